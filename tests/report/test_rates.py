@@ -6,16 +6,15 @@ import numpy as np
 import pytest
 
 import truerisk as tr
-from truerisk.core.json_values import JsonValue
 from truerisk.core.present import number
-from truerisk.report.document import Roc
+from truerisk.core.statistics.roc import RocCurve
 from truerisk.report.figure import MOST_POINTS
 from truerisk.report.rates import Rates
 
 
 def rates_of(curve) -> Rates:
     """The curve as the page reads it."""
-    return Rates(Roc.read(JsonValue(curve.to_dict())))
+    return Rates(RocCurve.from_dict(curve.to_dict()))
 
 
 def drawn(n, seed=0):

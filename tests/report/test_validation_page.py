@@ -19,10 +19,9 @@ from tests.support.rms_data import drawn
 import truerisk as tr
 from truerisk.core.errors import BadData
 from truerisk.core.present import number
-from truerisk.report.page import page_of_file
-from truerisk.report.validation_document import read_validation
+from truerisk.core.validation.validation import Validation
+from truerisk.report.page import draw_any, page_of_file
 from truerisk.report.validation_figures import draw_benefit, draw_calibration_curve
-from truerisk.report.validation_page import draw_validation
 from truerisk.report.validation_text import validated_again
 
 X, Y, _ = drawn()
@@ -75,20 +74,20 @@ def test_the_call_names_what_was_given(content):
     found = tr.validate(
         LinearRegression(), X, X[:, 0] + rng.normal(size=60), replicates=0, random_state=3, **rows
     )
-    call = validated_again(read_validation(found.to_dict())).call
+    call = validated_again(Validation.from_dict(found.to_dict())).call
     assert call == (
         "tr.validate(search, X, y, replicates=0, subgroups={'half': half}, time=time, "
         "random_state=3)"
     )
     older = {name: value for name, value in content.items() if name != "given"}
-    assert validated_again(read_validation(older)).call == (
+    assert validated_again(Validation.from_dict(older)).call == (
         "tr.validate(search, X, y, replicates=4)"
     )
 
 
 def test_lines_below_the_axis_are_cut(content):
     """Treating everybody falls without end, and is drawn as far as the axis goes."""
-    document = read_validation(content)
+    document = Validation.from_dict(content)
     drawing = draw_benefit(document.net_benefit, document).drawing
     heights = [float(y) for y in re.findall(r"[ML]-?[\d.]+ (-?[\d.]+)", "".join(drawing.marks))]
     assert max(heights) <= drawing.y.start + 0.1
@@ -97,7 +96,7 @@ def test_lines_below_the_axis_are_cut(content):
 
 def test_the_bars_are_the_probabilities(content):
     """A bar for each bin with rows, upwards for rows with the event."""
-    document = read_validation(content)
+    document = Validation.from_dict(content)
     figure = draw_calibration_curve(document.calibration, document)
     filled = sum(count > 0 for side in document.calibration.counts for count in side)
     assert figure.svg.count('class="bar ') == filled
@@ -127,7 +126,7 @@ def test_numbers_have_a_curve_of_their_own():
     assert f"On held-out rows R² is {number(found.calibration['explained'].honest)}" in page
     assert "probabilities" not in page.partition("Calibration")[0]
     assert "event" not in page.partition("Calibration")[2].partition("Net benefit")[0]
-    document = read_validation(found.to_dict())
+    document = Validation.from_dict(found.to_dict())
     figure = draw_calibration_curve(document.calibration, document)
     filled = sum(count > 0 for count in document.calibration.counts[0])
     assert figure.svg.count('class="bar ') == filled
@@ -146,8 +145,8 @@ def test_numbers_have_a_curve_of_their_own():
         (lambda c: c["net_benefit"]["low"].pop(), "net_benefit.low"),
         (lambda c: c["net_benefit"].update(thresholds="x"), "not an array"),
         (lambda c: c["calibration"]["edges"].pop(), "an array of 21 numbers"),
-        (lambda c: c["calibration"].update(counts=[]), "an array of bins"),
-        (lambda c: c["calibration"]["curve"].update(high=[1.0]), "an array of 101 numbers"),
+        (lambda c: c["calibration"].update(counts=[]), "of 1 entries at least"),
+        (lambda c: c["calibration"]["curve"].update(high=[1.0]), "as long as 'predicted', 101"),
         (lambda c: c["calibration"]["measures"]["slope"].update(honest="x"), "not a number"),
         (lambda c: c["calibration"]["measures"]["slope"].update(word="x"), "word of a measure"),
         (lambda c: c.update(schema="truerisk.validation/2"), "reads version 1"),
@@ -158,7 +157,7 @@ def test_damaged_json_is_refused(content, change, said):
     damaged = copy.deepcopy(content)
     change(damaged)
     with pytest.raises(BadData, match=re.escape(said)):
-        draw_validation(damaged)
+        draw_any(damaged)
 
 
 def wild():

@@ -76,9 +76,11 @@ def plain(value: Any) -> Any:
         return [plain(v) for v in value]
     if is_dataclass(value) and not isinstance(value, type):
         schema, derived = getattr(value, "schema", ""), getattr(value, "derived", ())
-        names = [one.name for one in fields(value) if one.metadata.get("written", True)]
+        written = [one for one in fields(value) if one.metadata.get("written", True)]
+        names = {one.metadata.get("key", one.name): one.name for one in written}
+        names |= {name: name for name in derived}
         head = {"schema": schema} if schema else {}
-        return {**head, **{name: plain(getattr(value, name)) for name in (*names, *derived)}}
+        return {**head, **{key: plain(getattr(value, name)) for key, name in names.items()}}
     return clean(without_folders(str(value)))
 
 

@@ -22,6 +22,7 @@ from typing import (
     get_args,
     get_origin,
     get_type_hints,
+    is_typeddict,
 )
 
 import numpy as np
@@ -30,7 +31,18 @@ from truerisk.core import present
 from truerisk.core.json_values import JsonValue, parse, require_schema
 from truerisk.core.writing import Written
 
-__all__ = ["UNWRITTEN", "Column", "Count", "Positive", "Range", "Record", "Share", "read_record"]
+__all__ = [
+    "FINITE",
+    "UNWRITTEN",
+    "Column",
+    "Count",
+    "Points",
+    "Positive",
+    "Range",
+    "Record",
+    "Share",
+    "read_record",
+]
 
 T = TypeVar("T")
 Reader = Callable[[JsonValue], Any]
@@ -61,11 +73,16 @@ class Column:
 
 Share = Annotated[float, Range(0, 1)]
 Count = Annotated[int, Range(0, 2**53)]
+FINITE = Range(-1e150, 1e150)
+Points = Annotated[np.ndarray, Column("points", least=1, numbers=FINITE)]
 Positive = Annotated[int, Range(1, 2**53)]
 
 
 UNWRITTEN = {"written": False}
-"""`field(metadata=UNWRITTEN)` is no part of the JSON, nor of a result that was read from it."""
+"""`field(metadata=UNWRITTEN)` is no part of the JSON, nor of a result that was read from it.
+
+Another name in the JSON is `field(metadata={"key": ...})`.
+"""
 
 
 class Record(Written):
@@ -100,15 +117,15 @@ def read_record(cls: type[T], found: JsonValue) -> T:
         require_schema(found.value, name, int(version))
     values: dict[str, Any] = {}
     lengths: dict[str, tuple[str, int]] = {}
-    for name, (read, column, default) in _readers(cls).items():
-        if default is not MISSING and found.get(name).value is None:
+    for name, (key, read, column, default) in _readers(cls).items():
+        if default is not MISSING and found.get(key).value is None:
             values[name] = default() if callable(default) else default
             continue
-        values[name] = value = read(found[name])
+        values[name] = value = read(found[key])
         if column and value is not None:
-            first, n = lengths.setdefault(column, (name, len(value)))
+            first, n = lengths.setdefault(column, (key, len(value)))
             if len(value) != n:
-                found[name].wrong(f"as long as '{first}'")
+                found[key].wrong(f"as long as '{first}', {n}")
     made = cls(**values)
     flaw = getattr(made, "flaw", None)
     if flaw is not None:
@@ -117,18 +134,19 @@ def read_record(cls: type[T], found: JsonValue) -> T:
     return made
 
 
-def _made_readers(cls: Any) -> dict[str, tuple[Reader, str, Any]]:
+def _made_readers(cls: Any) -> dict[str, tuple[str, Reader, str, Any]]:
     """How to read each field, the column it is, and its default where it may be lacking."""
-    hints, readers = get_type_hints(cls, include_extras=True), {}
+    hints, readers = _hints(cls), {}
     for each in fields(cls):
         if not each.metadata.get("written", True):
             continue
         default = each.default if each.default_factory is MISSING else each.default_factory
-        readers[each.name] = _reader(hints[each.name]), _column(hints[each.name]).name, default
+        hint, key = hints[each.name], each.metadata.get("key", each.name)
+        readers[each.name] = key, _reader(hint), _column(hint).name, default
     return readers
 
 
-_readers: Callable[[Any], dict[str, tuple[Reader, str, Any]]] = cache(_made_readers)
+_readers: Callable[[Any], dict[str, tuple[str, Reader, str, Any]]] = cache(_made_readers)
 
 
 def _column(hint: Any) -> Column:
@@ -157,6 +175,8 @@ def _reader(hint: Any) -> Reader:
     if origin is not None and issubclass(origin, Mapping):
         each = _reader(parts[1])
         return lambda found: {name: each(one) for name, one in found.items()}
+    if is_typeddict(hint):
+        return _dict({name: _reader(one) for name, one in _hints(hint).items()})
     if isinstance(hint, type) and is_dataclass(hint):
         return _mapping(hint) if issubclass(hint, Mapping) else partial(read_record, hint)
     raise TypeError(f"{hint} is no type of a record")
@@ -164,8 +184,16 @@ def _reader(hint: Any) -> Reader:
 
 def _mapping(cls: Any) -> Reader:
     """A mapping with a class of its own, which holds a plain one."""
-    ((read, _, _),) = _readers(cls).values()
+    ((_, read, _, _),) = _readers(cls).values()
     return lambda found: cls(read(found))
+
+
+def _dict(readers: Mapping[str, Reader]) -> Reader:
+    return lambda found: {name: read(found[name]) for name, read in readers.items()}
+
+
+def _hints(cls: Any) -> dict[str, Any]:
+    return get_type_hints(cls, include_extras=True)
 
 
 def _annotated(hint: Any, mark: Range | Column) -> Reader:

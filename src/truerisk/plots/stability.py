@@ -20,8 +20,9 @@ def draw_instability(found: PredictionStability, *, ax: Any = None) -> Any:
     Where the plot is narrow around the diagonal, predictions hardly depend on the training rows.
     """
     ax = axes_of(ax, SQUARE)
-    given = np.tile(found.given, found.n_models)
-    ax.plot(given, found.others.ravel(), ".", color="0.6", markersize=2, alpha=0.4, zorder=0)
+    if found.others is not None:
+        given = np.tile(found.given, found.n_models)
+        ax.plot(given, found.others.ravel(), ".", color="0.6", markersize=2, alpha=0.4, zorder=0)
     order = np.argsort(found.given, kind="stable")
     for quantile in found.ranges:
         ax.plot(found.given[order], _smoothed(quantile[order]), color="C0", linewidth=1.2)
@@ -47,7 +48,7 @@ def draw_selected_features(found: FeatureStability, *, ax: Any = None) -> Any:
     ax.set_yticks(range(len(shown)), [clean(found.names[f], 30) for f in shown])
     ax.set_ylim(len(shown) - 0.5, -0.5)
     ax.set_xlim(0, 1)
-    ax.set_xlabel(f"share of {len(found.selected)} models that selected the feature")
+    ax.set_xlabel(f"share of {found.n_models} models that selected the feature")
     if found.index is not None:
         ax.set_title(f"stability {number(found.index)} {found.interval}", fontsize="medium")
     return ax

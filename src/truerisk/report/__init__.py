@@ -17,8 +17,7 @@
 | `many_document.py`, `many_figures.py`, `many_text.py` | its JSON, figures, words |
 | `validation_page.py`, `validation.html` | the page of a validation |
 | `validation_parts.py` | its parts, alone or beside an assessment |
-| `validation_document.py` | its JSON |
 | `validation_figures.py`, `validation_text.py` | its figures and words |
-| `review_document.py`, `review_figures.py` | its subgroups, stability and checklists |
+| `review_figures.py` | its subgroups, stability and checklists |
 | `methods_text.py` | what was done, to paste into a paper, and how to repeat it |
 """

@@ -16,6 +16,7 @@ from truerisk.core.present import (
     tested_by,
     yes_or_no,
 )
+from truerisk.core.validation.measured import Measured
 from truerisk.report.boxes import draw_boxes
 from truerisk.report.calibration import draw_calibration
 from truerisk.report.curves import draw_curves
@@ -29,8 +30,7 @@ from truerisk.report.methods_text import described, references, repeat
 from truerisk.report.over_time import draw_over_time
 from truerisk.report.rates import Rates
 from truerisk.report.stability import draw_stability
-from truerisk.report.validation_document import MeasureRecord
-from truerisk.report.validation_parts import PagePart, parts_of
+from truerisk.report.validation_parts import PagePart, parts_of, rows_text
 from truerisk.report.validation_text import validated_by
 
 __all__ = ["draw_page"]
@@ -136,7 +136,7 @@ def _beside(best: LearnerRecord) -> str:
     return clean(best.no_selected, 100) or "not known"
 
 
-def _sure(estimate: Estimate | MeasureRecord) -> str:
+def _sure(estimate: Estimate | Measured) -> str:
     interval = estimate.interval
     if interval is None:
         return "no interval"
@@ -289,9 +289,7 @@ def _sections(document: Document, rates: Rates | None) -> Iterator[Section]:
         yield Section("calibration", "Calibration", lead, (calibration,))
     if document.validation is not None:
         lead = f"What a reviewer asks of {document.best.shown}, {made} without the rows it rates; "
-        lead += f"on {document.validation.n_rows} rows"
-        named = document.validation.n_events is not None
-        lead += f", event {document.validation.event}." if named else "."
+        lead += f"on {rows_text(document.validation)}."
         yield Section("validation", "Validation", lead)
     yield Section("methods", "What was done")
     yield Section("repeat", "How to repeat it")

@@ -14,7 +14,10 @@ from truerisk.core.present import NOTHING_CHOSEN, clean, params_text
 from truerisk.core.records import read_record
 from truerisk.core.scale import Scale
 from truerisk.core.statistics.calibration import Calibration
+from truerisk.core.statistics.roc import RocCurve
 from truerisk.core.ties import tied_groups
+from truerisk.core.validation.measured import Measured
+from truerisk.core.validation.validation import Validation
 from truerisk.report.estimates import (
     Course,
     Curve,
@@ -24,14 +27,12 @@ from truerisk.report.estimates import (
     read_loss,
     read_setting,
 )
-from truerisk.report.validation_document import MeasureRecord, ValidationDocument, validation_in
 
 __all__ = [
     "Difference",
     "Document",
     "LearnerRecord",
     "Noticed",
-    "Roc",
     "read_document",
 ]
 
@@ -144,48 +145,6 @@ class Difference:
 
 
 @dataclass(frozen=True)
-class Roc:
-    """A ROC curve: rates at falling thresholds, the first of which calls nothing positive."""
-
-    positive: str
-    method: str
-    auc: float
-    interval: Interval | None
-    n_positive: int
-    n_negative: int
-    thresholds: tuple[float, ...]
-    fpr: tuple[float, ...]
-    tpr: tuple[float, ...]
-    notes: tuple[str, ...]
-
-    @classmethod
-    def read(cls, found: JsonValue) -> Roc:
-        thresholds = tuple(entry.any_number() for entry in found["thresholds"].each())
-        fpr, tpr = tuple(found["fpr"].shares()), tuple(found["tpr"].shares())
-        if not (2 <= len(thresholds) == len(fpr) == len(tpr)):
-            found["thresholds"].wrong("as long as the rates, and at least 2")
-        if not all(isfinite(t) for t in thresholds[1:]):
-            found["thresholds"].wrong("finite but for the first")
-        if sorted(fpr) != list(fpr) or sorted(tpr) != list(tpr) or min(fpr[-1], tpr[-1]) < 1:
-            found["fpr"].wrong("rising to 1, like 'tpr'")
-        for name in ("n_positive", "n_negative"):
-            if not found[name].whole():
-                found[name].wrong("at least 1")
-        return cls(
-            positive=str(found["positive"].value),
-            method=found["method"].text(),
-            auc=found["auc"].share(),
-            interval=found["interval"].maybe(read_interval),
-            n_positive=found["n_positive"].whole(),
-            n_negative=found["n_negative"].whole(),
-            thresholds=thresholds,
-            fpr=fpr,
-            tpr=tpr,
-            notes=tuple(found["notes"].texts()),
-        )
-
-
-@dataclass(frozen=True)
 class Noticed:
     """A finding: what makes the answer fragile, and what to do."""
 
@@ -227,11 +186,11 @@ class Document:
     choice: Estimate | None
     best_set: tuple[str, ...] | None
     differences: tuple[Difference, ...]
-    roc: Roc | None
+    roc: RocCurve | None
     ranks: Mapping[str, str]
     no_roc: str
     calibration: Calibration | None
-    validation: ValidationDocument | None
+    validation: Validation | None
     no_validation: str
     monte_carlo: Mapping[str, tuple[float, ...]]
     source: str
@@ -258,7 +217,7 @@ class Document:
         """What to report: the choice among all learners, where there are several."""
         return self.best.honest if self.choice is None else self.choice
 
-    def of_ranks(self, word: str) -> Estimate | MeasureRecord | None:
+    def of_ranks(self, word: str) -> Estimate | Measured | None:
         """The honest "auc" or "average-precision" of the best learner, if the page has it."""
         name, honest = self.ranks.get(word), self.best.honest
         if name is None:
@@ -298,11 +257,11 @@ def read_document(content: Any) -> Document:
         choice=found["choice"].maybe(Estimate.read),
         best_set=found.get("best_set").maybe(_names),
         differences=tuple(Difference.read(one) for one in found["differences"].each()),
-        roc=found["roc"].maybe(Roc.read),
+        roc=found["roc"].maybe(partial(read_record, RocCurve)),
         ranks=found.get("ranks").maybe(JsonValue.words) or {},
         no_roc=found.get("no_roc").maybe(JsonValue.text) or "",
         calibration=found["calibration"].maybe(partial(read_record, Calibration)),
-        validation=found.get("validation").maybe(validation_in),
+        validation=found.get("validation").maybe(partial(read_record, Validation)),
         no_validation=found.get("no_validation").maybe(JsonValue.text) or "",
         monte_carlo={
             name: _kept(scale.value(v.any_number()) for v in risks.each())

@@ -8,10 +8,10 @@ from typing import Any
 
 from truerisk.core.interval import Interval
 from truerisk.core.present import clean, number
+from truerisk.core.validation.measured import Measured
 from truerisk.methods.interval_forms import IntervalForm, as_form, registry
 from truerisk.report.document import Document
 from truerisk.report.estimates import Estimate
-from truerisk.report.validation_document import MeasureRecord
 
 __all__ = ["Repeat", "arguments", "described", "reference_of", "references", "repeat"]
 
@@ -211,7 +211,7 @@ def _method(word: str) -> str:
     return f"{shown} cross-validation" if shown.endswith("-fold") else shown
 
 
-def _sure(estimate: Estimate | MeasureRecord) -> str:
+def _sure(estimate: Estimate | Measured) -> str:
     if estimate.interval is None:
         return f"{number(estimate.value)} (no interval)"
     return f"{number(estimate.value)} ({_interval(estimate.interval)})"

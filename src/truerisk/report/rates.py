@@ -9,7 +9,7 @@ from math import isfinite
 from typing import Any
 
 from truerisk.core.present import clean, number
-from truerisk.report.document import Roc
+from truerisk.core.statistics.roc import RocCurve
 from truerisk.report.figure import MOST_POINTS, Figure, FigureTable, Key, thinned
 from truerisk.report.scale import Scale
 from truerisk.report.svg import WIDTH, Drawing
@@ -37,7 +37,7 @@ class Rates:
     `areas` says what is honest of "auc" and "average-precision", where the page has it.
     """
 
-    roc: Roc
+    roc: RocCurve
     areas: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
@@ -64,7 +64,7 @@ class Rates:
 
     @property
     def positive(self) -> str:
-        return clean(self.roc.positive, 60)
+        return clean(str(self.roc.positive), 60)
 
     @property
     def prevalence(self) -> float:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from truerisk.core.present import number
+import numpy as np
+
+from truerisk.core.present import clean, number
+from truerisk.core.validation.checklist import Item
+from truerisk.core.validation.feature_stability import FeatureStability
+from truerisk.core.validation.prediction_stability import PredictionStability
+from truerisk.core.validation.subgroups import SubgroupRisk, SubgroupRisks
 from truerisk.report.figure import Figure, FigureTable, Key, columns_of, thinned
-from truerisk.report.review_document import (
-    FeaturesRecord,
-    ItemRecord,
-    LevelRecord,
-    PredictionsRecord,
-    SubgroupsRecord,
-)
 from truerisk.report.scale import Scale
 from truerisk.report.svg import WIDTH, Drawing
 
@@ -23,37 +22,38 @@ N_SHOWN = 21
 TICKS = [0, 0.2, 0.4, 0.6, 0.8, 1]
 
 
-def draw_forest(found: SubgroupsRecord, place: int) -> Figure | None:
+def draw_forest(found: SubgroupRisks, place: int) -> Figure | None:
     """One loss in every level; None where no level has a value."""
-    lines = found.lines[:MOST]
+    every, loss = (found.whole, *found.levels), clean(found.named_loss, 60)
+    lines = every[:MOST]
     values = [v for one in lines for v in _ends(one)]
     if not values:
         return None
     bottom = TOP + ROW * len(lines)
     drawing = Drawing(
-        title=f"{found.loss} in subgroups",
-        about="; ".join(f"{one.name}: {number(one.value)}" for one in lines),
+        title=f"{loss} in subgroups",
+        about="; ".join(f"{_name(one)}: {number(one.own_scale.value)}" for one in lines),
         height=bottom + 42,
         x=Scale.around(values, LEFT, WIDTH - 14),
         y=Scale(0, len(lines), TOP, bottom),
     )
-    better = "larger" if found.is_score else "lower"
-    drawing.bottom_axis(f"{columns_of(found.loss, 30)} ({better} is better)")
-    whole = lines[0].value
+    better = "lower" if found.whole.perfect is None else "larger"
+    drawing.bottom_axis(f"{columns_of(loss, 30)} ({better} is better)")
+    whole = found.whole.own_scale.value
     if whole is not None:
         drawing.upright(whole, "baseline")
     for i, one in enumerate(lines):
         _level(drawing, one, i)
     return Figure(
         name=f"subgroups-{place}",
-        title=found.loss,
+        title=loss,
         drawing=drawing,
         caption=(
             "Intervals of subgroups hold together at their level; that of all rows stands alone. "
             "Diamonds are drawn to the mean of their column's levels, as far as noise explains "
             "that these differ."
         ),
-        table=_levels(found.lines),
+        table=_levels(every),
         keys=(
             Key("s0", "value and interval", "span"),
             Key("s1", "shrunken value", "diamond"),
@@ -62,51 +62,60 @@ def draw_forest(found: SubgroupsRecord, place: int) -> Figure | None:
     )
 
 
-def _ends(one: LevelRecord) -> list[float]:
-    if one.value is None:
+def _name(one: SubgroupRisk) -> str:
+    return clean(one.subgroup.shown, 120)
+
+
+def _ends(one: SubgroupRisk) -> list[float]:
+    own = one.own_scale
+    if own.value is None:
         return []
-    interval = [] if one.interval is None else [one.interval.low, one.interval.high]
-    return [one.value, *interval]
+    return [own.value] if own.interval is None else [own.value, own.interval.low, own.interval.high]
 
 
-def _level(drawing: Drawing, one: LevelRecord, i: int) -> None:
-    at = i + 0.5
-    drawing.text(LEFT - 10, drawing.y(at) + 4, columns_of(one.name, 22), "name", anchor="end")
-    if one.value is None:
-        drawing.text(LEFT + 6, drawing.y(at) + 4, columns_of(one.reason, 48), "tick")
+def _level(drawing: Drawing, one: SubgroupRisk, i: int) -> None:
+    at, own, name = i + 0.5, one.own_scale, _name(one)
+    drawing.text(LEFT - 10, drawing.y(at) + 4, columns_of(name, 22), "name", anchor="end")
+    if own.value is None:
+        drawing.text(LEFT + 6, drawing.y(at) + 4, columns_of(_reason(one), 48), "tick")
         return
-    sure = "" if one.interval is None else f" {one.interval}"
-    said = f"{one.name}, {one.n_rows} rows: {number(one.value)}{sure}"
-    if one.interval is not None:
-        drawing.span(one.interval.low, one.interval.high, at, "s0")
-    drawing.point(one.value, at, "s0", said)
-    if one.shrunken is not None:
-        shrunken = f"{one.name}, shrunken: {number(one.shrunken)}"
-        drawing.point(one.shrunken, at, "s1", shrunken, shape="diamond")
+    sure = "" if own.interval is None else f" {own.interval}"
+    said = f"{name}, {one.subgroup.n_rows} rows: {number(own.value)}{sure}"
+    if own.interval is not None:
+        drawing.span(own.interval.low, own.interval.high, at, "s0")
+    drawing.point(own.value, at, "s0", said)
+    if one.own_shrunken is not None:
+        shrunken = f"{name}, shrunken: {number(one.own_shrunken)}"
+        drawing.point(one.own_shrunken, at, "s1", shrunken, shape="diamond")
 
 
-def _levels(lines: Sequence[LevelRecord]) -> FigureTable:
+def _reason(one: SubgroupRisk) -> str:
+    return clean(one.reason or "", 200)
+
+
+def _levels(lines: Sequence[SubgroupRisk]) -> FigureTable:
     head = ("subgroup", "rows", "events", "value", "interval", "shrunken", "why not")
     rows = [
         [
-            one.name, str(one.n_rows), "–" if one.n_events is None else str(one.n_events),
-            number(one.value), "–" if one.interval is None else str(one.interval),
-            number(one.shrunken), one.reason,
+            _name(one), str(one.subgroup.n_rows),
+            "–" if one.subgroup.n_events is None else str(one.subgroup.n_events),
+            number(one.own_scale.value), str(one.own_scale.interval or "–"),
+            number(one.own_shrunken), _reason(one),
         ]
         for one in lines
     ]  # fmt: skip
     return FigureTable.of(head, rows)
 
 
-def draw_instability(found: PredictionsRecord) -> Figure:
+def draw_instability(found: PredictionStability) -> Figure:
     """The range of further models' predictions over those given."""
     ends = (0.0, 1.0)
     if found.event is None:
-        ends = min(found.low), max(found.high)
+        ends = float(found.low.min()), float(found.high.max())
     air = 0.01 * (ends[1] - ends[0]) or 1.0
     drawing = Drawing(
         title="Instability of predictions",
-        about=f"{found.summary[0][0]}: {number(found.summary[0][1])}.",
+        about=f"mean absolute prediction error: {number(found.mape)}.",
         height=380,
         x=Scale(ends[0] - air, ends[1] + air, 52, WIDTH - 12),
         y=Scale(ends[0] - air, ends[1] + air, 336, 30),
@@ -115,7 +124,7 @@ def draw_instability(found: PredictionsRecord) -> Figure:
     what = "prediction" if found.event is None else "probability"
     drawing.left_axis(f"range of {found.n_models} further models, 95 %", ticks)
     drawing.bottom_axis(f"{what} given", ticks)
-    order = sorted(range(len(found.given)), key=found.given.__getitem__)
+    order = np.argsort(found.given, kind="stable")
     shown = [order[i] for i in thinned(len(order))]
     for i in shown:
         drawing.slope(found.given[i], found.low[i], found.given[i], found.high[i], "whisker s0")
@@ -128,7 +137,7 @@ def draw_instability(found: PredictionsRecord) -> Figure:
         name="instability",
         title="How far single predictions move",
         drawing=drawing,
-        caption=f"A line for a row: {found.source}",
+        caption=f"A line for a row: {clean(found.source, 600)}",
         table=FigureTable.of(("given", "2.5 %", "97.5 %"), rows),
         keys=(
             Key("s0", "where 95 % of the further models lie", "line"),
@@ -137,11 +146,12 @@ def draw_instability(found: PredictionsRecord) -> Figure:
     )
 
 
-def draw_features(found: FeaturesRecord) -> Figure | None:
+def draw_features(found: FeatureStability) -> Figure | None:
     """How often the features were selected; None where nothing was."""
     if found.index is None:
         return None
-    shown = found.shares[:MOST]
+    shares = [(clean(found.names[f], 60), float(found.shares[f])) for f in found.order]
+    shown = shares[:MOST]
     bottom = TOP + ROW * len(shown)
     drawing = Drawing(
         title="Selected features",
@@ -154,9 +164,7 @@ def draw_features(found: FeaturesRecord) -> Figure | None:
     for i, (name, share) in enumerate(shown):
         drawing.text(LEFT - 10, drawing.y(i + 0.5) + 4, columns_of(name, 22), "name", anchor="end")
         drawing.bar(0, 100 * share, i + 0.2, i + 0.8, "s0", f"{name}: {share:.0%}")
-    rows = [
-        [name, f"{share * found.n_models:.0f} of {found.n_models}"] for name, share in found.shares
-    ]
+    rows = [[name, f"{share * found.n_models:.0f} of {found.n_models}"] for name, share in shares]
     return Figure(
         name="features",
         title="Which features were selected",
@@ -170,9 +178,11 @@ def draw_features(found: FeaturesRecord) -> Figure | None:
     )
 
 
-def checklist_table(items: Sequence[ItemRecord], guideline: str) -> FigureTable:
+def checklist_table(items: Sequence[Item], guideline: str) -> FigureTable:
     """The items of one guideline."""
     rows = [
-        [one.number, one.asks, one.answer or "open"] for one in items if one.guideline == guideline
+        [clean(one.number, 20), clean(one.asks, 400), clean(one.answer or "open", 1000)]
+        for one in items
+        if one.guideline == guideline
     ]
     return FigureTable(("item", "asks", "answer"), tuple(tuple(row) for row in rows))

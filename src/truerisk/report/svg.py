@@ -59,7 +59,7 @@ class Drawing:
         self.add('<path class="line {}" d="{}"/>', look, "".join(parts))
 
     def band(
-        self, xs: Sequence[float], lows: Sequence[float], highs: Sequence[float], look: str
+        self, xs: Iterable[float], lows: Iterable[float], highs: Iterable[float], look: str
     ) -> None:
         """The area between two lines."""
         there = [f"{_place(self.x(a))} {_place(self.y(b))}" for a, b in zip(xs, highs, strict=True)]

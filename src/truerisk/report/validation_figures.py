@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from truerisk.core.present import number
+import numpy as np
+
+from truerisk.core.present import clean, number
+from truerisk.core.validation.discrimination import Discrimination
+from truerisk.core.validation.net_benefit import NetBenefit
+from truerisk.core.validation.smooth_calibration import CalibrationCurve, SmoothCalibration
+from truerisk.core.validation.validation import Validation
 from truerisk.report.figure import Figure, FigureTable, Key, thinned
 from truerisk.report.scale import Scale, round_ticks
 from truerisk.report.svg import WIDTH, Drawing
-from truerisk.report.validation_document import (
-    BenefitRecord,
-    CalibrationRecord,
-    CurveRecord,
-    RanksRecord,
-    ValidationDocument,
-)
 
 __all__ = ["draw_benefit", "draw_calibration_curve", "draw_roc_curve"]
 
@@ -25,9 +24,10 @@ N_SHOWN = 21  # rows of a table under a figure
 BARS = -0.28, -0.03  # where the bars of the probabilities lie, below the curve
 
 
-def draw_roc_curve(found: RanksRecord, document: ValidationDocument) -> Figure | None:
+def draw_roc_curve(found: Discrimination, document: Validation) -> Figure | None:
     """True against false positive rate of held-out answers."""
-    if not found.fpr:
+    roc = found.roc
+    if roc is None:
         return None
     area = document.measure("auc")
     said = "" if area is None or area.honest is None else f" AUC {number(area.honest)}"
@@ -38,30 +38,30 @@ def draw_roc_curve(found: RanksRecord, document: ValidationDocument) -> Figure |
     drawing.left_axis("true positive rate (sensitivity)", TICKS)
     drawing.bottom_axis("false positive rate (1 − specificity)", TICKS)
     drawing.slope(0, 0, 1, 1, "baseline")
-    at = thinned(len(found.fpr))
-    drawing.line([found.fpr[i] for i in at], [found.tpr[i] for i in at], "s0")
-    shown = thinned(len(found.fpr), N_SHOWN)
-    rows = [[number(found.fpr[i]), number(found.tpr[i])] for i in shown]
+    at = thinned(len(roc.fpr))
+    drawing.line(roc.fpr[at], roc.tpr[at], "s0")
+    shown = thinned(len(roc.fpr), N_SHOWN)
+    rows = [[number(roc.fpr[i]), number(roc.tpr[i])] for i in shown]
     return Figure(
         name="roc",
         title="ROC curve",
         drawing=drawing,
-        caption=(f"Event: {document.event}. Answers of all folds, pooled.{said}"),
+        caption=(f"Event: {_event(document)}. Answers of all folds, pooled.{said}"),
         table=FigureTable.of(("false positive rate", "true positive rate"), rows),
         keys=(Key("s0", "held-out rows", "line"), Key("baseline", "ranking at random", "line")),
     )
 
 
-def draw_calibration_curve(found: CalibrationRecord, document: ValidationDocument) -> Figure | None:
+def draw_calibration_curve(found: SmoothCalibration, document: Validation) -> Figure | None:
     """What came, smoothed, over what was given; the rows below."""
     curve = found.curve
     if curve is None:
         return None
-    words = OF_EVENT if found.of_event else OF_NUMBERS
+    words = OF_EVENT if found.event is not None else OF_NUMBERS
     slope = document.measure("slope")
     said = "" if slope is None or slope.honest is None else f" Slope {number(slope.honest, 2)}."
     low, high = _range(found, curve)
-    ticks = TICKS if found.of_event else round_ticks(low, high)
+    ticks = TICKS if found.event is not None else round_ticks(low, high)
     drawing = _drawing("Calibration curve", f"{words.smoothed}{said}", 460, -0.3, low, high)
     drawing.left_axis(words.came, ticks)
     drawing.bottom_axis(words.given, ticks)
@@ -70,7 +70,7 @@ def draw_calibration_curve(found: CalibrationRecord, document: ValidationDocumen
     keys = [Key("s0", "held-out rows", "line")]
     columns = [(words.column, curve.predicted), ("held out", curve.observed)]
     if curve.low is not None and curve.high is not None:
-        lows, highs = ([min(max(v, low), high) for v in side] for side in (curve.low, curve.high))
+        lows, highs = (side.clip(low, high) for side in (curve.low, curve.high))
         drawing.band(curve.predicted, lows, highs, "s0")
         keys = [Key("s0", "held-out rows, with their band", "line")]
         columns += [("low", curve.low), ("high", curve.high)]
@@ -88,7 +88,7 @@ def draw_calibration_curve(found: CalibrationRecord, document: ValidationDocumen
         name="calibration",
         title=words.title,
         drawing=drawing,
-        caption=f"{words.caption.format(event=document.event)}{said}",
+        caption=f"{words.caption.format(event=_event(document))}{said}",
         table=_table(columns),
         keys=tuple(keys),
     )
@@ -143,22 +143,22 @@ OF_NUMBERS = Words(
 )
 
 
-def _range(found: CalibrationRecord, curve: CurveRecord) -> tuple[float, float]:
+def _range(found: SmoothCalibration, curve: CalibrationCurve) -> tuple[float, float]:
     """Of the axes: all probabilities; of numbers what was given, and what came."""
-    if found.of_event:
+    if found.event is not None:
         return 0.0, 1.0
-    lines = (found.edges, curve.observed, curve.apparent or (), curve.corrected or ())
-    values = [value for line in lines for value in line]
-    return min(values), max(values)
+    lines = (found.edges, curve.observed, curve.apparent, curve.corrected)
+    values = np.concatenate([line for line in lines if line is not None])
+    return float(values.min()), float(values.max())
 
 
 def _bars(
-    drawing: Drawing, found: CalibrationRecord, words: Words, ends: tuple[float, float]
+    drawing: Drawing, found: SmoothCalibration, words: Words, ends: tuple[float, float]
 ) -> None:
     """Counts of rows with the event upwards, of others downwards, from one line."""
     span, counts, edges = ends[1] - ends[0], found.counts, found.edges
     low, high = (ends[0] + share * span for share in BARS)
-    middle, most = (low + high) / 2, max((max(side) for side in counts), default=0)
+    middle, most = (low + high) / 2, counts.max(initial=0)
     if len(counts) != len(words.sides) or not most:
         return
     looks = ((1, "s1"), (-1, "s5"))
@@ -170,9 +170,10 @@ def _bars(
                 drawing.bar(edges[i], edges[i + 1], middle, end, look, tip)
 
 
-def draw_benefit(found: BenefitRecord, document: ValidationDocument) -> Figure:
+def draw_benefit(found: NetBenefit, document: Validation) -> Figure:
     """Net benefit over thresholds, beside treating everybody and nobody."""
-    top = max(*(found.high or found.honest), *found.treat_all)
+    high = found.honest if found.high is None else found.high
+    top = float(max(high.max(), found.treat_all.max()))
     floor = -0.12 * max(top, 1e-9)
     drawing = Drawing(
         title="Decision curve",
@@ -206,13 +207,17 @@ def draw_benefit(found: BenefitRecord, document: ValidationDocument) -> Figure:
         title="What deciding by the model gains",
         drawing=drawing,
         caption=(
-            f"Event: {document.event}. True positives per row, less false positives weighted by "
+            f"Event: {_event(document)}. True positives per row, less false positives weighted by "
             "t/(1 − t), for those treated from probability t on. What lies below the axis is not "
             "drawn."
         ),
         table=_table(columns),
         keys=tuple(keys),
     )
+
+
+def _event(found: Validation) -> str:
+    return clean(str(found.rows["event"]), 60)
 
 
 def _drawing(
@@ -229,9 +234,7 @@ def _drawing(
     )
 
 
-def _line(
-    drawing: Drawing, xs: Sequence[float], ys: Sequence[float], floor: float, look: str
-) -> None:
+def _line(drawing: Drawing, xs: np.ndarray, ys: np.ndarray, floor: float, look: str) -> None:
     """The pieces of a line above the floor."""
     piece: list[int] = []
     for i, y in enumerate(ys):
@@ -244,9 +247,9 @@ def _line(
 
 def _band(
     drawing: Drawing,
-    xs: Sequence[float],
-    lows: Sequence[float],
-    highs: Sequence[float],
+    xs: np.ndarray,
+    lows: np.ndarray,
+    highs: np.ndarray,
     floor: float,
     look: str,
 ) -> None:
@@ -262,7 +265,7 @@ def _band(
         )
 
 
-def _table(columns: Sequence[tuple[str, Sequence[float]]]) -> FigureTable:
+def _table(columns: Sequence[tuple[str, np.ndarray]]) -> FigureTable:
     shown = thinned(len(columns[0][1]), N_SHOWN)
     rows = [[number(values[i]) for _, values in columns] for i in shown]
     return FigureTable.of([name for name, _ in columns], rows)

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from truerisk.core.present import clean, number
+from truerisk.core.validation.validation import Validation
 from truerisk.report.layout import Headline, Section, rendered
-from truerisk.report.validation_document import ValidationDocument, read_validation
-from truerisk.report.validation_parts import parts_of
+from truerisk.report.validation_parts import parts_of, rows_text
 from truerisk.report.validation_text import validated_again, validated_by, verdict
 
 __all__ = ["draw_validation"]
 
 
-def draw_validation(content: Any) -> str:
-    """The page of a validation's plain values (`Validation.to_dict`)."""
-    document = read_validation(content)
-    parts = tuple(parts_of(document))
+def draw_validation(document: Validation) -> str:
+    """The page of a validation, of this process or read from a file."""
+    parts, checklist = tuple(parts_of(document)), document.checklist
     values = {
         "eyebrow": "validation",
         "title": _title(document),
@@ -31,7 +29,7 @@ def draw_validation(content: Any) -> str:
             Section("methods", "What was done"),
             Section("repeat", "How to repeat it"),
         ),
-        "methods": document.methods_text,
+        "methods": "" if checklist is None else clean(checklist.methods_text, 8000),
         "references": validated_by(document),
         "repeat": validated_again(document),
         "described": [],
@@ -40,17 +38,16 @@ def draw_validation(content: Any) -> str:
     return rendered("validation.html", values)
 
 
-def _title(document: ValidationDocument) -> str:
-    event = "" if document.n_events is None else f", event {document.event}"
-    return f"Validation on {document.n_rows} rows{event}"
+def _title(document: Validation) -> str:
+    return f"Validation on {rows_text(document)}"
 
 
-def _facts(document: ValidationDocument) -> list[str]:
+def _facts(document: Validation) -> list[str]:
     facts = [clean(document.risk.method, 80)]
-    if document.n_events is not None:
-        facts.append(f"{document.n_events} events")
-    if document.n_groups is not None:
-        facts.append(f"{document.n_groups} groups")
+    if document.rows["n_events"] is not None:
+        facts.append(f"{document.rows['n_events']} events")
+    if document.rows["n_groups"] is not None:
+        facts.append(f"{document.rows['n_groups']} groups")
     return facts
 
 
@@ -60,12 +57,12 @@ HEADLINES = (
 )
 
 
-def _headline(document: ValidationDocument) -> Iterator[Headline]:
+def _headline(document: Validation) -> Iterator[Headline]:
     for word, look in HEADLINES:
         one = document.measure(word)
         if one is not None and one.honest is not None:
             under = "held-out rows" if one.interval is None else f"interval {one.interval}"
             yield Headline(one.title, number(one.honest, 3), under, look)
-    risk = document.risk
-    under = clean(risk.loss, 40) + ("" if risk.interval is None else f", {risk.interval}")
-    yield Headline(f"Honest {risk.scale.noun}", number(risk.value, 3), under)
+    risk, own = document.risk, document.risk.own_scale
+    under = clean(risk.named_loss, 40) + ("" if own.interval is None else f", {own.interval}")
+    yield Headline(f"Honest {risk.scale.noun}", number(own.value, 3), under)

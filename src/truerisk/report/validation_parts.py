@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from truerisk.core.present import clean, number
-from truerisk.core.validation.validation import PARTS
+from truerisk.core.validation.measured import Measured
+from truerisk.core.validation.prediction_stability import PredictionStability
+from truerisk.core.validation.validation import PARTS, Validation
 from truerisk.report.figure import Figure, FigureTable
 from truerisk.report.layout import Section
-from truerisk.report.review_document import PredictionsRecord
 from truerisk.report.review_figures import (
     checklist_table,
     draw_features,
     draw_forest,
     draw_instability,
 )
-from truerisk.report.validation_document import MeasureRecord, ValidationDocument
 from truerisk.report.validation_figures import (
     draw_benefit,
     draw_calibration_curve,
     draw_roc_curve,
 )
 
-__all__ = ["PagePart", "parts_of"]
+__all__ = ["PagePart", "parts_of", "rows_text"]
 
 
 @dataclass(frozen=True)
@@ -49,11 +49,18 @@ class PagePart:
         return Section(name, PARTS[self.name], self.lead, self.figures)
 
 
+def rows_text(found: Validation) -> str:
+    """What was validated on."""
+    rows = found.rows
+    event = "" if rows["n_events"] is None else f", event {clean(str(rows['event']), 60)}"
+    return f"{rows['n_rows']} rows{event}"
+
+
 OF_EVENT = "Whether what is given a probability comes as often."
 OF_NUMBERS = "Whether answers are right on average, large ones and small ones."
 
 
-def parts_of(document: ValidationDocument) -> Iterator[PagePart]:
+def parts_of(document: Validation) -> Iterator[PagePart]:
     """Those that there are, then why others are missing."""
     ranks, calibration = document.discrimination, document.calibration
     if ranks is not None:
@@ -69,7 +76,7 @@ def parts_of(document: ValidationDocument) -> Iterator[PagePart]:
         figure = draw_calibration_curve(calibration, document)
         yield PagePart(
             "calibration",
-            OF_EVENT if calibration.of_event else OF_NUMBERS,
+            OF_EVENT if calibration.event is not None else OF_NUMBERS,
             () if figure is None else (figure,),
             ((_table(calibration.measures), MEASURED),),
             (*_reasons(calibration.measures), *calibration.notes),
@@ -86,46 +93,50 @@ def parts_of(document: ValidationDocument) -> Iterator[PagePart]:
             yield PagePart(name, f"Not told: {clean(why, 1000)}")
 
 
-def _review(document: ValidationDocument) -> Iterator[PagePart]:
+def _review(document: Validation) -> Iterator[PagePart]:
     """Subgroups, stability, checklists."""
-    if document.subgroups:
-        forests = (draw_forest(one, i) for i, one in enumerate(document.subgroups))
-        own = (note for one in document.subgroups for note in one.notes)
-        notes = dict.fromkeys((*document.on_levels, *own))
+    subgroups, stability = document.subgroups, document.stability
+    if subgroups is not None and subgroups.risks:
+        forests = (draw_forest(one, i) for i, one in enumerate(subgroups.risks))
         yield PagePart(
             "subgroups",
             "Whether it does as well in every group of rows.",
             tuple(one for one in forests if one is not None),
-            said=tuple(clean(note, 1000) for note in notes),
+            said=tuple(clean(note, 1000) for note in subgroups.all_notes),
         )
-    features, predictions = document.features, document.predictions
-    if features is not None or predictions is not None:
+    features = None if stability is None else stability.features
+    predictions = None if stability is None else stability.predictions
+    if stability is not None and (features is not None or predictions is not None):
         figures = (
             None if features is None else draw_features(features),
             None if predictions is None else draw_instability(predictions),
         )
-        unsaid = () if features is None or not features.reason else (features.reason,)
+        unsaid = [] if features is None or not features.reason else [clean(features.reason, 200)]
+        unsaid += [
+            f"{clean(name, 60)}: {clean(why, 1000)}" for name, why in stability.missing.items()
+        ]
         yield PagePart(
             "stability",
             "Whether other training rows would have led to the same model.",
             tuple(one for one in figures if one is not None),
             () if predictions is None else ((_moves(predictions), "How far predictions move"),),
-            (*unsaid, *document.unstable),
+            tuple(unsaid),
         )
-    if document.items:
-        names = tuple(dict.fromkeys(item.guideline for item in document.items))
-        n_open = sum(not item.answer for item in document.items)
+    if document.checklist is not None and document.checklist.items:
+        items = document.checklist.items
+        names = tuple(dict.fromkeys(item.guideline for item in items))
+        n_open = sum(not item.answer for item in items)
         yield PagePart(
             "checklist",
             f"What data and computation tell; {n_open} items are open, and yours to answer.",
-            tables=tuple((checklist_table(document.items, name), name) for name in names),
+            tables=tuple((checklist_table(items, name), clean(name, 60)) for name in names),
         )
 
 
-def _moves(found: PredictionsRecord) -> FigureTable:
+def _moves(found: PredictionStability) -> FigureTable:
     return FigureTable.of(
         ("of every row, and on average", "value"),
-        [[name, number(value)] for name, value in found.summary],
+        [[name, number(value)] for name, value in found.summary.items()],
     )
 
 
@@ -136,7 +147,7 @@ MEASURED = (
 )
 
 
-def _table(measures: Sequence[MeasureRecord]) -> FigureTable:
+def _table(measures: Mapping[str, Measured]) -> FigureTable:
     head = ("measure", "held out", "interval", "apparent", "training", "test", "optimism",
             "corrected", "samples")  # fmt: skip
     rows = [
@@ -145,10 +156,10 @@ def _table(measures: Sequence[MeasureRecord]) -> FigureTable:
             number(one.apparent), number(one.training), number(one.test), number(one.optimism),
             number(one.corrected), str(one.n) if one.n else "–",
         ]
-        for one in measures
+        for one in measures.values()
     ]  # fmt: skip
     return FigureTable.of(head, rows)
 
 
-def _reasons(measures: Sequence[MeasureRecord]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(clean(one.reason, 1000) for one in measures if one.reason))
+def _reasons(measures: Mapping[str, Measured]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(clean(one.reason, 1000) for one in measures.values() if one.reason))

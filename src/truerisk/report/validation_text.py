@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from truerisk.core.present import clean, number
+from truerisk.core.validation.validation import Validation
 from truerisk.report.methods_text import Repeat, arguments
-from truerisk.report.validation_document import ValidationDocument
 
 __all__ = ["validated_again", "validated_by", "verdict"]
 
@@ -30,10 +30,10 @@ VICKERS = (
 STEYERBERG = "Steyerberg EW (2019). Clinical Prediction Models. 2nd edition, Springer."
 
 
-def verdict(document: ValidationDocument) -> list[str]:
+def verdict(document: Validation) -> list[str]:
     """What was found, in sentences."""
     said, calibration = [], document.calibration
-    of_event = calibration is None or calibration.of_event
+    of_event = calibration is None or calibration.event is not None
     for word, sentence in (SENTENCES if of_event else OF_NUMBERS).items():
         one = document.measure(word)
         if one is None or one.honest is None:
@@ -61,7 +61,7 @@ OF_NUMBERS = {
 }
 
 
-def validated_by(document: ValidationDocument) -> list[str]:
+def validated_by(document: Validation) -> list[str]:
     """The papers behind it."""
     papers = [STEYERBERG]
     papers += [COX, VAN_CALSTER, AUSTIN] if document.calibration is not None else []
@@ -69,14 +69,14 @@ def validated_by(document: ValidationDocument) -> list[str]:
     return [*papers, HARRELL] if document.n_samples or document.calibration else papers
 
 
-def validated_again(document: ValidationDocument) -> Repeat:
+def validated_again(document: Validation) -> Repeat:
     """The call, and what it depends on."""
     given = {"replicates": str(document.n_samples), **document.given}
     call = clean(f"tr.validate(search, X, y, {', '.join(arguments(given))})", 1000)
     facts = [
-        ("seed", str(document.seed)),
-        ("data fingerprint", clean(document.fingerprint, 80)),
+        ("seed", str(document.risk.seed)),
+        ("data fingerprint", clean(document.risk.data_fingerprint, 80)),
         ("engine", clean(document.risk.engine, 60)),
-        *((clean(name, 40), clean(one, 40)) for name, one in document.versions.items()),
+        *((clean(name, 40), clean(one, 40)) for name, one in document.risk.versions.items()),
     ]
     return Repeat(call, tuple(facts))

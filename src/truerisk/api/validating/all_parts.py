@@ -10,7 +10,7 @@ from truerisk.api.validating.subgroup_part import subgroups_of
 from truerisk.api.validating.two_outcomes import rated_parts
 from truerisk.api.validating.wishes import Wishes
 from truerisk.core.validation.held_out import HeldOut
-from truerisk.core.validation.validation import Validation
+from truerisk.core.validation.validation import Validation, rows_of
 
 __all__ = ["validation_of"]
 
@@ -23,10 +23,12 @@ def validation_of(run: HonestRun, wishes: Wishes) -> Validation:
     run = found.run
     by_level = None if wishes.columns is None else subgroups_of(run, wishes.columns, event)
     stability = stability_of(run, event, found.own, found.samples)
+    code = None if event is None else event.code
     return Validation(
         risk=run.risk,
+        rows=rows_of(held_out, code),
         held_out=held_out,
-        event=None if event is None else event.code,
+        event=code,
         subgroups=by_level,
         stability=stability,
         checklist=checklist_of(run, held_out, found.parts, by_level, stability, found.samples),

@@ -102,7 +102,7 @@ def _predictions(run: HonestRun, event: Event | None) -> PredictionStability:
     if response == "label":
         moved = others != given
         zero, one = np.zeros(len(rows)), moved.astype(float)
-        return PredictionStability(rows, zero, one, f"{LABELS} {source}", changed=moved)
+        return PredictionStability.between(rows, zero, one, f"{LABELS} {source}", moved)
     label = None
     if response == "probability":
         label = "the most probable class" if event is None else event.label

@@ -3,30 +3,36 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
 from truerisk.core import present
 from truerisk.core.arguments import as_array, check_level
 from truerisk.core.displays import displays
-from truerisk.core.errors import BadData, Refusal
+from truerisk.core.errors import BadData, MissingResult, Refusal
 from truerisk.core.interval import Interval
+from truerisk.core.records import UNWRITTEN, Column, Positive, Range, Record, Share
 from truerisk.core.statistics.delong import area, covariance, placements
 from truerisk.core.statistics.operating_points import OperatingPoint, Sweep
 from truerisk.core.table.columns import is_missing
-from truerisk.core.writing import Written
 
 __all__ = ["AreaDifference", "PrecisionRecall", "RocCurve"]
 
-SCHEMA = "truerisk.roc-curve/1"
 WEIGHTED = "DeLong's variance is not defined for weighted rows: the area has no interval."
 FEW = "DeLong's variance needs two rows (or groups) of each class: the area has no interval."
 SEPARATED = "every pair is ordered alike: the area has no spread, which says nothing of its error."
+READ = (
+    "this curve was read from a file, which keeps its rates and no rows: make it anew to choose a "
+    "threshold or to compare it."
+)
+
+
+Rates = Annotated[np.ndarray, Column("points", numbers=Range(0, 1))]
 
 
 @dataclass(frozen=True, eq=False)
-class RocCurve(Written):
+class RocCurve(Record):
     r"""True against false positive rate for every threshold, and the area under the curve.
 
     A row is called positive where its score is *at least* the threshold; `thresholds` fall from
@@ -42,21 +48,30 @@ class RocCurve(Written):
     ([0.0, 0.0, 0.0, 0.5, 0.5, 1.0], [inf, 0.9, 0.8, 0.4, 0.35, 0.1])
     """
 
-    sweep: Sweep = field(repr=False)
-    auc: float
+    schema: ClassVar[str] = "truerisk.roc-curve/1"
+
+    thresholds: Annotated[np.ndarray, Column("points", least=2)] = field(repr=False)
+    fpr: Rates = field(repr=False)
+    tpr: Rates = field(repr=False)
+    auc: Share
     std_error: float | None
     interval: Interval | None
     positive: Any
     method: str
-    n_positive: int
-    n_negative: int
+    n_positive: Positive
+    n_negative: Positive
     notes: tuple[str, ...] = ()
     fold_aucs: np.ndarray | None = None
-    is_positive: np.ndarray = field(default_factory=lambda: np.zeros(0, bool), repr=False)
-    scores: np.ndarray = field(default_factory=lambda: np.zeros(0), repr=False)
-    rows: np.ndarray = field(default_factory=lambda: np.zeros(0, int), repr=False)
-    weights: np.ndarray | None = field(default=None, repr=False)
-    groups: np.ndarray | None = field(default=None, repr=False)
+    sweep: Sweep | None = field(default=None, repr=False, metadata=UNWRITTEN)
+    is_positive: np.ndarray = field(
+        default_factory=lambda: np.zeros(0, bool), repr=False, metadata=UNWRITTEN
+    )
+    scores: np.ndarray = field(default_factory=lambda: np.zeros(0), repr=False, metadata=UNWRITTEN)
+    rows: np.ndarray = field(
+        default_factory=lambda: np.zeros(0, int), repr=False, metadata=UNWRITTEN
+    )
+    weights: np.ndarray | None = field(default=None, repr=False, metadata=UNWRITTEN)
+    groups: np.ndarray | None = field(default=None, repr=False, metadata=UNWRITTEN)
 
     @classmethod
     def of(
@@ -86,8 +101,12 @@ class RocCurve(Written):
             raise BadData("a class has no weight at all: there is no curve.")
         auc = area(scores, is_positive, w)
         sure = _sureness(auc, scores, is_positive, w, clusters, confidence_level)
+        sweep = Sweep.of(scores, is_positive, w)
         return cls(
-            sweep=Sweep.of(scores, is_positive, w),
+            thresholds=sweep.thresholds,
+            fpr=sweep.false_positives / sweep.n_negative,
+            tpr=sweep.true_positives / sweep.n_positive,
+            sweep=sweep,
             auc=auc,
             std_error=sure[0],
             interval=sure[1],
@@ -105,27 +124,27 @@ class RocCurve(Written):
         )
 
     @property
-    def thresholds(self) -> np.ndarray:
-        """Falling from infinity; a row is called positive where score ≥ threshold."""
-        return self.sweep.thresholds
+    def flaw(self) -> tuple[str, str] | None:
+        """What makes it none, where it was read from a file."""
+        if not np.isfinite(self.thresholds[1:]).all():
+            return "thresholds", "finite but for the first"
+        rise = all((np.diff(rates) >= 0).all() and rates[-1] == 1 for rates in (self.fpr, self.tpr))
+        return None if rise else ("fpr", "rising to 1, like 'tpr'")
 
     @property
-    def tpr(self) -> np.ndarray:
-        """True positive rate (sensitivity, recall) at each threshold."""
-        return np.asarray(self.sweep.true_positives / self.sweep.n_positive)
-
-    @property
-    def fpr(self) -> np.ndarray:
-        """False positive rate (1 − specificity) at each threshold."""
-        return np.asarray(self.sweep.false_positives / self.sweep.n_negative)
+    def _counts(self) -> Sweep:
+        """The calls at each threshold."""
+        if self.sweep is None:
+            raise MissingResult(READ)
+        return self.sweep
 
     def precision_recall(self) -> PrecisionRecall:
         """Precision against recall, from the highest score down."""
-        return PrecisionRecall.of(self.sweep, self.method)
+        return PrecisionRecall.of(self._counts, self.method)
 
     def at(self, threshold: float) -> OperatingPoint:
         """The rates of the rule that answers "positive" from this threshold on."""
-        return self.sweep.at(threshold)
+        return self._counts.at(threshold)
 
     def at_cost(
         self,
@@ -139,7 +158,7 @@ class RocCurve(Written):
         >>> RocCurve.of([0, 0, 1, 1, 1], [0.1, 0.4, 0.35, 0.8, 0.9]).at_cost(1, 5).threshold
         0.35
         """
-        return self.sweep.at_cost(false_positive, false_negative, prevalence)
+        return self._counts.at_cost(false_positive, false_negative, prevalence)
 
     def at_rate(
         self,
@@ -154,7 +173,7 @@ class RocCurve(Written):
         threshold 0.8 (specificity ≥ 1): sensitivity 0.5000, specificity 1.0000, precision 1.0000
         """
         demanded = {"sensitivity": sensitivity, "specificity": specificity, "precision": precision}
-        return self.sweep.at_rate({n: r for n, r in demanded.items() if r is not None})
+        return self._counts.at_rate({n: r for n, r in demanded.items() if r is not None})
 
     def minus(self, other: RocCurve, confidence_level: float = 0.95) -> AreaDifference:
         """The paired difference of two areas on the same rows, by DeLong's covariance."""
@@ -163,13 +182,6 @@ class RocCurve(Written):
     def plot(self, ax: Any = None, **options: Any) -> Any:
         """Draw the curve (needs matplotlib); `others`, curves by name, are drawn along."""
         return displays.load("roc")(self, ax=ax, **options)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, under a versioned schema name."""
-        names = ("method", "positive", "n_positive", "n_negative", "auc", "std_error", "interval")
-        found = {name: present.plain(getattr(self, name)) for name in (*names, "notes")}
-        arrays = {n: present.plain(getattr(self, n)) for n in ("thresholds", "fpr", "tpr")}
-        return {"schema": SCHEMA, **found, "fold_aucs": present.plain(self.fold_aucs), **arrays}
 
     def __str__(self) -> str:
         sure = present.sureness(self.std_error, self.interval)
@@ -245,6 +257,8 @@ class AreaDifference:
     @classmethod
     def of(cls, a: RocCurve, b: RocCurve, confidence_level: float) -> AreaDifference:
         """Refused where the two curves are not of the same rows."""
+        if a.sweep is None or b.sweep is None:
+            raise MissingResult(READ)
         same = np.array_equal(a.rows, b.rows) and np.array_equal(a.is_positive, b.is_positive)
         if not same:
             raise Refusal("the two curves are of different rows: their areas are not paired.")

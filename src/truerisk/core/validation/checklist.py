@@ -12,10 +12,10 @@ applicability of prediction model studies. Annals of Internal Medicine 170:51–
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
-from truerisk.core import present
+from truerisk.core.records import Record
 from truerisk.core.results import frame_of
 from truerisk.core.validation.methods_words import methods_words
 from truerisk.core.validation.probast import PROBAST
@@ -38,7 +38,7 @@ class Item:
 
 
 @dataclass(frozen=True)
-class Checklist(present.Brief):
+class Checklist(Record):
     """All items of both guidelines; `open_questions` are those that only people can answer.
 
     `methods_text` is what was done, as a paragraph for a paper.
@@ -66,11 +66,6 @@ class Checklist(present.Brief):
         """A line for each item."""
         names = ("guideline", "number", "asks", "answer")
         return frame_of({name: [getattr(item, name) for item in self.items] for name in names})
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        content: dict[str, Any] = present.plain(asdict(self))
-        return content
 
     def __str__(self) -> str:
         """The answers; of the open questions the numbers, `frame` has them all."""

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
-from truerisk.core import present
+from truerisk.core.records import Record
 from truerisk.core.registry import of_word
 from truerisk.core.statistics.roc import RocCurve
 from truerisk.core.validation.measured import Measured, table_of
@@ -15,7 +14,7 @@ __all__ = ["Discrimination"]
 
 
 @dataclass(frozen=True, eq=False)
-class Discrimination(present.Brief):
+class Discrimination(Record):
     """AUC, average precision, R² and D (`measures`), and the ROC curve of held-out answers.
 
     AUC and average precision are averaged as the scores of a search are, with their intervals; the
@@ -32,15 +31,6 @@ class Discrimination(present.Brief):
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.measures)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        return {
-            "event": self.event,
-            "measures": {word: one.to_dict() for word, one in self.measures.items()},
-            "roc": None if self.roc is None else self.roc.to_dict(),
-            "notes": present.plain(self.notes),
-        }
 
     def __str__(self) -> str:
         return table_of(self.measures)

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
 from truerisk.core import present
 from truerisk.core.displays import displays
 from truerisk.core.interval import Interval
+from truerisk.core.records import UNWRITTEN, Column, Count, Range, Record
 from truerisk.core.results import frame_of
 from truerisk.core.statistics.selection_stability import stability_index
 
 __all__ = ["FeatureStability"]
 
-SCHEMA = "truerisk.feature-stability/1"
 MOST_SHOWN = 20
 SHARED = (
     "the interval takes the fits as independent, as those of bootstrap samples are; fits of one "
@@ -24,20 +24,27 @@ SHARED = (
 
 
 @dataclass(frozen=True, eq=False)
-class FeatureStability(present.Brief):
+class FeatureStability(Record):
     """``selected[i, f]``: whether the i-th model uses feature f, and Nogueira's index of that.
 
-    `index` is 1 where all models selected the same and 0 where they agree as random choices do; it
-    is None where nothing was selected, and `reason` says so.
+    `shares` are those of the models that selected each feature, `n_selected` says how many features
+    each model selected; `selected` is not written. `index` is 1 where all models selected the same
+    and 0 where they agree as random choices do; it is None where nothing was selected, and `reason`
+    says so.
     """
 
-    names: tuple[str, ...]
-    selected: np.ndarray
-    index: float | None
-    std_error: float | None
-    interval: Interval | None
+    schema: ClassVar[str] = "truerisk.feature-stability/1"
+
+    names: Annotated[tuple[str, ...], Column("features")]
+    shares: Annotated[np.ndarray, Column("features", numbers=Range(0, 1))]
+    n_selected: Annotated[np.ndarray, Column(kind="i8")]
+    n_models: Count
+    index: float | None = None
+    std_error: float | None = None
+    interval: Interval | None = None
     reason: str | None = None
-    n_fits: int = 0
+    n_fits: Count = 0
+    selected: np.ndarray | None = field(default=None, repr=False, metadata=UNWRITTEN)
 
     @classmethod
     def of(
@@ -56,19 +63,15 @@ class FeatureStability(present.Brief):
         (0.3333, [1.0, 0.67, 0.33, 0.0])
         """
         found = stability_index(selected)
+        counts = selected.mean(axis=0), selected.sum(axis=1), len(selected)
         if isinstance(found, str):
-            return cls(names, selected, None, None, None, found, n_fits)
+            return cls(names, *counts, reason=found, n_fits=n_fits, selected=selected)
         from scipy.special import ndtri
 
         index, error = found
         half = float(ndtri((1 + confidence_level) / 2)) * error
         interval = Interval(index - half, min(1.0, index + half), "nogueira", confidence_level)
-        return cls(names, selected, index, error, interval, None, n_fits)
-
-    @property
-    def shares(self) -> np.ndarray:
-        """The share of models that selected each feature."""
-        return np.asarray(self.selected.mean(axis=0))
+        return cls(names, *counts, index, error, interval, n_fits=n_fits, selected=selected)
 
     @property
     def order(self) -> np.ndarray:
@@ -76,9 +79,9 @@ class FeatureStability(present.Brief):
         return np.argsort(-self.shares, kind="stable")
 
     @property
-    def n_selected(self) -> np.ndarray:
-        """How many features each model selected."""
-        return np.asarray(self.selected.sum(axis=1))
+    def counts(self) -> np.ndarray:
+        """How many models selected each feature."""
+        return np.rint(self.shares * self.n_models).astype(int)
 
     def frame(self) -> Any:
         """A line for each feature, the most often selected first."""
@@ -86,32 +89,17 @@ class FeatureStability(present.Brief):
         return frame_of(
             {
                 "feature": [self.names[f] for f in order],
-                "selected": self.selected.sum(axis=0)[order].tolist(),
+                "selected": self.counts[order].tolist(),
                 "share": self.shares[order].tolist(),
             }
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, under a versioned schema name."""
-        return {
-            "schema": SCHEMA,
-            "names": list(self.names),
-            "shares": present.plain(self.shares),
-            "n_selected": self.n_selected.tolist(),
-            "index": self.index,
-            "std_error": self.std_error,
-            "interval": None if self.interval is None else present.plain(self.interval),
-            "reason": self.reason,
-            "n_models": len(self.selected),
-            "n_fits": self.n_fits,
-        }
 
     def plot(self, ax: Any = None) -> Any:
         """How often each feature was selected (needs matplotlib)."""
         return displays.load("selected-features")(self, ax=ax)
 
     def __str__(self) -> str:
-        counts, m = self.selected.sum(axis=0), len(self.selected)
+        counts, m = self.counts, self.n_models
         shown = self.order[:MOST_SHOWN]
         rows = [[present.clean(self.names[f], 40), f"{counts[f]} of {m}"] for f in shown]
         rest = len(self.names) - len(shown)

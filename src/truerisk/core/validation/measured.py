@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
+from typing import ClassVar
 
 from truerisk.core import present
 from truerisk.core.interval import Interval
+from truerisk.core.records import Count, Record
 from truerisk.core.validation.measures import MEASURES
 
 __all__ = ["Measured", "table_of"]
@@ -16,13 +17,15 @@ HEAD = ["", "honest", "low", "high", "apparent", "training", "test", "optimism",
 
 
 @dataclass(frozen=True)
-class Measured:
+class Measured(Record):
     """A measure of held-out rows with its interval, and what it looks like otherwise.
 
     `apparent` is of the model and its own rows; `training` and `test` are means over `n` bootstrap
     samples of the whole procedure, on the sample and on all rows. What does not exist is None, and
     `reason` says why.
     """
+
+    derived: ClassVar[tuple[str, ...]] = ("optimism", "corrected")
 
     word: str
     honest: float | None = None
@@ -31,8 +34,18 @@ class Measured:
     apparent: float | None = None
     training: float | None = None
     test: float | None = None
-    n: int = 0
+    n: Count = 0
     reason: str | None = None
+
+    @property
+    def flaw(self) -> tuple[str, str] | None:
+        """What makes it none, where it was read from a file."""
+        return None if self.word in MEASURES else ("word", "the word of a measure")
+
+    @property
+    def value(self) -> float | None:
+        """That of held-out rows."""
+        return self.honest
 
     @property
     def title(self) -> str:
@@ -52,11 +65,6 @@ class Measured:
         if self.apparent is None or self.optimism is None:
             return None
         return self.apparent - self.optimism
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        told = {"optimism": self.optimism, "corrected": self.corrected}
-        return {**present.plain(asdict(self)), **told}
 
     @property
     def cells(self) -> list[str]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from truerisk.core import present
 from truerisk.core.displays import displays
+from truerisk.core.records import Points, Record, Share
 from truerisk.core.validation.line_fit import sums_by_member
 from truerisk.core.validation.outcomes import Outcomes
 
@@ -18,7 +19,7 @@ SHOWN = (0.05, 0.1, 0.2, 0.3, 0.5)  # thresholds that the text prints, where the
 
 
 @dataclass(frozen=True, eq=False)
-class NetBenefit(present.Brief):
+class NetBenefit(Record):
     r"""`NB(t) = TP/n − FP/n · t/(1 − t)`, those with p ≥ t treated (Vickers and Elkin, 2006).
 
     A false positive costs t/(1 − t) of what a true positive brings: who treats from probability t
@@ -28,16 +29,16 @@ class NetBenefit(present.Brief):
     """
 
     event: str
-    thresholds: np.ndarray = field(repr=False)
-    honest: np.ndarray = field(repr=False)
-    low: np.ndarray | None = field(repr=False)
-    high: np.ndarray | None = field(repr=False)
-    treat_all: np.ndarray = field(repr=False)
-    treat_all_low: np.ndarray | None = field(repr=False)
-    treat_all_high: np.ndarray | None = field(repr=False)
-    apparent: np.ndarray = field(repr=False)
-    corrected: np.ndarray | None = field(repr=False)
-    confidence_level: float = 0.95
+    thresholds: Points = field(repr=False)
+    honest: Points = field(repr=False)
+    low: Points | None = field(repr=False)
+    high: Points | None = field(repr=False)
+    treat_all: Points = field(repr=False)
+    treat_all_low: Points | None = field(repr=False)
+    treat_all_high: Points | None = field(repr=False)
+    apparent: Points = field(repr=False)
+    corrected: Points | None = field(repr=False)
+    confidence_level: Share = 0.95
     notes: tuple[str, ...] = ()
 
     @classmethod
@@ -77,10 +78,6 @@ class NetBenefit(present.Brief):
     def plot(self, ax: Any = None, **options: Any) -> Any:
         """Draw the decision curve (needs matplotlib)."""
         return displays.load("decision-curve")(self, ax=ax, **options)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        return {name: present.plain(value) for name, value in vars(self).items()}
 
     def __str__(self) -> str:
         head = ["threshold", "apparent", "honest", "low", "high", "corrected", "treat all"]

@@ -14,42 +14,78 @@ machine learning methods. Biometrical Journal 65:2200302.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
 from truerisk.core import present
 from truerisk.core.answers import Answers
 from truerisk.core.displays import displays
+from truerisk.core.records import FINITE, UNWRITTEN, Column, Count, Record
 from truerisk.core.results import frame_of
 
 __all__ = ["PredictionStability", "others_of_pairs"]
 
-SCHEMA = "truerisk.prediction-stability/1"
 RANGE = (0.025, 0.975)
 OFTEN = 0.1  # of the models: a row that so many of them classify otherwise
 
 
 @dataclass(frozen=True, eq=False)
-class PredictionStability(present.Brief):
+class PredictionStability(Record):
     """The predictions `given` for `rows` and `others[b]`, those of B further models for the same.
 
-    They are probabilities of `event`, or numbers where `event` is None. ``changed[b, i]`` says
-    whether model b puts row i into another class, which is None where there are no classes; those
-    of two classes are made by the `threshold`. `factor` is by how much the moves are to be
-    multiplied to be those of a model of new training rows about the mean of all such models.
-    `source` says which models the others are.
+    They are probabilities of `event`, or numbers where `event` is None. `low` and `high` hold 95 %
+    of the others, `by_row` is the mean absolute prediction error of every row and `otherwise` the
+    share of others that classify it otherwise. ``changed[b, i]`` says whether model b puts row i
+    into another class, which is None where there are no classes; those of two classes are made by
+    the `threshold`. `factor` is by how much the moves are to be multiplied to be those of a model
+    of new training rows about the mean of all such models. `source` says which models the others
+    are. `others` and `changed` are not written.
     """
 
-    rows: np.ndarray
-    given: np.ndarray
-    others: np.ndarray
+    schema: ClassVar[str] = "truerisk.prediction-stability/1"
+    derived: ClassVar[tuple[str, ...]] = ("summary",)
+
+    rows: Annotated[np.ndarray, Column("rows", "i8")]
+    given: Annotated[np.ndarray, Column("rows", least=1, numbers=FINITE)]
+    low: Annotated[np.ndarray, Column("rows", numbers=FINITE)]
+    high: Annotated[np.ndarray, Column("rows", numbers=FINITE)]
+    by_row: Annotated[np.ndarray, Column("rows")] = field(metadata={"key": "mape"})
+    otherwise: Annotated[np.ndarray, Column("rows")] | None
+    n_models: Count
     source: str
     event: str | None = None
-    changed: np.ndarray | None = None
     threshold: float | None = None
     factor: float = 1.0
+    others: np.ndarray | None = field(default=None, repr=False, metadata=UNWRITTEN)
+    changed: np.ndarray | None = field(default=None, repr=False, metadata=UNWRITTEN)
+
+    @classmethod
+    def between(
+        cls,
+        rows: np.ndarray,
+        given: np.ndarray,
+        others: np.ndarray,
+        source: str,
+        changed: np.ndarray | None = None,
+        **more: Any,
+    ) -> PredictionStability:
+        """Of one number for each row, and which rows each of the others puts into another class."""
+        low, high = np.quantile(others, RANGE, axis=0)
+        return cls(
+            rows=rows,
+            given=given,
+            low=low,
+            high=high,
+            by_row=np.abs(others - given).mean(axis=0),
+            otherwise=None if changed is None else changed.mean(axis=0),
+            n_models=len(others),
+            source=source,
+            others=others,
+            changed=changed,
+            **more,
+        )
 
     @classmethod
     def of(
@@ -78,26 +114,17 @@ class PredictionStability(present.Brief):
             label = given.argmax(axis=1)
             changed = others.argmax(axis=2) != label
             at = np.arange(len(rows)), label
-            return cls(
-                rows, given[at], others[:, at[0], at[1]], source, event, changed, factor=factor
-            )
+            given, others = given[at], others[:, at[0], at[1]]
+            return cls.between(rows, given, others, source, changed, event=event, factor=factor)
         if event is None:
-            return cls(rows, given, others, source, factor=factor)
+            return cls.between(rows, given, others, source, factor=factor)
         changed = (others >= threshold) != (given >= threshold)
-        return cls(rows, given, others, source, event, changed, threshold, factor)
-
-    @property
-    def n_models(self) -> int:
-        return len(self.others)
-
-    @property
-    def by_row(self) -> np.ndarray:
-        """The mean absolute prediction error of every row."""
-        return np.asarray(np.abs(self.others - self.given).mean(axis=0))
+        made = {"event": event, "threshold": threshold, "factor": factor}
+        return cls.between(rows, given, others, source, changed, **made)
 
     @property
     def mape(self) -> float:
-        """Its mean over rows."""
+        """The mean absolute prediction error, over rows."""
         return float(self.by_row.mean())
 
     @property
@@ -110,25 +137,18 @@ class PredictionStability(present.Brief):
         return self.factor * self.mape
 
     @property
-    def otherwise(self) -> np.ndarray | None:
-        """For every row the share of other models that classify it otherwise."""
-        return None if self.changed is None else np.asarray(self.changed.mean(axis=0))
-
-    @property
     def ranges(self) -> tuple[np.ndarray, np.ndarray]:
         """Quantiles of the other models' predictions of every row, 2.5 and 97.5 %."""
-        low, high = np.quantile(self.others, RANGE, axis=0)
-        return low, high
+        return self.low, self.high
 
     @property
     def summary(self) -> dict[str, float]:
         """The numbers that are printed, by name."""
-        low, high = self.ranges
         found = {
             "mean absolute prediction error": self.mape,
             **({} if self.factor == 1 else {"of new training rows": self.of_new_rows}),
             "largest of a row": float(self.by_row.max()),
-            "mean width of the 95 % range": float((high - low).mean()),
+            "mean width of the 95 % range": float((self.high - self.low).mean()),
         }
         if (other := self.otherwise) is not None:
             found["classified otherwise, mean share"] = float(other.mean())
@@ -139,31 +159,11 @@ class PredictionStability(present.Brief):
 
     def frame(self) -> Any:
         """A line for each row: prediction, range of the others, mean move, share otherwise."""
-        low, high = self.ranges
-        columns = {"row": self.rows, "given": self.given, "low": low, "high": high}
+        columns = {"row": self.rows, "given": self.given, "low": self.low, "high": self.high}
         columns["mape"] = self.by_row
         if (other := self.otherwise) is not None:
             columns["otherwise"] = other
         return frame_of({name: values.tolist() for name, values in columns.items()})
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, under a versioned schema name; the others by their ranges."""
-        low, high = self.ranges
-        return {
-            "schema": SCHEMA,
-            "source": self.source,
-            "event": self.event,
-            "threshold": self.threshold,
-            "n_models": self.n_models,
-            "factor": self.factor,
-            "summary": present.plain(self.summary),
-            "rows": self.rows.tolist(),
-            "given": present.plain(self.given),
-            "low": present.plain(low),
-            "high": present.plain(high),
-            "mape": present.plain(self.by_row),
-            "otherwise": present.plain(self.otherwise),
-        }
 
     def plot(self, ax: Any = None) -> Any:
         """An instability plot: predictions of the others over those given (needs matplotlib)."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
-from truerisk.core import present
 from truerisk.core.displays import displays
+from truerisk.core.records import FINITE, Column, Points, Record, Share
 from truerisk.core.registry import of_word
 from truerisk.core.validation.measured import Measured, table_of
 
@@ -17,33 +17,29 @@ __all__ = ["CalibrationCurve", "SmoothCalibration"]
 
 
 @dataclass(frozen=True, eq=False)
-class CalibrationCurve:
+class CalibrationCurve(Record):
     """The smoothed share of events, or mean of y, at `predicted`, with a band point by point.
 
     `observed` is of held-out rows, `apparent` of the model and its own rows, `corrected` is the
     latter less its optimism (None without bootstrap samples). Rows in order of time have no band.
     """
 
-    predicted: np.ndarray
-    observed: np.ndarray
-    low: np.ndarray | None
-    high: np.ndarray | None
-    apparent: np.ndarray | None
-    corrected: np.ndarray | None
-    confidence_level: float = 0.95
+    predicted: Points
+    observed: Points
+    low: Points | None
+    high: Points | None
+    apparent: Points | None
+    corrected: Points | None
+    confidence_level: Share = 0.95
     of_event: bool = True
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
         """Draw the curve with its band (needs matplotlib)."""
         return displays.load("calibration-curve")(self, ax=ax, **options)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        return {name: present.plain(value) for name, value in vars(self).items()}
-
 
 @dataclass(frozen=True, eq=False)
-class SmoothCalibration(present.Brief):
+class SmoothCalibration(Record):
     """Slope, intercept and distances (`measures`), the flexible `curve`, and the probabilities.
 
     `counts` are the weights of held-out rows in 20 equal bins of the probability between `edges`,
@@ -54,10 +50,16 @@ class SmoothCalibration(present.Brief):
     event: str | None
     measures: Mapping[str, Measured]
     curve: CalibrationCurve | None = field(repr=False)
-    counts: np.ndarray = field(repr=False)
-    edges: np.ndarray = field(repr=False)
+    counts: Annotated[np.ndarray, Column(n_axes=2, least=1, numbers=FINITE)] = field(repr=False)
+    edges: Annotated[np.ndarray, Column(numbers=FINITE)] = field(repr=False)
     missing: str | None = None
     notes: tuple[str, ...] = ()
+
+    @property
+    def flaw(self) -> tuple[str, str] | None:
+        """What makes it none, where it was read from a file."""
+        n = self.counts.shape[1] + 1
+        return None if len(self.edges) == n else ("edges", f"an array of {n} numbers")
 
     def __getitem__(self, word: str) -> Measured:
         return of_word(word, self.measures)
@@ -72,18 +74,6 @@ class SmoothCalibration(present.Brief):
         if self.curve is None:
             raise Refusal(f"there is no calibration curve: {self.missing}")
         return self.curve.plot(ax, **options)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        return {
-            "event": self.event,
-            "measures": {word: one.to_dict() for word, one in self.measures.items()},
-            "curve": None if self.curve is None else self.curve.to_dict(),
-            "counts": present.plain(self.counts),
-            "edges": present.plain(self.edges),
-            "missing": self.missing,
-            "notes": present.plain(self.notes),
-        }
 
     def __str__(self) -> str:
         return table_of(self.measures)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
-from truerisk.core import present
+from truerisk.core.records import Record
 from truerisk.core.validation.feature_stability import FeatureStability
 from truerisk.core.validation.prediction_stability import PredictionStability
 
@@ -14,7 +13,7 @@ __all__ = ["ModelStability"]
 
 
 @dataclass(frozen=True, eq=False)
-class ModelStability(present.Brief):
+class ModelStability(Record):
     """What the models of the outer splits share; a part that is None is `missing` for a reason."""
 
     features: FeatureStability | None = None
@@ -26,14 +25,6 @@ class ModelStability(present.Brief):
         if self.features is None or len(self.features.names) != len(names):
             return self
         return replace(self, features=replace(self.features, names=names))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        return {
-            "features": None if self.features is None else self.features.to_dict(),
-            "predictions": None if self.predictions is None else self.predictions.to_dict(),
-            "missing": present.plain(self.missing),
-        }
 
     def __str__(self) -> str:
         parts = [str(one) for one in (self.features, self.predictions) if one is not None]

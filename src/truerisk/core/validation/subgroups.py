@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 from truerisk.core import present
 from truerisk.core.displays import displays
 from truerisk.core.interval import Interval
+from truerisk.core.records import Count, Record, Share
 from truerisk.core.registry import of_word
 from truerisk.core.results import frame_of
 from truerisk.core.scale import OwnScale, Scale
@@ -16,7 +17,6 @@ from truerisk.core.scale import OwnScale, Scale
 __all__ = ["FEWEST", "Subgroup", "SubgroupRisks", "Subgroups"]
 
 FEWEST = 10  # rows or groups of a level, and rows of either class where a score needs both
-SCHEMA = "truerisk.subgroups/1"
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,8 @@ class Subgroup:
 
     column: str
     level: str
-    n_rows: int
-    n_events: int | None = None
+    n_rows: Count
+    n_events: Count | None = None
 
     @property
     def shown(self) -> str:
@@ -87,15 +87,17 @@ class SubgroupRisks:
 
 
 @dataclass(frozen=True)
-class Subgroups(present.Brief):
+class Subgroups(Record):
     """Every loss in every level of the columns that were asked for.
 
     Intervals hold together for all levels of all columns, loss by loss, with the probability
     `confidence_level`; that of all rows stands alone. ``subgroups["auc"]`` are the lines of a loss.
     """
 
+    schema: ClassVar[str] = "truerisk.subgroups/1"
+
     risks: tuple[SubgroupRisks, ...]
-    confidence_level: float
+    confidence_level: Share
     notes: tuple[str, ...] = ()
 
     def __getitem__(self, loss: str) -> SubgroupRisks:
@@ -134,11 +136,6 @@ class Subgroups(present.Brief):
                 "reason": [r.reason for _, r in lines],
             }
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, under a versioned schema name."""
-        content: dict[str, Any] = present.plain(asdict(self))
-        return {"schema": SCHEMA, **content}
 
     def plot(self, loss: str | None = None, ax: Any = None) -> Any:
         """A forest plot of one loss, the first by default (needs matplotlib)."""

@@ -4,25 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any, ClassVar, TypedDict
 
 import numpy as np
 
 from truerisk.core import present
 from truerisk.core.displays import displays
+from truerisk.core.records import UNWRITTEN, Count, Record
 from truerisk.core.results import RiskEstimate
 from truerisk.core.validation.checklist import Checklist
 from truerisk.core.validation.discrimination import Discrimination
 from truerisk.core.validation.held_out import HeldOut
+from truerisk.core.validation.measured import Measured
 from truerisk.core.validation.net_benefit import NetBenefit
 from truerisk.core.validation.smooth_calibration import SmoothCalibration
 from truerisk.core.validation.stability import ModelStability
 from truerisk.core.validation.subgroups import Subgroups
-from truerisk.core.writing import Written, also_written
+from truerisk.core.writing import also_written
 
-__all__ = ["PARTS", "Part", "Validation"]
+__all__ = ["PARTS", "ValidatedRows", "Validation", "rows_of"]
 
-SCHEMA = "truerisk.validation/1"
 PARTS = {
     "discrimination": "Discrimination",
     "calibration": "Calibration",
@@ -33,27 +34,32 @@ PARTS = {
 }
 
 
-class Part(Protocol):
-    """A frozen value that can be printed and written."""
+class ValidatedRows(TypedDict):
+    """What was validated on: held-out rows, those in which the event came, groups."""
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        ...
+    n_rows: Count
+    event: Any
+    n_events: Count | None
+    n_repetitions: Count
+    n_groups: Count | None
 
 
 @dataclass(frozen=True, eq=False)
-class Validation(Written):
+class Validation(Record):
     """What out-of-fold answers say of a model, part by part.
 
-    `risk` is the honest risk of the procedure and `held_out` the answers that all parts read.
-    `event` is the code of the class that stands against the others, None where there is none. A
-    part that cannot be told is None, and `missing` says why in a sentence. `given` are the
-    arguments of the call, as they were typed.
+    `risk` is the honest risk of the procedure and `held_out` the answers that all parts read, which
+    are not written; `rows` counts them. `event` is the code of the class that stands against the
+    others, None where there is none. A part that cannot be told is None, and `missing` says why in
+    a sentence. `given` are the arguments of the call, as they were typed.
     """
 
+    schema: ClassVar[str] = "truerisk.validation/1"
+
     risk: RiskEstimate
-    held_out: HeldOut = field(repr=False)
-    event: int | None = None
+    rows: ValidatedRows
+    held_out: HeldOut | None = field(default=None, repr=False, metadata=UNWRITTEN)
+    event: int | None = field(default=None, metadata=UNWRITTEN)
     discrimination: Discrimination | None = None
     calibration: SmoothCalibration | None = None
     net_benefit: NetBenefit | None = None
@@ -65,7 +71,7 @@ class Validation(Written):
     given: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @property
-    def parts(self) -> dict[str, Part]:
+    def parts(self) -> dict[str, Record]:
         """The parts that there are, by name."""
         return {name: part for name in PARTS if (part := getattr(self, name)) is not None}
 
@@ -74,37 +80,23 @@ class Validation(Written):
         named = None if self.stability is None else self.stability.with_names(names)
         return replace(self, stability=named)
 
-    @property
-    def rows(self) -> dict[str, Any]:
-        """What was validated on: held-out rows, those in which the event came, groups."""
-        held, event = self.held_out, None
-        distinct, first = np.unique(held.rows, return_index=True)
-        if self.event is not None and held.classes is not None:
-            event = present.plain(held.classes[self.event])
-        return {
-            "n_rows": len(distinct),
-            "event": event,
-            "n_events": None if event is None else int((held.truth[first] == self.event).sum()),
-            "n_repetitions": held.n_repetitions,
-            "n_groups": None if held.groups is None else len(np.unique(held.groups)),
-        }
+    def measure(self, word: str) -> Measured | None:
+        """The measure of that word, if there is one."""
+        return next((one for one in self._measures if one.word == word), None)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, under a versioned schema name."""
-        return {
-            "schema": SCHEMA,
-            "rows": self.rows,
-            "risk": self.risk.to_dict(),
-            **dict.fromkeys(PARTS),
-            **{name: part.to_dict() for name, part in self.parts.items()},
-            "missing": present.plain(self.missing),
-            "notes": list(self.notes),
-            "given": dict(self.given),
-        }
+    @property
+    def n_samples(self) -> int:
+        """How many bootstrap samples there were at most."""
+        return max((one.n for one in self._measures), default=0)
+
+    @property
+    def _measures(self) -> list[Measured]:
+        parts = [part for part in (self.discrimination, self.calibration) if part is not None]
+        return [one for part in parts for one in part.measures.values()]
 
     def to_html(self, path: Any = None) -> str:
         """One HTML page that needs nothing else, also written to `path` where one is given."""
-        return also_written(path, lambda: str(displays.load("validation-page")(self.to_dict())))
+        return also_written(path, lambda: str(displays.load("validation-page")(self)))
 
     def __str__(self) -> str:
         blocks, rows = [str(self.risk)], self.rows
@@ -118,3 +110,18 @@ class Validation(Written):
             elif name in self.missing:
                 blocks.append(f"{title}: {self.missing[name]}")
         return "\n\n".join(blocks + [f"note: {note}" for note in self.notes])
+
+
+def rows_of(held: HeldOut, code: int | None) -> ValidatedRows:
+    """The counts of held-out answers; `code` is that of the event."""
+    event = None
+    distinct, first = np.unique(held.rows, return_index=True)
+    if code is not None and held.classes is not None:
+        event = present.plain(held.classes[code])
+    return {
+        "n_rows": len(distinct),
+        "event": event,
+        "n_events": None if event is None else int((held.truth[first] == code).sum()),
+        "n_repetitions": held.n_repetitions,
+        "n_groups": None if held.groups is None else len(np.unique(held.groups)),
+    }
