@@ -185,9 +185,9 @@ def test_it_is_written_and_read(curve) -> None:
     assert frame["n_train"].tolist() == curve.sizes.tolist()
     assert (frame["law_low"] < frame["law"]).all()
     assert "training rows" in curve._repr_html_()
-    with pytest.raises(BadData, match="not a stored learning curve"):
+    with pytest.raises(BadData, match="not of truerisk"):
         tr.LearningCurve.from_dict({"schema": "x"})
-    with pytest.raises(BadData, match="lacks covariance"):
+    with pytest.raises(BadData, match="they lack 'covariance'"):
         tr.LearningCurve.from_dict({k: v for k, v in content.items() if k != "covariance"})
 
 

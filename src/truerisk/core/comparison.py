@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
-from typing import Any, Protocol
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Protocol
 
 from truerisk.core import present
 from truerisk.core.arguments import check_number
 from truerisk.core.interval import Interval
+from truerisk.core.records import Count, Record
 from truerisk.core.scale import ERROR, Scale
-from truerisk.core.writing import Written
 
 __all__ = ["ROPE", "Comparison", "check_rope"]
 
-SCHEMA = "truerisk.comparison/1"
 ROPE = 0.01
 WIDEST = 1e150  # its square is a number, too
 
@@ -35,7 +34,7 @@ class Asked(Protocol):
 
 
 @dataclass(frozen=True)
-class Comparison(Written):
+class Comparison(Record):
     """Two rules compared: `difference` is the risk of a minus that of b, so negative favours a.
 
     `value` is the same. Where the loss `is_score`, of which more is better, it is a difference of
@@ -48,9 +47,12 @@ class Comparison(Written):
     lists what must hold for the numbers to mean what they say; `details` are further numbers.
     """
 
+    schema: ClassVar[str] = "truerisk.comparison/1"
+    derived: ClassVar[tuple[str, ...]] = ("value", "probability")
+
     test: str
     difference: float
-    n_pairs: int
+    n_pairs: Count
     loss: str | None = None
     std_error: float | None = None
     statistic: float | None = None
@@ -116,12 +118,6 @@ class Comparison(Written):
     def noting(self, *notes: str) -> Comparison:
         """The same with further notes."""
         return replace(self, notes=(*self.notes, *notes))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, under a versioned schema name."""
-        values = {each.name: present.plain(getattr(self, each.name)) for each in fields(self)}
-        told = {"value": present.plain(self.value), "probability": present.plain(self.probability)}
-        return {"schema": SCHEMA, **values, **told}
 
     def __str__(self) -> str:
         lines = [", ".join([self._headline(), *self._findings()])]

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
 from truerisk.core import present
 from truerisk.core.arguments import is_number, shown
 from truerisk.core.displays import displays
-from truerisk.core.errors import BadArgument, BadData, Refusal
+from truerisk.core.errors import BadArgument, Refusal
 from truerisk.core.interval import Interval
+from truerisk.core.records import Column, Record, Share
 from truerisk.core.results import RiskEstimate, frame_of
 from truerisk.core.scale import OwnScale, Scale
 from truerisk.core.statistics.power_law import PowerLaw
-from truerisk.core.writing import Written
 
 __all__ = ["ExpectedRisk", "LearningCurve"]
 
-SCHEMA = "truerisk.learning-curve/1"
 FURTHEST = 4.0  # times the largest size: how far the band was checked (docs/learning-curves.md)
 
 
@@ -61,7 +59,7 @@ class ExpectedRisk:
 
 
 @dataclass(frozen=True, eq=False)
-class LearningCurve(Written):
+class LearningCurve(Record):
     """Risks at several numbers of training rows, and the law a + b n^−c that they follow.
 
     `sizes` are the rows that the fits were trained on, on average; `estimates` the risks there, of
@@ -70,13 +68,23 @@ class LearningCurve(Written):
     curve has no band, and is not carried on.
     """
 
-    sizes: np.ndarray
-    estimates: tuple[RiskEstimate, ...]
-    covariance: np.ndarray | None
-    confidence_level: float
+    schema: ClassVar[str] = "truerisk.learning-curve/1"
+    derived: ClassVar[tuple[str, ...]] = ("law",)
+
+    sizes: Annotated[np.ndarray, Column("sizes", least=1)]
+    estimates: Annotated[tuple[RiskEstimate, ...], Column("sizes")]
+    covariance: Annotated[np.ndarray, Column("sizes", n_axes=2)] | None
+    confidence_level: Share
     lower: float | None = 0.0
     upper: float | None = None
     lacking: str | None = None
+
+    @property
+    def flaw(self) -> tuple[str, str] | None:
+        """What makes it none, where it was read from a file."""
+        n = len(self.sizes)
+        square = self.covariance is None or self.covariance.shape == (n, n)
+        return None if square else ("covariance", f"{n} lines of {n} numbers")
 
     @cached_property
     def values(self) -> np.ndarray:
@@ -140,38 +148,6 @@ class LearningCurve(Written):
     def plot(self, ax: Any = None, **options: Any) -> Any:
         """Draw the risks, the law and its band (needs matplotlib); `to` says how many rows far."""
         return displays.load("learning-curve")(self, ax=ax, **options)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, under a versioned schema name."""
-        law = self.law
-        return {
-            "schema": SCHEMA,
-            "sizes": present.plain(self.sizes),
-            "estimates": [one.to_dict() for one in self.estimates],
-            "covariance": present.plain(self.covariance),
-            "confidence_level": self.confidence_level,
-            "lower": self.lower,
-            "upper": self.upper,
-            "lacking": self.lacking,
-            "law": None if law is None else {"a": law.a, "b": law.b, "c": law.c},
-        }
-
-    @classmethod
-    def from_dict(cls, content: Mapping[str, Any]) -> LearningCurve:
-        """The curve that `to_dict` wrote."""
-        if not hasattr(content, "get") or content.get("schema") != SCHEMA:
-            raise BadData(f"this is not a stored learning curve: its schema is not '{SCHEMA}'.")
-        plain = ("confidence_level", "lower", "upper", "lacking")
-        needed = (*plain, "sizes", "estimates", "covariance")
-        if absent := [name for name in needed if name not in content]:
-            raise BadData(f"this stored learning curve lacks {', '.join(absent)}: it was cut.")
-        covariance = content["covariance"]
-        return cls(
-            sizes=np.array(content["sizes"], dtype=float),
-            estimates=tuple(RiskEstimate.from_dict(one) for one in content["estimates"]),
-            covariance=None if covariance is None else np.array(covariance, dtype=float),
-            **{name: content[name] for name in plain},
-        )
 
     def __str__(self) -> str:
         return "\n".join([present.text_table(self._head, self._rows()), *self._said()])

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
-from typing import Any
+from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
 from truerisk.core import present
+from truerisk.core.records import Count, Record
 from truerisk.core.ties import tied
-from truerisk.core.writing import Written
 
 __all__ = ["PermutationTest"]
 
-SCHEMA = "truerisk.permutation-test/1"
-
 
 @dataclass(frozen=True, eq=False)
-class PermutationTest(Written):
+class PermutationTest(Record):
     """Whether a procedure learns anything: its risk beside those with permuted labels.
 
     `observed` is the honest risk of the labels as they are, `null` that of each permutation. The
@@ -26,10 +24,13 @@ class PermutationTest(Written):
     of each of them.
     """
 
+    schema: ClassVar[str] = "truerisk.permutation-test/1"
+    derived: ClassVar[tuple[str, ...]] = ("p_value", "n_permutations")
+
     observed: float
     null: np.ndarray = field(repr=False)
     permuted: str
-    n_units: int
+    n_units: Count
     loss: str
     method: str
     engine: str
@@ -53,12 +54,6 @@ class PermutationTest(Written):
     def p_value(self) -> float:
         """(1 + as small)/(1 + permutations): the labels as they are are one order of many."""
         return (1 + self.n_as_small) / (1 + self.n_permutations)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, under a versioned schema name."""
-        values = {each.name: present.plain(getattr(self, each.name)) for each in fields(self)}
-        told = {"p_value": self.p_value, "n_permutations": self.n_permutations}
-        return {"schema": SCHEMA, **told, **values}
 
     def __str__(self) -> str:
         lines = [f"p = {self.p_value:.4g}: {self._counted}", *self._risks]

@@ -12,10 +12,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
 from truerisk.core.errors import Refusal
+from truerisk.core.records import UNWRITTEN
 
 __all__ = ["FASTEST", "FEWEST_SIZES", "SLOWEST", "PowerLaw"]
 
@@ -39,10 +41,12 @@ class PowerLaw:
     [0.1, 1.0, 1.0]
     """
 
-    sizes: np.ndarray
-    values: np.ndarray
-    covariance: np.ndarray
-    lower: float | None = field(default=0.0)
+    derived: ClassVar[tuple[str, ...]] = ("a", "b", "c")
+
+    sizes: np.ndarray = field(metadata=UNWRITTEN)
+    values: np.ndarray = field(metadata=UNWRITTEN)
+    covariance: np.ndarray = field(metadata=UNWRITTEN)
+    lower: float | None = field(default=0.0, metadata=UNWRITTEN)
 
     @property
     def a(self) -> float:
