@@ -168,7 +168,7 @@ def fitted(X, codes, s, *, turn):
     """One fit with one shrinkage, on turned rows or on rows as they are."""
     table = turned_about_mean(X) if turn else None
     classes = Classes.of(X if table is None else table.shown, codes)
-    rule = DiscriminantRule.of(LinearDiscriminantAnalysis(solver="lsqr").get_params())
+    rule = DiscriminantRule.of([LinearDiscriminantAnalysis(solver="lsqr").get_params()])
     return ShrunkFit.of(X, table, classes, rule, s)
 
 

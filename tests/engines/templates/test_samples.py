@@ -32,14 +32,14 @@ def problem(n=60, p=4, classes=2, seed=0):
 def counted(monkeypatch) -> list[int]:
     """How many fits were answered together, call by call."""
     found: list[int] = []
-    batches = samples.Samples.batches
+    some = samples.Samples.some
 
     def spied(*arguments):
-        for batch in batches(*arguments):
+        for batch in some(*arguments):
             found.append(len(batch.fits))
             yield batch
 
-    monkeypatch.setattr(samples.Samples, "batches", spied)
+    monkeypatch.setattr(samples.Samples, "some", spied)
     return found
 
 
@@ -106,18 +106,32 @@ def test_every_shrinkage_from_the_same_scatters(name, loss, counted, monkeypatch
 
 
 def test_few_fits_of_one_setting_are_answered_one_by_one(counted) -> None:
-    """Six fits are worth it for many settings only."""
+    """Six samples are worth it for many settings only; of six folds sums are taken once."""
     X, y = problem()
-    both(LINEAR["lsqr"], X, y, "6-fold", "discriminant")
+    drawn = Bootstrap("bootstrap", 6)
+    both(LINEAR["lsqr"], X, y, drawn, "discriminant")
     assert counted == []
-    both(LINEAR["lsqr"], X, y, "6-fold", "discriminant", grid={"shrinkage": [0.1, 0.2, 0.3]})
-    assert counted == [6]
+    both(LINEAR["lsqr"], X, y, drawn, "discriminant", grid={"shrinkage": [0.1, 0.2, 0.3]})
+    both(LINEAR["lsqr"], X, y, "6-fold", "discriminant")
+    assert counted == [6, 6]
+
+
+@pytest.mark.parametrize("solver", ["svd", "lsqr"])
+def test_pairs_of_folds_of_many_rows(solver, counted, monkeypatch) -> None:
+    """Rows less blocks of rows, also of three classes, winners and every tol in one group."""
+    monkeypatch.setattr(LinearDiscriminants, "fit_pass", None)
+    X, y = problem(3000, 20, 3)
+    model = make_pipeline(StandardScaler(), LinearDiscriminantAnalysis(solver=solver))
+    grid = {"lineardiscriminantanalysis__tol": [1e-4, 1e-3, 1e-2]}
+    found, wanted = both(model, X, y, "pairs", "discriminant", loss="log", grid=grid)
+    assert found == pytest.approx(wanted, rel=1e-8, abs=1e-10)
+    assert counted == [5, 10]
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize("kind", ["constant", "twin", "far", "rare"])
+@pytest.mark.parametrize("kind", ["constant", "twin", "far", "alone", "rare"])
 def test_what_loses_digits_is_left_to_single_fits(kind, counted) -> None:
-    """Constant and equal columns, columns far from zero, samples without a class."""
+    """Constant and equal columns, columns far from zero or of one large cell, a missing class."""
     X, y = problem()
     if kind == "constant":
         X[:, 1] = 3.0
@@ -125,6 +139,8 @@ def test_what_loses_digits_is_left_to_single_fits(kind, counted) -> None:
         X[:, 1] = X[:, 0] + 1e-9 * X[:, 2]
     if kind == "far":
         X[:, 1] = 1e7 + 1e-3 * X[:, 1]
+    if kind == "alone":  # what is left without its block has lost its digits
+        X[0, 1] = 1e9
     if kind == "rare":
         y = np.array([0] * 57 + [1, 1, 2])
     method = Bootstrap("bootstrap", 20)
@@ -133,9 +149,10 @@ def test_what_loses_digits_is_left_to_single_fits(kind, counted) -> None:
         times[:, 0] = 58
         method = Bootstrap("bootstrap", samples=times)
     model = LinearDiscriminantAnalysis()
-    found, wanted = both(model, X, y, method, "discriminant")
-    assert (found == wanted).all()
-    assert sum(counted) == 20
+    for one in (method, "20-fold") if kind != "rare" else (method,):
+        found, wanted = both(model, X, y, one, "discriminant")
+        assert (found == wanted).all()
+    assert sum(counted) == 20 * (1 + (kind != "rare"))
 
 
 @pytest.mark.parametrize("loss", ["zero-one", "log", "auc"])
@@ -186,8 +203,7 @@ def test_tuned_inside_a_bootstrap(engine, counted) -> None:
     assert [u.candidate for u in first.evaluation.units] == [
         u.candidate for u in second.evaluation.units
     ]
-    groups = 2 if engine == "discriminant" else 1  # those of each tol
-    assert sum(counted) == groups * (3 * (16 + 1) + 16 + 1)
+    assert sum(counted) == 3 * (16 + 1) + 16 + 1
 
 
 def test_few_fits_or_many_columns_are_not_batched(counted) -> None:

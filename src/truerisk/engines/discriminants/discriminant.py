@@ -29,7 +29,7 @@ from truerisk.engines.settings import Group, settings_of
 from truerisk.engines.templates.deciding import respond, undecided
 from truerisk.engines.templates.left_out import LeftOut
 from truerisk.engines.templates.one_pass import OnePass
-from truerisk.engines.templates.task import Shown, Task
+from truerisk.engines.templates.task import ELSEWHERE, Shown, Task
 from truerisk.engines.templates.turned import is_wide, turned_about_mean
 
 __all__ = ["LinearDiscriminants"]
@@ -40,7 +40,7 @@ class LinearDiscriminants(OnePass):
     """Serves LinearDiscriminantAnalysis and LinearDiscriminant, alone or last in a pipeline."""
 
     word: ClassVar[str] = "discriminant"
-    along: ClassVar[tuple[str, ...]] = ("shrinkage",)
+    along: ClassVar[tuple[str, ...]] = ("shrinkage", "tol")
     weighted: ClassVar[bool] = False
 
     def learners(self) -> Sequence[type]:
@@ -70,10 +70,10 @@ class LinearDiscriminants(OnePass):
 
     def together(self, task: Task) -> np.ndarray:
         done = np.zeros(task.plan.n_fits, dtype=bool)
-        out, X = LeftOut.of(task.plan), _shared_rows(task)
-        if X is None:
+        rest = ~done if task.places is None else task.places != ELSEWHERE
+        if not rest.any() or (X := _shared_rows(task)) is None:
             return done
-        rest = np.ones(task.plan.n_fits, dtype=bool)
+        out = LeftOut.of(task.plan)
         rest[out.fits] = False
         done |= answer_samples(task, X, rest)
         if task.X is None:  # no scaler of their own for the fits that are left
@@ -83,7 +83,7 @@ class LinearDiscriminants(OnePass):
         if not len(out.fits):
             return done
         classes = Classes.of(X, task.data.class_codes)
-        without = Without(classes, DiscriminantRule.of(task.group.settings[0]))
+        without = Without(classes, DiscriminantRule.of(task.group.settings))
         for c in np.flatnonzero(classes.sizes > 1):
             mine = out.take(classes.member[out.rows] == c)
             fine = np.ones(task.plan.n_fits, dtype=bool)
@@ -97,7 +97,7 @@ class LinearDiscriminants(OnePass):
     def fit_pass(
         self, task: Task, group: Group, shown: Shown, tests: list[np.ndarray]
     ) -> list[np.ndarray] | None:
-        rule = DiscriminantRule.of(group.settings[0])
+        rule = DiscriminantRule.of(group.settings)
         fit = _Fit.of(shown, rule, [shrinkage_of(setting) for setting in group.settings])
         if fit is None:
             return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,13 +46,15 @@ class DiscriminantRule:
     n_components: int | None
 
     @classmethod
-    def of(cls, setting: Mapping[str, Any]) -> DiscriminantRule:
+    def of(cls, settings: Sequence[Mapping[str, Any]]) -> DiscriminantRule:
+        """Of settings that differ in shrinkage and `tol`: what the largest keeps, the others do."""
         from truerisk.models.discriminant import pools_by_n
 
+        setting = settings[0]
         priors = setting["priors"]
         return cls(
             setting["solver"],
-            float(setting["tol"]),
+            max(float(setting["tol"]) for setting in settings),
             None if priors is None else np.asarray(priors, dtype=np.float64),
             setting.get("divisor", "n" if pools_by_n(setting["solver"]) else "n-K"),
             setting.get("n_components"),

@@ -7,33 +7,39 @@ in which this loses digits, or a class is missing, are left for the single fits.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise, product
 
 import numpy as np
 
 from truerisk.engines.discriminants.rule import DiscriminantRule, shrinkage_of, spreads
 from truerisk.engines.discriminants.scatter import FLAT
 from truerisk.engines.templates.deciding import respond, undecided
-from truerisk.engines.templates.samples import Samples, products_of
+from truerisk.engines.templates.samples import (
+    MOST_PRODUCTS,
+    Samples,
+    lacking_blocks,
+    products_of,
+)
 from truerisk.engines.templates.task import Task
 
 __all__ = ["answer_samples"]
 
 LEAST = 1e-5  # of the mean eigenvalue of scaled columns
-CANCELLED = 1e-4  # of a column's squares that may be left after its means are taken away
+CANCELLED = 1e-4  # of a column's squares in all rows that a fit's means and blocks may leave
 
 
 def answer_samples(task: Task, X: np.ndarray, open_: np.ndarray) -> np.ndarray:
     """Answer what can be, with every shrinkage; which fits that were."""
     done = np.zeros(task.plan.n_fits, dtype=bool)
-    rule = DiscriminantRule.of(task.group.settings[0])
-    moved, products = X - X.mean(axis=0), None
+    rule = DiscriminantRule.of(task.group.settings)
+    moved, largest = X - X.mean(axis=0), np.maximum(X.max(axis=0), -X.min(axis=0))
+    squares = np.einsum("ij,ij->j", moved, moved)
     shrinkages = list(map(shrinkage_of, task.group.settings))
     distinct = list(dict.fromkeys(shrinkages))
-    for batch in Samples.batches(task, open_, X.shape[1], len(distinct)):
-        products = products_of(moved) if products is None else products
-        sums = _Sums.of(batch, rule, moved, products, np.abs(X).max(axis=0))
+    for batch, by_class in _by_class(task, open_, moved, len(distinct)):
+        sums = _Sums.of(by_class, rule, largest, squares)
         fitted = {s: sums.fitted(s) for s in distinct}
         fine = np.all([one.sound for one in fitted.values()], axis=0)
         sound = batch.only(np.flatnonzero(fine))
@@ -41,18 +47,17 @@ def answer_samples(task: Task, X: np.ndarray, open_: np.ndarray) -> np.ndarray:
             continue
         for s, one in fitted.items():
             places = [place for place, asked in enumerate(shrinkages) if asked == s]
-            _answer(sound, places, one.only(fine).scores(moved))
+            _answer(sound, places, one.only(fine).scores(moved, sound))
         done[sound.fits] = True
     return done
 
 
 def _answer(sound: Samples, places: list[int], scores: np.ndarray) -> None:
-    """Put the answers that follow from scores `(fit, row, class)` in the places of candidates."""
-    task, (line, rows, _) = sound.task, sound.asked
-    asked = scores[line, rows]
+    """Put the answers that follow from scores `(asked row, class)` in the places of candidates."""
+    task, line = sound.task, sound.asked[0]
     present = np.arange(task.data.n_classes)
-    answers = respond(asked, present, task.request, len(present))
-    close = undecided(asked, task.request)
+    answers = respond(scores, present, task.request, len(present))
+    close = undecided(scores, task.request)
     for place in places:
         mine = sound.asks(place)
         if mine.all():
@@ -60,6 +65,42 @@ def _answer(sound: Samples, places: list[int], scores: np.ndarray) -> None:
         elif mine.any():
             some = mine[line]
             sound.only(np.flatnonzero(mine)).answer(place, answers[some], close[some])
+
+
+def _by_class(
+    task: Task, open_: np.ndarray, X: np.ndarray, settings: int
+) -> Iterator[tuple[Samples, list[np.ndarray]]]:
+    """Batches of the open fits, and the products of columns in the rows that they see of a class.
+
+    The first column counts. Of rows less blocks of rows they are added up once, block by block.
+    """
+    codes, (n, p), plan = task.data.class_codes, X.shape, task.plan
+    classes = range(task.data.n_classes)
+    fits = lacking_blocks(plan, open_) if plan.flips is None else np.empty(0, np.intp)
+    used = np.unique(plan.train.take(fits).minus)
+    Z = np.column_stack([np.ones(n), X])
+    if len(fits) and (1 + len(used)) * len(classes) * p * p <= MOST_PRODUCTS:
+        every = [np.arange(n), *(plan.blocks[int(block)] for block in used)]
+        sums = np.empty((len(classes), len(every), p + 1, p + 1))
+        for c, b in product(classes, range(len(every))):
+            part = Z[every[b][codes[every[b]] == c]]
+            np.matmul(part.T, part, out=sums[c, b])
+        for batch in Samples.some(task, fits, p):
+            sets = plan.train.take(batch.fits)
+            signs = np.zeros((len(batch.fits), len(every)))
+            signs[:, 0] = 1
+            lacking = np.repeat(np.arange(len(signs)), np.diff(sets.offsets))
+            signs[lacking, 1 + np.searchsorted(used, sets.minus)] = -1
+            yield batch, [np.tensordot(signs, of_class, 1) for of_class in sums]
+        open_ = open_.copy()
+        open_[fits] = False
+    table = None
+    for batch in Samples.batches(task, open_, p, settings):
+        table = products_of(Z) if table is None else table
+        weights = batch.times.astype(np.float64)
+        members = (np.flatnonzero(codes == c) for c in classes)
+        parts = (np.ascontiguousarray(weights[:, rows]) @ table[rows] for rows in members)
+        yield batch, [part.reshape(-1, p + 1, p + 1) for part in parts]
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,28 +117,20 @@ class _Sums:
     @classmethod
     def of(
         cls,
-        batch: Samples,
+        by_class: list[np.ndarray],
         rule: DiscriminantRule,
-        X: np.ndarray,
-        products: np.ndarray,
         largest: np.ndarray,
+        squares: np.ndarray,
     ) -> _Sums:
-        codes = batch.task.data.class_codes
-        n_classes, p = batch.task.data.n_classes, X.shape[1]
-        weights = batch.times.astype(np.float64)
-        members = [np.flatnonzero(codes == c) for c in range(n_classes)]
-        parts = [np.ascontiguousarray(weights[:, rows]) for rows in members]
-        sizes = np.stack([part.sum(axis=1) for part in parts], axis=1)
+        sizes = np.stack([products[:, 0, 0] for products in by_class], axis=1)
         least = sizes[sizes.sum(axis=1).argmin()]
-        sound = (sizes > 0).all(axis=1) & rule.can_fit(least, p)
+        sound = (sizes > 0).all(axis=1) & rule.can_fit(least, len(largest))
         safe = np.where(sizes > 0, sizes, 1)
-        pairs = list(zip(parts, members, strict=True))
-        means = np.stack([part @ X[rows] for part, rows in pairs], axis=1) / safe[..., None]
+        means = np.stack([products[:, 0, 1:] for products in by_class], axis=1) / safe[..., None]
         sound &= rule.has_covariances(sizes) & rule.tells_means(means)
-        by_class = (part @ products[rows] for part, rows in pairs)
-        scatter, within, total = _scatters(by_class, sizes, means, rule.of_classes(safe))
+        scatter, within = _scatters(by_class, sizes, means, rule.of_classes(safe))
         flat = safe.sum(axis=1)[:, None] * (10 * FLAT * largest) ** 2
-        sound &= ((within > flat) & (within > CANCELLED * total)).all(axis=1)
+        sound &= ((within > flat) & (within > CANCELLED * squares)).all(axis=1)
         return cls(rule, sound, safe, means, scatter, float(largest.max()))
 
     def fitted(self, shrinkage: float) -> _Fitted:
@@ -137,35 +170,33 @@ class _Fitted:
         own = (self.sound, self.sizes, self.means, self.slopes)
         return _Fitted(self.rule, *(array[which] for array in own))
 
-    def scores(self, X: np.ndarray) -> np.ndarray:
-        """`(fit, row, class)`, as Rule.scores has them."""
-        n_fits, n_classes, p = self.slopes.shape
-        products = (X @ self.slopes.reshape(-1, p).T).reshape(len(X), n_fits, n_classes)
+    def scores(self, X: np.ndarray, of: Samples) -> np.ndarray:
+        """`(asked row, class)`, as Rule.scores has them."""
+        (line, rows, _), (n_fits, n_classes) = of.asked, self.slopes.shape[:2]
         centre = self.means.mean(axis=1, keepdims=True)
         offsets = self.means - centre
         shift = np.einsum("fkj,fkj->fk", centre + offsets / 2, self.slopes)
-        distances = (products - shift).transpose(1, 0, 2)
-        factors, priors = self.rule.factor(self.sizes), self.rule.log_priors(self.sizes)
-        return factors[:, None, None] * distances + priors[:, None]
+        factors, priors = self.rule.factor(self.sizes)[:, None], self.rule.log_priors(self.sizes)
+        scores = np.empty((len(rows), n_classes))
+        ends = np.searchsorted(line, np.arange(n_fits + 1)).tolist()
+        for f, (first, end) in enumerate(pairwise(ends)):
+            np.matmul(X[rows[first:end]], self.slopes[f].T * factors[f], out=scores[first:end])
+        scores += (priors - factors * shift)[line]
+        return scores
 
 
 def _scatters(
-    by_class: Iterable[np.ndarray],
-    sizes: np.ndarray,
-    means: np.ndarray,
-    factors: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The scatter of each fit; its columns' squares within classes, and before means are taken."""
+    by_class: list[np.ndarray], sizes: np.ndarray, means: np.ndarray, factors: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The scatter of each fit, and its columns' squares within classes."""
     n_fits, _, p = means.shape
-    scatter, within, total = np.zeros((n_fits, p, p)), np.zeros((n_fits, p)), np.zeros((n_fits, p))
-    for c, squares in enumerate(by_class):
-        of_class = squares.reshape(n_fits, p, p)
-        total += np.einsum("fjj->fj", of_class)
+    scatter, within = np.zeros((n_fits, p, p)), np.zeros((n_fits, p))
+    for c, products in enumerate(by_class):
         rooted = np.sqrt(sizes[:, c])[:, None] * means[:, c]
-        of_class -= rooted[:, :, None] * rooted[:, None, :]
+        of_class = products[:, 1:, 1:] - rooted[:, :, None] * rooted[:, None, :]
         within += np.einsum("fjj->fj", of_class)
         scatter += factors[:, c, None, None] * of_class
-    return scatter, within, total
+    return scatter, within
 
 
 def _inverses(scatter: np.ndarray, sound: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

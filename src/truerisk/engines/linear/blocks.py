@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from truerisk.core.plan.blocks import ALL, covered
 from truerisk.core.plan.plan import Plan
 from truerisk.engines.linear.fit import DOUBT, Manner
+from truerisk.engines.templates.samples import lacking_blocks
 from truerisk.engines.templates.task import Task
 from truerisk.kernels import why_not
 from truerisk.kernels.normal_equations import answers_of, solve_without
@@ -42,7 +42,7 @@ def answer_blocks(
     """
     plan = task.plan
     done = np.zeros(plan.n_fits, dtype=bool)
-    fits = _fits(plan, single)
+    fits = lacking_blocks(plan, ~single)
     if len(fits) < FEW or not _serves(task, manner):
         return done
     if len(penalties) * task.X.shape[1] > MANY:
@@ -78,22 +78,6 @@ def answer_blocks(
     done[fits] = np.all([clear for _, clear in solved], axis=0)
     _place(task, done, fits, [beta for beta, _ in solved], Z, middle)
     return done
-
-
-def _fits(plan: Plan, single: np.ndarray) -> np.ndarray:
-    """Fits on all rows but some blocks that share no row."""
-    lacking = np.diff(plan.train.offsets)
-    fits = np.flatnonzero((plan.train.base == ALL) & (lacking > 0) & ~single)
-    if plan.blocks.counts is not None or not len(fits):
-        return fits[:0]
-    apart: np.ndarray = covered(plan.n_rows, plan.blocks, plan.train, fits) == _sums(plan, fits)
-    return fits[apart]
-
-
-def _sums(plan: Plan, fits: np.ndarray) -> np.ndarray:
-    """How many rows the blocks of each fit have together."""
-    total = np.concatenate([[0], np.cumsum(plan.blocks.sizes[plan.train.minus])])
-    return total[plan.train.offsets[fits + 1]] - total[plan.train.offsets[fits]]
 
 
 def _serves(task: Task, manner: Manner) -> bool:

@@ -12,11 +12,12 @@ from functools import cached_property
 
 import numpy as np
 
-from truerisk.core.plan.plan import spread
+from truerisk.core.plan.blocks import ALL, covered
+from truerisk.core.plan.plan import Plan, spread
 from truerisk.core.plan.samples import times_drawn
 from truerisk.engines.templates.task import Task
 
-__all__ = ["Samples", "products_of"]
+__all__ = ["MOST_PRODUCTS", "Samples", "lacking_blocks", "products_of"]
 
 FEWEST = 16  # fits, times settings; fewer are answered one by one
 MOST_PRODUCTS = 1 << 22  # numbers in the table of products of columns
@@ -45,7 +46,12 @@ class Samples:
         fits, n = np.flatnonzero(open_), task.plan.n_rows
         if len(fits) * settings < FEWEST or n * width * width > MOST_PRODUCTS:
             return
-        size = max(1, MOST_WEIGHTS // n)
+        yield from cls.some(task, fits, width)
+
+    @classmethod
+    def some(cls, task: Task, fits: np.ndarray, width: int) -> Iterator[Samples]:
+        """These fits, a batch after the other."""
+        size = max(1, MOST_WEIGHTS // max(task.plan.n_rows, width * width))
         for start in range(0, len(fits), size):
             yield cls(task, fits[start : start + size])
 
@@ -65,7 +71,8 @@ class Samples:
     def only(self, which: np.ndarray) -> Samples:
         """The samples of some of the fits, without counting their rows again."""
         some = Samples(self.task, self.fits[which])
-        some.__dict__["times"] = self.times[which]
+        if "times" in self.__dict__:
+            some.__dict__["times"] = self.times[which]
         return some
 
     @cached_property
@@ -91,6 +98,17 @@ class Samples:
         self.task.values[self.task.line_of(candidate), positions] = answers
         for fit in np.unique(line[open_]):
             self.task.leave_open(self.fits[fit], [candidate])
+
+
+def lacking_blocks(plan: Plan, among: np.ndarray) -> np.ndarray:
+    """Which of the fits marked see all rows but some blocks that share no row."""
+    fits = np.flatnonzero((plan.train.base == ALL) & (np.diff(plan.train.offsets) > 0) & among)
+    if plan.blocks.counts is not None or not len(fits):
+        return fits[:0]
+    total = np.concatenate([[0], np.cumsum(plan.blocks.sizes[plan.train.minus])])
+    together = total[plan.train.offsets[fits + 1]] - total[plan.train.offsets[fits]]
+    apart: np.ndarray = covered(plan.n_rows, plan.blocks, plan.train, fits) == together
+    return fits[apart]
 
 
 def products_of(X: np.ndarray) -> np.ndarray:
