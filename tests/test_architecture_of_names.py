@@ -210,7 +210,8 @@ def attributes_that_decide(tree: ast.AST) -> list[str]:
         f"{node.lineno}: {ast.unparse(node)}"
         for node in ast.walk(tree)
         if isinstance(node, ast.Call)
-        and ast.unparse(node.func) in {"hasattr", "getattr"}
+        and isinstance(node.func, ast.Name)
+        and node.func.id in {"hasattr", "getattr"}
         and isinstance(node.args[1], ast.Constant)
         and node.args[1].value in OF_A_KIND
     ]

@@ -19,27 +19,20 @@ ORDER = RNG.permutation(30)
 X, Y = X[ORDER], Y[ORDER]
 FAR = X * 1.7 + 0.3
 
-CHECKED = [
-    ParzenClassifier(),
-    ParzenClassifier(0.8, kernel="uniform"),
-    ParzenClassifier("maximum-likelihood", per_class=True, kernel="epanechnikov"),
-    ParzenClassifier(per_class=True, kernel="exponential"),
-]
-
 
 def its_checks():
     """All that scikit-learn checks, less array API input, which is not claimed."""
-    for model in CHECKED:
-        for number, (estimator, check) in enumerate(estimator_checks_generator(model)):
-            name = check.func.__name__
-            if name != "check_array_api_input":
-                named = [model.kernel, name, *map(str, check.keywords.values()), str(number)]
-                yield pytest.param(estimator, check, id="-".join(named))
+    model = ParzenClassifier("maximum-likelihood", per_class=True, kernel="epanechnikov")
+    for number, (estimator, check) in enumerate(estimator_checks_generator(model)):
+        name = check.func.__name__
+        if name != "check_array_api_input":
+            named = [name, *map(str, check.keywords.values()), str(number)]
+            yield pytest.param(estimator, check, id="-".join(named))
 
 
 @pytest.mark.parametrize(("estimator", "check"), list(its_checks()))
 def test_it_keeps_the_contract_of_scikit_learn(estimator, check) -> None:
-    """All of scikit-learn's estimator checks pass, for every kernel and way to a width."""
+    """All of scikit-learn's estimator checks pass; kernels and widths are compared below."""
     check(estimator)
 
 
