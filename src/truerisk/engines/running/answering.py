@@ -12,7 +12,7 @@ from truerisk.core.errors import BadData, Refusal
 from truerisk.core.family import Family
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
-from truerisk.core.table.rows import copied, take_columns
+from truerisk.core.table.rows import take_columns
 from truerisk.engines.running.checked_answers import (
     coded,
     codes_of_classes,
@@ -63,9 +63,6 @@ class Enquiry:
         if moved is not None:
             X = X + moved
         return cls(X, data.y[rows], data.weights(rows), counted, copy_of, without)
-
-    def copy(self) -> Enquiry:
-        return replace(self, X=copied(self.X))
 
     def against(self, columns: np.ndarray) -> Enquiry:
         """Rows of a matrix of rows against rows, with these columns of it only."""

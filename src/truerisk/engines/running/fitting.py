@@ -6,6 +6,7 @@ import time
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -127,7 +128,7 @@ def fit_pieces(
     one: Callable[..., list[Piece]] | None = None,
     tries: Tries | None = None,
 ) -> list[Piece]:
-    """Every (fit, its candidates) of a batch; a row set is cut once for all its candidates.
+    """Every (fit, its candidates) of a batch; rows are cut anew for each, and held by nobody.
 
     With `stop` the first failure is the last piece. `one` makes the pieces of what the jobs hold in
     the place of candidates (groups of them, say). `tries` have what others fitted before.
@@ -140,14 +141,12 @@ def fit_pieces(
         shared = SharedSteps.of(family, data, len(candidates), known)
         given = replace(_training(data, plan, fit), steps=shared)
         questions = order[starts[fit] : starts[fit + 1]]
-        tests = [Enquiry.of(data, plan, int(q)) for q in questions]
         for candidate in candidates:
-            own, asked = given, tests
+            own, columns = given.copy(), None
             if _is_pairwise(family, candidate):
                 columns = _columns(family, data, plan, fit)
-                own, asked = given.against(columns), [test.against(columns) for test in tests]
-            elif candidate is not candidates[-1]:  # a model may write into its rows (copy=False)
-                own, asked = given.copy(), [test.copy() for test in tests]
+                own = own.against(columns)
+            asked = partial(_asked, data, plan, questions, columns)
             with kept_warnings() as warned:
                 piece, *more = one(family, data, request, own, asked, (seed, fit, candidate))
             if warned:
@@ -165,11 +164,13 @@ def fit_pieces(
 class FitInput:
     """What a model is fitted on; whether its degrees of freedom, its linear rule are asked for.
 
+    `cut` makes X whenever it is asked for: a model may write into its rows (copy=False), and none
+    of a tall table are held beside those that it works on.
     `copy_of` numbers the distinct row that each row is a copy of, where some row comes repeatedly.
     `steps` are those that candidates of this fit share, None where they do not.
     """
 
-    X: Any
+    cut: Callable[[], Any]
     y: np.ndarray
     params: dict[str, Any]
     free: bool = False
@@ -178,14 +179,13 @@ class FitInput:
     steps: SharedSteps | None = None
 
     def copy(self) -> FitInput:
-        """What a model may write into; shared steps copy the rows that they are given."""
+        """With labels and parameters that a model may write into."""
         params = {name: copied(value) for name, value in self.params.items()}
-        X = self.X if self.steps is not None else copied(self.X)
-        return replace(self, X=X, y=self.y.copy(), params=params)
+        return replace(self, y=self.y.copy(), params=params)
 
     def against(self, columns: np.ndarray) -> FitInput:
         """Rows of a matrix of rows against rows, with these columns of it only."""
-        return replace(self.copy(), X=take_columns(self.X, columns))
+        return replace(self, cut=lambda: take_columns(self.cut(), columns))
 
 
 def _is_pairwise(family: Family, candidate: Any) -> bool:
@@ -220,7 +220,15 @@ def _training(data: Data, plan: Plan, fit: int) -> FitInput:
         for name, value in data.fit_params.items()
     }
     asked = fit in plan.free_fits, fit in plan.ruled_fits
-    return FitInput(data.rows(rows), labels[rows], params, *asked, copy_of)
+    return FitInput(partial(data.rows, rows), labels[rows], params, *asked, copy_of)
+
+
+def _asked(
+    data: Data, plan: Plan, questions: np.ndarray, columns: np.ndarray | None
+) -> list[Enquiry]:
+    """What a fitted model is asked about, cut when it is asked."""
+    tests = [Enquiry.of(data, plan, int(q)) for q in questions]
+    return tests if columns is None else [test.against(columns) for test in tests]
 
 
 def _one(
@@ -228,11 +236,11 @@ def _one(
     data: Data,
     request: Request,
     given: FitInput,
-    tests: list[Enquiry],
+    asked_about: Callable[[], list[Enquiry]],
     place: tuple[int, int, int],
 ) -> list[Piece]:
     def say(model: Any, begun: Begun | None) -> dict[str, Any]:
-        n = len(given.y)
+        n, tests = len(given.y), asked_about()
         told = []
         for number, test in enumerate(tests):
             out = _out_of(model, given, test)
@@ -246,7 +254,7 @@ def _one(
             "also": tuple(also),
             "counts": tuple(counts_of(model, data, test, n) for test in tests if test.counted),
             "freedom": _freedom(model, given) if given.free else np.nan,
-            "rules": linear_rule(model, given.X, data.classes) if given.ruled else None,
+            "rules": linear_rule(model, given.cut(), data.classes) if given.ruled else None,
         }
 
     return [attempt(family, data, given, place, say)]
@@ -282,7 +290,7 @@ def _answer(
 def _out_of(model: Any, given: FitInput, test: Enquiry) -> Any:
     """The model itself, or what says its answers about rows that it was fitted on."""
     if test.taken_out:
-        scores = taken_out(model, given.X, given.y, _weights(given))
+        scores = taken_out(model, given.cut(), given.y, _weights(given))
         return standing_for(model, scores)
     return model if test.copy_of is None else out_of_bag(model, test)
 
@@ -334,10 +342,9 @@ def _fit(
 ) -> Begun | None:
     """Fit a model, from the table that its steps gave another candidate where they are shared."""
     y = targets[0] if targets else None
-    begun = None if given.steps is None else given.steps.begun(model, candidate, given.X, y)
+    begun = None if given.steps is None else given.steps.begun(model, candidate, given.cut, y)
     if begun is None:  # where a step failed, the pipeline says so in its words
-        X = given.X if given.steps is None else copied(given.X)
-        model.fit(X, *targets, **params)
+        model.fit(given.cut(), *targets, **params)
         return None
     name, learner = model.steps[-1]
     learner.fit(begun.table, y, **{n.removeprefix(f"{name}__"): v for n, v in params.items()})
@@ -364,7 +371,7 @@ def fitted_on_all(family: Family, candidate: int, data: Data, seed: Any) -> Any:
 
 def _freedom(model: Any, given: FitInput) -> float:
     """The degrees of freedom of the fitted model, with the weights of its rows if any."""
-    return degrees_of_freedom(model, given.X, _weights(given))
+    return degrees_of_freedom(model, given.cut(), _weights(given))
 
 
 def _weights(given: FitInput) -> np.ndarray | None:

@@ -25,6 +25,7 @@ from truerisk.core.family import Family, parameters_of
 from truerisk.core.identity import PIPELINE, is_exactly
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
+from truerisk.core.table.rows import copied
 from truerisk.engines.preparation.apart import why_not_apart
 from truerisk.engines.preparation.fitted import Begin
 from truerisk.engines.preparation.read_off import reading_of
@@ -104,11 +105,13 @@ class SharedSteps:
             return None
         return cls(Starts(family), Trie() if trie is None else trie)
 
-    def begun(self, model: Any, candidate: int, X: Any, y: np.ndarray | None) -> Begun | None:
+    def begun(
+        self, model: Any, candidate: int, cut: Callable[[], Any], y: np.ndarray | None
+    ) -> Begun | None:
         """The steps of a candidate's model, fitted, which it then holds; None where one fails."""
         starts = self.starts.of(model.steps[:-1], candidate)
         try:
-            found = self.trie.begun(starts, X, y)
+            found = self.trie.begun(starts, cut, y)
         except BaseException as error:
             if not is_failure(error):
                 raise
@@ -131,7 +134,7 @@ def known_steps(
     def begun(plan: Plan, fit: int, n_closed: int, X: Any, y: np.ndarray) -> Begun:
         own = [replace(start, step=clone(start.step)) for start in starts[n_closed:]]
         before = ("in closed form", *(start.kind for start in starts[:n_closed]))
-        return tries.of(plan, fit).begun(own, X, y, before if n_closed else ())
+        return tries.of(plan, fit).begun(own, partial(copied, X), y, before if n_closed else ())
 
     return lambda plan, fit: partial(begun, plan, fit)
 

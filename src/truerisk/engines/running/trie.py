@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -92,25 +92,32 @@ class Trie:
     def begun(
         self,
         starts: Sequence[Start],
-        X: Any,
+        cut: Callable[[], Any],
         y: np.ndarray | None,
         key: tuple[Hashable, ...] = (),
     ) -> Begun:
-        """The steps fitted one after the other, those that are new; `key`: what X comes from."""
+        """The steps fitted one after the other, those that are new.
+
+        `cut` makes the train set, which a step may write into; `key` is what it comes from.
+        """
         found: list[Place] = []
         for start in starts:
             before, key = key, (*key, start.kind)
             if key not in self.places:
-                read = self._read_off(start, before, X, y)
-                self.places[key] = read or _placed(start.step, X, y)
+                read = self._read_off(start, before, cut, y)
+                self.places[key] = read or _placed(start.step, cut, y)
             found.append(self.places[key])
-            X = found[-1].X
+            cut = partial(copied, found[-1].X)
             for category, text in found[-1].warned:  # each candidate's pipeline would say so
                 warnings.warn(text, category, stacklevel=2)
         return Begun(tuple(start.name for start in starts), tuple(found))
 
     def _read_off(
-        self, start: Start, before: tuple[Hashable, ...], X: Any, y: np.ndarray | None
+        self,
+        start: Start,
+        before: tuple[Hashable, ...],
+        cut: Callable[[], Any],
+        y: np.ndarray | None,
     ) -> Place | None:
         """A step as one fit for several of its settings gives it; None where it has its own."""
         reading = reading_of(start.step)
@@ -118,16 +125,16 @@ class Trie:
             return None
         key = (*before, start.but)
         if key not in self.places:
-            value = reading.fitted_at(start.step, start.values, X)
+            value = reading.fitted_at(start.step, start.values, cut())
             if value is None:
                 return None
-            self.places[key] = _placed(_set_to(start.step, reading.parameter, value), X, y)
+            self.places[key] = _placed(_set_to(start.step, reading.parameter, value), cut, y)
         one = self.places[key]
         read = reading.read(one.step, start.value, one.X)
         if read is None:
             return None
         fitted, table = read
-        table = fitted.transform(copied(X)) if table is None else table
+        table = fitted.transform(cut()) if table is None else table
         return Place(fitted, table, one.warned)
 
     @property
@@ -165,10 +172,10 @@ class Tries:
             self.kept[key] = trie
 
 
-def _placed(step: Any, X: Any, y: np.ndarray | None) -> Place:
+def _placed(step: Any, cut: Callable[[], Any], y: np.ndarray | None) -> Place:
     """A step fitted on a table, which it may write into, and what it says."""
     with kept_warnings() as warned:
-        table = fit_and_transform(step, copied(X), y)
+        table = fit_and_transform(step, cut(), y)
     return Place(step, table, warned)
 
 

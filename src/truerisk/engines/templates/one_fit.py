@@ -9,7 +9,7 @@ fitted model answers for each (`read`).
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -96,7 +96,7 @@ class OneFit(Engine):
         data: Data,
         request: Request,
         given: FitInput,
-        tests: list[Enquiry],
+        asked_about: Callable[[], list[Enquiry]],
         place: tuple[int, int, Group],
     ) -> list[Piece]:
         """One fit for a group, and the piece of each of its candidates."""
@@ -106,7 +106,7 @@ class OneFit(Engine):
 
         def say(model: Any, begun: Begun | None) -> dict[str, Any]:
             last = model[-1] if family.is_piped else model
-            asked = tests
+            asked = tests = asked_about()
             if begun is not None:
                 asked = [replace(t, X=begun.asked(i, t.X)) for i, t in enumerate(tests)]
             elif family.is_piped:

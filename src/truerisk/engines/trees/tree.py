@@ -22,7 +22,7 @@ process; an executor is for the fits of scikit-learn.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, ClassVar
@@ -97,12 +97,12 @@ class Trees(OneFit):
         data: Data,
         request: Request,
         given: FitInput,
-        tests: list[Enquiry],
+        asked_about: Callable[[], list[Enquiry]],
         place: tuple[int, int, Group],
     ) -> list[Piece]:
         if given.copy_of is not None and _counts_are_weights(family, place[2], data):
             given = _weighed(given, given.copy_of)
-        return super().pieces(family, data, request, given, tests, place)
+        return super().pieces(family, data, request, given, asked_about, place)
 
     def read(
         self, model: Any, group: Group, asked: Enquiry, data: Data, request: Request
@@ -128,8 +128,9 @@ def _weighed(given: FitInput, copy_of: np.ndarray) -> FitInput:
     """Distinct rows with their counts as weights."""
     _, first, times = np.unique(copy_of, return_index=True, return_counts=True)
     weights = {"sample_weight": times.astype(np.float64)}
+    y = given.y[first]
     return replace(
-        given, X=take_rows(given.X, first), y=given.y[first], params=weights, copy_of=None
+        given, cut=lambda: take_rows(given.cut(), first), y=y, params=weights, copy_of=None
     )
 
 
