@@ -3,10 +3,13 @@
 With Z the rows (a column of ones first) and Z_b those of block b, the fit that lacks blocks B
 solves (Z'Z − Σ_{b∈B} Z_b'Z_b) β = Z'y − Σ_{b∈B} Z_b'y. A kernel solves all systems in one call,
 penalty by penalty. Only well conditioned ones are answered; the others, and long lists of
-penalties, which one decomposition serves sooner, are left to `shared_rows.py`.
+penalties, which one decomposition serves sooner, are left to `shared_rows.py`. Z is made of some
+rows at a time: there is no copy of a tall table.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -26,6 +29,7 @@ CLEAR = 1e4  # condition number up to which rounding stays below 1e-11 of the ta
 ALIKE = 1e2  # how far scales of columns may differ where small directions are dropped
 NARROW = 1e-3  # share of a column's variance that is left in a fit
 SHARP = 1e-6  # the usual cut-off of directions
+ROWS = 1 << 16  # of which Z is made at a time
 
 
 def answer_blocks(
@@ -47,7 +51,9 @@ def answer_blocks(
         return done
     if len(penalties) * task.X.shape[1] > MANY:
         return done
-    mean, spread = task.X.mean(axis=0), task.X.std(axis=0)
+    mean, X = task.X.mean(axis=0), task.X
+    squares = sum(((X[part] - mean) ** 2).sum(axis=0) for part in _parts(plan.n_rows))
+    spread = np.sqrt(squares / plan.n_rows)
     constant = spread <= CLEARLY * EPS * np.abs(mean)  # but for rounding
     if constant.any() or (not manner.penalised and spread.max() > ALIKE * spread.min()):
         return done
@@ -56,9 +62,14 @@ def answer_blocks(
     if (reason := why_not()) is not None:
         task.notes.append(f"Fits that lack blocks of rows were made one by one: {reason}.")
         return done
-    Z = np.column_stack([np.ones(plan.n_rows), (task.X - mean) / spread])
     middle = float(task.data.y.mean())
-    whole, of_blocks, minus, offsets = _products(plan, fits, Z, task.data.y - middle)
+
+    def rows_of(rows: np.ndarray | slice) -> np.ndarray:
+        """Rows of Z."""
+        scaled = (X[rows] - mean) / spread
+        return np.concatenate([np.ones((*scaled.shape[:-1], 1)), scaled], axis=-1)
+
+    whole, of_blocks, minus, offsets = _products(plan, fits, rows_of, task.data.y - middle)
     scale = _scales(plan, fits, task.data.y, middle)
     lost = np.maximum(task.data.y.std() / scale, 1.0)  # digits of targets that a fit does not see
     far = float(np.linalg.norm(mean / spread))
@@ -76,7 +87,7 @@ def answer_blocks(
             return done
         solved.append((beta, clear))
     done[fits] = np.all([clear for _, clear in solved], axis=0)
-    _place(task, done, fits, [beta for beta, _ in solved], Z, middle)
+    _place(task, done, fits, [beta for beta, _ in solved], rows_of, middle)
     return done
 
 
@@ -89,19 +100,30 @@ def _serves(task: Task, manner: Manner) -> bool:
     return plain and numbers and sharp and manner.intercept and task.run.only is None
 
 
+def _parts(n: int, size: int = ROWS) -> Iterator[slice]:
+    """Of `n` things, so many at a time."""
+    return (slice(start, min(start + size, n)) for start in range(0, n, size))
+
+
 def _products(
-    plan: Plan, fits: np.ndarray, Z: np.ndarray, y: np.ndarray
+    plan: Plan, fits: np.ndarray, rows_of: Callable[..., np.ndarray], y: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Z'Z and Z'y side by side, of all rows and of each block; which blocks every fit lacks."""
     sets = plan.train.take(fits)
     used, place = np.unique(sets.minus, return_inverse=True)
-    of_blocks = np.empty((len(used), Z.shape[1], Z.shape[1] + 1))
-    both = np.column_stack([Z, y])
+
+    def product(rows: np.ndarray | slice) -> np.ndarray:
+        Z = rows_of(rows)
+        return Z.swapaxes(-1, -2) @ np.concatenate([Z, y[rows][..., None]], axis=-1)
+
+    whole = np.sum([product(part) for part in _parts(plan.n_rows)], axis=0)
+    of_blocks = np.zeros((len(used), *whole.shape))
     for size in np.unique(plan.blocks.sizes[used]):
         at = np.flatnonzero(plan.blocks.sizes[used] == size)
         rows = plan.blocks.rows[plan.blocks.offsets[used[at], None] + np.arange(size)]
-        of_blocks[at] = Z[rows].transpose(0, 2, 1) @ both[rows]
-    return Z.T @ both, of_blocks, place.ravel(), sets.offsets
+        for part in _parts(size, max(1, ROWS // len(at))):
+            of_blocks[at] += product(rows[:, part])
+    return whole, of_blocks, place.ravel(), sets.offsets
 
 
 def _variances(
@@ -142,7 +164,7 @@ def _place(
     done: np.ndarray,
     fits: np.ndarray,
     solved: list[np.ndarray],
-    Z: np.ndarray,
+    rows_of: Callable[..., np.ndarray],
     middle: float,
 ) -> None:
     """The answers of the fits that are done, position by position; `solved`: by penalty."""
@@ -150,8 +172,11 @@ def _place(
     rows, _ = plan.positions
     number = np.zeros(plan.n_fits, dtype=np.int64)
     number[fits] = np.arange(len(fits))
-    where = np.repeat(done[plan.fit], plan.test_sizes)
-    which = np.repeat(number[plan.fit], plan.test_sizes)[where]
     lines = np.arange(len(task.values))[task.lines_of(task.group)]
-    for line, beta in zip(lines, solved, strict=True):
-        task.values[line, where] = answers_of(Z, rows[where], beta, which) + middle
+    for part in _parts(len(rows)):
+        at = np.arange(part.start, part.stop)
+        fit = plan.fit[np.searchsorted(plan.test_offsets, at, side="right") - 1]
+        at, which = at[done[fit]], number[fit[done[fit]]]
+        Z, every = rows_of(rows[at]), np.arange(len(at), dtype=np.int32)
+        for line, beta in zip(lines, solved, strict=True):
+            task.values[line, at] = answers_of(Z, every, beta, which) + middle
