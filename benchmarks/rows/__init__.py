@@ -34,6 +34,9 @@ registry = Registry(
         "tall": Line(
             f"{_HERE}.defaults:tall", "the same on 10,000 to 1,000,000 rows of 20 columns"
         ),
+        "tall-memory": Line(
+            f"{_HERE}.defaults:memory", "what a search of a tall table holds at most beside it"
+        ),
         "weighed": Line(f"{_HERE}.weighed:results", "that no engine is slower than none"),
         "learners": Line(
             f"{_HERE}.learners:results", "the words of learners on three real tables, three ways"

@@ -6,6 +6,7 @@ and `pipelines` do). `tall` asks the same of tables of 20 columns and ever more 
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Iterator
 from typing import Any
 
@@ -22,10 +23,12 @@ from sklearn.linear_model import (
     ElasticNet,
     Lasso,
     LogisticRegression,
+    Ridge,
     RidgeClassifier,
     SGDClassifier,
 )
 from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
@@ -34,10 +37,12 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
-from benchmarks.contest import contest
+from benchmarks.contest import Side, contest
+from benchmarks.limits import limit
+from benchmarks.processes import peak_memory
 from benchmarks.results import Options, Result
 
-__all__ = ["results", "tall"]
+__all__ = ["memory", "results", "searching", "tall"]
 
 CS = {"C": [0.01, 0.1, 1, 10]}
 RATES = {"learning_rate": [0.05, 0.1, 0.3, 0.6]}
@@ -122,6 +127,26 @@ TALL: list[tuple[Any, dict[str, list[Any]], float, int]] = [  # with the most ro
     (HistGradientBoostingClassifier(max_iter=30, random_state=0), RATES, UNKNOWN, 100_000),
 ]
 
+BESIDE: dict[str, tuple[Any, dict[str, list[Any]]]] = {  # what a search holds beside X
+    "scaler + ridge": (
+        make_pipeline(StandardScaler(), Ridge()),
+        {"ridge__alpha": [0.1, 1.0, 10.0]},
+    ),
+    "scaler + logistic": (
+        make_pipeline(StandardScaler(), LogisticRegression()),
+        {"logisticregression__C": [0.01, 0.1, 1.0]},
+    ),
+    "scaler + naive Bayes": (
+        make_pipeline(StandardScaler(), GaussianNB()),
+        {"gaussiannb__var_smoothing": [1e-9, 1e-3]},
+    ),
+    "histogram boosting": (
+        HistGradientBoostingClassifier(max_iter=5, early_stopping=False, random_state=0),
+        {"max_leaf_nodes": [7, 15]},
+    ),
+}
+HERE = "benchmarks.rows.defaults"
+
 
 def results(options: Options) -> Iterator[Result]:
     for name, load, model, grid, most, scaled in ROWS:
@@ -138,6 +163,32 @@ def tall(options: Options) -> Iterator[Result]:
             if n <= most_rows:
                 repeats = Options(1 if n > 10_000 else options.repeats)
                 yield _searched(f"{n:,} x 20", model, grid, X, y, most, repeats, scaled=True)
+
+
+def memory(options: Options) -> Iterator[Result]:
+    n = 100_000 if options.quick else 1_000_000
+    for name in BESIDE:
+        peer, ours = (
+            peak_memory(f"{HERE}:searching", name, n, honest).value for honest in (False, True)
+        )
+        yield limit(f"{n:,} x 20, {name}: peak beyond X, in sizes of X", ours, peer=peer)
+
+
+def searching(name: str, n: int, honest: bool) -> Side:
+    """The work: a search, after a small one for imports; its value: the peak in sizes of X."""
+    model, grid = BESIDE[name]
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 20))
+    y = (X[:, 0] + rng.normal(size=n) > 0).astype(int)
+    search = tr.HonestSearchCV(model, grid) if honest else GridSearchCV(model, grid)
+    search.fit(X[:1000], y[:1000])
+
+    def work() -> float:
+        before, _ = tracemalloc.get_traced_memory()
+        search.fit(X, y)
+        return (tracemalloc.get_traced_memory()[1] - before) / X.nbytes
+
+    return work
 
 
 def _searched(
