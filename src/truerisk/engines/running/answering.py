@@ -28,6 +28,7 @@ __all__ = [
     "answer_of",
     "answers_of",
     "counts_of",
+    "enquiries",
 ]
 
 
@@ -67,6 +68,14 @@ class Enquiry:
     def against(self, columns: np.ndarray) -> Enquiry:
         """Rows of a matrix of rows against rows, with these columns of it only."""
         return replace(self, X=take_columns(self.X, columns))
+
+
+def enquiries(
+    data: Data, plan: Plan, questions: np.ndarray, columns: np.ndarray | None
+) -> list[Enquiry]:
+    """What a fitted model is asked about, cut when it is asked."""
+    tests = [Enquiry.of(data, plan, int(q)) for q in questions]
+    return tests if columns is None else [test.against(columns) for test in tests]
 
 
 def _copies(plan: Plan, question: int, rows: np.ndarray) -> np.ndarray:

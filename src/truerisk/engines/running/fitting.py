@@ -25,7 +25,7 @@ from truerisk.core.plan.plan import Plan
 from truerisk.core.present import params_text
 from truerisk.core.table.data import Data, has_row_entries
 from truerisk.core.table.rows import copied, n_columns, take_columns, take_rows
-from truerisk.engines.running.answering import Enquiry, answer_of, counts_of
+from truerisk.engines.running.answering import Enquiry, answer_of, counts_of, enquiries
 from truerisk.engines.running.asked_once import asked_once, asks_plainly
 from truerisk.engines.running.copies import keep_copies_together
 from truerisk.engines.running.fit_warnings import Warned, kept_warnings
@@ -146,7 +146,7 @@ def fit_pieces(
             if _is_pairwise(family, candidate):
                 columns = _columns(family, data, plan, fit)
                 own = own.against(columns)
-            asked = partial(_asked, data, plan, questions, columns)
+            asked = partial(enquiries, data, plan, questions, columns)
             with kept_warnings() as warned:
                 piece, *more = one(family, data, request, own, asked, (seed, fit, candidate))
             if warned:
@@ -221,14 +221,6 @@ def _training(data: Data, plan: Plan, fit: int) -> FitInput:
     }
     asked = fit in plan.free_fits, fit in plan.ruled_fits
     return FitInput(partial(data.rows, rows), labels[rows], params, *asked, copy_of)
-
-
-def _asked(
-    data: Data, plan: Plan, questions: np.ndarray, columns: np.ndarray | None
-) -> list[Enquiry]:
-    """What a fitted model is asked about, cut when it is asked."""
-    tests = [Enquiry.of(data, plan, int(q)) for q in questions]
-    return tests if columns is None else [test.against(columns) for test in tests]
 
 
 def _one(
