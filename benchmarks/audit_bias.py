@@ -21,7 +21,10 @@ from itertools import product
 import numpy as np
 from scipy.special import ndtri
 
-from truerisk.methods.bootstrapped_choice import corrected_by_bootstrap, corrected_by_splits
+from truerisk.methods.interval_forms.bootstrapped_choice import (
+    corrected_by_bootstrap,
+    corrected_by_splits,
+)
 
 SIZES = (20, 50, 100, 200, 500)
 COUNTS = (5, 20, 100, 300)

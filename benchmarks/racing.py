@@ -37,7 +37,7 @@ from truerisk.core.answers import Answers
 from truerisk.core.contracts import Streams, Terms
 from truerisk.core.family import Family
 from truerisk.core.plan.plan import Plan
-from truerisk.methods.parts.choosing_inside import choose
+from truerisk.methods.parts.procedure import choose
 from truerisk.methods.racing import RacedPairs, Racing
 
 Table = tuple[np.ndarray, np.ndarray]

@@ -4,7 +4,7 @@
 
 Of each cell and of all: the share of data sets whose interval is withheld, how many of the others
 hold `Err`, and how many of the withheld ones would have. The seeds took no part in the choice of
-the share beyond which it is withheld (`methods/parts/few_rows.py`).
+the share beyond which it is withheld (`methods/parts/caveats.py`).
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def _of_set(cell: Cell, seed: int) -> tuple[float, ...]:
     interval = search.fit(drawn.X, drawn.y).risk_.interval
     given = interval is not None
     if not given:
-        with mock.patch("truerisk.methods.parts.few_rows.RULED_OUT", 1.0):
+        with mock.patch("truerisk.methods.parts.caveats.RULED_OUT", 1.0):
             interval = search.fit(drawn.X, drawn.y).risk_.interval
     ends = (np.nan, np.nan) if interval is None else (interval.low, interval.high)
     return given, *ends, drawn.risk(search.best_estimator_, "log")

@@ -29,7 +29,7 @@ from truerisk.methods import (
     PairedHalves,
     Pairs,
 )
-from truerisk.methods.bootstrapped_choice import corrected_by_splits
+from truerisk.methods.interval_forms.bootstrapped_choice import corrected_by_splits
 
 __all__ = ["run"]
 
@@ -166,7 +166,7 @@ def _of_nested(posed: Problem, nested: Computed) -> dict[str, list[float | None]
 
 def _facts(posed: Problem, nested: Computed) -> dict[str, Any]:
     """The numbers that intervals are made of."""
-    from truerisk.methods.parts.ncv_spread import spread_of_pairs
+    from truerisk.methods.ncv import spread_of_pairs
     from truerisk.methods.parts.set_risks import position_weights, row_losses
 
     answers = nested.evaluation.answers

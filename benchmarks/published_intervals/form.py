@@ -20,7 +20,7 @@ from truerisk.core.plan.builder import PlanBuilder
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.methods.parts.averages import failure_notes
-from truerisk.methods.parts.no_information import no_information
+from truerisk.methods.parts.bootstrap_answers import no_information
 from truerisk.methods.parts.set_risks import row_losses
 
 __all__ = ["Asked", "Published", "ask_copies"]

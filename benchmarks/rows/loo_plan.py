@@ -78,7 +78,7 @@ def planning(n: int) -> Side:
     """The work: draw the plan; its value: the bytes of the plan."""
     from truerisk.core.contracts import Streams
     from truerisk.core.table.data import Data
-    from truerisk.methods.leave_one_out import LeaveOneOut
+    from truerisk.methods.kfold import LeaveOneOut
 
     data = Data.check(*_problem(n), task="classification")
     return lambda: LeaveOneOut().plan(data, Streams(0)).nbytes

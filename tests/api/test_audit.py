@@ -16,7 +16,7 @@ import truerisk as tr
 from truerisk.core.contracts import Streams
 from truerisk.core.errors import BadArgument, BadData, Refusal, UnknownName
 from truerisk.core.progress import listen
-from truerisk.methods.bootstrapped_choice import corrected_by_bootstrap
+from truerisk.methods.interval_forms.bootstrapped_choice import corrected_by_bootstrap
 
 GRID = {"n_neighbors": [1, 3, 5, 9, 15]}
 

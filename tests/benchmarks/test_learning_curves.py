@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks import learning_curves
-from truerisk.methods.parts import joint_covariance
+from truerisk.methods.parts import paired_losses
 
 
 @pytest.fixture
@@ -25,6 +25,6 @@ def test_the_band_covers(short):
 
 def test_a_band_that_is_too_narrow_does_not(short, monkeypatch):
     """With a hundredth of the variance hardly any does."""
-    monkeypatch.setattr(joint_covariance, "ONCE", 0.018)
+    monkeypatch.setattr(paired_losses, "ONCE", 0.018)
     cell = learning_curves.measure("difficult", "3-nn", 100, 12)
     assert cell.refused or (cell.coverage[1:] < 0.7).all()

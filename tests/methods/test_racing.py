@@ -21,12 +21,10 @@ from truerisk.core.family import Family
 from truerisk.core.loss_words import as_loss
 from truerisk.core.table.data import Data
 from truerisk.engines.asking import Asking
-from truerisk.methods import Pairs, Racing
-from truerisk.methods.parts import race as race_parts
+from truerisk.methods import Pairs, Racing, racing
 from truerisk.methods.parts.averages import average_weights
-from truerisk.methods.parts.race import hopeless
 from truerisk.methods.parts.set_risks import row_losses
-from truerisk.methods.racing import RacedPairs
+from truerisk.methods.racing import RacedPairs, hopeless
 
 RNG = np.random.default_rng(0)
 Y = np.arange(60) % 2
@@ -183,8 +181,8 @@ def test_inside_every_outer_fold_the_same_race_chooses(folds, name):
 
 def test_who_left_a_race_does_not_come_back(monkeypatch):
     """In a bold race some leave the race inside one fold and win all others, which fit them."""
-    monkeypatch.setattr(race_parts, "LEAST", 0.3)
-    monkeypatch.setattr(race_parts, "MORE", 0.0)
+    monkeypatch.setattr(racing, "LEAST", 0.3)
+    monkeypatch.setattr(racing, "MORE", 0.0)
     family = Family.of(GaussianNB(), SMOOTHING)
     x = np.column_stack([X[:, 0], X[:, 1] / 10])
     data = Data.check(x, Y, task="classification")

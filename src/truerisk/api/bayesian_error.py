@@ -14,8 +14,7 @@ from truerisk.core.interval import Interval
 from truerisk.core.linear_rules import LinearRules
 from truerisk.core.losses import ZeroOne
 from truerisk.core.table.data import Data
-from truerisk.methods.bayesian.error_law import ErrorLaw
-from truerisk.methods.bayesian.rule_errors import pairwise
+from truerisk.methods.bayesian.rule_errors import ErrorLaw, pairwise
 from truerisk.methods.bayesian.scaled_rows import ScaledRows
 from truerisk.methods.bayesian_error import BayesianError
 

@@ -21,7 +21,7 @@ from truerisk.core.contracts import Method
 from truerisk.core.errors import BadArgument, Refusal
 from truerisk.core.family import Family
 from truerisk.core.learning_curve import LearningCurve
-from truerisk.methods.pairs import Pairs
+from truerisk.methods.nested import Pairs
 from truerisk.methods.parts.averages import Averaged
 from truerisk.methods.words import USUAL_FOLDS, as_method
 

@@ -3,30 +3,25 @@
 | place | what it holds |
 |---|---|
 | `words.py` | the registry of words |
-| `apparent.py` | the training risk |
-| `kfold.py` | K-fold, repeated, stratified, grouped; reversed |
-| `blocks.py`, `buffered.py` | folds of blocks in space; with a buffer around them |
-| `leave_one_out.py` | leave-one-out |
-| `approximate_leave_one_out.py` | leave-one-out to first order, from one fit |
-| `forward.py` | fitted on the past, tested on what follows |
-| `purged.py` | stretches of time, tested by the rows far enough from each |
-| `holdout.py` | hold-out and Monte-Carlo |
+| `single_fit.py` | apparent, out of bag, approximate leave-one-out: what one fit tells |
+| `kfold.py` | K-fold, repeated, stratified, grouped; reversed; leave-one-out |
+| `spatial.py` | folds of blocks in space, with a buffer around them or without |
+| `temporal.py` | fitted on the past, tested on what follows; purged stretches of time |
+| `holdout.py` | hold-out, Monte-Carlo, three-way split |
 | `splitter.py` | any scikit-learn splitter, given splits |
 | `subsampled.py` | the test sets of a method, with smaller training sets |
 | `swapping.py` | the apparent risk plus what following every label costs |
-| `complete.py`, `exact_out_of_bag.py` | all training sets of a size; all bootstrap samples |
+| `complete.py` | all training sets of a size; all bootstrap samples |
 | `bootstrap.py` | naive, leave-one-out, .632, .632+, optimism |
-| `out_of_bag.py` | each row tested by the members of a forest that missed it |
-| `three_way.py`, `nested.py` | tune inside, test outside |
-| `pairs.py` | the same on one set of folds, left out alone and two at a time |
+| `nested.py` | tune inside, test outside; the same on one set of folds, by pairs of them |
 | `racing.py` | folds that hopeless settings are not fitted on, and the pairs of such a race |
 | `ncv.py` | nested cross-validation of Bates et al.: how far K-fold may be off |
-| `bbc.py`, `bootstrapped_choice.py` | what choosing the best of many answers costs |
+| `bbc.py` | K-fold with the risk of choosing the best of many answers |
 | `paired_halves.py` | random splits of all rows, and of disjoint halves |
-| `criteria.py` | Cp, GCV, AIC, AICc, BIC: a price per degree of freedom |
-| `ebic.py` | the extended BIC of linear models |
+| `criteria.py` | a price per degree of freedom: Cp, GCV; the likelihood |
+| `information_criteria.py` | AIC, AICc, BIC, EBIC |
 | `bayesian_error.py` | the error of linear classifiers from one fit |
-| `bolstered.py`, `bolstered_sampling.py` | rows spread over Gaussians |
+| `bolstered.py` | rows spread over Gaussians, in closed form or by sampling |
 | `interval_wanted.py` | which intervals a method offers; the method that draws what one needs |
 | `parts/` | arithmetic that several methods share |
 | `bayesian/` | posteriors of the error of linear rules |
@@ -42,44 +37,44 @@ if TYPE_CHECKING:  # every class, for type checkers
     from collections.abc import Callable
 
     from truerisk.core.contracts import Method
-    from truerisk.methods.apparent import Apparent as Apparent
-    from truerisk.methods.approximate_leave_one_out import (
-        ApproximateLeaveOneOut as ApproximateLeaveOneOut,
-    )
     from truerisk.methods.bayesian_error import BayesianError as BayesianError
     from truerisk.methods.bayesian_error import ImproperBayesianError as ImproperBayesianError
     from truerisk.methods.bbc import BootstrapBiasCorrected as BootstrapBiasCorrected
-    from truerisk.methods.blocks import Blocks as Blocks
     from truerisk.methods.bolstered import Bolstered as Bolstered
-    from truerisk.methods.bolstered_sampling import BolsteredBySampling as BolsteredBySampling
+    from truerisk.methods.bolstered import BolsteredBySampling as BolsteredBySampling
     from truerisk.methods.bootstrap import Bootstrap as Bootstrap
-    from truerisk.methods.buffered import Buffered as Buffered
     from truerisk.methods.complete import Complete as Complete
-    from truerisk.methods.criteria import AIC as AIC
-    from truerisk.methods.criteria import BIC as BIC
+    from truerisk.methods.complete import ExactOutOfBag as ExactOutOfBag
     from truerisk.methods.criteria import GCV as GCV
-    from truerisk.methods.criteria import AICc as AICc
     from truerisk.methods.criteria import Cp as Cp
-    from truerisk.methods.ebic import EBIC as EBIC
-    from truerisk.methods.exact_out_of_bag import ExactOutOfBag as ExactOutOfBag
-    from truerisk.methods.forward import Forward as Forward
     from truerisk.methods.holdout import Holdout as Holdout
     from truerisk.methods.holdout import MonteCarlo as MonteCarlo
+    from truerisk.methods.holdout import ThreeWay as ThreeWay
+    from truerisk.methods.information_criteria import AIC as AIC
+    from truerisk.methods.information_criteria import BIC as BIC
+    from truerisk.methods.information_criteria import EBIC as EBIC
+    from truerisk.methods.information_criteria import AICc as AICc
     from truerisk.methods.kfold import KFold as KFold
+    from truerisk.methods.kfold import LeaveOneOut as LeaveOneOut
     from truerisk.methods.kfold import ReversedKFold as ReversedKFold
-    from truerisk.methods.leave_one_out import LeaveOneOut as LeaveOneOut
     from truerisk.methods.ncv import NestedInterval as NestedInterval
     from truerisk.methods.nested import Nested as Nested
-    from truerisk.methods.out_of_bag import OutOfBag as OutOfBag
+    from truerisk.methods.nested import Pairs as Pairs
     from truerisk.methods.paired_halves import PairedHalves as PairedHalves
-    from truerisk.methods.pairs import Pairs as Pairs
-    from truerisk.methods.purged import Purged as Purged
     from truerisk.methods.racing import Racing as Racing
+    from truerisk.methods.single_fit import Apparent as Apparent
+    from truerisk.methods.single_fit import (
+        ApproximateLeaveOneOut as ApproximateLeaveOneOut,
+    )
+    from truerisk.methods.single_fit import OutOfBag as OutOfBag
+    from truerisk.methods.spatial import Blocks as Blocks
+    from truerisk.methods.spatial import Buffered as Buffered
     from truerisk.methods.splitter import GivenSplits as GivenSplits
     from truerisk.methods.splitter import Splitter as Splitter
     from truerisk.methods.subsampled import Subsampled as Subsampled
     from truerisk.methods.swapping import Swapping as Swapping
-    from truerisk.methods.three_way import ThreeWay as ThreeWay
+    from truerisk.methods.temporal import Forward as Forward
+    from truerisk.methods.temporal import Purged as Purged
     from truerisk.methods.words import as_method as as_method
     from truerisk.methods.words import registry as registry
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,9 +13,10 @@ from truerisk.core.answers import Answers
 from truerisk.core.arguments import as_array, check_flag, shown
 from truerisk.core.contracts import Method, Streams, Target, Terms
 from truerisk.core.errors import BadArgument, BadData, Refusal
-from truerisk.core.evaluation import Tested
+from truerisk.core.evaluation import RisksByColumn, Tested
 from truerisk.core.linear_rules import LinearRules
-from truerisk.core.losses import Loss, ZeroOne
+from truerisk.core.loss import Loss
+from truerisk.core.losses import ZeroOne
 from truerisk.core.plan.builder import one_fit
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
@@ -27,11 +29,83 @@ from truerisk.methods.bayesian.priors import (
     class_priors,
     refuse_singular,
 )
-from truerisk.methods.bayesian.rule_errors import RuleErrors, pairwise
-from truerisk.methods.bayesian.rule_risks import RuleRisks, risks_of
+from truerisk.methods.bayesian.rule_errors import Credible, RuleErrors, pairwise
 from truerisk.methods.bayesian.scaled_rows import ScaledRows, scaled_rows
+from truerisk.methods.parts.averages import failure_notes
 
-__all__ = ["BayesianError", "ImproperBayesianError", "check_gamma", "check_rows", "ruled_plan"]
+__all__ = ["BayesianError", "ImproperBayesianError", "check_rows", "risks_of", "ruled_plan"]
+
+_LEAST_RANK = -1e300  # below every log of an error: rules whose error is 0 for sure
+_SURE = "the rule is constant, or a class has no spread: its error is sure, so there is no interval"
+
+
+@dataclass(frozen=True, eq=False)
+class RuleRisks:
+    """The risks of the rules of one block; `logs` are those of their posterior means.
+
+    `errors` are the posteriors that state a standard error and an interval, None where none is.
+    """
+
+    candidates: np.ndarray
+    logs: np.ndarray
+    notes: Sequence[tuple[str, ...]]
+    errors: RuleErrors | None
+    confidence_level: float
+
+    @cached_property
+    def values(self) -> np.ndarray:
+        return np.asarray(np.exp(self.logs))
+
+    @cached_property
+    def ranks(self) -> np.ndarray:
+        """By the log, which tells rules apart whose errors are 1e-400."""
+        return np.asarray(np.maximum(self.logs, _LEAST_RANK))
+
+    def one(self, rule: int) -> Tested:
+        """The estimate of one rule."""
+        sure = self._sure is not None and bool(self._sure[rule])
+        later = None
+        if self.errors is not None and not sure and self.errors.too_wide(rule) is None:
+            later = Credible(self.errors, rule, self.confidence_level)
+        return Tested(
+            float(self.values[rule]),
+            split_risks=self.values[rule : rule + 1],
+            notes=(*self.notes[rule], _SURE) if sure else self.notes[rule],
+            later=later,
+            rank=float(self.ranks[rule]),
+        )
+
+    @cached_property
+    def _sure(self) -> np.ndarray | None:
+        return None if self.errors is None else self.errors.are_sure()
+
+
+def risks_of(blocks: Sequence[RuleRisks], answers: Answers) -> RisksByColumn:
+    """Of all candidates; one whose fit failed has none."""
+    values = np.full(answers.n_candidates, np.nan)
+    ranks = values.copy()
+    for block in blocks:
+        values[block.candidates], ranks[block.candidates] = block.values, block.ranks
+    return RisksByColumn(values, ranks, _Placed(blocks, answers).one)
+
+
+@dataclass(frozen=True, eq=False)
+class _Placed:
+    """Which rule is a candidate's."""
+
+    blocks: Sequence[RuleRisks]
+    answers: Answers
+
+    def one(self, candidate: int) -> Tested:
+        """The estimate of one candidate."""
+        found = Tested(np.nan, rank=np.nan)
+        for block in self.blocks:
+            for rule in np.flatnonzero(block.candidates == candidate):
+                found = block.one(int(rule))
+        if not self.answers.failures:
+            return found
+        return replace(found, notes=found.notes + failure_notes(self.answers, candidate))
+
 
 _PAIRWISE = (
     "pairwise error: the errors between two classes, added over all pairs; it is not below the "

@@ -16,8 +16,8 @@ from truerisk.core.interval import Basis
 from truerisk.core.losses import Loss
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
-from truerisk.methods.bootstrapped_choice import corrected_in_any_order
 from truerisk.methods.interval_forms import NO_SPREAD
+from truerisk.methods.interval_forms.bootstrapped_choice import corrected_in_any_order
 from truerisk.methods.kfold import KFold
 
 __all__ = ["BootstrapBiasCorrected"]

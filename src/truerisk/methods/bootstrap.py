@@ -23,9 +23,7 @@ from truerisk.methods.interval_forms import as_form
 from truerisk.methods.interval_forms.evidence import SampleEvidence
 from truerisk.methods.interval_forms.form import dependence, if_independent
 from truerisk.methods.parts.averages import failure_notes
-from truerisk.methods.parts.bootstrap_answers import Replicated
-from truerisk.methods.parts.infinitesimal_jackknife import jackknife_error
-from truerisk.methods.parts.no_information import no_information
+from truerisk.methods.parts.bootstrap_answers import Replicated, jackknife_error, no_information
 from truerisk.resampling.samples import draw_samples, given_samples
 
 __all__ = ["Bootstrap", "naive", "optimism", "point_632", "weight_632_plus"]
@@ -53,8 +51,8 @@ class Bootstrap(Method):
     .. math:: w = \frac{.632}{1 - .368 R}, \quad
               R = \frac{\mathrm{Err}_1 - \overline{\mathrm{err}}}{\gamma - \overline{\mathrm{err}}}
 
-    with Err₁ cut to the no-information risk γ (:mod:`truerisk.methods.parts.no_information`), and
-    R = 0 where Err₁ or γ does not exceed the apparent risk. ``convention="ipred"`` leaves
+    with Err₁ cut to the no-information risk γ
+    (:func:`~truerisk.methods.parts.bootstrap_answers.no_information`), and R = 0 where Err₁ or γ does not exceed the apparent risk. ``convention="ipred"`` leaves
     Err₁ uncut in R and in the .632 part, as the R package ipred does.
 
     `samples` gives the row numbers instead of drawing them: ``(B, n)``. `stratify` draws within the

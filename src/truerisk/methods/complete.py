@@ -1,4 +1,4 @@
-"""Complete cross-validation: the mean over all training sets of one size."""
+"""All training sets of one size, and all bootstrap samples."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from truerisk.core.arguments import is_number, shown
 from truerisk.core.contracts import Method, Streams, Target, Terms
 from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.evaluation import Tested
-from truerisk.core.losses import Loss
+from truerisk.core.loss import Loss
 from truerisk.core.plan.partitions import draw_every
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.methods.parts.averages import tested_by_average
 
-__all__ = ["Complete", "refuse_what_draws_cannot_serve"]
+__all__ = ["Complete", "ExactOutOfBag"]
 
 UNSURE = (
     "the training sets behind the expected losses overlap, and no formula gives the standard error."
@@ -90,6 +90,41 @@ class Complete(Method):
         if size >= data.n_rows:
             raise BadData(f"m={self.m:g} of {data.n_rows} rows leaves none to test on.")
         return draw_every(data.n_rows, "subsets", size)
+
+    def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
+        return tested_by_average(answers, data, loss, terms, "pooled", unsure=UNSURE)
+
+
+@dataclass(frozen=True)
+class ExactOutOfBag(Method):
+    r"""Leave-one-out bootstrap without the noise of drawing: the limit of many replicates.
+
+    .. math:: \mathrm{Err}_1 = \frac{1}{n} \sum_i
+              \mathrm{E}\left[\ell(y_i, f_{T^*}(x_i)) \mid i \notin T^*\right]
+
+    with :math:`T^*` a bootstrap sample, n rows drawn with replacement: for each row the mean over
+    the samples that miss it, then the mean over rows. A sample holds about 63.2 % of the rows, so
+    the estimate is pessimistic, about like cross-validation with half of them.
+
+    Nearest neighbours have it in closed form; other learners are fitted on every sample, as long
+    as there are at most 20,000 different ones (n ≤ 8).
+
+    References
+    ----------
+    Efron and Tibshirani (1997), Improvements on cross-validation: the .632+ bootstrap method.
+    """
+
+    word = "exact-oob"
+    target: ClassVar[Target] = "Err"
+    bias = "pessimistic: each model sees 63 % of the rows, some of them several times"
+
+    def check(self, data: Data, loss: Loss) -> None:
+        refuse_what_draws_cannot_serve(self.word, data, loss)
+        if data.n_rows < 2:
+            raise BadData("the out-of-bag error of one row has nothing to train on.")
+
+    def plan(self, data: Data, streams: Streams) -> Plan:
+        return draw_every(data.n_rows, "bootstraps", data.n_rows)
 
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
         return tested_by_average(answers, data, loss, terms, "pooled", unsure=UNSURE)

@@ -4,23 +4,88 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
-from truerisk.core.answers import Answers
-from truerisk.core.arguments import check_flag, is_number, shown
+from truerisk.core.answers import Answers, Response
+from truerisk.core.arguments import is_number, shown
 from truerisk.core.contracts import Method, Streams, Target, Terms
 from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.evaluation import Tested
-from truerisk.core.losses import Log, Loss, Squared
+from truerisk.core.loss import Loss
+from truerisk.core.losses import Log, Squared
 from truerisk.core.plan.builder import PlanBuilder
 from truerisk.core.plan.plan import ALL, Plan
 from truerisk.core.table.data import Data, Task
 from truerisk.methods.parts.averages import failure_notes
-from truerisk.methods.parts.likelihood import Likelihood, squares
 
-__all__ = ["AIC", "BIC", "GCV", "AICc", "Cp"]
+__all__ = [
+    "GCV",
+    "Cp",
+    "Criterion",
+    "Likelihood",
+    "Seen",
+    "has_exact_fit",
+    "squares",
+    "without_saturated",
+]
+
+
+class Likelihood(Loss):
+    r"""Of a set of rows, as R counts it.
+
+    Numbers are Gaussian about the answers, the variance at its own maximum RSS/n:
+    :math:`n \log(2\pi\,\mathrm{RSS}/n) + n`, less :math:`\sum \log w_i` where rows have weights
+    (precisions). Classes have :math:`-2 \sum_i \log \hat p_{y_i}(x_i)`.
+    """
+
+    word = "-2 log L"
+    tasks: tuple[Task, ...] = ("classification", "regression")
+    per_row = False
+    lower = None
+
+    def __init__(self, task: Task) -> None:
+        self.response: Response = response_of(task)
+
+    def of_set(
+        self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
+    ) -> np.ndarray:
+        """Of every candidate; infinite where the fit is exact or a label has probability 0."""
+        if data.task == "classification":
+            given = answers[:, np.arange(len(rows)), data.codes_of(rows)]
+            with np.errstate(divide="ignore"):
+                of_labels: np.ndarray = -2 * np.log(given).sum(axis=1)
+            return of_labels
+        n = len(rows)
+        rss = squares(data, rows, answers, weights)
+        constant = 0.0 if weights is None else float(np.log(weights).sum())
+        with np.errstate(divide="ignore"):
+            of_numbers: np.ndarray = n * np.log(2 * np.pi * rss / n) + n - constant
+        return np.where(has_exact_fit(data, rows, rss, weights), -np.inf, of_numbers)
+
+
+def response_of(task: Task) -> Literal["probability", "value"]:
+    """The response that a likelihood is computed from."""
+    return "probability" if task == "classification" else "value"
+
+
+def squares(
+    data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
+) -> np.ndarray:
+    """The (weighted) residual sum of squares of every candidate."""
+    residuals = (answers - data.y[rows]) ** 2
+    return residuals.sum(axis=1) if weights is None else residuals @ weights
+
+
+def has_exact_fit(
+    data: Data, rows: np.ndarray, rss: np.ndarray, weights: np.ndarray | None
+) -> np.ndarray:
+    """Whether the residuals are those of rounding: no more than 2^-46 of the labels."""
+    y = data.y[rows].astype(np.float64)
+    size = (y**2).sum() if weights is None else (y**2 * weights).sum()
+    return rss <= size * 2.0**-92
+
 
 UNSURE = "no formula is stated for the standard error of a criterion."
 INSTEAD = "use a method that holds rows out, such as '10-fold'"
@@ -205,7 +270,7 @@ class Cp(SquaredCriterion):
             f"per row"
             for one, p in zip(rss, seen.freedom, strict=True)
         ]
-        return _without_saturated(seen, values, notes)
+        return without_saturated(seen, values, notes)
 
     def _variance(self, seen: Seen, rss: np.ndarray) -> tuple[float, str]:
         if self.sigma2 is not None:
@@ -243,130 +308,10 @@ class GCV(SquaredCriterion):
             f"RSS {one:.6g} with {p:.6g} degrees of freedom of n = {seen.n}"
             for one, p in zip(rss, seen.freedom, strict=True)
         ]
-        return _without_saturated(seen, values, notes)
+        return without_saturated(seen, values, notes)
 
 
-@dataclass(frozen=True)
-class LikelihoodCriterion(Criterion):
-    """Minus twice the log-likelihood plus a price for k parameters, as R reports it.
-
-    With `per_row`, for classes only, it is divided by 2n: an estimate in log loss, which stands
-    beside cross-validation with ``loss="log"``.
-    """
-
-    per_row: bool = False
-
-    def __post_init__(self) -> None:
-        check_flag("per_row", self.per_row)
-
-    name: ClassVar[str]
-
-    @property
-    def word(self) -> str:
-        return f"{self.name} (per row)" if self.per_row else self.name
-
-    def _own_loss(self, data: Data) -> Loss:
-        if not self.per_row:
-            return Likelihood(data.task)
-        if data.task != "classification":
-            raise Refusal(
-                f"method '{self.word}' is in log loss, which numbers do not have: use 'cp' or "
-                "'gcv' for a criterion in squared loss."
-            )
-        return Log()
-
-    @abstractmethod
-    def _penalty(self, k: np.ndarray, n: int) -> np.ndarray:
-        """The price of k parameters; NaN where there is none."""
-
-    def _values(self, seen: Seen) -> tuple[np.ndarray, list[str]]:
-        k = seen.freedom + (seen.data.task == "regression")  # the variance is a parameter, too
-        likelihood = seen.likelihood()
-        penalty = self._penalty(k, seen.n)
-        unit = 2 * seen.n if self.per_row else 1
-        values = np.where(np.isfinite(likelihood), (likelihood + penalty) / unit, np.nan)
-        per = f", divided by 2n = {unit}" if self.per_row else ""
-        notes = [
-            f"-2 log L {one:.6g} + {price:.6g} for {number:.6g} parameters{per}"
-            for one, price, number in zip(likelihood, penalty, k, strict=True)
-        ]
-        for c in np.flatnonzero(np.isnan(penalty)):
-            notes[c] = (
-                f"no value: n - k - 1 = {seen.n - k[c] - 1:.6g} for n = {seen.n} rows and "
-                f"k = {k[c]:.6g} parameters, and the correction divides by it"
-            )
-        for c in np.flatnonzero(~np.isfinite(likelihood)):
-            notes[c] = _boundless(seen)
-        return _without_saturated(seen, values, notes)
-
-
-@dataclass(frozen=True)
-class AIC(LikelihoodCriterion):
-    r"""Akaike's criterion, :math:`-2\log L + 2k`.
-
-    k counts the degrees of freedom and, in regression, the variance. In regression
-    :math:`-2 \log L = n\log(2\pi\,\mathrm{RSS}/n) + n`; in classification
-    :math:`-2\sum_i \log \hat p_{y_i}(x_i)`. Both as R's ``AIC`` of ``lm`` and ``glm``.
-
-    References
-    ----------
-    Akaike (1974), A new look at the statistical model identification.
-    """
-
-    name: ClassVar[str] = "aic"
-    bias = (
-        "optimistic where k is not small against n; stated for fits that maximise the likelihood, "
-        "below the risk at new x's"
-    )
-
-    def _penalty(self, k: np.ndarray, n: int) -> np.ndarray:
-        return 2 * k
-
-
-@dataclass(frozen=True)
-class AICc(LikelihoodCriterion):
-    r"""AIC corrected for small samples, :math:`-2\log L + 2k + 2k(k+1)/(n-k-1)`.
-
-    For a Gaussian linear model, k = p + 1, it is :math:`n\log\hat\sigma^2 + n(n+p)/(n-p-2)` up to
-    constants, and unbiased. The document prints :math:`(n+p)/(n-p-2)`: it lost the factor n.
-
-    References
-    ----------
-    Sugiura (1978). Hurvich and Tsai (1989), Regression and time series model selection in small
-    samples.
-    """
-
-    name: ClassVar[str] = "aicc"
-    bias = (
-        "unbiased for a Gaussian linear model that holds the truth, approximate for others; below "
-        "the risk at new x's"
-    )
-
-    def _penalty(self, k: np.ndarray, n: int) -> np.ndarray:
-        left = np.where(n - k - 1 > 0, n - k - 1, np.nan)
-        return 2 * k + 2 * k * (k + 1) / left
-
-
-@dataclass(frozen=True)
-class BIC(LikelihoodCriterion):
-    r"""Schwarz' criterion, :math:`-2\log L + k \log n`.
-
-    It approximates minus twice the log of the probability of the data under the model, up to a
-    constant: it looks for the true model, not for the smallest risk.
-
-    References
-    ----------
-    Schwarz (1978), Estimating the dimension of a model.
-    """
-
-    name: ClassVar[str] = "bic"
-    bias = "pessimistic as a risk for n > 7: a parameter costs log n, not 2; it ranks models"
-
-    def _penalty(self, k: np.ndarray, n: int) -> np.ndarray:
-        return k * np.log(n)
-
-
-def _without_saturated(
+def without_saturated(
     seen: Seen, values: np.ndarray, notes: list[str]
 ) -> tuple[np.ndarray, list[str]]:
     """No value, and the reason, where a candidate has as many free numbers as rows."""
@@ -376,10 +321,3 @@ def _without_saturated(
             "for the residuals"
         )
     return np.where(seen.saturated(), np.nan, values), notes
-
-
-def _boundless(seen: Seen) -> str:
-    """Why a likelihood is infinite or zero."""
-    if seen.data.task == "classification":
-        return "no value: the model gives some label probability 0, so the likelihood is 0"
-    return "no value: the fit is exact, so the likelihood has no bound"

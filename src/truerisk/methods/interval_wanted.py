@@ -10,11 +10,10 @@ from truerisk.methods.bootstrap import Bootstrap
 from truerisk.methods.interval_forms import as_form
 from truerisk.methods.kfold import KFold
 from truerisk.methods.ncv import NestedInterval
-from truerisk.methods.nested import Nested
-from truerisk.methods.out_of_bag import OutOfBag
+from truerisk.methods.nested import Nested, Pairs
 from truerisk.methods.paired_halves import PairedHalves
-from truerisk.methods.pairs import Pairs
 from truerisk.methods.parts.procedure import Procedure
+from truerisk.methods.single_fit import OutOfBag
 
 __all__ = ["REPEATS", "of_procedure", "with_interval"]
 

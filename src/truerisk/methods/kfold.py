@@ -1,4 +1,4 @@
-"""K-fold cross-validation, repeated, stratified, grouped; and its reversed form."""
+"""K-fold cross-validation, repeated, stratified, grouped; reversed; leave-one-out."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ import numpy as np
 from truerisk.core.answers import Answers
 from truerisk.core.arguments import check_count, check_flag
 from truerisk.core.contracts import Streams, Target, Terms
+from truerisk.core.errors import BadData, Refusal
 from truerisk.core.evaluation import Tested
 from truerisk.core.interval import Basis
-from truerisk.core.losses import Loss
+from truerisk.core.loss import Loss
 from truerisk.core.plan.builder import PlanBuilder
 from truerisk.core.plan.partitions import leave_out
 from truerisk.core.plan.plan import ALL, Plan
@@ -25,7 +26,7 @@ from truerisk.methods.parts.averages import (
 )
 from truerisk.resampling.folds import fold_numbers
 
-__all__ = ["KFold", "ReversedKFold"]
+__all__ = ["KFold", "LeaveOneOut", "ReversedKFold"]
 
 
 @dataclass(frozen=True)
@@ -107,3 +108,31 @@ class ReversedKFold(KFold):
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
         why = "test sets of reversed cross-validation overlap: no standard error is justified."
         return tested_by_average(answers, data, loss, terms, self.average, unsure=why)
+
+
+@dataclass(frozen=True)
+class LeaveOneOut(Averaged):
+    """CV with as many folds as rows: nearly unbiased, n fits, often of high variance.
+
+    Losses that rate whole test sets (AUC, F1) are computed once over all n pooled answers.
+    """
+
+    word = "loo"
+    target: ClassVar[Target] = "Err"
+    bias = "almost none: each model sees all rows but one"
+
+    def check(self, data: Data, loss: Loss) -> None:
+        if data.groups is not None:
+            raise Refusal(
+                "method 'loo' would ignore the groups: rows of a group would train the model that "
+                "tests another of its rows. Use 'K-fold' words, or "
+                "method=LeaveOneGroupOut() of scikit-learn."
+            )
+        if data.n_rows < 2:
+            raise BadData("leave-one-out of one row (n_samples=1) leaves nothing to train on.")
+
+    def plan(self, data: Data, streams: Streams) -> Plan:
+        return leave_out(data.n_rows, [np.arange(data.n_rows)])
+
+    def average_of(self, loss: Loss) -> Average:
+        return "fold" if loss.response == "scored" else "pooled"

@@ -23,27 +23,29 @@ _ROOM = "truerisk.methods"
 registry = Registry(
     "method",
     {
-        "apparent": Line(f"{_ROOM}.apparent:Apparent", "test on the training rows; optimistic"),
+        "apparent": Line(f"{_ROOM}.single_fit:Apparent", "test on the training rows; optimistic"),
         "holdout": Line(f"{_ROOM}.holdout:Holdout", "fit on two thirds, test on the rest, once"),
         "K-fold": Line(
             f"{_ROOM}.kfold:KFold", "each of K folds tested by a fit on the others; '5x10-fold'"
         ),
         "blocks-K": Line(
-            f"{_ROOM}.blocks:Blocks", "K folds of whole blocks in space: cells of a grid, or labels"
+            f"{_ROOM}.spatial:Blocks",
+            "K folds of whole blocks in space: cells of a grid, or labels",
         ),
         "buffered": Line(
-            f"{_ROOM}.buffered:Buffered", "each block tested by a fit on rows beyond a radius"
+            f"{_ROOM}.spatial:Buffered", "each block tested by a fit on rows beyond a radius"
         ),
         "forward-K": Line(
-            f"{_ROOM}.forward:Forward",
+            f"{_ROOM}.temporal:Forward",
             "K forecasts: each model is tested on the rows after its own",
         ),
         "purged-K": Line(
-            f"{_ROOM}.purged:Purged", "K stretches of time, tested by the rows far enough from each"
+            f"{_ROOM}.temporal:Purged",
+            "K stretches of time, tested by the rows far enough from each",
         ),
-        "loo": Line(f"{_ROOM}.leave_one_out:LeaveOneOut", "each row tested by a fit on all others"),
+        "loo": Line(f"{_ROOM}.kfold:LeaveOneOut", "each row tested by a fit on all others"),
         "alo": Line(
-            f"{_ROOM}.approximate_leave_one_out:ApproximateLeaveOneOut",
+            f"{_ROOM}.single_fit:ApproximateLeaveOneOut",
             "leave-one-out from one fit, approximately: linear and logistic models",
         ),
         "monte-carlo": Line(f"{_ROOM}.holdout:MonteCarlo", "hold-out over many random splits"),
@@ -51,13 +53,13 @@ registry = Registry(
             f"{_ROOM}.kfold:ReversedKFold", "fit on one fold, test on the others; 'reversed 5-fold'"
         ),
         "three-way": Line(
-            f"{_ROOM}.three_way:ThreeWay", "train, validate, refit the winner, test it once"
+            f"{_ROOM}.holdout:ThreeWay", "train, validate, refit the winner, test it once"
         ),
         "complete": Line(
             f"{_ROOM}.complete:Complete", "all training sets of nine tenths of the rows"
         ),
         "oob": Line(
-            f"{_ROOM}.out_of_bag:OutOfBag",
+            f"{_ROOM}.single_fit:OutOfBag",
             "tested out of bag: one fit of a forest; others by the bootstrap",
         ),
         "bootstrap": Line(
@@ -73,7 +75,7 @@ registry = Registry(
             f"{_ROOM}.bootstrap:optimism", "apparent risk plus its optimism in bootstrap samples"
         ),
         "exact-oob": Line(
-            f"{_ROOM}.exact_out_of_bag:ExactOutOfBag", "out-of-bag error of all bootstrap samples"
+            f"{_ROOM}.complete:ExactOutOfBag", "out-of-bag error of all bootstrap samples"
         ),
         "swapping": Line(
             f"{_ROOM}.swapping:Swapping", "apparent risk plus a penalty from swapping each label"
@@ -82,11 +84,12 @@ registry = Registry(
             f"{_ROOM}.criteria:Cp", "Mallows' Cp: squared training risk plus 2 p variance / n"
         ),
         "gcv": Line(f"{_ROOM}.criteria:GCV", "generalised cross-validation, by degrees of freedom"),
-        "aic": Line(f"{_ROOM}.criteria:AIC", "-2 log L + 2 k, as R counts it"),
-        "aicc": Line(f"{_ROOM}.criteria:AICc", "AIC corrected for small samples"),
-        "bic": Line(f"{_ROOM}.criteria:BIC", "-2 log L + k log n, as R counts it"),
+        "aic": Line(f"{_ROOM}.information_criteria:AIC", "-2 log L + 2 k, as R counts it"),
+        "aicc": Line(f"{_ROOM}.information_criteria:AICc", "AIC corrected for small samples"),
+        "bic": Line(f"{_ROOM}.information_criteria:BIC", "-2 log L + k log n, as R counts it"),
         "ebic": Line(
-            f"{_ROOM}.ebic:EBIC", "BIC plus a price for the choice of the features of linear models"
+            f"{_ROOM}.information_criteria:EBIC",
+            "BIC plus a price for the choice of the features of linear models",
         ),
         "bee": Line(
             f"{_ROOM}.bayesian_error:BayesianError",
@@ -111,7 +114,8 @@ registry = Registry(
             f"{_ROOM}.paired_halves:PairedHalves", "random splits of all rows and of halves"
         ),
         "pairs": Line(
-            f"{_ROOM}.pairs:Pairs", "tune and test on one set of folds, left out alone and in pairs"
+            f"{_ROOM}.nested:Pairs",
+            "tune and test on one set of folds, left out alone and in pairs",
         ),
         "racing": Line(
             f"{_ROOM}.racing:Racing", "10-fold, where hopeless settings are fitted no further"

@@ -11,8 +11,8 @@ from truerisk.core.answers import Answers
 from truerisk.core.contracts import Streams
 from truerisk.core.family import Family
 from truerisk.core.table.data import Data
-from truerisk.methods.criteria import AIC, AICc
-from truerisk.methods.parts.likelihood import Likelihood
+from truerisk.methods.criteria import Likelihood
+from truerisk.methods.information_criteria import AIC, AICc
 from truerisk.papers.evaluating import terms_of
 from truerisk.papers.experiment import Draws, Experiment, stream
 from truerisk.papers.report import (

@@ -24,7 +24,7 @@ from truerisk.core.losses import ZeroOne
 from truerisk.core.table.data import Data
 from truerisk.methods.bayesian_error import BayesianError, ruled_plan
 from truerisk.methods.kfold import KFold
-from truerisk.methods.parts.choosing_inside import by_rule
+from truerisk.methods.parts.procedure import by_rule
 from truerisk.papers.evaluating import answered, evaluated, terms_of
 from truerisk.selection.minimum import Minimum
 

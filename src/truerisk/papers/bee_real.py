@@ -14,7 +14,7 @@ from truerisk.core.contracts import Method
 from truerisk.core.family import Family
 from truerisk.core.linear_rules import LinearRules
 from truerisk.datasets import documents
-from truerisk.methods.ebic import EBIC
+from truerisk.methods.information_criteria import EBIC
 from truerisk.papers.bee_choosing import (
     ORACLE,
     SHORT,

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from truerisk.methods.ebic import EBIC
+from truerisk.methods.information_criteria import EBIC
 from truerisk.papers.bee_choosing import (
     ORACLE,
     SHORT,

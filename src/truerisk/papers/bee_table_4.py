@@ -10,7 +10,7 @@ import numpy as np
 from truerisk.core.contracts import Method
 from truerisk.core.family import Family
 from truerisk.datasets.four_class import make_four_class
-from truerisk.methods.ebic import EBIC
+from truerisk.methods.information_criteria import EBIC
 from truerisk.papers.bee_choosing import (
     ORACLE,
     SHORT,

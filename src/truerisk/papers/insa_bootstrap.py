@@ -10,9 +10,9 @@ import numpy as np
 from truerisk.core.family import Family
 from truerisk.core.losses import Squared
 from truerisk.core.plan.builder import PlanBuilder
-from truerisk.methods.apparent import Apparent
 from truerisk.methods.bootstrap import Bootstrap, Kind
 from truerisk.methods.parts.set_risks import split_risks
+from truerisk.methods.single_fit import Apparent
 from truerisk.papers.evaluating import answered, evaluated, values_of
 from truerisk.papers.experiment import Draws, Experiment, stream
 from truerisk.papers.figures import Panel, Panels, Series

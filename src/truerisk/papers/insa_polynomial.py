@@ -8,8 +8,9 @@ import numpy as np
 
 from truerisk.core.contracts import Streams
 from truerisk.core.losses import Squared
-from truerisk.methods.criteria import AIC, BIC, GCV, AICc, Cp
-from truerisk.methods.leave_one_out import LeaveOneOut
+from truerisk.methods.criteria import GCV, Cp
+from truerisk.methods.information_criteria import AIC, BIC, AICc
+from truerisk.methods.kfold import LeaveOneOut
 from truerisk.papers.evaluating import answered, evaluated, terms_of, values_of
 from truerisk.papers.experiment import Draws, Experiment, stream
 from truerisk.papers.figures import Panel, Panels, Series, mean_line

@@ -12,10 +12,9 @@ from truerisk.core.losses import ZeroOne
 from truerisk.core.plan.builder import PlanBuilder
 from truerisk.core.table.data import Data
 from truerisk.datasets.simple import make_simple
-from truerisk.methods.kfold import KFold
-from truerisk.methods.leave_one_out import LeaveOneOut
+from truerisk.methods.holdout import ThreeWay
+from truerisk.methods.kfold import KFold, LeaveOneOut
 from truerisk.methods.parts.set_risks import split_risks
-from truerisk.methods.three_way import ThreeWay
 from truerisk.papers.evaluating import answered, evaluated, values_of
 from truerisk.papers.experiment import Draws, Experiment, stream
 from truerisk.papers.report import Findings, PaperTable, mean_row

@@ -14,7 +14,7 @@ from truerisk.core.plan.plan import Plan
 from truerisk.core.statistics.selection_bias import SelectionBias
 from truerisk.core.table.data import Data
 from truerisk.datasets.simple import make_simple
-from truerisk.methods.leave_one_out import LeaveOneOut
+from truerisk.methods.kfold import LeaveOneOut
 from truerisk.methods.parts.set_risks import split_risks
 from truerisk.papers.evaluating import answered, evaluated, values_of
 from truerisk.papers.experiment import Draws, Experiment, stream

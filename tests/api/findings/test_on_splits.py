@@ -9,8 +9,7 @@ from truerisk.api.findings.on_splits import row_findings, split_findings
 from truerisk.core.contracts import Streams
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
-from truerisk.methods.kfold import KFold
-from truerisk.methods.leave_one_out import LeaveOneOut
+from truerisk.methods.kfold import KFold, LeaveOneOut
 
 
 def data_of(n=60, groups=None, y=None, X=None):

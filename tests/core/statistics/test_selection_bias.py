@@ -12,7 +12,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
 from truerisk.core.errors import BadArgument, BadData, Refusal
-from truerisk.methods.bootstrapped_choice import corrected_by_bootstrap
+from truerisk.methods.interval_forms.bootstrapped_choice import corrected_by_bootstrap
 
 X, Y = tr.datasets.make_simple(60, random_state=0)
 GRID = {"n_neighbors": [1, 3, 9, 21]}

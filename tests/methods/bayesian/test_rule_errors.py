@@ -1,14 +1,18 @@
-"""Posteriors of the errors of linear rules: where a prior widens them too far for an interval."""
+"""Posteriors of the error of linear rules of two classes, and of all pairs of several."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.special import ndtr
+from scipy.stats import nct, norm
 from sklearn.linear_model import LogisticRegression
 
 import truerisk as tr
 from truerisk.core.errors import Refusal
 from truerisk.methods import BayesianError
+from truerisk.methods.bayesian.class_errors import proper
+from truerisk.methods.bayesian.rule_errors import ErrorLaw, ScoreLaw
 
 
 def test_a_prior_that_takes_features_off_the_rows_has_no_interval():
@@ -40,3 +44,116 @@ def test_a_prior_that_takes_features_off_the_rows_has_no_interval():
     assert "5.6 times" in high.notes[-1]
     assert "it may err either way" in high.notes[0]
     assert not any("too low" in note for note in high.notes)
+
+
+def drawn(law, size, rng):
+    """Errors of one class from its posterior."""
+    w = law.slope * np.sqrt(rng.gamma(law.alpha, size=size))
+    return ndtr(-(w + rng.standard_normal(size) / np.sqrt(law.nu)))
+
+
+def golden(sign):
+    """α, b, ν*, c g* of BEEi on the rows of the golden numbers."""
+    rows = np.array([(0, 0), (1, 2), (2, 1), (-1, 1)] if sign < 0 else [(3, 2), (2, 4), (4, 3)])
+    n = len(rows)
+    trace = ((rows - rows.mean(axis=0)) ** 2).sum()
+    margin = sign * (rows.mean(axis=0) @ [1, 0.5] - 2.5)
+    return ScoreLaw(n + 2.0, 1.25 * trace / 2, float(n), float(margin))
+
+
+def test_equals_the_golden_quantiles():
+    """BEEi's ε₋ on the seven rows: .001674, .043066, .297638."""
+    law = ErrorLaw((1.0, 0.0), (golden(-1), golden(1)))
+    found = [law.quantile(p) for p in (0.025, 0.5, 0.975)]
+    assert found == pytest.approx([0.001674, 0.043066, 0.297638], abs=5e-7)
+
+
+@pytest.mark.parametrize("law", [golden(-1), golden(1), ScoreLaw(3.0, 2.0, 2.5, -0.4)])
+def test_one_class_is_a_noncentral_t(law):
+    """P(ε ≤ q) is F(c g* √(ν*α/b); 2α, −√ν* Φ⁻¹(q)) of the noncentral t."""
+    q = np.array([1e-4, 0.01, 0.1, 0.3, 0.6, 0.95])
+    at = law.margin * np.sqrt(law.nu * law.alpha / law.b)
+    expected = nct.cdf(at, 2 * law.alpha, -np.sqrt(law.nu) * norm.ppf(q))
+    assert law.cdf(q) == pytest.approx(expected, abs=1e-12)
+
+
+EXTREMES = [
+    ((2.0, 1.0, 3.5, 8.0), (2.0, 1.0, 3.5, -0.3)),
+    ((1000.0, 1.0, 1000.0, 1.0), (50.0, 1.0, 100.0, 0.1)),
+    ((1.0, 1.0, 2.0, 1.0), (1.0, 1.0, 2.0, 0.3)),
+    ((4000.0, 50.0, 30.0, -3.0), (300.0, 1.0, 30.0, 0.0)),
+]
+
+
+@pytest.mark.parametrize(("one", "two"), EXTREMES)
+def test_the_sum_by_monte_carlo(one, two):
+    """P(.3 ε₋ + .7 ε₊ ≤ q) at five quantiles of 100,000 draws, within 4 se."""
+    laws = ScoreLaw(*one), ScoreLaw(*two)
+    rng = np.random.default_rng(0)
+    size = 100_000
+    total = 0.3 * drawn(laws[0], size, rng) + 0.7 * drawn(laws[1], size, rng)
+    for p in (0.01, 0.2, 0.5, 0.8, 0.99):
+        found = ErrorLaw((0.3, 0.7), laws).cdf(float(np.quantile(total, p)))
+        assert abs(found - p) < 4 * np.sqrt(p * (1 - p) / size)
+
+
+def test_quantiles_invert_the_distribution():
+    """F(quantile(p)) is p; the interval has equal tails and its ends in order."""
+    law = ErrorLaw((4 / 7, 3 / 7), (golden(-1), golden(1)))
+    for p in (0.001, 0.3, 0.9, 0.999):
+        assert law.cdf(law.quantile(p)) == pytest.approx(p, abs=1e-9)
+    low, high = law.interval(0.9)
+    assert (law.cdf(low), law.cdf(high)) == pytest.approx((0.05, 0.95), abs=1e-9)
+
+
+def test_tiny_errors_have_quantiles():
+    """Errors of 1e-45 are told apart; below 1e-300 the quantile is 0."""
+    laws = ScoreLaw(8e6, 1e6, 30.0, 5.0), ScoreLaw(8e6, 1e6, 30.0, 7.0)
+    low, high = ErrorLaw((0.3, 0.7), laws).interval(0.95)
+    assert 1e-48 < low < 2e-48
+    assert 4e-44 < high < 5e-44
+    far = ScoreLaw(8e6, 1.0, 30.0, 5.0)
+    assert ErrorLaw((0.3, 0.7), (far, far)).interval(0.95) == (0.0, 0.0)
+
+
+def test_a_sure_class_shifts_the_other():
+    """With ε₊ = 1 for sure, γ ε₋ + 1 − γ is the law of ε₋, moved."""
+    sure, free = ScoreLaw(1.0, 0.0, 3.0, -1.0), golden(-1)
+    for law in (ErrorLaw((0.25, 0.75), (free, sure)), ErrorLaw((0.75, 0.25), (sure, free))):
+        assert not law.is_sure
+        assert law.cdf(0.76) == pytest.approx(float(free.cdf(np.array([0.04]))[0]))
+        assert law.cdf(0.7) == 0
+        assert law.cdf(1.0) == 1
+    right = ScoreLaw(1.0, 0.0, 3.0, 1.0)
+    assert ErrorLaw((0.5, 0.5), (sure, right)).is_sure
+    assert ErrorLaw((0.0, 1.0), (free, right)).is_sure
+    assert ErrorLaw((0.5, 0.5), (sure, right)).cdf(0.5) == 1
+    assert ErrorLaw((0.5, 0.5), (sure, right)).cdf(0.49) == 0
+
+
+def test_covers_the_truth_under_its_own_model():
+    """Truths drawn from the proper prior, rows from the truth: 95 ± 1 % of intervals cover."""
+    rng = np.random.default_rng(1)
+    n_simulations, p, sizes = 2000, 2, (5, 9)
+    covered = np.zeros(n_simulations, dtype=bool)
+    for s in range(n_simulations):
+        slope, start = rng.normal(size=p), rng.normal()
+        truth, laws = 0.0, []
+        for share, sign, n in ((0.4, -1, sizes[0]), (0.6, 1, sizes[1])):
+            # inverse Wishart with κ = p + 2 and S = I; the mean about 0 with weight 1/2
+            root = rng.normal(size=(p + 2, p))
+            covariance = np.linalg.inv(root.T @ root)
+            half = np.linalg.cholesky(covariance)
+            mean = np.sqrt(2) * half @ rng.normal(size=p)
+            spread = np.sqrt(slope @ covariance @ slope)
+            truth += share * ndtr(-sign * (mean @ slope + start) / spread)
+            rows = mean + rng.normal(size=(n, p)) @ half.T
+            scores = (rows @ slope + start)[None]
+            found = proper(scores, np.array([start]), np.array([slope @ slope]), sign)
+            laws.append(ScoreLaw(found.alpha[0], found.b[0], found.nu[0], found.margin[0]))
+        law = ErrorLaw((0.4, 0.6), (laws[0], laws[1]))
+        below = law.cdf(truth)
+        covered[s] = 0.025 <= below <= 0.975
+        if below > 0.975 and truth > 0.999:  # 1 − 1e-20 is 1 to a double, and so is the end
+            covered[s] = truth <= law.quantile(0.975)
+    assert abs(covered.mean() - 0.95) < 0.01

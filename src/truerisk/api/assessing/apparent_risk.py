@@ -14,7 +14,7 @@ from truerisk.core.errors import FitFailed, NoEngine
 from truerisk.core.evaluation import Evaluation
 from truerisk.core.family import Family
 from truerisk.core.results import RiskEstimate
-from truerisk.methods.apparent import Apparent
+from truerisk.methods.single_fit import Apparent
 
 __all__ = ["apparent_risk"]
 

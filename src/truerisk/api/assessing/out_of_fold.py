@@ -18,8 +18,7 @@ from truerisk.core.evaluation import Winners
 from truerisk.core.statistics.calibration import Calibration
 from truerisk.core.statistics.roc import RocCurve
 from truerisk.engines.settings import response_refusal
-from truerisk.methods.parts.choosing_inside import by_fit
-from truerisk.methods.parts.procedure import Procedure
+from truerisk.methods.parts.procedure import Procedure, by_fit
 
 __all__ = ["OutOfFold", "calibration_of", "out_of_fold", "refits", "roc_of", "without_interval"]
 

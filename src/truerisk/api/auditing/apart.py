@@ -27,7 +27,7 @@ from truerisk.core.results import RiskEstimate
 from truerisk.core.scale import Scale
 from truerisk.core.table.data import Data
 from truerisk.core.ties import tied
-from truerisk.methods.parts.choosing_inside import by_fit, tuned, winners_of
+from truerisk.methods.parts.procedure import by_fit, tuned, winners_of
 
 __all__ = ["apart_findings", "risk_apart"]
 

@@ -12,9 +12,9 @@ from truerisk.core.contracts import Method
 from truerisk.core.plan.leaks import cut_groups, leaks_in_time, tested_by_neighbours
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
-from truerisk.methods.blocks import Blocks
 from truerisk.methods.kfold import KFold
-from truerisk.methods.purged import Purged
+from truerisk.methods.spatial import Blocks
+from truerisk.methods.temporal import Purged
 
 __all__ = ["Kind", "Mixed", "mixed_splits"]
 

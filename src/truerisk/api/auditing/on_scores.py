@@ -14,7 +14,7 @@ from truerisk.api.findings.finding import Finding
 from truerisk.core.present import clean, number
 from truerisk.core.results import RiskEstimate
 from truerisk.core.scale import Scale
-from truerisk.methods.bootstrapped_choice import corrected_by_splits
+from truerisk.methods.interval_forms.bootstrapped_choice import corrected_by_splits
 
 __all__ = [
     "LARGE",

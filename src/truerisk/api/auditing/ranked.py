@@ -22,7 +22,7 @@ from truerisk.core.errors import Refusal
 from truerisk.core.progress import tell
 from truerisk.core.table.data import Data
 from truerisk.core.ties import tied
-from truerisk.methods.bootstrapped_choice import Corrected
+from truerisk.methods.interval_forms.bootstrapped_choice import Corrected
 
 __all__ = ["corrected_ranks", "weighted_auc_risk"]
 

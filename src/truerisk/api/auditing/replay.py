@@ -29,7 +29,7 @@ from truerisk.core.plan.plan import Plan
 from truerisk.core.present import number
 from truerisk.core.progress import stage
 from truerisk.core.results import RiskCurve, RiskEstimate, dress
-from truerisk.methods.bootstrapped_choice import Corrected, corrected_by_bootstrap
+from truerisk.methods.interval_forms.bootstrapped_choice import Corrected, corrected_by_bootstrap
 from truerisk.methods.interval_forms.form import NO_SPREAD, dependence
 from truerisk.methods.parts.set_risks import row_losses
 from truerisk.methods.splitter import Splitter

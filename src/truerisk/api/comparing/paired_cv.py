@@ -12,9 +12,9 @@ from truerisk.api.comparing.contract import PairedTest, Tolerance
 from truerisk.api.comparing.pairing import Basis, Pairs
 from truerisk.core.comparison import Comparison
 from truerisk.core.influences import Influences
+from truerisk.methods.interval_forms.calibrated import ONCE, Law
 from truerisk.methods.interval_forms.evidence import variances_of_means
-from truerisk.methods.interval_forms.inflation import ONCE, Law
-from truerisk.methods.interval_forms.shaken import instability_of_pairs
+from truerisk.methods.interval_forms.instability import instability_of_pairs
 
 __all__ = ["DIFFERENCES", "PairedCV", "Spread"]
 
@@ -77,11 +77,11 @@ class PairedCV(PairedTest):
     φᵢ = wᵢ (dᵢ − D), dᵢ the difference of the losses of row i (of a score that rates whole test
     sets: of the value plus the row's influence), V = m/(m − 1) Σ φ² over m rows, or groups, whose
     rows are added up first. Models that lack a further fold show how much the *differences* move:
-    u = W/(Σ φ² + W), as for risks (`interval_forms/inflation.py`), and c = 1.6 + 3u √(K/5), at most
-    2; c = 1.8 where no such models were fitted. Where answers are labels, h is what another answer
-    to one row does to the value: one more row each way that tells the two apart, as Bonett and
-    Price (2012) add to paired proportions. t has m/c − 1 degrees of freedom. The posterior is this
-    t about D.
+    u = W/(Σ φ² + W), as for risks (`interval_forms/calibrated.py`), and c = 1.6 + 3u √(K/5), at
+    most 2; c = 1.8 where no such models were fitted. Where answers are labels, h is what another
+    answer to one row does to the value: one more row each way that tells the two apart, as Bonett
+    and Price (2012) add to paired proportions. t has m/c − 1 degrees of freedom. The posterior is
+    this t about D.
 
     With c = 1 two learners differ too often, also where both are stable (Bayle, Janson and Mackey,
     2025, arXiv 2508.04409).

@@ -24,7 +24,7 @@ from truerisk.core.progress import stage
 from truerisk.core.results import RiskEstimate
 from truerisk.core.warned import warn
 from truerisk.methods.parts.averages import influences_by_row
-from truerisk.methods.parts.joint_covariance import joint_covariance
+from truerisk.methods.parts.paired_losses import joint_covariance
 
 __all__ = ["measure"]
 

@@ -17,7 +17,7 @@ from truerisk.api.searching.tuning import as_grid_search_averages
 from truerisk.core.contracts import Method
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
-from truerisk.methods.pairs import Pairs
+from truerisk.methods.nested import Pairs
 from truerisk.methods.parts.procedure import Procedure
 from truerisk.methods.words import as_method
 

@@ -26,8 +26,8 @@ from truerisk.core.plan.order import is_ordered
 from truerisk.core.plan.plan import Plan
 from truerisk.core.results import RiskCurve, RiskEstimate, dress
 from truerisk.core.table.data import Data
-from truerisk.methods.parts.choosing_inside import by_rule
 from truerisk.methods.parts.paired_losses import PairedAnswers
+from truerisk.methods.parts.procedure import by_rule
 
 __all__ = ["Computed", "compute", "curve_of", "is_in_time", "procedure_of"]
 

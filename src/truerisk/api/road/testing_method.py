@@ -8,8 +8,7 @@ from typing import Any
 from truerisk.core.contracts import Method
 from truerisk.core.errors import Refusal
 from truerisk.methods.interval_wanted import of_procedure
-from truerisk.methods.nested import Nested
-from truerisk.methods.pairs import Pairs
+from truerisk.methods.nested import Nested, Pairs
 from truerisk.methods.parts.averages import Averaged
 from truerisk.methods.parts.procedure import Procedure
 from truerisk.methods.racing import RacedPairs, Racing

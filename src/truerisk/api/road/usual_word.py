@@ -38,9 +38,9 @@ def parts_of(rows: Any, methods: Iterable[Any]) -> int:
 
 
 def _parts(method: Any) -> int:
-    from truerisk.methods.forward import Forward
     from truerisk.methods.nested import Nested
     from truerisk.methods.splitter import Splitter
+    from truerisk.methods.temporal import Forward
 
     if isinstance(method, Forward):
         return method.k + 1

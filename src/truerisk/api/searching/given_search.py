@@ -40,8 +40,7 @@ from truerisk.core.progress import stage
 from truerisk.core.results import RiskEstimate
 from truerisk.core.table.data import Data, Task
 from truerisk.engines.running.fitting import fitted_on_all
-from truerisk.methods.nested import Nested
-from truerisk.methods.pairs import Pairs
+from truerisk.methods.nested import Nested, Pairs
 from truerisk.methods.words import as_method
 from truerisk.models.searches import has_best_params
 

@@ -12,8 +12,7 @@ from truerisk.api.road.usual_word import usual_word
 from truerisk.api.search import HonestSearchCV
 from truerisk.core.contracts import Method
 from truerisk.core.errors import Refusal
-from truerisk.methods.nested import Nested
-from truerisk.methods.pairs import Pairs
+from truerisk.methods.nested import Nested, Pairs
 from truerisk.methods.parts.procedure import Procedure
 from truerisk.methods.words import as_method
 

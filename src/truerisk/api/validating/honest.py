@@ -19,8 +19,8 @@ from truerisk.core.contracts import Request
 from truerisk.core.errors import Refusal
 from truerisk.core.results import RiskEstimate
 from truerisk.engines.settings import response_refusal
-from truerisk.methods.pairs import Pairs
-from truerisk.methods.parts.choosing_inside import by_fit
+from truerisk.methods.nested import Pairs
+from truerisk.methods.parts.procedure import by_fit
 
 __all__ = ["HonestRun", "asking_besides", "honest_run", "richest", "richest_request"]
 

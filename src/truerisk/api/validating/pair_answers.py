@@ -11,8 +11,8 @@ from truerisk.core.answers import Answers, Response
 from truerisk.core.contracts import Request, Streams
 from truerisk.core.errors import Refusal
 from truerisk.core.plan.plan import Plan
-from truerisk.methods.pairs import Pairs
-from truerisk.methods.parts.choosing_inside import by_fit
+from truerisk.methods.nested import Pairs
+from truerisk.methods.parts.procedure import by_fit
 
 __all__ = ["pair_answers"]
 

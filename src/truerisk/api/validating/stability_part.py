@@ -14,7 +14,7 @@ from truerisk.core.table.rows import column_names, n_columns
 from truerisk.core.validation.feature_stability import FeatureStability
 from truerisk.core.validation.prediction_stability import PredictionStability, others_of_pairs
 from truerisk.core.validation.stability import ModelStability
-from truerisk.methods.parts.choosing_inside import by_fit
+from truerisk.methods.parts.procedure import by_fit
 from truerisk.models.stated.selected_features import selected_features
 
 __all__ = ["stability_of"]

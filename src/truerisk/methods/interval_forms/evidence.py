@@ -15,8 +15,7 @@ from truerisk.core.losses import Loss
 from truerisk.core.plan.plan import Plan
 from truerisk.core.statistics.spatial_components import SpatialComponents, spatial_components
 from truerisk.core.table.data import Data
-from truerisk.methods.interval_forms.instability import instabilities
-from truerisk.methods.interval_forms.shaken import instability_of_pairs
+from truerisk.methods.interval_forms.instability import instabilities, instability_of_pairs
 
 __all__ = [
     "Evidence",

@@ -24,14 +24,13 @@ from truerisk.core.plan.order import is_ordered
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.methods.interval_forms import RowEvidence, Sureness, as_form
-from truerisk.methods.interval_forms.shaken import Shaken
-from truerisk.methods.parts.ahead import ahead_notes
-from truerisk.methods.parts.apart import apart_note
-from truerisk.methods.parts.choosing_inside import by_rule
-from truerisk.methods.parts.few_rows import few_rows_note, unseen_note
+from truerisk.methods.interval_forms.instability import Shaken
+from truerisk.methods.parts.caveats import ahead_notes, apart_note, few_rows_note, unseen_note
 from truerisk.methods.parts.interval_choice import Own, calibrated_word, choose, own_interval
-from truerisk.methods.parts.row_influences import changes_by_one_row, losses_by_influence
+from truerisk.methods.parts.procedure import by_rule
 from truerisk.methods.parts.set_risks import (
+    changes_by_one_row,
+    losses_by_influence,
     mean_by_question,
     of_sets,
     position_weights,

@@ -1,4 +1,23 @@
-"""Answers of many drawn samples as risks: row by row, sample by sample, and of the apparent fit."""
+r"""Answers of drawn samples as risks, their standard error, and the no-information risk.
+
+.. math:: \gamma = \frac{1}{n^2} \sum_i \sum_j \ell(y_i, f(x_j))
+
+Exact for every loss of single rows. A loss that looks at y's class alone needs one evaluation per
+class (zero-one loss: Σ_k p_k (1 − q_k)), squared loss is var y + var f + (mean y − mean f)², and
+any other loss is summed row by row of y. The AUC of unrelated answers is ½ by definition. Of a
+function that rates whole test sets it is the mean over shifts of y against the answers.
+
+Efron and Tibshirani (1997, §5) differentiate :math:`\mathrm{Err}_1` along the weight of each row:
+
+.. math:: D_i = \left(2 + \frac{1}{n-1}\right) \frac{E_i - \mathrm{Err}_1}{n}
+          + \frac{e_n}{B} \sum_b (N_i^b - \bar N_i)\, q_b, \qquad
+          q_b = \frac1n \sum_{i \notin b} \ell_i^b, \quad e_n = \left(1 - \tfrac1n\right)^{-n}
+
+with :math:`N_i^b` the times that sample b holds row i, :math:`E_i` the mean loss of row i over the
+samples that miss it. The variance is :math:`\sum_i D_i^2`. The noise of B samples adds to it, on
+average :math:`(n-1)\, e_n^2 \sum_b (q_b - \bar q)^2 / B^2`, which is taken off (Wager, Hastie and
+Efron, 2014).
+"""
 
 from __future__ import annotations
 
@@ -9,12 +28,94 @@ import numpy as np
 
 from truerisk.core.answers import Answers
 from truerisk.core.errors import Refusal
-from truerisk.core.losses import Loss, RowLoss
+from truerisk.core.loss import Loss, RowLoss
+from truerisk.core.losses import AUC, Brier, Cost, Log, Squared, ZeroOne
 from truerisk.core.plan.samples import times_drawn
 from truerisk.core.table.data import Data
 from truerisk.methods.parts.set_risks import row_losses, split_risks
 
-__all__ = ["Replicated"]
+__all__ = ["Replicated", "directions", "jackknife_error", "no_information"]
+
+MOST_SHIFTS = 500
+
+
+def no_information(loss: Loss, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
+    """γ of each candidate from its answers about these rows."""
+    if type(loss) is AUC:
+        return np.full(len(answers), 0.5)
+    if not isinstance(loss, RowLoss):
+        return _over_shifts(loss, data, rows, answers)
+    given = data.weights(rows)
+    weights = np.ones(len(rows)) if given is None else given
+    if type(loss) is Squared:
+        return _squared(data.y[rows], answers, weights / weights.sum())
+    stand, theirs = rows, weights
+    if type(loss) in (ZeroOne, Cost, Log, Brier):
+        codes = data.codes_of(rows)
+        first, member = np.unique(codes, return_index=True, return_inverse=True)[1:]
+        stand, theirs = rows[first], np.bincount(member.ravel(), weights).astype(np.float64)
+    total = np.zeros(len(answers))
+    for row, weight in zip(stand, theirs, strict=True):  # whole numbers stay whole
+        total += weight * (loss.of_rows(data, np.full(len(rows), row), answers) @ weights)
+    return total / weights.sum() ** 2
+
+
+def _squared(y: np.ndarray, answers: np.ndarray, share: np.ndarray) -> np.ndarray:
+    """The mean over targets of the two variances and the squared difference of the means."""
+    y = y.reshape(len(y), -1)
+    answers = answers.reshape(*answers.shape[:2], -1)
+    mean, means = share @ y, np.einsum("j,cjt->ct", share, answers)
+    spread = share @ (y - mean) ** 2
+    spreads = np.einsum("j,cjt->ct", share, (answers - means[:, None]) ** 2)
+    return (spread + spreads + (means - mean) ** 2).mean(axis=1)
+
+
+def _over_shifts(loss: Loss, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
+    """Every y meets every answer once over all n shifts; of more than 500 that many, evenly."""
+    if loss.response == "scored":
+        raise Refusal(
+            f"the no-information risk of scorer {loss.word} does not exist: it asks the model "
+            "itself, and y cannot be shuffled against its answers. Use a loss of truerisk, '.632', "
+            "or a K-fold word."
+        )
+    shifts = np.unique(np.linspace(0, len(rows) - 1, min(len(rows), MOST_SHIFTS)).astype(int))
+    found = [loss.of_set(data, np.roll(rows, int(s)), answers, None) for s in shifts]
+    return np.mean(found, axis=0)
+
+
+def directions(
+    times: np.ndarray, of_rows: np.ndarray, of_samples: np.ndarray, n_samples: int
+) -> np.ndarray:
+    """D_i of each row, from the times drawn (B, n), E_i (n,) and q_b (B,).
+
+    `n_samples` counts those that missed no row as well; they add nothing to the sums.
+    """
+    n = times.shape[1]
+    centred = times - _mean_times(times, n_samples)
+    moved = centred.T @ of_samples * (_inverse_share(n) / n_samples)
+    return (2 + 1 / (n - 1)) * (of_rows - of_rows.mean()) / n + moved
+
+
+def jackknife_error(
+    times: np.ndarray, of_rows: np.ndarray, of_samples: np.ndarray, n_samples: int
+) -> float | None:
+    """The standard error; None where the noise of the samples is larger than what they say."""
+    n = times.shape[1]
+    moved = directions(times, of_rows, of_samples, n_samples)
+    spread = ((of_samples - of_samples.sum() / n_samples) ** 2).sum()
+    noise = (n - 1) * (_inverse_share(n) / n_samples) ** 2 * spread
+    variance = float((moved**2).sum() - noise)
+    return float(np.sqrt(variance)) if variance > 0 else None
+
+
+def _mean_times(times: np.ndarray, n_samples: int) -> np.ndarray:
+    """Mean times drawn; samples that are not among them hold every row once."""
+    return (times.sum(axis=0) + (n_samples - len(times))) / n_samples
+
+
+def _inverse_share(n: int) -> float:
+    """One over the share of samples that miss a row."""
+    return float((1 - 1 / n) ** -n)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""Losses of several candidates on the same held-out rows, from their answers to one plan."""
+"""Losses of several candidates on the same rows, and how their errors go together."""
 
 from __future__ import annotations
 
@@ -11,14 +11,19 @@ from truerisk.core.best_set import PairedLosses
 from truerisk.core.contracts import Method
 from truerisk.core.errors import Refusal
 from truerisk.core.interval import Basis
-from truerisk.core.losses import Loss, RowLoss
+from truerisk.core.loss import Loss, RowLoss
 from truerisk.core.plan.order import IN_TIME, ORDERED, is_ordered
 from truerisk.core.table.data import Data
+from truerisk.methods.interval_forms.calibrated import ONCE
 from truerisk.methods.parts.averages import Averaged, average_weights, means_by_row
-from truerisk.methods.parts.row_influences import losses_by_influence
-from truerisk.methods.parts.set_risks import of_sets, position_weights, row_losses
+from truerisk.methods.parts.set_risks import (
+    losses_by_influence,
+    of_sets,
+    position_weights,
+    row_losses,
+)
 
-__all__ = ["PairedAnswers"]
+__all__ = ["PairedAnswers", "joint_covariance"]
 
 REMEDY = "compare by held-out rows, such as '10-fold'."
 
@@ -77,3 +82,37 @@ class PairedAnswers:
                 f"{len(set(lacking) - failed)} of {len(self.answers.answered)} settings left the "
                 f"race before every row had rated them: {REMEDY}"
             )
+
+
+def joint_covariance(
+    influences: np.ndarray, values: np.ndarray, groups: np.ndarray | None, loss: Loss
+) -> np.ndarray | None:
+    """1.8 m/(m − 1) Σ_g φ_g φ_gᵀ over m rows or groups; None where some risk has no variance.
+
+    `influences[s]` is what each row adds to the error of risk s, whose value is `values[s]`. The
+    factor is that of a cross-validated risk (`calibrated.py`), the same for all: training sets that
+    are nested vary together about as the tested rows do. Where errors are counted, and there are
+    fewer than two, the variance is at least that of two (Agresti and Coull, 1998, add as many),
+    which such sizes have in common: the same rows saw none.
+
+    >>> from truerisk.core.losses import Squared
+    >>> covariance = joint_covariance(
+    ...     np.array([[0.25, -0.25], [0.5, -0.5]]), np.array([0.5, 0.5]), None, Squared()
+    ... )
+    >>> covariance.round(3).tolist()
+    [[0.45, 0.9], [0.9, 1.8]]
+    """
+    summed = influences
+    if groups is not None:
+        member = np.unique(groups, return_inverse=True)[1].ravel()
+        summed = np.array([np.bincount(member, line) for line in influences])
+    m = summed.shape[1]
+    if m < 2:
+        return None
+    covariance = ONCE * m / (m - 1) * summed @ summed.T
+    if loss.binary:
+        two = 2 / (m + 4)
+        lacking = np.maximum(0.0, ONCE * two * (1 - two) / m - np.diag(covariance)) ** 0.5
+        lacking[np.asarray(values) * m >= 2] = 0.0
+        covariance += np.outer(lacking, lacking)
+    return covariance if (np.diag(covariance) > 0).all() else None

@@ -25,10 +25,9 @@ from truerisk.core.table.data import Data
 from truerisk.core.validation.levels import Levels
 from truerisk.core.validation.subgroups import FEWEST, Subgroup, SubgroupRisk, SubgroupRisks
 from truerisk.methods.interval_forms import RowEvidence, as_form
+from truerisk.methods.interval_forms.calibrated import enlarged
 from truerisk.methods.interval_forms.form import Sureness
-from truerisk.methods.interval_forms.inflation import enlarged
-from truerisk.methods.interval_forms.instability import instability
-from truerisk.methods.interval_forms.shaken import Shaken
+from truerisk.methods.interval_forms.instability import Shaken, instability
 from truerisk.methods.parts.averages import average_weights, means_by_row
 from truerisk.methods.parts.interval_choice import calibrated_word
 from truerisk.methods.parts.set_risks import row_losses

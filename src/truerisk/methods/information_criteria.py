@@ -1,0 +1,216 @@
+"""Criteria of a likelihood: AIC, its correction for small samples, BIC and its extension."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from truerisk.core.answers import Answers
+from truerisk.core.arguments import check_flag, check_number
+from truerisk.core.contracts import Streams, Terms
+from truerisk.core.errors import BadData, Refusal
+from truerisk.core.evaluation import Tested
+from truerisk.core.linear_rules import LinearRules
+from truerisk.core.loss import Loss
+from truerisk.core.losses import Log
+from truerisk.core.plan.plan import Plan
+from truerisk.core.table.data import Data
+from truerisk.methods.criteria import Criterion, Likelihood, Seen, without_saturated
+
+__all__ = ["AIC", "BIC", "EBIC", "AICc"]
+
+
+@dataclass(frozen=True)
+class LikelihoodCriterion(Criterion):
+    """Minus twice the log-likelihood plus a price for k parameters, as R reports it.
+
+    With `per_row`, for classes only, it is divided by 2n: an estimate in log loss, which stands
+    beside cross-validation with ``loss="log"``.
+    """
+
+    per_row: bool = False
+
+    def __post_init__(self) -> None:
+        check_flag("per_row", self.per_row)
+
+    name: ClassVar[str]
+
+    @property
+    def word(self) -> str:
+        return f"{self.name} (per row)" if self.per_row else self.name
+
+    def _own_loss(self, data: Data) -> Loss:
+        if not self.per_row:
+            return Likelihood(data.task)
+        if data.task != "classification":
+            raise Refusal(
+                f"method '{self.word}' is in log loss, which numbers do not have: use 'cp' or "
+                "'gcv' for a criterion in squared loss."
+            )
+        return Log()
+
+    @abstractmethod
+    def _penalty(self, k: np.ndarray, n: int) -> np.ndarray:
+        """The price of k parameters; NaN where there is none."""
+
+    def _values(self, seen: Seen) -> tuple[np.ndarray, list[str]]:
+        k = seen.freedom + (seen.data.task == "regression")  # the variance is a parameter, too
+        likelihood = seen.likelihood()
+        penalty = self._penalty(k, seen.n)
+        unit = 2 * seen.n if self.per_row else 1
+        values = np.where(np.isfinite(likelihood), (likelihood + penalty) / unit, np.nan)
+        per = f", divided by 2n = {unit}" if self.per_row else ""
+        notes = [
+            f"-2 log L {one:.6g} + {price:.6g} for {number:.6g} parameters{per}"
+            for one, price, number in zip(likelihood, penalty, k, strict=True)
+        ]
+        for c in np.flatnonzero(np.isnan(penalty)):
+            notes[c] = (
+                f"no value: n - k - 1 = {seen.n - k[c] - 1:.6g} for n = {seen.n} rows and "
+                f"k = {k[c]:.6g} parameters, and the correction divides by it"
+            )
+        for c in np.flatnonzero(~np.isfinite(likelihood)):
+            notes[c] = _boundless(seen)
+        return without_saturated(seen, values, notes)
+
+
+@dataclass(frozen=True)
+class AIC(LikelihoodCriterion):
+    r"""Akaike's criterion, :math:`-2\log L + 2k`.
+
+    k counts the degrees of freedom and, in regression, the variance. In regression
+    :math:`-2 \log L = n\log(2\pi\,\mathrm{RSS}/n) + n`; in classification
+    :math:`-2\sum_i \log \hat p_{y_i}(x_i)`. Both as R's ``AIC`` of ``lm`` and ``glm``.
+
+    References
+    ----------
+    Akaike (1974), A new look at the statistical model identification.
+    """
+
+    name: ClassVar[str] = "aic"
+    bias = (
+        "optimistic where k is not small against n; stated for fits that maximise the likelihood, "
+        "below the risk at new x's"
+    )
+
+    def _penalty(self, k: np.ndarray, n: int) -> np.ndarray:
+        return 2 * k
+
+
+@dataclass(frozen=True)
+class AICc(LikelihoodCriterion):
+    r"""AIC corrected for small samples, :math:`-2\log L + 2k + 2k(k+1)/(n-k-1)`.
+
+    For a Gaussian linear model, k = p + 1, it is :math:`n\log\hat\sigma^2 + n(n+p)/(n-p-2)` up to
+    constants, and unbiased. The document prints :math:`(n+p)/(n-p-2)`: it lost the factor n.
+
+    References
+    ----------
+    Sugiura (1978). Hurvich and Tsai (1989), Regression and time series model selection in small
+    samples.
+    """
+
+    name: ClassVar[str] = "aicc"
+    bias = (
+        "unbiased for a Gaussian linear model that holds the truth, approximate for others; below "
+        "the risk at new x's"
+    )
+
+    def _penalty(self, k: np.ndarray, n: int) -> np.ndarray:
+        left = np.where(n - k - 1 > 0, n - k - 1, np.nan)
+        return 2 * k + 2 * k * (k + 1) / left
+
+
+@dataclass(frozen=True)
+class BIC(LikelihoodCriterion):
+    r"""Schwarz' criterion, :math:`-2\log L + k \log n`.
+
+    It approximates minus twice the log of the probability of the data under the model, up to a
+    constant: it looks for the true model, not for the smallest risk.
+
+    References
+    ----------
+    Schwarz (1978), Estimating the dimension of a model.
+    """
+
+    name: ClassVar[str] = "bic"
+    bias = "pessimistic as a risk for n > 7: a parameter costs log n, not 2; it ranks models"
+
+    def _penalty(self, k: np.ndarray, n: int) -> np.ndarray:
+        return k * np.log(n)
+
+
+def _boundless(seen: Seen) -> str:
+    """Why a likelihood is infinite or zero."""
+    if seen.data.task == "classification":
+        return "no value: the model gives some label probability 0, so the likelihood is 0"
+    return "no value: the fit is exact, so the likelihood has no bound"
+
+
+@dataclass(frozen=True)
+class EBIC(BIC):
+    r"""The extended BIC of Chen and Chen, :math:`-2\log L + k\log n + 2\gamma_e \log\binom{P}{D}`.
+
+    k are the degrees of freedom as for `bic`; D of P coefficients are not 0 (a feature is selected
+    if the coefficient of any class is not 0). With `gamma` = 0 it is BIC. It needs a linear model,
+    and is meant for models with few coefficients, such as those along an L1 path.
+
+    References
+    ----------
+    Chen and Chen (2008), Extended Bayesian information criteria for model selection with large
+    model spaces. Huttunen and Tohka (2015).
+    """
+
+    gamma: float = 0.5
+
+    name: ClassVar[str] = "ebic"
+    perfect_is_0: ClassVar[bool] = False
+    bias = "pessimistic as a risk: it charges for every parameter and for the choice of features"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_number("gamma", self.gamma, 0, 1, "the price of the choice lies between 0 and 1")
+
+    @property
+    def word(self) -> str:
+        return super().word if self.gamma == 0.5 else f"{super().word} (gamma={self.gamma:g})"
+
+    def plan(self, data: Data, streams: Streams) -> Plan:
+        return replace(super().plan(data, streams), rules=np.zeros(1, np.int32))
+
+    def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
+        if answers.rules is None:
+            raise BadData(f"this is no plan of '{self.word}': it asks for no linear rules.")
+        tested = super().reduce(answers, data, loss, terms)
+        unit = 2 * len(answers.plan.positions[0]) if self.per_row else 1
+        for rules in answers.rules:
+            for candidate, n_selected, n_features in _selections(rules):
+                price = 2 * self.gamma * _log_choices(n_features, n_selected)
+                one = tested[candidate]
+                value = one.value + price / unit
+                note = (
+                    f"+ {price:.6g} for {n_selected} of {n_features} features with "
+                    f"gamma = {self.gamma:g}"
+                )
+                tested[candidate] = replace(
+                    one, value=value, split_risks=np.array([value]), notes=(note, *one.notes)
+                )
+        return tested
+
+
+def _selections(rules: LinearRules) -> Iterator[tuple[int, int, int]]:
+    """(candidate, its features with a coefficient that is not 0, all features)."""
+    used = (rules.coefficients != 0).any(axis=1)
+    for candidate, mine in zip(rules.candidates, used, strict=True):
+        yield int(candidate), int(mine.sum()), used.shape[1]
+
+
+def _log_choices(n: int, k: int) -> float:
+    """The log of how many sets of k there are among n."""
+    from scipy.special import gammaln
+
+    return float(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1))

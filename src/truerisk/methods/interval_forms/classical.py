@@ -1,0 +1,127 @@
+"""Textbook intervals of held-out rows: normal, corrected t, Beta posterior."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import ClassVar
+
+import numpy as np
+
+from truerisk.core.interval import Basis
+from truerisk.core.statistics.error_posterior import ErrorPosterior
+from truerisk.methods.interval_forms.evidence import RowEvidence
+from truerisk.methods.interval_forms.form import (
+    NO_SPREAD,
+    OF_A_MEAN,
+    ONE_ROW,
+    IntervalForm,
+    Needs,
+    Sureness,
+    is_none,
+)
+
+__all__ = ["NADEAU_BENGIO", "BetaPosterior", "CorrectedT", "Wald"]
+
+
+class Wald(IntervalForm[RowEvidence]):
+    r"""Normal interval from the losses of rows that were each tested once.
+
+    se² = m/(m−1) · Σ_g (Σ_{i∈g} w_i (ℓ_i − value))² with Σ w = 1, over the m groups, or over the m
+    rows where there are none. Bayle et al. (2020) show it to be valid for cross-validation of
+    stable learners; it ignores that folds share training rows.
+    """
+
+    word: ClassVar[str] = "wald"
+    needs: ClassVar[Needs] = {
+        **OF_A_MEAN,
+        Basis.ONCE: "use interval='corrected-t', or one repetition",
+    }
+    reference: ClassVar[str] = (
+        "Bayle P, Bayle A, Janson L, Mackey L (2020). Cross-validation confidence intervals "
+        "for test error. Advances in Neural Information Processing Systems 33."
+    )
+
+    def of(self, evidence: RowEvidence, c: int) -> Sureness:
+        variances, m = evidence.variances
+        if m < 2:
+            return None, None, (ONE_ROW,)
+        value, error = float(evidence.values[c]), variances[c] ** 0.5
+        if is_none(error, value):
+            return None, None, (NO_SPREAD,)
+        return error, evidence.around(value, evidence.z * error, evidence.named(self.word)), ()
+
+
+SAME = "every split has the same risk: their spread is 0 and says nothing."
+NADEAU_BENGIO = (
+    "Nadeau C, Bengio Y (2003). Inference for the generalization error. Machine Learning "
+    "52:239–281."
+)
+
+
+class CorrectedT(IntervalForm[RowEvidence]):
+    r"""Corrected resampled t of Nadeau and Bengio (2003) over J splits.
+
+    se² = s² (1/J + n_test/n_train) with s² the variance of the split risks; t with J−1 degrees of
+    freedom. The second term pays for training sets that overlap. Groups stay in one split, so the
+    form for groups is the same.
+    """
+
+    word: ClassVar[str] = "corrected-t"
+    needs: ClassVar[Needs] = {**OF_A_MEAN, Basis.SPLITS: "use interval='wald'"}
+    reference: ClassVar[str] = NADEAU_BENGIO
+
+    def of(self, evidence: RowEvidence, c: int) -> Sureness:
+        plan, value, risks = evidence.plan, float(evidence.values[c]), evidence.split_risks[c]
+        j = len(risks)
+        if j < 2:
+            return None, None, ("one split has no spread: there is no standard error.",)
+        ratio = float(plan.test_sizes.mean() / plan.train_sizes[plan.fit].mean())
+        error = float(risks.std(ddof=1) * np.sqrt(1 / j + ratio))
+        if is_none(error, value):
+            return None, None, (SAME,)
+        from scipy.special import stdtrit
+
+        half = float(stdtrit(j - 1, (1 + evidence.terms.confidence_level) / 2)) * error
+        return error, evidence.around(value, half, self.word), ()
+
+
+SEVERAL_RULES = (
+    "the rows of different splits were tested by different rules; their errors are counted as if "
+    "one rule had made them."
+)
+
+
+class BetaPosterior(IntervalForm[RowEvidence]):
+    r"""Equal-tailed interval of Beta(e + 1, n − e + 1), e errors in n rows that were tested once.
+
+    Rows of a hold-out are independent tests of one rule, and the posterior is exact. Those of
+    several folds are not, and a note says so. With groups the rows count for
+    n/max(1, d), d the factor by which groups enlarge the variance of the mean (`beta-grouped`).
+    """
+
+    word: ClassVar[str] = "beta"
+    needs: ClassVar[Needs] = {
+        **OF_A_MEAN,
+        Basis.ERROR_COUNT: "use loss='zero-one', or interval='wald'",
+        Basis.EQUAL_ROWS: "use interval='wald'",
+        Basis.ONCE: "use interval='beta-ncv'",
+    }
+    reference: ClassVar[str] = (
+        "Gelman A, Carlin JB, Stern HS, Dunson DB, Vehtari A, Rubin DB (2013). Bayesian data "
+        "analysis, 3rd edition. CRC Press, chapter 2."
+    )
+
+    def of(self, evidence: RowEvidence, c: int) -> Sureness:
+        value, groups = float(evidence.values[c]), evidence.groups
+        plain, n = evidence.variance(c, None)
+        effective, variance = float(n), plain
+        if groups is not None:
+            variance, _ = evidence.variance(c, groups)
+            counted = float(len(np.unique(groups)))
+            effective = n / max(1.0, variance / plain) if plain > 0 else counted
+        posterior = ErrorPosterior(effective * value, effective)
+        interval = posterior.interval(evidence.terms.confidence_level)
+        several = (SEVERAL_RULES,) if len(evidence.split_risks[c]) > 1 else ()
+        alone = (ONE_ROW,) if n < 2 else ()
+        notes = several + alone + (() if variance > 0 else (NO_SPREAD,))
+        return variance**0.5 or None, replace(interval, method=evidence.named(self.word)), notes

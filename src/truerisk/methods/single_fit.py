@@ -1,0 +1,157 @@
+"""Risks read off one fit: of its training rows, out of bag, without a row to first order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from truerisk.core.answers import Answers
+from truerisk.core.contracts import Method, Streams, Target, Terms
+from truerisk.core.errors import Refusal
+from truerisk.core.evaluation import Tested
+from truerisk.core.loss import Loss
+from truerisk.core.plan.builder import PlanBuilder
+from truerisk.core.plan.plan import ALL, Plan
+from truerisk.core.table.data import Data
+from truerisk.methods.bootstrap import Bootstrap
+from truerisk.methods.parts.averages import tested_by_average
+
+__all__ = ["Apparent", "ApproximateLeaveOneOut", "OutOfBag"]
+
+
+@dataclass(frozen=True)
+class Apparent(Method):
+    """Training (empirical) risk R_n = (1/n) Σ ℓ(y_i, f(x_i)): one fit, optimistic.
+
+    It estimates the training risk only; a 1-nearest-neighbour rule has apparent risk 0.
+    """
+
+    word = "apparent"
+    target: ClassVar[Target] = "training"
+    bias = "optimistic: the rows that are tested were used for the fit"
+    splits: ClassVar[bool] = False
+
+    def plan(self, data: Data, streams: Streams) -> Plan:
+        builder = PlanBuilder(data.n_rows)
+        builder.ask(train=(ALL, ()), test=(ALL, ()), part="apparent")
+        return builder.build()
+
+    def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
+        why = "the apparent risk is no estimate of a true risk: no standard error is justified."
+        return tested_by_average(answers, data, loss, terms, None, unsure=why)
+
+
+SHARED_MEMBERS = (
+    "no formula is known for the standard error of an out-of-bag risk: the answers to different "
+    "rows share members and training rows."
+)
+
+
+@dataclass(frozen=True)
+class OutOfBag(Method):
+    r"""Each training row is tested by the members of the ensemble that were fitted without it.
+
+    .. math:: \frac{1}{n} \sum_i \ell\left(y_i, \frac{1}{|B_i|} \sum_{b \in B_i} f_b(x_i)\right),
+              \quad B_i = \{b : i \notin T^*_b\}
+
+    with :math:`T^*_b` the bootstrap sample of member b. It costs the one fit that there is anyhow.
+    A row is answered by about 37 % of the members, so it is the risk of a smaller ensemble, and
+    pessimistic while more members still help.
+
+    It is defined for ensembles that bag rows themselves (forests with ``bootstrap=True``, bagging).
+    For any other model the leave-one-out bootstrap takes its place, ``Bootstrap("oob")``, which
+    draws the bags itself; the result is named after it and says why. A member that drew any copy
+    of a row has seen it, also where a training set holds copies. A row that every member drew has
+    no answer: such an ensemble is too small, and the fit is said to have failed.
+
+    References
+    ----------
+    Breiman (1996), Out-of-bag estimation. Breiman (2001), Random forests.
+    """
+
+    word = "oob"
+    target: ClassVar[Target] = "Err"
+    bias = "slightly pessimistic: each row is tested by the 37 % of the members that missed it"
+    splits: ClassVar[bool] = False
+
+    def check(self, data: Data, loss: Loss) -> None:
+        if loss.response == "scored":
+            raise Refusal(
+                f"method 'oob' cannot use the scorer {loss.word}, which asks the whole model: use "
+                "a loss of truerisk, or a K-fold word."
+            )
+        if data.groups is not None:
+            raise Refusal(
+                "method 'oob' would ignore the groups: bags are drawn row by row, so that rows of "
+                "a group are in and out of the same bag. Use tr.methods.Bootstrap('oob'), which "
+                "draws whole groups, or 'K-fold' words."
+            )
+
+    def plan(self, data: Data, streams: Streams) -> Plan:
+        builder = PlanBuilder(data.n_rows)
+        builder.ask(train=(ALL, ()), test=(ALL, ()))
+        return replace(builder.build(), out_of_bag=np.zeros(1, dtype=np.int32))
+
+    def instead(self, reason: str) -> Method:
+        return Bootstrap("oob")
+
+    def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
+        return tested_by_average(answers, data, loss, terms, "pooled", unsure=SHARED_MEMBERS)
+
+
+WARNING = (
+    "approximate: one Newton step per row and, under an L1 penalty, the same columns; error rates "
+    "along L1 paths of 50 rows were up to 18 points off those of exact leave-one-out ('loo')"
+)
+FIRST_ORDER = "no formula is stated for the standard error: it would leave the approximation out."
+
+
+@dataclass(frozen=True)
+class ApproximateLeaveOneOut(Method):
+    r"""Leave-one-out from one fit, each row taken out by one Newton step (ALO).
+
+    .. math:: \frac{1}{n} \sum_i \ell\left(y_i, s_i + \frac{h_i\, g_i}{1 - h_i W_i}\right),\qquad
+        h_i = z_i^\top (Z^\top W Z + D)^{-1} z_i
+
+    with :math:`s_i` the score of row i, g and W the derivatives of its loss in the score, Z the
+    columns in the fit and D the curvature of the penalty, which stays as it stands. For squared
+    loss without an L1 penalty (`LinearRegression`, `Ridge`, `RidgeClassifier`) it is exact. For
+    logistic regression (`LogisticRegression`, `LogisticPath`, two classes) and for `Lasso` and
+    `ElasticNet` it is an approximation, good where no row changes which columns are selected; every
+    result says so. Other learners are refused, unless they have a method ``taken_out(X, y)``.
+
+    Steps before the learner in a pipeline stay as they were fitted on all rows.
+
+    References
+    ----------
+    Rad and Maleki (2020), A scalable estimate of the out-of-sample prediction error via approximate
+    leave-one-out cross-validation, J. R. Statist. Soc. B 82.
+    """
+
+    word = "alo"
+    target: ClassVar[Target] = "Err"
+    bias = "optimistic where a row decides which columns are selected; else as leave-one-out"
+    splits: ClassVar[bool] = False
+
+    def check(self, data: Data, loss: Loss) -> None:
+        if loss.response == "scored":
+            raise Refusal(
+                f"method 'alo' cannot use the scorer {loss.word}, which asks the whole model: use "
+                "a loss of truerisk, or 'loo'."
+            )
+        if data.groups is not None:
+            raise Refusal(
+                "method 'alo' would ignore the groups: rows are taken out one by one, and others "
+                "of their group stay. Use 'K-fold' words, which keep groups together."
+            )
+
+    def plan(self, data: Data, streams: Streams) -> Plan:
+        builder = PlanBuilder(data.n_rows)
+        builder.ask(train=(ALL, ()), test=(ALL, ()))
+        return replace(builder.build(), taken_out=np.zeros(1, dtype=np.int32))
+
+    def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
+        tested = tested_by_average(answers, data, loss, terms, "pooled", unsure=FIRST_ORDER)
+        return [replace(one, notes=(WARNING, *one.notes)) for one in tested]

@@ -1,0 +1,184 @@
+"""Splits in space: whole blocks are left out, with or without a buffer around them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from truerisk.core.arguments import check_count, check_flag, is_number, shown
+from truerisk.core.contracts import Streams, Target
+from truerisk.core.displays import displays
+from truerisk.core.errors import BadArgument, BadData, TrueRiskWarning
+from truerisk.core.loss import Loss
+from truerisk.core.plan.builder import PlanBuilder
+from truerisk.core.plan.partitions import leave_out
+from truerisk.core.plan.plan import ALL, Plan
+from truerisk.core.table.data import Data
+from truerisk.core.warned import warn
+from truerisk.methods.parts.averages import Average, Averaged, check_average
+from truerisk.resampling.blocks import block_folds, blocks_of, rows_within, side_of
+
+__all__ = ["Blocks", "Buffered", "said"]
+
+
+class InSpace(Averaged):
+    """A method whose test sets are blocks of rows in space, each row in one of them."""
+
+    target: ClassVar[Target] = "Err"
+    respects_space: ClassVar[bool] = True
+
+    average: Average | None
+
+    def average_of(self, loss: Loss) -> Average:
+        return loss.averaged(self.average)
+
+    def plot(self, block: Any, **options: Any) -> Any:
+        """Draw a split of rows with these coordinates on a map, and return its axes.
+
+        Options are those of `truerisk.plots.fold_map.draw_fold_map`: `y` as it is given to an
+        estimate, `fold` (None for all at once), `random_state`, `ax`.
+        """
+        return displays.load("fold-map")(self, block, **options)
+
+
+def check_length(name: str, given: Any, least: float | None = None) -> None:
+    """Refuse what is no length: positive, or at least `least`; None is left to the method."""
+    wanted = "positive" if least is None else f"at least {least:g}"
+    fits = is_number(given) and np.isfinite(given) and (given > 0 or given == least)
+    if given is not None and not fits:
+        raise BadArgument(
+            f"{name}={shown(given)}: a length in the unit of block= is wanted, {wanted}."
+        )
+
+
+def said(**given: float | None) -> str:
+    """What the name of a method says of numbers: nothing of those that are not given.
+
+    >>> said(radius=0.5, size=None, folds=3), said(size=None)
+    (' (radius 0.5, folds 3)', '')
+    """
+    named = ", ".join(f"{name} {value:g}" for name, value in given.items() if value is not None)
+    return f" ({named})" if named else ""
+
+
+def told_of_classes(plan: Plan, data: Data) -> Plan:
+    """The plan; a warning names a class that a model does not see and is tested on."""
+    if data.codes is None or data.row_ids is not None:  # said once, of the whole data
+        return plan
+    for q in range(plan.n_questions):
+        seen = np.unique(data.codes_of(plan.train_rows(int(plan.fit[q]))[0]))
+        lost = np.setdiff1d(data.codes_of(plan.test_rows(q)[0]), seen)
+        if len(lost):
+            warn(
+                f"all rows of class {data.label(int(lost[0]))!r} lie in or near the blocks of fold "
+                f"{int(plan.fold[q])}: its model never saw the class and is tested on it. Use "
+                "smaller blocks or a smaller radius, or merge classes.",
+                TrueRiskWarning,
+            )
+            break
+    return plan
+
+
+@dataclass(frozen=True)
+class Blocks(InSpace):
+    """K folds of whole blocks: each is tested by the model fitted on the rows of the others.
+
+    Rows near each other are alike, so that a model which saw the neighbours of a row is tested on
+    what it half knows. `block=` says where rows lie. Of coordinates the blocks are the cells of a
+    grid of side `size` (None: 25 squares cover the box around the places), which is stretched so
+    that whole cells cover the box, as in verde; of labels each is a block, and so is every group
+    with all cells that it reaches into. Blocks are dealt to folds of about equal size, `stratify`
+    by class as well.
+
+    Roberts DR et al. (2017). Cross-validation strategies for data with temporal, spatial,
+    hierarchical, or phylogenetic structure. Ecography 40:913–929.
+    """
+
+    k: int = 5
+    size: float | None = None
+    stratify: bool = True
+    average: Average | None = None
+
+    has_folds: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        check_average(self.average)
+        check_count("k", self.k, 2, "folds of blocks need a whole number K >= 2")
+        check_length("size", self.size)
+        check_flag("stratify", self.stratify)
+
+    @property
+    def word(self) -> str:
+        return f"blocks-{self.k}{said(size=self.size)}"
+
+    @property
+    def bias(self) -> str:
+        return (
+            f"the risk at places outside the training blocks, by {self.k - 1}/{self.k} of the "
+            "rows: pessimistic for places among the training rows, optimistic for places further "
+            "from them than a block reaches"
+        )
+
+    def plan(self, data: Data, streams: Streams) -> Plan:
+        rng = streams.get("folds")
+        folds = block_folds(data, self.k, self.size, rng, stratify=self.stratify)
+        return told_of_classes(leave_out(data.n_rows, [folds]), data)
+
+
+@dataclass(frozen=True)
+class Buffered(InSpace):
+    """Each block is tested by the model fitted on all rows further than `radius` from it.
+
+    The blocks are those of `Blocks`, left out one by one, or in `k` folds of them. No training row
+    lies within `radius` of a tested one (None: the side of a cell). `block=` must be coordinates,
+    and distances are Euclidean in their unit.
+
+    Le Rest K et al. (2014). Spatial leave-one-out cross-validation for variable selection in the
+    presence of spatial autocorrelation. Global Ecology and Biogeography 23:811–820.
+    """
+
+    radius: float | None = None
+    k: int | None = None
+    size: float | None = None
+    average: Average | None = None
+
+    def __post_init__(self) -> None:
+        check_average(self.average)
+        check_length("radius", self.radius, least=0)
+        check_length("size", self.size)
+        if self.k is not None:
+            check_count("k", self.k, 2, "folds of blocks need a whole number K >= 2, or None")
+
+    @property
+    def word(self) -> str:
+        return f"buffered{said(folds=self.k, radius=self.radius, size=self.size)}"
+
+    @property
+    def bias(self) -> str:
+        apart = "the side of a cell" if self.radius is None else f"{self.radius:g}"
+        return (
+            f"the risk at places further than {apart} from all training rows: pessimistic for "
+            "nearer places, and by the rows that the buffer takes from training"
+        )
+
+    def plan(self, data: Data, streams: Streams) -> Plan:
+        side = side_of(data, self.size)  # labels are refused here
+        radius = side if self.radius is None else float(self.radius)
+        folds = blocks_of(data, self.size)
+        if self.k is not None:
+            rng = streams.get("folds")
+            folds = block_folds(data, self.k, self.size, rng, stratify=True)
+        builder = PlanBuilder(data.n_rows)
+        for fold, block in enumerate(builder.partition(folds)):
+            tested = np.flatnonzero(folds == fold)
+            near = rows_within(data, tested, radius)
+            if len(tested) + len(near) == data.n_rows:
+                raise BadData(
+                    f"radius={radius:g} leaves no row to train on when block {fold} is tested, "
+                    f"with {len(tested)} of {data.n_rows} rows: give a smaller radius."
+                )
+            minus = (block, builder.block(near)) if len(near) else (block,)
+            builder.ask(train=(ALL, minus), test=(block, ()), fold=fold)
+        return told_of_classes(builder.build(), data)

@@ -1,0 +1,171 @@
+"""Splits in the order of time: forecasts from a growing past, and stretches with a purge."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Any, ClassVar
+
+import numpy as np
+
+from truerisk.core.answers import Answers
+from truerisk.core.arguments import check_count, is_number, shown
+from truerisk.core.contracts import Streams, Target, Terms
+from truerisk.core.errors import BadArgument
+from truerisk.core.evaluation import Tested
+from truerisk.core.interval import Basis
+from truerisk.core.loss import Loss
+from truerisk.core.plan.builder import split_plan
+from truerisk.core.plan.plan import Plan
+from truerisk.core.table.data import Data
+from truerisk.methods.parts.averages import (
+    OF_ROW_MEANS,
+    Average,
+    Averaged,
+    check_average,
+    tested_by_average,
+)
+from truerisk.methods.parts.caveats import ahead_notes
+from truerisk.resampling.in_time import forward_splits, purged_splits, times_of
+
+__all__ = ["Forward", "Purged"]
+
+
+def check_span(name: str, given: Any, *, may_be_0: bool) -> None:
+    """Refuse what is no length of time in any unit; None stands for none at all."""
+    if given is None and not may_be_0:
+        return
+    wanted = "a number or a length of time is wanted, such as np.timedelta64(7, 'D'), "
+    wanted += "not negative" if may_be_0 else "more than 0"
+    try:
+        is_length = isinstance(given, timedelta | np.timedelta64)
+        fits = is_length or is_number(given)
+        zero = given - given if is_length else 0  # that of a length has its unit
+        fits = fits and bool(given >= zero if may_be_0 else given > zero)
+    except (TypeError, ValueError):
+        fits = False
+    if not fits:
+        raise BadArgument(f"{name}={shown(given)}: {wanted}.")
+
+
+def said_spans(method: Any, **usual: Any) -> str:
+    """What is said in the word of a method of lengths that are not the usual ones.
+
+    >>> from types import SimpleNamespace
+    >>> said_spans(SimpleNamespace(gap=3, window=None), gap=0, window=None)
+    ' (gap 3)'
+    """
+    given = {name: getattr(method, name) for name in usual}
+    told = [f"{n} {v}" for n, v in given.items() if v is not None and (n, v) not in usual.items()]
+    return f" ({', '.join(told)})" if told else ""
+
+
+class InTime(Averaged):
+    """A method that tests rows in the order of time, which is that of the rows if none is given."""
+
+    average: Average | None
+    target: ClassVar[Target] = "Err"
+    respects_time: ClassVar[bool] = True
+    gives: ClassVar[frozenset[Basis]] = OF_ROW_MEANS
+
+    def average_of(self, loss: Loss) -> Average:
+        return loss.averaged(self.average)
+
+    def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
+        timed = data if data.time is not None else replace(data, time=times_of(data).astype(float))
+        found = tested_by_average(answers, timed, loss, terms, self.average_of(loss))
+        notes = ahead_notes(answers.plan, data) if terms.with_errors else ()
+        return [replace(one, notes=(*notes, *one.notes)) for one in found]
+
+
+@dataclass(frozen=True)
+class Forward(InTime):
+    r"""K forecasts: each model sees rows before an origin and is tested on the rows after it.
+
+    .. math:: \frac{1}{n} \sum_{j=1}^{K} \sum_{i \in T_j} ℓ(y_i, f_j(x_i)), \quad
+       f_j \text{ fitted on } \{i : o_j - gap - window \le t_i < o_j - gap\}
+
+    with :math:`o_j` the first time in test set :math:`T_j`. The window grows from the first row
+    (None: an expanding origin) or moves along (a rolling one). `horizon` is how long a test set
+    lasts; by default each has n // (K + 1) rows, and the last one ends with the rows. `gap`,
+    `window` and `horizon` are in the unit of `time=`: numbers, or lengths of time such as
+    ``numpy.timedelta64(7, "D")`` where it holds dates. Without `time=` the order of the rows is
+    that of time, and they count rows. A training set lacks the groups that it is tested on.
+
+    It estimates the mean risk of such forecasts: models of windows of these lengths, tested up to a
+    horizon ahead. That is not the risk of a model of all rows, which sees more of them.
+
+    Tashman LJ (2000). Out-of-sample tests of forecasting accuracy: an analysis and review.
+    International Journal of Forecasting 16:437–450.
+    """
+
+    k: int = 5
+    gap: Any = 0
+    window: Any = None
+    horizon: Any = None
+    average: Average | None = None
+
+    def __post_init__(self) -> None:
+        check_average(self.average)
+        check_count("k", self.k)
+        for name in ("gap", "window", "horizon"):
+            check_span(name, getattr(self, name), may_be_0=name == "gap")
+
+    @property
+    def word(self) -> str:
+        return f"forward-{self.k}{said_spans(self, gap=0, window=None, horizon=None)}"
+
+    @property
+    def bias(self) -> str:
+        seen = "all rows" if self.window is None else "a window of the rows"
+        return (
+            f"the mean risk of {self.k} forecasts, by models of {seen} before them: pessimistic "
+            "for a model of all rows, and silent on what comes later than these forecasts reach"
+        )
+
+    def plan(self, data: Data, streams: Streams) -> Plan:
+        splits = forward_splits(data, self.k, self.gap, self.window, self.horizon)
+        return split_plan(data.n_rows, splits)
+
+
+@dataclass(frozen=True)
+class Purged(InTime):
+    """K stretches of time, each tested by the model of all rows that are far enough from it.
+
+    A label that is known only some time after its row (a return over ten days) is shared in part by
+    the rows next to it. Rows within `purge` of the test rows, before or after, are taken from the
+    training set, and those of a further `embargo` after them, where features look back. Both are in
+    the unit of `time=`, or count rows where it is not given (see `Forward`). A training set lacks
+    the groups that it is tested on, too.
+
+    Models see rows later than those they are tested on: this is the risk of telling what happened
+    in a stretch of time from what happened around it, of a process that stays what it is. Of
+    forecasts ask `Forward`.
+
+    López de Prado M (2018). Advances in Financial Machine Learning, chapter 7. Wiley.
+    """
+
+    k: int = 5
+    purge: Any = 0
+    embargo: Any = 0
+    average: Average | None = None
+
+    def __post_init__(self) -> None:
+        check_average(self.average)
+        check_count("k", self.k, 2, "purged blocks need a whole number K >= 2")
+        for name in ("purge", "embargo"):
+            check_span(name, getattr(self, name), may_be_0=True)
+
+    @property
+    def word(self) -> str:
+        return f"purged-{self.k}{said_spans(self, purge=0, embargo=0)}"
+
+    @property
+    def bias(self) -> str:
+        return (
+            f"the mean risk in {self.k} stretches of time, by models of the rows around each: "
+            "pessimistic for a model of all rows, optimistic for forecasts of a changing process"
+        )
+
+    def plan(self, data: Data, streams: Streams) -> Plan:
+        return split_plan(data.n_rows, purged_splits(data, self.k, self.purge, self.embargo))

@@ -1,0 +1,27 @@
+"""Choosing: by values, or by ranks where values are too small to differ."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from truerisk.core import contracts
+from truerisk.methods.parts.procedure import by_rule
+from truerisk.selection import as_rule
+
+
+@pytest.mark.parametrize(
+    ("ranks", "best"),
+    [([None, None], 0), ([-900.0, -1000.0], 1), ([-900.0, None], 0), ([-900.0, np.nan], 0)],
+)
+def test_ranks_decide_where_all_have_one(ranks, best):
+    """Values of 0 tie; their ranks do not, and a failed candidate is left out."""
+    tested = [contracts.Tested(0.0, rank=rank) for rank in ranks]
+    assert by_rule(tested, as_rule("min")) == best
+
+
+def test_a_rule_of_standard_errors_compares_values():
+    """1-se adds a standard error to a value: ranks are on another scale."""
+    tested = [contracts.Tested(0.2, 0.05, rank=5.0), contracts.Tested(0.18, 0.05, rank=-5.0)]
+    assert by_rule(tested, as_rule("1-se")) == 0
+    assert by_rule(tested, as_rule("min")) == 1
