@@ -81,7 +81,7 @@ if TYPE_CHECKING:  # every class, for type checkers
 from truerisk.core.registry import no_attribute
 
 _WITHOUT_WORD = {
-    "BolsteredBySampling": "bolstered_sampling",
+    "BolsteredBySampling": "bolstered",
     "GivenSplits": "splitter",
     "Splitter": "splitter",
     "Subsampled": "subsampled",

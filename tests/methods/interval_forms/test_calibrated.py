@@ -15,15 +15,10 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
-from truerisk.core.answers import Answers
-from truerisk.core.contracts import Terms
 from truerisk.core.errors import Refusal
 from truerisk.core.loss_words import as_loss
-from truerisk.core.plan.builder import split_plan
 from truerisk.core.table.data import Data
 from truerisk.methods.interval_forms.calibrated import ONCE, LogCV
-from truerisk.methods.parts import averages
-from truerisk.selection.minimum import Minimum
 
 RNG = np.random.default_rng(1)
 N = 40
@@ -255,22 +250,11 @@ def test_every_candidate_has_its_own_instability():
 
 @pytest.mark.parametrize("word", ["beta-cv", "log-cv"])
 def test_rows_that_are_tested_unequally_often_are_refused(word):
-    """Whatever the plan: their means have no common variance, and no instability."""
-    data = Data.check(X_CV, Y_CV, task="classification")
+    """Their means have no common variance, and no instability."""
     rows = np.arange(N_CV)
-    plan = split_plan(N_CV, [(rows[20:], rows[:20]), (rows[:20], rows[20:]), (rows[9:], rows[:9])])
-    answers = Answers(
-        plan=plan,
-        response="label",
-        values=Y_CV[None, plan.positions[0][::-1]],
-        answered=np.ones((1, 3), dtype=bool),
-        engine="none",
-        fit_seconds=np.zeros((1, 3)),
-        answer_seconds=np.zeros((1, 3)),
-    )
-    terms = Terms(0.95, Minimum(), interval=word)
+    splits = [(rows[20:], rows[:20]), (rows[:20], rows[20:]), (rows[9:], rows[:9])]
     with pytest.raises(Refusal, match="equally often"):
-        averages.tested_by_average(answers, data, as_loss("zero-one", data), terms, None)
+        tr.estimate_risk(KNN, X_CV, Y_CV, method=splits, interval=word)
 
 
 RNG_LOG = np.random.default_rng(1)

@@ -13,7 +13,7 @@ from truerisk.core.contracts import Terms
 from truerisk.core.errors import Refusal
 from truerisk.core.losses import Cost, ZeroOne
 from truerisk.methods import Bootstrap, NestedInterval
-from truerisk.methods.interval_forms.evidence import Evidence, NestedErrors, PairEvidence
+from truerisk.methods.interval_forms.evidence import NestedErrors, PairEvidence
 from truerisk.methods.interval_forms.refitted import NestedBeta
 from truerisk.selection.minimum import Minimum
 
@@ -105,11 +105,9 @@ def test_a_value_beyond_the_edge_is_taken_as_the_edge():
 
 
 def test_losses_without_a_bound_are_refused():
-    """Squared errors know no largest value; nor is there an interval without pairs."""
+    """Squared errors know no largest value."""
     with pytest.raises(Refusal, match="largest value"):
         tr.estimate_risk(Ridge(), X_NCV, X_NCV[:, 0], interval="beta-ncv")
-    with pytest.raises(Refusal, match="each two folds"):
-        NestedBeta().of_each(Evidence(values=np.array([0.1]), loss=ZeroOne(), terms=SETTING))
 
 
 RNG_Z = np.random.default_rng(1)
