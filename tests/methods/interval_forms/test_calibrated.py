@@ -254,7 +254,7 @@ def test_rows_that_are_tested_unequally_often_are_refused(word):
     rows = np.arange(N_CV)
     splits = [(rows[20:], rows[:20]), (rows[:20], rows[20:]), (rows[9:], rows[:9])]
     with pytest.raises(Refusal, match="equally often"):
-        tr.estimate_risk(KNN, X_CV, Y_CV, method=splits, interval=word)
+        tr.estimate_risk(KNN_CV, X_CV, Y_CV, method=splits, interval=word)
 
 
 RNG_LOG = np.random.default_rng(1)
