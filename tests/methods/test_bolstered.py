@@ -117,20 +117,22 @@ def test_several_classes_are_sampled():
     assert any("20 points around each row" in note for note in found.notes)
 
 
-RNG_AROUND = np.random.default_rng(0)
-LABELS_AROUND = np.arange(30) % 2
-X_AROUND = RNG_AROUND.normal(size=(30, 3)) * [1, 5, 1] + np.outer(LABELS_AROUND, [1.5, 0, 0])
+RNG_SAMPLING = np.random.default_rng(0)
+LABELS_SAMPLING = np.arange(30) % 2
+X_SAMPLING = RNG_SAMPLING.normal(size=(30, 3)) * [1, 5, 1] + np.outer(LABELS_SAMPLING, [1.5, 0, 0])
 
 
 @pytest.mark.parametrize("standardize", [True, False])
 def test_sampling_comes_to_the_closed_form(standardize):
     """400 points around each row of a linear rule, within 4 of the stated standard errors."""
     method = BolsteredBySampling(400, standardize)
-    found = tr.estimate_risk(LinearDiscriminantAnalysis(), X_AROUND, LABELS_AROUND, method=method)
+    found = tr.estimate_risk(
+        LinearDiscriminantAnalysis(), X_SAMPLING, LABELS_SAMPLING, method=method
+    )
     exact = tr.estimate_risk(
         LinearDiscriminantAnalysis(),
-        X_AROUND,
-        LABELS_AROUND,
+        X_SAMPLING,
+        LABELS_SAMPLING,
         method=tr.methods.Bolstered(standardize),
     )
     error = float(found.notes[1].rsplit(" ", 1)[1])
@@ -142,23 +144,23 @@ def test_sampling_comes_to_the_closed_form(standardize):
 
 def test_points_are_those_of_the_plan():
     """By hand: the Gaussians of the seeds in the plan, asked of the fitted rule."""
-    X_AROUND, y = load_wine(return_X_y=True)
+    X_SAMPLING, y = load_wine(return_X_y=True)
     method, model = BolsteredBySampling(3), KNeighborsClassifier()
-    plan = method.plan(Data.check(X_AROUND, y, task="classification"), Streams(0))
-    scale, fitted, wrong = X_AROUND.std(axis=0), model.fit(X_AROUND, y), []
+    plan = method.plan(Data.check(X_SAMPLING, y, task="classification"), Streams(0))
+    scale, fitted, wrong = X_SAMPLING.std(axis=0), model.fit(X_SAMPLING, y), []
     for seed in plan.moves.seed:
-        noise = np.random.default_rng(seed).standard_normal(X_AROUND.shape)
-        width = [kernel_width((X_AROUND / scale)[y == c]) for c in range(3)]
-        points = X_AROUND + noise * np.array(width)[y][:, None] * scale
+        noise = np.random.default_rng(seed).standard_normal(X_SAMPLING.shape)
+        width = [kernel_width((X_SAMPLING / scale)[y == c]) for c in range(3)]
+        points = X_SAMPLING + noise * np.array(width)[y][:, None] * scale
         wrong.append(fitted.predict(points) != y)
-    found = tr.estimate_risk(model, X_AROUND, y, method=method)
+    found = tr.estimate_risk(model, X_SAMPLING, y, method=method)
     assert found.value == pytest.approx(np.mean(wrong))
 
 
 def test_candidates_are_asked_about_the_same_points():
     """Twice the same setting is twice the same number, and a seed is a result."""
     curves = [
-        tr.risk_curve(KNeighborsClassifier(), {"n_neighbors": [5, 5]}, X_AROUND, LABELS_AROUND,
+        tr.risk_curve(KNeighborsClassifier(), {"n_neighbors": [5, 5]}, X_SAMPLING, LABELS_SAMPLING,
                       method=BolsteredBySampling(10), random_state=seed)
         for seed in (0, 0, 1)
     ]  # fmt: skip
@@ -169,8 +171,7 @@ def test_candidates_are_asked_about_the_same_points():
 def test_a_plan_is_stored_with_its_points():
     """From JSON, and cut to some of its questions, the same rows are moved in the same way."""
     plan = BolsteredBySampling(4).plan(
-        Data.check(X_AROUND, LABELS_AROUND, task="classification"),
-        Streams(0),
+        Data.check(X_SAMPLING, LABELS_SAMPLING, task="classification"), Streams(0)
     )
     back = Plan.from_dict(json.loads(json.dumps(plan.to_dict())))
     rows = np.arange(30)
@@ -183,31 +184,27 @@ def test_a_plan_is_stored_with_its_points():
 
 def test_a_frame_keeps_its_columns():
     """A model fitted on named columns is asked about named columns; constant ones stay."""
-    table = np.column_stack([X_AROUND, np.full(30, 7.0)])
+    table = np.column_stack([X_SAMPLING, np.full(30, 7.0)])
     frame = pd.DataFrame(table, columns=list("abcd"))
     method = BolsteredBySampling(5)
-    found = tr.estimate_risk(KNeighborsClassifier(), frame, LABELS_AROUND, method=method)
-    plain = tr.estimate_risk(KNeighborsClassifier(), table, LABELS_AROUND, method=method)
+    found = tr.estimate_risk(KNeighborsClassifier(), frame, LABELS_SAMPLING, method=method)
+    plain = tr.estimate_risk(KNeighborsClassifier(), table, LABELS_SAMPLING, method=method)
     assert found.value == plain.value
-    plan = method.plan(Data.check(table, LABELS_AROUND, task="classification"), Streams(0))
+    plan = method.plan(Data.check(table, LABELS_SAMPLING, task="classification"), Streams(0))
     assert not plan.moves.of(0, np.arange(30))[:, 3].any()
 
 
 REFUSED = {
     "text": (np.array([["a"], ["b"]] * 15, dtype=object), {}, "rows of numbers"),
-    "sparse": (csr_matrix(X_AROUND), {}, "csr_matrix: give X.toarray"),
-    "missing": (
-        np.where(X_AROUND > 3, np.nan, X_AROUND),
-        {},
-        "finite numbers",
-    ),
-    "groups": (X_AROUND, {"groups": np.arange(30) // 2}, "ignore the groups"),
+    "sparse": (csr_matrix(X_SAMPLING), {}, "csr_matrix: give X.toarray"),
+    "missing": (np.where(X_SAMPLING > 3, np.nan, X_SAMPLING), {}, "finite numbers"),
+    "groups": (X_SAMPLING, {"groups": np.arange(30) // 2}, "ignore the groups"),
     "inside": (
-        X_AROUND,
+        X_SAMPLING,
         {"method": tr.methods.Nested("3-fold", BolsteredBySampling(5))},
         "inside outer",
     ),
-    "other loss": (X_AROUND, {"loss": "brier"}, "error rate"),
+    "other loss": (X_SAMPLING, {"loss": "brier"}, "error rate"),
 }
 
 
@@ -217,7 +214,7 @@ def test_refuses(what):
     rows, given, words = REFUSED[what]
     given = {"method": BolsteredBySampling(5)} | given
     with pytest.raises((BadData, Refusal), match=words):
-        tr.estimate_risk(KNeighborsClassifier(), rows, LABELS_AROUND, **given)
+        tr.estimate_risk(KNeighborsClassifier(), rows, LABELS_SAMPLING, **given)
 
 
 def test_around_rows_of_a_gram_matrix_there_are_no_points():
@@ -225,10 +222,7 @@ def test_around_rows_of_a_gram_matrix_there_are_no_points():
     for method in ("bolstered", BolsteredBySampling(5)):
         with pytest.raises(Refusal, match="there are no points"):
             tr.estimate_risk(
-                SVC(kernel="precomputed"),
-                X_AROUND @ X_AROUND.T,
-                LABELS_AROUND,
-                method=method,
+                SVC(kernel="precomputed"), X_SAMPLING @ X_SAMPLING.T, LABELS_SAMPLING, method=method
             )
 
 

@@ -151,18 +151,14 @@ def test_what_is_no_size_is_refused(m) -> None:
         Complete(m)
 
 
-X_OOB = np.array([1, 2, 4, 8, 13, 21, 31, 45, 66.0])[:, None]
-Y_OOB = np.array([0, 0, 1, 0, 1, 1, 0, 1, 1])
+X_BAG = np.array([1, 2, 4, 8, 13, 21, 31, 45, 66.0])[:, None]
+Y_BAG = np.array([0, 0, 1, 0, 1, 1, 0, 1, 1])
 
 
 def test_golden_of_exact_out_of_bag() -> None:
     """METHODS §2: 1, 3 and 5 neighbours."""
     curve = tr.risk_curve(
-        KNeighborsClassifier(),
-        {"n_neighbors": [1, 3, 5]},
-        X_OOB,
-        Y_OOB,
-        method="exact-oob",
+        KNeighborsClassifier(), {"n_neighbors": [1, 3, 5]}, X_BAG, Y_BAG, method="exact-oob"
     )
     assert curve.values == pytest.approx([0.5900018745, 0.5660249525, 0.5684218936], abs=5e-11)
     assert curve[0].engine == "knn"
@@ -170,18 +166,18 @@ def test_golden_of_exact_out_of_bag() -> None:
 
 def test_weights_of_one_nearest_neighbour() -> None:
     """METHODS §2: the j-th neighbour has weight ((n−j)/(n−1))ⁿ − ((n−j−1)/(n−1))ⁿ."""
-    n, j = len(Y_OOB), np.arange(1, len(Y_OOB))
+    n, j = len(Y_BAG), np.arange(1, len(Y_BAG))
     weight = ((n - j) / (n - 1)) ** n - ((n - j - 1) / (n - 1)) ** n
-    order = np.abs(X_OOB - X_OOB.T).argsort(axis=1, kind="stable")[:, 1:]
-    expected = ((Y_OOB[order] != Y_OOB[:, None]) * weight).sum(axis=1)
-    found = tr.estimate_risk(KNeighborsClassifier(1), X_OOB, Y_OOB, method="exact-oob")
+    order = np.abs(X_BAG - X_BAG.T).argsort(axis=1, kind="stable")[:, 1:]
+    expected = ((Y_BAG[order] != Y_BAG[:, None]) * weight).sum(axis=1)
+    found = tr.estimate_risk(KNeighborsClassifier(1), X_BAG, Y_BAG, method="exact-oob")
     assert found.losses == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize("model", [KNeighborsClassifier(1), KNeighborsClassifier(3), NearestMean()])
 def test_it_is_the_mean_over_all_samples(model) -> None:
     """All 5⁵ ordered samples by hand: per row those that miss it, then the mean over rows."""
-    x, y = X_OOB[2:7], Y_OOB[2:7]
+    x, y = X_BAG[2:7], Y_BAG[2:7]
     lost, missed = np.zeros(5), np.zeros(5)
     known = {}
     for sample in product(range(5), repeat=5):
@@ -215,7 +211,7 @@ def test_it_is_what_many_samples_converge_to() -> None:
 
 def test_what_a_result_says_of_exact_out_of_bag() -> None:
     """It is pessimistic, and has no standard error."""
-    found = tr.estimate_risk(KNeighborsClassifier(3), X_OOB, Y_OOB, method="exact-oob")
+    found = tr.estimate_risk(KNeighborsClassifier(3), X_BAG, Y_BAG, method="exact-oob")
     assert (found.target, found.std_error, found.interval) == ("Err", None, None)
     assert "63 %" in found.bias
 
@@ -225,15 +221,15 @@ def test_what_a_result_says_of_exact_out_of_bag() -> None:
     [
         ({"model": NearestMean()}, "bootstraps of 9 of 9 rows are 24,310 fits.*closed form"),
         ({"loss": "auc"}, "averages losses of single rows"),
-        ({"groups": Y_OOB}, "would ignore the groups"),
+        ({"groups": Y_BAG}, "would ignore the groups"),
     ],
 )
 def test_what_cannot_be_served_is_refused_of_exact_out_of_bag(options, message) -> None:
     """Too many samples, no row losses, groups."""
     given = {
         "model": KNeighborsClassifier(3),
-        "X": X_OOB,
-        "y": Y_OOB,
+        "X": X_BAG,
+        "y": Y_BAG,
         "method": "exact-oob",
     } | options
     with pytest.raises(Refusal, match=message):

@@ -68,16 +68,16 @@ def test_at_least_one_split() -> None:
         tr.methods.MonteCarlo(0)
 
 
-RNG_PARTS = np.random.default_rng(1)
+RNG_THREE_WAY = np.random.default_rng(1)
 N = 60
-X_PARTS = RNG_PARTS.normal(size=(N, 2))
-Y_PARTS = (X_PARTS[:, 0] + RNG_PARTS.normal(size=N) > 0).astype(int)
+X_THREE_WAY = RNG_THREE_WAY.normal(size=(N, 2))
+Y_THREE_WAY = (X_THREE_WAY[:, 0] + RNG_THREE_WAY.normal(size=N) > 0).astype(int)
 GRID = [1, 3, 5, 9, 15]
 
 
 def parts(seed: int, groups=None):
     """Training, validation and test rows, read from the plan."""
-    data = Data.check(X_PARTS, Y_PARTS, task="classification", groups=groups)
+    data = Data.check(X_THREE_WAY, Y_THREE_WAY, task="classification", groups=groups)
     plan = ThreeWay(0.25, 0.3).plan(data, Streams(seed))
     inner, outer = plan.questions("inner")[0], plan.questions("outer")[0]
     train, both = (plan.train_rows(int(plan.fit[q]))[0] for q in (inner, outer))
@@ -93,25 +93,27 @@ def test_it_is_done_by_hand(seed) -> None:
     assert (len(validation), len(test)) == (15, 18)
     risks = [
         (
-            KNeighborsClassifier(k).fit(X_PARTS[train], Y_PARTS[train]).predict(X_PARTS[validation])
-            != Y_PARTS[validation]
+            KNeighborsClassifier(k)
+            .fit(X_THREE_WAY[train], Y_THREE_WAY[train])
+            .predict(X_THREE_WAY[validation])
+            != Y_THREE_WAY[validation]
         ).mean()
         for k in GRID
     ]
     winner = int(np.argmin(risks))
-    model = KNeighborsClassifier(GRID[winner]).fit(X_PARTS[both], Y_PARTS[both])
+    model = KNeighborsClassifier(GRID[winner]).fit(X_THREE_WAY[both], Y_THREE_WAY[both])
     curve = tr.risk_curve(
         KNeighborsClassifier(),
         {"n_neighbors": GRID},
-        X_PARTS,
-        Y_PARTS,
+        X_THREE_WAY,
+        Y_THREE_WAY,
         method=ThreeWay(0.25, 0.3),
         random_state=seed,
     )
     assert curve.values == pytest.approx(risks)
     assert curve.best == winner
     assert curve.procedure.value == pytest.approx(
-        (model.predict(X_PARTS[test]) != Y_PARTS[test]).mean()
+        (model.predict(X_THREE_WAY[test]) != Y_THREE_WAY[test]).mean()
     )
     assert curve.procedure.params == {"n_neighbors": GRID[winner]}
     assert curve.procedure.loss_rows.tolist() == test.tolist()
@@ -138,5 +140,5 @@ def test_two_groups_are_too_few() -> None:
     """Three parts of whole groups need three groups: a sentence, not a crash."""
     with pytest.raises(BadData, match="more groups are needed"):
         tr.estimate_risk(
-            KNeighborsClassifier(), X_PARTS, Y_PARTS, method="three-way", groups=Y_PARTS
+            KNeighborsClassifier(), X_THREE_WAY, Y_THREE_WAY, method="three-way", groups=Y_THREE_WAY
         )

@@ -181,18 +181,14 @@ def test_reversed_2_fold_is_2_fold() -> None:
     assert one.split_risks == pytest.approx(two.split_risks[::-1], abs=1e-14)
 
 
-X_LOO = np.array([1, 2, 4, 8, 13, 21, 31, 45, 66.0])[:, None]
-Y_LOO = np.array([0, 0, 1, 0, 1, 1, 0, 1, 1])
+X_OUT = np.array([1, 2, 4, 8, 13, 21, 31, 45, 66.0])[:, None]
+Y_OUT = np.array([0, 0, 1, 0, 1, 1, 0, 1, 1])
 
 
 def test_golden() -> None:
     """METHODS §2: LOO risks of 1, 3, 5 and 7 neighbours."""
     curve = tr.risk_curve(
-        KNeighborsClassifier(),
-        {"n_neighbors": [1, 3, 5, 7]},
-        X_LOO,
-        Y_LOO,
-        method="loo",
+        KNeighborsClassifier(), {"n_neighbors": [1, 3, 5, 7]}, X_OUT, Y_OUT, method="loo"
     )
     assert curve.values == pytest.approx([5 / 9, 4 / 9, 7 / 9, 7 / 9], abs=1e-12)
     assert curve[0].n_fits == 36
@@ -200,31 +196,27 @@ def test_golden() -> None:
 
 def test_it_is_cross_val_predict() -> None:
     """Row by row the losses of scikit-learn's leave-one-out predictions."""
-    predicted = cross_val_predict(Ridge(), X_LOO, Y_LOO * 1.5, cv=LeaveOneOut())
-    found = tr.estimate_risk(Ridge(), X_LOO, Y_LOO * 1.5, method="loo")
-    assert found.losses == pytest.approx((predicted - Y_LOO * 1.5) ** 2, abs=1e-12)
+    predicted = cross_val_predict(Ridge(), X_OUT, Y_OUT * 1.5, cv=LeaveOneOut())
+    found = tr.estimate_risk(Ridge(), X_OUT, Y_OUT * 1.5, method="loo")
+    assert found.losses == pytest.approx((predicted - Y_OUT * 1.5) ** 2, abs=1e-12)
 
 
 def test_auc_is_of_all_answers_together() -> None:
     """A single row has no AUC: all n answers are rated as one test set."""
     scores = cross_val_predict(
-        LogisticRegression(),
-        X_LOO,
-        Y_LOO,
-        cv=LeaveOneOut(),
-        method="decision_function",
+        LogisticRegression(), X_OUT, Y_OUT, cv=LeaveOneOut(), method="decision_function"
     )
-    found = tr.estimate_risk(LogisticRegression(), X_LOO, Y_LOO, method="loo", loss="auc")
-    assert found.value == pytest.approx(1 - roc_auc_score(Y_LOO, scores), abs=1e-12)
+    found = tr.estimate_risk(LogisticRegression(), X_OUT, Y_OUT, method="loo", loss="auc")
+    assert found.value == pytest.approx(1 - roc_auc_score(Y_OUT, scores), abs=1e-12)
 
 
 def test_groups_are_refused() -> None:
     """Leave-one-out would ignore the groups; the remedy is named."""
     with pytest.raises(Refusal, match="would ignore the groups.*LeaveOneGroupOut"):
-        tr.estimate_risk(Ridge(), X_LOO, Y_LOO, method="loo", groups=Y_LOO)
+        tr.estimate_risk(Ridge(), X_OUT, Y_OUT, method="loo", groups=Y_OUT)
 
 
 def test_one_row_leaves_nothing() -> None:
     """One row cannot be left out."""
     with pytest.raises(BadData, match="nothing to train on"):
-        tr.estimate_risk(Ridge(), X_LOO[:1], Y_LOO[:1], method="loo")
+        tr.estimate_risk(Ridge(), X_OUT[:1], Y_OUT[:1], method="loo")

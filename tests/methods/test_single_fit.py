@@ -15,7 +15,7 @@ from sklearn.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import Lasso, LinearRegression, LogisticRegression, Ridge, RidgeClassifier
 from sklearn.metrics import roc_auc_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -32,6 +32,7 @@ from truerisk.core.table.data import Data
 from truerisk.engines.generic import Generic
 from truerisk.engines.trees.ensemble import Ensembles
 from truerisk.methods import Bootstrap, Nested
+from truerisk.models import LogisticPath
 
 X = np.array([1, 2, 4, 8, 13, 21, 31, 45, 66.0])[:, None]
 Y = np.array([0, 0, 1, 0, 1, 1, 0, 1, 1])
@@ -64,8 +65,8 @@ def test_weights_count_in_fit_and_mean() -> None:
 
 WINE = load_wine(return_X_y=True)
 RNG = np.random.default_rng(0)
-X_OOB = RNG.normal(size=(90, 4))
-NUMBERS = X_OOB[:, 0] * X_OOB[:, 1] + RNG.normal(size=90)
+X_BAG = RNG.normal(size=(90, 4))
+NUMBERS = X_BAG[:, 0] * X_BAG[:, 1] + RNG.normal(size=90)
 FORESTS = {
     "forest": (RandomForestClassifier(60, random_state=1), WINE),
     "balanced forest": (
@@ -76,12 +77,12 @@ FORESTS = {
     "bagging": (BaggingClassifier(n_estimators=60, random_state=1), WINE),
     "bagged bayes": (BaggingClassifier(GaussianNB(), 60, max_features=5, random_state=1), WINE),
     "bagged votes": (BaggingClassifier(SVC(), 60, random_state=1), WINE),
-    "numbers": (RandomForestRegressor(60, random_state=1), (X_OOB, NUMBERS)),
+    "numbers": (RandomForestRegressor(60, random_state=1), (X_BAG, NUMBERS)),
     "two targets": (
         ExtraTreesRegressor(60, bootstrap=True, random_state=1),
-        (X_OOB, np.column_stack([NUMBERS, X_OOB[:, 2]])),
+        (X_BAG, np.column_stack([NUMBERS, X_BAG[:, 2]])),
     ),
-    "bagged lines": (BaggingRegressor(Ridge(), 60, random_state=1), (X_OOB, NUMBERS)),
+    "bagged lines": (BaggingRegressor(Ridge(), 60, random_state=1), (X_BAG, NUMBERS)),
 }
 
 
@@ -261,12 +262,7 @@ def test_bootstrap_is_always_the_bootstrap() -> None:
 )
 def test_what_bags_cannot_serve_is_refused(options, message) -> None:
     """Groups, scorers, an outer method, an engine for other learners."""
-    given = {
-        "model": RandomForestClassifier(),
-        "X": WINE[0],
-        "y": WINE[1],
-        "method": "oob",
-    }
+    given = {"model": RandomForestClassifier(), "X": WINE[0], "y": WINE[1], "method": "oob"}
     with pytest.raises(Refusal, match=message):
         tr.estimate_risk(**(given | options))
 
@@ -278,3 +274,106 @@ def test_losses_of_whole_sets() -> None:
     found = tr.estimate_risk(forest, rows, y, method="oob", loss="auc")
     forest.set_params(oob_score=True).fit(rows, y)
     assert 1 - found.value == pytest.approx(roc_auc_score(y, forest.oob_decision_function_[:, 1]))
+
+
+RNG_OUT = np.random.default_rng(1)
+X_OUT = RNG_OUT.normal(size=(60, 5))
+NUMBERS_OUT = X_OUT[:, 0] - X_OUT[:, 1] + RNG_OUT.normal(size=60)
+LABELS = np.where(X_OUT[:, 0] + RNG_OUT.normal(size=60) > 0, "yes", "no")
+
+
+@pytest.mark.parametrize(
+    ("model", "y", "loss"),
+    [
+        (Ridge(2.0), NUMBERS_OUT, "squared"),
+        (LinearRegression(), NUMBERS_OUT, "absolute"),
+        (RidgeClassifier(2.0), LABELS, "zero-one"),
+        (RidgeClassifier(2.0), LABELS, "auc"),
+    ],
+)
+def test_squared_loss_is_leave_one_out(model, y, loss):
+    """The same number from one fit."""
+    found = tr.estimate_risk(model, X_OUT, y, method="alo", loss=loss)
+    exact = tr.estimate_risk(model, X_OUT, y, method="loo", loss=loss)
+    assert found.value == pytest.approx(exact.value, rel=1e-10)
+    assert (found.n_fits, exact.n_fits) == (1, 60)
+
+
+@pytest.mark.parametrize(
+    ("model", "y", "loss", "within"),
+    [
+        (LogisticRegression(C=1.0), LABELS, "log", 0.004),
+        (LogisticPath(lambdas=[0.1, 0.03]), LABELS, "log", 0.01),
+        (LogisticPath(lambdas=[0.1, 0.03]), LABELS, "brier", 0.01),
+        (Lasso(0.05), NUMBERS_OUT, "squared", 0.04),
+    ],
+)
+def test_other_losses_come_near(model, y, loss, within):
+    """As near as exact leave-one-out on these rows, and much nearer than the apparent risk."""
+    found, exact, apparent = (
+        tr.estimate_risk(model, X_OUT, y, method=m, loss=loss).value
+        for m in ("alo", "loo", "apparent")
+    )
+    assert 0 < abs(found - exact) < within
+    assert abs(found - exact) < abs(apparent - exact) / 4
+
+
+def test_it_says_what_it_is():
+    """Its own word, the warning among the notes, no standard error and no interval."""
+    est = tr.estimate_risk(LogisticPath(lambdas=[0.1]), X_OUT, LABELS, method="alo")
+    assert (est.method, est.target, est.n_fits) == ("alo", "Err", 1)
+    assert "approximate" in est.notes[0]
+    assert "18 points off" in est.notes[0]
+    assert est.std_error is None
+    assert est.interval is None
+    assert len(est.losses) == 60
+
+
+def test_it_chooses_inside_outer_folds():
+    """One fit per setting and fold, then one of the winner."""
+    method = tr.methods.Nested("5-fold", "alo")
+    curve = tr.risk_curve(Ridge(), {"alpha": [0.1, 1.0, 10.0]}, X_OUT, NUMBERS_OUT, method=method)
+    by_loo = tr.methods.Nested("5-fold", "loo")
+    exact = tr.risk_curve(Ridge(), {"alpha": [0.1, 1.0, 10.0]}, X_OUT, NUMBERS_OUT, method=by_loo)
+    assert curve.procedure.value == pytest.approx(exact.procedure.value)
+    np.testing.assert_allclose(curve.values, exact.values)
+
+
+def test_weights_count_in_fit_and_risk():
+    """Ridge with weights: weighted leave-one-out."""
+    weights = RNG_OUT.uniform(0.5, 2.0, 60)
+    found, exact = (
+        tr.estimate_risk(Ridge(), X_OUT, NUMBERS_OUT, method=m, sample_weight=weights).value
+        for m in ("alo", "loo")
+    )
+    assert found == pytest.approx(exact, rel=1e-10)
+
+
+def test_copies_of_a_row_are_warned_of():
+    """A row taken out leaves its copy in the fit."""
+    twice = np.vstack([X_OUT, X_OUT[:1]])
+    with pytest.warns(DuplicateRowsWarning, match="2 rows of X"):
+        tr.estimate_risk(Ridge(), twice, np.append(NUMBERS_OUT, NUMBERS_OUT[0]), method="alo")
+
+
+def test_steps_before_the_learner_stay():
+    """The scaler of all rows: near exact leave-one-out, which fits it anew."""
+    model = make_pipeline(StandardScaler(), Ridge())
+    found = tr.estimate_risk(model, X_OUT, NUMBERS_OUT, method="alo").value
+    exact = tr.estimate_risk(model, X_OUT, NUMBERS_OUT, method="loo").value
+    assert found == pytest.approx(exact, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"model": KNeighborsClassifier()}, "no formula.*KNeighborsClassifier"),
+        ({"groups": np.arange(60) // 2}, "would ignore the groups"),
+        ({"loss": "f1_micro"}, "asks the whole model"),
+    ],
+)
+def test_refuses_by_name(asked, words):
+    """A learner without a formula, groups, a scorer of scikit-learn."""
+    given = {"model": LogisticRegression(), "X": X_OUT, "y": LABELS, "method": "alo"} | asked
+    with pytest.raises(Refusal, match=words):
+        tr.estimate_risk(given.pop("model"), given.pop("X"), given.pop("y"), **given)

@@ -51,10 +51,9 @@ class Bootstrap(Method):
     .. math:: w = \frac{.632}{1 - .368 R}, \quad
               R = \frac{\mathrm{Err}_1 - \overline{\mathrm{err}}}{\gamma - \overline{\mathrm{err}}}
 
-    with Err₁ cut to the no-information risk γ
-    (:func:`~truerisk.methods.parts.bootstrap_answers.no_information`), and R = 0 where Err₁ or γ
-    does not exceed the apparent risk. ``convention="ipred"`` leaves Err₁ uncut in R and in the .632
-    part, as the R package ipred does.
+    with Err₁ cut to the no-information risk γ (:mod:`~truerisk.methods.parts.bootstrap_answers`),
+    and R = 0 where Err₁ or γ does not exceed the apparent risk. ``convention="ipred"`` leaves
+    Err₁ uncut in R and in the .632 part, as the R package ipred does.
 
     `samples` gives the row numbers instead of drawing them: ``(B, n)``. `stratify` draws within the
     classes. Groups given with the data are drawn whole. The row losses add up to the risk; that of

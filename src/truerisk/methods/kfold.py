@@ -18,12 +18,7 @@ from truerisk.core.plan.builder import PlanBuilder
 from truerisk.core.plan.partitions import leave_out
 from truerisk.core.plan.plan import ALL, Plan
 from truerisk.core.table.data import Data
-from truerisk.methods.parts.averages import (
-    Average,
-    Averaged,
-    check_average,
-    tested_by_average,
-)
+from truerisk.methods.parts.averages import Average, Averaged, check_average, tested_by_average
 from truerisk.resampling.folds import fold_numbers
 
 __all__ = ["KFold", "LeaveOneOut", "ReversedKFold"]

@@ -104,30 +104,30 @@ def test_drawings_agree_with_the_note():
     assert np.mean(falls) == pytest.approx(about.mean(), rel=0.5)
 
 
-RNG_CV = np.random.default_rng(1)
-N_CV = 40
-X_CV = RNG_CV.normal(size=(N_CV, 2))
-Y_CV = (X_CV[:, 0] + RNG_CV.normal(size=N_CV) > 0).astype(int)
-KNN_CV = KNeighborsClassifier(3)
+RNG_BETA_CV = np.random.default_rng(1)
+N_BETA_CV = 40
+X_BETA_CV = RNG_BETA_CV.normal(size=(N_BETA_CV, 2))
+Y_BETA_CV = (X_BETA_CV[:, 0] + RNG_BETA_CV.normal(size=N_BETA_CV) > 0).astype(int)
+KNN_BETA_CV = KNeighborsClassifier(3)
 
 
 @pytest.mark.parametrize("method", ["5-fold", "loo"])
 def test_zero_one_loss_counts_fewer_rows(method):
     """Beta(n_e m + ½, n_e (1 − m) + ½) with n_e = (n − 1)/1.8."""
-    found = tr.estimate_risk(KNN_CV, X_CV, Y_CV, method=method, interval="beta-cv")
-    m, size = found.value, (N_CV - 1) / ONCE
+    found = tr.estimate_risk(KNN_BETA_CV, X_BETA_CV, Y_BETA_CV, method=method, interval="beta-cv")
+    m, size = found.value, (N_BETA_CV - 1) / ONCE
     expected = stats.beta.interval(0.95, size * m + 0.5, size * (1 - m) + 0.5)
     assert (found.interval.low, found.interval.high) == pytest.approx(expected)
-    assert found.std_error == pytest.approx(np.sqrt(m * (1 - m) / (N_CV - 1)))
+    assert found.std_error == pytest.approx(np.sqrt(m * (1 - m) / (N_BETA_CV - 1)))
     assert found.interval.method == "beta-cv"
 
 
 def test_repetitions_count_more_rows():
     """What only the folds change is averaged out of a row's loss, and says how unstable it is."""
-    method = tr.methods.KFold(folds=[RNG_CV.permutation(N_CV) % 5 for _ in range(4)])
-    found = tr.estimate_risk(KNN_CV, X_CV, Y_CV, method=method, interval="beta-cv")
+    method = tr.methods.KFold(folds=[RNG_BETA_CV.permutation(N_BETA_CV) % 5 for _ in range(4)])
+    found = tr.estimate_risk(KNN_BETA_CV, X_BETA_CV, Y_BETA_CV, method=method, interval="beta-cv")
     singles = [
-        tr.estimate_risk(KNN_CV, X_CV, Y_CV, method=tr.methods.KFold(folds=f)).losses
+        tr.estimate_risk(KNN_BETA_CV, X_BETA_CV, Y_BETA_CV, method=tr.methods.KFold(folds=f)).losses
         for f in method.folds
     ]
     within = np.var(singles, axis=0, ddof=1).mean()
@@ -136,24 +136,26 @@ def test_repetitions_count_more_rows():
     assert 0 < unstable < 0.16
     m = found.value
     more = 1 + 5 * np.sqrt(5 / 10) * unstable
-    size = m * (1 - m) / (more * variance / N_CV)
-    assert size > (N_CV - 1) / ONCE
+    size = m * (1 - m) / (more * variance / N_BETA_CV)
+    assert size > (N_BETA_CV - 1) / ONCE
     expected = stats.beta.interval(0.95, size * m + 0.5, size * (1 - m) + 0.5)
     assert (found.interval.low, found.interval.high) == pytest.approx(expected)
 
 
 def test_no_errors_count_the_rows():
     """No error in n rows: Beta(½, n/1.8 + ½), without a standard error."""
-    x = np.sign(X_CV[:, :1]) * (50 + RNG_CV.random((N_CV, 1)))
-    found = tr.estimate_risk(KNN_CV, x, X_CV[:, 0] > 0, method="5-fold", interval="beta-cv")
+    x = np.sign(X_BETA_CV[:, :1]) * (50 + RNG_BETA_CV.random((N_BETA_CV, 1)))
+    found = tr.estimate_risk(
+        KNN_BETA_CV, x, X_BETA_CV[:, 0] > 0, method="5-fold", interval="beta-cv"
+    )
     assert (found.value, found.std_error) == (0, None)
-    assert found.interval.high == pytest.approx(stats.beta.ppf(0.975, 0.5, N_CV / 1.8 + 0.5))
+    assert found.interval.high == pytest.approx(stats.beta.ppf(0.975, 0.5, N_BETA_CV / 1.8 + 0.5))
 
 
 def test_no_errors_in_many_drawings_say_nothing_of_instability():
     """The factor is that of one drawing, not that of a stable learner."""
-    x = np.sign(X_CV[:, :1]) * (50 + RNG_CV.random((N_CV, 1)))
-    given = {"model": KNN_CV, "X": x, "y": X_CV[:, 0] > 0, "interval": "beta-cv"}
+    x = np.sign(X_BETA_CV[:, :1]) * (50 + RNG_BETA_CV.random((N_BETA_CV, 1)))
+    given = {"model": KNN_BETA_CV, "X": x, "y": X_BETA_CV[:, 0] > 0, "interval": "beta-cv"}
     once = tr.estimate_risk(**given, method="5-fold")
     assert tr.estimate_risk(**given, method="4x5-fold").interval == once.interval
 
@@ -161,8 +163,8 @@ def test_no_errors_in_many_drawings_say_nothing_of_instability():
 def test_a_rule_that_never_changes_is_tested_by_independent_rows():
     """Its errors are the same in every drawing: the factor is 1."""
     rule = DummyClassifier(strategy="constant", constant=1)
-    found = tr.estimate_risk(rule, X_CV, Y_CV, method="4x5-fold", interval="beta-cv")
-    m, size = np.mean(Y_CV != 1), N_CV - 1
+    found = tr.estimate_risk(rule, X_BETA_CV, Y_BETA_CV, method="4x5-fold", interval="beta-cv")
+    m, size = np.mean(Y_BETA_CV != 1), N_BETA_CV - 1
     assert found.value == pytest.approx(m)
     expected = stats.beta.interval(0.95, size * m + 0.5, size * (1 - m) + 0.5)
     assert (found.interval.low, found.interval.high) == pytest.approx(expected)
@@ -171,9 +173,9 @@ def test_a_rule_that_never_changes_is_tested_by_independent_rows():
 def test_a_bounded_loss_has_the_size_of_its_spread():
     """Brier losses vary less than errors, so they count for more rows than there are."""
     found = tr.estimate_risk(
-        GaussianNB(), X_CV, Y_CV, method="5-fold", loss="brier", interval="beta-cv"
+        GaussianNB(), X_BETA_CV, Y_BETA_CV, method="5-fold", loss="brier", interval="beta-cv"
     )
-    m, variance = found.value, 1.8 * found.losses.var(ddof=1) / N_CV
+    m, variance = found.value, 1.8 * found.losses.var(ddof=1) / N_BETA_CV
     size = m * (1 - m) / variance
     expected = stats.beta.interval(0.95, size * m + 0.5, size * (1 - m) + 0.5)
     assert (found.interval.low, found.interval.high) == pytest.approx(expected)
@@ -181,10 +183,10 @@ def test_a_bounded_loss_has_the_size_of_its_spread():
 
 def test_groups_are_added_up_first():
     """With groups the variance is that of the sums of groups."""
-    groups = np.arange(N_CV) // 4
+    groups = np.arange(N_BETA_CV) // 4
     given = {"interval": "beta-cv", "groups": groups}
-    found = tr.estimate_risk(KNN_CV, X_CV, Y_CV, method="5-fold", **given)
-    wald = tr.estimate_risk(KNN_CV, X_CV, Y_CV, method="5-fold", groups=groups)
+    found = tr.estimate_risk(KNN_BETA_CV, X_BETA_CV, Y_BETA_CV, method="5-fold", **given)
+    wald = tr.estimate_risk(KNN_BETA_CV, X_BETA_CV, Y_BETA_CV, method="5-fold", groups=groups)
     assert found.std_error == pytest.approx(wald.std_error)
     m = found.value
     size = m * (1 - m) / (1.8 * wald.std_error**2)
@@ -200,7 +202,7 @@ LACKING = "interval 'beta-cv' needs rows that are tested equally often, which me
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ({"model": Ridge(), "y": X_CV[:, 0]}, "largest value"),
+        ({"model": Ridge(), "y": X_BETA_CV[:, 0]}, "largest value"),
         ({"method": ShuffleSplit(5, random_state=0)}, LACKING),
         ({"method": [(np.arange(20), np.arange(20, 40))] * 2 + [(np.arange(9), [9])]}, LACKING),
         ({"method": "monte-carlo"}, LACKING),
@@ -208,13 +210,7 @@ LACKING = "interval 'beta-cv' needs rows that are tested equally often, which me
 )
 def test_other_losses_and_splits_are_refused(more, message):
     """Losses without a bound, and rows tested unequally often."""
-    given = {
-        "model": KNN_CV,
-        "X": X_CV,
-        "y": Y_CV,
-        "interval": "beta-cv",
-        **more,
-    }
+    given = {"model": KNN_BETA_CV, "X": X_BETA_CV, "y": Y_BETA_CV, "interval": "beta-cv", **more}
     with pytest.raises(Refusal, match=message):
         tr.estimate_risk(**given)
 
@@ -222,7 +218,7 @@ def test_other_losses_and_splits_are_refused(more, message):
 def test_equal_losses_between_the_bounds_say_nothing():
     """A spread of 0 between the bounds gives no interval."""
     found = tr.estimate_risk(
-        GaussianNB(), X_CV, Y_CV, method="5-fold", loss=lambda y, f: np.full(len(y), 0.5)
+        GaussianNB(), X_BETA_CV, Y_BETA_CV, method="5-fold", loss=lambda y, f: np.full(len(y), 0.5)
     )
     assert found.interval is None
 
@@ -232,7 +228,7 @@ def test_equal_losses_between_the_bounds_say_nothing():
 )
 def test_splitters_that_test_every_row_have_it(splitter):
     """scikit-learn's K-folds and given splits that test every row once are cross-validation."""
-    found = tr.estimate_risk(KNN_CV, X_CV, Y_CV, method=splitter, interval="beta-cv")
+    found = tr.estimate_risk(KNN_BETA_CV, X_BETA_CV, Y_BETA_CV, method=splitter, interval="beta-cv")
     assert found.interval.method == "beta-cv"
 
 
@@ -240,8 +236,10 @@ def test_every_candidate_has_its_own_instability():
     """The interval of a point of a curve is that of the setting by itself."""
     given = {"method": "4x5-fold", "interval": "beta-cv", "random_state": 0}
     grid = {"n_neighbors": [1, 5, 15]}
-    curve = tr.risk_curve(KNeighborsClassifier(), grid, X_CV, Y_CV, **given)
-    alone = [tr.estimate_risk(KNeighborsClassifier(k), X_CV, Y_CV, **given) for k in (1, 5, 15)]
+    curve = tr.risk_curve(KNeighborsClassifier(), grid, X_BETA_CV, Y_BETA_CV, **given)
+    alone = [
+        tr.estimate_risk(KNeighborsClassifier(k), X_BETA_CV, Y_BETA_CV, **given) for k in (1, 5, 15)
+    ]
     for point, one in zip(curve, alone, strict=True):
         assert point.interval.low == pytest.approx(one.interval.low, rel=1e-12)
         assert point.interval.high == pytest.approx(one.interval.high, rel=1e-12)
@@ -251,16 +249,16 @@ def test_every_candidate_has_its_own_instability():
 @pytest.mark.parametrize("word", ["beta-cv", "log-cv"])
 def test_rows_that_are_tested_unequally_often_are_refused(word):
     """Their means have no common variance, and no instability."""
-    rows = np.arange(N_CV)
+    rows = np.arange(N_BETA_CV)
     splits = [(rows[20:], rows[:20]), (rows[:20], rows[20:]), (rows[9:], rows[:9])]
     with pytest.raises(Refusal, match="equally often"):
-        tr.estimate_risk(KNN_CV, X_CV, Y_CV, method=splits, interval=word)
+        tr.estimate_risk(KNN_BETA_CV, X_BETA_CV, Y_BETA_CV, method=splits, interval=word)
 
 
-RNG_LOG = np.random.default_rng(1)
-N_LOG = 40
-X_LOG = RNG_LOG.normal(size=(N_LOG, 2))
-Y_LOG = X_LOG[:, 0] + RNG_LOG.normal(size=N_LOG)
+RNG_LOG_CV = np.random.default_rng(1)
+N_LOG_CV = 40
+X_LOG_CV = RNG_LOG_CV.normal(size=(N_LOG_CV, 2))
+Y_LOG_CV = X_LOG_CV[:, 0] + RNG_LOG_CV.normal(size=N_LOG_CV)
 
 
 @pytest.mark.parametrize("level", [0.8, 0.95])
@@ -268,8 +266,8 @@ def test_it_is_normal_on_the_log_scale(level):
     """Value · exp(± z se/value) with se² = 1.8 s²/n for one repetition."""
     from scipy.special import ndtri
 
-    found = tr.estimate_risk(Ridge(), X_LOG, Y_LOG, interval="log-cv", confidence_level=level)
-    error = np.sqrt(1.8 * found.losses.var(ddof=1) / N_LOG)
+    found = tr.estimate_risk(Ridge(), X_LOG_CV, Y_LOG_CV, interval="log-cv", confidence_level=level)
+    error = np.sqrt(1.8 * found.losses.var(ddof=1) / N_LOG_CV)
     factor = np.exp(ndtri((1 + level) / 2) * error / found.value)
     assert found.std_error == pytest.approx(error / np.sqrt(1.8))
     assert found.interval.low == pytest.approx(found.value / factor)
@@ -278,26 +276,26 @@ def test_it_is_normal_on_the_log_scale(level):
 
 def test_repetitions_average_the_losses_of_a_row():
     """s² is the variance of the rows' mean losses: what only the folds change is averaged out."""
-    method = tr.methods.KFold(folds=[np.arange(N_LOG) % 5, np.arange(N_LOG) // 8])
-    both = tr.estimate_risk(Ridge(), X_LOG, Y_LOG, method=method, interval="log-cv")
+    method = tr.methods.KFold(folds=[np.arange(N_LOG_CV) % 5, np.arange(N_LOG_CV) // 8])
+    both = tr.estimate_risk(Ridge(), X_LOG_CV, Y_LOG_CV, method=method, interval="log-cv")
     singles = [
-        tr.estimate_risk(Ridge(), X_LOG, Y_LOG, method=tr.methods.KFold(folds=f)).losses
+        tr.estimate_risk(Ridge(), X_LOG_CV, Y_LOG_CV, method=tr.methods.KFold(folds=f)).losses
         for f in method.folds
     ]
     s2 = np.mean(singles, axis=0).var(ddof=1)
-    assert both.std_error == pytest.approx(np.sqrt(s2 / N_LOG))
+    assert both.std_error == pytest.approx(np.sqrt(s2 / N_LOG_CV))
     within = np.var(singles, axis=0, ddof=1).mean()
     more = 1.3 + 5 * np.sqrt(5 / 10) * within / (s2 + within / 2)
     assert 1.3 < more < 1.8
-    times = np.exp(1.959963984540054 * np.sqrt(more * s2 / N_LOG) / both.value)
+    times = np.exp(1.959963984540054 * np.sqrt(more * s2 / N_LOG_CV) / both.value)
     assert both.interval.high == pytest.approx(both.value * times)
 
 
 def test_groups_are_added_up_first_of_log_cv():
     """Its name and its error say so."""
-    groups = np.arange(N_LOG) // 4
-    found = tr.estimate_risk(Ridge(), X_LOG, Y_LOG, interval="log-cv", groups=groups)
-    wald = tr.estimate_risk(Ridge(), X_LOG, Y_LOG, groups=groups)
+    groups = np.arange(N_LOG_CV) // 4
+    found = tr.estimate_risk(Ridge(), X_LOG_CV, Y_LOG_CV, interval="log-cv", groups=groups)
+    wald = tr.estimate_risk(Ridge(), X_LOG_CV, Y_LOG_CV, groups=groups)
     assert found.std_error == pytest.approx(wald.std_error)
     assert found.interval.width > wald.interval.width
     assert found.interval.method == "log-cv-grouped"
@@ -305,7 +303,7 @@ def test_groups_are_added_up_first_of_log_cv():
 
 def test_losses_that_may_be_negative_are_refused():
     """A callable that knows no least value has no logarithm."""
-    data = Data.check(X_LOG, Y_LOG, task="regression")
+    data = Data.check(X_LOG_CV, Y_LOG_CV, task="regression")
     loss = as_loss(lambda y, f: y - f, data)
     assert loss.lower is None
     with pytest.raises(Refusal, match="never negative"):
@@ -314,11 +312,11 @@ def test_losses_that_may_be_negative_are_refused():
 
 def test_no_spread_has_none():
     """Equal losses have no interval."""
-    y = np.tile([1.0, -1.0], N_LOG // 2)
-    folds = np.arange(N_LOG) // 8
+    y = np.tile([1.0, -1.0], N_LOG_CV // 2)
+    folds = np.arange(N_LOG_CV) // 8
     found = tr.estimate_risk(
         DummyRegressor(strategy="constant", constant=0.0),
-        X_LOG,
+        X_LOG_CV,
         y,
         method=tr.methods.KFold(folds=folds),
         interval="log-cv",

@@ -46,10 +46,10 @@ def test_it_is_symmetric_and_of_its_level(level):
     assert found.interval.high == pytest.approx(found.value + z * found.std_error)
 
 
-RNG_NCV = np.random.default_rng(1)
+RNG_BETA_NCV = np.random.default_rng(1)
 N = 40
-X_NCV = RNG_NCV.normal(size=(N, 2))
-Y_NCV = (X_NCV[:, 0] + RNG_NCV.normal(size=N) > 0).astype(int)
+X_BETA_NCV = RNG_BETA_NCV.normal(size=(N, 2))
+Y_BETA_NCV = (X_BETA_NCV[:, 0] + RNG_BETA_NCV.normal(size=N) > 0).astype(int)
 SETTING = Terms(0.95, Minimum())
 
 
@@ -63,9 +63,9 @@ def test_it_is_the_formula_of_the_page():
     """Beta(n_e m + ½, n_e (1 − m) + ½) with n_e = n/inflation², m the K-fold mean."""
     method = NestedInterval(5, repeats=4, bias=None)
     found = tr.estimate_risk(
-        KNeighborsClassifier(3), X_NCV, Y_NCV, method=method, interval="beta-ncv"
+        KNeighborsClassifier(3), X_BETA_NCV, Y_BETA_NCV, method=method, interval="beta-ncv"
     )
-    normal = tr.estimate_risk(KNeighborsClassifier(3), X_NCV, Y_NCV, method=method)
+    normal = tr.estimate_risk(KNeighborsClassifier(3), X_BETA_NCV, Y_BETA_NCV, method=method)
     assert found.value == normal.value == pytest.approx(found.losses.mean())
     inner = found.split_risks.reshape(4, 5, 5)[:, ~np.eye(5, dtype=bool)].mean()
     n_inner = 4 * 4 * N
@@ -79,9 +79,9 @@ def test_it_is_the_formula_of_the_page():
 
 def test_no_errors_have_an_interval():
     """No error in n rows: Beta(½, n + ½), and no standard error."""
-    x = np.sign(X_NCV[:, :1]) * (50 + RNG_NCV.random((N, 1)))
+    x = np.sign(X_BETA_NCV[:, :1]) * (50 + RNG_BETA_NCV.random((N, 1)))
     found = tr.estimate_risk(
-        KNeighborsClassifier(1), x, X_NCV[:, 0] > 0, method="5-fold", interval="beta-ncv"
+        KNeighborsClassifier(1), x, X_BETA_NCV[:, 0] > 0, method="5-fold", interval="beta-ncv"
     )
     assert (found.value, found.std_error) == (0, None)
     assert found.interval.low < 1e-4
@@ -107,7 +107,7 @@ def test_a_value_beyond_the_edge_is_taken_as_the_edge():
 def test_losses_without_a_bound_are_refused():
     """Squared errors know no largest value."""
     with pytest.raises(Refusal, match="largest value"):
-        tr.estimate_risk(Ridge(), X_NCV, X_NCV[:, 0], interval="beta-ncv")
+        tr.estimate_risk(Ridge(), X_BETA_NCV, X_BETA_NCV[:, 0], interval="beta-ncv")
 
 
 RNG_Z = np.random.default_rng(1)
@@ -120,11 +120,7 @@ Y_Z = (X_Z[:, 0] + RNG_Z.normal(size=N_Z) > 0).astype(int)
 def test_any_loss_has_it(loss):
     """se² = mean squared difference of the halves' means over 2, also without losses of rows."""
     found = tr.estimate_risk(
-        KNeighborsClassifier(9),
-        X_Z,
-        Y_Z,
-        interval="conservative-z",
-        loss=loss,
+        KNeighborsClassifier(9), X_Z, Y_Z, interval="conservative-z", loss=loss
     )
     risks = found.split_risks[15:].reshape(10, 2, 15).mean(axis=2)
     error = np.sqrt(((risks[:, 0] - risks[:, 1]) ** 2).sum() / 20)
@@ -164,12 +160,7 @@ def test_without_being_asked_632_has_none():
 def test_where_the_jackknife_fails_a_note_says_why():
     """Groups have no formula: no interval, and the reason."""
     found = tr.estimate_risk(
-        KNN,
-        X_632,
-        Y_632,
-        method=".632",
-        interval="bootstrap-.632",
-        groups=np.arange(N_632) // 2,
+        KNN, X_632, Y_632, method=".632", interval="bootstrap-.632", groups=np.arange(N_632) // 2
     )
     assert (found.interval, found.std_error) == (None, None)
     assert any("groups" in note for note in found.notes)
