@@ -124,5 +124,5 @@ def test_what_is_no_cost_no_table_and_no_estimate() -> None:
         tr.datasets.read_table(3, "y")
     with pytest.raises(BadArgument, match="target=0: give the name of the column"):
         tr.datasets.read_table("table.csv", 0)
-    with pytest.raises(BadData, match="not a stored estimate: it is no JSON"):
+    with pytest.raises(BadData, match="this is no JSON"):
         tr.RiskEstimate.from_json("x")

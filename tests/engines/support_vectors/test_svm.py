@@ -5,21 +5,44 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import KernelCenterer
+from sklearn.preprocessing import KernelCenterer, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from tests.engines.closed_forms import both, data_of, drawn, family_of
 
 import truerisk as tr
 from truerisk.core.contracts import Request, RunOptions, Streams
 from truerisk.core.errors import FitFailed
+from truerisk.core.family import Family
 from truerisk.core.plan.builder import PlanBuilder
 from truerisk.core.plan.plan import ALL
 from truerisk.engines.support_vectors.svm import SupportVectors
 from truerisk.engines.templates.task import Task
+from truerisk.testing import engine_checks
 
 ENGINE = SupportVectors()
 CS = [0.003, 0.1, 1.0, 30.0]
 LABEL, SCORE = Request("label"), Request("score")
+
+FAMILIES = {
+    "linear": Family.of(SVC(kernel="linear"), {"C": [0.1, 1.0, 5.0]}),
+    "rbf": Family.of(SVC(), {"C": [0.5, 10.0], "gamma": ["scale", "auto", 0.7]}),
+    "poly": Family.of(SVC(kernel="poly", coef0=-1.0), {"C": [1.0], "degree": [2, 3]}),
+    "balanced": Family.of(SVC(class_weight="balanced", tol=0.1), {"C": [1.0, 4.0]}),
+    "prepared": Family.of(make_pipeline(StandardScaler(), SVC()), {"svc__C": [1.0, 10.0]}),
+}
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        pytest.param(check, id=f"{word}-{check}")
+        for word, family in FAMILIES.items()
+        for check in engine_checks(ENGINE, family, examples=5)
+    ],
+)
+def test_conforms(check):
+    """The published checks of any engine, decision values included."""
+    check()
 
 
 def test_a_left_out_row_may_be_the_last_of_its_class():

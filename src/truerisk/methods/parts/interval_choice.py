@@ -68,11 +68,17 @@ def gives(method: Method, data: Data, plan: Plan) -> frozenset[Basis]:
     given = set(method.gives)
     if times.max(initial=0) <= 1:
         given.add(Basis.ONCE)
-    if np.ptp(times) == 0:
+    if np.ptp(times[times > 0]) == 0 and not _trains_on(plan, times == 0):
         given.add(Basis.EQUALLY_OFTEN)
     if method.respects_time or data.time is not None or is_in_row_order(plan):
         given.add(Basis.TIMES)
     return frozenset(given)
+
+
+def _trains_on(plan: Plan, untested: np.ndarray) -> bool:
+    """Whether rows that no question tests train a model; inner splits leave those of a fold out."""
+    fits = np.unique(plan.fit) if untested.any() else ()
+    return any(untested[plan.train_rows(int(fit))[0]].any() for fit in fits)
 
 
 def offered(method: Method, data: Data, plan: Plan) -> list[str]:
