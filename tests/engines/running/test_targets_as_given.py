@@ -145,6 +145,7 @@ ONE_TARGET = {"vectors", "boosting", "bagging", "bags of neighbours", "chosen co
 
 
 @pytest.mark.filterwarnings("ignore:invalid value encountered in cast")  # of scikit-learn
+@pytest.mark.filterwarnings("ignore:Calling linalg.solve with arguments of dtype=float16")  # too
 @pytest.mark.parametrize("double", [True, False], ids=["X double", "X single"])
 @pytest.mark.parametrize("kind", TYPES)
 @pytest.mark.parametrize("learner", MODELS)
