@@ -24,7 +24,7 @@ from truerisk.methods.parts.averages import (
     check_average,
     tested_by_average,
 )
-from truerisk.methods.parts.procedure import by_fit, choose, tuned, winners_of
+from truerisk.methods.parts.procedure import by_fit, chosen_candidate, tuned, winners_of
 from truerisk.resampling.held_out import draw_held_out
 
 __all__ = ["Holdout", "MonteCarlo", "ThreeWay"]
@@ -156,7 +156,7 @@ class ThreeWay(Method):
     def evaluate(self, ask: Ask, data: Data, loss: Loss, plan: Plan, terms: Terms) -> Evaluation:
         validated = ask(plan.only(plan.questions("inner")))
         tested = tested_by_one_split(validated, data, loss, terms)
-        winner = np.array([choose(tested, terms)])
+        winner = np.array([chosen_candidate(tested, terms)])
         outside = plan.only(plan.questions("outer"))
         outer = ask(outside, only=by_fit(outside, winner))
         winners, n_fits = winners_of(winner, [tested]), validated.n_fits + outer.n_fits

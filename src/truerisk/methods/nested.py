@@ -25,7 +25,7 @@ from truerisk.methods.parts.interval_choice import calibrated_word
 from truerisk.methods.parts.procedure import (
     Procedure,
     by_fit,
-    choose,
+    chosen_candidate,
     inner_risks,
     tuned,
     winners_of,
@@ -109,7 +109,7 @@ class Nested(Procedure):
             answers = ask(plan.only(plan.questions("inner")), besides=False)
             n_fits = answers.n_fits
             inner = inner_risks(self.inner_method, answers, data, loss, terms)
-        chosen = np.array([choose(unit, terms) for unit in inner] or [0] * outside.n_fits)
+        chosen = np.array([chosen_candidate(unit, terms) for unit in inner] or [0] * outside.n_fits)
         chosen, inner = chosen[outside.fit], [inner[fit] for fit in outside.fit] if inner else []
         outer = ask(outside, only=by_fit(outside, chosen))
         winners, n_fits = winners_of(chosen, inner), n_fits + outer.n_fits
@@ -214,7 +214,7 @@ class Pairs(Procedure):
         without_one = ask(plan.only(plan.questions("outer")))
         without_two = ask(plan.only(plan.questions("inner")))
         inner = inner_risks(self._folds, without_two, data, loss, terms)
-        chosen = np.array([choose(unit, terms) for unit in inner])
+        chosen = np.array([chosen_candidate(unit, terms) for unit in inner])
         winners = winners_of(chosen, inner)
         search, n_fits = without_one.n_fits, without_one.n_fits + without_two.n_fits
         price = f"{n_fits} fits; a plain search makes {search}."

@@ -25,7 +25,7 @@ from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.methods.nested import Pairs
 from truerisk.methods.parts.averages import Average, Averaged, average_weights, check_average
-from truerisk.methods.parts.procedure import choose, inner_risks, tuned, winners_of
+from truerisk.methods.parts.procedure import chosen_candidate, inner_risks, tuned, winners_of
 from truerisk.methods.parts.set_risks import row_losses
 
 __all__ = ["RacedPairs", "Racing", "hopeless", "raced"]
@@ -319,7 +319,7 @@ class RacedPairs(Pairs):
         without_two, ends = raced(_some(ask, inside, 1), inside, _circle(inside), n, seen)
         compared = _of_those(without_two, ends)
         inner = inner_risks(self._folds, compared, data, loss, terms)
-        chosen = np.array([choose(unit, terms) for unit in inner])
+        chosen = np.array([chosen_candidate(unit, terms) for unit in inner])
         winners = winners_of(chosen, inner)
         asked = np.zeros((n, outside.n_fits), dtype=bool)
         asked[chosen, outside.fit] = True

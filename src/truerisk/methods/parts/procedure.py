@@ -24,7 +24,15 @@ from truerisk.core.loss import Loss
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 
-__all__ = ["Procedure", "by_fit", "by_rule", "choose", "inner_risks", "tuned", "winners_of"]
+__all__ = [
+    "Procedure",
+    "by_fit",
+    "by_rule",
+    "chosen_candidate",
+    "inner_risks",
+    "tuned",
+    "winners_of",
+]
 
 
 def inner_risks(
@@ -35,7 +43,7 @@ def inner_risks(
     return inner.reduce_units(answers, data, loss, quick)
 
 
-def choose(tested: Sequence[Tested], terms: Terms) -> int:
+def chosen_candidate(tested: Sequence[Tested], terms: Terms) -> int:
     """The rule's candidate; a single one is not chosen, so it may have failed."""
     if len(tested) == 1:
         return 0
