@@ -65,7 +65,7 @@ def _timeless(text: str) -> str:
     head = next((line for line in lines if line.rstrip().endswith("  time")), None)
     if head is None:
         return text
-    end = len(head.rstrip()) - len("time")
+    end = len(head.rstrip().removesuffix("time").rstrip())  # seconds end where "time" does
     first = lines.index(head)
     until = lines.index("", first) if "" in lines[first:] else len(lines)
     return "\n".join(
