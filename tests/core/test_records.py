@@ -134,6 +134,21 @@ def test_what_is_no_json_of_ours_is_refused(text):
         Toy.from_json(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (3, "3: give the text"),
+        (None, "None: give the text"),
+        ("results.json", "not the name of its file"),
+        (b"\xff", "this is no JSON"),
+    ],
+)
+def test_what_is_no_text_of_results_is_told_from_it(text, message):
+    """A number, and the name of the file in the place of what it holds."""
+    with pytest.raises(BadData, match=message):
+        Toy.from_json(text)
+
+
 def test_a_type_that_no_record_has_is_an_error_of_ours():
     """Sets, say: the one who writes the class learns it at once."""
 

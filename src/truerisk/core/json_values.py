@@ -9,7 +9,8 @@ from math import inf, isfinite, nan
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
-from truerisk.core.errors import BadData
+from truerisk.core.arguments import shown
+from truerisk.core.errors import BadArgument, BadData
 from truerisk.core.present import clean
 
 __all__ = ["JsonValue", "parse", "read_text", "require_schema", "schema_of"]
@@ -41,6 +42,8 @@ def read_text(path: Any) -> str:
 def parse(text: str, path: Any = None) -> Any:
     """What a JSON text says; NaN, which JSON does not know, is refused."""
     named = "this" if path is None else _shown(path)
+    if not isinstance(text, str | bytes):
+        raise BadArgument(f"{shown(text)}: give the text that to_json() or --json wrote.")
     if not text.strip():
         raise BadData(f"{named} is empty: write results with to_json() or --json.")
     try:
@@ -49,9 +52,12 @@ def parse(text: str, path: Any = None) -> Any:
         raise BadData(f"{named} is no file of results: it is nested too deeply.") from None
     except ValueError as error:
         where = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
-        raise BadData(
-            f"{named} is no JSON{where}: write results with to_json() or --json."
-        ) from None
+        remedy = (
+            "give the text that to_json() or --json wrote, not the name of its file."
+            if path is None
+            else "write results with to_json() or --json."
+        )
+        raise BadData(f"{named} is no JSON{where}: {remedy}") from None
 
 
 def _no_constant(word: str) -> NoReturn:
@@ -67,8 +73,8 @@ def schema_of(content: Any) -> str:
     schema = content.get("schema") if isinstance(content, dict) else None
     if not isinstance(schema, str) or not schema.startswith("truerisk."):
         raise BadData(
-            "this JSON is not of truerisk: write it with `truerisk assess --json` or "
-            "a.to_json(path)."
+            "this JSON is not of truerisk: a result's to_json(path), or `--json` on the command "
+            "line, writes one that is."
         )
     return schema.partition("/")[0]
 
@@ -85,7 +91,7 @@ def require_schema(content: Any, wanted: str, newest: int) -> None:
     if version.isdecimal() and int(version[:9]) > newest:
         raise BadData(
             f"these results are of version {version[:9]} and this truerisk reads version {newest}: "
-            "update truerisk to draw them."
+            "update truerisk to read them."
         )
     if version != str(newest):
         raise BadData(f"the results name no known version: '{clean(content['schema'], 60)}'.")
