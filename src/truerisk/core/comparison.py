@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Protocol
 from truerisk.core import present
 from truerisk.core.arguments import check_number
 from truerisk.core.interval import Interval
-from truerisk.core.records import Count, Record
+from truerisk.core.records import Count, Record, Share, Size
 from truerisk.core.scale import ERROR, Scale
 
 __all__ = ["ROPE", "Comparison", "check_rope"]
@@ -54,16 +54,16 @@ class Comparison(Record):
     difference: float
     n_pairs: Count
     loss: str | None = None
-    std_error: float | None = None
+    std_error: Size | None = None
     statistic: float | None = None
-    df: float | None = None
-    p_value: float | None = None
+    df: int | float | None = None
+    p_value: Share | None = None
     interval: Interval | None = None
-    rope: float | None = None
-    better: float | None = None
-    equivalent: float | None = None
-    worse: float | None = None
-    details: Mapping[str, float] = field(default_factory=dict)
+    rope: Size | None = None
+    better: Share | None = None
+    equivalent: Share | None = None
+    worse: Share | None = None
+    details: Mapping[str, int | float] = field(default_factory=dict)
     assumed: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     names: tuple[str, str] = ("a", "b")

@@ -13,7 +13,7 @@ from truerisk.core.arguments import is_number, shown
 from truerisk.core.displays import displays
 from truerisk.core.errors import BadArgument, Refusal
 from truerisk.core.interval import Interval
-from truerisk.core.records import Column, Record, Share
+from truerisk.core.records import Column, Range, Record, Share
 from truerisk.core.results import RiskEstimate, frame_of
 from truerisk.core.scale import OwnScale, Scale
 from truerisk.core.statistics.power_law import PowerLaw
@@ -71,7 +71,7 @@ class LearningCurve(Record):
     schema: ClassVar[str] = "truerisk.learning-curve/1"
     derived: ClassVar[tuple[str, ...]] = ("law",)
 
-    sizes: Annotated[np.ndarray, Column("sizes", least=1)]
+    sizes: Annotated[np.ndarray, Column("sizes", least=1, numbers=Range(1, np.inf))]
     estimates: Annotated[tuple[RiskEstimate, ...], Column("sizes")]
     covariance: Annotated[np.ndarray, Column("sizes", n_axes=2)] | None
     confidence_level: Share

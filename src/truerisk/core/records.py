@@ -11,6 +11,7 @@ import types
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cache, partial
+from math import inf
 from typing import (
     Annotated,
     Any,
@@ -41,6 +42,7 @@ __all__ = [
     "Range",
     "Record",
     "Share",
+    "Size",
     "read_record",
 ]
 
@@ -76,6 +78,7 @@ Count = Annotated[int, Range(0, 2**53)]
 FINITE = Range(-1e150, 1e150)
 Points = Annotated[np.ndarray, Column("points", least=1, numbers=FINITE)]
 Positive = Annotated[int, Range(1, 2**53)]
+Size = Annotated[float, Range(0, inf)]
 
 
 UNWRITTEN = {"written": False}
@@ -167,7 +170,7 @@ def _reader(hint: Any) -> Reader:
     if hint in SIMPLE:
         return SIMPLE[hint]
     if origin in (Union, types.UnionType):
-        return _maybe([part for part in parts if part is not type(None)])
+        return _union(parts)
     if origin is Literal:
         return _one_of(parts)
     if origin is tuple:
@@ -221,13 +224,15 @@ def _ranged(read: Reader, within: Range) -> Reader:
     return ranged
 
 
-def _maybe(kinds: list[Any]) -> Reader:
-    """None, or a value of the one kind there is."""
-    if set(kinds) == {int, float}:
-        return JsonValue.count_or_number
-    (kind,) = kinds
-    read = _reader(kind)
-    return lambda found: found.maybe(read)
+def _union(parts: tuple[Any, ...]) -> Reader:
+    """A number as it is written, or a value of one type; or None, where that is among the parts."""
+    types_of_values = [part for part in parts if part is not type(None)]
+    if set(types_of_values) == {int, float}:
+        read: Reader = JsonValue.count_or_number
+    else:
+        (one_type,) = types_of_values
+        read = _reader(one_type)
+    return (lambda found: found.maybe(read)) if type(None) in parts else read
 
 
 def _one_of(words: tuple[Any, ...]) -> Reader:

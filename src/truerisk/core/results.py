@@ -22,7 +22,7 @@ from truerisk.core.errors import BadArgument, MissingExtra, MissingResult, Refus
 from truerisk.core.evaluation import Evaluation, Tested, std_errors_of
 from truerisk.core.influences import Influences
 from truerisk.core.interval import Interval
-from truerisk.core.records import UNWRITTEN, Column, Count, Record
+from truerisk.core.records import UNWRITTEN, Column, Count, Record, Size
 from truerisk.core.registry import Line
 from truerisk.core.scale import OwnScale, Scale
 from truerisk.core.writing import Written
@@ -52,7 +52,7 @@ class RiskEstimate(Record):
     schema: ClassVar[str] = "truerisk.risk-estimate/1"
 
     value: float | None
-    std_error: float | None
+    std_error: Size | None
     interval: Interval | None
     method: str
     target: Target
@@ -61,7 +61,7 @@ class RiskEstimate(Record):
     params: Mapping[str, Any]
     n_rows: Count
     n_fits: Count
-    seconds: float
+    seconds: Size
     engine: str
     seed: int
     data_fingerprint: str

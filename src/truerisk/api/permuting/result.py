@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from truerisk.core import present
-from truerisk.core.records import Count, Record
+from truerisk.core.records import Column, Count, Record, Size
 from truerisk.core.ties import tied
 
 __all__ = ["PermutationTest"]
@@ -28,7 +28,7 @@ class PermutationTest(Record):
     derived: ClassVar[tuple[str, ...]] = ("p_value", "n_permutations")
 
     observed: float
-    null: np.ndarray = field(repr=False)
+    null: Annotated[np.ndarray, Column(least=1)] = field(repr=False)
     permuted: str
     n_units: Count
     loss: str
@@ -36,7 +36,7 @@ class PermutationTest(Record):
     engine: str
     seed: int
     search_seed: int
-    seconds: float
+    seconds: Size
     data_fingerprint: str
     notes: tuple[str, ...] = ()
 

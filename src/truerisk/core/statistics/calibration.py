@@ -10,7 +10,7 @@ import numpy as np
 from truerisk.core import present
 from truerisk.core.displays import displays
 from truerisk.core.errors import BadData
-from truerisk.core.records import Column, Range, Record
+from truerisk.core.records import Column, Range, Record, Share
 
 __all__ = ["Calibration"]
 
@@ -43,7 +43,7 @@ class Calibration(Record):
     low: Bins | None
     high: Bins | None
     counts: Annotated[np.ndarray, Column("bins", "i8", least=1)]
-    brier: float
+    brier: Share
     notes: tuple[str, ...]
 
     @classmethod

@@ -12,7 +12,7 @@ from truerisk.core.arguments import as_array, check_level
 from truerisk.core.displays import displays
 from truerisk.core.errors import BadData, MissingResult, Refusal
 from truerisk.core.interval import Interval
-from truerisk.core.records import UNWRITTEN, Column, Positive, Range, Record, Share
+from truerisk.core.records import UNWRITTEN, Column, Positive, Range, Record, Share, Size
 from truerisk.core.statistics.delong import area, covariance, placements
 from truerisk.core.statistics.operating_points import OperatingPoint, Sweep
 from truerisk.core.table.columns import is_missing
@@ -54,7 +54,7 @@ class RocCurve(Record):
     fpr: Rates = field(repr=False)
     tpr: Rates = field(repr=False)
     auc: Share
-    std_error: float | None
+    std_error: Size | None
     interval: Interval | None
     positive: Any
     method: str

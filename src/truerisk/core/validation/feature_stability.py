@@ -10,7 +10,7 @@ import numpy as np
 from truerisk.core import present
 from truerisk.core.displays import displays
 from truerisk.core.interval import Interval
-from truerisk.core.records import UNWRITTEN, Column, Count, Range, Record
+from truerisk.core.records import UNWRITTEN, Column, Count, Range, Record, Size
 from truerisk.core.results import frame_of
 from truerisk.core.statistics.selection_stability import stability_index
 
@@ -40,7 +40,7 @@ class FeatureStability(Record):
     n_selected: Annotated[np.ndarray, Column(kind="i8")]
     n_models: Count
     index: float | None = None
-    std_error: float | None = None
+    std_error: Size | None = None
     interval: Interval | None = None
     reason: str | None = None
     n_fits: Count = 0

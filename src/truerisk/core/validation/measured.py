@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from truerisk.core import present
 from truerisk.core.interval import Interval
-from truerisk.core.records import Count, Record
+from truerisk.core.records import Count, Record, Size
 from truerisk.core.validation.measures import MEASURES
 
 __all__ = ["Measured", "table_of"]
@@ -29,7 +29,7 @@ class Measured(Record):
 
     word: str
     honest: float | None = None
-    std_error: float | None = None
+    std_error: Size | None = None
     interval: Interval | None = None
     apparent: float | None = None
     training: float | None = None

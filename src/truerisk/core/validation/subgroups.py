@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from truerisk.core import present
 from truerisk.core.displays import displays
 from truerisk.core.interval import Interval
-from truerisk.core.records import Count, Record, Share
+from truerisk.core.records import Count, Record, Share, Size
 from truerisk.core.registry import of_word
 from truerisk.core.results import frame_of
 from truerisk.core.scale import OwnScale, Scale
@@ -45,10 +45,10 @@ class SubgroupRisk:
 
     subgroup: Subgroup
     value: float | None = None
-    std_error: float | None = None
+    std_error: Size | None = None
     interval: Interval | None = None
     shrunken: float | None = None
-    kept: float | None = None
+    kept: Share | None = None
     reason: str | None = None
     perfect: float | None = None
 

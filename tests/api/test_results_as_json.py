@@ -1,0 +1,131 @@
+"""Every result that is a record comes back from its JSON, and wrong numbers in it are refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+
+import truerisk as tr
+from truerisk.core.errors import BadData
+from truerisk.core.records import Record
+from truerisk.core.statistics.calibration import Calibration
+
+X, Y = tr.datasets.make_simple(60, random_state=0)
+PARTS, PAIRS = np.arange(60) % 3, np.arange(60) // 2
+
+
+def estimates(method: str) -> list[tr.RiskEstimate]:
+    """Of two learners on the same splits."""
+    models = GaussianNB(), KNeighborsClassifier()
+    return [tr.estimate_risk(model, X, Y, method=method, loss="zero-one") for model in models]
+
+
+def comparison(test: str, method: str = "5-fold") -> tr.Comparison:
+    return tr.compare(*estimates(method), test=test)
+
+
+def paired() -> tr.Comparison:
+    searches = [
+        tr.HonestSearchCV(model, {}, random_state=0).fit(X, Y)
+        for model in (GaussianNB(), KNeighborsClassifier())
+    ]
+    return tr.compare(*searches, test="paired-cv")
+
+
+RESULTS = {
+    "estimate": lambda: tr.estimate_risk(GaussianNB(), X, Y),
+    "estimate with a table": lambda: tr.estimate_risk(GaussianNB(), X, Y, method=".632+"),
+    "estimate of AUC": lambda: tr.estimate_risk(GaussianNB(), X, Y, loss="auc", groups=PAIRS),
+    "ROC": lambda: tr.RocCurve.of(Y, X[:, 0]),
+    "calibration": lambda: Calibration.of(Y, np.clip(0.5 + X[:, 0] / 9, 0, 1)),
+    "validation": lambda: tr.validate(
+        LogisticRegression(), X, Y, subgroups={"part": PARTS}, replicates=5
+    ),
+    "permutations": lambda: tr.permutation_test(
+        tr.HonestSearchCV(GaussianNB(), {}), X, Y, n_permutations=9
+    ),
+    "learning curve": lambda: tr.learning_curve(GaussianNB(), X, Y),
+    "nadeau-bengio": lambda: comparison("nadeau-bengio"),
+    "bayes": lambda: comparison("bayes"),
+    "mcnemar": lambda: comparison("mcnemar"),
+    "sharp": lambda: comparison("sharp", "paired-halves"),
+    "5x2": lambda: comparison("5x2", "5x2-fold"),
+    "paired-cv": paired,
+}
+
+
+@pytest.fixture(scope="module", params=RESULTS)
+def result(request) -> Any:
+    return RESULTS[request.param]()
+
+
+def test_it_comes_back_and_is_written_as_it_was(result) -> None:
+    """To the letter, in its own class."""
+    again = type(result).from_json(result.to_json())
+    assert type(again) is type(result)
+    assert again.to_json() == result.to_json()
+
+
+IMPOSSIBLE = {
+    "std_error": -1.0,
+    "p_value": 1.5,
+    "better": 1.5,
+    "brier": 1.5,
+    "confidence_level": 2.0,
+    "n_rows": -1,
+    "seconds": -1.0,
+    "rope": -0.1,
+}
+
+
+def damages(content: Any) -> Iterator[Any]:
+    """The content, each time with one impossible number in the place of what stood there."""
+    if isinstance(content, dict):
+        for key, value in content.items():
+            if key in IMPOSSIBLE and isinstance(value, int | float):
+                yield {**content, key: IMPOSSIBLE[key]}
+            else:
+                yield from ({**content, key: other} for other in damages(value))
+    elif isinstance(content, list) and content and isinstance(content[0], dict):
+        yield from ([other, *content[1:]] for other in damages(content[0]))
+
+
+def test_a_number_that_cannot_be_is_refused(result) -> None:
+    """Wherever it stands: a probability beyond 1, a negative error, level or time."""
+    content = json.loads(result.to_json())
+    written = {k: v for k, v in content.items() if k not in result.derived}
+    tried = list(damages(written))
+    assert tried
+    for content in tried:
+        with pytest.raises(BadData, match="damaged"):
+            type(result).from_json(json.dumps(content))
+
+
+def records_in(value: Any) -> Iterator[type]:
+    """The classes of records that a result is made of."""
+    if isinstance(value, Record):
+        yield type(value)
+    if is_dataclass(value):
+        for each in fields(value):
+            yield from records_in(getattr(value, each.name, None))
+    elif isinstance(value, dict):
+        for each in value.values():
+            yield from records_in(each)
+    elif isinstance(value, tuple | list):
+        for each in value:
+            yield from records_in(each)
+
+
+def test_no_record_is_left_out() -> None:
+    """A class of records that nothing here is made of would go untried."""
+    tried = {cls for make in RESULTS.values() for cls in records_in(make())}
+    ours = {cls for cls in Record.__subclasses__() if cls.__module__.startswith("truerisk.")}
+    assert ours <= tried
