@@ -37,7 +37,7 @@ from truerisk.core.answers import Answers
 from truerisk.core.contracts import Streams, Terms
 from truerisk.core.family import Family
 from truerisk.core.plan.plan import Plan
-from truerisk.methods.parts.procedure import choose
+from truerisk.methods.parts.procedure import chosen_candidate
 from truerisk.methods.racing import RacedPairs, Racing
 
 Table = tuple[np.ndarray, np.ndarray]
@@ -138,7 +138,7 @@ def raced(problem: Problem) -> tuple[float, float, float, float]:
     terms = Terms(0.95, problem.rule, n)
     found = race.evaluate(ask, data, loss, plan, terms)
     full = race.race.method.reduce(known[0], data, loss, terms)
-    best, winner = choose(full, terms), choose(found.tested, terms)
+    best, winner = chosen_candidate(full, terms), chosen_candidate(found.tested, terms)
     search = race.race.run(ask, data, loss, known[0].plan, terms).n_fits
     same_risk = abs(full[winner].value - full[best].value) < 1e-9
     return float(winner == best), float(same_risk), search / (10 * n), found.n_fits / (55 * n)
