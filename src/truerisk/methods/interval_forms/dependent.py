@@ -23,6 +23,9 @@ from truerisk.methods.interval_forms.form import (
 
 __all__ = ["HAC", "Spatial"]
 
+MUELLER_WATSON = (
+    "Müller UK, Watson MW (2022). Spatial correlation robust inference. Econometrica 90:2901–2935."
+)
 OF_GROUPS = (
     "{met} are met again later, so that losses far apart in time depend on each other: no "
     "standard error is justified."
@@ -53,8 +56,7 @@ class HAC(IntervalForm[RowEvidence]):
     reference: ClassVar[str] = (
         "Lazarus E, Lewis DJ, Stock JH, Watson MW (2018). HAR inference: recommendations for "
         "practice. Journal of Business & Economic Statistics 36:541–559. The idea of the factor: "
-        "Müller UK, Watson MW (2022). Spatial correlation robust inference. Econometrica "
-        "90:2901–2935."
+        f"{MUELLER_WATSON}"
     )
     caution: ClassVar[str] = (
         "take the losses for a stationary series; how much longer than it looks their memory is "
@@ -153,10 +155,7 @@ class Spatial(IntervalForm[RowEvidence]):
         Basis.MEAN: OF_A_MEAN[Basis.MEAN],
         Basis.PLACES: "give coordinates, or the labels of blocks, by block=",
     }
-    reference: ClassVar[str] = (
-        "Müller UK, Watson MW (2022). Spatial correlation robust inference. Econometrica "
-        "90:2901–2935."
-    )
+    reference: ClassVar[str] = MUELLER_WATSON
     caution: ClassVar[str] = (
         "stand a mean correlation of .15 between the losses of two places, which was calibrated by "
         "simulated fields (documentation of truerisk)"
