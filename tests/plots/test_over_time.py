@@ -7,7 +7,7 @@ mpl.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import LogisticRegression, Ridge
 
 import truerisk as tr
 
@@ -38,6 +38,20 @@ def test_stretches_band_and_trend(axes):
     band = axes.collections[-1].get_paths()[0].vertices
     assert band[:, 1].max() == pytest.approx(course.high.max())
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("time", "risk (squared)")
+
+
+def test_a_score_is_drawn_as_a_score(axes):
+    """Larger is better: its steps, its band and its trend are those of the risk from above."""
+    high = np.median(Y) < Y
+    est = tr.estimate_risk(LogisticRegression(), X, high, time=np.arange(730), loss="accuracy")
+    course = tr.risk_over_time(est)
+    course.plot(ax=axes)
+    points, trend = axes.lines
+    assert points.get_ydata() == pytest.approx(1 - course.values)
+    assert np.diff(trend.get_ydata())[0] == pytest.approx(-course.slope)
+    band = axes.collections[-1].get_paths()[0].vertices
+    assert band[:, 1].max() == pytest.approx(1 - course.low.min())
+    assert axes.get_ylabel() == "accuracy (larger is better)"
 
 
 def test_dates_stay_dates(axes):

@@ -58,15 +58,24 @@ def test_a_figure_has_every_stretch(content, found) -> None:
     assert str(figure.svg).count("data-tip") == len(course.values)
 
 
-def test_the_level_of_a_score_is_on_the_scale_of_the_stretches() -> None:
-    """Steps are mean losses: an accuracy of .8 is the level .2 among them."""
-    X, y = LOAD(300, random_state=1)
-    time, high = LOAD.dates(300), y > np.median(y)
+def test_a_score_is_drawn_as_a_score() -> None:
+    """Stretches, band, level and words: larger is better, and no risk is named."""
+    X, y = LOAD(600, random_state=1)
+    time, high = LOAD.dates(600), y > np.median(y)
     found = tr.assess(
         {"line": LogisticRegression()}, X, high, time=time, scores=(), loss="accuracy"
     )
     figure = drawn(json.loads(found.to_json()), "line")
-    assert figure.keys[-1].said == f"honest risk: {number(found.risks['line'].value)}"
+    risk = found.risks["line"]
+    assert figure.keys[-1].said == f"honest score: {number(1 - risk.value)}"
+    course = tr.risk_over_time(risk, time)
+    assert [row[2] for row in figure.table.rows] == [number(1 - v) for v in course.values]
+    low, high = 1 - course.high[0], 1 - course.low[0]
+    assert figure.table.rows[0][3] == f"[{number(low)}, {number(high)}]"
+    assert figure.table.head[2] == "accuracy"
+    assert f"the accuracy {'falls' if course.slope > 0 else 'rises'}" in figure.caption
+    assert ">Score over time</h2>" in found.to_html()
+    assert "risk" not in f"{figure.caption} {figure.title} {figure.svg} {course}"
 
 
 def test_the_page_has_the_section(content, found) -> None:

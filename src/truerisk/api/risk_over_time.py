@@ -12,6 +12,7 @@ from truerisk.core.displays import displays
 from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.present import number, text_table
 from truerisk.core.results import RiskEstimate, frame_of
+from truerisk.core.scale import Scale
 from truerisk.core.statistics.long_run import long_run
 from truerisk.core.table.times import checked_times
 
@@ -34,7 +35,8 @@ class RiskOverTime:
     `slope` is by how much the loss rises from the first tested time to the last, on a straight
     line; `std_error` and `p_value` (of no trend, two-sided) are None with a reason in `notes` where
     the series is too short, or remembers too long. So are `low` and `high`, the ends of a band that
-    holds the mean loss of each stretch, taken by itself, with `confidence_level`.
+    holds the mean loss of each stretch, taken by itself, with `confidence_level`. `perfect` as in
+    `RiskEstimate`: of a score, what is printed and drawn is the score, perfect − value.
     """
 
     starts: np.ndarray
@@ -49,19 +51,27 @@ class RiskOverTime:
     low: np.ndarray | None = None
     high: np.ndarray | None = None
     confidence_level: float = 0.95
+    perfect: float | None = None
+
+    @property
+    def scale(self) -> Scale:
+        """How people read the values: a score as a score."""
+        return Scale(self.perfect)
 
     @property
     def said(self) -> str:
         """What the test says of a trend, in a sentence."""
-        change = f"{number(abs(self.slope))} from the first time to the last ({self.loss})"
-        way = "rises" if self.slope > 0 else "falls"
+        slope, what = self.scale.gap(self.slope), self.scale.short(self.loss)
+        change = f"{number(abs(slope))} from the first time to the last"
+        change += f" ({self.loss})" if self.perfect is None else ""
+        way = "rises" if slope > 0 else "falls"
         if self.p_value is None:
-            return f"On a straight line the risk {way} by {change}. No test: {self.notes[0]}"
+            return f"On a straight line the {what} {way} by {change}. No test: {self.notes[0]}"
         p = "p < 0.0001" if self.p_value < 1e-4 else f"p = {number(self.p_value)}"
         if self.p_value < SMALL:
-            return f"The risk {way} by {change}, on a straight line: {p} without a trend."
+            return f"The {what} {way} by {change}, on a straight line: {p} without a trend."
         chance = "No trend that could not be chance: on a straight line"
-        return f"{chance} the risk {way} by {change}, {p}."
+        return f"{chance} the {what} {way} by {change}, {p}."
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values: times as texts of dates, or as numbers."""
@@ -102,14 +112,17 @@ class RiskOverTime:
 
     def __str__(self) -> str:
         rows = [
-            [str(start), str(end), number(value), str(n)]
+            [str(start), str(end), number(self.scale.value(value)), str(n)]
             for start, end, value, n in zip(
                 self.starts, self.ends, self.values, self.n_rows, strict=True
             )
         ]
         sure = "" if self.p_value is None else f", p = {number(self.p_value)} of no trend"
-        trend = f"trend from first to last: {number(self.slope)} ({self.loss}){sure}"
-        return "\n".join([text_table(["from", "to", "risk", "rows"], rows), trend, *self.notes])
+        trend = (
+            f"trend from first to last: {number(self.scale.gap(self.slope))} ({self.loss}){sure}"
+        )
+        head = ["from", "to", self.scale.head(self.loss), "rows"]
+        return "\n".join([text_table(head, rows), trend, *self.notes])
 
 
 def risk_over_time(
@@ -198,6 +211,7 @@ def risk_over_time(
         low=None if half is None else np.maximum(values - half, least),
         high=None if half is None else values + half,
         confidence_level=confidence_level,
+        perfect=estimate.perfect,
     )
 
 

@@ -253,10 +253,9 @@ def _sections(document: Document, rates: Rates | None) -> Iterator[Section]:
     if ladder is not None:
         lead = "What the same learners seem to be worth, from the most flattering number on."
         yield Section("optimism", "Optimism", lead, (ladder,))
-    drawn_of = document.learners[:MOST_LEARNERS]
+    drawn_of, noun = document.learners[:MOST_LEARNERS], document.scale.noun
     curves = [f for i, one in enumerate(drawn_of) for f in draw_curves(one, document, i)]
     if curves:
-        noun = document.scale.noun
         lead = f"The {noun} of every setting on all rows; the best of many flatters."
         if len(document.learners) > MOST_LEARNERS:
             lead += f" Drawn are the {MOST_LEARNERS} best learners; the JSON has them all."
@@ -270,9 +269,10 @@ def _sections(document: Document, rates: Rates | None) -> Iterator[Section]:
         yield Section("learning", "Learning curves", lead, tuple(drawn))
     courses = [draw_over_time(one, document, i) for i, one in enumerate(drawn_of)]
     if any(courses):
-        lead = "The losses of rows that were tested, in stretches of about equally many times."
+        what = "losses" if document.scale.perfect is None else "scores"
+        lead = f"The {what} of rows that were tested, in stretches of about equally many times."
         drawn = [figure for figure in courses if figure is not None]
-        yield Section("over-time", "Risk over time", lead, tuple(drawn))
+        yield Section("over-time", f"{noun.capitalize()} over time", lead, tuple(drawn))
     drawn = [f for f in (draw_boxes(document), draw_stability(document)) if f is not None]
     if drawn:
         lead = "How much depends on the rows that happened to be there."
