@@ -142,7 +142,7 @@ class LeakWarning(TrueRiskWarning):
 
 
 class DuplicateRowsWarning(LeakWarning):
-    """Copies of a row stand on both sides of a split: the estimate is too good."""
+    """A row, or copies of it, stand on both sides of a split: the estimate is too good."""
 
 
 class GroupLeakWarning(LeakWarning):

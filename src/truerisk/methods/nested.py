@@ -30,6 +30,7 @@ from truerisk.methods.parts.procedure import (
     tuned,
     winners_of,
 )
+from truerisk.methods.splitter import refuse_known_rows
 from truerisk.methods.words import USUAL_FOLDS, as_method
 
 __all__ = ["Nested", "Pairs"]
@@ -88,6 +89,7 @@ class Nested(Procedure):
                 f"'{self.outer_method.word}' cannot be the outer method of nested validation: its "
                 "training sets are too many to tune in each. Use '10-fold' or 'monte-carlo'."
             )
+        refuse_known_rows(self.outer_method, outer)
         # splits with equal training rows share one fit, so they must choose alike
         outer = merge_equal_fits(outer)
         return nest(outer, [self._inside(outer, fit, data, streams) for fit in range(outer.n_fits)])

@@ -11,10 +11,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from truerisk.core.arguments import as_array, shown
-from truerisk.core.contracts import Streams, Target
-from truerisk.core.errors import BadArgument, BadData, said_by
+from truerisk.core.contracts import Method, Streams, Target
+from truerisk.core.errors import BadArgument, BadData, Refusal, said_by
 from truerisk.core.losses import Loss
 from truerisk.core.plan.builder import split_plan
+from truerisk.core.plan.leaks import known_to_their_models
 from truerisk.core.plan.plan import Plan
 from truerisk.core.present import clean
 from truerisk.core.table.data import Data
@@ -24,7 +25,7 @@ from truerisk.methods.parts.averages import (
     check_average,
 )
 
-__all__ = ["GivenSplits", "Splitter"]
+__all__ = ["GivenSplits", "Splitter", "known_rows", "refuse_known_rows"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +92,6 @@ class GivenSplits(Averaged):
 
     target: ClassVar[Target] = "Err"
     has_folds: ClassVar[bool] = True
-    bias = "pessimistic by what the training sets lack"
 
     def __post_init__(self) -> None:
         check_average(self.average)
@@ -109,6 +109,12 @@ class GivenSplits(Averaged):
     def word(self) -> str:
         return f"{len(self.pairs)} given splits"
 
+    @property
+    def bias(self) -> str:
+        if any(np.isin(_rows(test), _rows(train)).any() for train, test in self.pairs):
+            return "optimistic: models are tested on rows that they were trained on"
+        return Splitter.bias
+
     def plan(self, data: Data, streams: Streams) -> Plan:
         pairs = [(_rows(train), _rows(test)) for train, test in self.pairs]
         if data.row_ids is None:
@@ -120,6 +126,22 @@ class GivenSplits(Averaged):
 
     def average_of(self, loss: Loss) -> Average:
         return loss.averaged(self.average)
+
+
+def known_rows(method: Method, plan: Plan) -> np.ndarray:
+    """Rows that splits of others let models test that were trained on them, ascending."""
+    of_others = isinstance(method, GivenSplits | Splitter)
+    return known_to_their_models(plan) if of_others else np.empty(0, np.int32)
+
+
+def refuse_known_rows(method: Method, plan: Plan) -> None:
+    """Where the risk is to be an honest one."""
+    if len(known := known_rows(method, plan)):
+        raise Refusal(
+            f"'{method.word}' tests {len(known)} rows (first: row {known[0]}) by models that were "
+            "trained on them, so the risk would not be honest: give splits whose test rows are no "
+            "training rows."
+        )
 
 
 def _said(splitter: Any) -> str:

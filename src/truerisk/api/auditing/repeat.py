@@ -116,7 +116,7 @@ def _by_clones(
     params = with_groups(given.get("fit_params") or {}, given.get("groups"))
     asked = {**given, "fit_params": params, "loss": _loss(scale, claim)}
     problem = pose(Family(clone(search)), X, y, **asked)
-    return of_clones(curve_of(compute(problem, outer))[0], claim.search)
+    return of_clones(curve_of(compute(problem, outer, honest=True))[0], claim.search)
 
 
 def with_groups(fit_params: Mapping[str, Any], groups: Any) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from truerisk.core.progress import listen
 from truerisk.methods.nested import Nested
 from truerisk.methods.parts.averages import Averaged
 from truerisk.methods.parts.interval_choice import gives
+from truerisk.methods.splitter import refuse_known_rows
 from truerisk.methods.subsampled import Subsampled
 
 __all__ = ["TestedLearner", "testing"]
@@ -41,6 +42,7 @@ class TestedLearner:
     def whole(self) -> Plan:
         """The splits with all of their training rows, if they test every row equally often."""
         plan = self._drawn(self.method)
+        refuse_known_rows(self.method, plan)
         given = gives(self.method, self.problem.data, plan)
         if self.method.respects_time or not {Basis.MEAN, Basis.EQUALLY_OFTEN} <= given:
             raise Refusal(

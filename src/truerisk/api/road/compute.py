@@ -28,6 +28,7 @@ from truerisk.core.results import RiskCurve, RiskEstimate, dress
 from truerisk.core.table.data import Data
 from truerisk.methods.parts.paired_losses import PairedAnswers
 from truerisk.methods.parts.procedure import by_rule
+from truerisk.methods.splitter import refuse_known_rows
 
 __all__ = ["Computed", "compute", "curve_of", "is_in_time", "procedure_of"]
 
@@ -70,12 +71,14 @@ def compute(
     method: Any,
     *,
     plan: Plan | None = None,
+    honest: bool = False,
     keeper: Keeper | None = None,
     known: Sequence[Answers | None] = (),
 ) -> Computed:
     """Draw the plan (or replay a given one), let an engine answer it, reduce the answers.
 
-    Passes whose answers are `known` from an earlier computation make no fit again.
+    Passes whose answers are `known` from an earlier computation make no fit again. Where the risk
+    is to be `honest`, splits that test training rows are refused; elsewhere there is a warning.
     """
     started = time.perf_counter()
     chosen = method_of(problem, method)
@@ -85,6 +88,8 @@ def compute(
     check_scores(chosen, asked.scores, data)
     if plan is None:
         plan = chosen.plan(data, Streams(asked.seed))
+    if honest:
+        refuse_known_rows(chosen, plan)
     problem = with_words(asked, chosen, plan)
     warn_of_leaks(data, chosen, plan)
     warn_of_fitted_parts(problem.family, chosen)

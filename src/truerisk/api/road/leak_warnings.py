@@ -25,6 +25,7 @@ from truerisk.core.plan.leaks import (
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.core.warned import warn
+from truerisk.methods.splitter import known_rows
 
 __all__ = ["warn_of_fitted_parts", "warn_of_inner_splits", "warn_of_leaks"]
 
@@ -50,7 +51,7 @@ CHOOSERS = (
 
 
 def warn_of_leaks(data: Data, method: Method, plan: Plan) -> None:
-    """Count tested rows whose copy or group, or a later row, was in the training set."""
+    """Count tested rows that were in the training set, or a copy, their group or a later row."""
     leaking = cut_groups(data, plan)
     if len(leaking):
         warn(
@@ -70,6 +71,13 @@ def warn_of_leaks(data: Data, method: Method, plan: Plan) -> None:
         )
     if method.splits and not method.respects_space:
         _warn_of_neighbours(data, method, plan)
+    if len(known := known_rows(method, plan)):
+        warn(
+            f"{len(known)} rows (first: row {known[0]}) are tested by models that were trained on "
+            f"them, as '{method.word}' has it: the estimate is too good. Give test rows that are "
+            "no training rows.",
+            DuplicateRowsWarning,
+        )
     leaking = split_copies(data, plan)
     if len(leaking):
         warn(

@@ -9,12 +9,25 @@ from truerisk.core.plan.nearest_seen import distances_to_nearest, distances_to_s
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 
-__all__ = ["across", "cut_groups", "leaks_in_time", "split_copies", "tested_by_neighbours"]
+__all__ = [
+    "across",
+    "cut_groups",
+    "known_to_their_models",
+    "leaks_in_time",
+    "split_copies",
+    "tested_by_neighbours",
+]
 
 
 def cut_groups(data: Data, plan: Plan) -> np.ndarray:
     """Rows tested by a model that saw other rows of their group, ascending."""
     return np.empty(0, np.int32) if data.groups is None else across(plan, data.groups)
+
+
+def known_to_their_models(plan: Plan) -> np.ndarray:
+    """Rows tested by a model that was trained on them, ascending: splits of others may ask so."""
+    known = [plan.test_rows(q)[0][plan.seen(q)] for q in range(plan.n_questions)]
+    return np.unique(np.concatenate([np.empty(0, np.int32), *known]))
 
 
 def split_copies(data: Data, plan: Plan) -> np.ndarray:
