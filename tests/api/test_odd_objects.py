@@ -11,9 +11,10 @@ import polars as pl
 import pytest
 from scipy.sparse import csr_array
 from sklearn.compose import ColumnTransformer
-from sklearn.ensemble import VotingClassifier
+from sklearn.ensemble import BaggingClassifier, VotingClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.preprocessing import StandardScaler
@@ -153,12 +154,17 @@ for form in (sp.csr_matrix, sp.csc_array):
         Pipeline([("a", FeatureUnion([("u", StandardScaler)])), ("b", KNN)]),
         Pipeline([("a", ColumnTransformer([("c", StandardScaler, [0])])), ("b", KNN)]),
         VotingClassifier([("a", KNeighborsClassifier)]),
+        BaggingClassifier(KNeighborsClassifier),
+        Pipeline([("a", StandardScaler()), ("b", OneVsRestClassifier(KNeighborsClassifier))]),
+        tr.models.EarlyStopping(KNeighborsClassifier),
     ],
 )
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_class_in_the_place_of_a_step(model, verb) -> None:
-    """The step is named, and to make an object of it."""
-    with pytest.raises(UnknownName, match=r"[abcu]=\w+ is a class: make an object of it, \w+\(\)"):
+    """The step, or the part of a model around it, is named, and to make an object of it."""
+    with pytest.raises(
+        UnknownName, match=r"([abcu]|estimator)=\w+ is a class: make an object of it, \w+\(\)"
+    ):
         VERBS[verb](model)
 
 

@@ -250,14 +250,28 @@ def _is_named(value: Any) -> bool:
 
 
 def _refuse_classes_in(model: Any) -> None:
-    """Refuse a class where a model lists objects by name: scikit-learn calls it as an object."""
+    """Refuse a class in the place of an object that a model lists by name or wraps.
+
+    Some models are meant to be given a class; those that ask an object for its tags are not.
+    """
     for parameter, value in parameters_of(model).items():
         pairs = [pair[:2] for pair in value if _is_named(pair)] if _is_list(value) else []
         for name, part in ((parameter, value), *pairs):
             if not isinstance(part, type) and hasattr(part, "get_params"):
                 refuse_no_estimator(part)
-            elif part is not value and hasattr(part, "fit"):
+            elif hasattr(part, "fit") and (part is not value or not _has_tags(model)):
                 refuse_class(name, part)
+
+
+def _has_tags(model: Any) -> bool:
+    """Whether scikit-learn can tell what kind of model it is."""
+    from sklearn.utils import get_tags
+
+    try:
+        get_tags(model)
+    except (TypeError, AttributeError):  # "got estimator class instead"
+        return False
+    return True
 
 
 def _expand(grid: Any) -> Iterator[Mapping[str, Any]]:
