@@ -139,7 +139,7 @@ def test_what_is_no_json_of_ours_is_refused(text):
     [
         (3, "3: give the text"),
         (None, "None: give the text"),
-        ("results.json", "not the name of its file"),
+        ("results.json", "no JSON .*: give the text that"),
         (b"\xff", "this is no JSON"),
     ],
 )

@@ -53,7 +53,7 @@ def parse(text: str, path: Any = None) -> Any:
     except ValueError as error:
         where = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
         remedy = (
-            "give the text that to_json() or --json wrote, not the name of its file."
+            "give the text that to_json() or --json wrote."
             if path is None
             else "write results with to_json() or --json."
         )
