@@ -52,9 +52,8 @@ def by_hand(model, grid, X, y, splits, loss, sample_weight=None):
                 areas.append(roc_auc_score(y[test], scores, multi_class="ovr"))
                 continue
             answers = one.predict(X[test])
-            error = (
-                answers != y[test] if loss == "zero-one" else np.abs(answers - np.float64(y[test]))
-            )
+            truth = y[test].reshape(np.shape(answers))  # which may be given as a column
+            error = answers != truth if loss == "zero-one" else np.abs(answers - np.float64(truth))
             error = error**2 if loss == "squared" else error
             losses[test] = error if error.ndim == 1 else error.mean(axis=1)
         if areas:
