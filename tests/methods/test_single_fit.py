@@ -151,7 +151,10 @@ def test_chosen_inside_nested_validation(monkeypatch) -> None:
 def test_inner_risks_are_those_of_the_training_rows() -> None:
     """What is compared inside a fold is the out-of-bag risk of a forest on its training rows."""
     rows, y = WINE
-    folds = [(np.arange(0, 178, 2), np.arange(1, 178, 2)), (np.arange(1, 178, 2), np.arange(0, 6, 2))]
+    folds = [
+        (np.arange(0, 178, 2), np.arange(1, 178, 2)),
+        (np.arange(1, 178, 2), np.arange(0, 6, 2)),
+    ]
     model = RandomForestClassifier(40, random_state=0)
     nested = Nested(folds, "oob", compare=True)
     found = tr.risk_curve(model, None, rows, y, method=nested)
