@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Protocol
 
 from tests.adversary import pasted
 from tests.adversary.cases import AUTO, GENERIC, Case, Plain
-from tests.adversary.comparing import Failure, failures
+from tests.adversary.comparing import Failure, differ, failures
 from tests.adversary.running import Outcome
 from tests.adversary.shrinking import shrunk
 
 __all__ = ["attacked", "report", "small"]
 
+AGAIN = 3  # times that a model is asked anew, where two sides of a case differ
 CLOSING = """
 if __name__ == "__main__":
     import warnings
@@ -40,14 +42,26 @@ class Runs(Protocol):
 
 def attacked(case: Case | Plain, worker: Runs, *, shrink: bool = True) -> str:
     """Nothing, or what fails in the case and the smallest script that shows it."""
-    found = failures(case, worker.outcomes(case))
-    if not found:
+    outcomes = worker.outcomes(case)
+    found = failures(case, outcomes)
+    if not found or _is_random(case, outcomes, worker):
         return ""
     first = found[0]
     if shrink and isinstance(case, Case):
         case = small(case, first, worker)
         found = [one for one in failures(case, worker.outcomes(case)) if one.key == first.key]
     return report(case, found or [first])
+
+
+def _is_random(case: Case | Plain, outcomes: Mapping[str, Outcome], worker: Runs) -> bool:
+    """Whether the model itself answers otherwise when it is asked again, with the same seed.
+
+    PCA of a sparse table without a last component does: nothing can be held against such answers.
+    """
+    if not isinstance(case, Case):
+        return False
+    again = (worker.outcomes(case)[GENERIC] for _ in range(AGAIN))
+    return any(differ(case, outcomes[GENERIC], one) for one in again)
 
 
 def small(case: Case, failure: Failure, worker: Runs) -> Case:

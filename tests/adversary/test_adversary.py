@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from tests.adversary.attacking import attacked, report, small
-from tests.adversary.cases import Case, draw_case
+from tests.adversary.cases import GENERIC, Case, draw_case
 from tests.adversary.commands import COMMANDS, PLACES, Command
 from tests.adversary.comparing import failures
 from tests.adversary.faces import FACES, Face
@@ -34,6 +34,26 @@ def test_engines_agree_on_drawn_cases(first):
         attacked(draw_case(number), HERE, shrink=False) for number in range(first, first + CHUNK)
     ]
     assert not any(found), "\n\n".join(filter(None, found))
+
+
+class Moved:
+    """Makes sides in this process, and moves the generic value, each time by another `step`."""
+
+    def __init__(self, step: float) -> None:
+        self.by, self.step = 1.0, step
+
+    def outcomes(self, case):
+        found = HERE.outcomes(case)
+        numbers = {**found[GENERIC].numbers, "0 value": self.by}
+        self.by += self.step
+        return {**found, GENERIC: replace(found[GENERIC], numbers=numbers)}
+
+
+def test_a_model_that_answers_otherwise_each_time_is_no_finding():
+    """One that is wrong in the same way each time is."""
+    case = simple("Truthful")
+    assert "differs, auto and generic" in attacked(case, Moved(0.0), shrink=False)
+    assert not attacked(case, Moved(1.0), shrink=False)
 
 
 def simple(double: str) -> Case:
