@@ -13,6 +13,7 @@ from sklearn.neighbors import KNeighborsClassifier
 import truerisk as tr
 from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.statistics.error_posterior import ErrorPosterior, Measures
+from truerisk.core.statistics.sample_size import expected_measures
 
 GOLDEN = [
     (0, 60, 0.0479239521, 4.3368086899e-19, 0.0005120328),
@@ -195,6 +196,13 @@ def test_what_is_no_rate_is_refused(ask) -> None:
     """Words and gaps as error rates, a level in percent, what is no estimate."""
     with pytest.raises(BadArgument):
         ask()
+
+
+def test_a_quantile_far_out_in_the_tail_is_a_number() -> None:
+    """Where SciPy's inverse ends in NaN, the quantile still has its probability below it."""
+    posterior = ErrorPosterior(3, 20)
+    assert posterior.cdf(posterior.quantile(1e-300)) == pytest.approx(1e-300)
+    assert expected_measures(0.1, 20, 1e-300, (1, 1))["ub"] > 0
 
 
 def test_it_prints() -> None:

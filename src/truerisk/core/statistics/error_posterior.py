@@ -15,6 +15,7 @@ from truerisk.core.displays import displays
 from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.interval import Interval
 from truerisk.core.results import RiskEstimate
+from truerisk.core.statistics.sample_size import beta_quantile
 
 __all__ = ["ErrorPosterior", "Measures"]
 
@@ -154,11 +155,9 @@ class ErrorPosterior:
 
     def quantile(self, probability: float) -> float:
         """The error that is not exceeded with this probability."""
-        from scipy.special import betaincinv
-
         if not (isinstance(probability, Real) and 0 <= probability <= 1):
             raise BadData(f"probability {probability!r} is not between 0 and 1.")
-        return float(betaincinv(*self._parameters, probability))
+        return float(beta_quantile(*self._parameters, probability))
 
     def upper(self, level: float = 0.95) -> float:
         """One-sided bound: the true error lies below it with this probability."""

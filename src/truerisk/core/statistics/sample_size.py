@@ -10,6 +10,7 @@ from truerisk.core.errors import Refusal
 
 __all__ = [
     "Prior",
+    "beta_quantile",
     "expected_measures",
     "rows_assured",
     "rows_for_width",
@@ -23,13 +24,22 @@ CHUNK = 512
 REACH = 8.0  # standard deviations of the number of errors that an expectation runs over
 
 
+def beta_quantile(a: Any, b: Any, probability: float) -> Any:
+    """The quantile of Beta(a, b), however small its probability is."""
+    from scipy.special import betaincinv, betaln
+
+    quantile = betaincinv(a, b, probability)
+    if np.isnan(quantile).any():  # SciPy gives up far out in the tail
+        first_term = np.exp((np.log(probability) + np.log(a) + betaln(a, b)) / a)
+        quantile = np.where(np.isnan(quantile), first_term, quantile)  # exact to 1e-8 out there
+    return quantile
+
+
 def width_at(errors: Any, n: Any, level: float, prior: Prior) -> Any:
     """Width of the equal-tailed interval after so many errors (not only whole ones) in n rows."""
-    from scipy.special import betaincinv
-
     errors, n = np.asarray(errors, dtype=float), np.asarray(n, dtype=float)
     a, b, tail = errors + prior[0], n - errors + prior[1], (1 - level) / 2
-    return (betaincinv(a, b, 1 - tail) - betaincinv(a, b, tail))[()]
+    return (beta_quantile(a, b, 1 - tail) - beta_quantile(a, b, tail))[()]
 
 
 def whole_errors(error: float, n: Any) -> Any:
@@ -117,7 +127,7 @@ def _chance_of_width(
 
 def expected_measures(error: float, n: int, level: float, prior: Prior) -> dict[str, float]:
     """Expectation of (ub), (50 %), (q2), (err) and of the interval's width over Bin(n, error)."""
-    from scipy.special import betainc, betaincinv
+    from scipy.special import betainc
     from scipy.stats import binom
 
     spread = REACH * np.sqrt(n * error * (1 - error)) + 1
@@ -126,7 +136,7 @@ def expected_measures(error: float, n: int, level: float, prior: Prior) -> dict[
     chance = chance / chance.sum()
     a, b = k + prior[0], n - k + prior[1]
     return {
-        "ub": float(chance @ betaincinv(a, b, level)),
+        "ub": float(chance @ beta_quantile(a, b, level)),
         "above_half": float(chance @ betainc(b, a, 0.5)),
         "q2": float(chance @ (a * (a + 1) / ((a + b) * (a + b + 1)))),
         "err": error,
