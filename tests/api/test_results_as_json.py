@@ -59,6 +59,9 @@ RESULTS = {
     "sharp": lambda: comparison("sharp", "paired-halves"),
     "5x2": lambda: comparison("5x2", "5x2-fold"),
     "paired-cv": paired,
+    "many data sets": lambda: tr.compare_many(
+        np.random.default_rng(0).normal(size=(6, 3, 5)), correlation=0.2
+    ),
 }
 
 

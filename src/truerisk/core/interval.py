@@ -51,10 +51,10 @@ class Interval:
     confidence_level: Share = 0.95
 
     @property
-    def flaw(self) -> tuple[str, str] | None:
+    def flaw(self) -> tuple[str] | None:
         """What makes it none, where it was read from a file."""
         fits = -inf < self.low <= self.high < inf
-        return None if fits else ("", "an interval")
+        return None if fits else ("an interval",)
 
     @property
     def width(self) -> float:

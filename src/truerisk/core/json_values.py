@@ -109,13 +109,19 @@ class JsonValue:
         said = clean(json.dumps(self.value), 60)
         raise BadData(f"the results are damaged: '{self.place}' is {said}, not {wanted}.")
 
-    def __getitem__(self, name: str) -> JsonValue:
-        """A field of an object; it must be there."""
+    def __getitem__(self, name: str | int) -> JsonValue:
+        """A field of an object, which must be there, or the entry of an array."""
+        if isinstance(name, int):
+            return self.each()[name]
         entries = self._object()
         if name not in entries:
             inside = f"'{self.place}' lacks" if self.place else "they lack"
             raise BadData(f"the results are damaged: {inside} '{name}'.")
         return JsonValue(entries[name], self._inside(name))
+
+    def has(self, name: str) -> bool:
+        """Whether an object has that field, None or not."""
+        return name in self._object()
 
     def get(self, name: str) -> JsonValue:
         """A field of an object, None where it is not there."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
-from functools import cache, partial
+from functools import cache, partial, reduce
 from math import inf
 from typing import (
     Annotated,
@@ -29,6 +29,7 @@ from typing import (
 import numpy as np
 
 from truerisk.core import present
+from truerisk.core.errors import BadArgument, BadData, UnknownName
 from truerisk.core.json_values import JsonValue, parse, require_schema
 from truerisk.core.writing import Written
 
@@ -70,6 +71,7 @@ class Column:
     kind: str = "f8"
     n_axes: int = 1
     least: int = 0
+    most: int = 10_000_000
     numbers: Range | None = None
 
 
@@ -121,7 +123,7 @@ def read_record(cls: type[T], found: JsonValue) -> T:
     values: dict[str, Any] = {}
     lengths: dict[str, tuple[str, int]] = {}
     for name, (key, read, column, default) in _readers(cls).items():
-        if default is not MISSING and found.get(key).value is None:
+        if default is not MISSING and not found.has(key):
             values[name] = default() if callable(default) else default
             continue
         values[name] = value = read(found[key])
@@ -129,11 +131,14 @@ def read_record(cls: type[T], found: JsonValue) -> T:
             first, n = lengths.setdefault(column, (key, len(value)))
             if len(value) != n:
                 found[key].wrong(f"as long as '{first}', {n}")
-    made = cls(**values)
+    try:
+        made = cls(**values)
+    except (BadArgument, UnknownName) as refusal:
+        raise BadData(f"the results are damaged: in '{found.place}', {refusal}") from None
     flaw = getattr(made, "flaw", None)
     if flaw is not None:
-        name, wanted = flaw
-        (found[name] if name else found).wrong(wanted)
+        *path, wanted = flaw
+        reduce(JsonValue.__getitem__, path, found).wrong(wanted)
     return made
 
 
@@ -209,6 +214,8 @@ def _annotated(hint: Any, mark: Range | Column) -> Reader:
     def long_enough(found: JsonValue) -> Any:
         if len(value := read(found)) < mark.least:
             found.wrong(f"of {mark.least} entries at least")
+        if len(value) > mark.most:
+            found.wrong(f"of {mark.most} entries at most")
         return value
 
     return long_enough

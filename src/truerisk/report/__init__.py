@@ -13,8 +13,7 @@
 | `ladder.py`, `curves.py`, `heat_map.py`, `boxes.py` | the figures |
 | `rates.py`, `calibration.py`, `stability.py`, `learning.py`, `over_time.py` | more figures |
 | `audit_document.py`, `audit_figures.py`, `audit_text.py` | the JSON, figures, words of an audit |
-| `many_page.py`, `many.html` | the page of a comparison over many data sets |
-| `many_document.py`, `many_figures.py`, `many_text.py` | its JSON, figures, words |
+| `many_page.py`, `many.html`, `many_figures.py` | that of a comparison over many data sets |
 | `validation_page.py`, `validation.html` | the page of a validation |
 | `validation_parts.py` | its parts, alone or beside an assessment |
 | `validation_figures.py`, `validation_text.py` | its figures and words |

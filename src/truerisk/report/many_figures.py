@@ -6,9 +6,10 @@ from math import ceil, floor
 
 from truerisk.core.present import clean, number
 from truerisk.report.figure import Figure, FigureTable, Key, columns_of
-from truerisk.report.many_document import ManyDocument, PairRecord
 from truerisk.report.scale import Scale, tick_text
 from truerisk.report.svg import WIDTH, Drawing
+from truerisk.study.comparison.pairs import MethodPair
+from truerisk.study.comparison.result import ManyComparison
 
 __all__ = ["draw_effects", "draw_ranks", "draw_values"]
 
@@ -20,28 +21,28 @@ N_SHADES = 8
 # ---------------------------------------------------------------- critical differences
 
 
-def draw_ranks(document: ManyDocument) -> Figure:
+def draw_ranks(many: ManyComparison) -> Figure:
     """Average ranks on a line; bars join methods that the critical difference keeps together."""
-    k, order = len(document.methods), document.ordered
-    axis, bars = 62, 10 * len(document.alike)
+    k, ranks = len(many.methods), dict(many.ordered)
+    axis, bars = 62, 10 * len(many.alike)
     half = ceil(k / 2)
     drawing = Drawing(
         title="Average ranks and the critical difference",
-        about="; ".join(f"{document.shown(j)} {document.ranks[j]:.2f}" for j in order),
+        about="; ".join(f"{clean(name, 60)} {rank:.2f}" for name, rank in many.ordered),
         height=int(axis + 26 + bars + STEP * half),
-        x=_axis(document),
+        x=_axis(many),
         y=Scale(0, 1, axis, axis + 1),
     )
     _rule(drawing, axis)
-    _ruler(drawing, document)
-    for i, j in enumerate(order):
+    _ruler(drawing, many)
+    for i, (name, rank) in enumerate(many.ordered):
         level = i if i < half else k - 1 - i
-        _label(drawing, document, j, (axis, axis + 30 + bars + STEP * level), i < half)
-    for i, group in enumerate(document.alike):
-        ends = [document.ranks[j] for j in group]
-        said = f"not told apart by ranks: {', '.join(document.shown(j, 30) for j in group)}"
+        _label(drawing, name, rank, (axis, axis + 30 + bars + STEP * level), i < half)
+    for i, group in enumerate(many.alike):
+        ends = [ranks[name] for name in group]
+        said = f"not told apart by ranks: {', '.join(clean(name, 30) for name in group)}"
         _joined(drawing, min(ends), max(ends), axis + 12 + 10 * i, said)
-    cd = f"{document.critical_difference:.2f}"
+    cd = f"{many.critical_difference:.2f}"
     return Figure(
         name="ranks",
         title="Average ranks",
@@ -53,15 +54,15 @@ def draw_ranks(document: ManyDocument) -> Figure:
         ),
         table=FigureTable.of(
             ("method", "average rank"),
-            [[document.shown(j), f"{document.ranks[j]:.3f}"] for j in order],
+            [[clean(name, 60), f"{rank:.3f}"] for name, rank in many.ordered],
         ),
-        keys=(Key("s1", f"ranks within {cd} of each other", "line"),) if document.alike else (),
+        keys=(Key("s1", f"ranks within {cd} of each other", "line"),) if many.alike else (),
     )
 
 
-def _axis(document: ManyDocument) -> Scale:
+def _axis(many: ManyComparison) -> Scale:
     """Whole ranks around those that are there, the best on the left."""
-    low, high = floor(min(document.ranks)), ceil(max(document.ranks))
+    low, high = floor(min(many.ranks)), ceil(max(many.ranks))
     return Scale(low, max(high, low + 1), MARGIN, WIDTH - MARGIN)
 
 
@@ -73,32 +74,28 @@ def _rule(drawing: Drawing, at: float) -> None:
         drawing.text(drawing.x(rank), at - 9, str(rank), "tick", anchor="middle")
 
 
-def _ruler(drawing: Drawing, document: ManyDocument) -> None:
+def _ruler(drawing: Drawing, many: ManyComparison) -> None:
     """The critical difference as a length above the axis, cut where it is longer than that."""
     x, reach = drawing.x, drawing.x.high - drawing.x.low
-    end = x(x.low + min(document.critical_difference, reach))
+    end = x(x.low + min(many.critical_difference, reach))
     drawing.stroke(x.start, 18, end, 18, "span muted")
-    for at in (x.start, end) if document.critical_difference <= reach else (x.start,):
+    for at in (x.start, end) if many.critical_difference <= reach else (x.start,):
         drawing.stroke(at, 14, at, 22, "span muted")
-    more = "" if document.critical_difference <= reach else ", longer than the axis"
-    said = f"critical difference {document.critical_difference:.2f}{more}"
+    more = "" if many.critical_difference <= reach else ", longer than the axis"
+    said = f"critical difference {many.critical_difference:.2f}{more}"
     drawing.text(x.start, 10, said, "tick")
 
 
-def _label(
-    drawing: Drawing, document: ManyDocument, j: int, ends: tuple[float, float], left: bool
-) -> None:
+def _label(drawing: Drawing, name: str, rank: float, ends: tuple[float, float], left: bool) -> None:
     """From the place on the axis down, then sideways to the name."""
-    at, (top, y) = drawing.x(document.ranks[j]), ends
+    at, (top, y) = drawing.x(rank), ends
     edge = drawing.x.start - 8 if left else drawing.x.end + 8
     drawing.stroke(at, top, at, y, "axis")
     drawing.stroke(min(at, edge), y, max(at, edge), y, "axis")
-    name, rank = columns_of(document.shown(j), 11), f"{document.ranks[j]:.2f}"
-    said = f"{name} {rank}" if left else f"{rank} {name}"
+    shown = columns_of(clean(name, 60), 11)
+    said = f"{shown} {rank:.2f}" if left else f"{rank:.2f} {shown}"
     drawing.text(edge + (-4 if left else 4), y + 4, said, "name", anchor="end" if left else "start")
-    drawing.point(
-        document.ranks[j], 0, "s0", f"{document.shown(j)}: average rank {document.ranks[j]:.3f}"
-    )
+    drawing.point(rank, 0, "s0", f"{clean(name, 60)}: average rank {rank:.3f}")
 
 
 def _joined(drawing: Drawing, low: float, high: float, y: float, said: str) -> None:
@@ -108,34 +105,34 @@ def _joined(drawing: Drawing, low: float, high: float, y: float, said: str) -> N
 # ---------------------------------------------------------------- the table data set × method
 
 
-def draw_values(document: ManyDocument) -> Figure:
+def draw_values(many: ManyComparison) -> Figure:
     """A row per data set; within each the best is framed, and darker is worse."""
-    order = document.ordered[:MOST_ACROSS]
-    rows = range(min(len(document.data_sets), MOST_DRAWN))
+    order = [many.methods.index(name) for name, _ in many.ordered[:MOST_ACROSS]]
+    rows = range(min(len(many.data_sets), MOST_DRAWN))
     top, high = 20, 24
     bottom = top + high * len(rows)
     drawing = Drawing(
-        title=f"{clean(document.quantity, 60)} by data set and method",
+        title=f"{clean(many.quantity, 60)} by data set and method",
         about="Within each data set the best method is framed; darker is worse.",
-        height=bottom + 14 * _name_lines(document, order) + 8,
+        height=bottom + 14 * _name_lines(order) + 8,
         x=Scale(0, len(order), MARGIN, WIDTH - 8),
         y=Scale(0, len(rows), top, bottom),
     )
     width = (WIDTH - 8 - MARGIN) / len(order)
     for place, i in enumerate(rows):
-        _row(drawing, document, i, order, (top + place * high, width, high))
-    _across(drawing, document, order, bottom, width)
-    left_out = len(document.data_sets) - len(rows), len(document.methods) - len(order)
+        _row(drawing, many, i, order, (top + place * high, width, high))
+    _across(drawing, many, order, bottom, width)
+    left_out = len(many.data_sets) - len(rows), len(many.methods) - len(order)
     return Figure(
         name="values",
         title="Data set × method",
         drawing=drawing,
         caption=(
-            f"{clean(document.quantity, 60)}; {clean(document.better, 10)} is better. Shades are "
+            f"{clean(many.quantity, 60)}; {clean(many.terms.better, 10)} is better. Shades are "
             "relative within each data set, from the best (light, framed) to the worst (dark). – "
             f"is missing; a star marks data sets that took no part.{_undrawn(left_out)}"
         ),
-        table=_value_table(document, document.ordered),
+        table=_value_table(many, order),
         keys=(Key("h0", "best of its data set", "cell"), Key("h8", "worst", "cell")),
     )
 
@@ -151,94 +148,93 @@ def _undrawn(left_out: tuple[int, int]) -> str:
 
 def _row(
     drawing: Drawing,
-    document: ManyDocument,
+    many: ManyComparison,
     i: int,
     order: list[int],
     place: tuple[float, float, float],
 ) -> None:
     top, width, high = place
-    values = document.values[i]
+    values = many.values[i]
     there = [v for v in values if v is not None]
-    star = "*" if document.data_sets[i] in document.left_out else ""
-    name = columns_of(clean(document.data_sets[i], 60), 17) + star
+    star = "*" if many.data_sets[i] in many.left_out else ""
+    name = columns_of(clean(many.data_sets[i], 60), 17) + star
     drawing.text(MARGIN - 7, top + high / 2 + 4, name, "tick", anchor="end")
     for j, method in enumerate(order):
         value, x = values[method], MARGIN + j * width
-        shade = _shade(document, value, there)
-        said = f"{clean(document.data_sets[i], 60)}, {document.shown(method)}: {number(value)}"
+        shade = _shade(many, value, there)
+        said = f"{clean(many.data_sets[i], 60)}, {clean(many.methods[method], 60)}: {number(value)}"
         if value is not None:
             drawing.cell(x, top, width, high, shade, said)
         if width > 38 or value is None:
             look = "tick on-dark" if shade > N_SHADES / 2 else "tick on-light"
             drawing.text(x + width / 2, top + high / 2 + 4, number(value, 3), look, anchor="middle")
-        if value is not None and shade == 0 and value == _best(document, there):
+        if value is not None and shade == 0 and value == _best(many, there):
             drawing.frame(x + 1.5, top + 1.5, width - 3, high - 3)
 
 
-def _best(document: ManyDocument, there: list[float]) -> float:
-    return min(there) if document.better == "lower" else max(there)
+def _best(many: ManyComparison, there: list[float]) -> float:
+    return min(there) if many.terms.better == "lower" else max(there)
 
 
-def _shade(document: ManyDocument, value: float | None, there: list[float]) -> int:
+def _shade(many: ManyComparison, value: float | None, there: list[float]) -> int:
     """From 0, the best of the data set, to `N_SHADES`, its worst."""
     if value is None or max(there) == min(there):
         return 0
-    share = abs(value - _best(document, there)) / (max(there) - min(there))
+    share = abs(value - _best(many, there)) / (max(there) - min(there))
     return round(N_SHADES * share)
 
 
-def _name_lines(document: ManyDocument, order: list[int]) -> int:
+def _name_lines(order: list[int]) -> int:
     return 1 + (len(order) > 3)
 
 
 def _across(
-    drawing: Drawing, document: ManyDocument, order: list[int], bottom: float, width: float
+    drawing: Drawing, many: ManyComparison, order: list[int], bottom: float, width: float
 ) -> None:
     """Names of methods under their columns, every other one a line lower where they are many."""
-    lines = _name_lines(document, order)
+    lines = _name_lines(order)
     for j, method in enumerate(order):
-        said = columns_of(document.shown(method), max(3, int(lines * width / 7.5)))
+        said = columns_of(clean(many.methods[method], 60), max(3, int(lines * width / 7.5)))
         y = bottom + 15 + 14 * (j % lines)
         drawing.text(MARGIN + (j + 0.5) * width, y, said, "tick", anchor="middle")
 
 
-def _value_table(document: ManyDocument, order: list[int]) -> FigureTable:
-    shown = order[:MOST_ACROSS]
+def _value_table(many: ManyComparison, order: list[int]) -> FigureTable:
     rows = [
-        [clean(name, 60), *(number(values[j]) for j in shown)]
-        for name, values in zip(document.data_sets, document.values, strict=True)
+        [clean(name, 60), *(number(values[j]) for j in order)]
+        for name, values in zip(many.data_sets, many.values, strict=True)
     ]
-    return FigureTable.of(["data set", *(document.shown(j, 40) for j in shown)], rows)
+    return FigureTable.of(["data set", *(clean(many.methods[j], 40) for j in order)], rows)
 
 
 # ---------------------------------------------------------------- effects
 
 
-def draw_effects(document: ManyDocument) -> Figure:
+def draw_effects(many: ManyComparison) -> Figure:
     """The difference of each pair with its interval, beside the region of no matter."""
-    pairs = document.pairs[:MOST_PAIRS]
+    pairs = many.pairs[:MOST_PAIRS]
     top, left = 26, 190
     bottom = top + STEP * len(pairs)
-    ends = [end for p in pairs for end in _ends(p)] + [-document.rope, document.rope]
+    ends = [end for p in pairs for end in _ends(p)] + [-many.terms.rope, many.terms.rope]
     drawing = Drawing(
         title="Differences of two methods",
-        about="; ".join(f"{_named(document, p)}: {number(p.difference)}" for p in pairs[:20]),
+        about="; ".join(f"{_named(p)}: {number(p.difference)}" for p in pairs[:20]),
         height=bottom + 42,
         x=Scale.around(ends, left, WIDTH - 14),
         y=Scale(0, len(pairs), top, bottom),
     )
-    if document.rope:
-        rope = document.rope
+    if many.terms.rope:
+        rope = many.terms.rope
         drawing.band([-rope, rope], [0, 0], [len(pairs), len(pairs)], "s5")
-    drawing.bottom_axis(f"difference a − b ({document.better} is better)")
+    drawing.bottom_axis(f"difference a − b ({many.terms.better} is better)")
     drawing.upright(0.0, "baseline")
     for i, pair in enumerate(pairs):
-        _effect(drawing, document, pair, i + 0.5, left)
-    level = f"{100 * document.confidence:g} % interval"
+        _effect(drawing, pair, i + 0.5, left)
+    level = f"{100 * many.terms.confidence_level:g} % interval"
     keys = [Key("s0", f"difference and {level}", "span")]
-    if document.rope:
-        keys.append(Key("s5", f"within {tick_text(document.rope)}: practically the same", "band"))
-    more = len(document.pairs) - len(pairs)
+    if many.terms.rope:
+        keys.append(Key("s5", f"within {tick_text(many.terms.rope)}: practically the same", "band"))
+    more = len(many.pairs) - len(pairs)
     return Figure(
         name="effects",
         title="Differences of two methods",
@@ -252,33 +248,31 @@ def draw_effects(document: ManyDocument) -> Figure:
             ("a", "b", "a − b", "interval"),
             [
                 [
-                    document.shown(p.a),
-                    document.shown(p.b),
+                    clean(p.a, 60),
+                    clean(p.b, 60),
                     number(p.difference),
                     str(p.interval or "none"),
                 ]
-                for p in document.pairs
+                for p in many.pairs
             ],
         ),
         keys=tuple(keys),
     )
 
 
-def _ends(pair: PairRecord) -> list[float]:
+def _ends(pair: MethodPair) -> list[float]:
     inside = [] if pair.interval is None else [pair.interval.low, pair.interval.high]
     return [pair.difference, *inside]
 
 
-def _named(document: ManyDocument, pair: PairRecord) -> str:
-    return f"{document.shown(pair.a)} − {document.shown(pair.b)}"
+def _named(pair: MethodPair) -> str:
+    return f"{clean(pair.a, 60)} − {clean(pair.b, 60)}"
 
 
-def _effect(
-    drawing: Drawing, document: ManyDocument, pair: PairRecord, y: float, left: float
-) -> None:
-    name = " − ".join(columns_of(document.shown(j), 12) for j in (pair.a, pair.b))
+def _effect(drawing: Drawing, pair: MethodPair, y: float, left: float) -> None:
+    name = " − ".join(columns_of(clean(name, 60), 12) for name in (pair.a, pair.b))
     drawing.text(left - 10, drawing.y(y) + 4, name, "tick", anchor="end")
     if pair.interval is not None:
         drawing.span(pair.interval.low, pair.interval.high, y, "s0")
-    said = f"{_named(document, pair)}: {number(pair.difference)}, {pair.interval or 'no interval'}"
+    said = f"{_named(pair)}: {number(pair.difference)}, {pair.interval or 'no interval'}"
     drawing.point(pair.difference, y, "s0", said)

@@ -3,122 +3,242 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import inf
-from typing import Any
+from dataclasses import astuple
 
 from truerisk.core.present import clean, number
 from truerisk.report.figure import FigureTable
 from truerisk.report.layout import Headline, Section, rendered
-from truerisk.report.many_document import ManyDocument, read_many
 from truerisk.report.many_figures import draw_effects, draw_ranks, draw_values
-from truerisk.report.many_text import compared, compared_again, compared_on
+from truerisk.report.methods_text import Repeat
+from truerisk.study.comparison.concluding import p_text
+from truerisk.study.comparison.result import ManyComparison
 
 __all__ = ["draw_many"]
 
+RANKS = (
+    "Demšar J (2006). Statistical comparisons of classifiers over multiple data sets. Journal "
+    "of Machine Learning Research 7:1–30."
+)
+F = (
+    "Iman RL, Davenport JM (1980). Approximations of the critical region of the Friedman "
+    "statistic. Communications in Statistics A 9:571–595."
+)
+HOLM = (
+    "Holm S (1979). A simple sequentially rejective multiple test procedure. Scandinavian "
+    "Journal of Statistics 6:65–70."
+)
+PAIRS = (
+    "Benavoli A, Corani G, Mangili F (2016). Should we really use post-hoc tests based on "
+    "mean-ranks? Journal of Machine Learning Research 17(5):1–10."
+)
+SHIFT = (
+    "Hodges JL, Lehmann EL (1963). Estimates of location based on rank tests. Annals of "
+    "Mathematical Statistics 34:598–611."
+)
+BAYES = (
+    "Benavoli A, Corani G, Demšar J, Zaffalon M (2017). Time for a change: a tutorial for "
+    "comparing multiple classifiers through Bayesian analysis. Journal of Machine Learning "
+    "Research 18(77):1–36."
+)
 
-def draw_many(content: Any) -> str:
-    """The page of a comparison's plain values (`ManyComparison.to_dict`)."""
-    document = read_many(content)
+SPLITS = (
+    "Corani G, Benavoli A, Demšar J, Mangili F, Zaffalon M (2017). Statistical comparison of "
+    "classifiers through Bayesian hierarchical modelling. Machine Learning 106:1817–1837."
+)
+
+
+def draw_many(many: ManyComparison) -> str:
+    """The page of a comparison."""
     values = {
         "eyebrow": "comparison",
-        "title": _title(document),
-        "facts": _facts(document),
-        "headline": list(_headline(document)),
-        "conclusion": [clean(sentence, 4000) for sentence in document.conclusion],
+        "title": _title(many),
+        "facts": _facts(many),
+        "headline": list(_headline(many)),
+        "conclusion": [clean(sentence, 4000) for sentence in many.conclusion],
         "findings": [],
-        "sections": tuple(_sections(document)),
-        "pairs": _pairs(document),
-        "pairs_caption": _caption(document),
-        "splits": _splits(document),
+        "sections": tuple(_sections(many)),
+        "pairs": _pairs(many),
+        "pairs_caption": _caption(many),
+        "splits": _splits(many),
         "splits_caption": (
             "By single splits (hierarchical correlated t test): how probably each is the likeliest "
             "on another data set, and the probabilities of that data set themselves"
         ),
-        "methods": compared(document),
-        "references": compared_on(document),
-        "repeat": compared_again(document),
+        "methods": _methods(many),
+        "references": _references(many),
+        "repeat": _repeat(many),
         "described": [],
-        "notes": [clean(note, 1000) for note in document.notes[:40]],
+        "notes": [clean(note, 1000) for note in many.notes[:40]],
     }
     return rendered("many.html", values)
 
 
-def _title(document: ManyDocument) -> str:
-    n, k = len(document.data_sets), len(document.methods)
-    name = clean(document.name, 80)
+def _title(many: ManyComparison) -> str:
+    n, k = len(many.data_sets), len(many.methods)
+    name = clean(many.name, 80)
     return f"{name + ': ' if name else ''}{k} methods on {n} data sets"
 
 
-def _facts(document: ManyDocument) -> list[str]:
-    took = f"{document.n_compared} of {len(document.data_sets)} data sets compared"
+def _facts(many: ManyComparison) -> list[str]:
+    took = f"{many.n_compared} of {len(many.data_sets)} data sets compared"
     return [
-        clean(document.quantity, 60),
-        f"{clean(document.better, 10)} is better",
-        took if document.left_out else f"{document.n_compared} data sets",
-        f"level {1 - document.confidence:.3g}",
+        clean(many.quantity, 60),
+        f"{clean(many.terms.better, 10)} is better",
+        took if many.left_out else f"{many.n_compared} data sets",
+        f"level {1 - many.terms.confidence_level:.3g}",
     ]
 
 
-def _headline(document: ManyDocument) -> Iterator[Headline]:
-    best = document.ordered[0]
-    rank = f"average rank {document.ranks[best]:.2f}"
-    yield Headline("Best average rank", document.shown(best, 40), rank, "report")
-    f, first, second, p = document.f
-    shown = "∞" if f == inf else f"{f:.2f}"
-    yield Headline("All alike?", f"p {_p(p)}", f"Friedman's test, F({first}, {second}) = {shown}")
-    apart = sum(pair.p_holm < 1 - document.confidence for pair in document.pairs)
-    yield Headline("Told apart", f"{apart} of {len(document.pairs)}", "pairs, after Holm")
-    cd = f"{document.critical_difference:.2f}"
+def _headline(many: ManyComparison) -> Iterator[Headline]:
+    best, rank = many.ordered[0]
+    yield Headline("Best average rank", clean(best, 40), f"average rank {rank:.2f}", "report")
+    test = many.friedman
+    yield Headline("All alike?", p_text(test.p_value), f"Friedman's test, {test}")
+    apart = sum(pair.p_holm < many.terms.alpha for pair in many.pairs)
+    yield Headline("Told apart", f"{apart} of {len(many.pairs)}", "pairs, after Holm")
+    cd = f"{many.critical_difference:.2f}"
     yield Headline("Critical difference", cd, "of average ranks (Nemenyi)")
 
 
-def _p(p: float) -> str:
-    return "< 0.0001" if p < 1e-4 else f"= {p:.3g}"
-
-
-def _sections(document: ManyDocument) -> Iterator[Section]:
+def _sections(many: ManyComparison) -> Iterator[Section]:
     lead = "Ranks within each data set, 1 for the best, averaged over data sets."
-    yield Section(
-        "numbers", "Ranks and values", lead, (draw_ranks(document), draw_values(document))
-    )
+    yield Section("numbers", "Ranks and values", lead, (draw_ranks(many), draw_values(many)))
     lead = "How much two methods differ, and how sure that is."
-    yield Section("pairs", "Two methods at a time", lead, (draw_effects(document),))
+    yield Section("pairs", "Two methods at a time", lead, (draw_effects(many),))
     yield Section("methods", "What was done")
     yield Section("repeat", "How to repeat it")
 
 
-def _pairs(document: ManyDocument) -> FigureTable:
+def _pairs(many: ManyComparison) -> FigureTable:
     head = ("a", "b", "better, tied, worse", "a − b", "interval", "p", "p (Holm)", "a better",
             "the same", "b better")  # fmt: skip
     rows = [
         [
-            document.shown(p.a, 40), document.shown(p.b, 40), f"{p.wins}, {p.ties}, {p.losses}",
+            clean(p.a, 40), clean(p.b, 40), f"{p.wins}, {p.ties}, {p.losses}",
             number(p.difference), str(p.interval or "none"), _short(p.p_value), _short(p.p_holm),
             number(p.better, 3), number(p.equivalent, 3), number(p.worse, 3),
         ]
-        for p in document.pairs
+        for p in many.pairs
     ]  # fmt: skip
     return FigureTable.of(head, rows)
 
 
-def _splits(document: ManyDocument) -> FigureTable | None:
+def _splits(many: ManyComparison) -> FigureTable | None:
     """What the hierarchical test says; None where single splits are not known."""
+    if not _knows_splits(many):
+        return None
     head = ("a", "b", "a better", "the same", "b better", "next: a better", "the same", "b better")
     rows = [
-        [document.shown(p.a, 40), document.shown(p.b, 40), *(number(v, 3) for v in p.by_splits)]
-        for p in document.pairs
-        if p.by_splits is not None
+        [clean(p.a, 40), clean(p.b, 40), *(number(v, 3) for v in astuple(p.hierarchical))]
+        for p in many.pairs
+        if p.hierarchical is not None
     ]
-    return FigureTable.of(head, rows) if rows else None
+    return FigureTable.of(head, rows)
+
+
+def _knows_splits(many: ManyComparison) -> bool:
+    """Whether single splits were looked at."""
+    return any(pair.hierarchical is not None for pair in many.pairs)
 
 
 def _short(p: float) -> str:
     return f"{p:.3g}" if p >= 1e-4 else "0.0000"
 
 
-def _caption(document: ManyDocument) -> str:
+def _caption(many: ManyComparison) -> str:
     return (
         "Data sets on which a is better, tied and worse; the difference; the p-value and Holm's "
         "correction of it; probabilities that on most data sets a or b is better by more than "
-        f"{document.rope:g}, or neither"
+        f"{many.terms.rope:g}, or neither"
     )
+
+
+# ---------------------------------------------------------------- what was done, in words
+
+
+def _methods(many: ManyComparison) -> str:
+    """The methods paragraph."""
+    said = [_which(many), _missing_cells(many), _tests(many), _by_splits(many)]
+    return " ".join([one for one in said if one] + [_overall(many)])
+
+
+def _which(many: ManyComparison) -> str:
+    k, n = len(many.methods), len(many.data_sets)
+    names = ", ".join(clean(name, 40) for name in many.methods[:12])
+    more = f" and {k - 12} more" if k > 12 else ""
+    return (
+        f"We compared {k} methods ({names}{more}) on {n} data sets by their "
+        f"{clean(many.quantity, 60)}."
+    )
+
+
+def _missing_cells(many: ManyComparison) -> str:
+    cells = sum(value is None for row in many.values for value in row)
+    if not cells:
+        return "Every method had a value on every data set."
+    total = len(many.data_sets) * len(many.methods)
+    if many.terms.missing == "last":
+        rule = (
+            "a method without a value was ranked last, and differences were taken where both had "
+            "one"
+        )
+    else:
+        rule = f"only the {many.n_compared} data sets with values of all methods took part"
+    return f"{cells} of {total} values were missing; {rule}."
+
+
+def _tests(many: ManyComparison) -> str:
+    by = (
+        "differences of average ranks"
+        if many.terms.pairwise == "ranks"
+        else "Wilcoxon's signed-rank test with zeros by Pratt's rule"
+    )
+    against = "" if many.terms.control is None else f" against {clean(many.terms.control, 40)}"
+    return (
+        "Average ranks were tested by Friedman's test in the form of Iman and Davenport, corrected "
+        f"for ties, and pairs{against} by {by}, with Holm's correction over {len(many.pairs)} "
+        "tests. Differences are Hodges–Lehmann estimates with the interval of the signed-rank "
+        "test; probabilities are those of the Bayesian signed-rank test (prior of strength 0.5 at "
+        f"zero, 50,000 draws) with values within {many.terms.rope:g} taken as practically the same."
+    )
+
+
+def _by_splits(many: ManyComparison) -> str:
+    if not _knows_splits(many):
+        return ""
+    return (
+        "The results of single splits entered a hierarchical model with correlated splits (the "
+        "correlated t test of Corani and others), whose posterior was summed on a grid."
+    )
+
+
+def _overall(many: ManyComparison) -> str:
+    test, version = many.friedman, many.versions.get("truerisk", "of unknown version")
+    return (
+        f"{test}, p = {test.p_value:.3g}; chi-square({test.df}) = {test.chi_square:.2f}, "
+        f"p = {test.chi_p_value:.3g}. Computed with truerisk {clean(version, 40)}, seed "
+        f"{many.terms.random_state}."
+    )
+
+
+def _references(many: ManyComparison) -> list[str]:
+    """What the paragraph rests on."""
+    own = [PAIRS] if many.terms.pairwise == "wilcoxon" else []
+    return [RANKS, F, HOLM, *own, SHIFT, BAYES, *([SPLITS] if _knows_splits(many) else [])]
+
+
+def _repeat(many: ManyComparison) -> Repeat:
+    """The call; the values themselves are on the page."""
+    given = [
+        f"better={clean(many.terms.better, 20)!r}",
+        f"rope={many.terms.rope:g}",
+        f"missing={clean(many.terms.missing, 20)!r}",
+        f"pairwise={clean(many.terms.pairwise, 20)!r}",
+        *([] if many.terms.control is None else [f"control={clean(many.terms.control, 60)!r}"]),
+        f"confidence_level={many.terms.confidence_level:g}",
+        f"random_state={many.terms.random_state}",
+    ]
+    if _knows_splits(many):
+        given.insert(0, "correlation=...")
+    call = "\n".join(["tr.compare_many(", "    scores,", *(f"    {one}," for one in given), ")"])
+    return Repeat(call, tuple((clean(n, 40), clean(v, 40)) for n, v in many.versions.items()))

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from truerisk.core.errors import BadData
 from truerisk.core.json_values import parse, read_text, schema_of
 from truerisk.core.present import clean
+from truerisk.core.records import Record
 from truerisk.core.validation.validation import Validation
-from truerisk.report import audit_document, document, many_document
+from truerisk.report import audit_document, document
 from truerisk.report.assessment_page import draw_page
 from truerisk.report.audit_page import draw_audit
 from truerisk.report.many_page import draw_many
 from truerisk.report.validation_page import draw_validation
+from truerisk.study.comparison.result import ManyComparison
 
 __all__ = ["draw_any", "page_of_file"]
 
 
-VALIDATION = Validation.schema.partition("/")[0]
+RECORDS: dict[type[Record], Callable[[Any], str]] = {
+    Validation: draw_validation,
+    ManyComparison: draw_many,
+}
 
 
 def draw_any(content: Any) -> str:
@@ -25,10 +31,11 @@ def draw_any(content: Any) -> str:
     draw = {
         document.SCHEMA: draw_page,
         audit_document.SCHEMA: draw_audit,
-        many_document.SCHEMA: draw_many,
-        VALIDATION: _draw_validation,
     }
     schema = schema_of(content)
+    for cls, drawn in RECORDS.items():
+        if cls.schema.partition("/")[0] == schema:
+            return drawn(cls.from_dict(content))
     if schema not in draw:
         raise BadData(
             f"this is a '{clean(schema, 60)}', and a report is drawn of an assessment, an audit, a "
@@ -36,10 +43,6 @@ def draw_any(content: Any) -> str:
             "--json`, `truerisk study compare --json` or to_json(path) writes one."
         )
     return draw[schema](content)
-
-
-def _draw_validation(content: Any) -> str:
-    return draw_validation(Validation.from_dict(content))
 
 
 def page_of_file(path: Any) -> str:

@@ -24,6 +24,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from truerisk.core.records import Share
+
 __all__ = ["FEWEST_SETS", "FEWEST_SPLITS", "Hierarchical", "hierarchical"]
 
 FEWEST_SETS, FEWEST_SPLITS = 3, 3
@@ -45,12 +47,12 @@ class Hierarchical:
     probabilities.
     """
 
-    better: float
-    equivalent: float
-    worse: float
-    next_better: float
-    next_equivalent: float
-    next_worse: float
+    better: Share
+    equivalent: Share
+    worse: Share
+    next_better: Share
+    next_equivalent: Share
+    next_worse: Share
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import factorial, inf, sqrt
+from typing import Annotated
 
 import numpy as np
 
+from truerisk.core.records import FINITE, Count, Share
 from truerisk.core.ties import tied_groups
 
 __all__ = ["Friedman", "critical_difference", "friedman", "holm", "rank_errors", "ranked"]
@@ -44,14 +46,18 @@ class Friedman:
     The statistics that end in `_as_printed` are without correction for ties, as in Demšar (2006).
     """
 
-    chi_square: float
-    df: int
-    chi_p_value: float
+    chi_square: Annotated[float, FINITE]
+    df: Count
+    chi_p_value: Share
     f: float
-    f_df: tuple[int, int]
-    p_value: float
+    f_df: tuple[Count, Count]
+    p_value: Share
     chi_square_as_printed: float
     f_as_printed: float
+
+    def __str__(self) -> str:
+        value = "∞" if self.f == inf else f"{self.f:.2f}"  # where all data sets rank alike
+        return f"F({self.f_df[0]}, {self.f_df[1]}) = {value}"
 
 
 def friedman(ranks: np.ndarray) -> Friedman:

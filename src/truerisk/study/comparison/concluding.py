@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import inf
 
 from truerisk.core.statistics.ranks import Friedman
 from truerisk.study.comparison.pairs import MethodPair
 from truerisk.study.comparison.terms import Terms
 
-__all__ = ["Grounds", "concluded", "f_text", "p_text"]
+__all__ = ["Grounds", "concluded", "p_text"]
 
 SURE = 0.95
 NAMED = 6
@@ -50,11 +49,6 @@ def p_text(p: float) -> str:
     return "p < 0.0001" if p < 1e-4 else f"p = {p:.3g}"
 
 
-def f_text(f: float) -> str:
-    """An F, which is infinite where all data sets rank alike."""
-    return "∞" if f == inf else f"{f:.2f}"
-
-
 def _best(found: Grounds) -> str:
     ordered = found.ordered
     lowest = [name for name, rank in ordered if rank <= ordered[0][1] + 1e-9]
@@ -69,7 +63,7 @@ def _best(found: Grounds) -> str:
 
 def _overall(found: Grounds) -> str:
     test = found.friedman
-    said = f"F({test.f_df[0]}, {test.f_df[1]}) = {f_text(test.f)}, {p_text(test.p_value)}"
+    said = f"{test}, {p_text(test.p_value)}"
     if test.p_value < found.terms.alpha:
         return f"The ranks differ by more than chance (Friedman's test, {said})."
     return f"The ranks do not differ by more than chance may make them (Friedman's test, {said})."

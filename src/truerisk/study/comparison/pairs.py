@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import Annotated
 
 import numpy as np
 
 from truerisk.core.contracts import Streams
 from truerisk.core.interval import Interval
+from truerisk.core.records import FINITE, Count, Share
 from truerisk.core.statistics.dirichlet_signed_rank import dirichlet_signed_rank
 from truerisk.core.statistics.hierarchical import Hierarchical, hierarchical
 from truerisk.core.statistics.ranks import holm, rank_errors
@@ -35,20 +37,20 @@ class MethodPair:
 
     a: str
     b: str
-    n: int
-    wins: int
-    ties: int
-    losses: int
+    n: Count
+    wins: Count
+    ties: Count
+    losses: Count
     rank_difference: float
     statistic: float
-    p_value: float
-    p_holm: float
-    difference: float
+    p_value: Share
+    p_holm: Share
+    difference: Annotated[float, FINITE]
     interval: Interval | None
     correlation: float | None
-    better: float
-    equivalent: float
-    worse: float
+    better: Share
+    equivalent: Share
+    worse: Share
     favours_a: bool
     hierarchical: Hierarchical | None = None
 

@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, astuple, dataclass, fields
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import asdict, astuple, dataclass, field, fields
+from typing import Annotated, Any, ClassVar
 
 from truerisk.core import present
 from truerisk.core.displays import displays
 from truerisk.core.errors import UnknownName
+from truerisk.core.records import FINITE, Column, Count, Record
 from truerisk.core.results import frame_of
 from truerisk.core.statistics.hierarchical import Hierarchical
 from truerisk.core.statistics.ranks import Friedman
 from truerisk.core.version import __version__
-from truerisk.core.writing import Written, also_written
-from truerisk.study.comparison.concluding import f_text, p_text
+from truerisk.core.writing import also_written
+from truerisk.study.comparison.concluding import p_text
 from truerisk.study.comparison.pairs import MethodPair
 from truerisk.study.comparison.terms import Terms
 
-__all__ = ["SCHEMA", "ManyComparison"]
+__all__ = ["ManyComparison"]
 
-SCHEMA = "truerisk.many-comparison/1"
+Number = Annotated[float, FINITE]
 
 
 @dataclass(frozen=True)
-class ManyComparison(Written):
+class ManyComparison(Record):
     """Methods compared over data sets by their values, the table of `data_sets` × `methods`.
 
     `ranks` are average ranks, 1 the best, on the `n_compared` data sets that took part; those of
@@ -33,20 +35,38 @@ class ManyComparison(Written):
     the data did not allow.
     """
 
+    schema: ClassVar[str] = "truerisk.many-comparison/1"
+    derived: ClassVar[tuple[str, ...]] = ("alike",)
+
     quantity: str
-    data_sets: tuple[str, ...]
-    methods: tuple[str, ...]
-    values: tuple[tuple[float | None, ...], ...]
-    ranks: tuple[float, ...]
+    data_sets: Annotated[tuple[str, ...], Column("data sets", most=10_000)]
+    methods: Annotated[tuple[str, ...], Column("methods", least=2, most=200)]
+    values: Annotated[tuple[tuple[Number | None, ...], ...], Column("data sets")]
+    ranks: Annotated[tuple[Number, ...], Column("methods")]
     friedman: Friedman
-    critical_difference: float
+    critical_difference: Number
     pairs: tuple[MethodPair, ...]
     terms: Terms
-    n_compared: int
+    n_compared: Count
     conclusion: tuple[str, ...]
     left_out: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     name: str = ""
+    versions: Mapping[str, str] = field(default_factory=lambda: {"truerisk": __version__})
+
+    @property
+    def flaw(self) -> tuple[str | int, ...] | None:
+        """What makes it none, where it was read from a file."""
+        if len(set(self.methods)) < len(self.methods):
+            return "methods", "methods of different names"
+        for i, row in enumerate(self.values):
+            if len(row) != len(self.methods):
+                return "values", i, f"an array of {len(self.methods)} entries"
+        for i, pair in enumerate(self.pairs):
+            for end in ("a", "b"):
+                if getattr(pair, end) not in self.methods:
+                    return "pairs", i, end, "the name of a method"
+        return None
 
     @property
     def ordered(self) -> list[tuple[str, float]]:
@@ -85,31 +105,9 @@ class ManyComparison(Written):
         rows = [_flat(pair) for pair in self.pairs]
         return frame_of({name: [row[name] for row in rows] for name in rows[0]})
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, under a versioned schema name."""
-        return {
-            "schema": SCHEMA,
-            "name": self.name,
-            "quantity": self.quantity,
-            "conclusion": list(self.conclusion),
-            "data_sets": list(self.data_sets),
-            "methods": list(self.methods),
-            "values": [list(row) for row in self.values],
-            "ranks": list(self.ranks),
-            "friedman": present.plain(asdict(self.friedman)),
-            "critical_difference": self.critical_difference,
-            "alike": [list(group) for group in self.alike],
-            "pairs": [present.plain(asdict(pair)) for pair in self.pairs],
-            "terms": asdict(self.terms),
-            "n_compared": self.n_compared,
-            "left_out": list(self.left_out),
-            "notes": list(self.notes),
-            "versions": {"truerisk": __version__},
-        }
-
     def to_html(self, path: Any = None) -> str:
         """One HTML page that needs nothing else, also written to `path` where one is given."""
-        return also_written(path, lambda: str(displays.load("many-page")(self.to_dict())))
+        return also_written(path, lambda: str(displays.load("many-page")(self)))
 
     def plot(self, ax: Any = None) -> Any:
         """The critical-difference diagram (needs matplotlib)."""
@@ -121,8 +119,8 @@ class ManyComparison(Written):
         test = self.friedman
         overall = (
             f"Friedman: chi-square({test.df}) = {test.chi_square:.2f}, "
-            f"{p_text(test.chi_p_value)}; F({test.f_df[0]}, {test.f_df[1]}) = {f_text(test.f)}, "
-            f"{p_text(test.p_value)}; critical difference {self.critical_difference:.2f}"
+            f"{p_text(test.chi_p_value)}; {test}, {p_text(test.p_value)}; "
+            f"critical difference {self.critical_difference:.2f}"
         )
         if any(pair.hierarchical is not None for pair in self.pairs):
             rows = [_split_row(pair) for pair in self.pairs if pair.hierarchical is not None]
