@@ -5,17 +5,12 @@
 | `app.py` | the group of commands, exit codes, errors as one sentence |
 | `estimate.py`, `assess.py`, `validate.py`, `audit.py`, `report.py` | commands |
 | `permute.py` | whether a tuned learner is above chance |
-| `compare_study.py` | `study compare` |
 | `plan.py`, `posterior.py`, `roc.py`, `compare.py`, `reproduce.py`, `study.py` | more commands |
 | `registries.py` | `methods`, `engines`, `datasets`: the tables of words |
-| `factory.py` | a function in a user's file |
-| `pages.py` | where pages go, and the command that they repeat |
-| `searches.py` | the search that a learner's word stands for |
 | `reviews.py` | what `validate` and `assess --validate` are asked alike |
-| `source.py` | a file or a bundled data set as X and y |
-| `workers.py` | worker processes or a cluster, for commands that fit |
+| `source.py` | a file or a bundled data set as X and y, and the search of a learner's word |
+| `options.py` | options that commands share: workers, stores, pages |
 | `output.py` | progress on stderr, JSON on stdout |
-| `stores.py` | where stores lie, and what ends a run that writes to one |
 """
 
 from __future__ import annotations

@@ -10,8 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from truerisk.cli.options import (
+    check_writable,
+    executor_of,
+    in_a_folder,
+    store_path,
+    terminated,
+    typed,
+    worker_options,
+)
 from truerisk.cli.output import listed, say, show, shown_progress, worded_warnings
-from truerisk.cli.pages import check_writable, typed
 from truerisk.cli.reviews import REVIEWED, review_options, reviewed
 from truerisk.cli.source import (
     Source,
@@ -20,8 +28,6 @@ from truerisk.cli.source import (
     read_source,
     source_options,
 )
-from truerisk.cli.stores import in_a_folder, store_path, terminated
-from truerisk.cli.workers import executor_of, worker_options
 from truerisk.core.writing import write_text
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from truerisk.cli.options import executor_of, worker_options
 from truerisk.cli.output import listed, say, show, shown_progress, worded_warnings
 from truerisk.cli.source import (
     Source,
@@ -17,7 +18,6 @@ from truerisk.cli.source import (
     read_source,
     source_options,
 )
-from truerisk.cli.workers import executor_of, worker_options
 from truerisk.core.registry import closest
 
 __all__ = ["estimate", "read_model"]

@@ -6,10 +6,9 @@ from typing import Any
 
 import click
 
+from truerisk.cli.options import executor_of, worker_options
 from truerisk.cli.output import say, show, shown_progress, worded_warnings
-from truerisk.cli.searches import search_of
-from truerisk.cli.source import read_source, source_options, time_option
-from truerisk.cli.workers import executor_of, worker_options
+from truerisk.cli.source import read_source, search_of, source_options, time_option
 
 __all__ = ["permute"]
 

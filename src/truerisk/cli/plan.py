@@ -7,10 +7,9 @@ from typing import Any
 
 import click
 
+from truerisk.cli.options import executor_of, worker_options
 from truerisk.cli.output import say, show, shown_progress, worded_warnings
-from truerisk.cli.searches import search_of
-from truerisk.cli.source import Source, read_source, source_options
-from truerisk.cli.workers import executor_of, worker_options
+from truerisk.cli.source import Source, read_source, search_of, source_options
 from truerisk.core.errors import BadData
 
 __all__ = ["plan"]

@@ -18,6 +18,7 @@ __all__ = [
     "order_options",
     "positive_option",
     "read_source",
+    "search_of",
     "source_options",
     "time_option",
 ]
@@ -219,3 +220,15 @@ def label_written(source: Source, positive: str | None) -> Any:
 
     known = clean(", ".join(sorted({str(label) for label in source.y})), 160)
     raise BadData(f"--positive {clean(positive, 40)} is no class of the target, which has {known}.")
+
+
+def search_of(word: str, source: Source, *, n_rows: int | None = None, **options: Any) -> Any:
+    """The learner of a word, tuned over its usual grid; `n_rows` is what the grid is made for."""
+    from truerisk.api.road.usual_word import parts_of
+    from truerisk.api.search import HonestSearchCV
+    from truerisk.models.learners import learner
+
+    rows = len(source.y) if n_rows is None else n_rows
+    layout = {"n_rows": rows, "n_classes": source.n_classes, **source.layout}
+    layout["parts"] = parts_of(source, [options.get("select_by")])
+    return HonestSearchCV(*learner(word, source.task, **layout), **options)

@@ -7,11 +7,10 @@ from typing import Any
 import click
 
 from truerisk.cli.estimate import read_model
+from truerisk.cli.options import check_writable, executor_of, worker_options
 from truerisk.cli.output import say, show, shown_progress, worded_warnings
-from truerisk.cli.pages import check_writable
 from truerisk.cli.reviews import REVIEWED, review_options, reviewed
 from truerisk.cli.source import order_options, read_source, source_options
-from truerisk.cli.workers import executor_of, worker_options
 
 __all__ = ["validate"]
 
