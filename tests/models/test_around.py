@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from truerisk.models.around import Around
+from truerisk.models.early_stopping import Around
 from truerisk.models.threshold import ThresholdClassifier
 
 X, Y = pd.DataFrame({"a": np.arange(20.0), "b": np.ones(20)}), np.arange(20) > 9

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from truerisk.core.errors import BadData
 from truerisk.core.table.data import Data
-from truerisk.resampling.held_out import draw_held_out
+from truerisk.resampling.samples import draw_held_out
 
 
 def data_of(y, groups=None) -> Data:

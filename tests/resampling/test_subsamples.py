@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from truerisk.core.table.data import Data
-from truerisk.resampling.subsamples import draw_order, subsamples
+from truerisk.resampling.samples import draw_order, subsamples
 
 Y = np.repeat([0, 1, 2], [60, 30, 10])
 DATA = Data.check(np.zeros((100, 1)), Y, task="classification")

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from truerisk.core.plan import ALL, PlanBuilder
-from truerisk.testing.nesting_builder import NestingBuilder
+from truerisk.testing.strategies import NestingBuilder
 
 
 @given(st.integers(0, 2**31), st.integers(4, 12), st.booleans())

@@ -11,7 +11,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.tree import DecisionTreeClassifier
 
 from truerisk.datasets import GaussianProblem
-from truerisk.testing.problems import PureNoise, noisy_line, problems, pure_noise, two_gaussians
+from truerisk.testing.replicates import PureNoise, noisy_line, problems, pure_noise, two_gaussians
 
 LEARNERS = {
     "classification": (LinearDiscriminantAnalysis(), DecisionTreeClassifier(max_depth=3)),

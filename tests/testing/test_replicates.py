@@ -10,8 +10,16 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from truerisk.methods import MonteCarlo, as_method
-from truerisk.testing.problems import NoisyLine, PureNoise, pure_noise, two_gaussians
-from truerisk.testing.replicates import Replicates, check_bias, check_mean, replicate
+from truerisk.testing.replicates import (
+    NoisyLine,
+    PureNoise,
+    Replicates,
+    check_bias,
+    check_mean,
+    pure_noise,
+    replicate,
+    two_gaussians,
+)
 
 ALWAYS_1 = DummyClassifier(strategy="constant", constant=1)
 LEAST_SQUARES = LinearRegression(fit_intercept=False)

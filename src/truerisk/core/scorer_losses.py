@@ -28,7 +28,7 @@ from truerisk.core.losses import (
     ZeroOne,
 )
 from truerisk.core.positive import PositiveScorer, class_named
-from truerisk.core.scores.one_class import OfOneClass
+from truerisk.core.scores.confusion import OfOneClass
 from truerisk.core.table.data import Data
 
 __all__ = ["ScorerLoss", "loss_of_scorer", "perfect_rule", "same_as_scorer", "scorer_word"]

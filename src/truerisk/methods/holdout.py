@@ -25,7 +25,7 @@ from truerisk.methods.parts.averages import (
     tested_by_average,
 )
 from truerisk.methods.parts.procedure import by_fit, chosen_candidate, tuned, winners_of
-from truerisk.resampling.held_out import draw_held_out
+from truerisk.resampling.samples import draw_held_out
 
 __all__ = ["Holdout", "MonteCarlo", "ThreeWay"]
 

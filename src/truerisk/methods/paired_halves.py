@@ -23,7 +23,7 @@ from truerisk.methods.interval_forms.form import NONE, if_independent
 from truerisk.methods.parts.averages import tested_with
 from truerisk.methods.parts.set_risks import split_risks
 from truerisk.resampling.folds import draw_folds
-from truerisk.resampling.held_out import draw_held_out
+from truerisk.resampling.samples import draw_held_out
 
 __all__ = ["PairedHalves"]
 

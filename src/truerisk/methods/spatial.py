@@ -18,7 +18,7 @@ from truerisk.core.plan.plan import ALL, Plan
 from truerisk.core.table.data import Data
 from truerisk.core.warned import warn
 from truerisk.methods.parts.averages import Average, Averaged, check_average
-from truerisk.resampling.blocks import block_folds, blocks_of, rows_within, side_of
+from truerisk.resampling.folds import block_folds, blocks_of, rows_within, side_of
 
 __all__ = ["Blocks", "Buffered", "said"]
 

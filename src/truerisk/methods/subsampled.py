@@ -17,7 +17,7 @@ from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.methods.parts.averages import Average, Averaged
 from truerisk.methods.words import USUAL_FOLDS, as_method
-from truerisk.resampling.subsamples import draw_order, subsamples
+from truerisk.resampling.samples import draw_order, subsamples
 
 __all__ = ["Subsampled"]
 

@@ -6,14 +6,12 @@ boosters.py      gradient boosting by word: scikit-learn's and that of three pac
 labelled_xgboost.py   XGBoost's classifier for labels of any kind
 levelled_lightgbm.py  LightGBM with its columns of levels as a parameter
 levelled_catboost.py  CatBoost with columns of levels that can be cloned
-early_stopping.py  EarlyStopping, boosting that ends where rows set aside say so
-stopping.py      how each package is told of these rows
-around.py        a model around another one, whose columns are those of the one inside
+early_stopping.py  EarlyStopping, boosting that ends where rows set aside say so, and how each
+                 package is given these rows
 stated/          what a fitted model states of itself: degrees of freedom, its linear rule
 searches.py      which learners answer by the best of the models that they tried
 preparation.py   what happens to columns before a learner sees them, inside the folds
-parzen.py        ParzenClassifier, a kernel density per class
-parzen_width.py  kernel sums, their leave-one-out form, and the widths it chooses
+parzen.py        ParzenClassifier, a kernel density per class, and the widths it chooses
 interval_classifier.py  IntervalClassifier, least errors with at most k intervals on the line
 logistic_path.py LogisticPath, logistic regression at every L1 or elastic-net penalty
 logistic_places.py  its solutions at the places that a list of `at` names

@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
 
 from truerisk.core.arguments import shown
 from truerisk.core.statistics.operating_points import RATES, Sweep, check_cost, check_rate
-from truerisk.models.around import Around
+from truerisk.models.early_stopping import Around
 
 __all__ = ["ThresholdClassifier"]
 

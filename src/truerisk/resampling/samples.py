@@ -1,4 +1,4 @@
-"""Bootstrap samples: how often each row is drawn; plain, within classes, or whole groups."""
+"""Rows drawn at random: a held-out part, bootstrap samples, training sets nested in one another."""
 
 from __future__ import annotations
 
@@ -10,8 +10,38 @@ from truerisk.core.arguments import as_array
 from truerisk.core.errors import BadData, TrueRiskWarning
 from truerisk.core.table.data import Data
 from truerisk.core.warned import warn
+from truerisk.resampling.folds import shuffled_by_class
 
-__all__ = ["draw_samples", "given_samples"]
+__all__ = ["draw_held_out", "draw_order", "draw_samples", "given_samples", "subsamples"]
+
+
+def draw_held_out(
+    data: Data, share: float, rng: np.random.Generator, *, stratify: bool = True
+) -> np.ndarray:
+    """Row numbers, ascending, of a held-out part; neither part is empty."""
+    if not 0 < share < 1:
+        raise BadData(f"a held-out share of {share} leaves nothing on one side; use 0 < share < 1.")
+    if data.n_rows < 2:
+        raise BadData("one row (n_samples=1) cannot be split into a training and a test part.")
+    if data.groups is not None:
+        return _grouped(data.groups, share, rng)
+    by_class = stratify and data.codes is not None
+    order = shuffled_by_class(data, rng) if by_class else rng.permutation(data.n_rows)
+    size = min(max(round(data.n_rows * share), 1), data.n_rows - 1)
+    # A random start: a fixed one would round the first class down and the last up, every time.
+    steps = np.floor(np.arange(data.n_rows + 1) * size / data.n_rows + rng.random())
+    return np.sort(order[np.diff(steps) > 0])
+
+
+def _grouped(groups: np.ndarray, share: float, rng: np.random.Generator) -> np.ndarray:
+    """Groups in random order until the share is reached as nearly as whole groups allow."""
+    names, member, sizes = np.unique(groups, return_inverse=True, return_counts=True)
+    if len(names) < 2:
+        raise BadData("one group cannot be split into two parts: more groups are needed.")
+    order = rng.permutation(len(names))
+    filled = np.cumsum(sizes[order])
+    n_groups = int(np.abs(filled[:-1] - share * len(groups)).argmin()) + 1
+    return np.flatnonzero(np.isin(member, order[:n_groups]))
 
 
 def draw_samples(
@@ -99,3 +129,56 @@ def _classes_of_members(data: Data, member: np.ndarray, n_members: int) -> np.nd
             "within classes: use stratify=False."
         )
     return classes
+
+
+def draw_order(data: Data, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """These rows in an order any stretch of which is a stratified subsample, or holds whole groups.
+
+    Within each class the rows are shuffled, and row r of n_c stands at (r + u)/n_c with one u for
+    the class: a stretch of m rows has m n_c/n of them, to within less than 2. Groups are shuffled
+    whole.
+    """
+    if data.groups is not None:
+        _, member = np.unique(data.groups[rows], return_inverse=True)
+        shuffled = rng.permutation(int(member.max()) + 1)[member.ravel()]
+        return rows[np.argsort(shuffled, kind="stable")]
+    shuffled = rng.permutation(rows)
+    if data.codes is None:
+        return shuffled
+    codes = data.codes_of(shuffled)
+    place = np.empty(len(rows))
+    for code in np.unique(codes):
+        mine = codes == code
+        place[mine] = (np.arange(mine.sum()) + rng.random()) / mine.sum()
+    return shuffled[np.argsort(place, kind="stable")]
+
+
+def subsamples(
+    order: np.ndarray, groups: np.ndarray | None, size: int, draws: int
+) -> list[np.ndarray]:
+    """Stretches of `size` rows, one after the other, at most `draws`: the first is in larger ones.
+
+    Whole groups fill a stretch as nearly as they can, and none is begun that they cannot fill.
+
+    >>> [part.tolist() for part in subsamples(np.array([3, 0, 2, 1]), None, 2, 2)]
+    [[0, 3], [1, 2]]
+    >>> [part.tolist() for part in subsamples(np.arange(6), np.array(list("aabbcc")), 3, 2)]
+    [[0, 1], [2, 3]]
+    """
+    if groups is None:
+        there_are = min(draws, len(order) // size)
+        return [np.sort(order[j * size : (j + 1) * size]) for j in range(there_are)]
+    ends = _ends_of_groups(groups[order])
+    parts: list[np.ndarray] = []
+    start = 0
+    while len(parts) < draws and len(order) - start >= size:
+        later = ends[ends > start]
+        end = int(later[np.abs(later - start - size).argmin()])
+        parts.append(np.sort(order[start:end]))
+        start = end
+    return parts
+
+
+def _ends_of_groups(groups: np.ndarray) -> np.ndarray:
+    """Where the run of each group ends."""
+    return np.append(np.flatnonzero(groups[1:] != groups[:-1]) + 1, len(groups))

@@ -10,12 +10,9 @@
 | `situations.py` | what an engine is asked: families, plain data, plans, every response |
 | `comparing.py` | answers held against those of another, and against the contract |
 | `strategies.py` | hypothesis draws data and plans |
-| `nesting_builder.py` | plans inside the train sets of a plan, question by question |
 | `learners.py` | learners whose answers do not depend on the order of rows; the perfect rule |
 | `changing.py` | the same problem in other words: rows permuted, classes renamed |
-| `processes.py` | the same evaluation in another process |
-| `problems.py` | problems with a known true risk |
-| `replicates.py` | the mean of a method over many draws, against what it should be |
+| `replicates.py` | the mean of a method over many draws of problems with a known true risk |
 
 The author of a method writes::
 

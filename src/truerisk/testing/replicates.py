@@ -1,7 +1,8 @@
-"""What a method says on average over many draws of a problem, against what it should say."""
+"""Problems with a known risk: what a method says on average over many draws of one."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -10,12 +11,166 @@ import numpy as np
 from truerisk.core.contracts import Method
 from truerisk.core.family import Family
 from truerisk.core.losses import Squared, ZeroOne
-from truerisk.core.table.data import Data
+from truerisk.core.table.data import Data, Task
+from truerisk.datasets.gaussian import GaussianProblem, TrueRisk
+from truerisk.datasets.simple import make_simple
 from truerisk.testing.cases import Case, evaluate
 from truerisk.testing.checks import require
-from truerisk.testing.problems import KnownProblem
 
-__all__ = ["Replicates", "check_bias", "check_mean", "replicate"]
+__all__ = [
+    "KnownProblem",
+    "NoisyLine",
+    "PureNoise",
+    "Replicates",
+    "TwoGaussians",
+    "check_bias",
+    "check_mean",
+    "noisy_line",
+    "problems",
+    "pure_noise",
+    "replicate",
+    "two_gaussians",
+]
+
+FRESH_ROWS = 100_000
+
+
+class KnownProblem(ABC):
+    """A distribution of (X, y)."""
+
+    name: str
+    task: Task
+
+    @property
+    @abstractmethod
+    def least_risk(self) -> float:
+        """The risk of the best rule there is (zero-one or squared loss)."""
+
+    @abstractmethod
+    def draw(self, n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+        """`n` independent rows."""
+
+    @abstractmethod
+    def true_risk(self, model: Any) -> TrueRisk:
+        """Risk of a fitted model; `std_error` is 0 where the risk is exact."""
+
+
+@dataclass(frozen=True)
+class TwoGaussians(KnownProblem):
+    """Two Gaussian classes, each row's class a fair coin; zero-one loss.
+
+    The risk of a linear classifier is exact, that of any other is measured on fresh rows.
+    """
+
+    gaussians: GaussianProblem = make_simple
+
+    name = "two Gaussians"
+    task = "classification"
+
+    @property
+    def least_risk(self) -> float:
+        return self.gaussians.bayes_risk
+
+    def draw(self, n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+        rng = np.random.default_rng(seed)
+        y = rng.integers(2, size=n)
+        X, _ = self.gaussians((n, n), shuffle=False, random_state=rng)
+        return np.where(y[:, None] == 0, X[:n], X[n:]), y
+
+    def true_risk(self, model: Any) -> TrueRisk:
+        classes = np.asarray(getattr(model, "classes_", ()))
+        linear = np.size(getattr(model, "coef_", ())) == self.gaussians.n_features
+        if linear and np.array_equal(classes, [0, 1]):
+            return _exact(self.gaussians.true_risk_linear(model.coef_, model.intercept_))
+        return self.gaussians.true_risk(model, n_test=FRESH_ROWS)
+
+
+@dataclass(frozen=True)
+class PureNoise(KnownProblem):
+    r"""Class 1 with probability `share`, whatever the features say; zero-one loss.
+
+    A rule that answers 1 with probability q has risk share + (1 − 2 share) q: at share ½ every
+    rule has risk ½.
+    """
+
+    share: float = 0.5
+    n_features: int = 5
+
+    name = "pure noise"
+    task = "classification"
+
+    @property
+    def least_risk(self) -> float:
+        return min(self.share, 1 - self.share)
+
+    def draw(self, n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((n, self.n_features))
+        return X, (rng.random(n) < self.share).astype(np.int64)
+
+    def true_risk(self, model: Any) -> TrueRisk:
+        if self.share == 0.5:
+            return _exact(0.5)
+        X, _ = self.draw(FRESH_ROWS, 0)
+        ones = np.asarray(model.predict(X)) == 1
+        slope = 1 - 2 * self.share
+        error = abs(slope) * float(ones.std()) / np.sqrt(len(X))
+        return TrueRisk(self.share + slope * float(ones.mean()), error, len(X))
+
+
+@dataclass(frozen=True)
+class NoisyLine(KnownProblem):
+    r"""y = Xβ + ε with X ~ N(0, I) and ε ~ N(0, σ²); squared loss.
+
+    A linear model (b, b₀) has risk σ² + ‖b − β‖² + b₀², exactly. Least squares without intercept
+    on n rows has mean risk σ² (1 + p/(n − p − 1)) and mean apparent risk σ² (1 − p/n).
+    """
+
+    coef: tuple[float, ...] = (1.0, -1.0, 0.5)
+    noise_variance: float = 2.0
+
+    name = "noisy line"
+    task = "regression"
+
+    @property
+    def least_risk(self) -> float:
+        return self.noise_variance
+
+    def least_squares_risk(self, n: int) -> float:
+        """Mean risk of least squares without intercept on n rows."""
+        p = len(self.coef)
+        return self.noise_variance * (1 + p / (n - p - 1))
+
+    def least_squares_apparent(self, n: int) -> float:
+        """Mean apparent risk of the same."""
+        return self.noise_variance * (1 - len(self.coef) / n)
+
+    def draw(self, n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((n, len(self.coef)))
+        noise = rng.standard_normal(n) * np.sqrt(self.noise_variance)
+        return X, X @ np.array(self.coef) + noise
+
+    def true_risk(self, model: Any) -> TrueRisk:
+        if np.size(getattr(model, "coef_", ())) == len(self.coef):
+            gap = np.asarray(model.coef_).ravel() - self.coef
+            offset = float(np.ravel(model.intercept_)[0])
+            return _exact(self.noise_variance + float(gap @ gap) + offset**2)
+        X, _ = self.draw(FRESH_ROWS, 0)
+        gaps = (np.asarray(model.predict(X)) - X @ np.array(self.coef)) ** 2
+        error = float(gaps.std() / np.sqrt(len(X)))
+        return TrueRisk(self.noise_variance + float(gaps.mean()), error, len(X))
+
+
+def _exact(risk: float) -> TrueRisk:
+    return TrueRisk(float(risk), 0.0, 0)
+
+
+two_gaussians = TwoGaussians()
+pure_noise = PureNoise()
+noisy_line = NoisyLine()
+problems: tuple[KnownProblem, ...] = (two_gaussians, pure_noise, noisy_line)
+
 
 Direction = Literal["optimistic", "pessimistic", "none"]
 

@@ -5,25 +5,23 @@ Hypothesis is imported when a strategy is made, so that the other checks run wit
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from truerisk.core.errors import MissingExtra
-from truerisk.core.plan.builder import PlanBuilder
+from truerisk.core.plan.builder import PlanBuilder, RowSet
 from truerisk.core.plan.pairs import with_pairs
 from truerisk.core.plan.partitions import leave_out
-from truerisk.core.plan.plan import ALL, Plan
+from truerisk.core.plan.plan import ALL, Plan, RowSets
 from truerisk.core.table.data import Data, Task
-from truerisk.testing.nesting_builder import NestingBuilder
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
-Drawn = TypeVar("Drawn")
-
 __all__ = [
+    "NestingBuilder",
     "copies",
     "data_sets",
     "folds",
@@ -34,6 +32,57 @@ __all__ = [
     "replaced_labels",
     "subsets",
 ]
+
+
+class NestingBuilder(PlanBuilder):
+    """A builder that also asks the questions of other plans, on rows of its own."""
+
+    def __init__(self, n_rows: int) -> None:
+        super().__init__(n_rows)
+        self._trained: list[RowSet] = []
+
+    def ask(self, train: RowSet, test: RowSet, **given: Any) -> None:
+        """As every builder does, and what was trained on is remembered."""
+        self._trained.append(train)
+        super().ask(train, test, **given)
+
+    def trained(self, question: int) -> RowSet:
+        """The train set of the fit that answers a question asked so far."""
+        return self._trained[question]
+
+    def embed(self, plan: Plan, rows: np.ndarray, inside: RowSet, *, part: str, unit: int) -> None:
+        """All questions of a plan drawn on `rows`, asked within the set `inside` they came from.
+
+        A train set "all but b" becomes "`inside` but b": no row leaves or enters, and the copies
+        of a bootstrap sample stay together, since blocks hold distinct rows.
+        """
+        names = []
+        for b in range(len(plan.blocks)):
+            counts = plan.blocks.counts_of(b)
+            mine = np.asarray(rows)[plan.blocks[b]]
+            names.append(self.block(np.repeat(mine, 1 if counts is None else counts)))
+        for q in range(plan.n_questions):
+            fit = int(plan.fit[q])
+            flipped, codes = plan.flips_of(fit)
+            self.ask(
+                _translate(plan.train, fit, names, inside),
+                _translate(plan.test, q, names, inside),
+                part=part,
+                repeat=int(plan.repeat[q]),
+                fold=int(plan.fold[q]),
+                unit=unit,
+                flips=[(int(rows[r]), int(c)) for r, c in zip(flipped, codes, strict=True)],
+            )
+
+
+def _translate(sets: RowSets, s: int, names: Sequence[int], inside: RowSet) -> RowSet:
+    minus = tuple(names[int(block)] for block in sets.without(s))
+    if int(sets.base[s]) == ALL:
+        return inside[0], (*inside[1], *minus)
+    return names[int(sets.base[s])], minus
+
+
+Drawn = TypeVar("Drawn")
 
 
 def hypothesis() -> Any:

@@ -17,7 +17,7 @@ from truerisk.core.plan.partitions import draw_every, flip_each, leave_out, leav
 from truerisk.core.plan.plan import ALL, Law, Plan
 from truerisk.core.plan.samples import plan_of_samples
 from truerisk.core.table.data import Data
-from truerisk.testing.nesting_builder import NestingBuilder
+from truerisk.testing.strategies import NestingBuilder
 
 
 def asked(plan):

@@ -7,8 +7,7 @@ import pytest
 from scipy.signal import lfilter
 from scipy.special import stdtr, stdtrit
 
-from truerisk.core.statistics.long_run import FURTHEST, long_run
-from truerisk.core.statistics.memory import memory
+from truerisk.core.statistics.long_run import FURTHEST, long_run, memory
 
 
 def autoregression(rng, n, rho, lag=1):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.signal import lfilter
 
-from truerisk.core.statistics.memory import BEYOND, FIRST, Memory, memory
+from truerisk.core.statistics.long_run import BEYOND, FIRST, Memory, memory
 
 
 def autoregression(rng, n, rho, lag=1):

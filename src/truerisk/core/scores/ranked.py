@@ -10,7 +10,7 @@ import numpy as np
 
 from truerisk.core.answers import Response
 from truerisk.core.errors import Refusal
-from truerisk.core.scores.one_class import OfOneClass
+from truerisk.core.scores.confusion import OfOneClass
 from truerisk.core.table.data import Data
 
 __all__ = ["AUC", "AveragePrecision"]

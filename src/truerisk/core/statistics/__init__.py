@@ -9,8 +9,7 @@
 | `error_posterior.py` | `ErrorPosterior`: the Beta posterior of an error rate |
 | `selection_bias.py` | `SelectionBias`: why the risk that was minimised is too small |
 | `sample_size.py` | test rows for a width of its interval |
-| `long_run.py` | the error of a mean of values that depend on those before them |
-| `memory.py` | for how long a series remembers, at most |
+| `long_run.py` | the error of a mean of values that depend on those before them, and on how many |
 | `normal_ratio.py` | the tail of a mean over the root of a few squares |
 | `ranks.py` | average ranks, Friedman's test, critical differences, Holm |
 | `signed_rank.py` | Wilcoxon's signed-rank test, exact, and its shift with interval |

@@ -4,9 +4,7 @@
 |---|---|
 | `question.py` | how a fitted model is asked: a table of classes and their formulas |
 | `degrees_of_freedom.py` | how many numbers a fit takes from the labels |
-| `freedom_of_classifiers.py` | of classifiers with a likelihood |
 | `freedom_of_regressions.py` | of linear and kernel regression |
-| `freedom_of_averages.py` | of neighbours, trees, constants |
 | `linear_rule.py` | coefficients and intercepts of its scores |
 | `selected_features.py` | which columns of X it uses |
 | `rows_behind.py` | how many training rows a probability rests on |

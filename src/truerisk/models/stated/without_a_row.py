@@ -24,7 +24,7 @@ import numpy as np
 from scipy.special import expit
 
 from truerisk.core.errors import Refusal
-from truerisk.models.stated.freedom_of_classifiers import penalties
+from truerisk.models.stated.degrees_of_freedom import penalties
 from truerisk.models.stated.freedom_of_regressions import table
 from truerisk.models.stated.question import Question
 
