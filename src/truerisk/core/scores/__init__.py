@@ -2,7 +2,7 @@
 
 | file | what it holds |
 |---|---|
-| `confusion.py` | balanced accuracy, F1, precision, recall, MCC and others, of one class or over all |
+| `confusion.py` | balanced accuracy, F1, precision, recall, MCC and others, of one class or all |
 | `ranked.py` | AUC and average precision, of ranks |
 | `explained.py` | R², the share of the variance |
 | `reliability.py` | the expected calibration error of probabilities |
