@@ -59,8 +59,12 @@ demo: .venv/.package ## assess four tuned learners on a bundled data set
 
 ##@ Check
 .PHONY: test
-test: .venv/.package browser ## the whole suite (ARGS="-k votes", WORKERS=2)
-	$(PYTEST) $(PARALLEL) $(ARGS)
+test: .venv/.package browser ## the suite without what waits (ARGS="-k votes", WORKERS=2)
+	$(PYTEST) $(PARALLEL) -m "not slow" $(ARGS)
+
+.PHONY: test-slow
+test-slow: .venv/.package ## the rest of it: killed workers, clocks, drawn attacks, pages followed to the letter
+	$(PYTEST) $(PARALLEL) -m slow $(ARGS)
 
 .PHONY: check
 check: .venv/.package ## the loop of a person at work: lint, types, architecture, tests of what was touched
@@ -75,7 +79,7 @@ browser: .venv/.lock ## find the chromium that the report is tested in, or insta
 	@$(BIN)/python tests/report/chromium.py
 
 .PHONY: coverage
-coverage: .venv/.package browser ## the suite with branch coverage, and its floor
+coverage: .venv/.package browser ## the whole suite with branch coverage, and its floor
 	$(PYTEST) $(PARALLEL) --cov --cov-report=term-missing $(ARGS)
 
 .PHONY: format

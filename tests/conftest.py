@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import gc
 import signal
+from pathlib import Path
 
+import pytest
 from tests.support.signatures import remember_signatures
 
 with contextlib.suppress(ImportError):  # the tests of partners go without it
@@ -16,6 +18,36 @@ with contextlib.suppress(ImportError):  # the tests of partners go without it
     settings.load_profile("suite")
 
 remember_signatures()
+
+TESTS = Path(__file__).parent
+SLOW = {
+    "adversary/test_adversary.py",
+    "api/searching/test_stored_search.py",
+    "api/searching/test_time_limit.py",
+    "cli/test_stores.py",
+    "cli/test_study.py",
+    "cli/test_workers.py",
+    "engines/workers/test_crews.py",
+    "engines/workers/test_executors.py",
+    "engines/workers/test_interruptions.py",
+    "engines/workers/test_parcels.py",
+    "study/test_driving.py",
+    "study/test_keeping.py",
+    "study/test_lock.py",
+    "test_contributing.py",
+    "test_other_systems.py",
+    "test_pages.py",
+}
+"""Killed processes, clocks, drawn attacks, pages followed to the letter: minutes of waiting
+that few changes need. `make test` leaves them out, `make test-slow` runs them, `.ci/run` both."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests that wait."""
+    waiting = {TESTS / name for name in SLOW}
+    for item in items:
+        if item.path in waiting:
+            item.add_marker("slow")
 
 # A shell that starts the tests in the background has them, and every process they start, ignore it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
