@@ -49,6 +49,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if item.path in waiting:
             item.add_marker("slow")
 
+
 # A shell that starts the tests in the background has them, and every process they start, ignore it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
