@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -40,6 +41,13 @@ def paired() -> tr.Comparison:
     return tr.compare(*searches, test="paired-cv")
 
 
+def searched() -> GridSearchCV:
+    grid = {"n_neighbors": [1, 3, 9], "metric_params": [None, {}]}
+    return GridSearchCV(
+        KNeighborsClassifier(), grid, cv=KFold(3, shuffle=True, random_state=0)
+    ).fit(X, Y)
+
+
 RESULTS = {
     "estimate": lambda: tr.estimate_risk(GaussianNB(), X, Y),
     "estimate with a table": lambda: tr.estimate_risk(GaussianNB(), X, Y, method=".632+"),
@@ -59,6 +67,8 @@ RESULTS = {
     "sharp": lambda: comparison("sharp", "paired-halves"),
     "5x2": lambda: comparison("5x2", "5x2-fold"),
     "paired-cv": paired,
+    "audit": lambda: tr.audit(searched(), X, Y, groups=PAIRS),
+    "audit of scores": lambda: tr.audit(searched(), level="scores"),
     "many data sets": lambda: tr.compare_many(
         np.random.default_rng(0).normal(size=(6, 3, 5)), correlation=0.2
     ),
@@ -89,33 +99,37 @@ IMPOSSIBLE = {
 }
 
 
-def damages(content: Any) -> Iterator[Any]:
-    """The content, each time with one impossible number in the place of what stood there."""
+def damages(content: Any, derived: set[str]) -> Iterator[Any]:
+    """The content, each time with one impossible number in the place of what stood there.
+
+    What is `derived` is written and never read.
+    """
     if isinstance(content, dict):
         for key, value in content.items():
+            if key in derived:
+                continue
             if key in IMPOSSIBLE and isinstance(value, int | float):
                 yield {**content, key: IMPOSSIBLE[key]}
             else:
-                yield from ({**content, key: other} for other in damages(value))
+                yield from ({**content, key: other} for other in damages(value, derived))
     elif isinstance(content, list) and content and isinstance(content[0], dict):
-        yield from ([other, *content[1:]] for other in damages(content[0]))
+        yield from ([other, *content[1:]] for other in damages(content[0], derived))
 
 
 def test_a_number_that_cannot_be_is_refused(result) -> None:
     """Wherever it stands: a probability beyond 1, a negative error, level or time."""
     content = json.loads(result.to_json())
-    written = {k: v for k, v in content.items() if k not in result.derived}
-    tried = list(damages(written))
+    tried = list(damages(content, {name for one in records_in(result) for name in one.derived}))
     assert tried
     for content in tried:
         with pytest.raises(BadData, match="damaged"):
             type(result).from_json(json.dumps(content))
 
 
-def records_in(value: Any) -> Iterator[type]:
-    """The classes of records that a result is made of."""
+def records_in(value: Any) -> Iterator[Record]:
+    """The records that a result is made of."""
     if isinstance(value, Record):
-        yield type(value)
+        yield value
     if is_dataclass(value):
         for each in fields(value):
             yield from records_in(getattr(value, each.name, None))
@@ -129,6 +143,6 @@ def records_in(value: Any) -> Iterator[type]:
 
 def test_no_record_is_left_out() -> None:
     """A class of records that nothing here is made of would go untried."""
-    tried = {cls for make in RESULTS.values() for cls in records_in(make())}
+    tried = {type(one) for make in RESULTS.values() for one in records_in(make())}
     ours = {cls for cls in Record.__subclasses__() if cls.__module__.startswith("truerisk.")}
     assert ours <= tried

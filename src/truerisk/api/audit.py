@@ -20,7 +20,7 @@ from truerisk.api.auditing.on_scores import (
 )
 from truerisk.api.auditing.on_state import state_findings
 from truerisk.api.auditing.order_of_rows import OrderOfRows
-from truerisk.api.auditing.outcome import Audit, Stated
+from truerisk.api.auditing.outcome import Audit, Stated, conclusion_of
 from truerisk.api.auditing.reading import given_to, read_claim
 from truerisk.api.auditing.score_scale import ScoreScale, known_by, scale_of
 from truerisk.api.findings.finding import Finding, by_severity
@@ -229,7 +229,7 @@ def _outcome(
         None if one is None else replace(one, **named) for one in (seen.honest, seen.choosing)
     )
     by_scores = level == "scores" and seen.mixes is None
-    return Audit(
+    outcome = Audit(
         search=claim.search,
         level=level,
         claimed=claimed,
@@ -241,14 +241,15 @@ def _outcome(
         findings=by_severity(found),
         within_one_error=within_one_error(claim),
         n_candidates=len(claim.candidates),
-        scale=scale,
-        named=f"−{claim.name}" if scale.errors and not claim.errors else claim.name,
         confidence_level=confidence_level,
         settings=claim.candidates,
         chosen=claim.best,
         risks=_measured(claim, scale),
+        conclusion="",
         versions=versions(),
     )
+    score = f"−{claim.name}" if scale.errors and not claim.errors else claim.name
+    return replace(outcome, conclusion=conclusion_of(outcome, score))
 
 
 def _measured(claim: Claim, scale: ScoreScale) -> tuple[float | None, ...]:

@@ -232,14 +232,28 @@ def _ranged(read: Reader, within: Range) -> Reader:
 
 
 def _union(parts: tuple[Any, ...]) -> Reader:
-    """A number as it is written, or a value of one type; or None, where that is among the parts."""
+    """A number as it is written, or a value of one type or of several records; or None."""
     types_of_values = [part for part in parts if part is not type(None)]
     if set(types_of_values) == {int, float}:
         read: Reader = JsonValue.count_or_number
+    elif len(types_of_values) > 1:
+        read = _of_schema({one.schema: one for one in types_of_values})
     else:
         (one_type,) = types_of_values
         read = _reader(one_type)
     return (lambda found: found.maybe(read)) if type(None) in parts else read
+
+
+def _of_schema(classes: Mapping[str, type[Record]]) -> Reader:
+    """A record of one of these classes; the schema tells which, "" where there is none."""
+
+    def record(found: JsonValue) -> Any:
+        schema = found.get("schema").maybe(JsonValue.text) or ""
+        if schema not in classes:
+            found["schema"].wrong(" or ".join(filter(None, classes)))
+        return read_record(classes[schema], found)
+
+    return record
 
 
 def _one_of(words: tuple[Any, ...]) -> Reader:

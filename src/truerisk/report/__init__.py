@@ -4,7 +4,7 @@
 |---|---|
 | `page.py` | the page of results, whatever they are |
 | `assessment_page.py`, `page.html` | the page of an assessment: what stands on it |
-| `audit_page.py`, `audit.html` | that of an audit |
+| `audit_page.py`, `audit.html`, `audit_figures.py` | that of an audit |
 | `layout.py`, `layout.html`, `macros.html`, `page.js` | what all pages have |
 | `page.css`, `marks.css` | its looks; those of the drawings |
 | `document.py`, `estimates.py` | the JSON of an assessment, read with care |
@@ -12,7 +12,6 @@
 | `svg.py`, `scale.py`, `figure.py` | marks, scales, and a figure with its table |
 | `ladder.py`, `curves.py`, `heat_map.py`, `boxes.py` | the figures |
 | `rates.py`, `calibration.py`, `stability.py`, `learning.py`, `over_time.py` | more figures |
-| `audit_document.py`, `audit_figures.py`, `audit_text.py` | the JSON, figures, words of an audit |
 | `many_page.py`, `many.html`, `many_figures.py` | that of a comparison over many data sets |
 | `validation_page.py`, `validation.html` | the page of a validation |
 | `validation_parts.py` | its parts, alone or beside an assessment |

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
+from truerisk.api.auditing.outcome import Audit, Stated
 from truerisk.core.present import number
-from truerisk.report.audit_document import AuditDocument, Risk
+from truerisk.core.results import RiskEstimate
+from truerisk.core.scale import OwnScale
+from truerisk.report.estimates import setting_text
 from truerisk.report.figure import Figure, FigureTable, Key, columns_of, thinned
 from truerisk.report.scale import Scale
 from truerisk.report.svg import WIDTH, Drawing
 
-__all__ = ["draw_claim", "draw_settings"]
+__all__ = ["draw_claim", "draw_settings", "own_scale"]
 
 ROW, TOP, LEFT = 40, 14, 92
 HEIGHT, MARGIN = 300, 52
@@ -30,18 +33,26 @@ ROUGH = (
 )
 
 
-def draw_claim(document: AuditDocument) -> Figure | None:
+def own_scale(risk: RiskEstimate | Stated | None) -> OwnScale:
+    """A risk as the search states it, nothing where there is none."""
+    return OwnScale(None, None, "") if risk is None else risk.own_scale
+
+
+def draw_claim(audit: Audit) -> Figure | None:
     """One rung each for the claimed, the rough and the honest risk; None without the last two."""
-    rungs = [("claimed", document.claimed), ("rough", document.rough)]
-    rungs.append(("choosing", document.choosing))
-    if not document.is_rough:
-        rungs.append(("honest", document.honest))
-    shown = [(name, one) for name, one in rungs if one is not None and one.value is not None]
-    claimed = document.claimed.value
-    if claimed is None or len(shown) < 2:
+    rungs: list[tuple[str, RiskEstimate | Stated | None]] = [
+        ("claimed", audit.claimed),
+        ("rough", audit.rough),
+        ("choosing", audit.choosing),
+    ]
+    if not audit.is_rough:
+        rungs.append(("honest", audit.honest))
+    stated = [(name, own_scale(one)) for name, one in rungs]
+    shown = [(name, one) for name, one in stated if one.value is not None]
+    if len(shown) < 2:
         return None
-    rough, bottom = document.is_rough, TOP + ROW * len(shown)
-    noun = document.scale.noun
+    rough, bottom = audit.is_rough, TOP + ROW * len(shown)
+    noun = audit.scale.noun
     drawing = Drawing(
         title=f"The claim and the honest {noun}",
         about="; ".join(_said(name, one, noun) for name, one in shown),
@@ -49,10 +60,10 @@ def draw_claim(document: AuditDocument) -> Figure | None:
         x=Scale.around(_values(shown), LEFT, WIDTH - 14),
         y=Scale(0, len(shown), TOP, bottom),
     )
-    scale = document.scale
+    scale = audit.scale
     lower = "" if scale.perfect is not None else ", lower is better"
-    drawing.bottom_axis(f"{scale.axis(columns_of(document.loss, 30))}{lower}")
-    drawing.upright(claimed, "baseline")
+    drawing.bottom_axis(f"{scale.axis(columns_of(audit.claimed.loss, 30))}{lower}")
+    drawing.upright(scale.value(audit.claimed.value), "baseline")
     for i, (name, one) in enumerate(shown):
         _rung(drawing, name, one, i + 0.5, noun)
     return Figure(
@@ -64,11 +75,11 @@ def draw_claim(document: AuditDocument) -> Figure | None:
             (noun, "value", "interval"),
             [[name, number(one.value), str(one.interval or "none")] for name, one in shown],
         ),
-        keys=tuple(_key(name, document) for name, _ in shown),
+        keys=tuple(_key(name, audit) for name, _ in shown),
     )
 
 
-def _rung(drawing: Drawing, name: str, one: Risk, y: float, noun: str) -> None:
+def _rung(drawing: Drawing, name: str, one: OwnScale, y: float, noun: str) -> None:
     assert one.value is not None
     drawing.text(LEFT - 10, drawing.y(y) + 4, name, "name", anchor="end")
     if one.interval is not None:
@@ -78,22 +89,22 @@ def _rung(drawing: Drawing, name: str, one: Risk, y: float, noun: str) -> None:
     drawing.point(one.value, y, look, _said(name, one, noun), shape=shape, size=size)
 
 
-def _values(shown: list[tuple[str, Risk]]) -> list[float]:
+def _values(shown: list[tuple[str, OwnScale]]) -> list[float]:
     ends = [
         end for _, one in shown if one.interval for end in (one.interval.low, one.interval.high)
     ]
     return [*(one.value for _, one in shown if one.value is not None), *ends]
 
 
-def _said(name: str, one: Risk, noun: str) -> str:
+def _said(name: str, one: OwnScale, noun: str) -> str:
     text = f"{name} {noun} {number(one.value)}"
     return text if one.interval is None else f"{text}, interval {one.interval}"
 
 
-def _key(name: str, document: AuditDocument) -> Key:
+def _key(name: str, audit: Audit) -> Key:
     if name == "honest":
-        sure = f", with its {100 * document.confidence:g} % interval"
-        has = document.honest is not None and document.honest.interval is not None
+        sure = f", with its {100 * audit.confidence_level:g} % interval"
+        has = own_scale(audit.honest).interval is not None
         return Key("s0", f"honest{sure if has else ''}", "span" if has else "point")
     look, shape = LOOKS[name]
     return Key(look, name, shape)
@@ -102,38 +113,45 @@ def _key(name: str, document: AuditDocument) -> Key:
 # ---------------------------------------------------------------- all settings
 
 
-def draw_settings(document: AuditDocument) -> Figure | None:
+def draw_settings(audit: Audit) -> Figure | None:
     """What was measured of all settings, the best first; None for fewer than three."""
-    known = [(risk, c) for c, risk in enumerate(document.risks) if risk is not None]
+    scale = audit.scale
+    known = [(scale.value(risk), c) for c, risk in enumerate(audit.risks) if risk is not None]
     if len(known) < 3:
         return None
-    scale = document.scale
     ordered = sorted(known, key=lambda one: (scale.gap(one[0]), one[1]))
     places, middle = thinned(len(ordered)), float(np.median([risk for risk, _ in ordered]))
-    honest = None if document.honest is None else document.honest.value
+    honest = own_scale(audit.honest).value
     shown = [risk for risk, _ in ordered] + ([] if honest is None else [honest])
     drawing = Drawing(
         title="All settings that were tried",
         about=(
             f"{len(ordered)} measured {scale.noun}s from {number(ordered[0][0])} to "
             f"{number(ordered[-1][0])}, median {number(middle)}; "
-            f"chosen was {document.setting} with {number(document.claimed.value)}."
+            f"chosen was {setting_text(audit.claimed.params)} with "
+            f"{number(audit.claimed.own_scale.value)}."
         ),
         height=HEIGHT,
         x=Scale.around([1, len(ordered)], MARGIN, WIDTH - 14, margin=0.03),
         y=Scale.around(shown, HEIGHT - MARGIN, 26),
     )
-    drawing.left_axis(scale.axis(columns_of(document.loss, 30)))
+    drawing.left_axis(scale.axis(columns_of(audit.claimed.loss, 30)))
     ticks = [place for place in drawing.x.ticks(6) if place >= 1]
     drawing.bottom_axis("settings, the best on the left", ticks)
     if honest is not None:
         drawing.level(honest, "baseline")
-    within = set(document.within_one_error)
+    within = set(audit.within_one_error)
     for place in places:
         risk, candidate = ordered[place]
         look = "s0" if candidate in within else "hollow muted"
-        drawing.point(place + 1, risk, look, f"{document.said(candidate)}: {number(risk)}", size=3)
-    _ring(drawing, document, ordered)
+        drawing.point(
+            place + 1,
+            risk,
+            look,
+            f"{setting_text(audit.settings[candidate])}: {number(risk)}",
+            size=3,
+        )
+    _ring(drawing, audit, ordered)
     return Figure(
         name="settings",
         title="All settings that were tried",
@@ -142,37 +160,37 @@ def draw_settings(document: AuditDocument) -> Figure | None:
             "What the search measured of each setting. The one on the left was the luckiest as "
             "well as good; full points are within one standard error of it."
         ),
-        table=_table(document, ordered),
-        keys=_keys(document, honest),
+        table=_table(audit, ordered),
+        keys=_keys(audit, honest),
     )
 
 
-def _ring(drawing: Drawing, document: AuditDocument, ordered: list[tuple[float, int]]) -> None:
+def _ring(drawing: Drawing, audit: Audit, ordered: list[tuple[float, int]]) -> None:
     """Around the chosen setting."""
-    place = next((i for i, (_, c) in enumerate(ordered) if c == document.chosen), None)
+    place = next((i for i, (_, c) in enumerate(ordered) if c == audit.chosen), None)
     if place is not None:
         drawing.point(place + 1, ordered[place][0], "ring s0", size=7)
 
 
-def _keys(document: AuditDocument, honest: float | None) -> tuple[Key, ...]:
-    keys = [Key("s0", "within one standard error of the best")] if document.within_one_error else []
+def _keys(audit: Audit, honest: float | None) -> tuple[Key, ...]:
+    keys = [Key("s0", "within one standard error of the best")] if audit.within_one_error else []
     keys += [Key("hollow muted", "other settings"), Key("s0", "chosen", "ring")]
     if honest is not None:
-        rough = "roughly corrected" if document.is_rough else f"honest {document.scale.noun}"
+        rough = "roughly corrected" if audit.is_rough else f"honest {audit.scale.noun}"
         keys.append(Key("baseline", f"{rough}: {number(honest)}", "line"))
     return tuple(keys)
 
 
-def _table(document: AuditDocument, ordered: list[tuple[float, int]]) -> FigureTable:
-    within = set(document.within_one_error)
+def _table(audit: Audit, ordered: list[tuple[float, int]]) -> FigureTable:
+    within = set(audit.within_one_error)
     rows = [
         [
-            document.said(c),
+            setting_text(audit.settings[c]),
             number(risk),
             "yes" if c in within else "no",
-            "yes" if c == document.chosen else "no",
+            "yes" if c == audit.chosen else "no",
         ]
         for risk, c in ordered
     ]
-    head = ("setting", document.scale.noun, "within one standard error", "chosen")
+    head = ("setting", audit.scale.noun, "within one standard error", "chosen")
     return FigureTable.of(head, rows)

@@ -3,135 +3,139 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
+from truerisk.api.auditing.outcome import Audit, Stated
 from truerisk.core.present import MODELS_SAW, clean, number, signed
-from truerisk.report.audit_document import AuditDocument, Risk, read_audit
-from truerisk.report.audit_figures import draw_claim, draw_settings
-from truerisk.report.audit_text import audited, audited_again, audited_on
+from truerisk.core.results import RiskEstimate
+from truerisk.report.audit_figures import draw_claim, draw_settings, own_scale
+from truerisk.report.estimates import setting_text
 from truerisk.report.figure import FigureTable
 from truerisk.report.layout import Headline, Section, rendered, sentences
+from truerisk.report.methods_text import REFERENCES, Repeat, reference_of
 
 __all__ = ["draw_audit"]
 
+ROUGH = (
+    "Tibshirani RJ, Tibshirani R (2009). A bias correction for the minimum error rate in "
+    "cross-validation. Annals of Applied Statistics 3:822–829."
+)
 
-def draw_audit(content: Any) -> str:
-    """The page of an audit's plain values (`Audit.to_dict`)."""
-    document = read_audit(content)
+
+def draw_audit(audit: Audit) -> str:
+    """The page of an audit."""
     values = {
         "eyebrow": "audit",
-        "title": _title(document),
-        "facts": _facts(document),
-        "headline": list(_headline(document)),
-        "conclusion": sentences(document.conclusion),
-        "findings": document.findings,
-        "risks": _risks(document),
-        "risks_caption": _caption(document),
-        "legend": _legend(document),
-        "sections": tuple(_sections(document)),
-        "methods": audited(document),
-        "references": audited_on(document),
-        "repeat": audited_again(document),
+        "title": _title(audit),
+        "facts": _facts(audit),
+        "headline": list(_headline(audit)),
+        "conclusion": sentences(audit.conclusion),
+        "findings": audit.findings,
+        "risks": _risks(audit),
+        "risks_caption": _caption(audit),
+        "legend": _legend(audit),
+        "sections": tuple(_sections(audit)),
+        "methods": _methods(audit),
+        "references": _references(audit),
+        "repeat": _repeat(audit),
         "described": [],
-        "notes": _notes(document),
+        "notes": _notes(audit),
     }
     return rendered("audit.html", values)
 
 
-def _caption(document: AuditDocument) -> str:
-    scale, name = document.scale, clean(document.loss, 40)
+def _caption(audit: Audit) -> str:
+    scale, name = audit.scale, clean(audit.claimed.loss, 40)
     what = f"Risks in {name} loss" if scale.perfect is None else f"Scores, {name}"
     return f"{what}, {scale.better} is better"
 
 
-def _title(document: AuditDocument) -> str:
-    search, source = clean(document.search, 60), clean(document.source, 80)
+def _title(audit: Audit) -> str:
+    search, source = clean(audit.search, 60), clean(audit.source, 80)
     return f"{source}: audit of a {search}" if source else f"Audit of a {search}"
 
 
-def _facts(document: AuditDocument) -> list[str]:
-    n = document.n_candidates
+def _facts(audit: Audit) -> list[str]:
+    n = audit.n_candidates
     return [
-        f"level {clean(document.level, 20)}",
+        f"level {clean(audit.level, 20)}",
         f"{n} setting{'s' if n != 1 else ''}",
-        f"chosen {document.setting}",
-        document.scale.of(document.loss),
+        f"chosen {setting_text(audit.claimed.params)}",
+        audit.scale.of(audit.claimed.loss),
     ]
 
 
-def _headline(document: AuditDocument) -> Iterator[Headline]:
-    honest, claimed = document.honest, document.claimed
-    value = None if honest is None else honest.value
-    rough = document.is_rough
-    name = "Roughly corrected" if rough else f"Report this {document.scale.noun}"
-    yield Headline(name, number(value), _sure(document), "" if rough else "report")
-    yield Headline("The search claims", number(claimed.value), clean(claimed.method, 60))
-    if document.choosing is not None:
-        value_alone = number(document.choosing.value)
-        yield Headline("Corrected for the choice alone", value_alone, "on splits that mix")
-    change = "–" if document.optimism is None else signed(document.optimism, value)
+def _headline(audit: Audit) -> Iterator[Headline]:
+    claimed, rough, value = audit.claimed, audit.is_rough, own_scale(audit.honest).value
+    name = "Roughly corrected" if rough else f"Report this {audit.scale.noun}"
+    yield Headline(name, number(value), _sure(audit), "" if rough else "report")
+    yield Headline("The search claims", number(claimed.own_scale.value), clean(claimed.method, 60))
+    if audit.choosing is not None:
+        alone = number(audit.choosing.own_scale.value)
+        yield Headline("Corrected for the choice alone", alone, "on splits that mix")
+    change = "–" if audit.optimism is None else signed(audit.optimism, value)
     ends = ["corrected" if rough else "honest", "claimed"]
-    how = " − ".join(ends if document.scale.perfect is None else ends[::-1])
+    how = " − ".join(ends if audit.scale.perfect is None else ends[::-1])
     yield Headline("Optimism", change, how)
-    yield Headline("The claim", *_verdict(document))
+    yield Headline("The claim", *_verdict(audit))
 
 
-def _sure(document: AuditDocument) -> str:
-    interval = None if document.honest is None else document.honest.interval
+def _sure(audit: Audit) -> str:
+    interval = own_scale(audit.honest).interval
     if interval is None:
         return "no interval"
     level = f"{100 * interval.confidence_level:g} %"
     return f"{level} interval {number(interval.low)} to {number(interval.high)}"
 
 
-def _verdict(document: AuditDocument) -> tuple[str, str]:
-    if document.refuted is None and document.mixes:
-        return "unfounded", f"tested were models that saw {MODELS_SAW[document.mixes]}"
-    if document.refuted is None:
+def _verdict(audit: Audit) -> tuple[str, str]:
+    if audit.refuted is None and audit.mixes:
+        return "unfounded", f"tested were models that saw {MODELS_SAW[audit.mixes]}"
+    if audit.refuted is None:
         return "open", "without an interval nothing is refuted"
-    if document.refuted:
+    if audit.refuted:
         return "refuted", "it lies outside the honest interval"
     return "possible", "it lies inside the honest interval"
 
 
-def _risks(document: AuditDocument) -> FigureTable:
+def _risks(audit: Audit) -> FigureTable:
     rows = [
-        [name, number(one.value), "none" if one.interval is None else str(one.interval), one.method]
-        for name, one in _named(document)
+        [name, number(one.own_scale.value), str(one.own_scale.interval or "none"), one.method]
+        for name, one in _named(audit)
     ]
-    return FigureTable.of(("which", document.scale.noun, "interval", "by"), rows)
+    return FigureTable.of(("which", audit.scale.noun, "interval", "by"), rows)
 
 
-def _named(document: AuditDocument) -> list[tuple[str, Risk]]:
+def _named(audit: Audit) -> list[tuple[str, RiskEstimate | Stated]]:
     """The risks by their names; at level scores the honest one is the rough one."""
-    named: list[tuple[str, Risk | None]] = [("claimed", document.claimed)]
-    named.append(("choosing", document.choosing))
-    if not document.is_rough:
-        named.append(("honest", document.honest))
-    named.append(("rough", document.rough))
+    honest = None if audit.is_rough else audit.honest
+    named = zip(
+        ("claimed", "choosing", "honest", "rough"),
+        (audit.claimed, audit.choosing, honest, audit.rough),
+        strict=True,
+    )
     return [(name, one) for name, one in named if one is not None]
 
 
-def _legend(document: AuditDocument) -> list[str]:
-    error = ", as an error" if document.scale.perfect is None else ""
+def _legend(audit: Audit) -> list[str]:
+    error = ", as an error" if audit.scale.perfect is None else ""
     lines = [f"claimed: the score of the chosen setting, which is the best of all{error}"]
-    if document.choosing is not None:
+    if audit.choosing is not None:
         lines.append("choosing: corrected for the choice alone, on the splits of the search")
-    if document.mixes:
-        saw = MODELS_SAW[document.mixes]
+    if audit.mixes:
+        saw = MODELS_SAW[audit.mixes]
         lines.append(f"honest: the choice tested by models that have not seen {saw}")
-    elif document.level == "bbc":
+    elif audit.level == "bbc":
         lines.append("honest: the same choice on rows drawn again, tested on those left out")
-    elif document.level == "nested":
+    elif audit.level == "nested":
         lines.append("honest: the whole search repeated, tested on rows without part in it")
-    if document.rough is not None:
+    if audit.rough is not None:
         lines.append("rough: from the scores of the splits alone; it errs in both directions")
     return lines
 
 
-def _sections(document: AuditDocument) -> Iterator[Section]:
+def _sections(audit: Audit) -> Iterator[Section]:
     yield Section("numbers", "The numbers")
-    drawn = [f for f in (draw_claim(document), draw_settings(document)) if f is not None]
+    drawn = [f for f in (draw_claim(audit), draw_settings(audit)) if f is not None]
     if drawn:
         lead = "The best of many measured numbers is too good, the more so the more there are."
         yield Section("optimism", "Optimism", lead, tuple(drawn))
@@ -139,6 +143,129 @@ def _sections(document: AuditDocument) -> Iterator[Section]:
     yield Section("repeat", "How to repeat it")
 
 
-def _notes(document: AuditDocument) -> list[str]:
-    notes = [clean(note, 400) for _, one in _named(document) for note in one.notes]
+def _notes(audit: Audit) -> list[str]:
+    notes = [clean(note, 400) for _, one in _named(audit) for note in one.notes]
     return list(dict.fromkeys(notes))[:40]
+
+
+# ---------------------------------------------------------------- what was done, in words
+
+
+def _methods(audit: Audit) -> str:
+    """The methods paragraph."""
+    said = [_claimed(audit), _how(audit), _roughly(audit), _claim_stands(audit)]
+    return " ".join([one for one in said if one] + [_computed(audit)])
+
+
+def _claimed(audit: Audit) -> str:
+    n, search, claimed = audit.n_candidates, clean(audit.search, 60), audit.claimed
+    compared = f"compared {n} settings and chose" if n > 1 else "tried one setting,"
+    return (
+        f"A {search} {compared} {setting_text(claimed.params)}, with "
+        f"{audit.scale.of(claimed.loss)} {number(claimed.own_scale.value)} by the very scores that "
+        "it chose by."
+    )
+
+
+def _how(audit: Audit) -> str:
+    honest = audit.honest
+    if honest is None or honest.value is None or audit.is_rough:
+        return ""
+    found = f"{number(honest.own_scale.value)}{_with_interval(audit)}"
+    if audit.mixes:
+        return _kept_apart(audit, found)
+    if audit.level == "bbc":
+        return (
+            "The predictions of every setting for rows left out were made again on the splits of "
+            "the search; on rows drawn with replacement the setting was chosen anew and tested on "
+            f"the rows not drawn (bootstrap bias corrected cross-validation), which gave {found}."
+        )
+    how = clean(honest.method, 80)
+    return (
+        "The whole search was repeated on training sets and tested on rows that took no part in "
+        f"it ({how}), which gave {found}."
+    )
+
+
+def _kept_apart(audit: Audit, found: str) -> str:
+    assert audit.honest is not None and audit.mixes is not None
+    alone = audit.choosing
+    said = f"Its splits tested models that saw {MODELS_SAW[audit.mixes]}"
+    if alone is not None:
+        said += f"; corrected for the choice alone ({clean(alone.method, 80)}) its "
+        said += f"{audit.scale.noun} would be {number(alone.own_scale.value)}"
+    how = clean(audit.honest.method, 80)
+    return f"{said}. Tested by models without these rows ({how}) it was {found}."
+
+
+def _with_interval(audit: Audit) -> str:
+    interval = own_scale(audit.honest).interval
+    if interval is None:
+        return " (no interval)"
+    level = f"{100 * interval.confidence_level:g} %"
+    low, high = number(interval.low), number(interval.high)
+    return f" ({level} interval {low} to {high}, {clean(interval.method, 40)})"
+
+
+def _roughly(audit: Audit) -> str:
+    if audit.rough is None:
+        return ""
+    return (
+        "The correction of Tibshirani and Tibshirani, from the scores of the splits alone, gave "
+        f"{number(audit.rough.own_scale.value)}."
+    )
+
+
+def _claim_stands(audit: Audit) -> str:
+    if audit.refuted is None:
+        return ""
+    return f"The claim lies {'outside' if audit.refuted else 'inside'} the interval."
+
+
+def _computed(audit: Audit) -> str:
+    version = clean(audit.versions.get("truerisk", "of unknown version"), 40)
+    learn = clean(audit.versions.get("sklearn", ""), 40)
+    return f"Computed with truerisk {version}{f' and scikit-learn {learn}' if learn else ''}."
+
+
+def _references(audit: Audit) -> list[str]:
+    """What the paragraph rests on."""
+    level = audit.level if audit.level != "bbc" or not audit.mixes else "mixed"
+    found = {"bbc": [reference_of("bbc")], "nested": [REFERENCES["nested"]]}.get(level, [])
+    if audit.choosing is not None:
+        found.append(reference_of(audit.choosing.method))
+    interval = None if audit.honest is None else audit.honest.interval
+    if interval is not None:
+        found.append(reference_of(interval.method))
+    found = [reference for reference in dict.fromkeys(found) if reference]
+    return [*found, *([ROUGH] if audit.rough is not None else [])]
+
+
+def _repeat(audit: Audit) -> Repeat:
+    """The command or call, the seed, the fingerprint and the versions."""
+    call = "\n".join(clean(line, 1000) for line in audit.command.splitlines())
+    word = {"time": "time", "space": "block", "groups": "groups"}.get(audit.mixes or "")
+    known = "" if word is None else f"{word}={word}, "
+    rows = "" if audit.level == "scores" else "X, y, "
+    usual = (
+        f"tr.audit(search, {rows}{known}level={audit.level!r}, "
+        f"confidence_level={audit.confidence_level:g})"
+    )
+    return Repeat(
+        call or clean(usual, 1000),
+        (
+            *((name, clean(value, 80)) for name, value in _facts_of(audit.honest) if value),
+            *((clean(name, 40), clean(v, 40)) for name, v in audit.versions.items()),
+        ),
+    )
+
+
+def _facts_of(honest: RiskEstimate | Stated | None) -> list[tuple[str, str]]:
+    """What is known of its making: nothing, where the search alone has stated it."""
+    if not isinstance(honest, RiskEstimate):
+        return []
+    return [
+        ("seed", str(honest.seed)),
+        ("engine", honest.engine),
+        ("data fingerprint", honest.data_fingerprint),
+    ]

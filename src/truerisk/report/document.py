@@ -8,9 +8,10 @@ from functools import partial
 from math import isfinite
 from typing import Any
 
+from truerisk.api.findings.finding import Finding
 from truerisk.core.interval import Interval
 from truerisk.core.json_values import JsonValue, require_schema
-from truerisk.core.present import NOTHING_CHOSEN, clean, params_text
+from truerisk.core.present import NOTHING_CHOSEN, clean
 from truerisk.core.records import read_record
 from truerisk.core.scale import Scale
 from truerisk.core.statistics.calibration import Calibration
@@ -26,13 +27,13 @@ from truerisk.report.estimates import (
     read_interval,
     read_loss,
     read_setting,
+    setting_text,
 )
 
 __all__ = [
     "Difference",
     "Document",
     "LearnerRecord",
-    "Noticed",
     "read_document",
 ]
 
@@ -112,7 +113,7 @@ class LearnerRecord:
     @property
     def chosen(self) -> str:
         """The chosen setting in words."""
-        return clean(params_text(self.setting), 120)
+        return setting_text(self.setting)
 
 
 @dataclass(frozen=True)
@@ -145,24 +146,6 @@ class Difference:
 
 
 @dataclass(frozen=True)
-class Noticed:
-    """A finding: what makes the answer fragile, and what to do."""
-
-    code: str
-    severity: str
-    sentence: str
-    remedy: str
-
-    @classmethod
-    def read(cls, found: JsonValue) -> Noticed:
-        severity = found["severity"].text()
-        if severity not in ("serious", "warning", "note"):
-            found["severity"].wrong("serious, warning or note")
-        said = (clean(found[name].text(), 2000) for name in ("sentence", "remedy"))
-        return cls(found["code"].text(), severity, *said)
-
-
-@dataclass(frozen=True)
 class Document:
     """An assessment as it was written; pages of earlier versions do not say what was `given`."""
 
@@ -182,7 +165,7 @@ class Document:
     baseline: float | None
     baseline_rule: str
     missing: tuple[str, ...]
-    findings: tuple[Noticed, ...]
+    findings: tuple[Finding, ...]
     choice: Estimate | None
     best_set: tuple[str, ...] | None
     differences: tuple[Difference, ...]
@@ -253,7 +236,7 @@ def read_document(content: Any) -> Document:
         baseline=scale.value(found["baseline"].maybe(JsonValue.number)),
         baseline_rule=found["baseline_rule"].maybe(JsonValue.text) or "",
         missing=tuple(found["not_assessed"].texts()),
-        findings=tuple(Noticed.read(one) for one in found["findings"].each()),
+        findings=tuple(read_record(Finding, one) for one in found["findings"].each()),
         choice=found["choice"].maybe(Estimate.read),
         best_set=found.get("best_set").maybe(_names),
         differences=tuple(Difference.read(one) for one in found["differences"].each()),

@@ -10,7 +10,7 @@ from typing import Any
 
 from truerisk.core.interval import Interval
 from truerisk.core.json_values import JsonValue
-from truerisk.core.present import clean, of_class, params_text
+from truerisk.core.present import clean, of_class, params_text, plain
 from truerisk.core.scale import ERROR, Scale
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "read_interval",
     "read_loss",
     "read_setting",
+    "setting_text",
 ]
 
 
@@ -96,7 +97,7 @@ class Curve:
 
     def said(self, candidate: int) -> str:
         """A setting in words."""
-        return clean(params_text(self.settings[candidate]), 120)
+        return setting_text(self.settings[candidate])
 
 
 @dataclass(frozen=True)
@@ -208,6 +209,11 @@ def read_interval(found: JsonValue) -> Interval:
     if not (isfinite(low) and isfinite(high) and low <= high):
         found.wrong("an interval")
     return Interval(low, high, found["method"].text(), level)
+
+
+def setting_text(params: Mapping[str, Any]) -> str:
+    """A setting in words, the same before it is written and after it is read."""
+    return clean(params_text(plain(params)), 120)
 
 
 def read_setting(found: JsonValue) -> Mapping[str, Any]:

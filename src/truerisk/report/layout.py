@@ -61,6 +61,7 @@ def _template(name: str) -> Any:
     environment = Environment(
         loader=FileSystemLoader(HERE), autoescape=True, undefined=StrictUndefined
     )
+    environment.filters["clean"] = clean
     for word, file in (("css", "page.css"), ("marks", "marks.css"), ("js", "page.js")):
         environment.globals[word] = Markup((HERE / file).read_text(encoding="utf-8"))
     return environment.get_template(name)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from truerisk.api.auditing.outcome import Audit
 from truerisk.core.errors import BadData
 from truerisk.core.json_values import parse, read_text, schema_of
 from truerisk.core.present import clean
 from truerisk.core.records import Record
 from truerisk.core.validation.validation import Validation
-from truerisk.report import audit_document, document
+from truerisk.report import document
 from truerisk.report.assessment_page import draw_page
 from truerisk.report.audit_page import draw_audit
 from truerisk.report.many_page import draw_many
@@ -21,6 +22,7 @@ __all__ = ["draw_any", "page_of_file"]
 
 
 RECORDS: dict[type[Record], Callable[[Any], str]] = {
+    Audit: draw_audit,
     Validation: draw_validation,
     ManyComparison: draw_many,
 }
@@ -28,21 +30,17 @@ RECORDS: dict[type[Record], Callable[[Any], str]] = {
 
 def draw_any(content: Any) -> str:
     """The page of plain values that `to_dict` made."""
-    draw = {
-        document.SCHEMA: draw_page,
-        audit_document.SCHEMA: draw_audit,
-    }
     schema = schema_of(content)
     for cls, drawn in RECORDS.items():
         if cls.schema.partition("/")[0] == schema:
             return drawn(cls.from_dict(content))
-    if schema not in draw:
+    if schema != document.SCHEMA:
         raise BadData(
             f"this is a '{clean(schema, 60)}', and a report is drawn of an assessment, an audit, a "
             "validation or a comparison over data sets: `truerisk assess --json`, `truerisk audit "
             "--json`, `truerisk study compare --json` or to_json(path) writes one."
         )
-    return draw[schema](content)
+    return draw_page(content)
 
 
 def page_of_file(path: Any) -> str:

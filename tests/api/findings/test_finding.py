@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from truerisk.api.findings.finding import CODES, Finding, by_severity
+from truerisk.core.errors import UnknownName
 
 ROOT = Path(__file__).parents[3]
 ROOMS = ("assessing", "auditing", "findings")
@@ -22,7 +23,7 @@ def test_a_finding_prints_what_is_wrong_and_what_to_do():
 
 def test_an_unknown_code_is_refused():
     """A finding without a line in the table cannot be made."""
-    with pytest.raises(AssertionError):
+    with pytest.raises(UnknownName, match="code of no finding"):
         Finding("no-such-code", "x", "y")
 
 

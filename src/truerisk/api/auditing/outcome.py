@@ -5,23 +5,22 @@ from __future__ import annotations
 import html
 import textwrap
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar
 
 from truerisk.api.auditing.mixed_splits import Kind
-from truerisk.api.auditing.score_scale import ScoreScale
 from truerisk.api.findings.finding import Finding
 from truerisk.core import present
 from truerisk.core.displays import displays
 from truerisk.core.interval import Interval
 from truerisk.core.present import MODELS_SAW, unsigned
+from truerisk.core.records import FINITE, Column, Count, Record, Share, Size
 from truerisk.core.results import RiskEstimate
-from truerisk.core.scale import Scale
-from truerisk.core.writing import Written, also_written
+from truerisk.core.scale import OwnScale, Scale
+from truerisk.core.writing import also_written
 
-__all__ = ["Audit", "Stated"]
+__all__ = ["Audit", "Stated", "conclusion_of"]
 
-SCHEMA = "truerisk.audit/1"
 WIDEST = 88
 
 TOO_GOOD = {
@@ -32,37 +31,40 @@ TOO_GOOD = {
 """Findings that no number can be corrected for, and when they make it too good."""
 
 
+Number = Annotated[float, FINITE]
+
+
 @dataclass(frozen=True)
-class Stated:
+class Stated(Record):
     """A risk that the search's own scores state: no row was seen, so there is no interval.
 
     `perfect` as in `RiskEstimate`: where the search speaks of scores, that of a perfect rule.
     """
 
-    value: float
+    value: Number
     method: str
     loss: str
     params: Mapping[str, Any]
     notes: tuple[str, ...] = ()
     perfect: float | None = None
-    std_error: None = None
+    std_error: Size | None = None
     interval: Interval | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        return present.plain(asdict(self))
+    @property
+    def own_scale(self) -> OwnScale:
+        """The value as the search states it, and which way is better."""
+        return Scale(self.perfect).shown(self.value, self.interval)
 
     def __float__(self) -> float:
         return self.value
 
     def __str__(self) -> str:
-        scale = Scale(self.perfect)
-        shown = present.number(scale.value(self.value))
-        return f"{scale.of(self.loss)} {shown} ({scale.better} is better, {self.method})"
+        own, name = self.own_scale, Scale(self.perfect).of(self.loss)
+        return f"{name} {present.number(own.value)} ({own.better} is better, {self.method})"
 
 
 @dataclass(frozen=True, eq=False)
-class Audit(Written):
+class Audit(Record):
     """What `tr.audit` gives. Risks are errors: lower is better.
 
     `claimed` is the claim of the search, `honest` the risk by the asked level, `optimism` honest
@@ -78,26 +80,49 @@ class Audit(Written):
     choice alone, on the splits that mix. `why` says why there is no honest risk then.
     """
 
+    schema: ClassVar[str] = "truerisk.audit/1"
+    derived: ClassVar[tuple[str, ...]] = ("optimism", "refuted")
+
     search: str
     level: str
     claimed: Stated
     honest: RiskEstimate | Stated | None
     rough: Stated | None
     findings: tuple[Finding, ...]
-    within_one_error: tuple[int, ...]
-    n_candidates: int
-    scale: ScoreScale = field(repr=False)
-    named: str = "best_score_"
-    confidence_level: float = 0.95
-    settings: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
-    chosen: int = 0
-    risks: tuple[float | None, ...] = field(default=(), repr=False)
+    within_one_error: tuple[Count, ...]
+    n_candidates: Count
+    confidence_level: Share
+    settings: Annotated[tuple[Mapping[str, Any], ...], Column(most=100_000)]
+    chosen: Count
+    risks: tuple[Number | None, ...]
+    conclusion: str
     choosing: RiskEstimate | Stated | None = None
     mixes: Kind | None = None
     why: str = ""
     versions: Mapping[str, str] = field(default_factory=dict, repr=False)
     source: str = ""
     command: str = ""
+
+    @property
+    def flaw(self) -> tuple[str, str] | None:
+        """What makes it none, where it was read from a file."""
+        n = len(self.settings)
+        if self.settings and self.chosen >= n:
+            return "chosen", "the number of a setting"
+        if self.risks and len(self.risks) != n:
+            return "risks", f"as many risks as settings, {n}"
+        within = max(self.within_one_error, default=-1) < n
+        return None if within else ("within_one_error", "numbers of settings")
+
+    @property
+    def scale(self) -> Scale:
+        """How people read its risks: as the search speaks."""
+        return Scale(self.claimed.perfect)
+
+    @property
+    def is_rough(self) -> bool:
+        """Whether the risk to tell is a correction from scores alone."""
+        return self.level == "scores" and self.mixes is None
 
     @property
     def optimism(self) -> float | None:
@@ -117,98 +142,12 @@ class Audit(Written):
         """The codes of the findings."""
         return tuple(finding.code for finding in self.findings)
 
-    @property
-    def conclusion(self) -> str:
-        """The result in a sentence or two, on the scale of the search's own score."""
-        claim = f"{self.named} {self._shown(self.claimed.value)}"
-        if self.level == "scores" and self.mixes is None:
-            return f"{claim} {self._roughly()}"
-        if self.honest is None or self.honest.value is None or self.optimism is None:
-            return f"{claim} {self._unknown()}"
-        honest = f"honest {self._shown(self.honest.value)} {self._interval()}"
-        size = unsigned(abs(self.optimism), self.claimed.value)
-        if abs(self.optimism) <= 1e-12:
-            told = "is neither optimistic nor pessimistic"
-        else:
-            told = f"is {'optimistic' if self.optimism > 0 else 'pessimistic'} by {size}"
-        text = f"{claim} {told}; {honest}.{self._shares()}"
-        if self.refuted:
-            text += " The claim lies outside the interval: it is refuted."
-        doubts = [doubt for code, doubt in TOO_GOOD.items() if code in self.codes]
-        if doubts:
-            text += f" Both numbers are too good if {', or if '.join(doubts)}."
-        return text
-
-    def _shares(self) -> str:
-        """How much of the claim the choice took, and how much the splits."""
-        if self.mixes is None:
-            return ""
-        saw = f"models that saw {MODELS_SAW[self.mixes]}"
-        if self.choosing is None or self.choosing.value is None or self.optimism is None:
-            return f" The splits of the search tested {saw}."
-        alone = f" Corrected for the choice alone it is {self._shown(self.choosing.value)};"
-        more = self.optimism - self.choosing.value + self.claimed.value
-        if more <= 0:
-            return f"{alone} {saw} do not flatter it."
-        return f"{alone} {unsigned(more, self.claimed.value)} more is owed to {saw}."
-
-    def _unknown(self) -> str:
-        """Why there is no honest risk."""
-        if self.mixes is None:
-            return "could not be checked: fits failed."
-        saw = f"models that saw {MODELS_SAW[self.mixes]}"
-        return f"rests on {saw}, and what it is worth without is not known: {self.why}"
-
-    def _roughly(self) -> str:
-        text = f"is the best of {self.n_candidates} scores, and a maximum flatters"
-        if self.rough is not None:
-            about = self._shown(self.rough.value)
-            text += f"; a rough correction from the scores of the splits says {about}, no interval"
-        return f"{text}. Level 'bbc' or 'nested' says how much, with X and y."
-
-    def _shown(self, risk: float) -> str:
-        return present.number(self.scale.shown.value(risk))
-
-    def _interval(self) -> str:
-        interval = None if self.honest is None else self.scale.shown.interval(self.honest.interval)
-        if interval is None:
-            return "(no interval)"
-        return f"[{present.number(interval.low)}, {present.number(interval.high)}]"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, under a versioned schema name."""
-        return {
-            "schema": SCHEMA,
-            "search": self.search,
-            "level": self.level,
-            "conclusion": self.conclusion,
-            "claimed": self.claimed.to_dict(),
-            "honest": None if self.honest is None else self.honest.to_dict(),
-            "rough": None if self.rough is None else self.rough.to_dict(),
-            "choosing": None if self.choosing is None else self.choosing.to_dict(),
-            "mixes": self.mixes,
-            "why": self.why,
-            "optimism": self.optimism,
-            "refuted": self.refuted,
-            "confidence_level": self.confidence_level,
-            "n_candidates": self.n_candidates,
-            "within_one_error": list(self.within_one_error),
-            "findings": [{**asdict(f), "severity": f.severity} for f in self.findings],
-            "settings": present.plain([dict(one) for one in self.settings]),
-            "chosen": self.chosen,
-            "risks": list(self.risks),
-            "versions": dict(self.versions),
-            "source": self.source,
-            "command": self.command,
-        }
-
     def to_html(self, path: Any = None) -> str:
         """One HTML page that needs nothing else, also written to `path` where one is given."""
-        return also_written(path, lambda: str(displays.load("audit-page")(self.to_dict())))
+        return also_written(path, lambda: str(displays.load("audit-page")(self)))
 
     def rows(self) -> list[list[str]]:
         """What is claimed and honest as cells: what, value, interval, method."""
-        scale = self.scale.shown
         stated: list[tuple[str, RiskEstimate | Stated | None]] = [("claimed", self.claimed)]
         if self.mixes is not None:
             stated.append(("choosing", self.choosing))
@@ -218,8 +157,8 @@ class Audit(Written):
         return [
             [
                 name,
-                present.number(scale.value(one.value)),
-                str(scale.interval(one.interval) or "none"),
+                present.number(one.own_scale.value),
+                str(one.own_scale.interval or "none"),
                 one.method,
             ]
             for name, one in stated
@@ -228,7 +167,7 @@ class Audit(Written):
 
     @property
     def _head(self) -> list[str]:
-        return ["", self.scale.shown.head(self.scale.called), "interval", "by"]
+        return ["", self.scale.head(self.claimed.loss), "interval", "by"]
 
     @property
     def title(self) -> str:
@@ -236,7 +175,7 @@ class Audit(Written):
         setting = present.params_text(self.claimed.params)
         return (
             f"{self.search}, {self.n_candidates} settings, chosen {setting}; "
-            f"level '{self.level}', {self.scale.shown.of(self.scale.called)}"
+            f"level '{self.level}', {self.scale.of(self.claimed.loss)}"
         )
 
     def __str__(self) -> str:
@@ -256,3 +195,66 @@ class Audit(Written):
             [[f.severity, f.sentence, f.remedy, f.code] for f in self.findings],
         )
         return f"<p><strong>{html.escape(self.conclusion)}</strong></p>{table}{found}"
+
+
+def conclusion_of(audit: Audit, named: str) -> str:
+    """The result in a sentence or two, where the search calls its score `named`."""
+    claim = f"{named} {_shown(audit, audit.claimed.value)}"
+    if audit.is_rough:
+        return f"{claim} {_roughly(audit)}"
+    if audit.honest is None or audit.honest.value is None or audit.optimism is None:
+        return f"{claim} {_unknown(audit)}"
+    honest = f"honest {_shown(audit, audit.honest.value)} {_interval(audit)}"
+    size = unsigned(abs(audit.optimism), audit.claimed.value)
+    if abs(audit.optimism) <= 1e-12:
+        told = "is neither optimistic nor pessimistic"
+    else:
+        told = f"is {'optimistic' if audit.optimism > 0 else 'pessimistic'} by {size}"
+    text = f"{claim} {told}; {honest}.{_shares(audit)}"
+    if audit.refuted:
+        text += " The claim lies outside the interval: it is refuted."
+    doubts = [doubt for code, doubt in TOO_GOOD.items() if code in audit.codes]
+    if doubts:
+        text += f" Both numbers are too good if {', or if '.join(doubts)}."
+    return text
+
+
+def _shares(audit: Audit) -> str:
+    """How much of the claim the choice took, and how much the splits."""
+    if audit.mixes is None:
+        return ""
+    saw = f"models that saw {MODELS_SAW[audit.mixes]}"
+    if audit.choosing is None or audit.choosing.value is None or audit.optimism is None:
+        return f" The splits of the search tested {saw}."
+    alone = f" Corrected for the choice alone it is {_shown(audit, audit.choosing.value)};"
+    more = audit.optimism - audit.choosing.value + audit.claimed.value
+    if more <= 0:
+        return f"{alone} {saw} do not flatter it."
+    return f"{alone} {unsigned(more, audit.claimed.value)} more is owed to {saw}."
+
+
+def _unknown(audit: Audit) -> str:
+    """Why there is no honest risk."""
+    if audit.mixes is None:
+        return "could not be checked: fits failed."
+    saw = f"models that saw {MODELS_SAW[audit.mixes]}"
+    return f"rests on {saw}, and what it is worth without is not known: {audit.why}"
+
+
+def _roughly(audit: Audit) -> str:
+    text = f"is the best of {audit.n_candidates} scores, and a maximum flatters"
+    if audit.rough is not None:
+        about = _shown(audit, audit.rough.value)
+        text += f"; a rough correction from the scores of the splits says {about}, no interval"
+    return f"{text}. Level 'bbc' or 'nested' says how much, with X and y."
+
+
+def _shown(audit: Audit, risk: float) -> str:
+    return present.number(audit.scale.value(risk))
+
+
+def _interval(audit: Audit) -> str:
+    interval = None if audit.honest is None else audit.honest.own_scale.interval
+    if interval is None:
+        return "(no interval)"
+    return f"[{present.number(interval.low)}, {present.number(interval.high)}]"

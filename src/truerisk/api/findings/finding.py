@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import ClassVar, Literal, get_args
+
+from truerisk.core.arguments import shown
+from truerisk.core.errors import UnknownName
 
 __all__ = ["CODES", "Finding", "Severity", "by_severity"]
 
@@ -57,12 +60,15 @@ CODES: Mapping[str, tuple[Severity, str]] = {
 class Finding:
     """One thing that is wrong or worth knowing, and what to do about it."""
 
+    derived: ClassVar[tuple[str, ...]] = ("severity",)
+
     code: str
     sentence: str
     remedy: str
 
     def __post_init__(self) -> None:
-        assert self.code in CODES, self.code
+        if self.code not in CODES:
+            raise UnknownName(f"{shown(self.code)} is the code of no finding.")
 
     @property
     def severity(self) -> Severity:
