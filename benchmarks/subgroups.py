@@ -17,8 +17,8 @@ import numpy as np
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from benchmarks.machine import one_blas_thread
-from truerisk.api.road.compute import compute
 from truerisk.api.road.problem import pose
+from truerisk.api.road.run import compute
 from truerisk.core.contracts import Terms
 from truerisk.core.family import Family
 from truerisk.core.validation.levels import Levels, levels_of

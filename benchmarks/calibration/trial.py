@@ -14,8 +14,8 @@ from benchmarks.calibration.problems import PROBLEMS
 from benchmarks.calibration.rating import Drawn, asked
 from benchmarks.calibration.tables import TABLES
 from benchmarks.calibration.usual import Said
-from truerisk.api.road.compute import Computed, compute, curve_of
 from truerisk.api.road.problem import Problem, pose
+from truerisk.api.road.run import Computed, compute, curve_of
 from truerisk.core.answers import Answers
 from truerisk.core.contracts import Method, Terms
 from truerisk.core.evaluation import Tested

@@ -11,8 +11,8 @@ from scipy import stats
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
-from truerisk.api.road.compute import compute
 from truerisk.api.road.problem import pose
+from truerisk.api.road.run import compute
 from truerisk.core import evaluation as found
 from truerisk.core.family import Family
 from truerisk.datasets import make_simple

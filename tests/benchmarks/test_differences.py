@@ -61,8 +61,8 @@ def test_the_tests_are_those_of_the_library():
     """What is rejected from the stored numbers is what `compare` rejects."""
     X, y = tr.datasets.make_difficult(60, random_state=2)
     models = GaussianNB(), KNeighborsClassifier(1)
-    from truerisk.api.road.compute import compute
     from truerisk.api.road.problem import pose
+    from truerisk.api.road.run import compute
     from truerisk.core.family import Family
 
     line, found = {}, {}

@@ -15,7 +15,7 @@ from tests.support.cut_off import begun
 
 import truerisk as tr
 from truerisk.api.assess import Interrupted
-from truerisk.api.assessing import forecast
+from truerisk.api.assessing import schedule
 
 
 def timeless(content):
@@ -157,7 +157,7 @@ def test_outer_and_method_reach_both_loops(assess):
 
 def test_very_many_fits_are_announced(assess, monkeypatch):
     """Before they are made: how many, how many the usual ones are, and what says how long."""
-    monkeypatch.setattr(forecast, "MANY", 500)
+    monkeypatch.setattr(schedule, "MANY", 500)
     said = assess("--models", "lda", "--outer", "loo", "--method", "3-fold")
     note = "note: 712 fits are planned; 5-fold, the usual way, needs 111. --dry-run guesses the"
     assert note in said.err

@@ -11,31 +11,25 @@ from time import perf_counter
 from typing import Any
 
 from truerisk.api.assessing.apparent_risk import apparent_risk
-from truerisk.api.assessing.as_given import as_given
 from truerisk.api.assessing.assessment import Assessment
-from truerisk.api.assessing.baseline import constant_risk
 from truerisk.api.assessing.conclusion import conclude
 from truerisk.api.assessing.families import (
+    by_text,
     families_of,
+    ranked,
     read_learners,
     rows_for,
     task_of,
 )
-from truerisk.api.assessing.forecast import fits_of
-from truerisk.api.assessing.learning_curves import PlannedCurve, planned_curves
 from truerisk.api.assessing.out_of_fold import OutOfFold, out_of_fold
 from truerisk.api.assessing.own_claim import claimed_by, tunes_inside
-from truerisk.api.assessing.plans import Schedule
-from truerisk.api.assessing.ranking import by_text, ranked
-from truerisk.api.assessing.risk_of_choice import risk_of_choice
-from truerisk.api.assessing.tested_learners import Kept
+from truerisk.api.assessing.reference_risks import as_given, constant_risk
+from truerisk.api.assessing.schedule import PlannedCurve, Schedule, fits_of, planned_curves
+from truerisk.api.assessing.tested_learners import Kept, risk_of_choice
 from truerisk.api.assessing.tuned_learner import TunedLearner
-from truerisk.api.road.compute import Computed, compute, curve_of, procedure_of
-from truerisk.api.road.outer_splits import outer_folds, stability
-from truerisk.api.road.problem import Problem, problem_on, with_words
-from truerisk.api.road.provenance import as_seed
-from truerisk.api.road.scorecard import told_by
-from truerisk.api.road.weights import fit_params_with_weight
+from truerisk.api.road.fit_params import fit_params_with_weight
+from truerisk.api.road.problem import Problem, as_seed, problem_on, told_by, with_words
+from truerisk.api.road.run import Computed, Run, compute, curve_of
 from truerisk.api.searching.stored_search import check_store
 from truerisk.api.validating.chosen_learner import PlannedValidation
 from truerisk.core.arguments import check_flag, shown
@@ -292,9 +286,10 @@ def _test(
     """The honest risk of tuning this learner, put beside what the tuning found."""
     started = perf_counter()
     with named(name), stage(name), stage("testing"):
-        known = [tuned[0].evaluation.answers]
-        plan = schedule.nested_plan
-        honest = compute(problem, schedule.nested, plan=plan, keeper=keeper, known=known)
+        run = Run(problem, schedule.methods[0], schedule.nested, tuned=tuned[0])
+        run = run.test(plan=schedule.nested_plan, keeper=keeper)
+        honest = run.tested
+        assert honest is not None
         count.finish(honest.n_made)
         curve, *others = [curve_of(computed) for computed in tuned]
         inside = tunes_inside(problem.family)  # one more fit, on all rows
@@ -302,14 +297,12 @@ def _test(
         apparent, held_out, again = _fitted_again(problem, schedule.nested, honest, curve, keeper)
         count.finish(again + inside)
     seconds = perf_counter() - started
-    risk = procedure_of(honest)
-    assert risk is not None
     return TunedLearner(
         curve=curve,
         criteria=_by_word(others),
-        risk=risk,
-        outer=outer_folds(honest),
-        stability=stability(honest, curve.best),
+        risk=run.risk,
+        outer=run.outer,
+        stability=run.stability(curve.best),
         n_fits=sum(one.n_made for one in (*tuned, honest)) + again + inside,
         seconds=sum(one.seconds for one in tuned) + seconds,
         answers=honest.evaluation.answers,
@@ -319,7 +312,7 @@ def _test(
         apparent=apparent,
         held_out=held_out,
         claim=claim,
-        as_given=as_given(tuned[0], honest, curve, risk),
+        as_given=as_given(run, curve),
     )
 
 

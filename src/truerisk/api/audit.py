@@ -28,8 +28,7 @@ from truerisk.api.findings.near_copies import neighbour_findings
 from truerisk.api.findings.on_columns import column_findings, columns_of
 from truerisk.api.findings.on_splits import row_findings, split_findings
 from truerisk.api.findings.selected_columns import selection_findings
-from truerisk.api.road.problem import Problem, pose
-from truerisk.api.road.provenance import versions
+from truerisk.api.road.problem import Problem, pose, versions
 from truerisk.core.arguments import check_level, shown
 from truerisk.core.errors import BadArgument, BadData, LeakWarning, Refusal, UnknownName
 from truerisk.core.family import Family

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from truerisk.api.road.compute import compute, curve_of
+from truerisk.api.road.outer_splits import usual_word
 from truerisk.api.road.problem import Problem, pose
-from truerisk.api.road.usual_word import usual_word
+from truerisk.api.road.run import compute, curve_of
 from truerisk.core.family import Family
 from truerisk.core.results import RiskCurve, RiskEstimate
 from truerisk.methods.parts.averages import Averaged

@@ -7,15 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from truerisk.api.learning.measured import measure
-from truerisk.api.learning.sizes import checked_sizes, usual_sizes
-from truerisk.api.learning.tested_learner import TestedLearner, testing
+from truerisk.api.learning.tested_learner import TestedLearner, checked_sizes, testing, usual_sizes
 from truerisk.api.road.problem import pose
 from truerisk.api.search import HonestSearchCV
-from truerisk.api.searching.grid_search_words import compared_by, worded
-from truerisk.api.searching.posed import posed
-from truerisk.api.searching.routing import route
+from truerisk.api.searching.search_problem import posed, route
 from truerisk.api.searching.stored_search import check_store, opened
-from truerisk.api.searching.tuning import as_grid_search_averages
 from truerisk.core.arguments import shown
 from truerisk.core.contracts import Method
 from truerisk.core.errors import BadArgument, Refusal
@@ -165,11 +161,9 @@ def as_learner(
         return TestedLearner(pose(Family.of(model), X, y, **rows, **asked), tested_by, store=store)
     _refuse_words(model, {**asked, "store": store})
     check_store(model.store, model.random_state)
-    words = worded(model, y)
-    problem, _ = posed(model, X, y, words, route(model, groups, {"sample_weight": sample_weight}))
-    select_by = as_grid_search_averages(compared_by(model, y))
-    problem = replace(problem, scores={}, interval=None)
-    return TestedLearner(problem, _outer(model, select_by, method), select_by, model.store)
+    run, _ = posed(model, X, y, route(model, groups, {"sample_weight": sample_weight}))
+    problem = replace(run.problem, scores={}, interval=None)
+    return TestedLearner(problem, _outer(model, run.select_by, method), run.select_by, model.store)
 
 
 def _refuse_words(search: HonestSearchCV, asked: Mapping[str, Any]) -> None:

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
-from truerisk.api.permuting.asked import asked_of
-from truerisk.api.permuting.null import Repeated
-from truerisk.api.permuting.orders import SHIFTS, Orders
+from truerisk.api.permuting.orders import SHIFTS, Orders, Repeated
 from truerisk.api.permuting.result import PermutationTest
-from truerisk.api.road.provenance import as_seed
+from truerisk.api.road.problem import Problem, as_seed, checked_method
+from truerisk.api.search import HonestSearchCV
+from truerisk.api.searching.search_problem import run_of
 from truerisk.core.arguments import check_count
+from truerisk.core.contracts import Method
 from truerisk.core.errors import Refusal, TrueRiskWarning
 from truerisk.core.present import of_class
 from truerisk.core.present import seconds as in_words
 from truerisk.core.progress import stage
 from truerisk.core.warned import warn
 from truerisk.engines.workers.executors import workers_of
+from truerisk.methods.nested import Pairs
 
-__all__ = ["PermutationTest", "permutation_test"]
+__all__ = ["PermutationTest", "asked_of", "permutation_test"]
 
 LONG = 60.0  # seconds that deserve a word before they pass
 FEW = 7  # rows, or groups, of which all orders are soon seen (7! = 5040)
@@ -117,6 +120,40 @@ def permutation_test(
         data_fingerprint=problem.data.fingerprint,
         notes=_notes(procedure.orders),
     )
+
+
+def asked_of(
+    search: Any, X: Any, y: Any, groups: Any, params: dict[str, Any], time: Any = None
+) -> tuple[Problem, Method]:
+    """What is computed anew on every permutation: the honest risk of a search, the risk of a model.
+
+    A search of another library is a model that tunes inside its own fit.
+    """
+    ours = isinstance(search, HonestSearchCV)
+    if ours:
+        _refuse(search)
+    run = run_of(search, X, y, groups, params, time=time)
+    method = run.testing if ours else run.select_by
+    assert method is not None  # a search without one is refused
+    if isinstance(method, Pairs) and len(run.problem.family) == 1:
+        method = method.outer_method  # nothing is chosen: pairs would tell nothing more
+    return checked_method(replace(run.problem, interval=None), method)
+
+
+def _refuse(search: HonestSearchCV) -> None:
+    """Refuse a search without an honest risk, or whose risk does not depend on the labels alone."""
+    if search.outer is None:
+        raise Refusal("outer=None leaves out the risk that would be tested: use outer='pairs'.")
+    if search.time_limit is not None:
+        raise Refusal(
+            "time_limit: a clock would decide how much of each permutation is searched: leave it "
+            "out, and use fewer settings."
+        )
+    if search.error_score != "raise":
+        raise Refusal(
+            "error_score: a permutation whose fits fail has no risk to count: use "
+            "error_score='raise'."
+        )
 
 
 def _warn_of_hours(expected: float, engine: str) -> None:

@@ -2,38 +2,24 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from time import perf_counter
 from typing import Any, Self
 
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
 
-from truerisk.api.assessing.as_given import AsGiven, as_given
-from truerisk.api.road.compute import Computed, compute, curve_of, procedure_of
-from truerisk.api.road.outer_splits import OuterFold, Stability, outer_folds, stability
+from truerisk.api.assessing.reference_risks import AsGiven, as_given
+from truerisk.api.road.outer_splits import OuterFold, Stability
 from truerisk.api.road.problem import Problem
-from truerisk.api.road.testing_method import testing_method
-from truerisk.api.road.usual_word import usual_word
-from truerisk.api.searching.cv_results import cv_results
-from truerisk.api.searching.failed_fits import counted, own_warning
+from truerisk.api.road.run import Computed, Run, curve_of
+from truerisk.api.searching.cv_results import chosen_by, own_warning, rated, say_fits
 from truerisk.api.searching.given_search import found_by_search
-from truerisk.api.searching.grid_search_words import compared_by, worded
-from truerisk.api.searching.missing_result import Missing
-from truerisk.api.searching.posed import posed
-from truerisk.api.searching.race_options import check_race
-from truerisk.api.searching.refit_rule import check_refit, chosen_by
-from truerisk.api.searching.routing import Routed, route
-from truerisk.api.searching.saying import check_verbose, say_fits
-from truerisk.api.searching.scoring import LossScorer
-from truerisk.api.searching.several_scores import told_by_name
-from truerisk.api.searching.stored_search import Fits, StoredSearch, check_store, opened
-from truerisk.api.searching.time_limit import Tried, check_time_limit, tried_in_time
-from truerisk.api.searching.train_scores import computed_with_train_scores
-from truerisk.api.searching.tuned_model import TunedModel
-from truerisk.api.searching.tuning import as_grid_search_averages, of_tuning
+from truerisk.api.searching.search_problem import Routed, posed, route, router
+from truerisk.api.searching.search_words import check_race, check_refit, check_verbose
+from truerisk.api.searching.stored_search import Fits, check_store, opened
+from truerisk.api.searching.time_limit import check_time_limit, tried_in_time
+from truerisk.api.searching.tuned_model import LossScorer, Missing, TunedModel
 from truerisk.core.arguments import check_flag, shown
-from truerisk.core.contracts import Method
 from truerisk.core.errors import Refusal
 from truerisk.core.family import refuse_no_estimator
 from truerisk.core.progress import stage
@@ -251,60 +237,39 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
             for name, one in found.items():
                 setattr(self, name, one)
             return self
-        asked = worded(self, y)
-        problem, self.multimetric_ = posed(self, X, y, asked, routed)
-        usual = usual_word(problem.data)
-        select_by = as_grid_search_averages(compared_by(self, y, usual))
-        check_race(select_by, self.error_score, return_train_score=self.return_train_score)
-        testing = None
-        if self.outer is not None:
-            testing = testing_method(self.outer, select_by, usual)
-        with opened(self.store, problem) as stored:
-            with self._counting_failures():
+        run, self.multimetric_ = posed(self, X, y, routed)
+        check_race(run.select_by, self.error_score, return_train_score=self.return_train_score)
+        trained = {"trained": self.return_train_score}
+        with opened(self.store, run.problem) as stored:
+            with own_warning(self.error_score):
                 tried = tried_in_time(
-                    problem, (of_tuning(problem, select_by), select_by), testing, self.time_limit,
-                    stored, trained=self.return_train_score, refit=bool(self.refit),
-                )  # fmt: skip
-            problem = tried.problem
+                    run, self.time_limit, stored, refit=bool(self.refit), **trained
+                )
+            run = replace(run, problem=tried.problem)
             with stage("tuning"):
-                selected = self._select(of_tuning(problem, select_by), select_by, tried, stored)
+                selected, results = rated(
+                    run,
+                    error_score=self.error_score,
+                    several=self.multimetric_,
+                    known=tried.tuning,
+                    keeper=stored.as_keeper,
+                    **trained,
+                )
+                selected = tried.tuned(selected)
+                say_fits(selected, results, self.verbose)
+                self._keep_selection(selected, results)
             stored.warn_of_another()
-            if testing is not None:
+            if run.testing is not None:
                 with stage("honest risk"):
-                    sure, known = replace(problem, calibrated="all"), tried.known(selected)
-                    honest = compute(sure, testing, known=known, keeper=stored.as_keeper)
-                    self._keep_risk(tried.tested(honest), selected)
+                    known = tried.known(selected)
+                    run = run.test(known=known, keeper=stored.as_keeper)
+                    self._keep_risk(tried.tested(replace(run, tuned=selected)))
             if stored.fits is not None:
                 self.kept_ = stored.fits
         if self.refit:
-            self._refit(problem)
+            self._refit(run.problem)
         self.n_splits_ = selected.evaluation.plan.n_questions
         return self
-
-    def _counting_failures(self) -> AbstractContextManager[None]:
-        """Where failing fits have a score, one warning at the end speaks of all of them."""
-        return nullcontext() if self.error_score == "raise" else own_warning()
-
-    def _select(
-        self, problem: Problem, select_by: Method, tried: Tried, stored: StoredSearch
-    ) -> Computed:
-        """Rate every setting on all rows, and keep what is found of the chosen one."""
-        trained = None
-        options: dict[str, Any] = {"keeper": stored.as_keeper, "known": tried.tuning}
-        with self._counting_failures():
-            if self.return_train_score:
-                selected, found = computed_with_train_scores(problem, select_by, **options)
-                names = list(told_by_name(selected, several=self.multimetric_))
-                trained = dict(zip(names, found[-len(names) :], strict=True))
-            else:
-                selected = compute(problem, select_by, **options)
-        if self.error_score != "raise":
-            selected = counted(selected, self.error_score)
-        selected = tried.tuned(selected)
-        results = cv_results(told_by_name(selected, several=self.multimetric_), trained)
-        say_fits(selected, results, self.verbose)
-        self._keep_selection(selected, results)
-        return selected
 
     def _forget(self) -> None:
         """Drop what an earlier fit found: a later one may not find it again."""
@@ -324,25 +289,24 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
             risk = _value_of(self.selected_risk_, "the only candidate has a failed fit")
             self.best_score_ = float(problem.loss.score(risk))
         self.cv_results_ = results
-        told = told_by_name(selected, several=self.multimetric_)
-        scorers = {n: LossScorer(one.problem.loss, problem.data.classes) for n, one in told.items()}
-        self.scorer_ = scorers if self.multimetric_ else scorers["score"]
+        classes, told = problem.data.classes, problem.scores.items()
+        self.scorer_ = LossScorer(problem.loss, classes)
+        if self.multimetric_:
+            self.scorer_ = {name: LossScorer(score.loss, classes) for name, score in told}
         if self.multimetric_ and self.refit is False:  # nobody said which of them chooses
             for name in ("best_index_", "best_params_", "best_score_", "selected_risk_"):
                 delattr(self, name)
 
-    def _keep_risk(self, honest: Computed, selected: Computed) -> None:
-        procedure = procedure_of(honest)
-        assert procedure is not None  # of a nested method
+    def _keep_risk(self, run: Run) -> None:
+        procedure = run.risk
         risk = _value_of(procedure, "a chosen candidate has a failed fit in an outer split")
-        given = as_given(selected, honest, self.curve_, procedure)
+        given = as_given(run, self.curve_)
         self.risk_ = replace(procedure, notes=_stated(self, procedure.notes, given))
         self.scores_ = dict(procedure.scores)
         comparable = self.selected_risk_.loss == procedure.loss
         gap = risk - float(self.curve_.values[self.best_index_])
         self.optimism_ = gap if comparable and len(self.curve_) > 1 else None
-        self.outer_ = outer_folds(honest)
-        self.stability_ = stability(honest, self.best_index_)
+        self.outer_, self.stability_ = run.outer, run.stability(self.best_index_)
 
     def _refit(self, problem: Problem) -> None:
         seed = (problem.seed, 0) if problem.family.is_random else None
@@ -357,8 +321,6 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
 
     def get_metadata_routing(self) -> Any:
         """How metadata are routed: to the estimator's fit and to a splitter's split."""
-        from truerisk.api.searching.routing import router
-
         return router(self)
 
 

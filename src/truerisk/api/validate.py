@@ -6,10 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from truerisk.api.road.event import Event
-from truerisk.api.road.provenance import as_seed
+from truerisk.api.road.problem import as_seed
 from truerisk.api.validating.all_parts import validation_of
-from truerisk.api.validating.asked import asked_of
-from truerisk.api.validating.honest import honest_run
+from truerisk.api.validating.honest import asked_of, honest_run
 from truerisk.api.validating.wishes import Wishes
 from truerisk.core.as_typed import as_typed
 from truerisk.core.validation.validation import Validation
@@ -133,4 +132,4 @@ def validate(
         samples=samples,
         random_state=seed or None,
     )
-    return replace(validation_of(honest_run(asked), wishes), given=typed)
+    return replace(validation_of(honest_run(asked, search_or_model), wishes), given=typed)

@@ -147,8 +147,8 @@ def _review_asked(validate: bool, where: dict[str, Any]) -> dict[str, Any]:
 
 def _usual(source: Source) -> str:
     """The method where none is named."""
-    from truerisk.api.assessing.plans import usual_method
-    from truerisk.api.road.usual_word import usual_word
+    from truerisk.api.assessing.schedule import usual_method
+    from truerisk.api.road.outer_splits import usual_word
 
     return usual_word(source, usual_method(len(source.y)))
 
@@ -180,7 +180,7 @@ def _say_cost(
     options: dict[str, Any],
 ) -> None:
     """Say so before very many fits are made, and how many the usual methods would need."""
-    from truerisk.api.assessing.forecast import MANY, fits_of_curves, planned_fits
+    from truerisk.api.assessing.schedule import MANY, fits_of_curves, planned_fits
 
     sizes = [len(family) for family in families.values()]
     with worded_warnings():
@@ -213,7 +213,7 @@ def _problems(
 
 def _families(source: Source, models: str | None, tested_by: Iterable[Any]) -> dict[str, Any]:
     from truerisk.api.assessing.families import word_families
-    from truerisk.api.road.usual_word import parts_of
+    from truerisk.api.road.outer_splits import parts_of
 
     return word_families(
         listed("--models", models, "learner", "knn,tree"),
@@ -282,7 +282,7 @@ def _dry_run(
 ) -> int:
     from dataclasses import asdict
 
-    from truerisk.api.assessing.forecast import forecast
+    from truerisk.api.assessing.schedule import forecast
     from truerisk.core.present import seconds, text_table
 
     with worded_warnings():

@@ -78,7 +78,7 @@ def read_model(
     word: str, settings: tuple[str, ...], source: Source
 ) -> tuple[Any, dict[str, list[Any]] | None, dict[str, Any]]:
     """The learner of a word, its one setting, and its grid; short names are of its last step."""
-    from truerisk.api.road.usual_word import parts_of
+    from truerisk.api.road.outer_splits import parts_of
     from truerisk.models.learners import learner
 
     size: dict[str, Any] = {"n_rows": len(source.y), "n_classes": source.n_classes}

@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 import truerisk as tr
-from truerisk.api.assessing.as_given import number_as_given
+from truerisk.api.assessing.reference_risks import number_as_given
 from truerisk.core.family import Family
 
 KNN = KNeighborsClassifier()

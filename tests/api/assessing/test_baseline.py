@@ -8,7 +8,7 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.metrics import log_loss
 
 import truerisk as tr
-from truerisk.api.assessing.baseline import constant_risk
+from truerisk.api.assessing.reference_risks import constant_risk
 from truerisk.api.road.problem import pose
 from truerisk.core.family import Family
 from truerisk.core.losses import Cost

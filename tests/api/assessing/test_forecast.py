@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 from tests.support.families import families_on
 
 import truerisk as tr
-from truerisk.api.assessing.forecast import forecast
+from truerisk.api.assessing.schedule import forecast
 from truerisk.api.road.problem import pose
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.progress import listen

@@ -13,7 +13,7 @@ from tests.support.families import families_on
 
 import truerisk as tr
 from truerisk.api.assess import Interrupted
-from truerisk.api.assessing.forecast import fits_of_curves, forecast
+from truerisk.api.assessing.schedule import fits_of_curves, forecast
 from truerisk.api.road.problem import pose
 from truerisk.core.errors import BadArgument, BadData, Refusal, UnknownName
 from truerisk.core.progress import listen

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_rel
 
-from truerisk.api.assessing.paired_difference import Paired, paired_difference
+from truerisk.api.assessing.reference_risks import Paired, paired_difference
 from truerisk.core.table.data import Data
 
 DRAW = np.random.default_rng(0)

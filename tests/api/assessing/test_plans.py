@@ -6,7 +6,7 @@ import pytest
 from sklearn.naive_bayes import GaussianNB
 
 import truerisk as tr
-from truerisk.api.assessing.plans import Schedule
+from truerisk.api.assessing.schedule import Schedule
 from truerisk.api.road.problem import pose
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family

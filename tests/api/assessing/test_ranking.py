@@ -6,7 +6,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.tree import DecisionTreeClassifier
 
-from truerisk.api.assessing.ranking import by_text, ranked
+from truerisk.api.assessing.families import by_text, ranked
 from truerisk.core.family import Family
 
 FAMILIES = {

@@ -9,7 +9,7 @@ from sklearn.tree import DecisionTreeClassifier
 from tests.support.families import families_on
 
 import truerisk as tr
-from truerisk.api.assessing.plans import usual_method
+from truerisk.api.assessing.schedule import usual_method
 
 
 @pytest.mark.parametrize(("n", "word"), [(30, "5-fold"), (10_000, "5-fold"), (10_001, "holdout")])

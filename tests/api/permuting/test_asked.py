@@ -8,7 +8,7 @@ from sklearn.model_selection import GridSearchCV, TimeSeriesSplit
 from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
-from truerisk.api.permuting.asked import asked_of
+from truerisk.api.permutation_test import asked_of
 from truerisk.core.errors import Refusal
 
 X, Y = tr.datasets.make_difficult(60, random_state=0)

@@ -9,8 +9,8 @@ import pytest
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from truerisk.api.road.compute import compute, curve_of
 from truerisk.api.road.problem import pose
+from truerisk.api.road.run import compute, curve_of
 from truerisk.core.contracts import Streams
 from truerisk.core.errors import BadArgument, UnknownName
 from truerisk.core.family import Family

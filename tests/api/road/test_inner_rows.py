@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import truerisk as tr
-from truerisk.api.road.inner_rows import refuse_known_rows, warn_of_cut_groups, with_rows_inside
+from truerisk.api.road.fit_params import refuse_known_rows, warn_of_cut_groups, with_rows_inside
 from truerisk.core.errors import Refusal, TrueRiskWarning
 from truerisk.core.family import Family
 from truerisk.core.table.data import Data

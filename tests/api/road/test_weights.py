@@ -27,7 +27,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import truerisk as tr
-from truerisk.api.road.weights import fit_params_with_weight
+from truerisk.api.road.fit_params import fit_params_with_weight
 from truerisk.core.errors import Refusal
 
 W = np.arange(1.0, 25.0)

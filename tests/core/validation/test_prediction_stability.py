@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from truerisk.api.road.compute import compute
 from truerisk.api.road.problem import pose
+from truerisk.api.road.run import compute
 from truerisk.core.family import Family
 from truerisk.core.validation.prediction_stability import PredictionStability, others_of_pairs
 

@@ -10,8 +10,8 @@ from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import average_precision_score, f1_score, log_loss, roc_auc_score
 
-from truerisk.api.road.compute import compute
 from truerisk.api.road.problem import pose
+from truerisk.api.road.run import compute
 from truerisk.core.contracts import Terms
 from truerisk.core.family import Family
 from truerisk.core.interval import Interval

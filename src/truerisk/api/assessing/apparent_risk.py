@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from truerisk.api.road.compute import Computed, curve_of
-from truerisk.api.road.problem import Problem, loss_by
-from truerisk.core.contracts import Keeper, Streams, Terms
+from truerisk.api.road.problem import Problem, drawn
+from truerisk.api.road.run import Computed, curve_of
+from truerisk.core.contracts import Keeper, Terms
 from truerisk.core.errors import FitFailed, NoEngine
 from truerisk.core.evaluation import Evaluation
 from truerisk.core.family import Family
@@ -24,9 +24,8 @@ def apparent_risk(
 ) -> RiskEstimate | None:
     """The risk of one setting on the rows of its fit; None where that fails or is refused."""
     started, method = time.perf_counter(), Apparent()
-    problem = replace(problem, loss=loss_by(method, problem), scores={})
+    problem, _, plan = drawn(replace(problem, scores={}, interval=None), method)
     data = problem.data
-    plan = method.plan(data, Streams(problem.seed))
     asking = problem.asking(keeper=keeper)
     try:
         answers = asking(plan, np.full(plan.n_fits, candidate))

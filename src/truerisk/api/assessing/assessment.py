@@ -10,7 +10,7 @@ from typing import Any
 
 from truerisk.api.assessing.assessment_json import recorded
 from truerisk.api.assessing.assessment_plots import Plots
-from truerisk.api.assessing.fragility import fragile
+from truerisk.api.assessing.conclusion import fragile
 from truerisk.api.assessing.tested_learners import Kept
 from truerisk.api.assessing.tuned_learner import TunedLearner
 from truerisk.api.findings.finding import Finding

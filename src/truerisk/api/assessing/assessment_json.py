@@ -6,19 +6,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from truerisk.api.assessing.over_time import course_of
 from truerisk.api.assessing.tested_learners import TestedLearners
 from truerisk.api.assessing.tuned_learner import TunedLearner
 from truerisk.api.compare import of_score
 from truerisk.api.findings.finding import Finding
+from truerisk.api.risk_over_time import RiskOverTime, risk_over_time
 from truerisk.api.road.problem import Problem
 from truerisk.core import present
-from truerisk.core.errors import Refusal
+from truerisk.core.errors import BadData, Refusal
 from truerisk.core.results import RiskCurve, RiskEstimate
 from truerisk.core.statistics.error_posterior import ErrorPosterior
+from truerisk.core.table.data import Data
 from truerisk.core.validation.validation import Validation
 
-__all__ = ["SCHEMA", "recorded"]
+__all__ = ["SCHEMA", "course_of", "recorded"]
 
 SCHEMA = "truerisk.assessment/1"
 MOST_NAMES = 10_000  # of columns; the fingerprint covers them all
@@ -186,3 +187,13 @@ def _classes(problem: Problem) -> list[str]:
     """Names of the classes, in the order of their codes."""
     data = problem.data
     return [str(data.label(code)) for code in range(data.n_classes)]
+
+
+def course_of(risk: RiskEstimate, data: Data) -> RiskOverTime | str:
+    """The course, or why there is none: nothing is said where rows have no times."""
+    if data.time is None:
+        return ""
+    try:
+        return risk_over_time(risk, data.time)
+    except (BadData, Refusal) as error:
+        return str(error)

@@ -6,14 +6,15 @@ become models afterwards, since their grids depend on the size of the data.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from truerisk.api.road.provenance import settings_seed
-from truerisk.api.road.usual_word import parts_of
+from truerisk.api.road.outer_splits import parts_of
+from truerisk.api.road.problem import settings_seed
 from truerisk.core.arguments import shown
 from truerisk.core.errors import BadData, UnknownName, named
 from truerisk.core.family import Family
@@ -25,10 +26,18 @@ from truerisk.core.table.columns import (
 )
 from truerisk.core.table.data import Data, Task
 from truerisk.core.table.rows import n_columns
+from truerisk.core.ties import tied_groups
 from truerisk.datasets.target import MOST_INTEGER_CLASSES
 
-__all__ = ["families_of", "read_learners", "rows_for", "task_of", "word_families"]
-
+__all__ = [
+    "by_text",
+    "families_of",
+    "ranked",
+    "read_learners",
+    "rows_for",
+    "task_of",
+    "word_families",
+]
 
 Named = Mapping[str, Family] | Sequence[str] | None
 """Families by name, words of learners, or None for the usual ones."""
@@ -173,3 +182,28 @@ def _refuse_mixed(families: Mapping[str, Family]) -> None:
     if len(set(tasks.values())) > 1:
         listed = ", ".join(f"{name}: {task}" for name, task in tasks.items())
         raise BadData(f"classifiers and regressors cannot be compared on one target ({listed}).")
+
+
+ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")
+
+
+def by_text(families: Mapping[str, Family]) -> list[str]:
+    """Names, sorted by class, parameters and settings of their learners as they are written."""
+    return sorted(families, key=lambda name: _text(families[name]))
+
+
+def ranked(risks: Mapping[str, float | None], order: Sequence[str]) -> list[str]:
+    """Names by risk, the smallest first, those without one last; equal risks in the given order.
+
+    >>> ranked({"a": 0.2, "b": None, "c": 0.1, "d": 0.1 + 1e-15}, ["d", "c", "b", "a"])
+    ['d', 'c', 'a', 'b']
+    """
+    values = [np.inf if (risk := risks[name]) is None else risk for name in order]
+    return [order[at] for group in tied_groups(values) for at in group]
+
+
+def _text(family: Family) -> str:
+    kind = type(family.estimator)
+    params = sorted(family.estimator.get_params(deep=True).items())
+    text = f"{kind.__module__}.{kind.__qualname__} {params} {family.candidates}"
+    return ADDRESS.sub("", text)

@@ -7,9 +7,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from truerisk.api.road.compute import is_in_time
 from truerisk.api.road.event import Event
 from truerisk.api.road.problem import Problem
+from truerisk.api.road.run import is_in_time
 from truerisk.core import present
 from truerisk.core.answers import Answers
 from truerisk.core.contracts import Keeper, Request

@@ -8,8 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
-from truerisk.api.assessing.as_given import AsGiven
 from truerisk.api.assessing.out_of_fold import OutOfFold, calibration_of, roc_of
+from truerisk.api.assessing.reference_risks import AsGiven
 from truerisk.api.road.outer_splits import OuterFold, Stability
 from truerisk.api.road.problem import Problem
 from truerisk.core import present

@@ -13,8 +13,8 @@ from truerisk.api.auditing.mixed_splits import Mixed
 from truerisk.api.auditing.replay import Replayed
 from truerisk.api.auditing.score_scale import ScoreScale
 from truerisk.api.findings.finding import Finding
-from truerisk.api.road.compute import compute, procedure_of
 from truerisk.api.road.problem import pose
+from truerisk.api.road.run import compute, procedure_of
 from truerisk.core.answers import Answers, Ask
 from truerisk.core.contracts import Method, Streams, Target, Terms
 from truerisk.core.errors import BadData, FitFailed, Refusal

@@ -14,8 +14,8 @@ from truerisk.api.auditing.repeat import repeated
 from truerisk.api.auditing.replay import Replayed, bias_corrected, replay, replay_findings
 from truerisk.api.auditing.score_scale import ScoreScale
 from truerisk.api.findings.finding import Finding
+from truerisk.api.road.outer_splits import usual_word
 from truerisk.api.road.problem import Problem
-from truerisk.api.road.usual_word import usual_word
 from truerisk.core.contracts import Streams
 from truerisk.core.plan.plan import Plan
 from truerisk.core.results import RiskEstimate

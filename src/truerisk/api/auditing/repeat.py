@@ -9,8 +9,8 @@ from typing import Any
 from truerisk.api.auditing.claim import USED_UP, Claim
 from truerisk.api.auditing.on_state import study_given
 from truerisk.api.auditing.score_scale import ScoreScale
-from truerisk.api.road.compute import compute, curve_of, procedure_of
 from truerisk.api.road.problem import pose
+from truerisk.api.road.run import compute, curve_of, procedure_of
 from truerisk.core.contracts import Method
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family

@@ -17,8 +17,8 @@ from truerisk.api.auditing.claim import Claim
 from truerisk.api.auditing.ranked import corrected_ranks
 from truerisk.api.auditing.score_scale import ScoreScale
 from truerisk.api.findings.finding import Finding
-from truerisk.api.road.compute import Computed, compute, curve_of
 from truerisk.api.road.problem import Problem
+from truerisk.api.road.run import Computed, compute, curve_of
 from truerisk.core.answers import Answers
 from truerisk.core.contracts import Streams
 from truerisk.core.errors import Refusal

@@ -2,7 +2,6 @@
 
 | file | what it holds |
 |---|---|
-| `tested_learner.py` | a problem, and what tests it with fewer rows |
-| `sizes.py` | which numbers of training rows: asked for, or the usual ones |
+| `tested_learner.py` | a problem, what tests it with fewer rows, and with how many |
 | `measured.py` | the risk at each size, and how the errors of all of them go together |
 """

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from truerisk.api.learning.tested_learner import TestedLearner
-from truerisk.api.road.compute import Computed, compute, curve_of, procedure_of
+from truerisk.api.road.run import Computed, compute, curve_of, procedure_of
 from truerisk.core.contracts import Keeper
 from truerisk.core.errors import (
     BadData,

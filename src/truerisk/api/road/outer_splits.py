@@ -1,16 +1,124 @@
-"""What happened in the outer splits of a nested estimate: the choices, and how stable they are."""
+"""The splits that test: which they are where little is said of them, and what happened in them."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from truerisk.api.road.compute import Computed
+from truerisk.core.contracts import Method
+from truerisk.core.errors import Refusal
+from truerisk.core.evaluation import OuterSplit
 from truerisk.core.present import params_text
+from truerisk.methods.interval_wanted import of_procedure
+from truerisk.methods.nested import Nested, Pairs
+from truerisk.methods.parts.averages import Averaged
+from truerisk.methods.parts.procedure import Procedure
+from truerisk.methods.racing import RacedPairs, Racing
+from truerisk.methods.splitter import Splitter
+from truerisk.methods.words import USUAL_FOLDS, as_method
 
-__all__ = ["OuterFold", "Stability", "outer_folds", "stability"]
+__all__ = [
+    "OuterFold",
+    "Stability",
+    "outer_folds",
+    "parts_of",
+    "stability",
+    "testing_method",
+    "usual_word",
+]
+
+
+def usual_word(rows: Any, otherwise: str = USUAL_FOLDS) -> str:
+    """The word of the usual method for `rows`, anything with a `time` and a `block`.
+
+    Where both are given, time decides: a model is used after the rows it learned from.
+
+    >>> from types import SimpleNamespace
+    >>> usual_word(SimpleNamespace(time=[1, 2, 3], block=None))
+    'forward-5'
+    """
+    if rows.time is not None:
+        return "forward-5"
+    return otherwise if rows.block is None else "blocks-5"
+
+
+def parts_of(rows: Any, methods: Iterable[Any]) -> int:
+    """Into how many parts a method cuts the rows of which its least training set has only one.
+
+    That is K + 1 for K forecasts; 2 is taken for others, as folds have it. None among the methods
+    is the usual one.
+
+    >>> from types import SimpleNamespace
+    >>> parts_of(SimpleNamespace(time=None, block=None), [None, "forward-9"])
+    10
+    """
+    return max(_parts(as_method(usual_word(rows) if one is None else one)) for one in methods)
+
+
+def _parts(method: Any) -> int:
+    from truerisk.methods.nested import Nested
+    from truerisk.methods.splitter import Splitter
+    from truerisk.methods.temporal import Forward
+
+    if isinstance(method, Forward):
+        return method.k + 1
+    if isinstance(method, Splitter) and method.goes_forward:
+        return int(method.splitter.n_splits) + 1
+    if isinstance(method, Nested):
+        return max(_parts(method.outer_method), _parts(method.inner_method))
+    return 2
+
+
+def testing_method(
+    outer: Any,
+    select_by: Method,
+    otherwise: Any,
+    interval: str | None = None,
+    *,
+    compare: bool = False,
+) -> Procedure:
+    """Nested validation of tuning by `select_by`: in the pairs of its folds, or by outer splits.
+
+    "pairs" is meant where nothing is named. Where `select_by` has no folds (a criterion, random
+    splits), `otherwise` takes their place; where it keeps to the order of time, whose rows cannot
+    be left out in pairs, it is repeated around itself. `compare` as in `Nested`. Where an
+    `interval` is asked for, it is the method that draws what that needs.
+
+    >>> testing_method("pairs", as_method("5-fold"), "10-fold").word
+    'pairs (5-fold)'
+    >>> testing_method("pairs", as_method("aic"), "10-fold").word
+    'nested (10-fold, inner aic)'
+    >>> testing_method("pairs", as_method("forward-3"), "10-fold").word
+    'nested (forward-3, inner forward-3)'
+    """
+    method = _procedure(outer, select_by, otherwise, compare)
+    return method if interval is None else of_procedure(method, interval)
+
+
+def _procedure(outer: Any, select_by: Method, otherwise: Any, compare: bool) -> Procedure:
+    method = Pairs() if outer is None else as_method(outer)
+    if isinstance(select_by, Racing):
+        return _raced(method, select_by, compare)
+    if not isinstance(method, Pairs):
+        return Nested(method, select_by, compare)
+    if method.folds is not None:
+        return replace(method, compare=compare)
+    if select_by.respects_time or (isinstance(select_by, Splitter) and select_by.goes_forward):
+        return Nested(select_by, select_by, compare)
+    if isinstance(select_by, Averaged) and select_by.has_folds:
+        return replace(method, folds=select_by, compare=compare)
+    return Nested(otherwise, select_by, compare)
+
+
+def _raced(method: Method, race: Racing, compare: bool) -> Procedure:
+    if not isinstance(method, Pairs) or method.folds is not None:
+        raise Refusal(
+            f"'{race.word}' is tested in the pairs of its own folds, and '{method.word}' was asked "
+            "for: use outer='pairs', or compare by folds, such as '10-fold'."
+        )
+    return RacedPairs(race, compare, method.average)
 
 
 @dataclass(frozen=True)
@@ -61,9 +169,10 @@ class Stability:
         return f"{self.agreement:.0%} of the outer splits chose the same setting ({counts})"
 
 
-def outer_folds(honest: Computed) -> tuple[OuterFold, ...]:
+def outer_folds(
+    units: Sequence[OuterSplit], candidates: Sequence[Mapping[str, Any]]
+) -> tuple[OuterFold, ...]:
     """One record per outer split."""
-    candidates = honest.problem.family.candidates
     return tuple(
         OuterFold(
             params=dict(candidates[unit.candidate]),
@@ -75,17 +184,18 @@ def outer_folds(honest: Computed) -> tuple[OuterFold, ...]:
             n_train=unit.n_train,
             n_test=unit.n_test,
         )
-        for unit in honest.evaluation.units
+        for unit in units
     )
 
 
-def stability(honest: Computed, best_index: int) -> Stability:
+def stability(
+    units: Sequence[OuterSplit], candidates: tuple[Mapping[str, Any], ...], best: int
+) -> Stability:
     """Agreement of the outer choices with the choice on all rows."""
-    counts = Counter(unit.candidate for unit in honest.evaluation.units)
-    n = len(honest.evaluation.units)
+    counts = Counter(unit.candidate for unit in units)
     return Stability(
-        agreement=counts[best_index] / n,
+        agreement=counts[best] / len(units),
         frequencies=dict(counts.most_common()),
-        n_splits=n,
-        candidates=honest.problem.family.candidates,
+        n_splits=len(units),
+        candidates=candidates,
     )

@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import platform
+import sys
+from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any, Literal
 
-from truerisk.api.road.inner_rows import refuse_known_rows, warn_of_cut_groups, with_rows_inside
-from truerisk.api.road.provenance import as_seed
-from truerisk.api.road.scorecard import Score, scores_of
-from truerisk.api.road.weights import fit_params_with_weight, refuse_behind_resampling
+import numpy as np
+
+from truerisk.api.road.fit_params import (
+    fit_params_with_weight,
+    refuse_behind_resampling,
+    refuse_known_rows,
+    warn_of_cut_groups,
+    with_rows_inside,
+)
 from truerisk.core.arguments import check_level, shown
-from truerisk.core.contracts import Method, Rule
-from truerisk.core.errors import BadArgument, Refusal
+from truerisk.core.contracts import Method, Rule, Streams
+from truerisk.core.errors import BadArgument, Refusal, UnknownName
 from truerisk.core.family import Family
 from truerisk.core.loss_words import as_loss
 from truerisk.core.losses import Loss
 from truerisk.core.plan.plan import Plan
 from truerisk.core.positive import class_named
+from truerisk.core.present import of_class
 from truerisk.core.table.data import Data
+from truerisk.core.version import __version__
 from truerisk.engines.asking import Asking
 from truerisk.engines.workers.executors import workers_of
 from truerisk.methods.interval_forms import as_form
@@ -27,7 +38,22 @@ from truerisk.methods.parts.interval_choice import choose
 from truerisk.methods.words import as_method
 from truerisk.selection import as_rule
 
-__all__ = ["Problem", "loss_by", "method_of", "pose", "problem_on", "refuse_unspoken", "with_words"]
+__all__ = [
+    "Problem",
+    "Score",
+    "as_seed",
+    "check_scores",
+    "checked_method",
+    "drawn",
+    "pose",
+    "problem_on",
+    "refuse_unspoken",
+    "scores_of",
+    "settings_seed",
+    "told_by",
+    "versions",
+    "with_words",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,10 +190,20 @@ def refuse_unspoken(problem: Problem) -> Problem:
     return problem
 
 
-def method_of(problem: Problem, method: Any) -> Method:
-    """The method that was asked for, or the one that draws what the interval asked for needs."""
+def checked_method(problem: Problem, method: Any) -> tuple[Problem, Method]:
+    """The method that draws what the interval asked for needs, and the problem in its loss."""
     chosen = as_method(method)
-    return chosen if problem.interval is None else with_interval(chosen, problem.interval)
+    if problem.interval is not None:
+        chosen = with_interval(chosen, problem.interval)
+    loss = chosen.loss_of(problem.data, problem.loss, asked=problem.loss_asked)
+    chosen.check(problem.data, loss)
+    return replace(problem, loss=loss), chosen
+
+
+def drawn(problem: Problem, method: Any) -> tuple[Problem, Method, Plan]:
+    """The same with the plan of the method."""
+    problem, chosen = checked_method(problem, method)
+    return problem, chosen, chosen.plan(problem.data, Streams(problem.seed))
 
 
 def with_words(problem: Problem, method: Method, plan: Plan) -> Problem:
@@ -189,6 +225,120 @@ def with_words(problem: Problem, method: Method, plan: Plan) -> Problem:
     return replace(problem, interval=interval, scores=scores, calibrated="none")
 
 
-def loss_by(method: Method, problem: Problem) -> Loss:
-    """The loss that a method reports in on this problem."""
-    return method.loss_of(problem.data, problem.loss, asked=problem.loss_asked)
+@dataclass(frozen=True, eq=False)
+class Score:
+    """A further loss to be told of the same fits, with the word of its interval or None."""
+
+    loss: Loss
+    interval: str | None = None
+
+
+def scores_of(scores: Any, data: Data, positive: Any = None) -> dict[str, Score]:
+    """What was asked for as `scores=`, by name: one word, several, or a dict of names."""
+    named = []
+    for name, given in _named(() if scores is None else scores):
+        loss = as_loss(given, data, positive)
+        label = given.positive if isinstance(given, Loss) else loss.label(data)
+        named.append((name or of_class(loss.word, label), _called(name, loss)))
+    found = {name: Score(loss) for name, loss in named}
+    if len(found) < len(named):
+        names = [name for name, _ in named]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise BadArgument(f"scores={shown(scores)} name {twice!r} twice: name each score once.")
+    return found
+
+
+def _called(name: str, loss: Loss) -> Loss:
+    """The loss under the name that it was given, by which results speak of it."""
+    if name in ("", loss.word):
+        return loss
+    called = copy(loss)
+    called.word = name
+    return called
+
+
+def _named(scores: Any) -> list[tuple[str, Any]]:
+    """Pairs of names, empty where none was given, and what was asked for."""
+    if isinstance(scores, str | Loss) or callable(scores):
+        scores = [scores]
+    if isinstance(scores, Mapping):
+        named = [(str(name), given) for name, given in scores.items()]
+    elif isinstance(scores, Sequence | set):
+        named = [(_name(given), given) for given in scores]
+    else:
+        named = [("", None)]
+    if any(given is None for _, given in named):
+        raise BadArgument(
+            f"scores={shown(scores)}: give a list of scores, such as ['auc', 'log'], or a dict "
+            "that names them."
+        )
+    return named
+
+
+def _name(given: Any) -> str:
+    """A word by itself; of anything else it is known once it is a loss of these data."""
+    return given if isinstance(given, str) else ""
+
+
+def check_scores(method: Method, scores: Mapping[str, Score], data: Data) -> None:
+    """Refuse scores that a method cannot tell: its answers or its numbers are of another kind."""
+    for name, score in scores.items():
+        reason = _why_not(method.tells_scores, score, data)
+        if reason is not None:
+            raise Refusal(f"score '{name}' is not to be had from '{method.word}': {reason}")
+
+
+def told_by(method: Method, scores: Mapping[str, Score], data: Data) -> dict[str, Score]:
+    """Those that a method can tell: one that tunes by a criterion has nothing to say of others."""
+    telling = method.tells_scores
+    return {n: score for n, score in scores.items() if _why_not(telling, score, data) is None}
+
+
+def _why_not(method: Method, score: Score, data: Data) -> str | None:
+    try:
+        own = method.loss_of(data, score.loss, asked=True)
+        method.check(data, score.loss)
+    except Refusal as refusal:
+        return str(refusal)
+    if own is score.loss:
+        return None
+    return f"it tells '{own.word}' and nothing else. Use a method that splits, such as '10-fold'."
+
+
+MOST_SEED = 2**32  # of the generators that scikit-learn and SciPy draw settings from
+
+
+def as_seed(random_state: Any) -> int:
+    """One integer that all random streams come from; None draws a fresh one, which is reported."""
+    if random_state is None:
+        return int(np.random.default_rng().integers(2**31))
+    if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
+        if random_state < 0:
+            raise UnknownName(f"random_state={random_state}: a seed is not negative.")
+        return int(random_state)
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**31))
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31 - 1))
+    raise UnknownName(
+        f"random_state={shown(random_state)} is no seed; use an integer, None, or a numpy "
+        "Generator."
+    )
+
+
+def settings_seed(seed: int, *, plain: bool = False) -> int:
+    """The seed of the settings: of a stream of their own, or `plain`, as RandomizedSearchCV's."""
+    if plain and seed < MOST_SEED:
+        return seed
+    return int(Streams(seed).get("settings").integers(MOST_SEED))
+
+
+@cache
+def versions() -> Mapping[str, str]:
+    """Versions that a number can depend on."""
+    found = {"truerisk": __version__, "python": platform.python_version()}
+    for name in ("numpy", "scipy", "sklearn"):
+        module = sys.modules.get(name)
+        if module is not None:
+            found[name] = str(module.__version__)
+    return found

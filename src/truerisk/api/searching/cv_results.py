@@ -2,20 +2,72 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import FitFailedWarning as TheirWarning
 
-from truerisk.api.road.compute import Computed
+from truerisk.api.road.problem import drawn
+from truerisk.api.road.run import Computed, Run, compute, of_tuning
+from truerisk.core.arguments import shown
+from truerisk.core.errors import BadArgument, FitFailed, FitFailedWarning
+from truerisk.core.evaluation import Evaluation
+from truerisk.core.plan.training_rows import with_training_rows
+from truerisk.core.present import params_text
 from truerisk.core.ties import tied_groups
+from truerisk.core.warned import warn
+from truerisk.engines.running.fitting import why_of
+from truerisk.methods.parts.set_risks import split_risks
 
-__all__ = ["cv_results"]
+__all__ = ["FitsFailed", "chosen_by", "own_warning", "rated", "say_fits"]
 
 
-def cv_results(
-    told: Mapping[str, Computed], trained: Mapping[str, np.ndarray] | None = None
-) -> dict[str, Any]:
+def rated(
+    run: Run, *, error_score: Any, several: bool, trained: bool, **options: Any
+) -> tuple[Computed, dict[str, Any]]:
+    """The settings of a search rated on all rows, and its `cv_results_`.
+
+    With `trained` every fit is asked about its own rows, too; `several` scores have their names.
+    """
+    with own_warning(error_score):
+        if trained:
+            options, scores = _with_training_rows(run, **options)
+        computed = compute(of_tuning(run.problem, run.select_by), run.select_by, **options)
+    if error_score != "raise":
+        computed = _counted(computed, error_score)
+    told = computed.scores if several else {"score": computed}
+    if not trained:
+        return computed, _cv_results(told, {})
+    return computed, _cv_results(told, dict(zip(told, scores[-len(told) :], strict=True)))
+
+
+def _with_training_rows(run: Run, **options: Any) -> tuple[dict[str, Any], list[np.ndarray]]:
+    """The answers that rate the settings, and every score on the train set of every split."""
+    problem = of_tuning(run.problem, run.select_by)
+    told_in, _, plan = drawn(problem, run.select_by)
+    answers = problem.asking(**options)(with_training_rows(plan))
+    questions = np.arange(plan.n_questions)
+    trained = answers.only(questions + plan.n_questions)
+    told = zip((trained, *trained.also), told_in.losses, strict=True)
+    scores = [np.asarray(one.score(split_risks(each, problem.data, one))) for each, one in told]
+    return {"plan": plan, "known": [answers.only(questions)]}, scores
+
+
+@contextmanager
+def own_warning(error_score: Any) -> Iterator[None]:
+    """Where failing fits have a score, one warning at the end speaks of all of them."""
+    with warnings.catch_warnings():
+        if error_score != "raise":
+            warnings.simplefilter("ignore", FitFailedWarning)
+        yield
+
+
+def _cv_results(told: Mapping[str, Computed], trained: Mapping[str, np.ndarray]) -> dict[str, Any]:
     """Times, parameters, every score of every split, their mean, spread and rank.
 
     Of a setting that left a race, splits that it was not rated on are NaN, and so is the mean.
@@ -47,7 +99,7 @@ def cv_results(
         results[f"mean_test_{name}"] = means
         results[f"std_test_{name}"] = scores.std(axis=1)
         results[f"rank_test_{name}"] = _ranks(means)
-    for name, scores in ({} if trained is None else trained).items():
+    for name, scores in trained.items():
         results |= {f"split{split}_train_{name}": of for split, of in enumerate(scores.T)}
         results[f"mean_train_{name}"] = scores.mean(axis=1)
         results[f"std_train_{name}"] = scores.std(axis=1)
@@ -84,3 +136,100 @@ def _ranks(scores: np.ndarray) -> np.ndarray:
         ranks[group] = before + 1
         before += len(group)
     return ranks
+
+
+def say_fits(computed: Computed, results: Mapping[str, Any], verbose: int) -> None:
+    """How many fits; from 2 on a line for each with its time, from 3 on with its score.
+
+    Settings that share a fit have no moment of their own, so all is printed when they are tuned.
+    """
+    plan, answers = computed.answers.plan, computed.answers
+    n_splits, settings = plan.n_questions, results["params"]
+    made = answers.made[:, plan.fit]
+    if verbose > 0:
+        raced = "" if made.all() else "up to "
+        print(  # noqa: T201  what verbose asks for
+            f"Fitting {raced}{n_splits} folds for each of {len(settings)} candidates, "
+            f"totalling {made.sum()} fits"
+        )
+    if verbose < 2:
+        return
+    seconds = answers.fit_seconds + answers.answer_seconds
+    for number, params in enumerate(settings):
+        for split in np.flatnonzero(made[number]).tolist():
+            score = f" {_score(results, split, number)}" if verbose > 2 else ""
+            spent = seconds[number, plan.fit[split]]
+            print(  # noqa: T201
+                f"[CV {split + 1}/{n_splits}] END {params_text(params)};{score} "
+                f"total time={spent:6.1f}s"
+            )
+
+
+def _score(results: Mapping[str, Any], split: int, number: int) -> str:
+    test = results[f"split{split}_test_score"][number]
+    trained = results.get(f"split{split}_train_score", np.empty(0))
+    if not len(trained):
+        return f"score={test:.3f}"
+    return f"score=(train={trained[number]:.3f}, test={test:.3f})"
+
+
+class FitsFailed(FitFailedWarning, TheirWarning):
+    """Some fits of a search failed; also of the kind that GridSearchCV warns by."""
+
+
+def _counted(computed: Computed, error_score: float) -> Computed:
+    """The same where failing fits have this score; where all fail, there is nothing to choose."""
+    answers, evaluation = computed.answers, computed.evaluation
+    if not answers.failures:
+        return computed
+    total, failed = answers.n_fits, len(answers.failures)
+    reasons = Counter(why_of(failure.sentence) for failure in answers.failures)
+    told = "\n".join(
+        f"{n} fits failed with the following error:\n{why}" for why, n in reasons.items()
+    )
+    if failed == total:
+        raise FitFailed.like(
+            "ValueError",
+            f"All the {total} fits failed: it is likely that your model is misconfigured. Use "
+            f"error_score='raise' to see where the first one does.\n{told}",
+        )
+    warn(
+        f"{failed} fits failed out of a total of {total}.\nThe score on these train-test "
+        f"partitions for these parameters will be set to {error_score}. Use error_score='raise' "
+        f"to see where the first one does.\n{told}",
+        FitsFailed,
+    )
+    if np.isnan(error_score):
+        return computed
+    losses = computed.problem.losses
+    whole, *scores = (
+        _with_score(found, answers.answered, loss.perfect - error_score)
+        for found, loss in zip((evaluation, *evaluation.scores), losses, strict=True)
+    )
+    return replace(computed, evaluation=replace(whole, scores=tuple(scores)))
+
+
+def _with_score(found: Evaluation, answered: np.ndarray, risk: float) -> Evaluation:
+    """The evaluation where fits that failed have a risk."""
+    risks = np.array([tested.split_risks for tested in found.tested])
+    risks[~answered] = risk
+    tested = (
+        replace(one, value=float(of_one.mean()), split_risks=of_one)
+        for one, of_one in zip(found.tested, risks, strict=True)
+    )
+    return replace(found, tested=tuple(tested))
+
+
+def chosen_by(refit: Callable[..., Any], results: Mapping[str, Any]) -> int:
+    """The number of the setting that the function chooses."""
+    number, n_settings = refit(results), len(results["params"])
+    if not isinstance(number, int | np.integer):
+        raise BadArgument(
+            f"best_index_ returned is not an integer: refit={shown(refit)} gave {shown(number)}."
+        )
+    if not 0 <= number < n_settings:
+        raise IndexError(
+            f"best_index_ index out of range: refit={shown(refit)} gave {number}, and there are "
+            f"{n_settings} settings, from 0 on."
+        )
+    return int(number)

@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.api.road.compute import Computed
-from truerisk.api.road.problem import Problem, loss_by, method_of
+from truerisk.api.road.problem import Problem, drawn
+from truerisk.api.road.run import Computed, Run, of_tuning
 from truerisk.api.searching.stored_search import StoredSearch
 from truerisk.core.answers import Answers, joined
 from truerisk.core.arguments import is_number, shown
-from truerisk.core.contracts import Method, Streams
+from truerisk.core.contracts import Method
 from truerisk.core.errors import BadArgument, Refusal
 from truerisk.core.family import Family
 from truerisk.core.plan.plan import Plan
@@ -64,9 +64,10 @@ class Tried:
         """The search, with its seconds and with what was left out."""
         return self._told(computed, self.seconds[0])
 
-    def tested(self, computed: Computed) -> Computed:
-        """The honest risk, with its seconds and with what was left out."""
-        return self._told(computed, self.seconds[1])
+    def tested(self, run: Run) -> Run:
+        """The run whose honest risk has its seconds, and what was left out."""
+        assert run.tested is not None
+        return replace(run, tested=self._told(run.tested, self.seconds[1]))
 
     def _told(self, computed: Computed, seconds: float) -> Computed:
         refusals = self.refusals | dict(computed.refusals)
@@ -84,9 +85,7 @@ class Tried:
 
 
 def tried_in_time(
-    problem: Problem,
-    tuning: tuple[Problem, Method],
-    testing: Procedure | None,
+    run: Run,
     limit: float | None,
     stored: StoredSearch,
     *,
@@ -95,17 +94,18 @@ def tried_in_time(
 ) -> Tried:
     """Rate settings in grid order until the time is over; all of them where there is no limit.
 
-    `tuning` is the problem of the search with the method that compares the settings. With `trained`
-    fits are asked about their own rows, too. What is left to do is done in time as well, as far as
-    it can be foretold: the fit on all rows, and those of the winners in outer splits.
+    With `trained` fits are asked about their own rows, too. What is left to do is done in time as
+    well, as far as it can be foretold: the fit on all rows, and those of the winners in outer
+    splits.
     """
+    problem, testing, rest = run.problem, run.testing, 0
     if limit is None:
         return Tried(problem)
-    passes = _passes_of_tuning(*tuning, trained=trained)
-    rest = 0
+    passes = [_tuning_pass(of_tuning(problem, run.select_by), run.select_by, trained=trained)]
     if testing is not None:
-        passes += _passes_of_testing(problem, testing, passes[0].plan)
-        rest = 0 if testing.shares_folds else _drawn(problem, testing).questions("outer").size
+        plan = drawn(problem, testing)[2]
+        passes += _passes_of_testing(problem, testing, plan, passes[0].plan)
+        rest = 0 if testing.shares_folds else plan.questions("outer").size
     course = _Course(problem, passes, float(limit), stored, rest, refit=refit)
     return course.run()
 
@@ -121,35 +121,27 @@ class _Pass:
     tests: bool = False
 
 
-def _passes_of_tuning(problem: Problem, method: Method, *, trained: bool) -> list[_Pass]:
-    chosen = method_of(problem, method)
+def _tuning_pass(problem: Problem, method: Method, *, trained: bool) -> _Pass:
+    problem, chosen, plan = drawn(problem, method)
     if type(chosen).evaluate is not Method.evaluate:
         raise Refusal(
             f"'{chosen.word}' compares settings with each other as it goes, and a time_limit has "
             "them tried one after the other: leave out time_limit, or choose by folds, such as "
             "select_by='10-fold'."
         )
-    problem = replace(problem, loss=loss_by(chosen, problem))
-    chosen.check(problem.data, problem.loss)
-    plan = chosen.plan(problem.data, Streams(problem.seed))
-    return [_Pass(problem, with_training_rows(plan) if trained else plan)]
+    return _Pass(problem, with_training_rows(plan) if trained else plan)
 
 
-def _passes_of_testing(problem: Problem, testing: Procedure, tuned: Plan) -> list[_Pass]:
+def _passes_of_testing(
+    problem: Problem, testing: Procedure, plan: Plan, tuned: Plan
+) -> list[_Pass]:
     """Those that come before the choice; of the folds of the search nothing is asked twice."""
-    plan = _drawn(problem, testing)
     inner = plan.only(plan.questions("inner"))
     if not testing.shares_folds:
         return [_Pass(problem, inner, 0, besides=False, tests=True)]
     outer = plan.only(plan.questions("outer"))
     first = [] if _is_known(outer, tuned) else [_Pass(problem, outer, 0, tests=True)]
     return [*first, _Pass(problem, inner, 1, tests=True)]
-
-
-def _drawn(problem: Problem, testing: Procedure) -> Plan:
-    chosen = method_of(problem, testing)
-    chosen.check(problem.data, problem.loss)
-    return chosen.plan(problem.data, Streams(problem.seed))
 
 
 def _is_known(outer: Plan, tuned: Plan) -> bool:

@@ -1,18 +1,23 @@
-"""What a search hands on to the model that it tuned: predictions, scores, tags."""
+"""What a search hands on to the model that it tuned, and what stands for results that it lacks."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar, overload
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from truerisk.api.searching.own_score import makes_predictions
+from truerisk.api.searching.scores import makes_predictions
+from truerisk.core.contracts import Request
 from truerisk.core.errors import BadArgument, MissingResult
+from truerisk.core.losses import Loss
+from truerisk.core.table.data import Data
+from truerisk.engines.running.answering import answers_of
 
-__all__ = ["TunedModel"]
+__all__ = ["LossScorer", "Missing", "TunedModel", "score_of"]
 
 Answering = TypeVar("Answering", bound=Callable[..., Any])
 
@@ -145,3 +150,67 @@ class TunedModel:
         tags.target_tags.required = makes_predictions(self.estimator)
         tags.target_tags.single_output = inner.target_tags.single_output
         return tags
+
+
+Result = TypeVar("Result")
+
+
+class Missing(Generic[Result]):
+    """Stands in a class for a result that `fit` may leave out, and says why it is not there.
+
+    An instance that has the result hides it: this descriptor has no `__set__`. What is `of_grid`
+    a search does not tell that was given in the place of a model and a grid.
+    """
+
+    def __init__(self, option: str, means: str, instead: str, *, of_grid: bool = False) -> None:
+        self.option, self.means, self.instead = option, means, instead
+        self.of_grid = of_grid
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    @overload
+    def __get__(self, search: None, owner: type) -> Missing[Result]: ...
+    @overload
+    def __get__(self, search: object, owner: type) -> Result: ...
+    def __get__(self, search: Any, owner: type) -> Any:
+        if search is None:
+            return self
+        if "loss_" not in vars(search):
+            raise MissingResult(f"this search has no {self.name} before it is fitted: fit(X, y).")
+        if self.of_grid and "search_" in vars(search):
+            kind = type(search.search_).__name__
+            raise MissingResult(
+                f"{kind} chooses inside each of its fits and says what it tried in cv_results_ "
+                f"only, so there is no {self.name}: give a model and a grid (or distributions and "
+                "n_iter) in its place."
+            )
+        raise MissingResult(
+            f"this search was made with {self.option}, which {self.means}, so it has no "
+            f"{self.name}: make it with {self.instead}, and fit again."
+        )
+
+
+@dataclass(frozen=True)
+class LossScorer:
+    """A scorer of (model, X, y), as scikit-learn's: the loss as a score."""
+
+    loss: Loss
+    classes: Any
+
+    def __call__(self, model: Any, X: Any, y: Any = None) -> float:
+        return score_of(model, X, y, self.loss, self.classes)
+
+
+def score_of(model: Any, X: Any, y: Any, loss: Loss, classes: Any) -> float:
+    """The loss of a fitted model on these rows, as a score (higher is better)."""
+    if loss.response == "scored":
+        return float(loss.scorer(model, X, *([] if y is None else [y])))  # type: ignore[attr-defined]
+    y = np.asarray(y)
+    codes = None if classes is None else np.searchsorted(classes, y)
+    task = "regression" if classes is None else "classification"
+    data = Data(X, y, task, classes, codes)  # type: ignore[arg-type]
+    rows = np.arange(len(y))
+    request = Request(loss.response, getattr(loss, "scorer", None))
+    answers = answers_of(model, data, request)
+    return float(loss.score(loss.of_set(data, rows, np.asarray(answers)[None], None)[0]))

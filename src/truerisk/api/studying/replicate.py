@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.api.road.compute import Computed, compute, curve_of
 from truerisk.api.road.problem import pose
+from truerisk.api.road.run import Computed, compute, curve_of
 from truerisk.core.contracts import Method
 from truerisk.core.errors import BadData, UnknownName
 from truerisk.core.family import Family

@@ -3,8 +3,7 @@
 | file | what it holds |
 |---|---|
 | `wishes.py` | what is asked for besides the model and its rows |
-| `asked.py` | what a search, or a model, is asked to be tested by |
-| `honest.py` | the answers about held-out rows: those that exist, or one honest run |
+| `honest.py` | what is asked to be tested, and its answers: those that exist, or one honest run |
 | `all_parts.py` | every part of one honest run |
 | `chosen_learner.py` | the same of the best learner of an assessment |
 | `rank_estimates.py` | AUC and its kin as a search tells them |
@@ -15,7 +14,6 @@
 | `two_outcomes.py` | discrimination and net benefit, and which parts there are |
 | `subgroup_part.py` | every score in every level of given columns |
 | `stability_part.py` | the features that the outer splits selected, and how predictions move |
-| `checklist_part.py` | what is known of the study |
-| `tested_rows.py` | which rows were tested, and how they lie to those of training |
+| `checklist_part.py` | what is known of the study, and how tested rows lie to those of training |
 | `told_measures.py` | which measures are told, and which of them have intervals |
 """

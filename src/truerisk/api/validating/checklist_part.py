@@ -9,7 +9,6 @@ import numpy as np
 
 from truerisk.api.validating.honest import HonestRun
 from truerisk.api.validating.resampled import Resampled
-from truerisk.api.validating.tested_rows import n_cut, tested_counts, tested_on
 from truerisk.api.validating.told_measures import (
     losses_by_level,
     shrunken_columns,
@@ -17,16 +16,62 @@ from truerisk.api.validating.told_measures import (
 )
 from truerisk.core import present
 from truerisk.core.identity import PIPELINE, is_a
+from truerisk.core.plan.leaks import cut_groups, leaks_in_time, tested_by_neighbours
+from truerisk.core.plan.order import is_ordered
+from truerisk.core.plan.plan import Plan
 from truerisk.core.table.columns import is_missing
 from truerisk.core.table.rows import column_arrays, column_names, n_columns
 from truerisk.core.validation.checklist import Checklist
 from truerisk.core.validation.held_out import HeldOut
 from truerisk.core.validation.stability import ModelStability
-from truerisk.core.validation.study_facts import StudyFacts
+from truerisk.core.validation.study_facts import StudyFacts, TestedOn
 from truerisk.core.validation.subgroups import Subgroups
 from truerisk.core.visible import visible
 
-__all__ = ["checklist_of"]
+__all__ = ["checklist_of", "n_cut", "tested_counts", "tested_on"]
+
+
+def tested_counts(held: HeldOut) -> tuple[int, dict[str, int]]:
+    """How many rows were tested, and how many of each class, as y names them."""
+    rows, first = np.unique(held.rows, return_index=True)
+    if held.classes is None:
+        return len(rows), {}
+    each = np.bincount(held.truth[first], minlength=held.n_classes).tolist()
+    names = map(str, held.classes.tolist())
+    return len(rows), dict(zip(names, each, strict=True))
+
+
+def n_cut(run: HonestRun) -> int:
+    """Rows that were tested by models that saw others of their group."""
+    return len(cut_groups(run.problem.data, _plan(run)))
+
+
+def tested_on(run: HonestRun) -> TestedOn:
+    """What the splits did, whatever their method is called; times before places."""
+    data, plan = run.problem.data, _plan(run)
+    if data.time is not None:
+        return "among" if len(leaks_in_time(data, plan)) else "later"
+    if data.block is None:
+        return "below" if is_ordered(plan) and _falls(plan) else ""
+    if data.places is None:  # labels are groups: a row may be beside one of another label
+        return "" if n_cut(run) else "apart"
+    near, n_tested = tested_by_neighbours(data, plan)
+    if run.testing.outer_method.respects_space:
+        return "apart"
+    return "near" if 2 * len(near) > n_tested else ""
+
+
+def _falls(plan: Plan) -> bool:
+    """Whether every tested row stands in the table below all that its model learned from."""
+    return all(
+        plan.train_rows(int(plan.fit[q]))[0][-1] < plan.test_rows(q)[0][0]
+        for q in range(plan.n_questions)
+    )
+
+
+def _plan(run: HonestRun) -> Plan:
+    return run.answered.told[0].plan
+
 
 RESPONSES = {
     "probability": "a probability of every class",
@@ -75,7 +120,7 @@ def checklist_of(
             n_settings=len(family),
             setting=present.params_text(family.candidates[run.best]),
             chosen_by=run.asked.select_by.word,
-            tested_by=run.asked.testing.word,
+            tested_by=run.testing.word,
             response=next(said for one, said in RESPONSES.items() if one in run.told),
             risk=str(risk).splitlines()[0],
             measures=told_measures(run, parts),

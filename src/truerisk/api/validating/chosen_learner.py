@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from inspect import signature
 from typing import Any
 
-from truerisk.api.assessing.plans import Schedule
+from truerisk.api.assessing.schedule import Schedule
 from truerisk.api.assessing.tuned_learner import TunedLearner
 from truerisk.api.road.event import Event
+from truerisk.api.road.run import Run
 from truerisk.api.validating.all_parts import validation_of
-from truerisk.api.validating.asked import Asked
 from truerisk.api.validating.honest import HonestRun
 from truerisk.api.validating.wishes import Wishes
 from truerisk.core.arguments import shown
@@ -67,7 +67,7 @@ class PlannedValidation:
         if risk.answered is None:
             return f"'{risk.method}' keeps no answers about single rows."
         run = HonestRun(
-            asked=Asked(one.problem, schedule.methods[0], schedule.nested),
+            asked=Run(one.problem, schedule.methods[0], schedule.nested),
             risk=risk,
             answered=risk.answered,
             winners=one.winners.candidate,

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from truerisk.api.road.compute import compute, curve_of, procedure_of
-from truerisk.api.road.problem import Problem
-from truerisk.api.road.scorecard import scores_of
+from truerisk.api.road.problem import Problem, scores_of
+from truerisk.api.road.run import Run, curve_of
 from truerisk.api.search import HonestSearchCV
-from truerisk.api.searching.tuning import of_tuning
-from truerisk.api.validating.asked import Asked
+from truerisk.api.searching.search_problem import run_of
 from truerisk.core.answered_rows import AnsweredRows
 from truerisk.core.answers import Answers, Response
 from truerisk.core.contracts import Request
@@ -20,9 +19,9 @@ from truerisk.core.errors import Refusal
 from truerisk.core.results import RiskEstimate
 from truerisk.engines.settings import response_refusal
 from truerisk.methods.nested import Pairs
-from truerisk.methods.parts.procedure import by_fit
+from truerisk.methods.parts.procedure import Procedure, by_fit
 
-__all__ = ["HonestRun", "asking_besides", "honest_run", "richest", "richest_request"]
+__all__ = ["HonestRun", "asked_of", "asking_besides", "honest_run", "richest", "richest_request"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,21 +30,28 @@ class HonestRun:
 
     `answered` are the answers of the winners, `shaken` those to the same rows by models that lack a
     further fold (None where they were not kept). `winners` is who was tested in every question of
-    the plan, `best` the setting that is fitted on all rows.
+    the plan, `best` the setting that is fitted on all rows, `fitted` the search that was tested.
     """
 
-    asked: Asked
+    asked: Run
     risk: RiskEstimate
     answered: AnsweredRows
     winners: np.ndarray
     best: int
     shaken: Answers | None = None
     n_made: int = 0
+    fitted: HonestSearchCV | None = None
 
     @property
     def problem(self) -> Problem:
         """What was asked for on which data."""
         return self.asked.problem
+
+    @property
+    def testing(self) -> Procedure:
+        """The method that tested the procedure."""
+        assert self.asked.testing is not None  # a search without one is refused
+        return self.asked.testing
 
     @property
     def told(self) -> dict[Response, Answers]:
@@ -73,14 +79,44 @@ class HonestRun:
         return replace(self, answered=answered, n_made=self.n_made + answers.n_fits)
 
 
-def honest_run(asked: Asked) -> HonestRun:
+def asked_of(
+    given: Any, X: Any, y: Any, groups: Any, params: dict[str, Any], seed: Any, **order: Any
+) -> Run:
+    """A search with its own words; a model by pairs of folds; one that tunes inside by folds.
+
+    `order` are times and places of the rows. Of a search that was fitted already, on these very
+    rows, it is what was tested.
+    """
+    ours = isinstance(given, HonestSearchCV)
+    if ours and given.outer is None:
+        raise Refusal(
+            "outer=None leaves out the answers about held-out rows, which a validation rests on: "
+            "use outer='pairs'."
+        )
+    run = run_of(given, X, y, groups, params, random_state=seed, **order)
+    if not ours or not hasattr(given, "risk_"):
+        return run
+    if given.risk_.data_fingerprint != run.problem.data.fingerprint:
+        raise Refusal(
+            "the search was fitted on other rows than these X and y (or with other groups, "
+            "weights, times or places): give what it was fitted on, or a search that is not "
+            "fitted. Rows that took no part in it are answered by search.predict_proba."
+        )
+    if given.curve_.candidates != run.problem.family.candidates:  # a time limit left some out
+        family = replace(run.problem.family, candidates=given.curve_.candidates)
+        return replace(run, problem=replace(run.problem, family=family))
+    return run
+
+
+def honest_run(asked: Run, given: Any) -> HonestRun:
     """From the search that was tested already where it keeps what is needed, else one run."""
     wanted = richest_request(asked.problem)
-    if asked.fitted is not None:
-        found = _of_search(asked, asked.fitted)
-        if found is not None:
-            return found if wanted is None else _with(found, wanted)
-    return _tested(asked, wanted)
+    if not isinstance(given, HonestSearchCV) or not hasattr(given, "risk_"):
+        return _tested(asked, wanted)
+    found = _of_search(asked, given)
+    if found is None:
+        return replace(_tested(asked, wanted), fitted=given)
+    return found if wanted is None else _with(found, wanted)
 
 
 def richest_request(problem: Problem) -> Request | None:
@@ -98,27 +134,28 @@ def richest_request(problem: Problem) -> Request | None:
 LOSSES: Mapping[str, str] = {"probability": "brier", "score": "auc", "value": "squared"}
 
 
-def _tested(asked: Asked, wanted: Request | None) -> HonestRun:
+def _tested(asked: Run, wanted: Request | None) -> HonestRun:
     """One honest run, in which the models are asked the richest answers besides."""
     problem = asked.problem if wanted is None else asking_besides(asked.problem, wanted)
-    told = compute(replace(problem, calibrated="all"), asked.testing)
-    risk, winners = procedure_of(told), told.evaluation.winners
-    if risk is None or risk.value is None or winners is None:
+    run = replace(asked, problem=problem).test()
+    risk, told = run.risk, run.tested
+    assert told is not None
+    if risk.value is None or told.evaluation.winners is None:
         raise Refusal("a fit failed in an outer split, so some rows have no answer.")
     answered = risk.answered
     if answered is None:
-        raise Refusal(f"'{asked.testing.word}' keeps no answers about single rows.")
+        raise Refusal(f"'{told.method.word}' keeps no answers about single rows.")
     if len(problem.family) == 1:
         best = 0
     elif isinstance(asked.testing, Pairs):
         best = curve_of(told).best
     else:
-        best = curve_of(compute(of_tuning(problem, asked.select_by), asked.select_by)).best
+        best = run.select().curve.best
     return HonestRun(
         asked=asked,
         risk=risk,
         answered=answered,
-        winners=winners.candidate,
+        winners=told.evaluation.winners.candidate,
         best=best,
         shaken=told.evaluation.shaken,
         n_made=told.n_made,
@@ -139,7 +176,7 @@ def richest(answers: Answers, wanted: Request | None) -> Answers:
     return next(one for one in (answers, *answers.also) if one.response == response)
 
 
-def _of_search(asked: Asked, search: HonestSearchCV) -> HonestRun | None:
+def _of_search(asked: Run, search: HonestSearchCV) -> HonestRun | None:
     """What a fitted search keeps; None where it does not say who was tested in every question."""
     risk = search.risk_
     if risk.answered is None or risk.value is None:
@@ -148,7 +185,7 @@ def _of_search(asked: Asked, search: HonestSearchCV) -> HonestRun | None:
     winners = np.array([split.best_index for split in search.outer_])
     if len(winners) != plan.n_questions:
         return None
-    return HonestRun(asked, risk, risk.answered, winners, search.best_index_)
+    return HonestRun(asked, risk, risk.answered, winners, search.best_index_, fitted=search)
 
 
 def _with(found: HonestRun, wanted: Request) -> HonestRun:
@@ -157,6 +194,6 @@ def _with(found: HonestRun, wanted: Request) -> HonestRun:
     if wanted.response in {one.response for one in answered.told}:
         return found
     problem, plan = found.problem, answered.told[0].plan
-    passes = found.asked.testing.testing_pass(len(problem.family))
+    passes = found.testing.testing_pass(len(problem.family))
     asking = problem.asking(passes=passes)
     return found.with_answers(asking.answers(plan, wanted, by_fit(plan, found.winners)))

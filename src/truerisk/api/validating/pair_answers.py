@@ -26,7 +26,7 @@ def pair_answers(run: HonestRun, response: Response) -> Answers:
     """The answers that were kept; else the winners' fits without a further fold, made again."""
     if response in run.moved:
         return run.moved[response]
-    testing = run.asked.testing
+    testing = run.testing
     if not isinstance(testing, Pairs):
         raise Refusal(NO_PAIRS)
     plan = testing.plan(run.problem.data, Streams(run.problem.seed))

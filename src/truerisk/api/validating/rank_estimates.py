@@ -54,7 +54,7 @@ def _told(run: HonestRun, word: str, event: Event | None) -> ScoreTold:
         if told.loss == word and (event is None or event.is_of(told.positive)):
             shown = told.own_scale
             return ScoreTold(shown.value, told.std_error, shown.interval)
-    problem, testing = run.problem, run.asked.testing
+    problem, testing = run.problem, run.testing
     data = problem.data if event is None else event.data
     loss = as_loss(word, data)
     told_rows, moved = list(run.answered.told), list(run.moved.values())

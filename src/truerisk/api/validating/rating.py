@@ -211,7 +211,7 @@ def _answers_of_all(run: HonestRun) -> np.ndarray:
     """What the model of all rows says of these rows: that of the search, or one more fit."""
     problem, request = run.problem, richest_request(run.problem)
     assert request is not None  # else there is nothing to rate
-    fitted = getattr(run.asked.fitted, "best_estimator_", None)
+    fitted = getattr(run.fitted, "best_estimator_", None)
     if fitted is not None:
         ask = ASK[request.response]
         return np.asarray(getattr(fitted, ask)(problem.data.X))

@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.api.road.compute import compute
-from truerisk.api.road.testing_method import testing_method
-from truerisk.api.road.usual_word import usual_word
+from truerisk.api.road.outer_splits import testing_method, usual_word
+from truerisk.api.road.run import compute
 from truerisk.api.validating.honest import HonestRun, asking_besides, richest
 from truerisk.api.validating.wishes import NOT_ROW_BY_ROW
 from truerisk.core.contracts import Request, Streams

@@ -1,10 +1,14 @@
-"""The one road: family, data and method → plan → engine → answers → evaluation, with its papers."""
+"""The run: family, data and method → plan → engine → answers → evaluation, with its papers.
+
+`compute` makes one of them; a `Run` is the two of a procedure, its tuning and its test.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,9 +18,15 @@ from truerisk.api.road.leak_warnings import (
     warn_of_inner_splits,
     warn_of_leaks,
 )
-from truerisk.api.road.problem import Problem, loss_by, method_of, with_words
-from truerisk.api.road.provenance import versions
-from truerisk.api.road.scorecard import check_scores
+from truerisk.api.road.outer_splits import OuterFold, Stability, outer_folds, stability
+from truerisk.api.road.problem import (
+    Problem,
+    check_scores,
+    checked_method,
+    told_by,
+    versions,
+    with_words,
+)
 from truerisk.core.answered_rows import AnsweredRows
 from truerisk.core.answers import Answers
 from truerisk.core.contracts import Keeper, Method, Streams, Terms
@@ -26,11 +36,12 @@ from truerisk.core.plan.order import is_ordered
 from truerisk.core.plan.plan import Plan
 from truerisk.core.results import RiskCurve, RiskEstimate, dress
 from truerisk.core.table.data import Data
+from truerisk.methods.interval_forms import as_form
 from truerisk.methods.parts.paired_losses import PairedAnswers
-from truerisk.methods.parts.procedure import by_rule
+from truerisk.methods.parts.procedure import Procedure, by_rule
 from truerisk.methods.splitter import refuse_known_rows
 
-__all__ = ["Computed", "compute", "curve_of", "is_in_time", "procedure_of"]
+__all__ = ["Computed", "Run", "compute", "curve_of", "is_in_time", "of_tuning", "procedure_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,10 +92,8 @@ def compute(
     is to be `honest`, splits that test training rows are refused; elsewhere there is a warning.
     """
     started = time.perf_counter()
-    chosen = method_of(problem, method)
-    asked = replace(problem, loss=loss_by(chosen, problem))
+    asked, chosen = checked_method(problem, method)
     data, loss = asked.data, asked.loss
-    chosen.check(data, loss)
     check_scores(chosen, asked.scores, data)
     if plan is None:
         plan = chosen.plan(data, Streams(asked.seed))
@@ -113,6 +122,70 @@ def compute(
     seconds = time.perf_counter() - started
     made = evaluation.n_fits - asking.n_known
     return Computed(problem, chosen, evaluation, asking.engine, asking.refusals, seconds, made)
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """The procedure "choose a setting, then fit" on checked rows: what is asked, and the answers.
+
+    `select_by` compares the settings on all rows (`tuned`), `testing` tests the choice and the fit
+    on rows without part in either (`tested`). Each is None before it is computed; `testing` is None
+    where no risk is asked for.
+    """
+
+    problem: Problem
+    select_by: Method
+    testing: Procedure | None
+    tuned: Computed | None = None
+    tested: Computed | None = None
+
+    def select(self, **options: Any) -> Run:
+        """With the risk of every setting on all rows; `options` are those of `compute`."""
+        asked = of_tuning(self.problem, self.select_by)
+        return replace(self, tuned=compute(asked, self.select_by, **options))
+
+    def test(self, **options: Any) -> Run:
+        """With the risk of the procedure; what `tuned` has answered is not asked again."""
+        if self.tuned is not None:
+            options = {"known": [self.tuned.evaluation.answers], **options}
+        asked = replace(self.problem, calibrated="all")
+        return replace(self, tested=compute(asked, self.testing, **options))
+
+    @cached_property
+    def curve(self) -> RiskCurve:
+        """The risk of every setting on all rows."""
+        assert self.tuned is not None
+        return curve_of(self.tuned)
+
+    @cached_property
+    def risk(self) -> RiskEstimate:
+        """The honest risk of the procedure."""
+        assert self.tested is not None
+        found = procedure_of(self.tested)
+        assert found is not None  # of a method that tests a procedure
+        return found
+
+    @property
+    def outer(self) -> tuple[OuterFold, ...]:
+        """What happened in each outer split."""
+        assert self.tested is not None
+        return outer_folds(self.tested.evaluation.units, self.problem.family.candidates)
+
+    def stability(self, best: int) -> Stability:
+        """How the outer splits agree with the setting that was chosen on all rows."""
+        assert self.tested is not None
+        candidates = self.problem.family.candidates
+        return stability(self.tested.evaluation.units, candidates, best)
+
+
+def of_tuning(problem: Problem, method: Method) -> Problem:
+    """The problem of tuning: of intervals only one that counts the choice belongs to it."""
+    counted = problem.interval is not None and as_form(problem.interval).counts_choice
+    return replace(
+        problem,
+        interval=problem.interval if counted else None,
+        scores=told_by(method, problem.scores, problem.data),
+    )
 
 
 def _instead(computed: Computed, reason: str) -> Computed:

@@ -1,0 +1,224 @@
+"""Risks beside that of a tuned model: of the best constant answer, of the setting as given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from truerisk.api.road.problem import Problem
+from truerisk.api.road.run import Run
+from truerisk.core.answers import Response
+from truerisk.core.errors import Refusal
+from truerisk.core.family import Family
+from truerisk.core.losses import AUC, RowLoss
+from truerisk.core.present import clean, number, params_text, signed, unsigned
+from truerisk.core.results import RiskCurve
+from truerisk.core.table.data import Data
+from truerisk.core.ties import tied
+
+__all__ = [
+    "AsGiven",
+    "Constant",
+    "Paired",
+    "as_given",
+    "constant_risk",
+    "number_as_given",
+    "paired_difference",
+]
+
+_NOTHING = 1e-12
+
+
+@dataclass(frozen=True)
+class Paired:
+    """Mean paired difference with its standard error over `n_units` rows, or groups of rows.
+
+    `scale` is the largest loss: a spread far below it is rounding.
+    """
+
+    mean: float
+    std_error: float
+    n_units: int
+    scale: float = 1.0
+
+    def exceeds_noise(self, level: float) -> bool:
+        """Whether 0 lies outside the t interval of this level."""
+        if self.std_error <= _NOTHING * self.scale:
+            return False  # no spread, so nothing is known of the error
+        from scipy.special import stdtrit
+
+        return bool(abs(self.mean) > stdtrit(self.n_units - 1, (1 + level) / 2) * self.std_error)
+
+
+def paired_difference(
+    first: np.ndarray, second: np.ndarray, rows: np.ndarray, data: Data
+) -> Paired | None:
+    r"""Weighted mean of d = first − second with its standard error, clustered by groups.
+
+    se² = m/(m−1) · Σ_g (Σ_{i∈g} w_i (d_i − mean))² with Σ w = 1 over m groups, or m rows where
+    there are no groups. None for fewer than two of them.
+    """
+    weights = data.weights(rows)
+    weights = np.ones(len(rows)) if weights is None else weights
+    share = weights / weights.sum()
+    differences = first - second
+    mean = float(share @ differences)
+    residuals = share * (differences - mean)
+    if data.clusters is not None:
+        residuals = np.bincount(np.unique(data.clusters[rows], return_inverse=True)[1], residuals)
+    m = len(residuals)
+    if m < 2:
+        return None
+    scale = float(max(np.abs(first).max(), np.abs(second).max()))
+    return Paired(mean, float(np.sqrt(m / (m - 1) * (residuals**2).sum())), m, scale)
+
+
+RULES = {
+    "label": "always answering the commonest class",
+    "cost": "always answering the cheapest class",
+    "value": "always answering the mean",
+    "median": "always answering the median",
+    "probability": "always answering the shares of the classes",
+    "score": "ranking at random",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Constant:
+    """The smallest risk of an answer that ignores the features, and the rule in words.
+
+    The answer is the best one for these very rows, so the risk is, if anything, too small.
+    `losses[i]` is the loss of row i; None where the loss has no per-row losses.
+    """
+
+    risk: float
+    rule: str
+    losses: np.ndarray | None
+
+
+def constant_risk(problem: Problem) -> Constant | None:
+    """The best constant on all rows; None where the loss (a scorer) has no use for one."""
+    data, loss = problem.data, problem.loss
+    if type(loss) is AUC:
+        return Constant(0.5, RULES["score"], None)
+    if not isinstance(loss, RowLoss):
+        return None
+    answers, rules = _constants(data, loss.response)
+    if not loss.binary and loss.response == "label":
+        rules = [RULES["cost"]] * len(rules)
+    try:
+        losses = loss.of_rows(data, np.arange(data.n_rows), answers)
+    except Refusal:
+        return None
+    risks = np.average(losses, axis=1, weights=data.sample_weight)
+    if not np.isfinite(risks).any():
+        return None
+    best = int(tied(risks, np.nanmin(risks)).argmax())  # of equals the first, but for rounding
+    return Constant(float(risks[best]), rules[best], losses[best])
+
+
+def _constants(data: Data, response: Response) -> tuple[np.ndarray, list[str]]:
+    """`(n_constants, n_rows[, ...])` answers of the constants that may be best, and their rules."""
+    n = data.n_rows
+    if response == "label":
+        classes = np.arange(data.n_classes)
+        return np.repeat(classes[:, None], n, axis=1), [RULES["label"]] * len(classes)
+    if response == "probability":
+        shares = np.bincount(data.codes, data.sample_weight)  # type: ignore[arg-type]
+        return np.tile(shares / shares.sum(), (1, n, 1)), [RULES["probability"]]
+    mean = np.average(data.y, axis=0, weights=data.sample_weight)
+    both = np.stack([mean, np.median(data.y, axis=0)])
+    rules = [RULES["value"], RULES["median"]]
+    return np.repeat(both[:, None], n, axis=1), rules
+
+
+SHARES = {  # of which 1 is a count and 1.0 a share
+    "max_features",
+    "max_samples",
+    "min_samples_leaf",
+    "min_samples_split",
+    "min_frequency",
+    "n_components",
+    "n_features_to_select",
+    "max_df",
+    "min_df",
+}
+
+
+@dataclass(frozen=True)
+class AsGiven:
+    """The given setting against the tuned model: `gain` is the mean loss that tuning spares."""
+
+    params: Mapping[str, Any]
+    risk: float
+    gain: Paired
+
+    def suffices(self, level: float) -> bool:
+        """Whether tuning is not shown to be better, beyond the noise of the paired losses."""
+        return not (self.gain.mean > 0 and self.gain.exceeds_noise(level))
+
+    def __str__(self) -> str:
+        beside = self.risk
+        return (
+            f"the setting as given ({clean(params_text(self.params), 80)}) has a risk of "
+            f"{number(self.risk)} on the same rows ({signed(self.gain.mean, beside)}, paired "
+            f"standard error {unsigned(self.gain.std_error, beside)})"
+        )
+
+
+def as_given(run: Run, curve: RiskCurve) -> AsGiven | None:
+    """The given setting where it is among the settings and was not chosen.
+
+    None as well where the losses are not those of the same fits on the same rows, or go forward in
+    time, so that nothing says how sure their difference is.
+    """
+    assert run.tuned is not None and run.tested is not None
+    data, risk = run.problem.data, run.risk
+    place = number_as_given(run.problem.family)
+    if place is None or place == curve.best or risk.value is None or risk.ordered:
+        return None
+    known, tested = run.tuned.evaluation.answers, run.tested.evaluation.answers
+    if known is None or tested is None or not tested.plan.asks_like(known.plan):
+        return None
+    given = curve[place]
+    if given.losses is None or risk.losses is None:
+        return None
+    if (
+        given.loss_rows is None
+        or risk.loss_rows is None
+        or given.loss != risk.loss
+        or not np.array_equal(given.loss_rows, risk.loss_rows)
+    ):
+        return None
+    gain = paired_difference(given.losses, risk.losses, risk.loss_rows, data)
+    if gain is None or not np.isfinite(gain.mean):
+        return None
+    return AsGiven(curve.candidates[place], risk.value + gain.mean, gain)
+
+
+def number_as_given(family: Family) -> int | None:
+    """Which of several candidates sets what the model already has; None where none of them does."""
+    if len(family) < 2:
+        return None
+    own = family.estimator.get_params(deep=True)
+    for place, params in enumerate(family.candidates):
+        if params and all(name in own and _is(name, own[name], v) for name, v in params.items()):
+            return place
+    return None
+
+
+def _is(name: str, own: Any, value: Any) -> bool:
+    """Whether two values of a parameter mean the same: 1 and 1.0 do, unless one is a share."""
+    if own is value:
+        return True
+    own, value = (one.item() if isinstance(one, np.generic) else one for one in (own, value))
+    numbers = all(isinstance(one, int | float) for one in (own, value))
+    flags = isinstance(own, bool) or isinstance(value, bool)
+    if numbers and not flags and name.rpartition("__")[2] not in SHARES:
+        return bool(own == value)
+    if type(own) is not type(value) or not isinstance(own, bool | int | float | str | tuple):
+        return False
+    return bool(own == value)

@@ -1,0 +1,317 @@
+"""What an assessment will run: the plans, drawn once for all learners, and what they take."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from truerisk.api.assessing.out_of_fold import refits
+from truerisk.api.assessing.own_claim import tunes_inside
+from truerisk.api.assessing.pace import pace_of
+from truerisk.api.learning.measured import measure
+from truerisk.api.learning.tested_learner import TestedLearner, testing, usual_sizes
+from truerisk.api.road.outer_splits import testing_method, usual_word
+from truerisk.api.road.problem import Problem, drawn
+from truerisk.core.arguments import shown
+from truerisk.core.contracts import Keeper, Method, Request
+from truerisk.core.errors import (
+    BadArgument,
+    BadData,
+    FitFailed,
+    Refusal,
+    TrueRiskError,
+    UnknownName,
+    named,
+)
+from truerisk.core.learning_curve import LearningCurve
+from truerisk.core.plan.plan import Plan
+from truerisk.core.progress import stage
+from truerisk.core.registry import closest
+from truerisk.engines.generic import Generic
+from truerisk.engines.templates.one_fit import OneFit
+from truerisk.methods.kfold import KFold
+from truerisk.methods.parts.averages import Averaged
+from truerisk.methods.parts.procedure import Procedure
+from truerisk.methods.racing import Racing
+from truerisk.methods.words import USUAL_FOLDS, as_method
+
+__all__ = [
+    "CHEAP",
+    "EVERY",
+    "Forecast",
+    "PlannedCurve",
+    "Schedule",
+    "curves_asked",
+    "fits_of",
+    "fits_of_curves",
+    "forecast",
+    "planned_curves",
+    "planned_fits",
+    "usual_method",
+]
+
+MOST_IN_FOLDS = 10_000
+
+
+def usual_method(n_rows: int) -> str:
+    """How so many rows are usually split: of very many, one test tells enough.
+
+    >>> [usual_method(n) for n in (100, 5_000, 50_000)]
+    ['5-fold', '5-fold', 'holdout']
+    """
+    return USUAL_FOLDS if n_rows <= MOST_IN_FOLDS else "holdout"
+
+
+@dataclass(frozen=True, eq=False)
+class Schedule:
+    """The methods that compare settings, the first of which tunes, and the one that tests.
+
+    `given` are the further arguments that change the numbers, as they were typed.
+    """
+
+    methods: tuple[Method, ...]
+    plans: tuple[Plan, ...]
+    nested: Procedure
+    nested_plan: Plan
+    given: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def draw(
+        cls, problem: Problem, methods: Sequence[Any] | None, outer: Any, *, several: bool
+    ) -> Schedule:
+        """Check the methods and draw their plans; `several` learners are compared inside, too.
+
+        A method that is None is the usual one for so many rows.
+        """
+        usual = usual_word(problem.data, usual_method(problem.data.n_rows))
+        chosen = tuple(as_method(method) for method in methods or (usual,))
+        for method in chosen:
+            if isinstance(method, Racing):
+                raise Refusal(
+                    f"how many fits '{method.word}' takes shows as it goes, and an assessment says "
+                    "it beforehand: compare settings by their folds, such as '10-fold', or race "
+                    "them in HonestSearchCV."
+                )
+        nested = testing_method(outer, chosen[0], usual, problem.interval, compare=several)
+        plain = replace(problem, interval=None)  # the method that an interval needs is here by now
+        *plans, nested_plan = (drawn(plain, method)[2] for method in (*chosen, nested))
+        return cls(chosen, tuple(plans), nested, nested_plan)
+
+    def fits(self, n_settings: int, *, twice: bool = False) -> int:
+        """How many fits a learner with so many settings needs, with that of the apparent risk.
+
+        Where its scores are asked apart from its labels, the outer winners are fitted `twice`.
+        """
+        fits = sum(plan.n_fits for plan in self.plans) * n_settings + 1
+        fits += self.outside.n_fits * (twice + (not self.shares_fits))
+        if self.nested.asks_inside(n_settings):
+            fits += self.inside.n_fits * n_settings
+        return fits
+
+    @cached_property
+    def outside(self) -> Plan:
+        """The fits that test, and their questions."""
+        return self.nested_plan.only(self.nested_plan.questions("outer"))
+
+    @cached_property
+    def inside(self) -> Plan:
+        """The fits that compare the settings on outer training rows, and their questions."""
+        return self.nested_plan.only(self.nested_plan.questions("inner"))
+
+    @cached_property
+    def shares_fits(self) -> bool:
+        """Whether the fits that tune on all rows test, too."""
+        return self.nested.shares_folds and self.outside.asks_like(self.plans[0])
+
+
+CHEAP, EVERY = "cheap", "all"
+
+
+@dataclass(frozen=True, eq=False)
+class PlannedCurve:
+    """The sizes at which a learner will be measured, and how many fits that takes."""
+
+    learner: TestedLearner
+    sizes: tuple[int, ...]
+    n_fits: int
+
+    @classmethod
+    def of(cls, problem: Problem, schedule: Schedule) -> PlannedCurve:
+        """Tested by the folds of the outer splits, tuned inside by what tunes on all rows."""
+        alone = replace(problem, scores={}, interval=None)
+        learner = TestedLearner(alone, _folds_of(schedule, problem), schedule.methods[0])
+        sizes = tuple(usual_sizes(learner, learner.whole()))
+        fits = [plan.n_fits * n for size in sizes for plan, n in learner.asked(size)]
+        return cls(learner, sizes, sum(fits))
+
+    def why_dear(self) -> str | None:
+        """Why the curve is not cheap: which engine makes every fit of every setting by itself."""
+        problem = self.learner.problem
+        for size in self.sizes:
+            for plan, _ in self.learner.asked(size):
+                engine = problem.asking().choose(plan, Request.of(problem.loss, plan))
+                if isinstance(engine, Generic | OneFit):
+                    return (
+                        f"it takes {self.n_fits:,} fits, and engine '{engine.word}' makes each by "
+                        "itself; ask for it by the learner's name."
+                    )
+        return None
+
+    def measured(self, keeper: Keeper | None) -> LearningCurve | str:
+        """The curve, or why some of its fits gave none; what they warn of was said by tuning."""
+        with stage("learning curve"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                return measure(self.learner, self.sizes, keeper)
+            except (BadData, FitFailed, Refusal) as error:
+                return str(error)
+
+    def seconds(self) -> float:
+        """About how long it takes, by the pace of the largest size and of the smaller ones."""
+        found, like = 0.0, None
+        for size in reversed(self.sizes):
+            for plan, n in reversed(self.learner.asked(size)):
+                one = pace_of(self.learner.problem, plan, winners=n == 1, like=like)
+                like = one if like is None else like
+                found += one.seconds(plan.n_fits)
+        return found
+
+
+def _folds_of(schedule: Schedule, problem: Problem) -> Averaged:
+    """The outer splits; the folds that `pairs` drew are given, else others would be drawn."""
+    method, outside = testing(schedule.nested.outer_method), schedule.outside
+    if not schedule.nested.shares_folds or outside.repeat.any():
+        return method
+    folds = np.empty(problem.data.n_rows, dtype=np.int64)
+    for question in range(outside.n_questions):
+        folds[outside.test_rows(question)[0]] = question
+    return KFold(folds=folds, average=method.average_of(problem.loss))
+
+
+def curves_asked(given: Any, names: Sequence[str]) -> tuple[str, ...]:
+    """Of which learners a curve is wanted: by "cheap" and "all" of each of them."""
+    if given is None:
+        return ()
+    if isinstance(given, str) and given in (CHEAP, EVERY):
+        return tuple(names)
+    if not isinstance(given, list | tuple) or not given:
+        raise BadArgument(
+            f"learning_curve={shown(given)}: give '{CHEAP}' (learners whose fits an engine answers "
+            f"together), '{EVERY}', or a list of learners, such as {[*names][:1]}."
+        )
+    for name in given:
+        if name not in list(names):
+            raise UnknownName(
+                f"learning_curve={shown(given)}: there is no learner {shown(name)}"
+                f"{closest(name, names) or '.'} "
+                f"Assessed: {', '.join(names)}."
+            )
+    return tuple(dict.fromkeys(given))
+
+
+def planned_curves(
+    given: Any, problems: Mapping[str, Problem], schedule: Schedule
+) -> dict[str, PlannedCurve | str]:
+    """The curves of the learners that were asked for; by "cheap" some have a reason instead."""
+    found: dict[str, PlannedCurve | str] = {}
+    for name in curves_asked(given, list(problems)):
+        with named(name):
+            try:
+                one = PlannedCurve.of(problems[name], schedule)
+            except TrueRiskError as error:
+                if given != CHEAP:
+                    raise
+                found[name] = str(error)
+            else:
+                found[name] = (one.why_dear() if given == CHEAP else None) or one
+    return found
+
+
+MANY = 20_000  # fits that deserve a word before they are made
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """Fits and seconds expected for one learner."""
+
+    learner: str
+    settings: int
+    fits: int
+    seconds: float
+
+
+def forecast(
+    problems: Mapping[str, Problem],
+    methods: Sequence[Any] | None,
+    outer: Any,
+    learning_curve: Any = None,
+) -> list[Forecast]:
+    """Count the fits of the very plans that will be run, and time a few of each pass over them.
+
+    The fits are exact. The seconds follow from the pace (`pace.py`) of tuning, of tuning inside
+    each outer split, and of testing what was chosen there.
+    """
+    first = next(iter(problems.values()))
+    schedule = Schedule.draw(first, methods, outer, several=len(problems) > 1)
+    curves = planned_curves(learning_curve, problems, schedule)
+    expected = []
+    for name, problem in problems.items():
+        with named(name):
+            one = _of_one(name, problem, schedule)
+            expected.append(_with_curve(one, curves.get(name, "")))
+    return expected
+
+
+def _with_curve(one: Forecast, curve: PlannedCurve | str) -> Forecast:
+    """With the fits and seconds of the learning curve, where there will be one."""
+    if isinstance(curve, str):
+        return one
+    return replace(one, fits=one.fits + curve.n_fits, seconds=one.seconds + curve.seconds())
+
+
+def fits_of_curves(
+    given: Any, problems: Mapping[str, Problem], methods: Sequence[Any] | None, outer: Any
+) -> int:
+    """How many fits the learning curves that were asked for take in all."""
+    if given is None:
+        return 0
+    first = next(iter(problems.values()))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # `assess` gives the same warnings when it draws
+        schedule = Schedule.draw(first, methods, outer, several=len(problems) > 1)
+        curves = planned_curves(given, problems, schedule).values()
+    return sum(0 if isinstance(curve, str) else curve.n_fits for curve in curves)
+
+
+def planned_fits(
+    problem: Problem, sizes: Sequence[int], methods: Sequence[Any] | None, outer: Any
+) -> int:
+    """How many fits learners with so many settings need in all."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # `assess` gives the same warnings when it draws
+        schedule = Schedule.draw(problem, methods, outer, several=len(sizes) > 1)
+    return sum(schedule.fits(size, twice=refits(problem)) for size in sizes)
+
+
+def fits_of(problem: Problem, schedule: Schedule) -> int:
+    """How many fits a learner needs: those of the plans, and one of a search for its own claim."""
+    fits = schedule.fits(len(problem.family), twice=refits(problem))
+    return fits + tunes_inside(problem.family)
+
+
+def _of_one(name: str, problem: Problem, schedule: Schedule) -> Forecast:
+    settings, outside, inside = len(problem.family), schedule.outside, schedule.inside
+    paces = [(pace_of(problem, plan), plan) for plan in schedule.plans]
+    like = paces[0][0]
+    tested = pace_of(problem, outside, winners=True, like=like), outside
+    paces += [tested] * (refits(problem) + (not schedule.shares_fits))
+    if schedule.nested.asks_inside(settings):
+        paces.append((pace_of(problem, inside, like=like), inside))
+    seconds = sum(pace.seconds(plan.n_fits) for pace, plan in paces) + tested[0].seconds(1)
+    seconds += tested[0].each * tunes_inside(problem.family)
+    return Forecast(name, settings, fits_of(problem, schedule), seconds)

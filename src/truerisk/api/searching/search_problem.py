@@ -1,0 +1,186 @@
+"""A search, or a model, and its rows as a run: the checked data and what was asked for on them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from truerisk.api.assessing.own_claim import tunes_inside
+from truerisk.api.road.fit_params import SEARCH
+from truerisk.api.road.outer_splits import testing_method, usual_word
+from truerisk.api.road.problem import as_seed, pose, problem_on, refuse_unspoken, settings_seed
+from truerisk.api.road.run import Run
+from truerisk.api.searching.scores import (
+    OwnScore,
+    Scorer,
+    are_several,
+    by_function,
+    makes_predictions,
+    on,
+)
+from truerisk.api.searching.search_words import check_chooser, compared_by, engine_for, worded
+from truerisk.core.errors import Refusal
+from truerisk.core.family import Family
+from truerisk.core.identity import is_a
+from truerisk.core.table.data import Data, Task
+from truerisk.methods.nested import Nested, Pairs
+from truerisk.methods.words import as_method
+
+__all__ = ["Routed", "posed", "route", "router", "run_of"]
+
+
+def posed(search: Any, X: Any, y: Any, routed: Routed) -> tuple[Run, bool]:
+    """The run of a search, and whether its `scoring` asks for several scores.
+
+    `n_iter` settings are drawn once, before a row is seen; where GridSearchCV's word `cv` is spoken
+    they are those of RandomizedSearchCV with this seed.
+    """
+    asked = worded(search, y)
+    seed = as_seed(search.random_state)  # of a Generator once: it would draw another each time
+    model, grid = search.estimator, search.param_grid
+    if search.n_iter is None:
+        family = Family.of(model, grid)
+    else:
+        drawn_as = settings_seed(seed, plain=search.cv is not None)
+        family = Family.drawn(model, grid, search.n_iter, drawn_as)
+    scored = isinstance(asked.loss, OwnScore | Scorer) and not makes_predictions(model)
+    weights = {"sample_weight": routed.sample_weight}
+    task: Task = "other" if scored else family.task
+    own = family.takes_y_as_given
+    data = Data.check(X, y, task=task, as_given=own, **routed.of_rows, **weights)
+    loss, scores = asked.loss, asked.scores
+    if isinstance(loss, Scorer) and (several := by_function(loss.function, data)):
+        check_chooser(search.refit, several, search.outer)
+        scores = {name: Scorer(one) for name, one in several.items()}
+        loss = scores.get(search.refit) or next(iter(scores.values()))
+    if isinstance(scores, Mapping):
+        scores = {name: on(score, data, search.positive) for name, score in scores.items()}
+    problem = problem_on(
+        data,
+        family,
+        loss=on(loss, data, search.positive),
+        scores=scores,
+        positive=search.positive,
+        rule=search.rule,
+        fit_params=routed.fit,
+        interval=search.interval,
+        confidence_level=search.confidence_level,
+        engine=engine_for(search.engine, search.error_score, search.outer),
+        executor=asked.executor,
+        random_state=seed,
+        **weights,
+    )
+    refuse_unspoken(problem)
+    usual = usual_word(data)
+    select_by, testing = compared_by(search, y, usual), None
+    if search.outer is not None:
+        testing = testing_method(search.outer, select_by, usual)
+    return Run(problem, select_by, testing), loss is not asked.loss or are_several(search.scoring)
+
+
+def run_of(
+    given: Any,
+    X: Any,
+    y: Any,
+    groups: Any,
+    params: dict[str, Any],
+    *,
+    random_state: Any = 0,
+    **order: Any,
+) -> Run:
+    """The run of a search of ours by its own words, of any other model by pairs of its usual folds.
+
+    `order` are times and places of the rows; where there are any, splits keep rows apart by them. A
+    model that tunes inside its own fit, as searches of other libraries do, is tested by folds.
+    """
+    if is_a(given, SEARCH):
+        run, _ = posed(given, X, y, route(given, groups, params, **order))
+        if given.param_grid is None and tunes_inside(run.problem.family):
+            raise Refusal(
+                f"{run.problem.family.name} tunes inside its own fit: give it as it is, without "
+                "HonestSearchCV around it."
+            )
+        return run
+    weight = params.pop("sample_weight", None)
+    if params:
+        raise Refusal(
+            f"{', '.join(params)}: fit parameters go to a HonestSearchCV; of another model "
+            "only sample_weight is known."
+        )
+    rows = {"groups": groups, "sample_weight": weight, **order}
+    problem = pose(Family.of(given), X, y, random_state=random_state, **rows)
+    usual = usual_word(problem.data)
+    in_pairs = not problem.data.dependent and not tunes_inside(problem.family)
+    return Run(problem, as_method(usual), Pairs() if in_pairs else Nested(usual, usual))
+
+
+@dataclass(frozen=True)
+class Routed:
+    """What goes where."""
+
+    groups: Any
+    sample_weight: Any
+    fit: dict[str, Any]
+    time: Any = None
+    block: Any = None
+
+    @property
+    def of_rows(self) -> dict[str, Any]:
+        """What says which rows belong together, and which come after others."""
+        return {"groups": self.groups, "time": self.time, "block": self.block}
+
+
+def route(
+    search: Any, groups: Any, params: dict[str, Any], time: Any = None, block: Any = None
+) -> Routed:
+    """Split what `fit` was given into groups, the row weight, and other fit parameters.
+
+    Times and places are the search's own: no estimator and no splitter is handed them.
+    """
+    from sklearn import get_config
+
+    given = {name: value for name, value in params.items() if value is not None}
+    if not get_config()["enable_metadata_routing"]:
+        weight = given.pop("sample_weight", None)
+        return Routed(groups, weight, given, time, block)
+    from sklearn.utils.metadata_routing import process_routing
+
+    offered = dict(given) if groups is None else {**given, "groups": groups}
+    if not offered:
+        return Routed(None, None, {}, time, block)
+    routed = process_routing(search, "fit", **offered)
+    fit = dict(routed.estimator.fit)
+    weight = fit.pop("sample_weight", None)
+    return Routed(groups, weight, fit, time, block)
+
+
+def router(search: Any) -> Any:
+    """`fit` hands fit parameters to the estimator, and groups to both splitting loops."""
+    from sklearn.utils.metadata_routing import MetadataRequest, MetadataRouter, MethodMapping
+
+    own = MetadataRequest(owner=type(search).__name__)
+    for name in ("time", "block"):
+        own.fit.add_request(param=name, alias=True)
+    mapped = MetadataRouter(owner=type(search).__name__).add(
+        estimator=search.estimator,
+        method_mapping=MethodMapping().add(caller="fit", callee="fit"),
+    )
+    mapped.add_self_request(own)
+    for name in ("select_by", "outer") if search.cv is None else ("cv", "outer"):
+        mapped.add(
+            **{name: _splitter_request(getattr(search, name))},
+            method_mapping=MethodMapping().add(caller="fit", callee="split"),
+        )
+    return mapped
+
+
+def _splitter_request(method: Any) -> Any:
+    """A splitter says itself what it takes; words and methods of ours take groups."""
+    if hasattr(method, "get_metadata_routing"):
+        return method
+    from sklearn.utils.metadata_routing import MetadataRequest
+
+    request = MetadataRequest(owner="truerisk method")
+    request.split.add_request(param="groups", alias=True)
+    return request

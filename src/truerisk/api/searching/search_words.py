@@ -1,0 +1,241 @@
+"""What a search is told, in our words and in GridSearchCV's, checked: `cv`, `scoring`, `refit`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.metrics import get_scorer, get_scorer_names
+
+from truerisk.api.searching.scores import (
+    OwnScore,
+    Scorer,
+    are_several,
+    has_own_score,
+    makes_predictions,
+    named,
+    own_score,
+)
+from truerisk.core.arguments import is_number, shown
+from truerisk.core.contracts import Method
+from truerisk.core.errors import BadArgument, Refusal, UnknownName, said_by
+from truerisk.core.scorer_losses import same_as_scorer
+from truerisk.engines.generic import Generic
+from truerisk.methods.nested import Nested
+from truerisk.methods.racing import Racing
+from truerisk.methods.words import as_method
+
+__all__ = [
+    "Worded",
+    "check_chooser",
+    "check_race",
+    "check_refit",
+    "check_verbose",
+    "compared_by",
+    "engine_for",
+    "worded",
+]
+
+
+@dataclass(frozen=True)
+class Worded:
+    """By which loss settings are compared, what else is told, and where fits run: our own words."""
+
+    loss: Any
+    scores: Any
+    executor: Any
+
+
+def worded(search: Any, y: Any) -> Worded:
+    """What a search was asked in either set of words; asked in both, it is refused.
+
+    `cv` means the splits that GridSearchCV makes of it: 5 are five folds that are not shuffled,
+    stratified for classifiers. `scoring` is a score, larger is better; `n_jobs` counts as joblib
+    does, -1 for all cores.
+    """
+    cv, scoring, n_jobs = search.cv, search.scoring, search.n_jobs
+    if cv is not None:
+        _refuse_both("cv", cv, "select_by", search.select_by)
+    if scoring is not None:
+        _refuse_both("scoring", scoring, "loss", search.loss)
+    if n_jobs is not None:
+        _refuse_both("n_jobs", n_jobs, "executor", search.executor)
+    executor = search.executor if n_jobs is None else _workers(n_jobs)
+    if scoring is None:
+        return Worded(_usual_loss(search), search.scores, executor)
+    if not are_several(scoring):
+        return Worded(_loss(scoring, y, search), search.scores, executor)
+    _refuse_both("scoring", scoring, "scores", search.scores or None)
+    each = {name: _loss(one, y, search) for name, one in named(scoring).items()}
+    chooser = search.refit if isinstance(search.refit, str) else next(iter(each))
+    return Worded(each[chooser], each, executor)
+
+
+def _refuse_both(theirs: str, one: Any, ours: str, other: Any) -> None:
+    if other is not None:
+        raise BadArgument(
+            f"{theirs}={shown(one)} and {ours}={shown(other)} say the same thing: give one of them."
+        )
+
+
+def _splits(cv: Any, y: Any, estimator: Any) -> Any:
+    from sklearn.model_selection import check_cv
+
+    try:
+        made = check_cv(cv, y, classifier=is_classifier(estimator))
+        if isinstance(cv, Integral) or hasattr(cv, "split"):
+            return made
+        return list(
+            made.split()
+        )  # pairs of row numbers; what scikit-learn wraps them in is private
+    except (TypeError, ValueError) as error:
+        raise BadArgument(f"cv={shown(cv)} is no way to split: {said_by(error)}") from error
+
+
+def _usual_loss(search: Any) -> Any:
+    """The loss that was asked for; None is the usual one of classifiers and of regressors.
+
+    The estimator's own score is all there is to choose by where it makes no predictions, and what
+    GridSearchCV takes where its words are spoken and a class has a score of another kind.
+    """
+    model = search.estimator
+    if search.loss is None and not makes_predictions(model) and hasattr(model, "score"):
+        return own_score(model)
+    if search.loss is None and search.cv is not None and has_own_score(model):
+        return own_score(model)
+    return search.loss
+
+
+def _loss(scoring: Any, y: Any, search: Any) -> Any:
+    estimator = search.estimator
+    if callable(scoring):
+        return Scorer.of(scoring, y)
+    if not makes_predictions(estimator) and scoring in get_scorer_names():
+        return OwnScore(get_scorer(scoring), scoring)
+    if not isinstance(scoring, str):
+        return scoring
+    n_classes = len(np.unique(np.asarray(y))) if is_classifier(estimator) else 0
+    same = same_as_scorer(scoring, n_classes, search.positive)
+    return scoring if same is None else same
+
+
+def _workers(n_jobs: Any) -> int | None:
+    """A number of worker processes, None for this process."""
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0:
+        raise UnknownName(
+            f"n_jobs={shown(n_jobs)}: give a number of worker processes, -1 for one per core."
+        )
+    cores, wanted = os.cpu_count() or 1, int(n_jobs)
+    workers = wanted if wanted > 0 else max(1, cores + 1 + wanted)
+    return None if workers == 1 else workers
+
+
+def compared_by(search: Any, y: Any, usual: str) -> Method:
+    """How settings are compared; y has been checked, since `cv` looks at what it holds.
+
+    Losses of rows are means over folds, as GridSearchCV has it, unless a Method says otherwise.
+    Ratios, such as F1, stay of all answers, as the honest risk is.
+    """
+    asked = usual if search.select_by is None else search.select_by
+    if search.cv is not None:
+        asked = _splits(search.cv, y, search.estimator)
+    method = as_method(asked)
+    if isinstance(method, Nested):
+        raise Refusal(
+            f"select_by='{method.word}' tests what was tuned inside, and rates no setting on all "
+            f"rows: use select_by='{method.inner_method.word}' with "
+            f"outer='{method.outer_method.word}'."
+        )
+    if isinstance(asked, Method) or getattr(method, "average", "") is not None:
+        return method
+    return replace(method, average="rows by fold")  # type: ignore[type-var]
+
+
+def check_race(select_by: Method, error_score: Any, *, return_train_score: bool) -> None:
+    """Refuse what would need the fits that a race spares."""
+    if not isinstance(select_by, Racing):
+        return
+    if return_train_score:
+        raise BadArgument(
+            f"return_train_score=True asks every fit of every setting about its own rows, and "
+            f"'{select_by.word}' does not make them all: leave one of them out."
+        )
+    if is_number(error_score) and not np.isnan(float(error_score)):
+        raise BadArgument(
+            f"error_score={shown(error_score)} is the score of fits that failed, and would be that "
+            f"of fits that '{select_by.word}' never made: use error_score=numpy.nan."
+        )
+
+
+def engine_for(engine: Any, error_score: Any, outer: Any) -> Any:
+    """The engine that goes on after a failing fit, where a score stands for it."""
+    if isinstance(error_score, str) and error_score == "raise":
+        return engine
+    if not is_number(error_score):
+        raise BadArgument(
+            f"error_score={shown(error_score)}: use 'raise', or the score of a failing fit, such "
+            "as numpy.nan."
+        )
+    if outer is not None and not np.isnan(float(error_score)):
+        raise BadArgument(
+            f"error_score={shown(error_score)} would count failing fits as if they had answered, "
+            "and a risk has no such number: use error_score=numpy.nan, which leaves such settings "
+            "out, or outer=None."
+        )
+    if isinstance(engine, Generic):
+        return replace(engine, error="warn")
+    if isinstance(engine, str) and engine in ("auto", Generic.word):
+        return Generic(error="warn")
+    raise BadArgument(
+        f"error_score={shown(error_score)} needs the engine 'generic', and engine={shown(engine)} "
+        "was asked for: leave out one of them."
+    )
+
+
+def check_refit(refit: Any, scoring: Any, outer: Any) -> None:
+    """Refuse what says neither whether to refit nor how to choose."""
+    if callable(refit):
+        if outer is not None:
+            raise BadArgument(
+                f"refit={shown(refit)} chooses from cv_results_, which the outer splits of the "
+                "honest risk do not have: use a rule=, by which they choose as well, or outer=None."
+            )
+    elif are_several(scoring):
+        check_chooser(refit, named(scoring), outer)
+    elif callable(scoring) and isinstance(refit, str):
+        return  # a function may give several scores; `on_y` looks at what it gives
+    elif not isinstance(refit, bool) and not (isinstance(refit, str) and refit == scoring):
+        raise BadArgument(
+            f"refit={shown(refit)}: use True, False, or a function that gives the number of a "
+            "setting for cv_results_."
+        )
+
+
+def check_chooser(refit: Any, names: Mapping[str, Any], outer: Any) -> None:
+    """Of several scores one chooses, and is named."""
+    first = next(iter(names))
+    if refit is not False and refit not in names:
+        raise BadArgument(
+            "For multi-metric scoring, the parameter refit must be set to a scorer key or a "
+            f"callable to refit what it chooses, or to False: refit={shown(refit)} is none of the "
+            f"scores {shown(list(names))}. Name the one that chooses, such as refit={first!r}."
+        )
+    if refit is False and outer is not None:
+        raise BadArgument(
+            "refit=False chooses no setting by several scores, so there is no procedure whose risk "
+            f"could be estimated: name a score that chooses, refit={first!r}, or use outer=None."
+        )
+
+
+def check_verbose(verbose: Any) -> None:
+    """Refuse what is no number of lines, before fits that may take long."""
+    if not isinstance(verbose, Integral) or verbose < 0:
+        raise BadArgument(
+            f"verbose={shown(verbose)}: use 0, or 1 for the number of fits, 2 for a line for each, "
+            "3 for its score as well."
+        )
