@@ -68,7 +68,8 @@ def _grid_search() -> np.ndarray:
     for fold in range(plan.n_fits):
         train, _ = plan.train_rows(fold)
         held_out = np.setdiff1d(np.arange(N_DESIGN), train)
-        grid = {"n_neighbors": design_of(0).ks}
+        ks = [params["n_neighbors"] for params in design_of(0).family.candidates]
+        grid = {"n_neighbors": ks}
         search = GridSearchCV(KNeighborsClassifier(), grid, cv=LeaveOneOut())
         search.fit(parts[0][train], y[train])
         errors.append(

@@ -9,7 +9,7 @@ from scipy.special import ndtr
 from truerisk.core.errors import BadData
 from truerisk.datasets import make_sparse_gaussian
 from truerisk.datasets.sparse_gaussian import sparse_gaussian
-from truerisk.papers.bee_synthetic import draw, true_errors
+from truerisk.papers.bee_choosing import draw, true_errors
 
 
 def test_the_bayes_risk_is_phi() -> None:

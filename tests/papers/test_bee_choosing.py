@@ -1,4 +1,4 @@
-"""The choice of every method on one training set, and the error of its rule."""
+"""The choice of every method on one training set, the error of its rule; the synthetic classes."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy.special import ndtr
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
@@ -16,6 +17,7 @@ from truerisk.datasets import make_four_class, make_simple
 from truerisk.methods.kfold import KFold
 from truerisk.models import LogisticPath
 from truerisk.papers.bee_choosing import (
+    BAYES,
     COSTS,
     ORACLE,
     SHORT,
@@ -25,8 +27,10 @@ from truerisk.papers.bee_choosing import (
     chosen_errors,
     counted,
     counting,
+    draw,
     logistic,
     machines,
+    true_errors,
     unconverged,
 )
 
@@ -94,3 +98,29 @@ def test_sizes_are_columns():
     found = by_size([{"CV-5": 0.1}, {"CV-5": 0.2}], "LR")
     assert found["LR CV-5"].tolist() == [0.1, 0.2]
     assert list(by_size([{"CV-5": 0.1}])) == ["CV-5"]
+
+
+def test_the_best_rule_has_the_bayes_error():
+    """Φ(−2): the distance of the classes is 4."""
+    pair = np.linalg.solve([[1, 0.6], [0.6, 1]], [1.2095, 0.0])
+    best = np.r_[np.tile(pair, 7), np.zeros(6)]
+    assert true_errors(best[None], np.zeros(1))[0] == pytest.approx(ndtr(-2), abs=1e-5)
+    assert round(ndtr(-2), 3) == BAYES
+
+
+def test_true_errors_by_counting():
+    """Of two rules on 200,000 rows, within 4 standard errors; a constant rule errs in half."""
+    rng = np.random.default_rng(0)
+    X, y = draw(rng, 200_000, 3)
+    slopes, intercepts = rng.normal(size=(2, 17)), np.array([0.3, -0.2])
+    found = true_errors(slopes, intercepts)
+    counted = (y != (X @ slopes.T + intercepts > 0).T).mean(axis=1)
+    assert (np.abs(found - counted) < 4 * np.sqrt(found * (1 - found) / len(y))).all()
+    assert true_errors(np.zeros((1, 17)), np.ones(1)) == 0.5
+
+
+def test_classes_are_balanced():
+    """Half of the rows of each class, 14 features and the noise."""
+    X, y = draw(np.random.default_rng(0), 28, 250)
+    assert X.shape == (28, 264)
+    assert y.sum() == 14

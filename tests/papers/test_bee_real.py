@@ -1,4 +1,4 @@
-"""Training sets of real data: who is trained on, who is tested, and which rows are prepared how."""
+"""Training sets of real data: who is trained on, who is tested, which rows are prepared how."""
 
 from __future__ import annotations
 
@@ -8,9 +8,20 @@ import numpy as np
 import pytest
 
 from truerisk.datasets import make_four_class
+from truerisk.datasets.documents import FOLDER, folder_of_documents
+from truerisk.papers import bee_real
 from truerisk.papers import bee_real as module
 from truerisk.papers.bee_choosing import ORACLE, SHORT
-from truerisk.papers.bee_real import LAST, RealSet, RealSetsFigure
+from truerisk.papers.bee_real import (
+    BEE_FIGURE_2,
+    BEE_FIGURE_3,
+    BEE_FIGURE_3_END,
+    LAST,
+    LEARNERS,
+    RealSet,
+    RealSetsFigure,
+)
+from truerisk.papers.experiment import draw_replicates
 
 X, Y = make_four_class(120, random_state=0)
 ONE = RealSet("toy", (12, 40), repeats=2)
@@ -49,7 +60,7 @@ def test_test_rows_are_prepared_as_the_training_rows():
     draws = replace(ONE, sizes=(12,)).replicate(3, 1)
     rows, y = module._rows("toy")
     train, test = ONE.split(module.stream("toy 12", 3, 1), 12)
-    for learner in ONE.learners:
+    for learner in LEARNERS:
         family = ONE.family(learner)
         models = [family.make(c).fit(rows[train], y[train]) for c in range(len(family))]
         errors = [(model.predict(rows[test]) != y[test]).mean() for model in models]
@@ -60,7 +71,7 @@ def test_both_learners_get_all_sizes():
     """Curves of both are equally long; no choice beats the oracle."""
     draws = ONE.replicate(0, 0)
     assert draws["toy LR CV-5"].shape == draws["toy SVM CV-5"].shape == (2,)
-    assert [name for name, _ in ONE.grid({k: v[None] for k, v in draws.items()}, "LR").rows] == [
+    assert [row.name for row in ONE.grid({k: v[None] for k, v in draws.items()}, "LR").rows] == [
         "CV-5", "CV-10", "2×CV-5", "BEEp", "BEEi", "EBIC", ORACLE,
     ]  # fmt: skip
     for name in ONE.methods("LR"):
@@ -69,18 +80,12 @@ def test_both_learners_get_all_sizes():
 
 def test_a_figure_reports_every_set_and_learner():
     """A grid and a panel for each, the claims, and whether the paths converged."""
-
-    class Toy(RealSetsFigure):
-        word = title = "toy"
-        replicates, quick = 3, 2
-        sets = (ONE,)
-        said = (("toy", "LR", "BEEp", "CV-5", 0), ("toy", "SVM", "CV-5", "BEEi", LAST))
-        notes = ("a note.",)
-
+    claims = (("toy", "LR", "BEEp", "CV-5", 0), ("toy", "SVM", "CV-5", "BEEi", LAST))
+    toy = RealSetsFigure("toy", (ONE,), claims, ("a note.",))
     draws = {key: np.tile(value, (10, 1)) for key, value in ONE.replicate(0, 0).items()}
     draws["toy LR BEEp"] = draws["toy LR CV-5"] - 0.01 * np.arange(10, 20)[:, None]
     draws[f"toy LR {SHORT}"][0, 0] = 1
-    found = Toy().findings(draws)
+    found = toy.findings(draws)
     assert [grid.columns for grid in found.tables] == [("n = 12", "n = 40")] * 2
     assert [panel.title for panel in found.figures[0].panels] == ["toy, LR", "toy, SVM"]
     assert [c.text for c in found.claims] == [
@@ -90,3 +95,72 @@ def test_a_figure_reports_every_set_and_learner():
     assert found.claims[0].verdict == "holds"
     assert found.notes[0] == "a note."
     assert "NOT CONVERGED: in 1 of 20 runs" in found.notes[1]
+
+
+@pytest.mark.parametrize(
+    ("figure", "words"),
+    [
+        (BEE_FIGURE_2, "ovarian a1a"),
+        (BEE_FIGURE_3, "yeast satellite"),
+        (BEE_FIGURE_3_END, "satellite"),
+    ],
+)
+def test_claims_are_about_sizes_that_are_drawn(figure, words):
+    """Every set, learner, method and place that a claim names is there."""
+    sets = {one.word: one for one in figure.sets}
+    assert " ".join(sets) == words
+    for word, learner, low, high, place in figure.said:
+        assert {low, high} <= set(sets[word].methods(learner))
+        assert sets[word].sizes[place] > 0
+
+
+@pytest.mark.parametrize("figure", [BEE_FIGURE_2, BEE_FIGURE_3])
+def test_the_smallest_training_sets_are_learned_from(figure, monkeypatch):
+    """On the real files, where they are: errors between 0 and 1, the oracle's least."""
+    if folder_of_documents() is None:
+        pytest.skip(f"{FOLDER} names no folder with the documents' data sets")
+    monkeypatch.undo()  # the files' own rows
+    few = tuple(replace(one, sizes=one.sizes[:1], repeats=0) for one in figure.sets)
+    small = replace(figure, sets=few, said=()).experiment("", 2)
+    for grid in small.findings(draw_replicates(small, 2)).tables:
+        means = {row.name: row.means[0] for row in grid.rows}
+        assert 0 <= means[ORACLE] == min(means.values())
+        assert max(means.values()) < 1
+
+
+def test_all_training_rows_are_drawn_and_the_others_tested(monkeypatch):
+    """The same rows in every replicate, whatever the random numbers."""
+    (satellite,) = BEE_FIGURE_3_END.sets
+    labels = np.arange(6435) % 6
+    monkeypatch.setattr(bee_real, "_rows", lambda word: (np.zeros((6435, 1)), labels))
+    for seed in range(2):
+        train, test = satellite.split(np.random.default_rng(seed), satellite.sizes[0])
+        assert train.tolist() == list(range(4435))
+        assert test.tolist() == list(range(4435, 6435))
+
+
+def test_claims_are_about_methods_that_are_run():
+    """Five folds and both Bayesian estimates, for either learner; nothing else costs time."""
+    (satellite,) = BEE_FIGURE_3_END.sets
+    for learner in ("LR", "SVM"):
+        assert list(satellite.methods(learner)) == ["CV-5", "BEEp", "BEEi"]
+    for word, learner, low, high, _ in BEE_FIGURE_3_END.said:
+        assert (word, low) == ("satellite", "CV-5")
+        assert high in satellite.methods(learner)
+
+
+def test_only_the_folds_differ_between_replicates(monkeypatch):
+    """Bayesian choices and the oracle are the same; one size is no figure."""
+    rng = np.random.default_rng(0)
+    y = np.arange(90) % 3
+    X = rng.normal(size=(90, 2)) + 2 * np.eye(3)[y][:, :2]
+    monkeypatch.setattr(bee_real, "_rows", lambda word: (X, y))
+    (satellite,) = BEE_FIGURE_3_END.sets
+    few = replace(satellite, sizes=(60,), pool=60)
+    end = replace(BEE_FIGURE_3_END, sets=(few,)).experiment("", 3)
+    draws = draw_replicates(end, 3)
+    for name, errors in draws.items():
+        assert np.ptp(errors) == 0 or name.endswith("CV-5"), name
+    found = end.findings(draws)
+    assert found.figures == ()
+    assert {claim.verdict for claim in found.claims} == {"undecided"}

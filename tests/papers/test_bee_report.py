@@ -44,8 +44,8 @@ def test_one_errs_less_where_it_does():
     assert less(many, "CV-5", "BEEp", 0, 20).verdict == "does not hold"
     undecided = less(many, "BEEp", "CV-5", 1, 40)
     assert undecided.verdict == "undecided"
-    assert undecided.evidence[0].startswith("CV-5 − BEEp: 0.0000 ± ")
-    assert "permutation" in undecided.evidence[1]
+    assert undecided.lines[0].startswith("CV-5 − BEEp: 0.0000 ± ")
+    assert "permutation" in undecided.lines[1]
     draws = {f"LR {name}": errors for name, errors in many.items()}
     named = less(draws, "BEEp", "CV-5", 0, 20, learner="LR")
     assert named.text == "LR: BEEp lies below CV-5 at n = 20"
@@ -70,7 +70,7 @@ def test_means_stand_by_size():
     """In the grid as in the panel."""
     grid = mean_grid(DRAWS, NAMES, SIZES, "errors")
     assert grid.columns == ("n = 20", "n = 40")
-    assert [told[0][0] for _, told in grid.rows] == pytest.approx([0.8 / 3, 0.4 / 3])
+    assert [row.means[0] for row in grid.rows] == pytest.approx([0.8 / 3, 0.4 / 3])
     assert "0.2667 ± 0.0333" in str(grid)
     panel = error_panel(DRAWS, NAMES, SIZES, "errors")
     assert panel.series[1].y == pytest.approx([0.4 / 3, 0.7 / 3])

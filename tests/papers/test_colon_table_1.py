@@ -7,7 +7,6 @@ import pytest
 from sklearn.neighbors import KNeighborsClassifier
 
 from truerisk import risk_curve
-from truerisk.core.errors import BadData
 from truerisk.datasets.documents import FOLDER, folder_of_documents
 from truerisk.methods import Swapping
 from truerisk.papers import colon_table_1 as module
@@ -42,7 +41,7 @@ def test_swapping_is_the_method_s(rows, form):
     X, y = rows
     curve = risk_curve(
         KNeighborsClassifier(),
-        {"n_neighbors": KS.tolist()},
+        {"n_neighbors": KS},
         X[:N_TRAIN],
         y[:N_TRAIN],
         method=Swapping(form=form),
@@ -65,14 +64,6 @@ def test_genes_are_ranked_by_between_over_within():
     y = np.repeat([0, 1], 20)
     X = rng.standard_normal((40, 4)) + np.outer(y, [0, 0, 5, 2])
     assert module._ranked_genes(X, y)[:2].tolist() == [2, 3]
-
-
-def test_without_the_data_it_says_what_is_missing(monkeypatch):
-    """Variable and file are named before anything is drawn."""
-    module._standardised.cache_clear()
-    monkeypatch.delenv(FOLDER, raising=False)
-    with pytest.raises(BadData, match=r"TRUERISK_DATA is not set: .* colon\.csv\.gz"):
-        reproduce("colon-table-1", quick=True)
 
 
 def test_the_recipe_s_numbers_are_reached():

@@ -1,4 +1,4 @@
-"""One plan replayed on every data set gives what scikit-learn gives step by step."""
+"""Wallman's Table 1 and Figure 4: one plan replayed gives what scikit-learn gives step by step."""
 
 from __future__ import annotations
 
@@ -13,7 +13,15 @@ from truerisk.core.plan.plan import ALL
 from truerisk.core.table.data import Data
 from truerisk.engines import Generic
 from truerisk.papers import double_cv as module
-from truerisk.papers.double_cv import CODES, LABELS, N_DESIGN, design_of, double_cv
+from truerisk.papers.double_cv import (
+    CODES,
+    LABELS,
+    N_DESIGN,
+    design_of,
+    double_cv,
+    wallman_figure_4,
+    wallman_table_1,
+)
 
 SEED = 5
 
@@ -33,7 +41,7 @@ def test_the_plan_is_the_document_s(design):
     inner, outer = design.inner, design.outer
     assert inner.n_questions == 10 * 45
     assert set(inner.train_sizes) == {44}
-    assert design.ks == list(range(1, 45))
+    assert [c["n_neighbors"] for c in design.family.candidates] == list(range(1, 45))
     external = outer.questions("external")
     held_out = [outer.test_rows(int(q))[0] for q in external]
     assert sorted(np.concatenate(held_out)) == list(range(N_DESIGN))
@@ -98,3 +106,29 @@ def test_a_data_set_depends_on_seed_and_number_alone():
     """Drawn twice it is the same, and the next one is another."""
     assert double_cv(1, 2) == double_cv(1, 2)
     assert double_cv(1, 2) != double_cv(1, 3)
+
+
+def test_the_paper_s_one_test_set_counts(findings_of):
+    """Its true error is uncertain by .0030 more."""
+    assert findings_of("wallman-table-1").tables[0].rows[2].reference_error == pytest.approx(
+        0.00306, abs=1e-5
+    )
+
+
+def test_the_rules_for_ties_are_said(findings_of):
+    """Votes to class 0, inner errors to the lowest k."""
+    notes = " ".join(findings_of("wallman-table-1").notes)
+    assert "tie go to class 0, as in scikit-learn" in notes
+    assert "lowest k" in notes
+
+
+def test_internal_and_external_go_together(findings_of):
+    """More than either goes with the true error."""
+    rows = {row.name: row.ours for row in findings_of("wallman-figure-4").tables[1].rows}
+    assert rows["internal and external"] > 0.6
+    assert rows["internal and external"] > max(rows["external and true"], rows["internal and true"])
+
+
+def test_figure_4_shows_the_data_sets_of_table_1():
+    """Seed for seed, number for number: one function draws them."""
+    assert wallman_figure_4.replicate is wallman_table_1.replicate is double_cv

@@ -1,8 +1,54 @@
-"""The random numbers of replicates."""
+"""Replicates depend on seed and number alone, whoever draws them, kept in a store or not."""
 
 from __future__ import annotations
 
-from truerisk.papers.experiment import stream
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.support.cut_off import interrupted_at
+
+from truerisk import papers
+from truerisk.core.errors import BadData, BadStore, StudyIncomplete, UnknownName
+from truerisk.core.progress import Progress, listen, tell
+from truerisk.datasets.documents import FOLDER
+from truerisk.papers import bee_real, colon_table_1, mehta_spam
+from truerisk.papers.experiment import Experiment, draw_replicates, run, stored_replicates, stream
+from truerisk.papers.insa_ozone import _forecasts
+from truerisk.papers.report import Findings, PaperTable
+from truerisk.study.store import Store
+
+FAILING: set[int] = set()  # replicates that raise
+
+
+def _throw(seed, number):
+    if number in FAILING:
+        raise RuntimeError("out of luck")
+    tell(0, 1)  # what an engine tells inside a replicate is nobody's business
+    values = stream("toy", seed, number).standard_normal(3).astype(np.float32)
+    return {"values": values, "mean": values.mean(), "first": bool(values[0] > 0)}
+
+
+def _means(draws):
+    table = PaperTable.of("means", "exact", {"mean": draws["mean"]}, {"mean": (0.0,)})
+    return Findings((table,), notes=(str(draws["values"].dtype),))
+
+
+def _lacking():
+    raise BadData("something is missing.")
+
+
+TOY = Experiment(
+    word="toy",
+    title="A toy",
+    document="none",
+    replicates=20,
+    quick=5,
+    replicate=_throw,
+    findings=_means,
+    unit="throws",
+)
 
 
 def test_a_stream_depends_on_name_seed_and_number():
@@ -11,3 +57,178 @@ def test_a_stream_depends_on_name_seed_and_number():
     assert stream("a", 0, 0).random(3).tolist() == first
     others = [stream("b", 0, 0), stream("a", 1, 0), stream("a", 0, 1)]
     assert all(rng.random(3).tolist() != first for rng in others)
+
+
+def test_every_quantity_is_stacked():
+    """Replicates stand along the first axis."""
+    draws = draw_replicates(TOY, 7)
+    assert draws["values"].shape == (7, 3)
+    np.testing.assert_allclose(draws["mean"], draws["values"].mean(axis=1))
+
+
+def test_more_replicates_keep_the_first_ones():
+    """Replicate i depends on (seed, i) alone."""
+    few, many = draw_replicates(TOY, 4, seed=3), draw_replicates(TOY, 9, seed=3)
+    np.testing.assert_array_equal(few["values"], many["values"][:4])
+    assert not np.array_equal(few["values"], draw_replicates(TOY, 4, seed=4)["values"])
+
+
+def test_an_executor_gives_the_same_numbers():
+    """In whatever batches, in whatever order."""
+    with ThreadPoolExecutor(3) as executor:
+        there = draw_replicates(TOY, 60, executor=executor)
+    np.testing.assert_array_equal(there["values"], draw_replicates(TOY, 60)["values"])
+
+
+def test_worker_processes_give_the_same_numbers():
+    """A registered experiment can be sent to another process."""
+    here = papers.reproduce("kearns-figure-2", replicates=4)
+    there = papers.reproduce("kearns-figure-2", replicates=4, executor=2)
+    assert here.to_dict()["tables"] == there.to_dict()["tables"]
+
+
+def test_progress_counts_replicates():
+    """In the experiment's own unit, under its word; nothing from inside a replicate."""
+    heard: list[Progress] = []
+    with listen(heard.append):
+        run(TOY, replicates=3)
+    assert heard == [Progress("toy", done, 3, "throws") for done in range(4)]
+
+
+def test_the_report_has_its_papers():
+    """Number of replicates, seed and seconds; `quick` takes fewer."""
+    report = run(TOY, seed=2)
+    assert (report.replicates, report.seed, report.unit) == (20, 2, "throws")
+    assert report.seconds > 0
+    assert run(TOY, quick=True).replicates == 5
+    assert run(TOY, quick=True, replicates=6).replicates == 6
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [({"replicates": 1}, "two at least"), ({"seed": -1}, "0 or a positive number")],
+)
+def test_what_makes_no_sense_is_refused(options, sentence):
+    """One replicate has no standard error; a seed is not negative."""
+    with pytest.raises(UnknownName, match=sentence):
+        run(TOY, **options)
+
+
+def test_what_is_missing_is_said_before_anything_is_drawn():
+    """`check` comes first."""
+    heard: list[Progress] = []
+    with listen(heard.append), pytest.raises(BadData, match="missing"):
+        run(replace(TOY, check=_lacking))
+    assert not heard
+
+
+def test_an_unknown_word_names_the_nearest():
+    """As every registry does."""
+    with pytest.raises(UnknownName, match="did you mean 'kearns-figure-1'"):
+        papers.reproduce("kearns-figure1")
+
+
+@pytest.mark.parametrize("word", papers.names())
+def test_every_experiment_says_what_it_is(word):
+    """Its word is that of the registry, and quick is quicker."""
+    experiment = papers.registry.load(word)
+    assert experiment.word == word
+    assert 2 <= experiment.quick < experiment.replicates
+    assert experiment.title
+    assert experiment.document
+
+
+def test_the_report_is_that_without_a_store(tmp_path):
+    """To the last bit and the last type; the next run reads it all, and more replicates add."""
+    alone = run(TOY).to_dict()
+    path = tmp_path / "runs.db"
+    kept = run(TOY, store=path).to_dict()
+    again = run(TOY, store=path, resume=True).to_dict()
+    for report in (kept, again):
+        assert {k: v for k, v in report.items() if k != "seconds"} == {
+            k: v for k, v in alone.items() if k != "seconds"
+        }
+    more = run(TOY, store=path, resume=True, replicates=30).to_dict()
+    assert more["tables"] == run(TOY, replicates=30).to_dict()["tables"]
+
+
+def test_a_registered_experiment_in_worker_processes(tmp_path):
+    """By the public verb, two experiments in one store."""
+    for word in ("kearns-figure-2", "kearns-figure-1"):
+        here = papers.reproduce(word, replicates=3)
+        there = papers.reproduce(word, replicates=3, executor=2, store=tmp_path / "runs.db")
+        assert here.to_dict()["tables"] == there.to_dict()["tables"]
+
+
+def test_an_interrupted_experiment_goes_on(tmp_path):
+    """What was drawn is kept; progress counts on."""
+    path = tmp_path / "runs.db"
+
+    with listen(interrupted_at(1)), pytest.raises(KeyboardInterrupt):
+        run(TOY, store=path, replicates=2000)
+    with Store.read(path) as store:
+        held = store.tally(store.cells()[0]).done
+    assert 0 < held < 2000
+    heard: list[Progress] = []
+    with listen(heard.append):
+        report = run(TOY, store=path, resume=True, replicates=2000)
+    assert heard[0] == Progress("toy", held, 2000, "throws")
+    assert report.to_dict()["tables"] == run(TOY, replicates=2000).to_dict()["tables"]
+
+
+def test_results_that_are_there_are_not_taken_unasked(tmp_path):
+    """Without `resume` the store of an earlier run is refused, another seed is another matter."""
+    path = tmp_path / "runs.db"
+    run(TOY, store=path)
+    with pytest.raises(UnknownName, match="holds 20 of 20 replicates of toy: add --resume"):
+        run(TOY, store=path)
+    run(TOY, store=path, seed=1)
+    with pytest.raises(UnknownName, match="name it by --store"):
+        run(TOY, resume=True)
+
+
+def test_a_failed_replicate_is_no_report(tmp_path):
+    """The others are kept; mended, it is drawn again."""
+    path = tmp_path / "runs.db"
+    FAILING.add(4)
+    with pytest.raises(StudyIncomplete, match=r"1 of 20 .*replicate 4 failed: .*out of luck"):
+        run(TOY, store=path)
+    FAILING.clear()
+    assert run(TOY, store=path, resume=True).replicates == 20
+
+
+def test_another_kind_of_store_is_refused(tmp_path):
+    """A study is no reproduction."""
+    with Store.write(tmp_path / "runs.db") as store:
+        store.note({"kind": "study"})
+    with pytest.raises(BadStore, match="holds a study, not a reproduction"):
+        run(TOY, store=tmp_path / "runs.db")
+
+
+def test_draws_are_as_in_memory(tmp_path):
+    """Every quantity with its type and shape."""
+    memory = draw_replicates(TOY, 5)
+    stored = stored_replicates(TOY, 5, 0, None, tmp_path / "runs.db")
+    for name, values in memory.items():
+        assert stored[name].dtype == values.dtype
+        np.testing.assert_array_equal(stored[name], values)
+
+
+@pytest.mark.parametrize(
+    ("word", "sentence"),
+    [
+        ("colon-table-1", r"'colon' .* TRUERISK_DATA is not set: .* colon\.csv\.gz"),
+        ("mehta-spam", r"'spam' .* TRUERISK_DATA is not set: .* spam\.csv\.gz"),
+        ("insa-ozone", r"'ozone-level' .* TRUERISK_DATA is not set: .* ozone\.csv"),
+        ("bee-figure-2", r"'ovarian' .* TRUERISK_DATA is not set.* ovarian_4000\.npz"),
+        ("bee-figure-3", r"'yeast' .* TRUERISK_DATA is not set: .* yeast\.csv\.gz"),
+        ("bee-figure-3-end", r"'satellite' .* satellite_train.csv.gz and satellite_test"),
+    ],
+)
+def test_without_the_data_it_says_what_is_missing(word, sentence, monkeypatch):
+    """Variable and file are named before anything is drawn."""
+    for rows in (bee_real._rows, colon_table_1._standardised, mehta_spam._messages, _forecasts):
+        rows.cache_clear()
+    monkeypatch.delenv(FOLDER, raising=False)
+    with pytest.raises(BadData, match=sentence):
+        papers.reproduce(word, quick=True)

@@ -107,3 +107,28 @@ def test_bars_of_two_stand_side_by_side_and_are_named():
     assert len({patch.get_facecolor() for patch in bars}) == 2
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["a1", "a2"]
     assert len(ax.collections) == 2
+
+
+@pytest.mark.parametrize(
+    ("word", "n_series"),
+    [
+        ("wallman-figure-4", [[1, 1, 1]]),
+        ("wallman-figure-5", [[2, 2, 2, 2, 2]]),
+        ("wallman-posterior", [[4]]),
+        ("wallman-figure-1", [[2, 2, 2, 2]]),
+        ("wallman-bias", [[3, 3, 1]]),
+        ("kearns-figure-1", [[3, 3]]),
+        ("kearns-figure-2", [[6, 2]]),
+        ("kearns-figure-3", [[3, 5, 2, 2]]),
+        ("mehta-rules", [[2, 4]]),
+        ("insa-polynomial", [[3, 3, 3, 3], [1, 3]]),
+        ("insa-bootstrap", [[3, 7, 5]]),
+        ("insa-optimism", [[2 * 30 + 2]]),
+        ("insa-decomposition", [[3, 6]]),
+        ("bee-figure-1", [[10, 4, 1]]),
+    ],
+)
+def test_every_experiment_draws_its_lines(word, n_series, findings_of):
+    """As many panels as the document has, and in each the lines that it is about."""
+    figures = findings_of(word).figures
+    assert [[len(panel.series) for panel in figure.panels] for figure in figures] == n_series

@@ -1,15 +1,16 @@
-"""Tuned learners on the ozone data: risks, boxes and ROC curves."""
+"""Tuned learners on the ozone data: risks, boxes and ROC curves; nine learners for both tasks."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from sklearn.metrics import roc_curve
 
-from truerisk.core.errors import BadData
-from truerisk.datasets.documents import FOLDER
 from truerisk.papers import insa_ozone as module
-from truerisk.papers import reproduce
+from truerisk.papers.experiment import run
+from truerisk.papers.insa_ozone import LEARNERS, ozone_family
 
 FEW = ("linear", "tree")
 
@@ -22,7 +23,7 @@ def report(monkeypatch):
     X = np.column_stack([level + rng.normal(0, 15, 120), rng.normal(size=(120, 3))])
     monkeypatch.setattr(module, "_forecasts", lambda: (X, level))
     monkeypatch.setattr(module, "LEARNERS", FEW)
-    return reproduce("insa-ozone", replicates=3, seed=1)
+    return run(replace(module.insa_ozone, check=tuple), replicates=3, seed=1)
 
 
 def test_each_learner_has_three_risks(report) -> None:
@@ -54,9 +55,26 @@ def test_roc_is_scikit_learn_s() -> None:
     np.testing.assert_allclose(true, expected[1])
 
 
-def test_without_the_data_it_says_what_is_missing(monkeypatch) -> None:
-    """Variable and file are named before anything is drawn."""
-    module._forecasts.cache_clear()
-    monkeypatch.delenv(FOLDER, raising=False)
-    with pytest.raises(BadData, match=r"'ozone-level' .* TRUERISK_DATA is not set: .* ozone\.csv"):
-        reproduce("insa-ozone", quick=True)
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(250, 4))
+NUMBERS = 30 * X[:, 0] + RNG.normal(size=250)
+
+
+@pytest.mark.parametrize("task", ["regression", "classification"])
+@pytest.mark.parametrize("word", LEARNERS)
+def test_every_setting_can_be_fitted(word, task) -> None:
+    """It learns what is plain, and a classifier ranks the rows."""
+    family = ozone_family(word, task)
+    assert family.task == task
+    y = NUMBERS if task == "regression" else (NUMBERS > 0).astype(int)
+    model = family.make(len(family) - 1).fit(X, y)
+    assert model.score(X, y) > 0.4
+    if task == "classification":
+        assert hasattr(model, "decision_function") or hasattr(model, "predict_proba")
+
+
+def test_interactions_are_squares_and_products() -> None:
+    """Four columns become fourteen."""
+    model = ozone_family("linear, interactions", "regression").make(0).fit(X, NUMBERS)
+    assert len(model[-1].coef_) == 14
+    assert len(ozone_family("linear", "regression").make(0).fit(X, NUMBERS)[-1].coef_) == 4

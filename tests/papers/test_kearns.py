@@ -8,6 +8,7 @@ import pytest
 from truerisk.datasets import KearnsProblem
 from truerisk.models import IntervalClassifier
 from truerisk.papers.kearns import kearns_trial, line_of, penalised, trial
+from truerisk.papers.statements import Claim
 
 X = np.array([1.0, 2, 4, 8, 13, 21, 31, 45, 66])
 Y = np.array([0, 0, 1, 0, 1, 1, 0, 1, 1])
@@ -113,3 +114,18 @@ def test_a_trial_depends_on_what_it_is_named_by():
     np.testing.assert_array_equal(first.line.x, kearns_trial(0.2, 20, 60, 0, 1).line.x)
     assert not np.array_equal(first.line.x, kearns_trial(0.1, 20, 60, 0, 1).line.x)
     assert not np.array_equal(first.line.x, kearns_trial(0.2, 20, 60, 0, 2).line.x)
+
+
+def test_what_the_document_says_of_the_bias_holds(findings_of):
+    """Nearly parallel; over, more over; about equal and under are beyond 60 trials."""
+    verdicts = [claim.verdict for claim in findings_of("kearns-figure-1").claims]
+    assert verdicts[1:3] == ["holds"] * 2
+    assert "does not hold" not in verdicts
+    near = findings_of("kearns-figure-1").claims[3].quantities[0]
+    assert near.claim == Claim.near(0.0, 0.02)
+
+
+def test_the_document_prints_no_numbers(findings_of):
+    """Ours stand alone."""
+    (table,) = findings_of("kearns-figure-2").tables
+    assert {row.verdict for row in table.rows} == {"not printed"}

@@ -63,11 +63,3 @@ def test_claims_are_of_all_models_at_all_rates():
     assert [line.label for line in found.figures[0].panels[0].series][:3] == list(MODELS)
     worse = {**draws, "true positive rate": draws["true positive rate"][:, ::-1]}
     assert module.mehta_spam.findings(worse).claims[0].verdict == "does not hold"
-
-
-def test_without_the_data_it_says_what_is_missing(monkeypatch):
-    """Variable and file are named before anything is drawn."""
-    module._messages.cache_clear()
-    monkeypatch.delenv(FOLDER, raising=False)
-    with pytest.raises(BadData, match=r"'spam' .* TRUERISK_DATA is not set: .* spam\.csv\.gz"):
-        reproduce("mehta-spam", quick=True)

@@ -16,7 +16,6 @@ from truerisk.papers.report import (
     Row,
     mean_row,
     printed,
-    signed,
 )
 from truerisk.papers.statements import Claim, Quantity, Statement
 
@@ -73,11 +72,6 @@ def test_a_printed_mean_has_an_error_too():
     assert printed(np.zeros(5), 10, 3) == pytest.approx(0.0005)
 
 
-def test_a_signed_number():
-    """As it stands in the evidence."""
-    assert signed(0.01, 0.002) == "+0.0100 ± 0.0020"
-
-
 def test_a_report_reads():
     """Title, table with verdicts, claims, notes."""
     assert str(REPORT).splitlines() == [
@@ -117,3 +111,28 @@ def test_a_report_is_one_json_document():
     assert (test["claimed"], test["null"], test["tolerance"]) == ("below", 0.0, 0.0)
     assert test["verdict"] == "holds"
     assert content["figures"][0]["panels"][0]["series"][0]["y"] == [0.1, "nan", 0.3]
+
+
+@pytest.mark.parametrize(
+    ("word", "n_compared"),
+    [
+        ("wallman-table-1", 6),
+        ("wallman-figure-4", 3),
+        ("wallman-posterior", 16),
+        ("wallman-figure-1", 4),
+        ("kearns-figure-1", 20),
+        ("kearns-figure-3", 13),
+        ("mehta-rules", 4),
+        ("insa-polynomial", 4),
+        ("insa-optimism", 5),
+        ("bee-table-3", 4),
+        ("aicc-simulation", 7),
+    ],
+)
+def test_every_number_is_near_its_reference(word, n_compared, findings_of):
+    """The document's, an exact one, or that of many more replicates: within 3.5 standard errors."""
+    rows = [row for table in findings_of(word).tables for row in table.rows]
+    compared = [row for row in rows if isinstance(row, Row) and row.difference is not None]
+    assert len(compared) == n_compared
+    for row in compared:
+        assert abs(row.difference) < 3.5, row

@@ -1,4 +1,4 @@
-"""Why a chosen classifier's error is too small: the estimates by which it was taken are lucky."""
+"""Why a chosen classifier's error is too small; the posteriors of Wallman's tests."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ import pytest
 from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
-from truerisk.papers import reproduce
 from truerisk.papers.experiment import stream
-from truerisk.papers.wallman_bias import KS, PER_CLASS, TEST_PER_CLASS, wallman_bias
-
-
-@pytest.fixture(scope="module")
-def report():
-    return reproduce("wallman-bias", replicates=30, seed=0)
+from truerisk.papers.wallman_bias import (
+    KS,
+    PER_CLASS,
+    TEST_PER_CLASS,
+    _held_with,
+    _third_difference,
+    wallman_bias,
+)
 
 
 def test_a_replicate_is_a_risk_curve_and_fresh_rows():
@@ -32,24 +33,62 @@ def test_a_replicate_is_a_risk_curve_and_fresh_rows():
     assert found["true"][6] == pytest.approx(1 - rule.score(*fresh))
 
 
-def test_what_is_reported_is_too_small(report):
+def test_what_is_reported_is_too_small(findings_of):
     """Known with 30 data sets already; that eq. 7 is nearly unbiased takes more."""
-    rows = {row.name: row.ours for row in report.findings.tables[0].rows}
+    rows = {row.name: row.ours for row in findings_of("wallman-bias").tables[0].rows}
     assert rows["reported, equation 6"] + 0.02 < rows["true, equation 5"]
     assert rows["true, equation 5"] == pytest.approx(rows["unselected, equation 7"], abs=0.04)
-    verdicts = [claim.verdict for claim in report.findings.claims]
+    verdicts = [claim.verdict for claim in findings_of("wallman-bias").claims]
     assert verdicts[0] == "holds"
     assert "does not hold" not in verdicts
 
 
-def test_the_distributions_are_drawn_whole(report):
+def test_the_distributions_are_drawn_whole(findings_of):
     """Shares of the bins add to 1, and a reported .14 stands at .14."""
-    distributions, by_k, shares = report.findings.figures[0].panels
+    distributions, by_k, shares = findings_of("wallman-bias").figures[0].panels
     for line in distributions.series:
         assert line.y.sum() == pytest.approx(1, abs=0.02)
     reported = distributions.series[0]
-    rows = {row.name: row.ours for row in report.findings.tables[0].rows}
+    rows = {row.name: row.ours for row in findings_of("wallman-bias").tables[0].rows}
     assert reported.x @ reported.y == pytest.approx(rows["reported, equation 6"], abs=1e-6)
     assert len(by_k.series) == 3
     assert shares.series[0].y.sum() == pytest.approx(1)
     assert np.array_equal(shares.series[0].x, list(KS))
+
+
+def test_every_measure_is_exact(findings_of):
+    """Bounds, far tails and second moments within half a unit of the tenth digit."""
+    rows = findings_of("wallman-posterior").tables[0].rows
+    assert len(rows) == 12
+    assert all(abs(row.difference) <= 1.1 for row in rows)
+
+
+def test_a_95_percent_statement_is_true_in_95_percent(findings_of):
+    """Bound and interval, with 60 and with 150 test rows, within 3.5 standard errors."""
+    rows = findings_of("wallman-posterior").tables[1].rows
+    assert [row.reference for row in rows] == [0.95] * 4
+    assert all(abs(row.difference) < 3.5 for row in rows)
+
+
+def test_the_bound_of_a_wrong_size_is_computed():
+    """By plain sums: with the test rows as n it holds in 95 of 100 tests, with more rows in few."""
+    from scipy.stats import beta
+
+    for n, held in ((60, 0.95), (150, 0.0561)):
+        found = [
+            beta.cdf(beta.ppf(0.95, e + 1, n - e + 1), e + 1, 60 - e + 1) for e in range(60 + 1)
+        ]
+        assert _held_with(n, 60) == pytest.approx(np.mean(found), abs=1e-9)
+        assert _held_with(n, 60) == pytest.approx(held, abs=1e-4)
+    assert _third_difference(60) == pytest.approx(0, abs=1e-9)
+
+
+def test_the_densities_are_drawn(findings_of):
+    """One line for each pair of counts."""
+    (figure,) = findings_of("wallman-posterior").figures
+    assert [series.label for series in figure.panels[0].series] == [
+        "0 of 60",
+        "6 of 60",
+        "15 of 150",
+        "30 of 60",
+    ]

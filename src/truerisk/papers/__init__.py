@@ -1,24 +1,30 @@
 """The experiments of the documents, run again: our numbers beside theirs.
 
 Frame
-    experiment.py   `Experiment`: replicates that depend on (seed, number) alone, and findings
-    running.py      replicates in batches, here or on an executor; stored.py keeps them in a store
-    report.py       rows and tables; as text and as JSON
+    experiment.py   `Experiment`: replicates that depend on (seed, number) alone, drawn in batches,
+                    here or on an executor, or kept in a store; and its report
+    report.py       findings: rows and tables; as text and as JSON
     statements.py   sentences of a document judged by tests: holds, does not hold, undecided
     figures.py      figures as data, drawn to PNG and SVG
-Shared by several
-    double_cv.py    Wallman's double cross-validation of nearest neighbours
-    lecture.py      the lecture's curve and its polynomials
-    ozone_learners.py  the learners of the ozone data
-    evaluating.py   a method on a data set
-    bee_synthetic.py  two normal classes with 14 features that tell them apart
+    evaluating.py   a method on a data set; rows to learn from and fresh ones
+Daudin and Mary-Huard
+    kearns.py            the interval problem, every k at once; Figures 1 and 2
+    kearns_figure_3.py   choosing k by swapping; colon_table_1.py on the colon data
+Wallman
+    double_cv.py            double cross-validation of nearest neighbours; Table 1, Figure 4
+    wallman_comparison.py   Figure 5, and the problems of Figure 1
+    wallman_bias.py         why the bias occurs; the posterior of an error
+Huttunen and Tohka
     bee_choosing.py   the choices of all methods on one training set, and their errors
-    bee_real.py       training sets of real data of several sizes
     bee_report.py     methods by sizes, and who errs less than whom
-    kearns.py       Kearns' interval problem: apparent, conditional and true risk, LOO, swapping
-Experiments (`names()`), one file each, named like their words
+    bee_figures.py    Figures 1 and 4; bee_real.py Figures 2 and 3; bee_tables.py the tables
+INSA lecture
+    insa.py            polynomials and bootstrap samples; insa_optimism.py errors by complexity
+    insa_ozone.py      tuned learners; aicc_simulation.py what AICc estimates
+Mehta
+    mehta.py           three parts, extreme rules, rare classes; mehta_spam.py ROC curves
 
-To add one: a file with an `Experiment`, and one line in `registry`.
+To add one: an `Experiment` in the file of its document, and its word and sentence below.
 """
 
 from __future__ import annotations
@@ -33,117 +39,71 @@ if TYPE_CHECKING:
 
 __all__ = ["names", "registry", "reproduce"]
 
+FILES = {
+    "double_cv": "wallman-table-1 wallman-figure-4",
+    "wallman_comparison": "wallman-figure-5 wallman-figure-1",
+    "wallman_bias": "wallman-posterior wallman-bias",
+    "kearns": "kearns-figure-1 kearns-figure-2",
+    "kearns_figure_3": "kearns-figure-3",
+    "colon_table_1": "colon-table-1",
+    "mehta": "mehta-three-way mehta-rules",
+    "mehta_spam": "mehta-spam",
+    "insa": "insa-polynomial insa-bootstrap",
+    "insa_optimism": "insa-optimism insa-decomposition",
+    "insa_ozone": "insa-ozone",
+    "bee_figures": "bee-figure-1 bee-figure-4",
+    "bee_real": "bee-figure-2 bee-figure-3 bee-figure-3-end",
+    "bee_tables": "bee-table-2 bee-table-3 bee-table-4",
+    "aicc_simulation": "aicc-simulation",
+}
+ABOUT = {
+    "wallman-table-1": "internal, external and true error of double cross-validation",
+    "wallman-figure-4": "the same errors in pairs, over data sets",
+    "wallman-figure-5": "a tuned choice of classifier against a fixed one, by five measures",
+    "wallman-posterior": "the posterior of a true error: four measures, and "
+    "how often its bound holds",
+    "wallman-figure-1": "1000 points of each class of the four problems, and their Bayes risks",
+    "wallman-bias": "why the error of a chosen classifier is too small: "
+    "what is reported, and of what",
+    "kearns-figure-1": "empirical, conditional and true risk of k intervals; "
+    "the bias and its estimate",
+    "kearns-figure-2": "empirical risk and swapping criterion of k intervals",
+    "kearns-figure-3": "choosing k by swapping, by leave-one-out, and by the oracle",
+    "colon-table-1": "the same three for nearest neighbours on the colon "
+    "data (needs TRUERISK_DATA)",
+    "mehta-three-way": "train, validate, test: what each error estimates, beside cross-validation",
+    "mehta-rules": "the constant, the memoriser and rare classes: training "
+    "error, test error, thresholds",
+    "mehta-spam": "ROC curves of three models of the spam data (needs TRUERISK_DATA)",
+    "insa-polynomial": "R² and Cp of polynomial regression by its degree",
+    "insa-bootstrap": "bootstrap samples with their trees, and the three "
+    "bootstrap estimates of the error",
+    "insa-optimism": "training and test error as the complexity grows",
+    "insa-decomposition": "Bayes risk, approximation error and estimation "
+    "error by degree and by rows",
+    "insa-ozone": "nine tuned learners on the ozone data: box plots, ROC "
+    "curves (needs TRUERISK_DATA)",
+    "bee-figure-1": "curves of cross-validation on one data set, and that of the Bayesian error",
+    "bee-figure-2": "both choices on ovarian cancer and Adult, by training "
+    "rows (needs TRUERISK_DATA)",
+    "bee-figure-3": "both choices on Yeast and Satellite, by training rows (needs TRUERISK_DATA)",
+    "bee-figure-3-end": "both choices on all training rows of Satellite, by "
+    "folds (needs TRUERISK_DATA)",
+    "bee-figure-4": "seconds of both choices, by training rows",
+    "bee-table-2": "the penalty chosen by the Bayesian error estimate, by CV and by EBIC",
+    "bee-table-3": "the cost of support vector machines chosen by the "
+    "Bayesian error estimate and by CV",
+    "bee-table-4": "both of them with four classes",
+    "aicc-simulation": "AICc, AIC and the printed price against what they estimate",
+}
+
 registry = Registry(
     "experiment",
     {
-        "wallman-table-1": Line(
-            "truerisk.papers.wallman_table_1:wallman_table_1",
-            "internal, external and true error of double cross-validation",
-        ),
-        "wallman-figure-4": Line(
-            "truerisk.papers.wallman_figure_4:wallman_figure_4",
-            "the same errors in pairs, over data sets",
-        ),
-        "wallman-figure-5": Line(
-            "truerisk.papers.wallman_figure_5:wallman_figure_5",
-            "a tuned choice of classifier against a fixed one, by five measures",
-        ),
-        "wallman-posterior": Line(
-            "truerisk.papers.wallman_posterior:wallman_posterior",
-            "the posterior of a true error: four measures, and how often its bound holds",
-        ),
-        "wallman-figure-1": Line(
-            "truerisk.papers.wallman_figure_1:wallman_figure_1",
-            "1000 points of each class of the four problems, and their Bayes risks",
-        ),
-        "wallman-bias": Line(
-            "truerisk.papers.wallman_bias:wallman_bias",
-            "why the error of a chosen classifier is too small: what is reported, and of what",
-        ),
-        "kearns-figure-1": Line(
-            "truerisk.papers.kearns_figure_1:kearns_figure_1",
-            "empirical, conditional and true risk of k intervals; the bias and its estimate",
-        ),
-        "kearns-figure-2": Line(
-            "truerisk.papers.kearns_figure_2:kearns_figure_2",
-            "empirical risk and swapping criterion of k intervals",
-        ),
-        "kearns-figure-3": Line(
-            "truerisk.papers.kearns_figure_3:kearns_figure_3",
-            "choosing k by swapping, by leave-one-out, and by the oracle",
-        ),
-        "colon-table-1": Line(
-            "truerisk.papers.colon_table_1:colon_table_1",
-            "the same three for nearest neighbours on the colon data (needs TRUERISK_DATA)",
-        ),
-        "mehta-three-way": Line(
-            "truerisk.papers.mehta_three_way:mehta_three_way",
-            "train, validate, test: what each error estimates, beside cross-validation",
-        ),
-        "mehta-rules": Line(
-            "truerisk.papers.mehta_rules:mehta_rules",
-            "the constant, the memoriser and rare classes: training error, test error, thresholds",
-        ),
-        "mehta-spam": Line(
-            "truerisk.papers.mehta_spam:mehta_spam",
-            "ROC curves of three models of the spam data (needs TRUERISK_DATA)",
-        ),
-        "insa-polynomial": Line(
-            "truerisk.papers.insa_polynomial:insa_polynomial",
-            "R² and Cp of polynomial regression by its degree",
-        ),
-        "insa-bootstrap": Line(
-            "truerisk.papers.insa_bootstrap:insa_bootstrap",
-            "bootstrap samples with their trees, and the three bootstrap estimates of the error",
-        ),
-        "insa-optimism": Line(
-            "truerisk.papers.insa_optimism:insa_optimism",
-            "training and test error as the complexity grows",
-        ),
-        "insa-decomposition": Line(
-            "truerisk.papers.insa_decomposition:insa_decomposition",
-            "Bayes risk, approximation error and estimation error by degree and by rows",
-        ),
-        "insa-ozone": Line(
-            "truerisk.papers.insa_ozone:insa_ozone",
-            "nine tuned learners on the ozone data: box plots, ROC curves (needs TRUERISK_DATA)",
-        ),
-        "bee-figure-1": Line(
-            "truerisk.papers.bee_figure_1:bee_figure_1",
-            "curves of cross-validation on one data set, and that of the Bayesian error",
-        ),
-        "bee-figure-2": Line(
-            "truerisk.papers.bee_figure_2:bee_figure_2",
-            "both choices on ovarian cancer and Adult, by training rows (needs TRUERISK_DATA)",
-        ),
-        "bee-figure-3": Line(
-            "truerisk.papers.bee_figure_3:bee_figure_3",
-            "both choices on Yeast and Satellite, by training rows (needs TRUERISK_DATA)",
-        ),
-        "bee-figure-3-end": Line(
-            "truerisk.papers.bee_figure_3_end:bee_figure_3_end",
-            "both choices on all training rows of Satellite, by folds (needs TRUERISK_DATA)",
-        ),
-        "bee-figure-4": Line(
-            "truerisk.papers.bee_figure_4:bee_figure_4",
-            "seconds of both choices, by training rows",
-        ),
-        "bee-table-2": Line(
-            "truerisk.papers.bee_table_2:bee_table_2",
-            "the penalty chosen by the Bayesian error estimate, by CV and by EBIC",
-        ),
-        "bee-table-3": Line(
-            "truerisk.papers.bee_table_3:bee_table_3",
-            "the cost of support vector machines chosen by the Bayesian error estimate and by CV",
-        ),
-        "bee-table-4": Line(
-            "truerisk.papers.bee_table_4:bee_table_4",
-            "both of them with four classes",
-        ),
-        "aicc-simulation": Line(
-            "truerisk.papers.aicc_simulation:aicc_simulation",
-            "AICc, AIC and the printed price against what they estimate",
-        ),
+        word: Line(f"truerisk.papers.{file}:{word.replace('-', '_')}", about)
+        for word, about in ABOUT.items()
+        for file, words in FILES.items()
+        if word in words.split()
     },
 )
 """Word -> the experiment and one sentence about it."""
@@ -187,7 +147,7 @@ def reproduce(
     resume : bool
         Go on with the replicates that the store holds.
     """
-    from truerisk.papers.running import run
+    from truerisk.papers.experiment import run
 
     return run(
         registry.load(name),

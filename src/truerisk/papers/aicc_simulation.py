@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import ClassVar
 
 import numpy as np
 
@@ -15,17 +14,10 @@ from truerisk.methods.criteria import Likelihood
 from truerisk.methods.information_criteria import AIC, AICc
 from truerisk.papers.evaluating import terms_of
 from truerisk.papers.experiment import Draws, Experiment, stream
-from truerisk.papers.report import (
-    Findings,
-    PaperTable,
-    Row,
-    mean_and_error,
-    mean_row,
-    signed,
-)
-from truerisk.papers.statements import Claim, Quantity, Statement
+from truerisk.papers.report import Findings, PaperTable, mean_row
+from truerisk.papers.statements import Quantity, Statement
 
-__all__ = ["AICcSimulation", "aicc_simulation"]
+__all__ = ["aicc_simulation"]
 
 N, P = 12, 2  # rows; coefficients, the intercept among them
 N_SETS = 1000  # data sets in a replicate
@@ -44,43 +36,20 @@ EXACT = {
 }
 
 
-class AICcSimulation(Experiment):
+def _replicate(seed: int, number: int) -> Draws:
     """A line through 12 Gaussian rows; every replicate is a thousand data sets."""
-
-    word: ClassVar[str] = "aicc-simulation"
-    title: ClassVar[str] = "INSA lecture: AICc by its right and by its printed price"
-    document: ClassVar[str] = (
-        f"Gaussian linear model, n = {N}, p = {P}; the target is -2 log L of fresh labels at the "
-        "same x's"
-    )
-    replicates: ClassVar[int] = 400
-    quick: ClassVar[int] = 20
-    unit: ClassVar[str] = f"times {N_SETS} data sets"
-
-    def replicate(self, seed: int, number: int) -> Draws:
-        noise = stream("aicc", seed, number).standard_normal((N_SETS, N))
-        residuals = noise - noise @ HAT
-        likelihood, aic, aicc = _criteria(residuals)
-        variance = (residuals**2).mean(axis=1)
-        away = ((noise @ HAT) ** 2).sum(axis=1)  # of the fit from the truth
-        target = N * np.log(2 * np.pi * variance) + (N + away) / variance
-        return {
-            "target": target.mean(),
-            "AICc": aicc.mean(),
-            "AIC": aic.mean(),
-            "as printed": (likelihood + (N + P) / (N - P - 2)).mean(),
-        }
-
-    def findings(self, draws: Draws) -> Findings:
-        means = tuple(mean_row(name, draws[name], exact) for name, exact in EXACT.items())
-        return Findings(
-            tables=(
-                PaperTable("mean over data sets", "exact", means, digits=3),
-                PaperTable("mean difference from the target", "exact", _gaps(draws), digits=3),
-            ),
-            claims=_claims(draws),
-            notes=NOTES,
-        )
+    noise = stream("aicc", seed, number).standard_normal((N_SETS, N))
+    residuals = noise - noise @ HAT
+    likelihood, aic, aicc = _criteria(residuals)
+    variance = (residuals**2).mean(axis=1)
+    away = ((noise @ HAT) ** 2).sum(axis=1)  # of the fit from the truth
+    target = N * np.log(2 * np.pi * variance) + (N + away) / variance
+    return {
+        "target": target.mean(),
+        "AICc": aicc.mean(),
+        "AIC": aic.mean(),
+        "as printed": (likelihood + (N + P) / (N - P - 2)).mean(),
+    }
 
 
 def _criteria(residuals: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -107,49 +76,62 @@ def _criteria(residuals: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray
     return loss.of_set(data, np.arange(N), answers.values, None), found[0], found[1]
 
 
-def _gaps(draws: Draws) -> tuple[Row, ...]:
-    return tuple(
-        mean_row(f"{name} − target", draws[name] - draws["target"], EXACT[name] - EXACT["target"])
-        for name in ("AICc", "AIC", "as printed")
+def _findings(draws: Draws) -> Findings:
+    gaps = {name: draws[name] - draws["target"] for name in EXACT if name != "target"}
+    rows = [mean_row("", of) for of in gaps.values()]
+    aicc, aic, wrong = (f"{row.ours:+.3f} ± {row.std_error:.3f}" for row in rows)
+
+    def farther(name: str) -> Quantity:
+        both = np.column_stack([gaps[name], gaps["AIC"]])
+        return Quantity.nearer(f"|bias| of {name} − of AIC", both, digits=3)
+
+    return Findings(
+        tables=(
+            PaperTable.of(
+                "mean over data sets",
+                "exact",
+                {name: draws[name] for name in EXACT},
+                {name: (mean,) for name, mean in EXACT.items()},
+                digits=3,
+            ),
+            PaperTable.of(
+                "mean difference from the target",
+                "exact",
+                {f"{name} − target": of for name, of in gaps.items()},
+                {f"{name} − target": (EXACT[name] - EXACT["target"],) for name in gaps},
+                digits=3,
+            ),
+        ),
+        claims=(
+            Statement.of(
+                "AICc is recommended for small samples (by the right price n(n + p)/(n − p − 2))",
+                farther("AICc"),
+                remark=f"AICc − target = {aicc}, AIC − target = {aic}",
+            ),
+            Statement.of(
+                "the printed price (n + p)/(n − p − 2) refines AIC",
+                farther("as printed"),
+                remark=f"as printed − target = {wrong}: it lost the factor n",
+            ),
+        ),
+        notes=(
+            (
+                "exact: the residual sum of squares is chi-squared with n − p degrees of freedom "
+                "and independent of the fit, so all four means have a closed form."
+            ),
+            "k = p + 1 = 3 counts the variance; n log 2π is included, as in R.",
+        ),
     )
 
 
-def _claims(draws: Draws) -> tuple[Statement, ...]:
-    target = draws["target"]
-
-    def away(name: str, other: str) -> Quantity:
-        both = np.column_stack([draws[one] - target for one in (name, other)])
-        return Quantity.of(
-            f"|bias| of {name} − of {other}", _farther, both, Claim.below(), digits=3
-        )
-
-    told = {name: mean_and_error(draws[name] - target) for name in ("AICc", "AIC", "as printed")}
-    biases = {name: signed(*found, 3) for name, found in told.items()}
-    return (
-        Statement(
-            "AICc is recommended for small samples (by the right price n(n + p)/(n − p − 2))",
-            (away("AICc", "AIC"),),
-            f"AICc − target = {biases['AICc']}, AIC − target = {biases['AIC']}",
-        ),
-        Statement(
-            "the printed price (n + p)/(n − p − 2) refines AIC",
-            (away("as printed", "AIC"),),
-            f"as printed − target = {biases['as printed']}: it lost the factor n",
-        ),
-    )
-
-
-def _farther(two: np.ndarray) -> float:
-    first, second = np.abs(two.mean(axis=0))
-    return float(first - second)
-
-
-NOTES = (
-    (
-        "exact: the residual sum of squares is chi-squared with n − p degrees of freedom and "
-        "independent of the fit, so all four means have a closed form."
-    ),
-    "k = p + 1 = 3 counts the variance; n log 2π is included, as in R.",
+aicc_simulation = Experiment(
+    word="aicc-simulation",
+    title="INSA lecture: AICc by its right and by its printed price",
+    document=f"Gaussian linear model, n = {N}, p = {P}; the target is -2 log L of fresh labels at "
+    "the same x's",
+    replicates=400,
+    quick=20,
+    replicate=_replicate,
+    findings=_findings,
+    unit=f"times {N_SETS} data sets",
 )
-
-aicc_simulation = AICcSimulation()

@@ -10,15 +10,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from truerisk.papers.experiment import Draws
-from truerisk.papers.figures import Panel, mean_line
-from truerisk.papers.report import (
-    MeansGrid,
-    PaperTable,
-    Row,
-    mean_and_error,
-    mean_row,
-)
-from truerisk.papers.statements import Claim, Quantity, Statement
+from truerisk.papers.figures import Panel, mean_lines
+from truerisk.papers.report import MeansGrid, PaperTable, printed
+from truerisk.papers.statements import BELOW, Quantity, Statement
 
 __all__ = [
     "beside",
@@ -48,38 +42,32 @@ def size_table(
     draws: Draws, names: Sequence[str], place: int, title: str, known: Known, n_known: int
 ) -> PaperTable:
     """One size against an earlier run of the same recipe with `n_known` training sets."""
-    rows = []
-    for name in names:
-        errors = draws[name][:, place]
-        if name not in known:
-            rows.append(mean_row(name, errors))
-            continue
-        spread = float(errors.std(ddof=1)) if len(errors) > 1 else 0.0
-        rounding = float(np.hypot(spread / np.sqrt(n_known), 0.0005))
-        rows.append(mean_row(name, errors, known[name][place], rounding))
-    return PaperTable(title, f"{n_known} sets of this recipe", tuple(rows))
+    values = {name: draws[name][:, place] for name in names}
+    reference = {
+        name: (known[name][place], printed(errors, n_known, 3))
+        for name, errors in values.items()
+        if name in known
+    }
+    return PaperTable.of(title, f"{n_known} sets of this recipe", values, reference)
 
 
-def beside(draws: Draws, sizes: Sequence[int], printed: Mapping[str, Sequence[str]]) -> PaperTable:
+def beside(draws: Draws, sizes: Sequence[int], paper: Mapping[str, Sequence[str]]) -> PaperTable:
     """The document's numbers in the names: they are of another generator, and do not compare."""
-    rows: list[Row] = [
-        mean_row(f"{name}, n = {n} (document: {told})", draws[name][:, j])
-        for name, every in printed.items()
-        for j, (n, told) in enumerate(zip(sizes, every, strict=True))
-        if told
-    ]
-    return PaperTable("beside the document", "not comparable", tuple(rows))
+    values = {
+        f"{name}, n = {n} (document: {number})": draws[name][:, j]
+        for name, every in paper.items()
+        for j, (n, number) in enumerate(zip(sizes, every, strict=True))
+        if number
+    }
+    return PaperTable.of("beside the document", "not comparable", values)
 
 
 def mean_grid(
     draws: Draws, names: Mapping[str, str], sizes: Sequence[int], title: str
 ) -> MeansGrid:
     """Means by size; `names` gives each line the quantity of the draws behind it."""
-    rows = tuple(
-        (name, tuple(mean_and_error(draws[key][:, j]) for j in range(len(sizes))))
-        for name, key in names.items()
-    )
-    return MeansGrid(title, tuple(f"n = {n}" for n in sizes), rows)
+    rows = {name: draws[key].T for name, key in names.items()}
+    return MeansGrid.of(title, (f"n = {n}" for n in sizes), rows)
 
 
 def less(
@@ -96,13 +84,13 @@ def less(
 
     The p-value of a paired permutation test, one-sided, stands beside it: the document's test.
     """
-    found = [draws[f"{learner} {name}".strip()][:, place] for name in (lower, higher)]
-    gaps = found[1] - found[0]
+    low, high = (draws[f"{learner} {name}".strip()][:, place] for name in (lower, higher))
+    gaps = high - low
     head = f"{learner}: " if learner else ""
-    return Statement(
+    return Statement.of(
         head + text.format(lower=lower, higher=higher, n=n_rows),
-        (Quantity.mean(f"{higher} − {lower}", gaps),),
-        f"paired permutation test, one-sided: p = {permutation_p(gaps):.4f}",
+        Quantity.mean(f"{higher} − {lower}", gaps),
+        remark=f"paired permutation test, one-sided: p = {permutation_p(gaps):.4f}",
     )
 
 
@@ -113,7 +101,7 @@ def spread_gap(name: str, errors: np.ndarray, others: Sequence[np.ndarray]) -> Q
         first, *rest = every.std(axis=0, ddof=1)
         return float(first - min(rest))
 
-    return Quantity.of(name, gap, np.column_stack([errors, *others]), Claim.below())
+    return Quantity.of(name, gap, np.column_stack([errors, *others]), BELOW)
 
 
 def permutation_p(gaps: np.ndarray) -> float:
@@ -125,19 +113,17 @@ def permutation_p(gaps: np.ndarray) -> float:
 
 def error_panel(draws: Draws, names: Mapping[str, str], sizes: Sequence[int], title: str) -> Panel:
     """Mean errors along the number of training rows."""
-    lines = tuple(
-        mean_line(name, np.array(sizes), draws[key], STYLES.get(name, "k-"))
-        for name, key in names.items()
-    )
+    values = {name: draws[key] for name, key in names.items()}
+    lines = mean_lines(np.array(sizes), values, (STYLES.get(name, "k-") for name in names))
     return Panel(title, "training rows", "error", lines)
 
 
 def convergence_note(draws: Draws, key: str) -> str:
     """In how many runs a path stopped short at some penalty."""
-    told = np.asarray(draws[key])
-    if not told.any():
-        return f"every path converged at every penalty, in all folds of {told.size} runs."
+    short = np.asarray(draws[key])
+    if not short.any():
+        return f"every path converged at every penalty, in all folds of {short.size} runs."
     return (
-        f"NOT CONVERGED: in {np.count_nonzero(told)} of {told.size} runs a path stopped short at "
+        f"NOT CONVERGED: in {np.count_nonzero(short)} of {short.size} runs a path stopped short at "
         "some penalty, in a fold or on all rows; its errors are those of where it stopped."
     )

@@ -2,37 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
-from typing import ClassVar
 
 import numpy as np
 
 from truerisk.core.contracts import Request, RunOptions
-from truerisk.core.family import Family
 from truerisk.core.plan.builder import PlanBuilder
 from truerisk.core.plan.plan import Plan
-from truerisk.core.table.data import Data
 from truerisk.datasets.documents import colon
 from truerisk.engines.neighbours.knn import NearestNeighbours
+from truerisk.papers.evaluating import neighbours, two_classes
 from truerisk.papers.experiment import Draws, Experiment, stream
-from truerisk.papers.report import (
-    Findings,
-    PaperTable,
-    Row,
-    mean_row,
-    printed,
-)
+from truerisk.papers.report import Findings, PaperTable, mean_row, printed
 from truerisk.papers.statements import Quantity, Statement
 
-__all__ = ["ColonTable1", "colon_table_1", "selection_curves"]
+__all__ = ["colon_table_1", "selection_curves"]
 
 N_TRAIN, N_TEST = 42, 20
 GENES = (2000, 1000, 500, 100)
 RULES = ("oracle", "LOO", "S exact", "S as printed")
 ORACLE, LOO, EXACT, PRINTED = range(4)
 N0 = 10
-KS = np.arange(1, N_TRAIN, 2)
+KS = range(1, N_TRAIN, 2)
 RESAMPLINGS = 500  # of the document and of the same recipe below
+Pairs = tuple[tuple[float | None, float | None], ...]  # of each rule
 
 # mean number of neighbours and mean test error in percent; None where the print is lost
 PAPER = {
@@ -48,40 +42,15 @@ SAME_RECIPE = {
 }
 
 
-class ColonTable1(Experiment):
+def _replicate(seed: int, number: int) -> Draws:
     """500 times 42 tissues to learn and choose, 20 to test; odd k, Euclidean distance."""
-
-    word: ClassVar[str] = "colon-table-1"
-    title: ClassVar[str] = "Daudin and Mary-Huard, Table 1: choosing k on the colon data"
-    document: ClassVar[str] = (
-        "mean number of neighbours (N) and mean test error in percent (R) by number of genes"
-    )
-    replicates: ClassVar[int] = RESAMPLINGS
-    quick: ClassVar[int] = 50
-    unit: ClassVar[str] = "resamplings"
-
-    def check(self) -> None:
-        _standardised()
-
-    def replicate(self, seed: int, number: int) -> Draws:
-        X, y = _standardised()
-        order = stream(self.word, seed, number).permutation(N_TRAIN + N_TEST)
-        X, y = X[order], y[order]
-        genes = _ranked_genes(X[:N_TRAIN], y[:N_TRAIN])
-        chosen = [_choices(X[:, genes[:size]], y) for size in GENES]
-        neighbours, errors = zip(*chosen, strict=True)
-        return {"neighbours": np.array(neighbours), "error": np.array(errors)}
-
-    def findings(self, draws: Draws) -> Findings:
-        return Findings(
-            tables=(_paper_table(draws), _recipe_table(draws)),
-            claims=tuple(
-                _outperforms(draws, size, form)
-                for form in (EXACT, PRINTED)
-                for size in (2000, 500, 100)
-            ),
-            notes=NOTES,
-        )
+    X, y = _standardised()
+    order = stream("colon-table-1", seed, number).permutation(N_TRAIN + N_TEST)
+    X, y = X[order], y[order]
+    genes = _ranked_genes(X[:N_TRAIN], y[:N_TRAIN])
+    chosen = [_choices(X[:, genes[:size]], y) for size in GENES]
+    ks, errors = zip(*chosen, strict=True)
+    return {"neighbours": np.array(ks), "error": np.array(errors)}
 
 
 @lru_cache(maxsize=1)
@@ -118,13 +87,6 @@ def _plan() -> Plan:
     return builder.build()
 
 
-@lru_cache(maxsize=1)
-def _family() -> Family:
-    from sklearn.neighbors import KNeighborsClassifier
-
-    return Family.of(KNeighborsClassifier(), {"n_neighbors": KS.tolist()})
-
-
 def selection_curves(X: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Test error, leave-one-out error, L_n + S exact and as printed, one row each, for every k.
 
@@ -133,18 +95,19 @@ def selection_curves(X: np.ndarray, y: np.ndarray) -> np.ndarray:
     must be on the side of the majority, and counts both short majorities.
     """
     plan = _plan()
-    data = Data(X, y, "classification", np.array([0, 1]), y)
-    answers = NearestNeighbours().run(_family(), data, plan, Request("probability"), RunOptions())
+    asked = Request("probability"), RunOptions()
+    answers = NearestNeighbours().run(neighbours(KS), two_classes(X, y), plan, *asked)
     rows, _ = plan.positions
     part = np.repeat(plan.part, plan.test_sizes)
     ones = answers.values[:, :, 1]
     wrong = (ones > 0.5) != y[rows]
     apparent, loo, test = (wrong[:, part == p].mean(axis=1) for p in range(3))
-    among = np.rint(ones[:, part == 0] * KS[:, None]).astype(np.int64)
-    half = KS[:, None] // 2
+    ks = np.array(KS)[:, None]
+    among = np.rint(ones[:, part == 0] * ks).astype(np.int64)
+    half = ks // 2
     exact = among - y[rows[part == 0]] == half
     as_printed = (among == half) | (among == half + 1)
-    weight = (1 - 1 / (KS + N0) ** 2) / 2
+    weight = (1 - 1 / (ks[:, 0] + N0) ** 2) / 2
     penalties = [weight * swaps.mean(axis=1) for swaps in (exact, as_printed)]
     return np.stack([test, loo, *(apparent + penalty for penalty in penalties)])
 
@@ -155,59 +118,72 @@ def _choices(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     least = curves <= curves.min(axis=1, keepdims=True) + 1e-12
     places = least.argmax(axis=1)
     places[LOO] = np.flatnonzero(least[LOO])[-1]
-    return KS[places], 100 * curves[ORACLE][places]
+    return np.array(KS)[places], 100 * curves[ORACLE][places]
 
 
-def _pair(draws: Draws, size: int, rule: int, known: tuple[float | None, ...]) -> list[Row]:
-    """N and R of a rule, where there is something to compare them with."""
-    rows = []
-    for letter, name, value in zip("NR", ("neighbours", "error"), known, strict=True):
-        if value is not None:
-            values = draws[name][:, GENES.index(size), rule].astype(float)
-            error = printed(values, RESAMPLINGS, 1)
-            rows.append(mean_row(f"{size} genes, {RULES[rule]}: {letter}", values, value, error))
-    return rows
-
-
-def _paper_table(draws: Draws) -> PaperTable:
-    rows: list[Row] = []
-    for size, (oracle, loo, swapping) in PAPER.items():
-        for rule, known in zip(range(4), (oracle, loo, swapping, swapping), strict=True):
-            rows += _pair(draws, size, rule, known)
-    return PaperTable(
-        "against the paper (its S is compared with both forms)", "paper", tuple(rows), 2
-    )
-
-
-def _recipe_table(draws: Draws) -> PaperTable:
-    rows: list[Row] = []
-    for size, known in SAME_RECIPE.items():
-        for rule, pair in enumerate(known):
-            rows += _pair(draws, size, rule, pair)
+def _findings(draws: Draws) -> Findings:
+    paper = {
+        size: (oracle, loo, swapping, swapping) for size, (oracle, loo, swapping) in PAPER.items()
+    }
     title = f"against another {RESAMPLINGS} resamplings of this recipe"
-    return PaperTable(title, "same recipe", tuple(rows), 2)
-
-
-def _outperforms(draws: Draws, size: int, form: int) -> Statement:
-    errors = draws["error"][:, GENES.index(size)]
-    gain = Quantity.mean(
-        "test error by LOO − by S, points", errors[:, LOO] - errors[:, form], digits=2
+    return Findings(
+        tables=(
+            _table("against the paper (its S is compared with both forms)", "paper", draws, paper),
+            _table(title, "same recipe", draws, SAME_RECIPE),
+        ),
+        claims=tuple(
+            Statement.of(
+                f"{RULES[form]} outperforms LOO with {size} genes",
+                Quantity.mean(
+                    "test error by LOO − by S, points", errors[:, LOO] - errors[:, form], digits=2
+                ),
+            )
+            for form in (EXACT, PRINTED)
+            for size in (2000, 500, 100)
+            for errors in [draws["error"][:, GENES.index(size)]]
+        ),
+        notes=(
+            (
+                "recipe: log10; each array, then each gene standardised on all 62 tissues; 42 "
+                "tissues drawn at random; genes ranked on these 42 alone; equal criteria choose "
+                "the smallest k, those of leave-one-out the largest. The document states no rule "
+                "for ties."
+            ),
+            (
+                "as printed, S counts m = (k−1)/2 and m = (k+1)/2 without the document's own "
+                "condition that the row belongs to the majority; that inflates it 1.5 to 1.9 "
+                "times. The paper's column fits the printed form better; the exact form equals "
+                "flipping every label."
+            ),
+            "the paper's row of 500 genes survives in one number.",
+        ),
     )
-    return Statement(f"{RULES[form]} outperforms LOO with {size} genes", (gain,))
 
 
-NOTES = (
-    (
-        "recipe: log10; each array, then each gene standardised on all 62 tissues; 42 tissues "
-        "drawn at random; genes ranked on these 42 alone; equal criteria choose the smallest k, "
-        "those of leave-one-out the largest. The document states no rule for ties."
-    ),
-    (
-        "as printed, S counts m = (k−1)/2 and m = (k+1)/2 without the document's own condition "
-        "that the row belongs to the majority; that inflates it 1.5 to 1.9 times. The paper's "
-        "column fits the printed form better; the exact form equals flipping every label."
-    ),
-    "the paper's row of 500 genes survives in one number.",
+def _table(title: str, reference: str, draws: Draws, known: Mapping[int, Pairs]) -> PaperTable:
+    """N and R of every rule, where there is something to compare them with."""
+    rows = []
+    for size, pairs in known.items():
+        for rule, pair in enumerate(pairs):
+            for letter, key, value in zip("NR", ("neighbours", "error"), pair, strict=True):
+                if value is not None:
+                    values = draws[key][:, GENES.index(size), rule].astype(float)
+                    name, error = (
+                        f"{size} genes, {RULES[rule]}: {letter}",
+                        printed(values, RESAMPLINGS, 1),
+                    )
+                    rows.append(mean_row(name, values, value, error))
+    return PaperTable(title, reference, tuple(rows), 2)
+
+
+colon_table_1 = Experiment(
+    word="colon-table-1",
+    title="Daudin and Mary-Huard, Table 1: choosing k on the colon data",
+    document="mean number of neighbours (N) and mean test error in percent (R) by number of genes",
+    replicates=RESAMPLINGS,
+    quick=50,
+    replicate=_replicate,
+    findings=_findings,
+    unit="resamplings",
+    check=_standardised,
 )
-
-colon_table_1 = ColonTable1()

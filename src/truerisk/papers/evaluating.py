@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -11,27 +13,64 @@ from truerisk.core.contracts import Method, Streams, Terms
 from truerisk.core.evaluation import Evaluation
 from truerisk.core.family import Family
 from truerisk.core.losses import Loss
+from truerisk.core.plan.builder import PlanBuilder
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.engines.asking import Asking
 from truerisk.selection.minimum import Minimum
 
-__all__ = ["answered", "evaluated", "terms_of", "values_of"]
+__all__ = [
+    "answered",
+    "evaluated",
+    "neighbours",
+    "plan_of",
+    "sample_and_fresh",
+    "terms_of",
+    "two_classes",
+    "values_of",
+]
 
 
-def answered(
-    family: Family,
-    data: Data,
-    loss: Loss,
-    plan: Plan,
-    only: np.ndarray | None = None,
-    by: str = "auto",
-) -> Answers:
-    """The answers of all candidates, or in fit f those of candidate `only[f]` alone.
+def two_classes(X: np.ndarray, codes: np.ndarray) -> Data:
+    """Classes 0 and 1, known to be sound: nothing to check ten thousand times."""
+    return Data(X, codes, "classification", np.array([0, 1]), codes)
 
-    `by` is the word of an engine, or "auto" for the first that does not refuse.
+
+def sample_and_fresh(
+    problem: Callable[..., tuple[np.ndarray, np.ndarray]],
+    sizes: tuple[Any, Any],
+    rng: np.random.Generator,
+    *,
+    shuffle: bool = False,
+) -> Data:
+    """Rows to learn from and, after them, rows that only measure what was learned."""
+    parts = [problem(size, shuffle=shuffle, random_state=rng) for size in sizes]
+    X, y = (np.concatenate(both) for both in zip(*parts, strict=True))
+    return two_classes(X, y)
+
+
+@lru_cache(maxsize=8)
+def neighbours(ks: range) -> Family:
+    """Nearest neighbours with every k."""
+    from sklearn.neighbors import KNeighborsClassifier
+
+    return Family.of(KNeighborsClassifier(), {"n_neighbors": ks})
+
+
+def plan_of(n_rows: int, *splits: tuple[np.ndarray, np.ndarray]) -> Plan:
+    """Each fit sees some rows and is asked about others.
+
+    No train set is told as "all rows but": engines would learn from the many fresh rows first.
     """
-    return Asking(family, data, loss, engine=by)(plan, only)
+    builder = PlanBuilder(n_rows)
+    for train, test in splits:
+        builder.ask((builder.block(train), ()), (builder.block(test), ()))
+    return builder.build()
+
+
+def answered(family: Family, data: Data, loss: Loss, plan: Plan, by: str = "auto") -> Answers:
+    """The answers of all candidates; "auto" is the first engine that does not refuse."""
+    return Asking(family, data, loss, engine=by)(plan)
 
 
 def evaluated(
@@ -48,6 +87,6 @@ def values_of(evaluation: Evaluation) -> np.ndarray:
     return np.array([tested.value for tested in evaluation.tested])
 
 
-def terms_of(family: Family, **options: Any) -> Terms:
+def terms_of(family: Family) -> Terms:
     """Smallest risk, no standard errors."""
-    return Terms(0.95, Minimum(), len(family), with_errors=False, **options)
+    return Terms(0.95, Minimum(), len(family), with_errors=False)

@@ -1,48 +1,206 @@
-"""What an experiment is: replicates that depend on (seed, number) alone, and a report on them."""
+"""An experiment: replicates that depend on (seed, number) alone, drawn, kept, and reported on."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from typing import ClassVar
+import inspect
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, closing, nullcontext
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from truerisk.papers.report import Findings
+from truerisk.core.errors import StudyIncomplete, UnknownName
+from truerisk.core.progress import listen, stage, tell
+from truerisk.engines.workers.executors import run_batches, workers_of
+from truerisk.papers.report import Findings, Report
 
-__all__ = ["Draws", "Experiment", "stream"]
+__all__ = ["Draws", "Experiment", "draw_replicates", "run", "stored_replicates", "stream"]
+
+BATCHES_PER_WORKER = 8
+LARGEST_BATCH = 50
+KIND = "reproduction"  # of a store
 
 Draws = Mapping[str, np.ndarray]  # for every quantity, its value in one replicate or in all
 
 
-class Experiment(ABC):
+@dataclass(frozen=True)
+class Experiment:
     """A table or a figure of a document.
 
-    The class says what it reproduces; `replicates` is how many are drawn by default and `quick`
-    how many for a first look. Replicate i depends on the seed and on i alone: the numbers do not
-    depend on how many are drawn, in what order, or by which process.
+    `replicates` is how many are drawn by default and `quick` how many for a first look.
+
+    `replicate(seed, number)` gives everything that is kept of one replicate. It depends on the seed
+    and on the number alone: the numbers do not depend on how many are drawn, in what order, or by
+    which process. `findings(draws)` gives tables, claims and figures; `draws` has the replicates
+    along the first axis. `check()` refuses what cannot be run here; it is called before anything is
+    drawn.
     """
 
-    word: ClassVar[str]
-    title: ClassVar[str]
-    document: ClassVar[str]
-    replicates: ClassVar[int]
-    quick: ClassVar[int]
-    unit: ClassVar[str] = "data sets"
-
-    def check(self) -> None:
-        """Refuse what cannot be run here; called before anything is drawn."""
-        return
-
-    @abstractmethod
-    def replicate(self, seed: int, number: int) -> Draws:
-        """Everything that is kept of one replicate."""
-
-    @abstractmethod
-    def findings(self, draws: Draws) -> Findings:
-        """Tables, claims and figures; `draws` has the replicates along the first axis."""
+    word: str
+    title: str
+    document: str
+    replicates: int
+    quick: int
+    replicate: Callable[[int, int], Draws]
+    findings: Callable[[Draws], Findings]
+    unit: str = "data sets"
+    check: Callable[[], object] = tuple  # nothing is lacking
 
 
 def stream(name: str, seed: int, number: int) -> np.random.Generator:
     """The random numbers of replicate `number`; experiments that share a name share data."""
     return np.random.default_rng([seed, number, *name.encode()])
+
+
+def run(
+    experiment: Experiment,
+    *,
+    replicates: int | None = None,
+    quick: bool = False,
+    seed: int = 0,
+    executor: Any = None,
+    store: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+) -> Report:
+    """The report on `replicates` draws (by default the experiment's own number of them).
+
+    With a `store` every replicate is kept as it is found; see `stored_replicates`.
+    """
+    if replicates is None:
+        replicates = experiment.quick if quick else experiment.replicates
+    if replicates < 2:
+        raise UnknownName(f"replicates={replicates}: two at least, to have a standard error.")
+    if seed < 0:
+        raise UnknownName(f"seed={seed}: use 0 or a positive number.")
+    if resume and store is None:
+        raise UnknownName("--resume goes on with a store: name it by --store (resume=, store=).")
+    experiment.check()
+    started = time.perf_counter()
+    with stage(experiment.word):
+        if store is None:
+            draws = draw_replicates(experiment, replicates, seed, executor)
+        else:
+            path = Path(store)
+            draws = stored_replicates(experiment, replicates, seed, executor, path, resume=resume)
+    return Report(
+        word=experiment.word,
+        title=experiment.title,
+        document=experiment.document,
+        replicates=replicates,
+        unit=experiment.unit,
+        seed=seed,
+        seconds=time.perf_counter() - started,
+        findings=experiment.findings(draws),
+    )
+
+
+def _stacked(draws: Sequence[Draws]) -> Draws:
+    """The replicates along the first axis of every quantity."""
+    return {name: np.stack([np.asarray(draw[name]) for draw in draws]) for name in draws[0]}
+
+
+# ---------------------------------------------------------------- in memory
+
+
+def draw_replicates(
+    experiment: Experiment, replicates: int, seed: int = 0, executor: Any = None
+) -> Draws:
+    """Replicates 0 … replicates − 1, along the first axis of every quantity."""
+    batches = _batches(replicates, workers_of(executor))
+    drawn: list[Sequence[Draws]] = [()] * len(batches)
+    done = 0
+    tell(0, replicates, experiment.unit)
+    # one thread is set once for all batches: looking for the BLAS takes milliseconds
+    task = _batch if executor is None else _batch_elsewhere
+    coming = closing(run_batches(executor, task, (experiment, seed), batches))
+    with _one_thread() if executor is None else nullcontext(), coming as every:
+        for number, draws in every:
+            drawn[number] = draws
+            done += len(draws)
+            tell(done, replicates, experiment.unit)
+    return _stacked([draw for draws in drawn for draw in draws])
+
+
+def _batches(replicates: int, workers: int | None) -> list[range]:
+    size = 1
+    if workers is not None:
+        size = min(max(1, replicates // (BATCHES_PER_WORKER * workers)), LARGEST_BATCH)
+    return [range(i, min(i + size, replicates)) for i in range(0, replicates, size)]
+
+
+def _one_thread() -> AbstractContextManager[Any]:
+    """One thread for BLAS: the matrices of a replicate are small."""
+    from threadpoolctl import threadpool_limits
+
+    return threadpool_limits(1)
+
+
+def _batch(experiment: Experiment, seed: int, numbers: range) -> list[Draws]:
+    """Replicates of a batch; what an engine tells inside is not passed on."""
+    with listen(None):
+        return [experiment.replicate(seed, number) for number in numbers]
+
+
+def _batch_elsewhere(experiment: Experiment, seed: int, numbers: range) -> list[Draws]:
+    with _one_thread():
+        return _batch(experiment, seed, numbers)
+
+
+# ---------------------------------------------------------------- in a store
+
+
+def stored_replicates(
+    experiment: Experiment,
+    replicates: int,
+    seed: int,
+    executor: Any,
+    path: Path,
+    *,
+    resume: bool = False,
+) -> Draws:
+    """Replicates 0 … replicates − 1, along the first axis of every quantity.
+
+    Those that the store holds are read, if `resume` says that they may be; the others are drawn.
+    A change of the experiment's file makes its replicates new ones.
+    """
+    from truerisk.study.driving import Rules, drive
+    from truerisk.study.keys import key_of
+    from truerisk.study.states import State
+    from truerisk.study.store import Store
+    from truerisk.study.versions import begin
+
+    source = inspect.getsource(inspect.getmodule(experiment.replicate) or experiment.replicate)
+    content = {"experiment": experiment.word, "source": key_of(source), "seed": seed}
+    with Store.write(path) as store:
+        begin(store, KIND, {"name": path.name})
+        (cell,) = store.want([content], replicates)
+        held = len(store.ended(cell))
+        if held and not resume:
+            raise UnknownName(
+                f"{path} holds {held} of {replicates} replicates of {experiment.word}: add "
+                "--resume (in Python resume=True) to go on with them, or name another file."
+            )
+        store.forget([State.FAILED])  # what was mended since may work now
+        rules = Rules(unit=experiment.unit)
+        drive(store, [cell], partial(_draw, experiment), executor, rules=rules)
+        errors = store.errors(cell)
+        if errors:
+            number, state, _, error = errors[0]
+            last = error.strip().splitlines()[-1]
+            raise StudyIncomplete(
+                f"{len(errors)} of {cell.wanted} replicates of {experiment.word} have no result "
+                f"(replicate {number} {state.name.lower()}: {last}); {store.path} keeps the others."
+            )
+        return _stacked([draws for *_, draws in store.results(cell)])
+
+
+def _draw(
+    experiment: Experiment, content: Mapping[str, Any], number: int, arrays: Sequence[np.ndarray]
+) -> dict[str, np.ndarray]:
+    draws = experiment.replicate(content["seed"], number)
+    return {name: np.asarray(value) for name, value in draws.items()}

@@ -5,7 +5,7 @@ A curve of means has a band, and a bar of means a whisker: two standard errors t
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -14,7 +14,7 @@ import numpy as np
 
 from truerisk.core.errors import MissingExtra
 
-__all__ = ["Panel", "Panels", "Series", "draw", "mean_line"]
+__all__ = ["Panel", "Panels", "Series", "draw", "mean_line", "mean_lines"]
 
 CELLS = 100  # of a count of points, along each axis
 REACH = 2.0  # standard errors that a band shows to either side
@@ -43,6 +43,14 @@ def mean_line(
     n = len(values)
     error = values.std(axis=0, ddof=1) / np.sqrt(n) if n > 1 else None
     return Series(label, x, values.mean(axis=0), style, width, error)
+
+
+def mean_lines(
+    x: np.ndarray, values: Mapping[str, np.ndarray], styles: Iterable[str]
+) -> tuple[Series, ...]:
+    """A line for each name, in the styles that follow."""
+    pairs = zip(values.items(), styles, strict=True)
+    return tuple(mean_line(name, x, of, style) for (name, of), style in pairs)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,145 +1,288 @@
-"""The lecture's figure of training and test error as the complexity grows."""
+"""The lecture's errors as the complexity grows: optimism; estimation and approximation error."""
 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import ClassVar
+from itertools import pairwise
 
 import numpy as np
 
-from truerisk.core.family import Family
 from truerisk.core.losses import Squared
-from truerisk.core.plan.builder import PlanBuilder
-from truerisk.core.plan.plan import Plan
-from truerisk.core.table.data import Data
 from truerisk.methods.parts.set_risks import split_risks
-from truerisk.papers.evaluating import answered
+from truerisk.papers.evaluating import answered, plan_of
 from truerisk.papers.experiment import Draws, Experiment, stream
 from truerisk.papers.figures import Panel, Panels, Series, mean_line
-from truerisk.papers.lecture import polynomials
-from truerisk.papers.report import Findings, PaperTable, mean_row
+from truerisk.papers.insa import data_of, polynomials
+from truerisk.papers.report import Findings, PaperTable
 from truerisk.papers.statements import Claim, Quantity, Statement
 
-__all__ = ["InsaOptimism", "insa_optimism"]
+__all__ = ["approximation_errors", "insa_decomposition", "insa_optimism", "truth"]
 
-N, N_TEST = 30, 2000
-MOST = 12
-NOISE = 0.5
-DEGREES = np.arange(1, MOST + 1)
-BEST = 4  # the degree with the least mean test error
+NOISE = 0.5  # its standard deviation
+N = 30  # rows to learn from
+BEST = 4  # the degree with the least mean test error, and excess risk
 ROUNDING = 1e-9
+AXIS = "degree of the polynomial"
+
+
+def truth(x: np.ndarray) -> np.ndarray:
+    """The optimal rule f*."""
+    return np.asarray(np.sin(4 * x + 1))
+
+
+def _in_cells(n: int, rng: np.random.Generator) -> np.ndarray:
+    """One row in each of n cells of [-1, 1]: no wide gap lets a polynomial run away."""
+    return 2 * ((np.arange(n) + rng.uniform(size=n)) / n) - 1
+
+
+# ---------------------------------------------------------------- optimism
+
+N_TEST = 2000
+MOST = 12
+DEGREES = np.arange(1, MOST + 1)
 SHOWN = (1, 3, 5, 8, 12)
 LINES = 30  # training sets drawn one by one
+COLOURS = {"training": "C0", "test": "C3"}
 
 
-class InsaOptimism(Experiment):
+def _replicate_optimism(seed: int, number: int) -> Draws:
     """30 rows to learn, polynomials of degree 1 to 12, 2000 rows to test."""
-
-    word: ClassVar[str] = "insa-optimism"
-    title: ClassVar[str] = "INSA lecture: training and test error as the complexity grows"
-    document: ClassVar[str] = (
-        f"the figure is of Hastie, Tibshirani and Friedman; here {N} rows of sin(4x + 1) with noise"
-    )
-    replicates: ClassVar[int] = 500
-    quick: ClassVar[int] = 50
-    unit: ClassVar[str] = "training sets"
-
-    def replicate(self, seed: int, number: int) -> Draws:
-        rng = stream("insa optimism", seed, number)
-        cells = (np.arange(N) + rng.uniform(size=N)) / N  # one row in each: no wide gaps
-        x = np.append(2 * cells - 1, rng.uniform(-1, 1, N_TEST))
-        truth = np.sin(4 * x + 1)
-        data = Data(x[:, None], truth + NOISE * rng.standard_normal(len(x)), "regression")
-        family, plan = _asked()
-        answers = answered(family, data, Squared(), plan)
-        training, test = split_risks(answers, data, Squared()).T
-        fitted = answers.of(0)
-        fresh = ((fitted - truth[:N]) ** 2).mean(axis=1) + NOISE**2
-        return {"training": training, "test": test, "fresh labels": fresh}
-
-    def findings(self, draws: Draws) -> Findings:
-        return Findings(
-            tables=(_means(draws), _optimism(draws)),
-            claims=_claims(draws),
-            notes=("the document draws these curves and prints no numbers.",),
-            figures=(_figure(draws),),
-        )
+    rng = stream("insa optimism", seed, number)
+    x = np.append(_in_cells(N, rng), rng.uniform(-1, 1, N_TEST))
+    data = data_of(x, truth(x) + NOISE * rng.standard_normal(len(x)))
+    learned, tested = np.split(np.arange(len(x)), [N])
+    plan = plan_of(len(x), (learned, learned), (learned, tested))
+    answers = answered(polynomials(MOST), data, Squared(), plan)
+    training, test = split_risks(answers, data, Squared()).T
+    fresh = ((answers.of(0) - truth(x[:N])) ** 2).mean(axis=1) + NOISE**2
+    return {"training": training, "test": test, "fresh labels": fresh}
 
 
-@lru_cache(maxsize=1)
-def _asked() -> tuple[Family, Plan]:
-    """Every fit on the first rows, asked about them and about the test rows."""
-    builder = PlanBuilder(N + N_TEST)
-    train, test = builder.block(np.arange(N)), builder.block(np.arange(N, N + N_TEST))
-    builder.ask((train, ()), (train, ()), part="apparent")
-    builder.ask((train, ()), (test, ()))
-    return polynomials(MOST), builder.build()
-
-
-def _means(draws: Draws) -> PaperTable:
-    rows = [
-        mean_row(f"degree {degree}: {name}", draws[name][:, degree - 1])
-        for degree in SHOWN
-        for name in ("training", "test")
-    ]
-    return PaperTable(f"mean squared error, noise {NOISE**2:.2f}", "document", tuple(rows))
-
-
-def _optimism(draws: Draws) -> PaperTable:
-    """At the same x's the mean optimism of least squares is 2 p sigma2 / n, whatever the truth."""
-    gap = draws["fresh labels"] - draws["training"]
-    rows = [
-        mean_row(f"degree {degree}", gap[:, degree - 1], 2 * (degree + 1) * NOISE**2 / N)
-        for degree in SHOWN
-    ]
-    return PaperTable("optimism at the same x's, fresh labels", "2 p σ²/n", tuple(rows))
-
-
-def _claims(draws: Draws) -> tuple[Statement, ...]:
+def _optimism(draws: Draws) -> Findings:
     training, test = draws["training"], draws["test"]
-    gaps = test - training
-    return (
-        Statement(
-            "the training error decreases as the complexity grows",
-            (
+    optimism = draws["fresh labels"] - training
+    means = {
+        f"degree {d}: {name}": draws[name][:, d - 1] for d in SHOWN for name in ("training", "test")
+    }
+    # at the same x's the mean optimism of least squares is 2 p sigma2 / n, whatever the truth
+    exact = {f"degree {d}": (2 * (d + 1) * NOISE**2 / N,) for d in SHOWN}
+    single = [
+        Series("", DEGREES, draws[name][t], f"{colour}-", 0.3)
+        for t in range(min(LINES, len(test)))
+        for name, colour in COLOURS.items()
+    ]
+    mean = [
+        mean_line(f"{name} error, mean", DEGREES, draws[name], f"{colour}-", 2.4)
+        for name, colour in COLOURS.items()
+    ]
+    panel = Panel("", AXIS, "squared error", (*single, *mean))
+    return Findings(
+        tables=(
+            PaperTable.of(f"mean squared error, noise {NOISE**2:.2f}", "document", means),
+            PaperTable.of(
+                "optimism at the same x's, fresh labels",
+                "2 p σ²/n",
+                {f"degree {d}": optimism[:, d - 1] for d in SHOWN},
+                exact,
+            ),
+        ),
+        claims=(
+            Statement.of(
+                "the training error decreases as the complexity grows",
                 Quantity.exact(
                     "largest rise from one degree to the next, over all training sets",
                     np.diff(training, axis=1).max(),
                     Claim.below(ROUNDING),
                 ),
             ),
+            Statement.of(
+                "the test error first decreases",
+                Quantity.mean(f"degree 1 − degree {BEST}", test[:, 0] - test[:, BEST - 1]),
+                remark=f"its mean is least at degree {int(test.mean(axis=0).argmin()) + 1}",
+            ),
+            Statement.of(
+                "and then increases: overfitting",
+                Quantity.mean(f"degree {MOST} − degree {BEST}", test[:, -1] - test[:, BEST - 1]),
+            ),
+            Statement.of(
+                "the training error underestimates the generalisation error, on average",
+                *(
+                    Quantity.mean(f"test − training error, degree {degree}", gaps)
+                    for degree, gaps in zip(DEGREES, (test - training).T, strict=True)
+                ),
+            ),
         ),
-        Statement(
-            "the test error first decreases",
-            (Quantity.mean(f"degree 1 − degree {BEST}", test[:, 0] - test[:, BEST - 1]),),
-            f"its mean is least at degree {int(test.mean(axis=0).argmin()) + 1}",
+        notes=("the document draws these curves and prints no numbers.",),
+        figures=(Panels("insa-optimism", (panel,), columns=1),),
+    )
+
+
+insa_optimism = Experiment(
+    word="insa-optimism",
+    title="INSA lecture: training and test error as the complexity grows",
+    document=f"the figure is of Hastie, Tibshirani and Friedman; here {N} rows of sin(4x + 1) with "
+    "noise",
+    replicates=500,
+    quick=50,
+    replicate=_replicate_optimism,
+    findings=_optimism,
+    unit="training sets",
+)
+
+
+# ---------------------------------------------------------------- estimation and approximation
+
+SIZES = (20, 30, 60, 120, 240)
+PLACE = SIZES.index(N)  # of the figure along the complexity
+LARGEST = 8
+NODES = 64  # of the quadrature: exact for the squares of all polynomials here
+BAYES = NOISE**2
+FEWER = DEGREES[:LARGEST]
+TOLD = (1, 2, 3, 4, 5, 8)
+
+
+def _replicate_decomposition(seed: int, number: int) -> Draws:
+    r"""R(f̂) − R(f*) = [R(f̂) − inf_F R] + [inf_F R − R(f*)], for polynomials of degree 1 to 8.
+
+    The truth is sin(4x + 1) on [−1, 1] with x uniform and noise of variance ¼, which is the Bayes
+    risk R(f*). The best polynomial of a class is the projection of the truth; risks are integrals,
+    computed by Gauss-Legendre quadrature without test rows.
+    """
+    rng = stream("insa decomposition", seed, number)
+    nodes, weights = _quadrature()
+    estimation, excess = np.empty((2, len(SIZES), LARGEST))
+    for place, n in enumerate(SIZES):
+        x = _in_cells(n, rng)
+        y = truth(x) + NOISE * rng.standard_normal(n)
+        data = data_of(np.append(x, nodes), np.append(y, np.zeros(NODES)))
+        plan = plan_of(n + NODES, (np.arange(n), np.arange(n, n + NODES)))
+        fitted = answered(polynomials(LARGEST), data, Squared(), plan).of(0)
+        estimation[place] = (fitted - best_of_class()) ** 2 @ weights
+        excess[place] = (fitted - truth(nodes)) ** 2 @ weights
+    return {"estimation": estimation, "excess": excess}
+
+
+@lru_cache(maxsize=1)
+def _quadrature() -> tuple[np.ndarray, np.ndarray]:
+    """Nodes and weights of the mean over x uniform on [−1, 1]."""
+    nodes, weights = np.polynomial.legendre.leggauss(NODES)
+    return nodes, weights / 2
+
+
+@lru_cache(maxsize=1)
+def best_of_class() -> np.ndarray:
+    """The best polynomial of every degree at the nodes: the projection of the truth."""
+    nodes, weights = _quadrature()
+    basis = np.polynomial.legendre.legvander(nodes, LARGEST) * np.sqrt(
+        2 * np.arange(LARGEST + 1) + 1
+    )
+    coefficients = (weights * truth(nodes)) @ basis
+    return np.cumsum(basis * coefficients, axis=1).T[1:]
+
+
+def approximation_errors() -> np.ndarray:
+    """inf_F R − R(f*) of every degree."""
+    nodes, weights = _quadrature()
+    return np.asarray((best_of_class() - truth(nodes)) ** 2 @ weights)
+
+
+def _decomposition(draws: Draws) -> Findings:
+    at_n, approximation = draws["estimation"][:, PLACE], approximation_errors()
+    means = {
+        f"degree {d}: {name}": values
+        for d in TOLD
+        for name, values in (
+            ("estimation error", at_n[:, d - 1]),
+            ("estimation + approximation", at_n[:, d - 1] + approximation[d - 1]),
+        )
+    }
+    title = f"excess risk of {N} rows, Bayes risk {BAYES:.2f}"
+    return Findings(
+        tables=(PaperTable.of(title, "document", means),),
+        claims=_decomposition_claims(draws["estimation"], draws["excess"]),
+        notes=(
+            (
+                "the document prints no numbers. Rows stand one in each of n cells, so that no "
+                "wide gap lets a polynomial run away."
+            ),
         ),
-        Statement(
-            "and then increases: overfitting",
-            (Quantity.mean(f"degree {MOST} − degree {BEST}", test[:, -1] - test[:, BEST - 1]),),
+        figures=(_decomposition_figure(draws["estimation"]),),
+    )
+
+
+def _decomposition_claims(estimation: np.ndarray, excess: np.ndarray) -> tuple[Statement, ...]:
+    approximation, at_n = approximation_errors(), estimation[:, PLACE]
+    parts = estimation + approximation
+    total = parts[:, PLACE]
+    below = Claim.below(ROUNDING)
+    return (
+        Statement.of(
+            "the excess risk is estimation error plus approximation error",
+            Quantity.exact(
+                "largest difference, over all training sets", np.abs(parts - excess).max(), below
+            ),
         ),
-        Statement(
-            "the training error underestimates the generalisation error, on average",
-            tuple(
-                Quantity.mean(f"test − training error, degree {degree}", gaps[:, degree - 1])
-                for degree in DEGREES
+        Statement.of(
+            "the approximation error falls as the model grows",
+            Quantity.exact(
+                "largest rise from one degree to the next", np.diff(approximation).max(), below
+            ),
+        ),
+        Statement.of(
+            "the estimation error grows with the dimension of the model",
+            *(
+                Quantity.mean(f"degree {high} − degree {low}", at_n[:, high - 1] - at_n[:, low - 1])
+                for low, high in pairwise(FEWER)
+            ),
+        ),
+        Statement.of(
+            "the best model lies between: neither the smallest nor the largest",
+            *(
+                Quantity.mean(f"degree {d} − degree {BEST}", total[:, d - 1] - total[:, BEST - 1])
+                for d in (1, LARGEST)
+            ),
+            remark=f"the mean is least at degree {int(total.mean(axis=0).argmin()) + 1}",
+        ),
+        Statement.of(
+            "with more rows the estimation error falls, and the approximation error stays",
+            *(
+                Quantity.mean(
+                    f"degree {d}: {SIZES[0]} rows − {SIZES[-1]} rows",
+                    estimation[:, 0, d - 1] - estimation[:, -1, d - 1],
+                )
+                for d in TOLD
             ),
         ),
     )
 
 
-def _figure(draws: Draws) -> Panels:
-    single = [
-        Series("", DEGREES, draws[name][t], f"{colour}-", 0.3)
-        for t in range(min(LINES, len(draws["test"])))
-        for name, colour in (("training", "C0"), ("test", "C3"))
-    ]
-    mean = [
-        mean_line(f"{name} error, mean", DEGREES, draws[name], f"{colour}-", 2.4)
-        for name, colour in (("training", "C0"), ("test", "C3"))
-    ]
-    panel = Panel("", "degree of the polynomial", "squared error", (*single, *mean))
-    return Panels("insa-optimism", (panel,), columns=1)
+def _decomposition_figure(estimation: np.ndarray) -> Panels:
+    approximation = approximation_errors()
+    along = (
+        Series("approximation error", FEWER, approximation, "C0o-"),
+        mean_line("estimation error", FEWER, estimation[:, PLACE], "C3o-"),
+        mean_line("their sum", FEWER, estimation[:, PLACE] + approximation, "k-", 2.4),
+    )
+    sizes, rows = np.array(SIZES), []
+    for number, degree in enumerate((1, 3, 5)):
+        total = estimation[:, :, degree - 1] + approximation[degree - 1]
+        rows.append(mean_line(f"degree {degree}", sizes, total, f"C{number}o-"))
+        floor = np.full(len(sizes), approximation[degree - 1])
+        rows.append(Series("", sizes, floor, f"C{number}:"))
+    panels = (
+        Panel(f"{N} rows", AXIS, "excess risk", along),
+        Panel("dotted: approximation error", "training rows", "excess risk", tuple(rows)),
+    )
+    return Panels("insa-decomposition", panels)
 
 
-insa_optimism = InsaOptimism()
+insa_decomposition = Experiment(
+    word="insa-decomposition",
+    title="INSA lecture: Bayes risk, approximation error, estimation error",
+    document="the lecture prints the formula; here rows of sin(4x + 1) with noise",
+    replicates=500,
+    quick=50,
+    replicate=_replicate_decomposition,
+    findings=_decomposition,
+    unit="training sets",
+)

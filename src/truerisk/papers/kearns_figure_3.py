@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Iterator
 
 import numpy as np
 
 from truerisk.papers.experiment import Draws, Experiment
 from truerisk.papers.figures import Panel, Panels, Series, mean_line
 from truerisk.papers.kearns import DOCUMENT, Trial, kearns_trial, penalised
-from truerisk.papers.report import Findings, PaperTable, Row, mean_row
-from truerisk.papers.statements import ABOVE, Claim, Quantity, Statement
+from truerisk.papers.report import Findings, PaperTable, Row
+from truerisk.papers.statements import ABOVE, BELOW, Claim, Quantity, Statement
 
-__all__ = ["KearnsFigure3", "kearns_figure_3"]
+__all__ = ["kearns_figure_3"]
 
 NOISES = (0.1, 0.2, 0.3, 0.4)
 SIZES = (20, 100, 500)
+SITUATIONS = [(i, j) for i in range(len(SIZES)) for j in range(len(NOISES))]
 MOST = 60
+TRIALS = 1000
 N0S = (5, 10, 20)
 RULES = ("oracle", "LOO", "LOO, largest k", *(f"S, n0={n0}" for n0 in N0S))
 ORACLE, LOO, LOO_LARGEST, S = 0, 1, 2, RULES.index("S, n0=10")
@@ -35,41 +37,15 @@ GAINS = {
 DIFFERENCES = ((0.0040, 0.0006), (0.0054, 0.0007), (0.0026, 0.0006), (0.0001, 0.0003))
 
 
-class KearnsFigure3(Experiment):
+def _replicate(seed: int, number: int) -> Draws:
     """Four noise levels, three sizes; every k up to 60."""
-
-    word: ClassVar[str] = "kearns-figure-3"
-    title: ClassVar[str] = "Daudin and Mary-Huard, Figure 3: choosing k by swapping"
-    document: ClassVar[str] = DOCUMENT
-    replicates: ClassVar[int] = 1000
-    quick: ClassVar[int] = 50
-    unit: ClassVar[str] = "trials"
-
-    def replicate(self, seed: int, number: int) -> Draws:
-        shape = (len(SIZES), len(NOISES), len(RULES))
-        k, true, estimate = np.empty(shape), np.empty(shape), np.empty(shape)
-        for i, n in enumerate(SIZES):
-            for j, noise in enumerate(NOISES):
-                drawn = kearns_trial(noise, n, MOST, seed, number)
-                k[i, j], true[i, j], estimate[i, j] = _choices(drawn)
-        return {"k": k, "true": true, "estimate": estimate}
-
-    def findings(self, draws: Draws) -> Findings:
-        return Findings(
-            tables=(
-                _difference_table(draws),
-                *(_gain_table(draws, n, rule) for n, rule in GAINS),
-                _choice_table(draws),
-            ),
-            claims=(
-                *_gain_claims(draws),
-                *_quantile_claims(draws),
-                _n0_claim(draws),
-                *_bias(draws),
-            ),
-            notes=NOTES,
-            figures=(_figure(draws),),
-        )
+    shape = (len(SIZES), len(NOISES), len(RULES))
+    k, true, estimate = np.empty(shape), np.empty(shape), np.empty(shape)
+    for i, n in enumerate(SIZES):
+        for j, noise in enumerate(NOISES):
+            drawn = kearns_trial(noise, n, MOST, seed, number)
+            k[i, j], true[i, j], estimate[i, j] = _choices(drawn)
+    return {"k": k, "true": true, "estimate": estimate}
 
 
 def _choices(drawn: Trial) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -98,81 +74,100 @@ def gain(true: np.ndarray, cv: int) -> tuple[float, float]:
     return 100 * float(ratio), 100 * float(residual.std(ddof=1) / np.sqrt(len(true)))
 
 
-def _gain_table(draws: Draws, n: int, cv: int) -> PaperTable:
-    ties = "largest" if cv == LOO_LARGEST else "smallest"
-    rows = []
+def _findings(draws: Draws) -> Findings:
+    true = draws["true"]
+    gaps = true[:, SIZES.index(100), :, LOO] - true[:, SIZES.index(100), :, S]
+    by_noise = {f"noise {noise}": gaps[:, j] for j, noise in enumerate(NOISES)}
+    title = "true risk by leave-one-out − true risk by S, n = 100, ties to the smallest k"
+    return Findings(
+        tables=(
+            PaperTable.of(
+                title, "same recipe", by_noise, dict(zip(by_noise, DIFFERENCES, strict=True))
+            ),
+            *(_gain_table(true, n, rule) for n, rule in GAINS),
+            PaperTable.of(
+                f"the points of the figure, noise {NOISES[DRAWN]}", "document", _points(draws)
+            ),
+        ),
+        claims=(*_claims(true), *_bias_claims(draws["estimate"] - true)),
+        notes=(
+            (
+                f"every k up to {MOST} (20 for n = 20); S with n0 = 10 unless said. Equal criteria "
+                "choose the smallest k where nothing else is said. The document states neither. "
+                "With ties of LOO to the largest k the document's gains appear at n = 500, and S "
+                "loses at n = 20."
+            ),
+            (
+                "of equally good functions the one with the fewest intervals is taken, then the "
+                "one that stays longest from the left, then the one that starts with 0. The "
+                "document states no rule."
+            ),
+        ),
+        figures=(_figure(draws),),
+    )
+
+
+def _gain_table(true: np.ndarray, n: int, cv: int) -> PaperTable:
+    rows, n_trials = [], len(true)
     for j, (noise, known) in enumerate(zip(NOISES, GAINS[n, cv], strict=True)):
-        value, error = gain(draws["true"][:, SIZES.index(n), j], cv)
+        value, error = gain(true[:, SIZES.index(n), j], cv)
         # the reference has as many trials at the least, and a rounding
-        spread = error * np.sqrt(len(draws["true"]) / KearnsFigure3.replicates)
-        doubt = float(np.hypot(spread, 0.5))
-        rows.append(Row(f"noise {noise}", value, error, known, doubt, len(draws["true"])))
-    title = f"gain of S over leave-one-out in percent, n = {n}, ties of LOO to the {ties} k"
+        doubt = float(np.hypot(error * np.sqrt(n_trials / TRIALS), 0.5))
+        rows.append(Row(f"noise {noise}", value, error, known, doubt, n_trials))
+    title = f"gain of S over leave-one-out in percent, n = {n}, ties of LOO to the {TIES[cv]} k"
     return PaperTable(title, "same recipe", tuple(rows), digits=1)
 
 
-def _difference_table(draws: Draws) -> PaperTable:
-    true = draws["true"][:, SIZES.index(100)]
-    rows = (
-        mean_row(f"noise {noise}", true[:, j, LOO] - true[:, j, S], *DIFFERENCES[j])
-        for j, noise in enumerate(NOISES)
-    )
-    title = "true risk by leave-one-out − true risk by S, n = 100, ties to the smallest k"
-    return PaperTable(title, "same recipe", tuple(rows))
-
-
-def _choice_table(draws: Draws) -> PaperTable:
+def _points(draws: Draws) -> dict[str, np.ndarray]:
     """What the document draws: mean k, true risk, and its estimate, at noise .2."""
-    rows = []
-    for i, n in enumerate(SIZES):
-        for rule in (ORACLE, LOO, S):
-            name = f"n = {n}, {RULES[rule]}"
-            rows.append(mean_row(f"{name}: k", draws["k"][:, i, DRAWN, rule]))
-            rows.append(mean_row(f"{name}: true risk", draws["true"][:, i, DRAWN, rule]))
-            if rule != ORACLE:
-                rows.append(mean_row(f"{name}: estimate", draws["estimate"][:, i, DRAWN, rule]))
-    return PaperTable(f"the points of the figure, noise {NOISES[DRAWN]}", "document", tuple(rows))
+    return {
+        f"n = {n}, {RULES[rule]}: {name}": draws[key][:, i, DRAWN, rule]
+        for i, n in enumerate(SIZES)
+        for rule in (ORACLE, LOO, S)
+        for name, key in (("k", "k"), ("true risk", "true"), ("estimate", "estimate"))
+        if (rule, key) != (ORACLE, "estimate")
+    }
 
 
-def _gain_claims(draws: Draws) -> tuple[Statement, ...]:
-    true = draws["true"]
-    return tuple(
-        Statement(
+def _claims(true: np.ndarray) -> Iterator[Statement]:
+    excess, n_trials = true - true[..., [ORACLE]], len(true)
+    for cv, ties in TIES.items():
+        yield Statement.of(
             "up to noise .3 the gain of S over LOO lies between 20 % and 80 % "
             f"(ties of LOO to the {ties} k)",
-            tuple(
-                _gained(true[:, i, j], cv, f"gain, {_at(i, j)}") for i, j in _situations(NOISES[:3])
+            *(
+                Quantity(f"gain, {_at(i, j)}", *gain(true[:, i, j], cv), n_trials, GAINED, 1)
+                for i, j in SITUATIONS
+                if j < 3
             ),
         )
-        for cv, ties in TIES.items()
-    )
-
-
-def _gained(true: np.ndarray, cv: int, name: str) -> Quantity:
-    return Quantity(name, *gain(true, cv), len(true), GAINED, digits=1)
-
-
-def _quantile_claims(draws: Draws) -> tuple[Statement, ...]:
-    """Differences of 95 % quantiles over the same trials."""
-    true = draws["true"]
-    excess = true - true[..., [ORACLE]]
-    return tuple(
-        Statement(
+    for cv, ties in TIES.items():  # quantiles over the same trials
+        yield Statement.of(
             "the 95 % quantile of the excess over the oracle is always lower for S "
             f"(ties of LOO to the {ties} k)",
-            tuple(
+            *(
                 Quantity.of(
                     f"quantile by S − by LOO, {_at(i, j)}",
                     _quantile_gap,
-                    two,
-                    Claim.below(),
+                    excess[:, i, j][:, [S, cv]],
+                    BELOW,
                     digits=3,
                 )
-                for i, j in _situations()
-                for two in [excess[:, i, j][:, [S, cv]]]
+                for i, j in SITUATIONS
             ),
         )
-        for cv, ties in TIES.items()
+    others = [rule for rule, word in enumerate(RULES) if word.startswith("S,") and rule != S]
+    yield Statement.of(
+        f"n0 from 5 to 20 gives similar results: mean true risks within {SIMILAR} of n0 = 10",
+        *(
+            Quantity.mean(
+                f"{RULES[rule]} − n0=10, {_at(i, j)}",
+                true[:, i, j, rule] - true[:, i, j, S],
+                Claim.near(0.0, SIMILAR),
+            )
+            for rule in others
+            for i, j in SITUATIONS
+        ),
     )
 
 
@@ -181,108 +176,55 @@ def _quantile_gap(two: np.ndarray) -> float:
     return float(ours - theirs)
 
 
-def _n0_claim(draws: Draws) -> Statement:
-    true = draws["true"]
-    others = [rule for rule, word in enumerate(RULES) if word.startswith("S,") and rule != S]
-    return Statement(
-        f"n0 from 5 to 20 gives similar results: mean true risks within {SIMILAR} of n0 = 10",
-        tuple(
-            Quantity.mean(
-                f"{RULES[rule]} − n0=10, {_at(i, j)}",
-                true[:, i, j, rule] - true[:, i, j, S],
-                Claim.near(0.0, SIMILAR),
-            )
-            for rule in others
-            for i, j in _situations()
-        ),
-    )
-
-
-def _bias(draws: Draws) -> tuple[Statement, ...]:
+def _bias_claims(bias: np.ndarray) -> Iterator[Statement]:
     """What S and LOO say of the rule they chose, against its true risk, for every n and noise."""
-    bias = draws["estimate"] - draws["true"]
 
     def of(rule: int, i: int, j: int, claim: Claim) -> Quantity:
         name = f"{RULES[rule]}: estimate − true risk, {_at(i, j)}"
         return Quantity.mean(name, bias[:, i, j, rule], claim)
 
-    return (
-        Statement(
-            "LOO is always optimistic about the rule that it chose",
-            tuple(of(LOO, i, j, Claim.below()) for i, j in _situations()),
-        ),
-        Statement(
-            "S is pessimistic up to noise .1",
-            tuple(of(S, i, 0, ABOVE) for i in range(len(SIZES))),
-        ),
-        Statement(
-            "S is optimistic from noise .2 on",
-            tuple(of(S, i, j, Claim.below()) for i, j in _situations() if j > 0),
-        ),
-        Statement(
-            "S estimates the true risk of its choice better than LOO",
-            tuple(
-                Quantity.of(
-                    f"|bias| of S − of LOO, {_at(i, j)}",
-                    _farther,
-                    bias[:, i, j][:, [S, LOO]],
-                    Claim.below(),
-                )
-                for i, j in _situations()
-            ),
+    yield Statement.of(
+        "LOO is always optimistic about the rule that it chose",
+        *(of(LOO, i, j, BELOW) for i, j in SITUATIONS),
+    )
+    yield Statement.of(
+        "S is pessimistic up to noise .1", *(of(S, i, 0, ABOVE) for i in range(len(SIZES)))
+    )
+    yield Statement.of(
+        "S is optimistic from noise .2 on", *(of(S, i, j, BELOW) for i, j in SITUATIONS if j > 0)
+    )
+    yield Statement.of(
+        "S estimates the true risk of its choice better than LOO",
+        *(
+            Quantity.nearer(f"|bias| of S − of LOO, {_at(i, j)}", bias[:, i, j][:, [S, LOO]])
+            for i, j in SITUATIONS
         ),
     )
-
-
-def _farther(two: np.ndarray) -> float:
-    ours, theirs = np.abs(two.mean(axis=0))
-    return float(ours - theirs)
-
-
-def _situations(noises: tuple[float, ...] = NOISES) -> list[tuple[int, int]]:
-    return [(i, j) for i in range(len(SIZES)) for j in range(len(noises))]
 
 
 def _at(i: int, j: int) -> str:
     return f"n = {SIZES[i]}, noise {NOISES[j]}"
 
 
-NOTES = (
-    (
-        f"every k up to {MOST} (20 for n = 20); S with n0 = 10 unless said. Equal criteria choose "
-        "the smallest k where nothing else is said. The document states neither. With ties of LOO "
-        "to the largest k the document's gains appear at n = 500, and S loses at n = 20."
-    ),
-    (
-        "of equally good functions the one with the fewest intervals is taken, then the one that "
-        "stays longest from the left, then the one that starts with 0. The document states no rule."
-    ),
-)
-
-
 def _figure(draws: Draws) -> Panels:
-    sizes = np.array(SIZES)
-    k, true, said = (draws[name][:, :, DRAWN] for name in ("k", "true", "estimate"))
+    sizes, styles = np.array(SIZES), {ORACLE: "C0o-", LOO: "C1s--", S: "C2^:"}
+    k, true, own = (draws[name][:, :, DRAWN] for name in ("k", "true", "estimate"))
 
-    def lines(values: np.ndarray, rules: tuple[int, ...]) -> tuple[Series, ...]:
-        return tuple(
-            mean_line(RULES[rule], sizes, values[..., rule], style)
-            for rule, style in zip(rules, ("C0o-", "C1s--", "C2^:")[-len(rules) :], strict=True)
-        )
+    def lines(values: np.ndarray, *rules: int) -> tuple[Series, ...]:
+        return tuple(mean_line(RULES[r], sizes, values[..., r], styles[r]) for r in rules)
 
     distance, excess = np.abs(k - k[..., [ORACLE]]), true - true[..., [ORACLE]]
     estimates = tuple(
-        mean_line(f"{RULES[rule]}, its estimate", sizes, said[..., rule], style)
+        mean_line(f"{RULES[rule]}, its estimate", sizes, own[..., rule], style)
         for rule, style in ((LOO, "C1s-."), (S, "C2^-."))
     )
-    three, two = (ORACLE, LOO, S), (LOO, S)
+    risks = lines(true, ORACLE, LOO, S) + estimates
+    distances = lines(distance, LOO, S)
     panels = (
-        Panel("mean number of intervals", "n", "k", lines(k, three)),
-        Panel("mean true risk", "n", "risk", lines(true, three) + estimates),
-        Panel(
-            "mean distance from the oracle's k", "n", "|k − k of the oracle|", lines(distance, two)
-        ),
-        Panel("95 % quantile of the excess risk", "n", "excess", _quantiles(excess, two)),
+        Panel("mean number of intervals", "n", "k", lines(k, ORACLE, LOO, S)),
+        Panel("mean true risk", "n", "risk", risks),
+        Panel("mean distance from the oracle's k", "n", "|k − k of the oracle|", distances),
+        Panel("95 % quantile of the excess risk", "n", "excess", _quantiles(excess, (LOO, S))),
     )
     return Panels("kearns-figure-3", panels)
 
@@ -300,4 +242,13 @@ def _quantiles(excess: np.ndarray, rules: tuple[int, ...]) -> tuple[Series, ...]
     return tuple(series)
 
 
-kearns_figure_3 = KearnsFigure3()
+kearns_figure_3 = Experiment(
+    word="kearns-figure-3",
+    title="Daudin and Mary-Huard, Figure 3: choosing k by swapping",
+    document=DOCUMENT,
+    replicates=TRIALS,
+    quick=50,
+    replicate=_replicate,
+    findings=_findings,
+    unit="trials",
+)

@@ -2,35 +2,27 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from truerisk.core.present import number, plain, seconds, text_table
+from truerisk.core.records import UNWRITTEN
+from truerisk.core.writing import Written
 from truerisk.papers.figures import Panels
 from truerisk.papers.statements import FEWEST, LEVEL, Statement, wrapped
 
-__all__ = [
-    "Findings",
-    "MeansGrid",
-    "PaperTable",
-    "Report",
-    "Row",
-    "mean_and_error",
-    "mean_row",
-    "printed",
-    "signed",
-]
+__all__ = ["Findings", "GridRow", "MeansGrid", "PaperTable", "Report", "Row", "mean_row", "printed"]
 
-SCHEMA = "truerisk.reproduction/2"
 AGREES, DOUBTFUL = 2.0, 3.0  # standard errors
 JUDGED = (
     f"decided at a joint level of {100 * LEVEL:g} % per sentence, from {FEWEST} replicates on; "
     "±: one standard error"
 )
+
+Known = Mapping[str, tuple[float, float] | tuple[float]]  # a reference, and its standard error
 
 
 @dataclass(frozen=True)
@@ -47,6 +39,8 @@ class Row:
     reference: float | None = None
     reference_error: float = 0.0
     replicates: int | None = None
+
+    derived: ClassVar[tuple[str, ...]] = ("difference", "verdict")
 
     @property
     def difference(self) -> float | None:
@@ -71,11 +65,6 @@ class Row:
             return "agrees"
         return "agrees within 3" if away <= DOUBTFUL else "differs"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        content = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return {**content, "difference": self.difference, "verdict": self.verdict}
-
 
 @dataclass(frozen=True)
 class PaperTable:
@@ -84,7 +73,20 @@ class PaperTable:
     title: str
     reference: str
     rows: tuple[Row, ...]
-    digits: int = 4
+    digits: int = field(default=4, metadata=UNWRITTEN)
+
+    @classmethod
+    def of(
+        cls,
+        title: str,
+        reference: str,
+        values: Mapping[str, np.ndarray],
+        known: Known | None = None,
+        digits: int = 4,
+    ) -> PaperTable:
+        """The mean of each quantity over replicates, beside what is known of it."""
+        rows = (mean_row(name, of, *(known or {}).get(name, ())) for name, of in values.items())
+        return cls(title, reference, tuple(rows), digits)
 
     def __str__(self) -> str:
         head = ["", self.reference, "ours", "std. error", "difference", "verdict"]
@@ -101,10 +103,20 @@ class PaperTable:
         ]
         return f"{self.title}\n{text_table(head, cells)}"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        rows = [row.to_dict() for row in self.rows]
-        return {"title": self.title, "reference": self.reference, "rows": rows}
+
+@dataclass(frozen=True)
+class GridRow:
+    """A mean with its standard error in every column."""
+
+    name: str
+    means: tuple[float, ...]
+    std_errors: tuple[float, ...]
+
+    @classmethod
+    def of(cls, name: str, columns: Iterable[np.ndarray]) -> GridRow:
+        """Means over the replicates of every column."""
+        rows = [mean_row("", np.asarray(values, dtype=float)) for values in columns]
+        return cls(name, tuple(r.ours for r in rows), tuple(r.std_error for r in rows))
 
 
 @dataclass(frozen=True)
@@ -116,23 +128,33 @@ class MeansGrid:
 
     title: str
     columns: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[tuple[float, float], ...]], ...]
-    digits: int = 4
+    rows: tuple[GridRow, ...]
+    digits: int = field(default=4, metadata=UNWRITTEN)
+
+    @classmethod
+    def of(
+        cls,
+        title: str,
+        columns: Iterable[str],
+        values: Mapping[str, Iterable[np.ndarray]],
+        digits: int = 4,
+    ) -> MeansGrid:
+        """Means of what each name has in every column."""
+        rows = tuple(GridRow.of(name, of) for name, of in values.items())
+        return cls(title, tuple(columns), rows, digits)
 
     def __str__(self) -> str:
         cells = [
-            [name, *(f"{number(mean, self.digits)} ± {number(e, self.digits)}" for mean, e in told)]
-            for name, told in self.rows
+            [
+                row.name,
+                *(
+                    f"{number(mean, self.digits)} ± {number(error, self.digits)}"
+                    for mean, error in zip(row.means, row.std_errors, strict=True)
+                ),
+            ]
+            for row in self.rows
         ]
         return f"{self.title}\n{text_table(['', *self.columns], cells)}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        rows = [
-            {"name": name, "means": [m for m, _ in told], "std_errors": [e for _, e in told]}
-            for name, told in self.rows
-        ]
-        return {"title": self.title, "columns": list(self.columns), "rows": rows}
 
 
 @dataclass(frozen=True)
@@ -146,7 +168,7 @@ class Findings:
 
 
 @dataclass(frozen=True)
-class Report:
+class Report(Written):
     """Findings with their papers."""
 
     word: str
@@ -156,22 +178,13 @@ class Report:
     unit: str
     seed: int
     seconds: float
-    findings: Findings = field(repr=False)
+    findings: Findings = field(metadata=UNWRITTEN)
+
+    schema: ClassVar[str] = "truerisk.reproduction/2"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values under a versioned schema name; the series of the figures included."""
-        content: dict[str, Any] = {"schema": SCHEMA}
-        content |= {n: getattr(self, n) for n in self.__dataclass_fields__ if n != "findings"}
-        found = self.findings
-        content["tables"] = [table.to_dict() for table in found.tables]
-        content["claims"] = [claim.to_dict() for claim in found.claims]
-        content["notes"] = list(found.notes)
-        content["figures"] = plain(found.figures)
-        return content
-
-    def to_json(self) -> str:
-        """One JSON document."""
-        return json.dumps(plain(self.to_dict()), allow_nan=False)
+        return {**plain(self), **plain(self.findings)}
 
     def __str__(self) -> str:
         head = (
@@ -207,14 +220,3 @@ def printed(values: np.ndarray, replicates: int, digits: int) -> float:
     """
     spread = float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
     return float(np.hypot(spread / np.sqrt(replicates), 0.5 * 10.0**-digits))
-
-
-def signed(value: float, std_error: float, digits: int = 4) -> str:
-    """'+0.0021 ± 0.0004'."""
-    return f"{value:+.{digits}f} ± {std_error:.{digits}f}"
-
-
-def mean_and_error(values: Sequence[float] | np.ndarray) -> tuple[float, float]:
-    """Mean and standard error."""
-    row = mean_row("", np.asarray(values, dtype=float))
-    return row.ours, row.std_error

@@ -10,12 +10,25 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-__all__ = ["ABOVE", "FEWEST", "LEVEL", "Claim", "Quantity", "Statement", "wrapped"]
+from truerisk.core.present import plain
+from truerisk.core.records import UNWRITTEN
+
+__all__ = [
+    "ABOVE",
+    "BELOW",
+    "FEWEST",
+    "LEVEL",
+    "Claim",
+    "Quantity",
+    "Statement",
+    "share_error",
+    "wrapped",
+]
 
 LEVEL = 0.99
 FEWEST = 10  # replicates: of nine signs at random all agree once in 256
@@ -66,7 +79,13 @@ class Claim:
         return f"from {self.null - self.tolerance:.4g} to {self.null + self.tolerance:.4g}"
 
 
-ABOVE = Claim.above()  # zero
+ABOVE, BELOW = Claim.above(), Claim.below()  # zero
+
+
+def share_error(share: float, n: int) -> float:
+    """Standard error of a share, in per cent; of 0 or 1, too, it is not 0 (Agresti and Coull)."""
+    middle = (share * n + 2) / (n + 4)
+    return 100 * float(np.sqrt(middle * (1 - middle) / n))
 
 
 @dataclass(frozen=True)
@@ -81,8 +100,10 @@ class Quantity:
     value: float
     std_error: float
     replicates: int | None
-    claim: Claim = ABOVE
-    digits: int = 4
+    claim: Claim = field(default=ABOVE, metadata=UNWRITTEN)
+    digits: int = field(default=4, metadata=UNWRITTEN)
+
+    derived: ClassVar[tuple[str, ...]] = ("claimed", "null", "tolerance")
 
     @classmethod
     def mean(
@@ -95,11 +116,9 @@ class Quantity:
 
     @classmethod
     def share(cls, name: str, hits: np.ndarray, claim: Claim = ABOVE) -> Quantity:
-        """A share in per cent; of 0 or 100, too, the error is not 0 (Agresti and Coull)."""
+        """A share in per cent."""
         n, share = len(hits), float(np.mean(hits))
-        middle = (share * n + 2) / (n + 4)
-        error = 100 * float(np.sqrt(middle * (1 - middle) / n))
-        return cls(name, 100 * share, error, n, claim, 1)
+        return cls(name, 100 * share, share_error(share, n), n, claim, 1)
 
     @classmethod
     def of(
@@ -117,6 +136,16 @@ class Quantity:
             drawn = [statistic(values[rng.integers(n, size=n)]) for _ in range(SAMPLES)]
         error = float(np.nanstd(drawn, ddof=1)) if n > 1 else float("inf")
         return cls(name, float(statistic(values)), error, n, claim, digits)
+
+    @classmethod
+    def nearer(cls, name: str, both: np.ndarray, *, digits: int = 4) -> Quantity:
+        """By how much the mean of the first column lies nearer to 0 than that of the second."""
+
+        def gap(some: np.ndarray) -> float:
+            first, second = np.abs(some.mean(axis=0))
+            return float(first - second)
+
+        return cls.of(name, gap, both, BELOW, digits=digits)
 
     @classmethod
     def exact(cls, name: str, value: float, claim: Claim = ABOVE, *, digits: int = 4) -> Quantity:
@@ -146,17 +175,17 @@ class Quantity:
         error = f" ± {self.std_error:.{self.digits}f}" if self.replicates is not None else ""
         return f"{self.name}: {value}{error}, claimed {self.claim}"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        return {
-            "name": self.name,
-            "value": self.value,
-            "std_error": self.std_error,
-            "replicates": self.replicates,
-            "claimed": self.claim.side,
-            "null": self.claim.null,
-            "tolerance": self.claim.tolerance,
-        }
+    @property
+    def claimed(self) -> Side:
+        return self.claim.side
+
+    @property
+    def null(self) -> float:
+        return self.claim.null
+
+    @property
+    def tolerance(self) -> float:
+        return self.claim.tolerance
 
 
 @dataclass(frozen=True)
@@ -164,29 +193,39 @@ class Statement:
     """A sentence of the document, the quantities that it claims something of, and the answer."""
 
     text: str
-    quantities: tuple[Quantity, ...]
-    remark: str = ""
+    quantities: tuple[Quantity, ...] = field(metadata=UNWRITTEN)
+    remark: str = field(default="", metadata=UNWRITTEN)
 
-    @property
-    def level(self) -> float:
-        """Of each interval, so that all of them together have 99 per cent."""
-        return 1 - (1 - LEVEL) / len(self.quantities)
+    level: ClassVar[float] = LEVEL
+    derived: ClassVar[tuple[str, ...]] = ("verdict", "level", "tests", "evidence")
+
+    @classmethod
+    def of(cls, text: str, *quantities: Quantity, remark: str = "") -> Statement:
+        """A sentence, and one by one what it says."""
+        return cls(text, quantities, remark)
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
-        """Of every quantity."""
-        return tuple(quantity.verdict(self.level) for quantity in self.quantities)
+        """Of every quantity, at a level by which all of them together have 99 per cent."""
+        level = 1 - (1 - LEVEL) / len(self.quantities)
+        return tuple(quantity.verdict(level) for quantity in self.quantities)
 
     @property
     def verdict(self) -> Verdict:
         """One that does not hold refutes the sentence; all of them together confirm it."""
-        found = set(self.verdicts)
-        if "does not hold" in found:
+        every = set(self.verdicts)
+        if "does not hold" in every:
             return "does not hold"
-        return "holds" if found == {"holds"} else "undecided"
+        return "holds" if every == {"holds"} else "undecided"
 
     @property
-    def evidence(self) -> tuple[str, ...]:
+    def tests(self) -> list[dict[str, Any]]:
+        """The numbers, what is claimed of each, and whether it is so."""
+        pairs = zip(self.quantities, self.verdicts, strict=True)
+        return [{**plain(quantity), "verdict": verdict} for quantity, verdict in pairs]
+
+    @property
+    def lines(self) -> tuple[str, ...]:
         """A line per quantity; of many, those that hold are counted."""
         several = len(self.quantities) > 1
         lines, n_held = [], 0
@@ -200,18 +239,14 @@ class Statement:
             lines.append(f"{every} lie where they are claimed ({self.quantities[0].claim}, …)")
         return (*lines, *([self.remark] if self.remark else []))
 
+    @property
+    def evidence(self) -> str:
+        """The same in one line."""
+        return "; ".join(self.lines)
+
     def __str__(self) -> str:
         head = wrapped(f"{self.verdict.upper()}: {self.text}", "  ")
-        return "\n".join([head, *(wrapped(f"    {line}", "      ") for line in self.evidence)])
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, the numbers and what is claimed of each included."""
-        tests = [
-            {**quantity.to_dict(), "verdict": verdict}
-            for quantity, verdict in zip(self.quantities, self.verdicts, strict=True)
-        ]
-        told = {"text": self.text, "verdict": self.verdict, "level": LEVEL, "tests": tests}
-        return {**told, "evidence": "; ".join(self.evidence)}
+        return "\n".join([head, *(wrapped(f"    {line}", "      ") for line in self.lines)])
 
 
 def wrapped(text: str, indent: str) -> str:

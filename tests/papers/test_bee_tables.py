@@ -1,30 +1,36 @@
-"""Table 2: who chooses the better penalty, by sample size."""
+"""002, Tables 2 to 4: who chooses the better penalty or cost."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from truerisk.papers import reproduce
+from truerisk.papers import bee_tables, reproduce
 from truerisk.papers.bee_choosing import ORACLE, SHORT
-from truerisk.papers.bee_table_2 import NAMES, NOISE, SIZES, _column, bee_table_2
+from truerisk.papers.bee_tables import (
+    LEARNERS,
+    NAMES,
+    NOISE,
+    OF_MACHINES,
+    PAPER_4,
+    SIZES,
+    _column,
+    bee_table_2,
+    bee_table_3,
+    bee_table_4,
+)
 
 
-@pytest.fixture(scope="module")
-def report():
-    return reproduce("bee-table-2", replicates=2, seed=1)
-
-
-def test_every_choice_is_compared_at_every_size(report):
+def test_every_choice_is_compared_at_every_size(findings_of):
     """Four tables against the same recipe, and four beside the document by noise features."""
-    tables = report.findings.tables
+    tables = findings_of("bee-table-2").tables
     for place, n in enumerate(SIZES):
         assert tables[place].title.startswith(f"n = {n},")
         assert [row.name for row in tables[place].rows] == [*NAMES, ORACLE]
         assert tables[4 + place].columns == tuple(map(str, NOISE))
         means = [row.ours for row in tables[place].rows]
-        assert [told[0][0] for _, told in tables[4 + place].rows] == means
-    assert tables[4].rows[2][0] == "BEEp (document: .132 .148 .176 .207)"
+        assert [row.means[0] for row in tables[4 + place].rows] == means
+    assert tables[4].rows[2].name == "BEEp (document: .132 .148 .176 .207)"
 
 
 def test_no_choice_beats_the_oracle():
@@ -95,3 +101,62 @@ def test_ebic_is_judged(draws):
     (claim,) = [c for c in bee_table_2.findings(draws).claims if c.text.startswith("EBIC")]
     assert claim.verdict == "holds"
     assert claim.quantities[0].value == pytest.approx(0.3)
+
+
+def test_every_choice_of_machines_is_compared(findings_of):
+    """Four tables, the document beside ours, and the standard deviations."""
+    tables = findings_of("bee-table-3").tables
+    assert len(tables) == 6
+    assert [row.name for row in tables[0].rows] == [*OF_MACHINES, ORACLE]
+    assert [row.name for row in tables[5].rows] == [*OF_MACHINES]
+    errors = {row.name: row.ours for row in tables[0].rows}
+    assert all(errors[ORACLE] <= errors[name] < 0.3 for name in OF_MACHINES)
+
+
+def test_signs_of_machines_are_judged():
+    """What the text says of the table holds for draws made so, and else not."""
+    rng = np.random.default_rng(0)
+
+    def drawn(means, spread):
+        return np.array(means) + spread * rng.normal(size=(60, 4))
+
+    draws = {
+        "CV-5": drawn([0.09, 0.075, 0.065, 0.052], 0.005),
+        "CV-10": drawn([0.09, 0.075, 0.065, 0.052], 0.005),
+        "BEEp": drawn([0.106, 0.081, 0.064, 0.048], 0.004),
+        "BEEi": drawn([0.083, 0.068, 0.059, 0.057], 0.001),
+        "oracle": drawn([0.05] * 4, 0.0),
+    }
+    assert {claim.verdict for claim in bee_table_3.findings(draws).claims} == {"holds"}
+    draws["BEEi"] = drawn([0.12, 0.12, 0.12, 0.04], 0.01)
+    verdicts = [claim.verdict for claim in bee_table_3.findings(draws).claims]
+    assert verdicts == ["does not hold"] * 4 + ["holds"] * 3 + ["does not hold"]
+
+
+def test_both_learners_are_compared(monkeypatch):
+    """A grid each, the oracle least; and the document beside ours."""
+    monkeypatch.setattr(bee_tables, "SIZES_4", (40, 40, 40, 40))
+    monkeypatch.setattr(bee_tables, "TEST_ROWS", 400)
+    logistic, machine, printed = reproduce("bee-table-4", replicates=2, seed=1).findings.tables
+    assert [row.name for row in logistic.rows] == [*LEARNERS["LR"][1], "oracle"]
+    assert [row.name for row in machine.rows] == [*LEARNERS["SVM"][1], "oracle"]
+    assert {row.verdict for row in printed.rows} == {"not printed"}
+    for grid in (logistic, machine):
+        *others, oracle = [row.means[0] for row in grid.rows]
+        assert min(others) >= oracle > 0.05
+
+
+def test_signs_of_four_classes_are_judged():
+    """The document's own means, with its spreads, hold; with the roles changed they do not."""
+    rng = np.random.default_rng(0)
+    noise = rng.normal(size=(100, 4))  # alike for all: the gaps are what is printed
+    draws = {f"LR {name}": np.full((100, 4), 0.5) for name in ("CV-10", "EBIC", "oracle")}
+    draws |= {"SVM oracle": np.full((100, 4), 0.05), f"LR {SHORT}": np.zeros((100, 4))}
+    for name, cells in PAPER_4.items():
+        means, spreads = zip(*[map(float, cell.split(" ± ")) for cell in cells])
+        draws[name] = np.array(means) + noise * spreads + 1e-3 * rng.normal(size=(100, 4))
+    verdicts = [claim.verdict for claim in bee_table_4.findings(draws).claims]
+    assert verdicts[:-1] == ["holds"] * 11
+    swapped = {**draws, "LR BEEp": draws["LR CV-5"], "LR CV-5": draws["LR BEEp"]}
+    verdicts = [claim.verdict for claim in bee_table_4.findings(swapped).claims]
+    assert verdicts[:3] == ["does not hold"] * 3

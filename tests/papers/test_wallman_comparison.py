@@ -1,4 +1,4 @@
-"""Figure 5: a1 and a2 by hand, shared data, verdicts in words."""
+"""Figures 5 and 1: a1 and a2 by hand, shared data, verdicts in words; the problems as points."""
 
 from __future__ import annotations
 
@@ -10,30 +10,27 @@ from sklearn.tree import DecisionTreeClassifier
 from truerisk.core.statistics.error_posterior import ErrorPosterior
 from truerisk.models import FisherClassifier, ParzenClassifier
 from truerisk.papers.experiment import stream
-from truerisk.papers.running import draw_replicates
-from truerisk.papers.wallman_figure_5 import MEASURES, SITUATIONS, wallman_figure_5
-
-SIMPLE, DIFFICULT = SITUATIONS[:2]
+from truerisk.papers.wallman_comparison import MEASURES, SITUATIONS, wallman_figure_5
 
 
-@pytest.fixture(scope="module")
-def every():
-    return draw_replicates(wallman_figure_5, 3, seed=1)
+@pytest.fixture
+def every(draws_of):
+    return draws_of("wallman-figure-5")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def draws(every):
     return {name: values[0] for name, values in every.items()}
 
 
-@pytest.fixture(scope="module")
-def findings(every):
-    return wallman_figure_5.findings(every)
+@pytest.fixture
+def findings(findings_of):
+    return findings_of("wallman-figure-5")
 
 
 def by_hand(situation, number):
     """The document's text (§3.7), with scikit-learn alone."""
-    rng = stream(f"wallman comparison {situation.problem.name}", 1, number)
+    rng = stream(f"wallman comparison {situation.problem.name}", 0, number)
     X, y = situation.problem((90, 90), shuffle=False, random_state=rng)
     fresh = situation.problem((2500, 2500), shuffle=False, random_state=rng)
     order = rng.permutation(180)
@@ -82,7 +79,7 @@ def test_it_does_what_the_text_says(situation, draws):
 
 def test_a_replicate_depends_on_seed_and_number_alone(every):
     """Again the same, another number another."""
-    again = wallman_figure_5.replicate(1, 2)
+    again = wallman_figure_5.replicate(0, 2)
     assert all(np.array_equal(every[name][2], again[name]) for name in again)
     assert any(not np.array_equal(every[name][0], again[name]) for name in again)
 
@@ -92,7 +89,7 @@ def test_what_is_compared_and_what_is_only_shown(findings):
     titles = [table.title for table in findings.tables]
     assert [t.split(":")[0] for t in titles[:2]] == ["simple", "difficult"]
     assert titles[2:] == ["wins in per cent, by each measure", "what a1 chose, in per cent"]
-    names = [name for name, _ in findings.tables[2].rows]
+    names = [row.name for row in findings.tables[2].rows]
     assert sum(name.startswith("Highleyman") for name in names) == 4
 
 
@@ -122,8 +119,8 @@ def test_difficult_is_decided_at_once(every, findings):
     assert findings.claims[9].verdict == "undecided"
     many = {name: np.concatenate([values] * 10) for name, values in every.items()}
     assert wallman_figure_5.findings(many).claims[9].verdict == "holds"
-    chosen = dict(findings.tables[3].rows)["difficult"]
-    assert chosen[3][0] == 100
+    (chosen,) = [row for row in findings.tables[3].rows if row.name == "difficult"]
+    assert chosen.means[3] == 100
 
 
 def test_a_panel_for_each_situation(findings):
@@ -146,3 +143,12 @@ def test_the_measures_are_named_below_their_bars(findings):
     _draw_panel(ax, findings.figures[0].panels[0])
     assert [tick.get_text() for tick in ax.get_xticklabels()] == list(MEASURES)
     assert ax.get_xticks().tolist() == [1, 2, 3, 4, 5]
+
+
+def test_a_panel_of_2000_points_for_each_problem(findings_of):
+    """1000 of each class, of the first replicate, and no two panels alike."""
+    (figure,) = findings_of("wallman-figure-1").figures
+    assert len(figure.panels) == 4
+    seen = {tuple(line.x[:3]) for panel in figure.panels for line in panel.series}
+    assert len(seen) == 8
+    assert all(len(line.x) == 1000 for panel in figure.panels for line in panel.series)

@@ -1,0 +1,380 @@
+"""The lecture's polynomial regression (R² grows with the degree, Cp stops at three); bootstrap.
+
+Its data are a curve on [-1, 1] with noise, fitted by polynomials of every degree, or by trees.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from truerisk.core.contracts import Streams
+from truerisk.core.family import Family
+from truerisk.core.losses import Squared
+from truerisk.core.table.data import Data
+from truerisk.methods.bootstrap import Bootstrap, Kind
+from truerisk.methods.criteria import GCV, Cp
+from truerisk.methods.information_criteria import AIC, BIC, AICc
+from truerisk.methods.kfold import LeaveOneOut
+from truerisk.methods.parts.set_risks import split_risks
+from truerisk.methods.single_fit import Apparent
+from truerisk.papers.evaluating import answered, evaluated, plan_of, terms_of, values_of
+from truerisk.papers.experiment import Draws, Experiment, stream
+from truerisk.papers.figures import Panel, Panels, Series, mean_line
+from truerisk.papers.report import Findings, PaperTable, printed
+from truerisk.papers.statements import Claim, Quantity, Statement
+
+__all__ = ["curve", "data_of", "insa_bootstrap", "insa_polynomial", "polynomials"]
+
+# Parts of the curve along orthonormal polynomials of 11 equidistant points, shares of a variance
+# of 1: chosen so that R2 comes near the lecture's .03, .73 and .874 at degrees 1, 2 and 5.
+SHARES = {1: 0.0075, 2: -0.6775, 3: 0.085}
+NOISE = 0.2475
+POINTS = 11
+
+
+def curve(x: np.ndarray) -> np.ndarray:
+    """The truth: a cubic, of which the square is the largest part."""
+    total = np.zeros(len(x))
+    for degree, coefficients in _orthonormal().items():
+        share = SHARES[degree]
+        total += (
+            np.sign(share) * np.sqrt(abs(share)) * np.polynomial.polynomial.polyval(x, coefficients)
+        )
+    return total
+
+
+@lru_cache(maxsize=1)
+def _orthonormal() -> dict[int, np.ndarray]:
+    """Coefficients of polynomials whose mean square on the points is 1, each normal to the rest."""
+    x = np.linspace(-1, 1, POINTS)
+    powers = np.vander(x, max(SHARES) + 1, increasing=True)
+    _, R = np.linalg.qr(powers)
+    inverse = np.linalg.inv(R) * np.sqrt(POINTS) * np.sign(np.diag(R))
+    return {degree: inverse[:, degree] for degree in SHARES}
+
+
+def polynomials(most: int) -> Family:
+    """Least squares with every degree from 1 to `most`."""
+    from sklearn.linear_model import LinearRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import PolynomialFeatures
+
+    model = make_pipeline(PolynomialFeatures(include_bias=False), LinearRegression())
+    return Family.of(model, {"polynomialfeatures__degree": range(1, most + 1)})
+
+
+def data_of(x: np.ndarray, y: np.ndarray) -> Data:
+    """One feature and a number."""
+    return Data(x[:, None], y, "regression")
+
+
+# ---------------------------------------------------------------- R² and Cp
+
+SATURATED = POINTS - 1  # the degree that passes through all points
+LARGEST = 6  # the largest model of the criteria: it leaves 4 degrees of freedom for the variance
+DEGREES = np.arange(1, LARGEST + 1)
+R2 = {1: (0.03, 2), 2: (0.73, 2), 5: (0.874, 3), 10: (1.0, 2)}  # of the lecture, and its digits
+CHOSEN = 3
+ROUNDING = 1e-9
+CRITERIA = {"Cp": Cp(), "GCV": GCV(), "AIC": AIC(), "AICc": AICc(), "BIC": BIC()}
+EVERY = (*CRITERIA, "leave-one-out", "R²")
+
+
+def _replicate_polynomial(seed: int, number: int) -> Draws:
+    """Eleven points of a cubic with noise, degrees 1 to 10."""
+    rng = stream("insa polynomial", seed, number)
+    x = np.linspace(-1, 1, POINTS)
+    truth = curve(x)
+    y = truth + np.sqrt(NOISE) * rng.standard_normal(POINTS)
+    data, loss = data_of(x, y), Squared()
+    plan = GCV().plan(data, Streams(0))
+    fits = answered(polynomials(SATURATED), data, loss, plan)
+    variance = ((y - y.mean()) ** 2).mean()
+    r2 = 1 - ((y - fits.values) ** 2).mean(axis=1) / variance
+    family = polynomials(LARGEST)
+    few = answered(family, data, loss, plan)
+    curves = {
+        name: np.array([t.value for t in method.reduce(few, data, loss, terms_of(family))])
+        for name, method in CRITERIA.items()
+    }
+    curves["leave-one-out"] = values_of(evaluated(LeaveOneOut(), family, data, loss, 0))
+    curves["R²"] = -r2[:LARGEST]
+    risk = ((truth - few.values) ** 2).mean(axis=1) + NOISE
+    chosen = np.array([values.argmin() for values in curves.values()])
+    return {
+        "y": y,
+        "R2": r2,
+        "Cp": curves["Cp"],
+        "risk": risk,
+        "chosen": chosen + 1,
+        "risk of the chosen": risk[chosen],
+    }
+
+
+def _polynomial(draws: Draws) -> Findings:
+    r2, chosen, risks = draws["R2"], draws["chosen"], draws["risk of the chosen"]
+    at = {f"degree {d}": (r2[:, d - 1], value, n) for d, (value, n) in R2.items()}
+    # the lecture shows one data set: its numbers have the spread of one
+    known = {name: (value, printed(of, 1, n)) for name, (of, value, n) in at.items()}
+    shares = {name: (chosen[:, j] == CHOSEN).astype(float) for j, name in enumerate(EVERY)}
+    of_chosen = {name: risks[:, j] for j, name in enumerate(EVERY)}
+    return Findings(
+        tables=(
+            PaperTable.of(
+                "R²", "lecture, one data set", {n: of for n, (of, *_) in at.items()}, known, 3
+            ),
+            PaperTable.of(
+                f"share of data sets in which degree {CHOSEN} is chosen",
+                "document",
+                shares,
+                None,
+                3,
+            ),
+            PaperTable.of(
+                "squared risk of the chosen fit, fresh labels",
+                "document",
+                {**of_chosen, "oracle": draws["risk"].min(axis=1)},
+            ),
+        ),
+        claims=_polynomial_claims(r2, draws["Cp"], chosen[:, 0], of_chosen),
+        notes=(
+            (
+                "the lecture's points are not published. Ours are a cubic with noise whose parts "
+                "were chosen so that R² comes near the lecture's, which therefore agrees; Cp then "
+                "takes degree 3 where the noise lets the cubic part be worth its degree of freedom."
+            ),
+            (
+                f"the variance of Cp is that of degree {LARGEST}, which leaves 4 degrees of "
+                f"freedom; degree {SATURATED} leaves none."
+            ),
+        ),
+        figures=(_fitted(draws), _figure(draws)),
+    )
+
+
+def _polynomial_claims(
+    r2: np.ndarray, cp: np.ndarray, chosen: np.ndarray, risks: Draws
+) -> tuple[Statement, ...]:
+    counts = np.bincount(chosen, minlength=LARGEST + 1)
+    shares = ", ".join(f"{share:.0f}" for share in 100 * counts[1:] / len(chosen))
+    others = [degree for degree in DEGREES if degree != CHOSEN]
+    here, here_cp = (chosen == CHOSEN).astype(float), cp[:, CHOSEN - 1]
+    return (
+        Statement.of(
+            "minimising the training error selects the most complex model",
+            Quantity.exact(
+                "least rise of R² from one degree to the next, over all data sets",
+                np.diff(r2, axis=1).min(),
+                Claim.above(-ROUNDING),
+            ),
+            remark=f"its mean at degree {SATURATED} is {r2[:, SATURATED - 1].mean():.4f}",
+        ),
+        Statement.of(
+            f"Cp selects a polynomial of degree {CHOSEN}: most often, and on average",
+            *(
+                Quantity.mean(f"share of degree {CHOSEN} − of {d}", here - (chosen == d))
+                for d in others
+            ),
+            *(
+                Quantity.mean(f"Cp of degree {d} − of {CHOSEN}", cp[:, d - 1] - here_cp)
+                for d in others
+            ),
+            remark=f"it selects degrees 1 to {LARGEST} in {shares} % of the data sets",
+        ),
+        Statement.of(
+            "this leads to overfitting",
+            Quantity.mean("risk chosen by R² − risk chosen by Cp", risks["R²"] - risks["Cp"]),
+        ),
+    )
+
+
+def _fitted(draws: Draws) -> Panels:
+    """The first data set with the polynomials that the lecture shows."""
+    x, y, fine = np.linspace(-1, 1, POINTS), draws["y"][0], np.linspace(-1, 1, 201)
+    panels = []
+    for degree in R2:
+        line = np.polynomial.Polynomial.fit(x, y, degree)(fine)
+        lines = (
+            Series("", x, y, "ko"),
+            Series("fitted", fine, line, "C0-"),
+            Series("truth", fine, curve(fine), "k:"),
+        )
+        title = f"degree {degree}: R² = {draws['R2'][0, degree - 1]:.3f}"
+        panels.append(Panel(title, "x", "y", lines))
+    return Panels("insa-polynomial-fitted", tuple(panels))
+
+
+def _figure(draws: Draws) -> Panels:
+    degrees = np.arange(1, SATURATED + 1)
+    risk = (
+        mean_line("Cp", DEGREES, draws["Cp"], "C0o-"),
+        mean_line("risk, fresh labels", DEGREES, draws["risk"], "k-"),
+        Series("Cp, first data set", DEGREES, draws["Cp"][0], "C0:"),
+    )
+    return Panels(
+        "insa-polynomial",
+        (
+            Panel(
+                "determination coefficient",
+                "degree",
+                "R²",
+                (mean_line("mean R²", degrees, draws["R2"], "ko-"),),
+            ),
+            Panel("Mallows' Cp", "degree", "squared risk", risk),
+        ),
+    )
+
+
+insa_polynomial = Experiment(
+    word="insa-polynomial",
+    title="INSA lecture: R² and Cp of polynomial regression",
+    document=f"{POINTS} points, polynomials of degree 1 to {SATURATED}; Cp among degrees 1 to "
+    f"{LARGEST}",
+    replicates=500,
+    quick=20,
+    replicate=_replicate_polynomial,
+    findings=_polynomial,
+)
+
+
+# ---------------------------------------------------------------- bootstrap samples
+
+N, N_TEST = 50, 1000
+SAMPLES = 50
+SPREAD = 0.5  # of the noise
+LEAF = 3  # rows of a leaf, at least
+KINDS: tuple[Kind, ...] = ("bootstrap", "oob", ".632")
+OUT = 0.368
+FINE = np.linspace(-1, 1, 401)
+SHOWN = 2  # samples that are drawn
+NEAR = 0.01
+
+
+def _replicate_bootstrap(seed: int, number: int) -> Draws:
+    """Trees on 50 rows of a sine with noise, and on 50 bootstrap samples of them."""
+    rng = stream("insa bootstrap", seed, number)
+    x = rng.uniform(-1, 1, N + N_TEST)
+    y = np.sin(4 * x + 1) + SPREAD * rng.standard_normal(len(x))
+    data, loss = data_of(x[:N], y[:N]), Squared()
+    rows = rng.integers(N, size=(SAMPLES, N))
+    methods = {kind: Bootstrap(kind, samples=rows) for kind in KINDS} | {"training": Apparent()}
+    true, lines = _on_fresh_rows(x, y, rows)
+    missed = np.mean([1 - len(np.unique(one)) / N for one in rows])
+    return {
+        **{
+            name: np.array(values_of(evaluated(method, _tree(), data, loss, 0))[0])
+            for name, method in methods.items()
+        },
+        "true": true[0],
+        "true of samples": true[1:].mean(),
+        "missed": np.array(missed),
+        "x": x[:N],
+        "y": y[:N],
+        "rows": rows[:SHOWN],
+        "lines": lines[: SHOWN + 1],
+    }
+
+
+@lru_cache(maxsize=1)
+def _tree() -> Family:
+    from sklearn.tree import DecisionTreeRegressor
+
+    return Family.of(DecisionTreeRegressor(min_samples_leaf=LEAF, random_state=0))
+
+
+def _on_fresh_rows(x: np.ndarray, y: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The true errors, and the curves, of the tree of all rows and of that of each sample."""
+    grid = np.append(x, FINE)
+    test, fine = np.split(np.arange(N, len(grid)), [N_TEST])
+    trained = (np.arange(N), *rows)
+    plan = plan_of(len(grid), *((some, part) for part in (test, fine) for some in trained))
+    data = data_of(grid, np.append(y, np.zeros(len(FINE))))
+    answers = answered(_tree(), data, Squared(), plan)
+    risks = split_risks(answers, data, Squared())[0, : len(trained)]
+    return risks, answers.values[0, -len(trained) * len(FINE) :].reshape(-1, len(FINE))
+
+
+def _bootstrap(draws: Draws) -> Findings:
+    names = {
+        "training error": "training",
+        "bootstrap (Err_boot)": "bootstrap",
+        "out of bag (Err_oob)": "oob",
+        ".632": ".632",
+        "true error": "true",
+        "true error of a sample's tree": "true of samples",
+    }
+    errors = {name: draws[key] for name, key in names.items()}
+    true, oob, half = draws["true"], draws["oob"], draws[".632"]
+    bias = np.column_stack([half - true, oob - true])
+    missed = Quantity.mean("share missed", draws["missed"], Claim.near(OUT, NEAR))
+    return Findings(
+        tables=(PaperTable.of(f"mean squared error, noise {SPREAD**2:.2f}", "document", errors),),
+        claims=(
+            Statement.of(
+                "Err_boot is too optimistic: it underestimates the generalisation error",
+                Quantity.mean("true error − Err_boot", true - draws["bootstrap"]),
+            ),
+            Statement.of(
+                f"a row is not in a bootstrap sample with probability {OUT}",
+                missed,
+                remark=f"exactly (1 − 1/n)^n = {(1 - 1 / N) ** N:.4f} for n = {N}",
+            ),
+            Statement.of(
+                "each bootstrap predictor is less accurate than that of all rows",
+                Quantity.mean("its true error − that of all rows", draws["true of samples"] - true),
+            ),
+            Statement.of(
+                "this induces a bias of Err_oob", Quantity.mean("Err_oob − true error", oob - true)
+            ),
+            Statement.of(
+                ".632 corrects this bias: its own is smaller",
+                Quantity.nearer("|bias of .632| − |bias of Err_oob|", bias),
+                remark=f"that of .632 is {np.mean(half - true):+.4f}",
+            ),
+        ),
+        notes=(
+            "the lecture draws one data set and two samples of it, and prints no numbers.",
+            (
+                "the same samples serve all three estimates; the true error is measured on "
+                f"{N_TEST} fresh rows."
+            ),
+        ),
+        figures=(_bootstrap_figure(draws),),
+    )
+
+
+def _bootstrap_figure(draws: Draws) -> Panels:
+    """The first data set, and two of its samples; points grow with their copies."""
+    x, y, lines = draws["x"][0], draws["y"][0], draws["lines"][0]
+    truth = Series("truth", FINE, np.sin(4 * FINE + 1), "k:")
+    panels = [
+        Panel(
+            "original data",
+            "x",
+            "y",
+            (Series("", x, y, "ko", size=3.0), Series("tree", FINE, lines[0], "k-"), truth),
+        )
+    ]
+    for number, colour in enumerate(("C0", "C4")):
+        times = np.bincount(draws["rows"][0, number], minlength=N)
+        points = tuple(
+            Series("", x[times == n], y[times == n], f"{colour}o", size=3.0 * np.sqrt(n))
+            for n in range(1, times.max() + 1)
+        )
+        tree = Series("its tree", FINE, lines[number + 1], f"{colour}-")
+        panels.append(Panel(f"bootstrap sample {number + 1}", "x", "y", (*points, tree, truth)))
+    return Panels("insa-bootstrap", tuple(panels), columns=3)
+
+
+insa_bootstrap = Experiment(
+    word="insa-bootstrap",
+    title="INSA lecture: bootstrap samples, and the error estimates made of them",
+    document=f"{N} rows of sin(4x + 1) with noise, regression trees with {LEAF} rows in a leaf, "
+    f"{SAMPLES} samples",
+    replicates=200,
+    quick=20,
+    replicate=_replicate_bootstrap,
+    findings=_bootstrap,
+)

@@ -1,0 +1,340 @@
+"""Mehta's procedures and rules: three parts or folds, extreme rules, rare classes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from truerisk.core.losses import ZeroOne
+from truerisk.core.table.data import Data
+from truerisk.datasets.simple import make_simple
+from truerisk.methods.holdout import ThreeWay
+from truerisk.methods.kfold import KFold, LeaveOneOut
+from truerisk.methods.parts.set_risks import split_risks
+from truerisk.papers.evaluating import (
+    answered,
+    evaluated,
+    neighbours,
+    plan_of,
+    sample_and_fresh,
+    two_classes,
+    values_of,
+)
+from truerisk.papers.experiment import Draws, Experiment, stream
+from truerisk.papers.figures import Panel, Panels, Series, mean_lines
+from truerisk.papers.report import Findings, MeansGrid, PaperTable
+from truerisk.papers.statements import Claim, Quantity, Statement
+
+__all__ = ["mehta_rules", "mehta_three_way"]
+
+# ---------------------------------------------------------------- the three-way split
+
+N = 100  # rows of a sample, there and below
+N_FRESH = 4000  # rows that only measure the true risk
+KS = range(1, 32, 2)
+FIXED = 4  # the candidate (k = 9) whose risk is estimated without any choice
+NEAR_RISK = 0.1  # of the true risk: what counts as estimating it
+
+
+def _replicate_three_way(seed: int, number: int) -> Draws:
+    """100 rows: half to train, a quarter to validate, a quarter to test; nearest neighbours."""
+    rng = stream("mehta three-way", seed, number)
+    own = int(rng.integers(2**63))
+    whole = sample_and_fresh(make_simple, (N, N_FRESH), rng, shuffle=True)
+    sample, family, loss = two_classes(whole.X[:N], whole.y[:N]), neighbours(KS), ZeroOne()
+    split = evaluated(ThreeWay(), family, sample, loss, own)
+    assert split.procedure is not None
+    unit = split.units[0]
+    seen = split.plan.train_rows(int(split.plan.fit[split.plan.questions("outer")[0]]))[0]
+    refitted, of_all = _true_risks(whole, seen)
+    folds = values_of(evaluated(KFold(10), family, sample, loss, own))
+    singles = values_of(evaluated(LeaveOneOut(), family, sample, loss, own))
+    return {
+        "validation": unit.inner_risk,
+        "test": split.procedure.value,
+        "risk": np.array(
+            [refitted[unit.candidate], of_all[folds.argmin()], of_all[singles.argmin()]]
+        ),
+        "least": np.array([unit.inner_risk, folds.min(), singles.min()]),
+        "fixed": np.array([folds[FIXED], singles[FIXED]]),
+        "true of fixed": of_all[FIXED],
+    }
+
+
+def _true_risks(data: Data, seen: np.ndarray) -> np.ndarray:
+    """Every k fitted on the rows seen before the test, and on all of the sample."""
+    test = np.arange(N, data.n_rows)
+    plan = plan_of(data.n_rows, (seen, test), (np.arange(N), test))
+    return split_risks(answered(neighbours(KS), data, ZeroOne(), plan), data, ZeroOne()).T
+
+
+def _three_way(draws: Draws) -> Findings:
+    risk, least, fixed, own = (draws[key] for key in ("risk", "least", "fixed", "true of fixed"))
+    selected = {
+        "validation error of the selected": draws["validation"],
+        "test error of the refitted": draws["test"],
+        "true risk of the refitted": risk[:, 0],
+        "10-fold: error of the selected": least[:, 1],
+        "10-fold: its true risk, all rows": risk[:, 1],
+        "leave-one-out: error of the selected": least[:, 2],
+        "leave-one-out: its true risk, all rows": risk[:, 2],
+    }
+    of_fixed = {
+        f"{way}: {name}": values
+        for way, value in zip(("10-fold", "leave-one-out"), fixed.T, strict=True)
+        for name, values in (
+            ("mean", value),
+            ("squared error for the mean risk", (value - own.mean()) ** 2),
+            ("squared error for its own risk", (value - own) ** 2),
+        )
+    } | {"true risk": own}
+    title = f"k = {KS[FIXED]}, nothing selected"
+    return Findings(
+        tables=(
+            PaperTable.of("the selected rule", "document", selected),
+            PaperTable.of(title, "document", of_fixed, digits=5),
+        ),
+        claims=(*_on_three_parts(draws), *_on_folds(fixed, own)),
+        notes=("the document describes procedures and prints no numbers.",),
+    )
+
+
+def _on_three_parts(draws: Draws) -> tuple[Statement, ...]:
+    risk, test = draws["risk"], draws["test"]
+    squares = (test - risk[:, 0]) ** 2 - (draws["least"][:, 1] - risk[:, 1]) ** 2
+    near = Claim.near(0.0, NEAR_RISK * float(risk[:, 0].mean()))
+    return (
+        Statement.of(
+            "the validation error of the selected rule is no unbiased estimate: it flatters",
+            Quantity.mean("true risk − validation error", risk[:, 0] - draws["validation"]),
+        ),
+        Statement.of(
+            "the test error of the refitted rule estimates its true risk: within a tenth of it",
+            Quantity.mean("test error − true risk", test - risk[:, 0], near),
+        ),
+        Statement.of(
+            "divided into three parts the data may not suffice to fit the models",
+            Quantity.mean(
+                "true risk − that of the rule 10-fold selects and fits on all rows",
+                risk[:, 0] - risk[:, 1],
+            ),
+        ),
+        Statement.of(
+            "nor to obtain a good estimate of the test error",
+            Quantity.mean(
+                "squared error of the test error − that of the least 10-fold error, selection "
+                "included",
+                squares,
+                digits=5,
+            ),
+        ),
+    )
+
+
+def _on_folds(fixed: np.ndarray, own: np.ndarray) -> Iterator[Statement]:
+    """Of k = 9, nothing being selected.
+
+    `fixed` are its 10-fold and its leave-one-out error, `own` is its true risk in each sample.
+    """
+    deviation = (fixed - fixed.mean(axis=0)) ** 2
+    away = (fixed - own.mean()) ** 2
+    nearer = ((fixed - own[:, None]) ** 2 - away).mean(axis=1)
+    for text, name, values, digits in (
+        (
+            "10-fold cross-validation may be pessimistic, for its smaller training sets",
+            "10-fold − true risk of the rule on all rows",
+            fixed[:, 0] - own,
+            4,
+        ),
+        (
+            "leave-one-out may have the higher variance",
+            "variance of leave-one-out − that of 10-fold",
+            deviation[:, 1] - deviation[:, 0],
+            5,
+        ),
+        (
+            "10-fold tends to provide the better estimate",
+            "squared error of leave-one-out − that of 10-fold",
+            away[:, 1] - away[:, 0],
+            5,
+        ),
+        (
+            "both estimate the mean over training sets better than the risk of the given rule",
+            "squared error for its own risk − that for the mean risk",
+            nearer,
+            5,
+        ),
+    ):
+        yield Statement.of(text, Quantity.mean(name, values, digits=digits))
+
+
+mehta_three_way = Experiment(
+    word="mehta-three-way",
+    title="Mehta (2010): the three-way split beside cross-validation",
+    document=f"{N} rows of two Gaussians, 50/25/25; k nearest neighbours, odd k up to {max(KS)}",
+    replicates=1000,
+    quick=50,
+    replicate=_replicate_three_way,
+    findings=_three_way,
+)
+
+# ---------------------------------------------------------------- extreme rules, rare classes
+
+N_TEST = 1000
+POSITIVE = 0.3  # the share of ones: the memoriser's test error, not one minus it
+RARE, N_RARE = 0.01, 20_000  # of the imbalanced classes; rows to learn, and as many to test
+APART = 2.0  # the means of the two classes
+BETAS = (0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005)
+NEAR = 0.01
+RATES = ("risk", "true positive rate", "true negative rate", "precision")
+
+
+def _replicate_rules(seed: int, number: int) -> Draws:
+    """The constant, the memoriser, and a rule with a threshold where one row in 100 is positive."""
+    rng = stream("mehta rules", seed, number)
+    x, y = rng.uniform(size=N + N_TEST), rng.uniform(size=N + N_TEST) < POSITIVE
+    return {
+        "constant": _errors(np.ones(len(y), dtype=bool), y),
+        "memoriser": _errors(np.isin(x, x[:N][y[:N]]), y),
+        **_imbalanced(rng),
+    }
+
+
+def _errors(positive: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Training error, test error, and the shares of positives among both."""
+    wrong = positive != y
+    return np.array([part.mean() for part in (wrong[:N], wrong[N:], y[:N], y[N:])])
+
+
+def _imbalanced(rng: np.random.Generator) -> Draws:
+    """f(x) = 1 where g(x) ≥ β (equation 3), with g the true probability of the rare class."""
+    y = rng.uniform(size=N_RARE) < RARE
+    x = rng.standard_normal(N_RARE) + APART * y
+    odds = RARE / (1 - RARE) * np.exp(APART * x - APART**2 / 2)
+    g = odds / (1 + odds)
+    positive = g[None, :] >= np.array(BETAS)[:, None]
+    hits, alarms = (positive & y).sum(axis=1), (positive & ~y).sum(axis=1)
+    return {
+        "risk of 0": np.array(y.mean()),
+        "risk": (positive != y).mean(axis=1),
+        "true positive rate": hits / y.sum(),
+        "true negative rate": 1 - alarms / (~y).sum(),
+        "precision": hits / np.maximum(hits + alarms, 1),
+    }
+
+
+def _rules(draws: Draws) -> Findings:
+    places = [
+        (rule, name, place, exact)
+        for rule, *known in (("constant", 1 - POSITIVE, 1 - POSITIVE), ("memoriser", 0.0, POSITIVE))
+        for place, (name, exact) in enumerate(zip(("training", "test"), known, strict=True))
+    ]
+    errors = {f"{rule}: {name} error": draws[rule][:, place] for rule, name, place, _ in places}
+    exact = {f"{rule}: {name} error": (exact,) for rule, name, _, exact in places}
+    columns = (f"β = {beta:g}" for beta in BETAS)
+    return Findings(
+        tables=(
+            PaperTable.of(f"{POSITIVE:.0%} of the rows are positive", "exact", errors, exact),
+            MeansGrid.of(
+                f"{RARE:.0%} of the rows are positive",
+                columns,
+                {name: draws[name].T for name in RATES},
+            ),
+        ),
+        claims=(*_on_extremes(draws["constant"], draws["memoriser"]), *_on_rare_classes(draws)),
+        notes=(
+            "the document prints no numbers; the shares, sizes and Gaussians are ours.",
+            (
+                "probabilities are those of the true densities: nothing is fitted, the threshold "
+                "β alone varies."
+            ),
+        ),
+        figures=(_rules_figure(draws),),
+    )
+
+
+def _on_extremes(constant: np.ndarray, memoriser: np.ndarray) -> tuple[Statement, ...]:
+    def same(name: str, values: np.ndarray) -> Quantity:
+        return Quantity.exact(name, np.abs(values).max(), Claim.below(1e-12))
+
+    away = constant[:, 1] - constant[:, 0]
+    return (
+        Statement.of(
+            "of the constant 1 training and test error are the fractions of negative examples, and "
+            f"alike: within {NEAR} on average",
+            same("largest training error − fraction", constant[:, 0] + constant[:, 2] - 1),
+            same("largest test error − fraction", constant[:, 1] + constant[:, 3] - 1),
+            Quantity.mean("test − training error", away, Claim.near(0.0, NEAR)),
+        ),
+        Statement.of(
+            "of the memoriser the training error is 0",
+            same("largest training error", memoriser[:, 0]),
+        ),
+        Statement.of(
+            "its test error is the fraction of negative examples",
+            same("largest difference", memoriser[:, 1] - (1 - memoriser[:, 3])),
+            remark="it is that of the positive ones: on fresh points it says 0",
+        ),
+        Statement.of(
+            "the empirical risk of a function chosen by the sample is optimistic",
+            Quantity.mean("test − training error", memoriser[:, 1] - memoriser[:, 0]),
+        ),
+    )
+
+
+def _on_rare_classes(draws: Draws) -> tuple[Statement, ...]:
+    risk, tpr, tnr = (draws[name] for name in RATES[:3])
+    low = BETAS.index(RARE)
+    gains = {"gain of true positives": np.diff(tpr), "loss of true negatives": -np.diff(tnr)}
+    return (
+        Statement.of(
+            f"with {RARE:.0%} positive rows the constant 0 has a true risk of only {RARE}",
+            Quantity.mean("its error", draws["risk of 0"], Claim.near(RARE, 0.0005)),
+        ),
+        Statement.of(
+            "at β = .5 a rule misses most of the rare class",
+            Quantity.mean("true positive rate at β = .5", tpr[:, 0], Claim.below(0.5)),
+        ),
+        Statement.of(
+            "a lower β gains correctness on positives and gives up correctness on negatives",
+            *(
+                Quantity.mean(f"{name}, β = {BETAS[j + 1]:g} beside {BETAS[j]:g}", values[:, j])
+                for name, values in gains.items()
+                for j in range(len(BETAS) - 1)
+            ),
+        ),
+        Statement.of(
+            "seeking the minimum true risk is problematic: the β that finds most positives has the "
+            "larger risk",
+            Quantity.mean(f"risk at β = {RARE:g} − at .5", risk[:, low] - risk[:, 0]),
+            Quantity.mean(f"true positive rate at β = {RARE:g}", tpr[:, low], Claim.above(0.5)),
+        ),
+    )
+
+
+def _rules_figure(draws: Draws) -> Panels:
+    tpr, tnr = draws["true positive rate"], draws["true negative rate"]
+    curve = (
+        Series("thresholds", tpr.mean(axis=0), tnr.mean(axis=0), "ko-"),
+        Series("no discrimination", np.array([0.0, 1.0]), np.array([1.0, 0.0]), "k:"),
+    )
+    by_rate = {name: draws[name] for name in RATES}
+    rates = mean_lines(np.log10(BETAS), by_rate, ("k-", "C0-", "C1--", "C2:"))
+    panels = (
+        Panel("as the document draws it", "true positive rate", "true negative rate", curve),
+        Panel(f"{RARE:.0%} positive", "log10 of the threshold β", "rate", rates),
+    )
+    return Panels("mehta-rules", panels)
+
+
+mehta_rules = Experiment(
+    word="mehta-rules",
+    title="Mehta (2010): the constant, the memoriser, and rare classes",
+    document=f"{N} rows to learn, {N_TEST} to test, {POSITIVE:.0%} positive; then {RARE:.0%} "
+    f"positive of {N_RARE} rows, two Gaussians {APART:g} apart",
+    replicates=1000,
+    quick=50,
+    replicate=_replicate_rules,
+    findings=_rules,
+)

@@ -1,0 +1,76 @@
+"""002, Figures 1 and 4: many curves of cross-validation, one of the Bayesian error; seconds."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from truerisk.papers import bee_figures as module
+from truerisk.papers import reproduce
+from truerisk.papers.bee_choosing import LAMBDAS, SHORT
+from truerisk.papers.bee_figures import FEATURES, FIVE, LINES, PROBLEM, bee_figure_1, bee_figure_4
+
+
+def test_only_cross_validation_depends_on_the_folds(draws_of):
+    """One data set: the Bayesian and the true errors are the same in every replicate."""
+    draws = draws_of("bee-figure-1")
+    for name in ("true", "BEEp", "BEEi"):
+        assert (draws[name] == draws[name][0]).all()
+        assert draws[name].shape == (20, len(LAMBDAS))
+    assert len(np.unique(draws["CV-5"], axis=0)) == 20
+
+
+def test_the_seed_draws_the_data_set():
+    """Another seed, another set."""
+    errors = [bee_figure_1.replicate(seed, 0)["true"] for seed in (2, 3)]
+    assert not np.array_equal(*errors)
+
+
+def test_the_report_has_errors_places_and_a_picture(findings_of):
+    """No choice errs less than the oracle; the bars count every curve."""
+    found = findings_of("bee-figure-1")
+    errors = {row.name: row.ours for row in found.tables[0].rows}
+    assert min(errors.values()) == errors["oracle"] < 0.1
+    assert [row.name for row in found.tables[1].rows][-1] == "oracle"
+    panels = found.figures[0].panels
+    assert [panel.kind for panel in panels] == ["lines", "lines", "bars"]
+    assert "every path converged" in found.notes[-1]
+    assert panels[2].series[0].y.sum() == 20
+
+
+def test_what_the_document_says_is_judged():
+    """Minima in two places, one curve of 40 far off: all holds; a third far off does not."""
+    grid = np.arange(len(LAMBDAS))
+
+    def curve(place):
+        return 0.1 + 0.001 * (grid - place) ** 2
+
+    curves = np.array([curve(18 + i % 2) for i in range(1170)] + [curve(30)] * 30)
+    draws = {"CV-5": curves, SHORT: np.zeros(1200)}
+    draws |= {name: np.tile(curve(19), (1200, 1)) for name in ("BEEp", "BEEi", "true")}
+    assert [c.verdict for c in bee_figure_1.findings(draws).claims] == ["holds"] * 3
+    draws |= {"CV-5": np.array([curve(5 + 8 * (i % 3 == 0)) for i in range(1200)])}
+    verdicts = [c.verdict for c in bee_figure_1.findings(draws).claims]
+    assert verdicts == ["holds", "does not hold", "does not hold"]
+    few = {name: values[:9] for name, values in draws.items()}
+    assert {c.verdict for c in bee_figure_1.findings(few).claims} == {"undecided"}
+
+
+def test_every_choice_is_timed(monkeypatch):
+    """Four curves and the engine's, over all sizes; on as many features as the MEG data had."""
+    assert PROBLEM.n_features == FEATURES == 408
+    monkeypatch.setattr(module, "SIZES", (40, 60))
+    seconds, ratios = reproduce("bee-figure-4", replicates=2).findings.tables
+    assert [row.name for row in seconds.rows] == list(LINES)
+    assert all(mean > 0 for row in seconds.rows for mean in row.means)
+    assert ratios.rows[0].name == "LR CV-5 / LR BEEp"
+
+
+def test_ratios_are_judged():
+    """3.3 times as long holds, twice and four times as long do not: the document has 3 to 3.5."""
+    rng = np.random.default_rng(0)
+    draws = {name: 1 + 0.01 * rng.random((10, 4)) for name in LINES}
+    for times, verdict in ((3.3, "holds"), (2.0, "does not hold"), (4.0, "does not hold")):
+        draws |= {name: times * np.ones((10, 4)) for name in ("LR CV-5", "SVM CV-5")}
+        found = bee_figure_4.findings(draws)
+        assert [claim.verdict for claim in found.claims] == [verdict] * 2
+    assert found.tables[1].rows[2].name == f"{FIVE} / SVM BEEp"
