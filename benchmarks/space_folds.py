@@ -20,7 +20,7 @@ from sklearn.neighbors import KNeighborsRegressor
 
 import truerisk as tr
 from benchmarks.machine import one_blas_thread
-from truerisk.datasets.field import FieldProblem
+from truerisk.datasets.dependent import FieldProblem
 
 __all__ = ["METHODS", "main", "measured"]
 

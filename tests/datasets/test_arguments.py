@@ -13,7 +13,7 @@ from truerisk.datasets import (
     make_sparse_gaussian,
 )
 from truerisk.datasets.kearns import KearnsProblem
-from truerisk.datasets.sparse_gaussian import sparse_gaussian
+from truerisk.datasets.problems import sparse_gaussian
 
 PROBLEMS = [make_simple, make_kearns, make_sparse_gaussian, make_four_class]
 

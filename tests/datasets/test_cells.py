@@ -14,6 +14,7 @@ from tests.datasets.conftest import Reader
 
 import truerisk.datasets.grid as grid
 from truerisk.core.errors import TrueRiskError
+from truerisk.datasets.cells import counted, listed, quoted
 from truerisk.datasets.table import Table, read_table
 
 WORDS = [
@@ -34,7 +35,6 @@ WORDS = [
 ]
 NUMERALS = ["1", " 1.0", "01", "-0", "+3", "1e3", "1.5E-2 ", ".5", "5.", "2e400", "1\u00a0", "0.1"]
 LONG = ["9007199254740993", "0.30000000000000004", "1e-320"]
-
 cells = st.sampled_from(WORDS + NUMERALS + LONG)
 plain = st.one_of(st.sampled_from(NUMERALS), st.floats(-9, 9).map(repr), st.integers(0, 9).map(str))
 
@@ -159,3 +159,35 @@ def test_a_large_file_without_the_compiled_reader_is_said_to_be_slow(
     assert "it is not here" in said
     monkeypatch.setattr(grid, "_LARGE", 100)
     assert read(content).notes == quick.notes
+
+
+@given(st.text(max_size=100))
+def test_a_quoted_text_is_short_and_visible(text: str) -> None:
+    """Whatever the characters, the quotation is printable and has at most 45 of them."""
+    shown = quoted(text)
+    assert shown.isprintable()
+    assert len(shown) <= 45
+
+
+def test_plain_names_stand_as_they_are() -> None:
+    """Letters of any script and punctuation are not escaped."""
+    assert quoted("Größe <cm>, שם") == "'Größe <cm>, שם'"
+
+
+def test_what_is_cut_or_escaped_shows() -> None:
+    """Three dots stand for the rest; an invisible character has its number."""
+    assert quoted("x" * 41) == f"'{'x' * 40}...'"
+    assert quoted("a\u202eb\n") == "'a\\u202eb\\x0a'"
+
+
+def test_long_lists_are_counted() -> None:
+    """After the eighth name the number of the others is told."""
+    assert listed(["a", "b"]) == "'a', 'b'"
+    assert listed(list(range(10))).endswith("'7' and 2 more")
+
+
+def test_nouns_follow_their_number() -> None:
+    """One row, two rows, 0 classes."""
+    assert counted(1, "row") == "1 row"
+    assert counted(2000, "row") == "2,000 rows"
+    assert counted(0, "class", "classes") == "0 classes"

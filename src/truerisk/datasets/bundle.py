@@ -1,4 +1,4 @@
-"""A data set ready for use."""
+"""A data set ready for use, and those that scikit-learn carries with it."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from truerisk.datasets.target import Task
+from truerisk.datasets.roles import Task
 
-__all__ = ["Bundle", "Origin"]
+__all__ = ["Bundle", "Bundled", "Origin", "breast_cancer", "diabetes", "digits", "iris", "wine"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,3 +34,49 @@ class Origin(Protocol):
     """What stands behind a word of the registry."""
 
     def bundle(self) -> Bundle: ...
+
+
+@dataclass(frozen=True)
+class Bundled:
+    """One function of `sklearn.datasets`, called when the data are asked for."""
+
+    name: str
+    loader: str
+    task: Task
+    description: str
+
+    def bundle(self) -> Bundle:
+        """The data set; labels are scikit-learn's integers, `class_names` what they mean."""
+        from sklearn import datasets
+
+        raw = getattr(datasets, self.loader)()
+        classes = raw.target_names if self.task == "classification" else ()
+        return Bundle(
+            name=self.name,
+            X=np.asarray(raw.data, dtype=np.float64),
+            y=np.asarray(raw.target),
+            feature_names=tuple(map(str, raw.feature_names)),
+            task=self.task,
+            description=self.description,
+            source=f"scikit-learn, {self.loader}",
+            class_names=tuple(map(str, classes)),
+        )
+
+
+breast_cancer = Bundled(
+    "breast-cancer",
+    "load_breast_cancer",
+    "classification",
+    "569 fine-needle aspirates of the breast, 30 measures of the nuclei; malignant or benign",
+)
+iris = Bundled("iris", "load_iris", "classification", "150 irises, 4 lengths; 3 species")
+wine = Bundled("wine", "load_wine", "classification", "178 wines, 13 analyses; 3 cultivars")
+digits = Bundled(
+    "digits", "load_digits", "classification", "1797 handwritten digits of 8 x 8 pixels; 10 classes"
+)
+diabetes = Bundled(
+    "diabetes",
+    "load_diabetes",
+    "regression",
+    "442 patients, 10 measures; disease progression after one year",
+)

@@ -12,8 +12,8 @@ import numpy as np
 
 from truerisk.core.errors import BadData, MissingExtra, first_line, is_failure
 from truerisk.core.present import clean
+from truerisk.datasets.cells import counted, quoted
 from truerisk.datasets.grid import Columns, named
-from truerisk.datasets.wording import counted, quoted
 
 __all__ = ["READERS", "look", "read_columnar", "read_here"]
 

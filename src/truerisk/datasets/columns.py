@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.core.errors import BadData
-from truerisk.datasets.cells import Cells, Tally
-from truerisk.datasets.wording import counted, quoted
+from truerisk.datasets.cells import Cells, Tally, counted, quoted
 
 __all__ = ["MISSING", "Column", "Kind", "number", "numbers_rows", "read_column"]
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.core.errors import BadData, first_line
-from truerisk.datasets.wording import quoted
+from truerisk.datasets.cells import quoted
 from truerisk.kernels import available
 from truerisk.kernels.cells import PADDING, Pieces, padded, survey
 

@@ -7,11 +7,10 @@ from collections.abc import Collection
 from pathlib import Path, PurePath
 
 from truerisk.core.errors import BadData
-from truerisk.datasets.arff import looks_like_arff, read_arff
 from truerisk.datasets.columnar import READERS, read_columnar
 from truerisk.datasets.content import Text, read_text, refuse_large
+from truerisk.datasets.exchange import looks_like_arff, read_arff, read_libsvm
 from truerisk.datasets.grid import Columns, cut
-from truerisk.datasets.libsvm import read_libsvm
 
 __all__ = ["read_columns"]
 

@@ -5,17 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from truerisk.core.arguments import check_count, generator_of, is_count, shown
-from truerisk.core.errors import BadArgument, BadData
+from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.datasets.bundle import Bundle
-from truerisk.datasets.quadratic import quadratic_bayes_risk
 
-__all__ = ["GaussianProblem", "Matrix", "Seed", "TrueRisk", "Vector", "prediction_of"]
+__all__ = [
+    "GaussianProblem",
+    "Matrix",
+    "Seed",
+    "TrueRisk",
+    "Vector",
+    "prediction_of",
+    "quadratic_bayes_risk",
+]
 
 Seed = int | np.random.Generator | np.random.SeedSequence | None
 
@@ -109,7 +117,7 @@ class GaussianProblem:
         difference = np.subtract(self.means[1], self.means[0])
         if np.array_equal(first, second):  # Phi(-half the Mahalanobis distance)
             distance = np.sqrt(difference @ np.linalg.solve(first, difference))
-            return _normal_cdf(-distance / 2)
+            return _normal(-distance / 2)
         return quadratic_bayes_risk(difference, first, second)
 
     def bayes_rule(self, X: ArrayLike) -> NDArray[np.int64]:
@@ -185,7 +193,7 @@ class GaussianProblem:
         spread = float(np.sqrt(weights @ np.array(self.covariances[label]) @ weights))
         if spread == 0:  # the rule says the same everywhere
             return float((centre > 0) != (label == 1))
-        return _normal_cdf(centre / spread if label == 0 else -centre / spread)
+        return _normal(centre / spread if label == 0 else -centre / spread)
 
     def _wrong(
         self, predict: Callable[[Any], Any], rng: np.random.Generator, label: int, n: int
@@ -228,12 +236,6 @@ def _turned_covariance(covariance: Matrix, turn: NDArray[np.float64]) -> Matrix:
     return tuple(tuple(row) for row in ((matrix + matrix.T) / 2).tolist())
 
 
-def _normal_cdf(z: float) -> float:
-    from scipy.special import ndtr
-
-    return float(ndtr(z))
-
-
 def _log_density(
     rows: NDArray[np.float64], mean: Vector, covariance: Matrix
 ) -> NDArray[np.float64]:
@@ -242,3 +244,89 @@ def _log_density(
     centred = rows - np.array(mean)
     distances = np.einsum("ij,ij->i", centred, np.linalg.solve(matrix, centred.T).T)
     return -(distances + np.linalg.slogdet(matrix)[1]) / 2
+
+
+_REACHES = (-12, -6, 0, 6, 12)  # standard deviations; beyond them lies 1e-32
+_FLAT = 1e-12
+
+Array = NDArray[np.float64]
+
+
+def quadratic_bayes_risk(difference: Array, first: Array, second: Array) -> float:
+    """Half the overlap of N(0, first) and N(difference, second), to about 1e-10.
+
+    In the coordinates z in which the classes are N(0, I) and N(m, diag(d)) the log density
+    ratio is a sum of one quadratic per axis. Given z1, class 1 is the more likely where a
+    quadratic in z2 is positive: a set bounded by its roots, whose probability under each
+    class is known. One integral over z1 remains.
+    """
+    if len(difference) != 2:
+        raise Refusal(
+            f"the Bayes risk of {len(difference)} features with unequal covariances is not "
+            "covered: only two features are; measure it with true_risk(problem.bayes_rule)."
+        )
+    m, d = _standardised(difference, first, second)
+    a = (1 - 1 / d) / 2
+    b = m / d
+    c = -(m**2 / d + np.log(d)) / 2  # log ratio = sum_j a z_j^2 + b z_j + c
+    if abs(a[1]) < _FLAT:  # let the inner quadratic be a true one where there is one
+        m, d, a, b, c = m[::-1], d[::-1], a[::-1], b[::-1], c[::-1]
+    return _overlap(m, d, a, b, c) / 2
+
+
+def _standardised(difference: Array, first: Array, second: Array) -> tuple[Array, Array]:
+    inverse_root = np.linalg.inv(np.linalg.cholesky(first))
+    d, turn = np.linalg.eigh(inverse_root @ second @ inverse_root.T)
+    return turn.T @ inverse_root @ difference, d
+
+
+def _overlap(m: Array, d: Array, a: Array, b: Array, c: Array) -> float:
+    from scipy.integrate import quad
+
+    def wrong(z1: float) -> float:
+        inner = _probabilities(a[1], b[1], c[1] + a[0] * z1**2 + b[0] * z1 + c[0], m[1], d[1])
+        outside = 1 - inner[1]
+        return _density(z1, 0.0, 1.0) * inner[0] + _density(z1, m[0], d[0]) * outside
+
+    cuts = _cuts(m, d)
+    pieces = [quad(wrong, low, high, epsabs=1e-12, limit=200)[0] for low, high in cuts]
+    return float(sum(pieces))
+
+
+def _cuts(m: Array, d: Array) -> list[tuple[float, float]]:
+    """Intervals of z1 none of which is much wider than the densities in it."""
+    laws = ((0.0, 1.0), (float(m[0]), float(np.sqrt(d[0]))))
+    steps = {mean + reach * spread for mean, spread in laws for reach in _REACHES}
+    return list(pairwise(sorted(steps)))
+
+
+def _probabilities(a: float, b: float, c: float, m: float, d: float) -> tuple[float, float]:
+    """P(a z^2 + b z + c > 0) for z ~ N(0, 1) and for z ~ N(m, d)."""
+    if abs(a) < _FLAT:
+        return _beyond(b, c, 0.0, 1.0), _beyond(b, c, m, d)
+    discriminant = b * b - 4 * a * c
+    if discriminant <= 0:
+        always = float(a > 0)
+        return always, always
+    root = np.sqrt(discriminant)
+    low, high = sorted(((-b - root) / (2 * a), (-b + root) / (2 * a)))
+    between = [_normal(high, *law) - _normal(low, *law) for law in ((0.0, 1.0), (m, d))]
+    return (1 - between[0], 1 - between[1]) if a > 0 else (between[0], between[1])
+
+
+def _beyond(b: float, c: float, m: float, d: float) -> float:
+    """P(b z + c > 0) for z ~ N(m, d)."""
+    if b == 0:
+        return float(c > 0)
+    below = _normal(-c / b, m, d)
+    return 1 - below if b > 0 else below
+
+
+def _normal(z: float, mean: float = 0.0, variance: float = 1.0) -> float:
+    from scipy.special import ndtr
+
+    return float(ndtr((z - mean) / np.sqrt(variance)))
+
+
+def _density(z: float, mean: float, variance: float) -> float:
+    return float(np.exp(-((z - mean) ** 2) / (2 * variance)) / np.sqrt(2 * np.pi * variance))

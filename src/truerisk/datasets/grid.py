@@ -9,9 +9,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from truerisk.core.errors import BadData
-from truerisk.datasets.cells import Cells, Laid
+from truerisk.datasets.cells import Cells, Laid, counted, quoted
 from truerisk.datasets.content import Text
-from truerisk.datasets.wording import counted, quoted
 from truerisk.kernels import why_not
 from truerisk.kernels.cells import first_row, read_sheet
 

@@ -13,12 +13,10 @@ from numpy.typing import NDArray
 from truerisk.core.arguments import shown
 from truerisk.core.errors import BadArgument, BadData
 from truerisk.core.table.times import dates_in
-from truerisk.datasets.beside import Beside, place_of
-from truerisk.datasets.cells import cells_of, side_by_side
+from truerisk.datasets.cells import cells_of, counted, listed, quoted, side_by_side
 from truerisk.datasets.columns import Column, Kind, numbers_rows, read_column
 from truerisk.datasets.formats import read_columns
-from truerisk.datasets.target import Target, Task, read_target
-from truerisk.datasets.wording import counted, listed, quoted
+from truerisk.datasets.roles import Beside, Target, Task, place_of, read_target
 
 __all__ = ["MAX_BYTES", "MAX_CELLS", "NoFeatures", "Table", "read_table"]
 

@@ -28,7 +28,7 @@ from truerisk.core.family import Family
 from truerisk.core.linear_rules import LinearRules
 from truerisk.core.losses import ZeroOne
 from truerisk.core.table.data import Data
-from truerisk.datasets.sparse_gaussian import CORRELATION, GAP, PAIRS
+from truerisk.datasets.problems import CORRELATION, GAP, PAIRS
 from truerisk.methods.bayesian_error import BayesianError, ruled_plan
 from truerisk.methods.kfold import KFold
 from truerisk.methods.parts.procedure import by_rule

@@ -18,7 +18,7 @@ from truerisk.core.contracts import Request, RunOptions, Streams
 from truerisk.core.family import Family
 from truerisk.core.plan.builder import PlanBuilder
 from truerisk.core.plan.plan import Plan
-from truerisk.datasets.simple import make_simple
+from truerisk.datasets.problems import make_simple
 from truerisk.engines.neighbours.knn import NearestNeighbours
 from truerisk.papers.evaluating import neighbours, sample_and_fresh, two_classes
 from truerisk.papers.experiment import Draws, Experiment, stream

@@ -8,7 +8,7 @@ import numpy as np
 
 from truerisk.core.losses import ZeroOne
 from truerisk.core.table.data import Data
-from truerisk.datasets.simple import make_simple
+from truerisk.datasets.problems import make_simple
 from truerisk.methods.holdout import ThreeWay
 from truerisk.methods.kfold import KFold, LeaveOneOut
 from truerisk.methods.parts.set_risks import split_risks

@@ -7,7 +7,7 @@ import numpy as np
 from truerisk.core.losses import ZeroOne
 from truerisk.core.statistics.error_posterior import ErrorPosterior
 from truerisk.core.statistics.selection_bias import SelectionBias
-from truerisk.datasets.simple import make_simple
+from truerisk.datasets.problems import make_simple
 from truerisk.methods.kfold import LeaveOneOut
 from truerisk.methods.parts.set_risks import split_risks
 from truerisk.papers.evaluating import (

@@ -17,11 +17,8 @@ from truerisk.core.plan.builder import PlanBuilder
 from truerisk.core.plan.plan import Plan
 from truerisk.core.statistics.error_posterior import ErrorPosterior
 from truerisk.core.table.data import Data
-from truerisk.datasets.colon2d import make_colon2d
-from truerisk.datasets.difficult import make_difficult
 from truerisk.datasets.gaussian import GaussianProblem
-from truerisk.datasets.highleyman import make_highleyman
-from truerisk.datasets.simple import make_simple
+from truerisk.datasets.problems import make_colon2d, make_difficult, make_highleyman, make_simple
 from truerisk.papers.evaluating import answered, neighbours, plan_of, sample_and_fresh
 from truerisk.papers.experiment import Draws, Experiment, stream
 from truerisk.papers.figures import Panel, Panels, Series

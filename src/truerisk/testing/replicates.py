@@ -13,7 +13,7 @@ from truerisk.core.family import Family
 from truerisk.core.losses import Squared, ZeroOne
 from truerisk.core.table.data import Data, Task
 from truerisk.datasets.gaussian import GaussianProblem, TrueRisk
-from truerisk.datasets.simple import make_simple
+from truerisk.datasets.problems import make_simple
 from truerisk.testing.cases import Case, evaluate
 from truerisk.testing.checks import require
 

@@ -27,7 +27,7 @@ from truerisk.core.table.columns import (
 from truerisk.core.table.data import Data, Task
 from truerisk.core.table.rows import n_columns
 from truerisk.core.ties import tied_groups
-from truerisk.datasets.target import MOST_INTEGER_CLASSES
+from truerisk.datasets.roles import MOST_INTEGER_CLASSES
 
 __all__ = [
     "by_text",
