@@ -136,7 +136,8 @@ def learning_curve(
     )
     whole = learner.whole()
     asked = usual_sizes(learner, whole) if sizes is None else checked_sizes(sizes, whole)
-    with opened(learner.store, learner.problem) as stored:
+    named = {learner.problem.family.name: learner.problem}
+    with opened(learner.store, named, kind="search") as stored:
         found = measure(learner, asked, stored.as_keeper)
         stored.warn_of_another()
     return found

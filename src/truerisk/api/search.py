@@ -240,7 +240,8 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         run, self.multimetric_ = posed(self, X, y, routed)
         check_race(run.select_by, self.error_score, return_train_score=self.return_train_score)
         trained = {"trained": self.return_train_score}
-        with opened(self.store, run.problem) as stored:
+        named = {run.problem.family.name: run.problem}
+        with opened(self.store, named, kind="search") as stored:
             with own_warning(self.error_score):
                 tried = tried_in_time(
                     run, self.time_limit, stored, refit=bool(self.refit), **trained

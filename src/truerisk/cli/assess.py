@@ -180,22 +180,19 @@ def _say_cost(
     options: dict[str, Any],
 ) -> None:
     """Say so before very many fits are made, and how many the usual methods would need."""
-    from truerisk.api.assessing.schedule import MANY, fits_of_curves, planned_fits
+    from truerisk.api.assessing.schedule import MANY, planned_fits
 
-    sizes = [len(family) for family in families.values()]
     with worded_warnings():
         problems = _problems(source, families, options)
-    problem = next(iter(problems.values()))
-    of_curves = fits_of_curves(curves, problems, methods, outer)
-    fits = planned_fits(problem, sizes, methods, outer)
+    fits, of_curves = planned_fits(problems, methods, outer, curves)
     if of_curves:
         said = f"note: {fits + of_curves:,} fits are planned, {of_curves:,} of them for learning "
         say(f"{said}curves. --dry-run guesses the seconds.")
     if of_curves or fits <= MANY:
         return
-    usual, n_rows = "", problem.data.n_rows
+    usual, n_rows = "", len(source.y)
     if n_rows >= FEWEST_ROWS:
-        fewer = planned_fits(problem, sizes, None, None)
+        fewer, _ = planned_fits(problems, None, None)
         usual = f"; {_usual(source)}, the usual way, needs {fewer:,}"
     say(f"note: {fits:,} fits are planned{usual}. --dry-run guesses the seconds.")
 

@@ -13,7 +13,7 @@ from tests.support.families import families_on
 
 import truerisk as tr
 from truerisk.api.assess import Interrupted
-from truerisk.api.assessing.schedule import fits_of_curves, forecast
+from truerisk.api.assessing.schedule import forecast, planned_fits
 from truerisk.api.road.problem import pose
 from truerisk.core.errors import BadArgument, BadData, Refusal, UnknownName
 from truerisk.core.progress import listen
@@ -68,7 +68,7 @@ def test_cheap_leaves_out_learners_whose_fits_are_made_one_by_one(cheap) -> None
 
 def _fits(name: str) -> int:
     named = families_on({name: LEARNERS[name]}, X, Y)
-    return fits_of_curves("all", {n: pose(f, X, Y) for n, f in named.items()}, METHODS, None)
+    return planned_fits({n: pose(f, X, Y) for n, f in named.items()}, METHODS, None, "all")[1]
 
 
 def test_the_last_point_of_a_learner_of_one_setting_is_its_honest_risk(cheap) -> None:
@@ -102,7 +102,7 @@ def test_fits_are_counted_exactly(asked, outer) -> None:
     assert {f.learner: f.fits for f in said} == made
     plain = forecast(problems, METHODS, outer)
     more = {f.learner: f.fits - p.fits for f, p in zip(said, plain, strict=True)}
-    assert sum(more.values()) == fits_of_curves(asked, problems, METHODS, outer)
+    assert sum(more.values()) == planned_fits(problems, METHODS, outer, asked)[1]
     for name, curve in found.learning_curves.items():
         assert more[name] == sum(one.n_fits for one in curve.estimates)
     assert {total for _, total in counts} == {sum(made.values())}

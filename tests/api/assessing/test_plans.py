@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from sklearn.naive_bayes import GaussianNB
 
@@ -14,10 +15,18 @@ from truerisk.core.family import Family
 X, Y = tr.datasets.make_simple(36, random_state=0)
 
 
+def asked(settings=1, seed=0, **options):
+    """The problem of so many settings of one learner."""
+    grid = {"var_smoothing": np.geomspace(1e-9, 1e-6, settings)}
+    return pose(Family.of(GaussianNB(), grid), X, Y, random_state=seed, **options)
+
+
 def drawn(methods=("3-fold",), outer="4-fold", several=True, seed=0, **options):
-    """The schedule of one problem."""
-    problem = pose(Family.of(GaussianNB()), X, Y, random_state=seed, **options)
-    return Schedule.draw(problem, methods, outer, several=several)
+    """The schedule of one problem, or of the same one under two names."""
+    problem = asked(seed=seed, **options)
+    return Schedule.draw(
+        {"a": problem, "b": problem} if several else {"a": problem}, methods, outer
+    )
 
 
 def test_plans_depend_on_the_seed_alone():
@@ -33,9 +42,9 @@ def test_plans_depend_on_the_seed_alone():
 )
 def test_inner_fits_are_made_where_something_is_chosen(several, settings, fits):
     """One setting of one learner is tested without inner fits; else each setting has them."""
-    apparent = 1
-    assert drawn(several=several).fits(settings) == fits + apparent
-    assert drawn(several=several).fits(settings, twice=True) == fits + apparent + 4
+    apparent, again = 1, 4  # the winners are fitted again where no loss asked for probabilities
+    assert drawn(several=several).fits(asked(settings, loss="log")) == fits + apparent
+    assert drawn(several=several).fits(asked(settings)) == fits + apparent + again
 
 
 def test_methods_are_checked_before_anything_is_drawn():

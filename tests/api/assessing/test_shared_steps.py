@@ -76,7 +76,7 @@ def test_the_step_is_fitted_once_in_every_train_set_for_all_learners(rows, monke
     fits = Shift.fits
     Shift.fits = 0
     monkeypatch.setattr(trie, "ROOM", 0)
-    monkeypatch.setattr("truerisk.api.assess.beginning_alike", lambda _: set())
+    monkeypatch.setattr("truerisk.api.assessing.families.beginning_alike", lambda _: set())
     alone, said_alone = assessed(learners(), rows)
     assert Shift.fits > 2 * fits
     for name in alone.learners:
@@ -97,7 +97,7 @@ def test_engines_that_fit_steps_apart_share_them_as_well(rows, monkeypatch):
     fits = Shift.fits
     assert together.learners["knn"].risk.engine == "knn"
     Shift.fits = 0
-    monkeypatch.setattr("truerisk.api.assess.beginning_alike", lambda _: set())
+    monkeypatch.setattr("truerisk.api.assessing.families.beginning_alike", lambda _: set())
     alone, said_alone = assessed(named, rows)
     assert Shift.fits > 2 * fits
     for name in named:
@@ -119,7 +119,7 @@ def test_groups_of_candidates_share_the_steps_that_they_begin_with(rows):
 
 def test_without_room_nothing_is_kept_and_nothing_changes(rows, monkeypatch):
     together, _ = assessed(learners(), rows)
-    monkeypatch.setattr("truerisk.api.assess.Tries", lambda: trie.Tries(room=0))
+    monkeypatch.setattr("truerisk.api.assessing.families.Tries", lambda: trie.Tries(room=0))
     alone, _ = assessed(learners(), rows)
     assert {n: r.value for n, r in together.risks.items()} == {
         n: r.value for n, r in alone.risks.items()

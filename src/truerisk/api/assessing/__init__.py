@@ -5,9 +5,8 @@
 | `families.py` | the learners that a user named, or the usual four, and their order |
 | `schedule.py` | what will be run: plans, drawn once; fits, seconds, learning curves |
 | `pace.py` | how long fits take, told from a few of them |
-| `tuned_learner.py` | what was found of one learner |
+| `tuned_learner.py` | one learner tuned and tested, its apparent risk, and what was found |
 | `own_claim.py` | what a learner that tunes inside its own fit claims |
-| `apparent_risk.py` | the risk on the very rows of the fit |
 | `out_of_fold.py` | answers about rows without part in tuning or fit: ROC, calibration |
 | `reference_risks.py` | the best constant answer, the setting as given, paired differences |
 | `tested_learners.py` | all of them on the same splits, and the risk of choosing among them |

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
 from truerisk.api.assessing.assessment_json import recorded
 from truerisk.api.assessing.assessment_plots import Plots
-from truerisk.api.assessing.conclusion import fragile
-from truerisk.api.assessing.tested_learners import Kept
+from truerisk.api.assessing.conclusion import conclude, fragile
+from truerisk.api.assessing.families import by_text, ranked
+from truerisk.api.assessing.reference_risks import constant_risk
+from truerisk.api.assessing.schedule import Schedule
+from truerisk.api.assessing.tested_learners import Kept, risk_of_choice
 from truerisk.api.assessing.tuned_learner import TunedLearner
 from truerisk.api.findings.finding import Finding
 from truerisk.core import present
@@ -42,6 +45,37 @@ class Assessment(Written, Plots):
     the number to report for the whole search. `findings` are what makes the answer fragile.
     Every fit was made by `assess`: what is printed, drawn or written is only arranged.
     """
+
+    @classmethod
+    def of(
+        cls,
+        learners: Mapping[str, TunedLearner],
+        schedule: Schedule,
+        kept: Kept | None,
+        given: Mapping[str, str],
+        missing: Sequence[str] = (),
+    ) -> Assessment:
+        """What was found of these learners, and the conclusion."""
+        order = by_text({name: one.problem.family for name, one in learners.items()})
+        best = ranked({name: one.risk.value for name, one in learners.items()}, order)[0]
+        problem, choice = learners[best].problem, None
+        if len(learners) > 1:
+            choice = risk_of_choice(learners, order, problem, schedule.nested)
+        found = cls(
+            best=best,
+            learners=learners,
+            choice=choice,
+            constant=constant_risk(problem),
+            tuned_by=schedule.methods[0].word,
+            tested_by=schedule.nested.tested_by,
+            testing=schedule.nested,
+            missing=tuple(missing),
+            order=tuple(order),
+            problem=problem,
+            given=given,
+            kept=kept,
+        )
+        return replace(found, conclusion=conclude(found))
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:

@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from truerisk.api.road.fit_params import fit_params_with_weight
 from truerisk.api.road.outer_splits import parts_of
-from truerisk.api.road.problem import settings_seed
+from truerisk.api.road.problem import Problem, problem_on, settings_seed
 from truerisk.core.arguments import shown
 from truerisk.core.errors import BadData, UnknownName, named
 from truerisk.core.family import Family
@@ -28,10 +29,13 @@ from truerisk.core.table.data import Data, Task
 from truerisk.core.table.rows import n_columns
 from truerisk.core.ties import tied_groups
 from truerisk.datasets.roles import MOST_INTEGER_CLASSES
+from truerisk.engines.running.shared_steps import beginning_alike
+from truerisk.engines.running.trie import Tries
 
 __all__ = [
     "by_text",
     "families_of",
+    "problems_of",
     "ranked",
     "read_learners",
     "rows_for",
@@ -101,6 +105,25 @@ def families_of(named: Named, data: Data, methods: Iterable[Any] = (None,)) -> M
         raise BadData("X has no columns to choose learners for; give learners as a dict.")
     size = {"n_classes": data.n_classes, "n_rows": data.n_rows, "parts": parts_of(data, methods)}
     return word_families(named, data.task, columns=_layout(data.X, columns), **size)
+
+
+def problems_of(
+    named_learners: Named, data: Data, methods: Iterable[Any], sample_weight: Any, **asked: Any
+) -> dict[str, Problem]:
+    """The problem of every learner, on rows as it takes them, with what was asked of all.
+
+    Learners behind the same steps find what the steps of the others gave.
+    """
+    data = rows_for(named_learners, data)
+    families = families_of(named_learners, data, methods)
+    alike, steps = beginning_alike(families), Tries()
+    problems = {}
+    for name, family in families.items():
+        with named(name):  # a learner that takes no weights is refused by its name
+            weights = fit_params_with_weight(family.estimator, sample_weight, {})
+        problem = problem_on(data, family, fit_params=weights, **asked)
+        problems[name] = replace(problem, steps=steps) if name in alike else problem
+    return problems
 
 
 def word_families(

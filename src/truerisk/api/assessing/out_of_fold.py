@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal
 
 import numpy as np
 
 from truerisk.api.road.event import Event
 from truerisk.api.road.problem import Problem
-from truerisk.api.road.run import is_in_time
+from truerisk.api.road.run import Run, is_in_time
 from truerisk.core import present
-from truerisk.core.answers import Answers
-from truerisk.core.contracts import Keeper, Request
+from truerisk.core.answers import Answers, Response
+from truerisk.core.contracts import Keeper
 from truerisk.core.errors import FitFailed, NoEngine, Refusal
-from truerisk.core.evaluation import Winners
 from truerisk.core.statistics.calibration import Calibration
 from truerisk.core.statistics.roc import RocCurve
-from truerisk.engines.settings import response_refusal
-from truerisk.methods.parts.procedure import Procedure, by_fit
+from truerisk.methods.parts.procedure import by_fit
 
 __all__ = ["OutOfFold", "calibration_of", "out_of_fold", "refits", "roc_of", "without_interval"]
 
@@ -45,7 +42,7 @@ class OutOfFold:
     questions of the outer splits, for which `n_fits` were made.
     """
 
-    response: Literal["probability", "score"]
+    response: Response
     rows: np.ndarray
     split: np.ndarray
     values: np.ndarray
@@ -54,58 +51,42 @@ class OutOfFold:
     n_fits: int = 0
 
 
-def out_of_fold(
-    problem: Problem,
-    tested: Answers | None,
-    winners: Winners | None,
-    procedure: Procedure,
-    keeper: Keeper | None = None,
-) -> OutOfFold | str:
+def out_of_fold(run: Run, keeper: Keeper | None = None) -> OutOfFold | str:
     """Fit each outer split's winner again and keep probabilities, or decision values.
 
-    `tested` are the answers of the outer splits of `procedure`, `winners` who gave them. The models
-    are those that were tested: same rows, same settings, same seeds. Answers of a model to rows
-    that it saw, as bootstrap methods ask for besides, are left out. A sentence says why there are
-    none.
+    The models are those that were tested: same rows, same settings, same seeds. Answers of a model
+    to rows that it saw, as bootstrap methods ask for besides, are left out. A sentence says why
+    there are none.
     """
+    problem, evaluation = run.problem, run.honest.evaluation
+    tested, winners = evaluation.answers, evaluation.winners
     if problem.data.task != "classification":
         return "answers of a regression are numbers, and have no probabilities."
     if tested is None or winners is None or not tested.answered.all():
         return "a fit failed in an outer split, so some rows have no answer."
     plan = tested.plan
-    response = _response(problem)
-    if response is None:
+    if problem.richest is None:
         return NEITHER
     for told in (tested, *tested.also):
-        if told.response == response:
-            return _first(problem, procedure, told, response)
+        if told.response == problem.richest.response:
+            return _first(run, told)
     try:
-        passes = procedure.testing_pass(len(problem.family))
-        asking = problem.asking(passes=passes, keeper=keeper)
-        answers = asking.answers(plan, Request(response), by_fit(plan, winners.candidate))
+        only = by_fit(plan, winners.candidate)
+        answers = run.asking_winners(keeper).answers(plan, problem.richest, only)
     except NoEngine as refusal:  # no other engine answers in the place of the one that was named
         return str(refusal)
     except (FitFailed, Refusal):  # the fitted model gives no such answers
         return NEITHER
     if not (answers.answered.all() and np.isfinite(answers.values).all()):
         return NEITHER
-    return _first(problem, procedure, answers, response, answers.n_fits)
+    return _first(run, answers, answers.n_fits)
 
 
 def refits(problem: Problem) -> bool:
     """Whether the winners are fitted again for it: no loss asked for what they can say."""
-    if problem.data.task != "classification" or (response := _response(problem)) is None:
+    if problem.data.task != "classification" or problem.richest is None:
         return False
-    return all(loss.response != response for loss in problem.losses)
-
-
-def _response(problem: Problem) -> Literal["probability", "score"] | None:
-    """What the learner can be asked: probabilities, or decision values of two classes."""
-    responses: tuple[Literal["probability", "score"], ...] = ("probability", "score")
-    for response in responses:
-        if response_refusal(problem.family, problem.data, Request(response)) is None:
-            return response
-    return None
+    return all(loss.response != problem.richest.response for loss in problem.losses)
 
 
 def roc_of(found: OutOfFold, problem: Problem) -> RocCurve | str:
@@ -164,9 +145,7 @@ def calibration_of(found: OutOfFold, problem: Problem) -> Calibration | None:
     )
 
 
-def _first(
-    problem: Problem, procedure: Procedure, answers: Answers, response: Any, n_fits: int = 0
-) -> OutOfFold | str:
+def _first(run: Run, answers: Answers, n_fits: int = 0) -> OutOfFold | str:
     """The first answer to every row by a model that did not see it."""
     plan, values = answers.plan, answers.values[0]
     seen = np.concatenate([plan.seen(q) for q in range(plan.n_questions)])
@@ -176,5 +155,5 @@ def _first(
         return "every row was tested by models that saw it."
     split = np.repeat(np.arange(plan.n_questions), plan.test_sizes)
     at = unseen[first]
-    ordered = is_in_time(problem.data, procedure, answers)
-    return OutOfFold(response, kept, split[at], values[at], answers, ordered, n_fits)
+    ordered = is_in_time(run.problem.data, run.honest.method, answers)
+    return OutOfFold(answers.response, kept, split[at], values[at], answers, ordered, n_fits)

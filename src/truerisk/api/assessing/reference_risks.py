@@ -175,12 +175,12 @@ def as_given(run: Run, curve: RiskCurve) -> AsGiven | None:
     None as well where the losses are not those of the same fits on the same rows, or go forward in
     time, so that nothing says how sure their difference is.
     """
-    assert run.tuned is not None and run.tested is not None
     data, risk = run.problem.data, run.risk
     place = number_as_given(run.problem.family)
     if place is None or place == curve.best or risk.value is None or risk.ordered:
         return None
-    known, tested = run.tuned.evaluation.answers, run.tested.evaluation.answers
+    known = None if run.tuned is None else run.tuned.evaluation.answers
+    tested = run.honest.evaluation.answers
     if known is None or tested is None or not tested.plan.asks_like(known.plan):
         return None
     given = curve[place]

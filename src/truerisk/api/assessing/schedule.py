@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -16,7 +16,8 @@ from truerisk.api.assessing.pace import pace_of
 from truerisk.api.learning.measured import measure
 from truerisk.api.learning.tested_learner import TestedLearner, testing, usual_sizes
 from truerisk.api.road.outer_splits import testing_method, usual_word
-from truerisk.api.road.problem import Problem, drawn
+from truerisk.api.road.problem import Problem, drawn, with_words
+from truerisk.api.road.run import Computed, compute, of_tuning
 from truerisk.core.arguments import shown
 from truerisk.core.contracts import Keeper, Method, Request
 from truerisk.core.errors import (
@@ -30,7 +31,7 @@ from truerisk.core.errors import (
 )
 from truerisk.core.learning_curve import LearningCurve
 from truerisk.core.plan.plan import Plan
-from truerisk.core.progress import stage
+from truerisk.core.progress import Count, stage
 from truerisk.core.registry import closest
 from truerisk.engines.generic import Generic
 from truerisk.engines.templates.one_fit import OneFit
@@ -47,8 +48,6 @@ __all__ = [
     "PlannedCurve",
     "Schedule",
     "curves_asked",
-    "fits_of",
-    "fits_of_curves",
     "forecast",
     "planned_curves",
     "planned_fits",
@@ -69,25 +68,22 @@ def usual_method(n_rows: int) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Schedule:
-    """The methods that compare settings, the first of which tunes, and the one that tests.
-
-    `given` are the further arguments that change the numbers, as they were typed.
-    """
+    """The methods that compare settings, the first of which tunes, and the one that tests."""
 
     methods: tuple[Method, ...]
     plans: tuple[Plan, ...]
     nested: Procedure
     nested_plan: Plan
-    given: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def draw(
-        cls, problem: Problem, methods: Sequence[Any] | None, outer: Any, *, several: bool
+        cls, problems: Mapping[str, Problem], methods: Sequence[Any] | None, outer: Any
     ) -> Schedule:
-        """Check the methods and draw their plans; `several` learners are compared inside, too.
+        """Check the methods and draw their plans; several learners are compared inside, too.
 
         A method that is None is the usual one for so many rows.
         """
+        problem, several = next(iter(problems.values())), len(problems) > 1
         usual = usual_word(problem.data, usual_method(problem.data.n_rows))
         chosen = tuple(as_method(method) for method in methods or (usual,))
         for method in chosen:
@@ -102,16 +98,31 @@ class Schedule:
         *plans, nested_plan = (drawn(plain, method)[2] for method in (*chosen, nested))
         return cls(chosen, tuple(plans), nested, nested_plan)
 
-    def fits(self, n_settings: int, *, twice: bool = False) -> int:
-        """How many fits a learner with so many settings needs, with that of the apparent risk.
+    def tuned(self, problem: Problem, count: Count, keeper: Keeper | None) -> list[Computed]:
+        """The risk of every setting on all rows, by each of the methods."""
+        found = []
+        for method, plan in zip(self.methods, self.plans, strict=True):
+            asked = of_tuning(replace(problem, interval=None), method)
+            found.append(compute(asked, method, plan=plan, keeper=keeper))
+            count.finish(found[-1].evaluation.n_fits)
+        return found
 
-        Where its scores are asked apart from its labels, the outer winners are fitted `twice`.
+    def worded(self, problem: Problem) -> Problem:
+        """The problem with the words of its intervals, as the plan that tests has them."""
+        return with_words(replace(problem, calibrated="all"), self.nested, self.nested_plan)
+
+    def fits(self, problem: Problem) -> int:
+        """How many fits a learner needs, with that of the apparent risk.
+
+        Where its scores are asked apart from its labels, the outer winners are fitted twice. A
+        search is fitted once more, for its own claim.
         """
+        n_settings = len(problem.family)
         fits = sum(plan.n_fits for plan in self.plans) * n_settings + 1
-        fits += self.outside.n_fits * (twice + (not self.shares_fits))
+        fits += self.outside.n_fits * (refits(problem) + (not self.shares_fits))
         if self.nested.asks_inside(n_settings):
             fits += self.inside.n_fits * n_settings
-        return fits
+        return fits + tunes_inside(problem.family)
 
     @cached_property
     def outside(self) -> Plan:
@@ -143,7 +154,7 @@ class PlannedCurve:
     @classmethod
     def of(cls, problem: Problem, schedule: Schedule) -> PlannedCurve:
         """Tested by the folds of the outer splits, tuned inside by what tunes on all rows."""
-        alone = replace(problem, scores={}, interval=None)
+        alone = replace(problem, scores={}, interval=None, steps=None)
         learner = TestedLearner(alone, _folds_of(schedule, problem), schedule.methods[0])
         sizes = tuple(usual_sizes(learner, learner.whole()))
         fits = [plan.n_fits * n for size in sizes for plan, n in learner.asked(size)]
@@ -256,55 +267,35 @@ def forecast(
     The fits are exact. The seconds follow from the pace (`pace.py`) of tuning, of tuning inside
     each outer split, and of testing what was chosen there.
     """
-    first = next(iter(problems.values()))
-    schedule = Schedule.draw(first, methods, outer, several=len(problems) > 1)
+    schedule = Schedule.draw(problems, methods, outer)
     curves = planned_curves(learning_curve, problems, schedule)
     expected = []
     for name, problem in problems.items():
         with named(name):
-            one = _of_one(name, problem, schedule)
-            expected.append(_with_curve(one, curves.get(name, "")))
+            fits, seconds = schedule.fits(problem), _seconds(problem, schedule)
+            curve = curves.get(name, "")
+            if not isinstance(curve, str):
+                fits, seconds = fits + curve.n_fits, seconds + curve.seconds()
+            expected.append(Forecast(name, len(problem.family), fits, seconds))
     return expected
 
 
-def _with_curve(one: Forecast, curve: PlannedCurve | str) -> Forecast:
-    """With the fits and seconds of the learning curve, where there will be one."""
-    if isinstance(curve, str):
-        return one
-    return replace(one, fits=one.fits + curve.n_fits, seconds=one.seconds + curve.seconds())
-
-
-def fits_of_curves(
-    given: Any, problems: Mapping[str, Problem], methods: Sequence[Any] | None, outer: Any
-) -> int:
-    """How many fits the learning curves that were asked for take in all."""
-    if given is None:
-        return 0
-    first = next(iter(problems.values()))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # `assess` gives the same warnings when it draws
-        schedule = Schedule.draw(first, methods, outer, several=len(problems) > 1)
-        curves = planned_curves(given, problems, schedule).values()
-    return sum(0 if isinstance(curve, str) else curve.n_fits for curve in curves)
-
-
 def planned_fits(
-    problem: Problem, sizes: Sequence[int], methods: Sequence[Any] | None, outer: Any
-) -> int:
-    """How many fits learners with so many settings need in all."""
+    problems: Mapping[str, Problem],
+    methods: Sequence[Any] | None,
+    outer: Any,
+    learning_curve: Any = None,
+) -> tuple[int, int]:
+    """How many fits the learners need in all, and how many more their learning curves take."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # `assess` gives the same warnings when it draws
-        schedule = Schedule.draw(problem, methods, outer, several=len(sizes) > 1)
-    return sum(schedule.fits(size, twice=refits(problem)) for size in sizes)
+        schedule = Schedule.draw(problems, methods, outer)
+        curves = planned_curves(learning_curve, problems, schedule).values()
+    fits = sum(map(schedule.fits, problems.values()))
+    return fits, sum(0 if isinstance(curve, str) else curve.n_fits for curve in curves)
 
 
-def fits_of(problem: Problem, schedule: Schedule) -> int:
-    """How many fits a learner needs: those of the plans, and one of a search for its own claim."""
-    fits = schedule.fits(len(problem.family), twice=refits(problem))
-    return fits + tunes_inside(problem.family)
-
-
-def _of_one(name: str, problem: Problem, schedule: Schedule) -> Forecast:
+def _seconds(problem: Problem, schedule: Schedule) -> float:
     settings, outside, inside = len(problem.family), schedule.outside, schedule.inside
     paces = [(pace_of(problem, plan), plan) for plan in schedule.plans]
     like = paces[0][0]
@@ -313,5 +304,4 @@ def _of_one(name: str, problem: Problem, schedule: Schedule) -> Forecast:
     if schedule.nested.asks_inside(settings):
         paces.append((pace_of(problem, inside, like=like), inside))
     seconds = sum(pace.seconds(plan.n_fits) for pace, plan in paces) + tested[0].seconds(1)
-    seconds += tested[0].each * tunes_inside(problem.family)
-    return Forecast(name, settings, fits_of(problem, schedule), seconds)
+    return seconds + tested[0].each * tunes_inside(problem.family)

@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from time import perf_counter
 
 import numpy as np
 
-from truerisk.api.assessing.out_of_fold import OutOfFold, calibration_of, roc_of
-from truerisk.api.assessing.reference_risks import AsGiven
+from truerisk.api.assessing.out_of_fold import OutOfFold, calibration_of, out_of_fold, roc_of
+from truerisk.api.assessing.own_claim import claimed_by, tunes_inside
+from truerisk.api.assessing.reference_risks import AsGiven, as_given
+from truerisk.api.assessing.schedule import PlannedCurve, Schedule
 from truerisk.api.road.outer_splits import OuterFold, Stability
-from truerisk.api.road.problem import Problem
+from truerisk.api.road.problem import Problem, drawn
+from truerisk.api.road.run import Computed, Run, curve_of
 from truerisk.core import present
 from truerisk.core.answers import Answers
-from truerisk.core.evaluation import Winners
+from truerisk.core.contracts import Keeper, Terms
+from truerisk.core.errors import FitFailed, NoEngine
+from truerisk.core.evaluation import Evaluation, Winners
+from truerisk.core.family import Family
 from truerisk.core.learning_curve import FURTHEST, ExpectedRisk, LearningCurve
+from truerisk.core.progress import Count
 from truerisk.core.results import RiskCurve, RiskEstimate
 from truerisk.core.statistics.calibration import Calibration
 from truerisk.core.statistics.roc import RocCurve
+from truerisk.methods.single_fit import Apparent
 
 __all__ = ["TunedLearner"]
 
@@ -53,6 +63,61 @@ class TunedLearner(present.Brief):
     claim: RiskEstimate | str | None = None
     as_given: AsGiven | None = None
     learning: LearningCurve | str | None = field(default=None, repr=False)
+
+    @classmethod
+    def of(
+        cls,
+        problem: Problem,
+        tuned: Sequence[Computed],
+        schedule: Schedule,
+        count: Count,
+        keeper: Keeper | None,
+    ) -> TunedLearner:
+        """The honest risk of tuning this learner, put beside what the tuning found."""
+        started = perf_counter()
+        run = Run(problem, schedule.methods[0], schedule.nested, tuned=tuned[0])
+        run = run.test(plan=schedule.nested_plan, keeper=keeper)
+        count.finish(run.honest.n_made)
+        curve, found = run.curve, run.honest.evaluation
+        inside = tunes_inside(problem.family)  # one more fit, on all rows
+        claim = claimed_by(problem, curve[0]) if inside else None
+        if len(curve) == 1 and not inside:
+            claim = present.NOTHING_CHOSEN
+        with warnings.catch_warnings():  # these models have said before what they warn of
+            warnings.simplefilter("ignore")
+            held_out = out_of_fold(run, keeper)
+            apparent = apparent_risk(problem, curve.best, keeper)
+        again = 1 + inside + (0 if isinstance(held_out, str) else held_out.n_fits)
+        count.finish(again)
+        return cls(
+            curve=curve,
+            criteria=_by_word([curve_of(computed) for computed in tuned[1:]]),
+            risk=run.risk,
+            outer=run.outer,
+            stability=run.stability(curve.best),
+            n_fits=sum(one.n_made for one in (*tuned, run.honest)) + again,
+            seconds=sum(one.seconds for one in tuned) + perf_counter() - started,
+            answers=found.answers,
+            shaken=found.shaken,
+            winners=found.winners,
+            problem=problem,
+            apparent=apparent,
+            held_out=held_out,
+            claim=claim,
+            as_given=as_given(run, curve),
+        )
+
+    def with_curve(
+        self, curve: PlannedCurve | str, count: Count, keeper: Keeper | None
+    ) -> TunedLearner:
+        """With its learning curve, or with the reason why it has none."""
+        if isinstance(curve, str):
+            return replace(self, learning=curve)
+        started = perf_counter()
+        learning, n_fits = curve.measured(keeper), self.n_fits + curve.n_fits
+        count.finish(curve.n_fits)
+        seconds = self.seconds + perf_counter() - started
+        return replace(self, learning=learning, n_fits=n_fits, seconds=seconds)
 
     def __str__(self) -> str:
         return f"{present.params_text(self.curve.best_params)}: {self.risk}"
@@ -138,3 +203,40 @@ class TunedLearner(present.Brief):
         if self.risk.value is None or selected.value is None:
             return None
         return self.risk.value - selected.value
+
+
+def _by_word(curves: Sequence[RiskCurve]) -> dict[str, RiskCurve]:
+    """Curves by the word of their method; a word that comes again gets a number."""
+    found: dict[str, RiskCurve] = {}
+    for curve in curves:
+        word = curve.common.method
+        again = sum(other.common.method == word for other in found.values())
+        found[f"{word} ({again + 1})" if again else word] = curve
+    return found
+
+
+def apparent_risk(
+    problem: Problem, candidate: int, keeper: Keeper | None = None
+) -> RiskEstimate | None:
+    """The risk of one setting on the rows of its fit; None where that fails or is refused."""
+    started, method = perf_counter(), Apparent()
+    problem, _, plan = drawn(replace(problem, scores={}, interval=None), method)
+    data = problem.data
+    asking = problem.asking(keeper=keeper)
+    try:
+        answers = asking(plan, np.full(plan.n_fits, candidate))
+    except (FitFailed, NoEngine):
+        return None
+    terms = Terms(problem.confidence_level, problem.rule, 1)
+    tested = tuple(method.reduce(answers, data, problem.loss, terms))
+    alone = Family(problem.family.estimator, (problem.family.candidates[candidate],))
+    computed = Computed(
+        replace(problem, family=alone),
+        method,
+        Evaluation(plan, tested, answers.n_fits, answers=answers),
+        asking.engine,
+        asking.refusals,
+        perf_counter() - started,
+        answers.n_fits,
+    )
+    return curve_of(computed)[0]

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -20,7 +20,7 @@ from truerisk.api.road.fit_params import (
     with_rows_inside,
 )
 from truerisk.core.arguments import check_level, shown
-from truerisk.core.contracts import Method, Rule, Streams
+from truerisk.core.contracts import Method, Request, Rule, Streams
 from truerisk.core.errors import BadArgument, Refusal, UnknownName
 from truerisk.core.family import Family
 from truerisk.core.loss_words import as_loss
@@ -31,6 +31,7 @@ from truerisk.core.present import of_class
 from truerisk.core.table.data import Data
 from truerisk.core.version import __version__
 from truerisk.engines.asking import Asking
+from truerisk.engines.settings import response_refusal
 from truerisk.engines.workers.executors import workers_of
 from truerisk.methods.interval_forms import as_form
 from truerisk.methods.interval_wanted import with_interval
@@ -84,6 +85,16 @@ class Problem:
     def losses(self) -> list[Loss]:
         """The loss and the further ones."""
         return [self.loss, *(score.loss for score in self.scores.values())]
+
+    @cached_property
+    def richest(self) -> Request | None:
+        """The richest answer that the learner gives; None where labels are all there is."""
+        if self.data.task == "regression":
+            return Request("value")
+        for request in (Request("probability"), Request("score")):
+            if response_refusal(self.family, self.data, request) is None:
+                return request
+        return None
 
     def by(self, executor: Any) -> Problem:
         """The same, its fits made by another executor; None keeps its own."""

@@ -36,6 +36,7 @@ from truerisk.core.plan.order import is_ordered
 from truerisk.core.plan.plan import Plan
 from truerisk.core.results import RiskCurve, RiskEstimate, dress
 from truerisk.core.table.data import Data
+from truerisk.engines.asking import Asking
 from truerisk.methods.interval_forms import as_form
 from truerisk.methods.parts.paired_losses import PairedAnswers
 from truerisk.methods.parts.procedure import Procedure, by_rule
@@ -157,25 +158,33 @@ class Run:
         assert self.tuned is not None
         return curve_of(self.tuned)
 
+    @property
+    def honest(self) -> Computed:
+        """What testing found."""
+        assert self.tested is not None
+        return self.tested
+
     @cached_property
     def risk(self) -> RiskEstimate:
         """The honest risk of the procedure."""
-        assert self.tested is not None
-        found = procedure_of(self.tested)
-        assert found is not None  # of a method that tests a procedure
-        return found
+        risk = procedure_of(self.honest)
+        assert risk is not None  # of a method that tests a procedure
+        return risk
 
     @property
     def outer(self) -> tuple[OuterFold, ...]:
         """What happened in each outer split."""
-        assert self.tested is not None
-        return outer_folds(self.tested.evaluation.units, self.problem.family.candidates)
+        return outer_folds(self.honest.evaluation.units, self.problem.family.candidates)
 
     def stability(self, best: int) -> Stability:
         """How the outer splits agree with the setting that was chosen on all rows."""
-        assert self.tested is not None
-        candidates = self.problem.family.candidates
-        return stability(self.tested.evaluation.units, candidates, best)
+        return stability(self.honest.evaluation.units, self.problem.family.candidates, best)
+
+    def asking_winners(self, keeper: Keeper | None = None) -> Asking:
+        """The way to further answers of the models that were tested: they are fitted again."""
+        assert self.testing is not None
+        passes = self.testing.testing_pass(len(self.problem.family))
+        return self.problem.asking(passes=passes, keeper=keeper)
 
 
 def of_tuning(problem: Problem, method: Method) -> Problem:

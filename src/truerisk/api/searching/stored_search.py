@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -84,20 +84,22 @@ def check_store(store: Any, random_state: Any) -> None:
 
 
 @contextmanager
-def opened(store: Any, problem: Problem) -> Iterator[StoredSearch]:
-    """The store of a search, made where it is not there; a model without a key is refused."""
+def opened(
+    store: Any, problems: Mapping[str, Problem], *, kind: str, mixed_versions: bool = False
+) -> Iterator[StoredSearch]:
+    """The store of learners by name, made where it is not there; one without a key is refused."""
     if store is None:
         yield StoredSearch()
         return
     from truerisk.study.keeping import keeping
-    from truerisk.study.versions import SEARCH
 
-    family = problem.family
+    first = next(iter(problems.values()))
     with keeping(
         store,
-        {family.name: family},
-        scorers=[getattr(loss, "scorer", None) for loss in problem.losses],
-        workers=workers_of(problem.executor) or 1,
-        kind=SEARCH,
+        {name: problem.family for name, problem in problems.items()},
+        scorers=[getattr(loss, "scorer", None) for loss in first.losses],
+        workers=workers_of(first.executor) or 1,
+        mixed_versions=mixed_versions,
+        kind=kind,
     ) as keeper:
         yield StoredSearch(keeper, store_of(store, example="search.db"))

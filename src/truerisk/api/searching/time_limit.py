@@ -66,8 +66,7 @@ class Tried:
 
     def tested(self, run: Run) -> Run:
         """The run whose honest risk has its seconds, and what was left out."""
-        assert run.tested is not None
-        return replace(run, tested=self._told(run.tested, self.seconds[1]))
+        return replace(run, tested=self._told(run.honest, self.seconds[1]))
 
     def _told(self, computed: Computed, seconds: float) -> Computed:
         refusals = self.refusals | dict(computed.refusals)

@@ -17,11 +17,10 @@ from truerisk.core.answers import Answers, Response
 from truerisk.core.contracts import Request
 from truerisk.core.errors import Refusal
 from truerisk.core.results import RiskEstimate
-from truerisk.engines.settings import response_refusal
 from truerisk.methods.nested import Pairs
 from truerisk.methods.parts.procedure import Procedure, by_fit
 
-__all__ = ["HonestRun", "asked_of", "asking_besides", "honest_run", "richest", "richest_request"]
+__all__ = ["HonestRun", "asked_of", "asking_besides", "honest_run", "richest"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,25 +109,13 @@ def asked_of(
 
 def honest_run(asked: Run, given: Any) -> HonestRun:
     """From the search that was tested already where it keeps what is needed, else one run."""
-    wanted = richest_request(asked.problem)
+    wanted = asked.problem.richest
     if not isinstance(given, HonestSearchCV) or not hasattr(given, "risk_"):
         return _tested(asked, wanted)
     found = _of_search(asked, given)
     if found is None:
         return replace(_tested(asked, wanted), fitted=given)
     return found if wanted is None else _with(found, wanted)
-
-
-def richest_request(problem: Problem) -> Request | None:
-    """The richest answer that the learner gives; None where labels are all there is."""
-    if problem.data.task == "regression":
-        return Request("value")
-    responses: tuple[Response, ...] = ("probability", "score")
-    for response in responses:
-        request = Request(response)
-        if response_refusal(problem.family, problem.data, request) is None:
-            return request
-    return None
 
 
 LOSSES: Mapping[str, str] = {"probability": "brier", "score": "auc", "value": "squared"}
@@ -138,8 +125,7 @@ def _tested(asked: Run, wanted: Request | None) -> HonestRun:
     """One honest run, in which the models are asked the richest answers besides."""
     problem = asked.problem if wanted is None else asking_besides(asked.problem, wanted)
     run = replace(asked, problem=problem).test()
-    risk, told = run.risk, run.tested
-    assert told is not None
+    risk, told = run.risk, run.honest
     if risk.value is None or told.evaluation.winners is None:
         raise Refusal("a fit failed in an outer split, so some rows have no answer.")
     answered = risk.answered
@@ -193,7 +179,6 @@ def _with(found: HonestRun, wanted: Request) -> HonestRun:
     answered = found.answered
     if wanted.response in {one.response for one in answered.told}:
         return found
-    problem, plan = found.problem, answered.told[0].plan
-    passes = found.testing.testing_pass(len(problem.family))
-    asking = problem.asking(passes=passes)
+    plan = answered.told[0].plan
+    asking = found.asked.asking_winners()
     return found.with_answers(asking.answers(plan, wanted, by_fit(plan, found.winners)))

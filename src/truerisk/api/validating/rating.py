@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.api.road.event import Event
-from truerisk.api.validating.honest import HonestRun, richest_request
+from truerisk.api.validating.honest import HonestRun
 from truerisk.api.validating.pair_answers import pair_answers
 from truerisk.api.validating.rank_estimates import score_of
 from truerisk.api.validating.resampled import Resampled, resampled
@@ -209,7 +209,7 @@ IN_TIME = (
 
 def _answers_of_all(run: HonestRun) -> np.ndarray:
     """What the model of all rows says of these rows: that of the search, or one more fit."""
-    problem, request = run.problem, richest_request(run.problem)
+    problem, request = run.problem, run.problem.richest
     assert request is not None  # else there is nothing to rate
     fitted = getattr(run.fitted, "best_estimator_", None)
     if fitted is not None:

@@ -63,9 +63,8 @@ def _features(run: HonestRun) -> FeatureStability:
     if count is None:
         raise Refusal("X has no columns: no features were selected.")
     names = column_names(problem.data.X) or [f"column {j}" for j in range(count)]
-    asking = problem.asking(passes=run.testing.testing_pass(len(problem.family)))
     held_out = np.unique(plan.fit[~plan.own_rows])
-    models = asking.models(plan, by_fit(plan, run.winners), held_out)
+    models = run.asked.asking_winners().models(plan, by_fit(plan, run.winners), held_out)
     selected = np.array([selected_features(model, count) for model in models])
     level = problem.confidence_level
     return FeatureStability.of(selected, tuple(names), confidence_level=level, n_fits=len(selected))

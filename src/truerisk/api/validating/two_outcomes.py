@@ -11,7 +11,7 @@ import numpy as np
 from truerisk.api.assessing.out_of_fold import OVERLAP, without_interval
 from truerisk.api.road.event import Event
 from truerisk.api.validating.calibration_part import calibration_of
-from truerisk.api.validating.honest import HonestRun, richest_request
+from truerisk.api.validating.honest import HonestRun
 from truerisk.api.validating.rating import Rating
 from truerisk.api.validating.resampled import Resampled
 from truerisk.api.validating.wishes import Wishes
@@ -81,7 +81,7 @@ def _why_not(run: HonestRun, held: HeldOut, event: Event | None) -> str | None:
             f"it is defined for two outcomes, and y has {data.n_classes} classes: name the one "
             f"that is the event, such as positive={data.label(1)!r}; the others are the rest."
         )
-    if richest_request(run.problem) is None:
+    if run.problem.richest is None:
         return "the model gives neither probabilities nor decision values."
     return None
 
