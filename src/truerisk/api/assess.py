@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from truerisk.api.assessing.assessment import Assessment
+from truerisk.api.assessing.assessment import Assessment, assessed
 from truerisk.api.assessing.families import problems_of, read_learners, task_of
 from truerisk.api.assessing.schedule import PlannedCurve, Schedule, planned_curves
 from truerisk.api.assessing.tested_learners import Kept
@@ -174,7 +174,7 @@ def _assess_each(
     """Tune all learners, then test each: what one of them refuses is known before the long part."""
     done: dict[str, TunedLearner] = {}
     missing: tuple[str, ...] | None = None  # of an interruption
-    keeper = stored.as_keeper
+    keeper = stored.keeper
     total = sum(map(schedule.fits, problems.values()))
     total += sum(curve.n_fits for curve in curves.values() if not isinstance(curve, str))
     try:
@@ -196,7 +196,7 @@ def _assess_each(
         )
     fits = stored.fits
     kept = None if fits is None else Kept(fits.found, fits.added)
-    assessed = Assessment.of(done, schedule, kept, given, missing or ()) if done else None
-    if missing is not None or assessed is None:
-        raise Interrupted(assessed, missing or ()) from None
-    return assessed
+    whole = assessed(done, schedule, kept, given, missing or ()) if done else None
+    if missing is not None or whole is None:
+        raise Interrupted(whole, missing or ()) from None
+    return whole

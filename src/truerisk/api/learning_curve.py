@@ -138,7 +138,7 @@ def learning_curve(
     asked = usual_sizes(learner, whole) if sizes is None else checked_sizes(sizes, whole)
     named = {learner.problem.family.name: learner.problem}
     with opened(learner.store, named, kind="search") as stored:
-        found = measure(learner, asked, stored.as_keeper)
+        found = measure(learner, asked, stored.keeper)
         stored.warn_of_another()
     return found
 

@@ -8,23 +8,19 @@ from typing import Any, Self
 
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
 
-from truerisk.api.assessing.reference_risks import AsGiven, as_given
+from truerisk.api.assessing.reference_risks import as_given
 from truerisk.api.road.outer_splits import OuterFold, Stability
-from truerisk.api.road.problem import Problem
 from truerisk.api.road.run import Computed, Run, curve_of
 from truerisk.api.searching.cv_results import chosen_by, own_warning, rated, say_fits
 from truerisk.api.searching.given_search import found_by_search
 from truerisk.api.searching.search_problem import Routed, posed, route, router
-from truerisk.api.searching.search_words import check_race, check_refit, check_verbose
-from truerisk.api.searching.stored_search import Fits, check_store, opened
-from truerisk.api.searching.time_limit import check_time_limit, tried_in_time
+from truerisk.api.searching.search_words import check_race, check_words
+from truerisk.api.searching.stored_search import Fits, opened
+from truerisk.api.searching.time_limit import tried_in_time
 from truerisk.api.searching.tuned_model import LossScorer, Missing, TunedModel
-from truerisk.core.arguments import check_flag, shown
 from truerisk.core.errors import Refusal
-from truerisk.core.family import refuse_no_estimator
 from truerisk.core.progress import stage
 from truerisk.core.results import RiskCurve, RiskEstimate
-from truerisk.engines.running.fitting import fitted_on_all
 
 __all__ = ["HonestSearchCV"]
 
@@ -219,12 +215,7 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         `time` and `block` say when and where rows were taken, as in `estimate_risk`.
         """
         self._forget()
-        refuse_no_estimator(self.estimator)
-        check_refit(self.refit, self.scoring, self.outer)
-        check_flag("return_train_score", self.return_train_score)
-        check_verbose(self.verbose)
-        check_time_limit(self.time_limit)
-        check_store(self.store, self.random_state)
+        check_words(self)
         routed = route(self, groups, params, time, block)
         try:
             return self._fitted(X, y, routed)
@@ -253,7 +244,7 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
                     error_score=self.error_score,
                     several=self.multimetric_,
                     known=tried.tuning,
-                    keeper=stored.as_keeper,
+                    keeper=stored.keeper,
                     **trained,
                 )
                 selected = tried.tuned(selected)
@@ -263,12 +254,16 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
             if run.testing is not None:
                 with stage("honest risk"):
                     known = tried.known(selected)
-                    run = run.test(known=known, keeper=stored.as_keeper)
+                    run = run.test(known=known, keeper=stored.keeper)
                     self._keep_risk(tried.tested(replace(run, tuned=selected)))
             if stored.fits is not None:
                 self.kept_ = stored.fits
         if self.refit:
-            self._refit(run.problem)
+            started = perf_counter()
+            self.best_estimator_ = run.problem.fitted(self.best_index_)
+            self.refit_time_ = perf_counter() - started
+            if hasattr(self.best_estimator_, "feature_names_in_"):
+                self.feature_names_in_ = self.best_estimator_.feature_names_in_
         self.n_splits_ = selected.evaluation.plan.n_questions
         return self
 
@@ -280,7 +275,7 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
     def _keep_selection(self, selected: Computed, results: dict[str, Any]) -> None:
         curve, problem = curve_of(selected), selected.problem
         if callable(self.refit):
-            curve = replace(curve, best=chosen_by(self.refit, results), rule=shown(self.refit))
+            curve = chosen_by(self.refit, curve, results)
         self.curve_ = curve
         self.loss_ = problem.loss
         self.best_index_ = curve.best
@@ -301,40 +296,25 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
     def _keep_risk(self, run: Run) -> None:
         procedure = run.risk
         risk = _value_of(procedure, "a chosen candidate has a failed fit in an outer split")
-        given = as_given(run, self.curve_)
-        self.risk_ = replace(procedure, notes=_stated(self, procedure.notes, given))
+        notes, given = procedure.notes, as_given(run, self.curve_)
+        if len(self.curve_) > 1:
+            what = f"risk of the procedure: choose among {len(self.curve_)} settings, then fit"
+            first = (f"{what}; not of one setting", *notes[:1])
+            if given is not None and given.suffices(self.confidence_level):
+                first = (*first, f"tuning is not shown to help: {given}")
+            notes = (*first, *notes[1:])
+        self.risk_ = replace(procedure, notes=notes)
         self.scores_ = dict(procedure.scores)
         comparable = self.selected_risk_.loss == procedure.loss
         gap = risk - float(self.curve_.values[self.best_index_])
         self.optimism_ = gap if comparable and len(self.curve_) > 1 else None
         self.outer_, self.stability_ = run.outer, run.stability(self.best_index_)
 
-    def _refit(self, problem: Problem) -> None:
-        seed = (problem.seed, 0) if problem.family.is_random else None
-        started = perf_counter()
-        model = fitted_on_all(problem.family, self.best_index_, problem.data, seed)
-        self.refit_time_ = perf_counter() - started
-        self.best_estimator_ = model
-        if hasattr(model, "feature_names_in_"):
-            self.feature_names_in_ = model.feature_names_in_
-
     # -- scikit-learn -------------------------------------------------------------------------
 
     def get_metadata_routing(self) -> Any:
         """How metadata are routed: to the estimator's fit and to a splitter's split."""
         return router(self)
-
-
-def _stated(
-    search: HonestSearchCV, notes: tuple[str, ...], given: AsGiven | None
-) -> tuple[str, ...]:
-    if len(search.curve_) == 1:
-        return notes
-    what = f"risk of the procedure: choose among {len(search.curve_)} settings, then fit"
-    said: tuple[str, ...] = ()
-    if given is not None and given.suffices(search.confidence_level):
-        said = (f"tuning is not shown to help: {given}",)
-    return (f"{what}; not of one setting", *notes[:1], *said, *notes[1:])
 
 
 def _value_of(estimate: RiskEstimate, otherwise: str) -> float:

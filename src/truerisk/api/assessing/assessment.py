@@ -23,7 +23,7 @@ from truerisk.core.present import signed
 from truerisk.core.results import frame_of
 from truerisk.core.writing import Written, also_written
 
-__all__ = ["Assessment", "Kept", "TunedLearner"]
+__all__ = ["Assessment", "Kept", "TunedLearner", "assessed"]
 
 HEAD = (
     *("learner", "chosen setting", "selected", "honest", "interval"),
@@ -45,37 +45,6 @@ class Assessment(Written, Plots):
     the number to report for the whole search. `findings` are what makes the answer fragile.
     Every fit was made by `assess`: what is printed, drawn or written is only arranged.
     """
-
-    @classmethod
-    def of(
-        cls,
-        learners: Mapping[str, TunedLearner],
-        schedule: Schedule,
-        kept: Kept | None,
-        given: Mapping[str, str],
-        missing: Sequence[str] = (),
-    ) -> Assessment:
-        """What was found of these learners, and the conclusion."""
-        order = by_text({name: one.problem.family for name, one in learners.items()})
-        best = ranked({name: one.risk.value for name, one in learners.items()}, order)[0]
-        problem, choice = learners[best].problem, None
-        if len(learners) > 1:
-            choice = risk_of_choice(learners, order, problem, schedule.nested)
-        found = cls(
-            best=best,
-            learners=learners,
-            choice=choice,
-            constant=constant_risk(problem),
-            tuned_by=schedule.methods[0].word,
-            tested_by=schedule.nested.tested_by,
-            testing=schedule.nested,
-            missing=tuple(missing),
-            order=tuple(order),
-            problem=problem,
-            given=given,
-            kept=kept,
-        )
-        return replace(found, conclusion=conclude(found))
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
@@ -231,6 +200,36 @@ class Assessment(Written, Plots):
         caption = f"{self.title}. {self.conclusion} " + "; ".join(self.legend)
         picture: str = displays.load("ladder-picture")(recorded(self, self.findings, rows=False))
         return present.html_table(caption, HEAD, self.rows()) + picture
+
+
+def assessed(
+    learners: Mapping[str, TunedLearner],
+    schedule: Schedule,
+    kept: Kept | None,
+    given: Mapping[str, str],
+    missing: Sequence[str] = (),
+) -> Assessment:
+    """What was found of these learners, and the conclusion."""
+    order = by_text({name: one.problem.family for name, one in learners.items()})
+    best = ranked({name: one.risk.value for name, one in learners.items()}, order)[0]
+    problem, choice = learners[best].problem, None
+    if len(learners) > 1:
+        choice = risk_of_choice(learners, order, problem, schedule.nested)
+    found = Assessment(
+        best=best,
+        learners=learners,
+        choice=choice,
+        constant=constant_risk(problem),
+        tuned_by=schedule.methods[0].word,
+        tested_by=schedule.nested.tested_by,
+        testing=schedule.nested,
+        missing=tuple(missing),
+        order=tuple(order),
+        problem=problem,
+        given=given,
+        kept=kept,
+    )
+    return replace(found, conclusion=conclude(found))
 
 
 def _narrowed(rows: list[list[str]]) -> list[list[str]]:

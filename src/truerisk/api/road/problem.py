@@ -31,6 +31,7 @@ from truerisk.core.present import of_class
 from truerisk.core.table.data import Data
 from truerisk.core.version import __version__
 from truerisk.engines.asking import Asking
+from truerisk.engines.running.fitting import fitted_on_all
 from truerisk.engines.settings import response_refusal
 from truerisk.engines.workers.executors import workers_of
 from truerisk.methods.interval_forms import as_form
@@ -95,6 +96,11 @@ class Problem:
             if response_refusal(self.family, self.data, request) is None:
                 return request
         return None
+
+    def fitted(self, candidate: int) -> Any:
+        """The model of one setting, fitted on all rows."""
+        seed = (self.seed, 0) if self.family.is_random else None
+        return fitted_on_all(self.family, candidate, self.data, seed)
 
     def by(self, executor: Any) -> Problem:
         """The same, its fits made by another executor; None keeps its own."""

@@ -19,6 +19,7 @@ from truerisk.core.errors import BadArgument, FitFailed, FitFailedWarning
 from truerisk.core.evaluation import Evaluation
 from truerisk.core.plan.training_rows import with_training_rows
 from truerisk.core.present import params_text
+from truerisk.core.results import RiskCurve
 from truerisk.core.ties import tied_groups
 from truerisk.core.warned import warn
 from truerisk.engines.running.fitting import why_of
@@ -220,8 +221,8 @@ def _with_score(found: Evaluation, answered: np.ndarray, risk: float) -> Evaluat
     return replace(found, tested=tuple(tested))
 
 
-def chosen_by(refit: Callable[..., Any], results: Mapping[str, Any]) -> int:
-    """The number of the setting that the function chooses."""
+def chosen_by(refit: Callable[..., Any], curve: RiskCurve, results: Mapping[str, Any]) -> RiskCurve:
+    """The curve whose best setting is that which the function chooses by its number."""
     number, n_settings = refit(results), len(results["params"])
     if not isinstance(number, int | np.integer):
         raise BadArgument(
@@ -232,4 +233,4 @@ def chosen_by(refit: Callable[..., Any], results: Mapping[str, Any]) -> int:
             f"best_index_ index out of range: refit={shown(refit)} gave {number}, and there are "
             f"{n_settings} settings, from 0 on."
         )
-    return int(number)
+    return replace(curve, best=int(number), rule=shown(refit))

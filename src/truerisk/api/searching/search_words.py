@@ -21,9 +21,11 @@ from truerisk.api.searching.scores import (
     named,
     own_score,
 )
-from truerisk.core.arguments import is_number, shown
+from truerisk.api.searching.stored_search import check_store
+from truerisk.core.arguments import check_flag, is_number, shown
 from truerisk.core.contracts import Method
 from truerisk.core.errors import BadArgument, Refusal, UnknownName, said_by
+from truerisk.core.family import refuse_no_estimator
 from truerisk.core.scorer_losses import same_as_scorer
 from truerisk.engines.generic import Generic
 from truerisk.methods.nested import Nested
@@ -34,8 +36,7 @@ __all__ = [
     "Worded",
     "check_chooser",
     "check_race",
-    "check_refit",
-    "check_verbose",
+    "check_words",
     "compared_by",
     "engine_for",
     "worded",
@@ -197,7 +198,25 @@ def engine_for(engine: Any, error_score: Any, outer: Any) -> Any:
     )
 
 
-def check_refit(refit: Any, scoring: Any, outer: Any) -> None:
+def check_words(search: Any) -> None:
+    """Refuse words that no fit is needed to refuse."""
+    refuse_no_estimator(search.estimator)
+    _check_refit(search.refit, search.scoring, search.outer)
+    check_flag("return_train_score", search.return_train_score)
+    verbose, limit = search.verbose, search.time_limit
+    if not isinstance(verbose, Integral) or verbose < 0:
+        raise BadArgument(
+            f"verbose={shown(verbose)}: use 0, or 1 for the number of fits, 2 for a line for each, "
+            "3 for its score as well."
+        )
+    if limit is not None and not (is_number(limit) and 0 < limit < np.inf):
+        raise BadArgument(
+            f"time_limit={shown(limit)}: give seconds, more than 0, or None for no limit."
+        )
+    check_store(search.store, search.random_state)
+
+
+def _check_refit(refit: Any, scoring: Any, outer: Any) -> None:
     """Refuse what says neither whether to refit nor how to choose."""
     if callable(refit):
         if outer is not None:
@@ -229,13 +248,4 @@ def check_chooser(refit: Any, names: Mapping[str, Any], outer: Any) -> None:
         raise BadArgument(
             "refit=False chooses no setting by several scores, so there is no procedure whose risk "
             f"could be estimated: name a score that chooses, refit={first!r}, or use outer=None."
-        )
-
-
-def check_verbose(verbose: Any) -> None:
-    """Refuse what is no number of lines, before fits that may take long."""
-    if not isinstance(verbose, Integral) or verbose < 0:
-        raise BadArgument(
-            f"verbose={shown(verbose)}: use 0, or 1 for the number of fits, 2 for a line for each, "
-            "3 for its score as well."
         )

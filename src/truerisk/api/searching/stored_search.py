@@ -11,7 +11,6 @@ from typing import Any
 
 from truerisk.api.road.problem import Problem
 from truerisk.core.arguments import store_of
-from truerisk.core.contracts import Keeper
 from truerisk.core.errors import BadArgument, TrueRiskWarning
 from truerisk.core.family import Family
 from truerisk.core.warned import warn
@@ -30,16 +29,13 @@ class Fits:
 
 @dataclass(frozen=True, eq=False)
 class StoredSearch:
-    """The open store of a search; without one, `keeper` is None and nothing is kept."""
+    """The open store of a search; without one, nothing is kept.
+
+    Engines leave their fits with the `keeper`; where it is None, with nobody.
+    """
 
     keeper: Any = None
     path: Path | None = None
-
-    @property
-    def as_keeper(self) -> Keeper | None:
-        """What engines leave their fits with."""
-        keeper: Keeper | None = self.keeper
-        return keeper
 
     @property
     def fits(self) -> Fits | None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
@@ -18,27 +17,18 @@ from truerisk.api.road.problem import Problem, drawn
 from truerisk.api.road.run import Computed, Run, of_tuning
 from truerisk.api.searching.stored_search import StoredSearch
 from truerisk.core.answers import Answers, joined
-from truerisk.core.arguments import is_number, shown
 from truerisk.core.contracts import Method
-from truerisk.core.errors import BadArgument, Refusal
+from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
 from truerisk.core.plan.plan import Plan
 from truerisk.core.plan.training_rows import with_training_rows
 from truerisk.core.progress import Listener, Progress, counting, listen, listener
 from truerisk.methods.parts.procedure import Procedure
 
-__all__ = ["Tried", "check_time_limit", "tried_in_time"]
+__all__ = ["Tried", "tried_in_time"]
 
 SHARE = 10  # of the time that is left, at most one part is risked on settings begun at once
 GROWTH = 2  # and at most so many times as many as were begun before
-
-
-def check_time_limit(limit: Any) -> None:
-    """Refuse what is no number of seconds above 0."""
-    if limit is not None and not (is_number(limit) and 0 < limit < np.inf):
-        raise BadArgument(
-            f"time_limit={shown(limit)}: give seconds, more than 0, or None for no limit."
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,7 +190,7 @@ class _Course:
         for one in self.passes:
             begun = self.clock()
             problem = replace(one.problem, family=family)
-            asking = problem.asking(keeper=self.stored.as_keeper, passes=one.number)
+            asking = problem.asking(keeper=self.stored.keeper, passes=one.number)
             found.append(asking(one.plan, besides=one.besides))
             self.refusals |= asking.refusals
             seconds.append(self.clock() - begun)
