@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sklearn.metrics import roc_curve
 
 from truerisk.papers import insa_ozone as module
 from truerisk.papers.experiment import run
@@ -43,16 +42,6 @@ def test_boxes_for_both_tasks_and_a_roc_curve_of_each(report) -> None:
     assert all(len(series.y) == 3 for series in figure.panels[0].series)
     for curve in figure.panels[2].series:
         assert (curve.x[0], curve.y[0], curve.x[-1], curve.y[-1]) == (0, 0, 1, 1)
-
-
-def test_roc_is_scikit_learn_s() -> None:
-    """Every threshold, ties together."""
-    rng = np.random.default_rng(0)
-    scores, truth = rng.integers(0, 6, 40).astype(float), rng.random(40) > 0.5
-    false, true = module._roc(scores, truth)
-    expected = roc_curve(truth, scores, drop_intermediate=False)
-    np.testing.assert_allclose(false, expected[0])
-    np.testing.assert_allclose(true, expected[1])
 
 
 RNG = np.random.default_rng(0)

@@ -6,9 +6,22 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from sklearn.ensemble import (
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.linear_model import Lasso, LinearRegression, LogisticRegression
+from sklearn.neural_network import MLPClassifier, MLPRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+from sklearn.svm import SVC, SVR
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from truerisk.core.family import Family
 from truerisk.core.losses import AUC, Loss, Squared, ZeroOne
+from truerisk.core.statistics.roc import RocCurve
 from truerisk.core.table.data import Data, Task
 from truerisk.datasets.documents import ozone_level
 from truerisk.methods.kfold import KFold
@@ -32,6 +45,8 @@ LEARNERS = (
     "boosting",
     "neural net",
 )
+MANY = 5000  # iterations
+SEEDED: dict[str, Any] = {"random_state": 0}
 THRESHOLD = 150  # of the observed concentration
 TEST_SHARE = 0.2
 FOLDS = 5
@@ -117,7 +132,8 @@ def _findings(draws: Draws) -> Findings:
         )
     )
     truth, scores = draws["truth"][0] == 1, draws["scores"][0]
-    curves = tuple(Series(w, *_roc(of, truth)) for w, of in zip(LEARNERS, scores, strict=True))
+    rocs = [RocCurve.of(truth, of, positive=True) for of in scores]
+    curves = tuple(Series(w, r.fpr, r.tpr) for w, r in zip(LEARNERS, rocs, strict=True))
     chance = Series("chance", np.array([0.0, 1.0]), np.array([0.0, 1.0]), "k:", 0.8)
     roc = Panel(
         "ROC on the first test sample",
@@ -139,15 +155,6 @@ def _findings(draws: Draws) -> Findings:
     )
 
 
-def _roc(scores: np.ndarray, truth: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Rates of "positive where the score exceeds s", for every s."""
-    levels = np.unique(scores)[::-1]
-    said = scores[None, :] >= levels[:, None]
-    rates = [(said[:, rows].mean(axis=1)) for rows in (~truth, truth)]
-    false, true = (np.concatenate([[0.0], rate]) for rate in rates)
-    return false, true
-
-
 insa_ozone = Experiment(
     word="insa-ozone",
     title="INSA lecture: tuned learners on the ozone data",
@@ -163,100 +170,54 @@ insa_ozone = Experiment(
 
 # ---------------------------------------------------------------- the learners, with their grids
 
-SEED = 0
-MANY = 5000
+
+def _lasso_of_classes() -> LogisticRegression:
+    """By the word `penalty` before scikit-learn 1.8, by `l1_ratio` since."""
+    options = {"solver": "liblinear", "max_iter": MANY, **SEEDED}
+    if LogisticRegression().get_params()["penalty"] == "deprecated":
+        return LogisticRegression(l1_ratio=1.0, **options)
+    return LogisticRegression(penalty="l1", **options)
+
+
+OF_LEAVES = {"min_samples_leaf": [5, 10, 20, 40, 80]}
+OF_FEATURES = {"max_features": [2, 4, 8]}
+OF_STEPS: dict[str, list[Any]] = {
+    "n_estimators": [50, 150],
+    "learning_rate": [0.05],
+    "max_depth": [2, 4],
+}
+OF_DECAY = {"alpha": [0.01, 1.0, 10.0]}
+NET = {"early_stopping": True, "learning_rate_init": 0.01, "max_iter": 1000, **SEEDED}
+MODELS: dict[str, dict[str, tuple[Any, dict[str, list[Any]]]]] = {
+    "classification": {
+        # a trace of penalty: stations and their squares are collinear
+        "linear": (LogisticRegression(C=1e4, max_iter=MANY), {}),
+        "lasso": (_lasso_of_classes(), {"C": [0.01, 0.03, 0.1, 0.3, 1.0]}),
+        "SVM": (SVC(), {"C": [0.3, 1.0, 3.0], "gamma": [0.03, 0.1]}),
+        "tree": (DecisionTreeClassifier(**SEEDED), OF_LEAVES),
+        "forest": (RandomForestClassifier(100, **SEEDED), OF_FEATURES),
+        "boosting": (GradientBoostingClassifier(subsample=0.7, **SEEDED), OF_STEPS),
+        "neural net": (MLPClassifier(hidden_layer_sizes=(16,), **NET), OF_DECAY),
+    },
+    "regression": {
+        "linear": (LinearRegression(), {}),
+        "lasso": (Lasso(max_iter=MANY), {"alpha": [0.03, 0.1, 0.3, 1.0, 3.0]}),
+        "SVM": (SVR(epsilon=5.0), {"C": [10.0, 30.0, 100.0], "gamma": [0.03, 0.1]}),
+        "tree": (DecisionTreeRegressor(**SEEDED), OF_LEAVES),
+        "forest": (RandomForestRegressor(100, **SEEDED), OF_FEATURES),
+        "boosting": (GradientBoostingRegressor(subsample=0.7, **SEEDED), OF_STEPS),
+        "neural net": (MLPRegressor(hidden_layer_sizes=(16,), **NET), OF_DECAY),
+    },
+}
 
 
 def ozone_family(word: str, task: Task) -> Family:
-    """A learner of `LEARNERS`; logistic regression stands for linear in classification."""
-    name, _, more = word.partition(", ")
-    model, grid = _MADE[name](task == "classification")
-    steps = _standardised(interactions=bool(more)) if name not in ("tree", "forest") else []
-    from sklearn.pipeline import make_pipeline
-
+    """A learner of `LEARNERS`; its features have mean 0 and variance 1, products too."""
+    name, _, interactions = word.partition(", ")
+    model, grid = MODELS[task][name]
+    steps = [] if name in ("tree", "forest") else [StandardScaler()]
+    if interactions:
+        steps += [PolynomialFeatures(2, include_bias=False), StandardScaler()]
     pipeline = make_pipeline(*steps, model)
     step = pipeline.steps[-1][0]
     return Family.of(pipeline, {f"{step}__{key}": values for key, values in grid.items()})
-
-
-def _standardised(*, interactions: bool) -> list[Any]:
-    """Mean 0 and variance 1, of squares and products too."""
-    from sklearn.preprocessing import PolynomialFeatures, StandardScaler
-
-    products = [PolynomialFeatures(2, include_bias=False), StandardScaler()]
-    return [StandardScaler(), *(products if interactions else [])]
-
-
-def _linear(classes: bool) -> tuple[Any, dict[str, list[Any]]]:
-    from sklearn.linear_model import LinearRegression, LogisticRegression
-
-    if classes:  # a trace of penalty: stations and their squares are collinear
-        return LogisticRegression(C=1e4, max_iter=MANY), {}
-    return LinearRegression(), {}
-
-
-def _lasso(classes: bool) -> tuple[Any, dict[str, list[Any]]]:
-    from sklearn.linear_model import Lasso, LogisticRegression
-
-    if classes:
-        costs = [0.01, 0.03, 0.1, 0.3, 1.0]
-        return _lasso_of_classes(LogisticRegression), {"C": costs}
-    return Lasso(max_iter=MANY), {"alpha": [0.03, 0.1, 0.3, 1.0, 3.0]}
-
-
-def _lasso_of_classes(kind: Any) -> Any:
-    """By the word `penalty` before scikit-learn 1.8, by `l1_ratio` since."""
-    options = {"solver": "liblinear", "max_iter": MANY, "random_state": SEED}
-    if kind().get_params()["penalty"] == "deprecated":
-        return kind(l1_ratio=1.0, **options)
-    return kind(penalty="l1", **options)
-
-
-def _svm(classes: bool) -> tuple[Any, dict[str, list[Any]]]:
-    from sklearn.svm import SVC, SVR
-
-    if classes:
-        return SVC(), {"C": [0.3, 1.0, 3.0], "gamma": [0.03, 0.1]}
-    return SVR(epsilon=5.0), {"C": [10.0, 30.0, 100.0], "gamma": [0.03, 0.1]}
-
-
-def _tree(classes: bool) -> tuple[Any, dict[str, list[Any]]]:
-    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-
-    kind = DecisionTreeClassifier if classes else DecisionTreeRegressor
-    return kind(random_state=SEED), {"min_samples_leaf": [5, 10, 20, 40, 80]}
-
-
-def _forest(classes: bool) -> tuple[Any, dict[str, list[Any]]]:
-    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
-
-    kind = RandomForestClassifier if classes else RandomForestRegressor
-    return kind(100, random_state=SEED), {"max_features": [2, 4, 8]}
-
-
-def _boosting(classes: bool) -> tuple[Any, dict[str, list[Any]]]:
-    from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
-
-    kind = GradientBoostingClassifier if classes else GradientBoostingRegressor
-    model = kind(subsample=0.7, random_state=SEED)
-    return model, {"n_estimators": [50, 150], "learning_rate": [0.05], "max_depth": [2, 4]}
-
-
-def _net(classes: bool) -> tuple[Any, dict[str, list[Any]]]:
-    from sklearn.neural_network import MLPClassifier, MLPRegressor
-
-    kind = MLPClassifier if classes else MLPRegressor
-    options = {"early_stopping": True, "learning_rate_init": 0.01, "max_iter": 1000}
-    model = kind(hidden_layer_sizes=(16,), random_state=SEED, **options)
-    return model, {"alpha": [0.01, 1.0, 10.0]}
-
-
-_MADE = {
-    "linear": _linear,
-    "lasso": _lasso,
-    "SVM": _svm,
-    "tree": _tree,
-    "forest": _forest,
-    "boosting": _boosting,
-    "neural net": _net,
-}

@@ -208,9 +208,10 @@ def mean_row(
     reference: float | None = None,
     reference_error: float = 0.0,
 ) -> Row:
-    """The mean over replicates with its standard error."""
+    """The mean over replicates with its standard error; not a number where there are none."""
+    mean = float(values.mean()) if len(values) else float("nan")
     error = float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("inf")
-    return Row(name, float(values.mean()), error, reference, reference_error, len(values))
+    return Row(name, mean, error, reference, reference_error, len(values))
 
 
 def printed(values: np.ndarray, replicates: int, digits: int) -> float:

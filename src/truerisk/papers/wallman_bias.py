@@ -21,7 +21,7 @@ from truerisk.papers.evaluating import (
 )
 from truerisk.papers.experiment import Draws, Experiment, stream
 from truerisk.papers.figures import Panel, Panels, Series, mean_line
-from truerisk.papers.report import Findings, GridRow, MeansGrid, PaperTable, Row
+from truerisk.papers.report import Findings, MeansGrid, PaperTable, Row
 from truerisk.papers.statements import ABOVE, BELOW, Claim, Quantity, Statement
 
 __all__ = ["wallman_bias", "wallman_posterior"]
@@ -91,15 +91,7 @@ def _by_candidate(why: SelectionBias, true: np.ndarray) -> MeansGrid:
         "all estimates": [why.estimates[:, n] for n in often],
         "true": [true[:, n] for n in often],
     }
-    grid = tuple(
-        GridRow(name, *zip(*map(_mean, every), strict=True)) for name, every in rows.items()
-    )
-    return MeansGrid("by candidate", tuple(f"k = {KS[n]}" for n in often), grid)
-
-
-def _mean(values: np.ndarray) -> tuple[float, float]:
-    spread = float(values.std(ddof=1)) if len(values) > 1 else np.inf
-    return float(values.mean()) if len(values) else np.nan, spread / np.sqrt(max(len(values), 1))
+    return MeansGrid.of("by candidate", (f"k = {KS[n]}" for n in often), rows)
 
 
 def _bias_claims(why: SelectionBias, true: np.ndarray) -> tuple[Statement, ...]:
