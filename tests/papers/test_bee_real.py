@@ -109,7 +109,7 @@ def test_claims_are_about_sizes_that_are_drawn(figure, words):
     """Every set, learner, method and place that a claim names is there."""
     sets = {one.word: one for one in figure.sets}
     assert " ".join(sets) == words
-    for word, learner, low, high, place in figure.said:
+    for word, learner, low, high, place in figure.claims:
         assert {low, high} <= set(sets[word].methods(learner))
         assert sets[word].sizes[place] > 0
 
@@ -121,7 +121,7 @@ def test_the_smallest_training_sets_are_learned_from(figure, monkeypatch):
         pytest.skip(f"{FOLDER} names no folder with the documents' data sets")
     monkeypatch.undo()  # the files' own rows
     few = tuple(replace(one, sizes=one.sizes[:1], repeats=0) for one in figure.sets)
-    small = replace(figure, sets=few, said=()).experiment("", 2)
+    small = replace(figure, sets=few, claims=()).experiment("", 2)
     for grid in small.findings(draw_replicates(small, 2)).tables:
         means = {row.name: row.means[0] for row in grid.rows}
         assert 0 <= means[ORACLE] == min(means.values())
@@ -144,7 +144,7 @@ def test_claims_are_about_methods_that_are_run():
     (satellite,) = BEE_FIGURE_3_END.sets
     for learner in ("LR", "SVM"):
         assert list(satellite.methods(learner)) == ["CV-5", "BEEp", "BEEi"]
-    for word, learner, low, high, _ in BEE_FIGURE_3_END.said:
+    for word, learner, low, high, _ in BEE_FIGURE_3_END.claims:
         assert (word, low) == ("satellite", "CV-5")
         assert high in satellite.methods(learner)
 

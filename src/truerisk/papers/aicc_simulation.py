@@ -69,11 +69,11 @@ def _criteria(residuals: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray
     )
     loss = Likelihood(data.task)
     setting = replace(terms_of(Family(None)), n_candidates=n_sets)
-    found = [
-        np.array([one.value for one in method.reduce(answers, data, loss, setting)])
+    criteria = [
+        np.array([tested.value for tested in method.reduce(answers, data, loss, setting)])
         for method in (AIC(), AICc())
     ]
-    return loss.of_set(data, np.arange(N), answers.values, None), found[0], found[1]
+    return loss.of_set(data, np.arange(N), answers.values, None), criteria[0], criteria[1]
 
 
 def _findings(draws: Draws) -> Findings:

@@ -125,12 +125,12 @@ def bayesian(*, standardize: bool) -> dict[str, Method]:
 
 def counting(*, tens: bool = True, repeats: int = 0) -> dict[str, Method]:
     """The methods that count errors: 5 folds, with `tens` 10, and 5 folds `repeats` times."""
-    found: dict[str, Method] = {"CV-5": KFold(5)}
+    methods: dict[str, Method] = {"CV-5": KFold(5)}
     if tens:
-        found["CV-10"] = KFold(10)
+        methods["CV-10"] = KFold(10)
     if repeats:
-        found[f"{repeats}×CV-5"] = KFold(5, repeats=repeats)
-    return found
+        methods[f"{repeats}×CV-5"] = KFold(5, repeats=repeats)
+    return methods
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,10 +172,10 @@ def chosen_errors(
     seed: int,
 ) -> dict[str, float]:
     """The error of each method's choice, the least of all, and 1 where a path stopped short."""
-    with unconverged() as told:
+    with unconverged() as short:
         trained = Trained.of(family, X, y, errors_of)
-        found = {name: trained.error_chosen_by(method, seed) for name, method in methods.items()}
-    return {**found, ORACLE: float(trained.errors.min()), SHORT: float(bool(told))}
+        errors = {name: trained.error_chosen_by(method, seed) for name, method in methods.items()}
+    return {**errors, ORACLE: float(trained.errors.min()), SHORT: float(bool(short))}
 
 
 def by_size(errors: Sequence[Mapping[str, float]], learner: str = "") -> dict[str, np.ndarray]:
@@ -219,15 +219,19 @@ def unconverged() -> Iterator[list[str]]:
     """
     from sklearn.exceptions import ConvergenceWarning
 
-    told: list[str] = []
+    messages: list[str] = []
     if threading.current_thread() is not threading.main_thread():
-        yield told
+        yield messages
         return
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        yield told
-    for one in caught:
-        if issubclass(one.category, ConvergenceWarning):
-            told.append(str(one.message))
-        elif not (issubclass(one.category, TrueRiskWarning) and "folds" in str(one.message)):
-            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+        yield messages
+    for warning in caught:
+        if issubclass(warning.category, ConvergenceWarning):
+            messages.append(str(warning.message))
+        elif not (
+            issubclass(warning.category, TrueRiskWarning) and "folds" in str(warning.message)
+        ):
+            warnings.warn_explicit(
+                warning.message, warning.category, warning.filename, warning.lineno
+            )

@@ -33,9 +33,9 @@ from truerisk.papers.report import Findings, MeansGrid
 
 __all__ = [
     "LAST",
+    "Less",
     "RealSet",
     "RealSetsFigure",
-    "Said",
     "bee_figure_2",
     "bee_figure_3",
     "bee_figure_3_end",
@@ -116,7 +116,7 @@ class RealSet:
 
 
 # set, learner, who errs less than whom, place of the size
-Said = tuple[str, str, str, str, int]
+Less = tuple[str, str, str, str, int]
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ class RealSetsFigure:
 
     word: str
     sets: tuple[RealSet, ...]
-    said: tuple[Said, ...]
+    claims: tuple[Less, ...]
     notes: tuple[str, ...]
 
     def check(self) -> None:
@@ -150,7 +150,7 @@ class RealSetsFigure:
             tables=tuple(real.grid(draws, learner) for real, learner in pairs),
             claims=tuple(
                 less(draws, low, high, j, sets[word].sizes[j], learner=f"{word} {learner}")
-                for word, learner, low, high, j in self.said
+                for word, learner, low, high, j in self.claims
             ),
             notes=(*self.notes, *converged),
             figures=(Panels(self.word, panels),) if panels else (),
@@ -201,7 +201,7 @@ BEE_FIGURE_2 = RealSetsFigure(
         RealSet("ovarian", (22, 43, 86, 130), repeats=REPEATS),
         RealSet("a1a", (160, 400, 800, 1605), pool=1605, scaled=False),
     ),
-    said=(
+    claims=(
         ("ovarian", "LR", "BEEp", "CV-5", 0),
         ("ovarian", "LR", "BEEp", "CV-5", LAST),
         ("ovarian", "SVM", "BEEp", "CV-5", 0),
@@ -239,7 +239,7 @@ BEE_FIGURE_3 = RealSetsFigure(
         RealSet("yeast", (148, 297, 594, 1113)),
         RealSet("satellite", (222, 443, 1109, 2218), pool=4435),
     ),
-    said=(
+    claims=(
         *(
             ("yeast", learner, name, "CV-5", 0)
             for learner in ("LR", "SVM")
@@ -281,7 +281,7 @@ bee_figure_3 = BEE_FIGURE_3.experiment("Figure 3: several classes, real data", 2
 BEE_FIGURE_3_END = RealSetsFigure(
     word="bee-figure-3-end",
     sets=(RealSet("satellite", (4435,), pool=4435, plain=True),),
-    said=tuple(
+    claims=tuple(
         ("satellite", learner, "CV-5", name, LAST)
         for name in ("BEEp", "BEEi")
         for learner in ("LR", "SVM")

@@ -101,10 +101,10 @@ def _tested(
     """The test risk of the tuned learner, and the setting that 5-fold chose."""
     family = ozone_family(word, task)
     method = Nested(GivenSplits((split,)), KFold(FOLDS))
-    found = evaluated(method, family, data, loss, seed)
-    assert found.procedure is not None
-    winner = family.candidates[found.units[0].candidate]
-    return found.procedure.value, Family(family.estimator, (winner,))
+    evaluation = evaluated(method, family, data, loss, seed)
+    assert evaluation.procedure is not None
+    winner = family.candidates[evaluation.units[0].candidate]
+    return evaluation.procedure.value, Family(family.estimator, (winner,))
 
 
 def _findings(draws: Draws) -> Findings:

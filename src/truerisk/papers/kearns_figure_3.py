@@ -55,8 +55,8 @@ def _choices(drawn: Trial) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     places = [_first_least(curve) for curve in curves]
     places[LOO_LARGEST] = len(loo) - 1 - _first_least(loo[::-1])
     at = np.array(places)
-    said = np.array([curve[place] for curve, place in zip(curves, places, strict=True)])
-    return at + 1, drawn.true[at], said
+    own = np.array([curve[place] for curve, place in zip(curves, places, strict=True)])
+    return at + 1, drawn.true[at], own
 
 
 def _first_least(curve: np.ndarray) -> int:

@@ -191,14 +191,16 @@ class Report(Written):
             f"{self.title}\n{self.document}\n"
             f"{self.replicates} {self.unit}, seed {self.seed}, {seconds(self.seconds)}"
         )
-        found = self.findings
-        parts = [head, *map(str, found.tables)]
-        compared = [i for i, table in enumerate(found.tables, 1) if isinstance(table, PaperTable)]
+        findings = self.findings
+        parts = [head, *map(str, findings.tables)]
+        compared = [
+            i for i, table in enumerate(findings.tables, 1) if isinstance(table, PaperTable)
+        ]
         if compared:
             parts[compared[-1]] += "\ndifference: in standard errors of both numbers together"
-        if found.claims:
-            parts.append("\n".join(["What the document says", *map(str, found.claims), JUDGED]))
-        parts += [wrapped(f"note: {note}", "  ") for note in found.notes]
+        if findings.claims:
+            parts.append("\n".join(["What the document says", *map(str, findings.claims), JUDGED]))
+        parts += [wrapped(f"note: {note}", "  ") for note in findings.notes]
         return "\n\n".join(parts)
 
 
