@@ -107,23 +107,18 @@ def refuse_behind_resampling(family: Family, fit_params: Mapping[str, Any], n_ro
 
     imbalanced-learn's pipelines resample X and y, and nothing that travels with them.
     """
+    if not fit_params or not family.is_piped:
+        return
     of_rows = [name for name, value in fit_params.items() if has_row_entries(value, n_rows)]
-    steps = _resampling(family) if of_rows else []
-    if steps:
-        raise Refusal(
-            f"{', '.join(of_rows)} has an entry for each row, and {', '.join(steps)} changes the "
-            "rows that the learner sees: what belongs to a row is lost there. Leave it out, or "
-            "weigh the classes by class_weight= instead of resampling them."
-        )
-
-
-def _resampling(family: Family) -> list[str]:
-    """The steps of a pipeline, as given or as the grid has them, that resample rows."""
-    if not family.is_piped:
-        return []
     kept = [step for name, step in family.estimator.steps if name not in family.named]
     put = [value for given in family.candidates for value in given.values()]
-    return sorted({type(one).__name__ for one in (*kept, *put) if hasattr(one, "fit_resample")})
+    steps = {type(one).__name__ for one in (*kept, *put) if hasattr(one, "fit_resample")}
+    if of_rows and steps:
+        raise Refusal(
+            f"{', '.join(of_rows)} has an entry for each row, and {', '.join(sorted(steps))} "
+            "changes the rows that the learner sees: what belongs to a row is lost there. Leave it "
+            "out, or weigh the classes by class_weight= instead of resampling them."
+        )
 
 
 ASKED = ("eval_set", "eval_X", "X_val")  # fit parameters that hold rows which end the fit
@@ -157,10 +152,11 @@ def with_rows_inside(family: Family, data: Data, params: dict[str, Any]) -> dict
 
     Early stopping sets groups aside; a search of ours goes forward in time, or by blocks, as well.
     """
-    known: dict[str, Any] = {}
-    if is_a(family.last, STOPPER) or is_a(family.last, SEARCH):
-        known["groups"] = data.groups
-    if is_a(family.last, SEARCH):
+    ours = is_a(family.last, SEARCH)
+    if not ours and not is_a(family.last, STOPPER):
+        return params
+    known: dict[str, Any] = {"groups": data.groups}
+    if ours:
         known |= {"time": data.time, "block": data.block}
         if data.block is not None and data.places is None:
             known["groups"] = None  # its labels are the groups already

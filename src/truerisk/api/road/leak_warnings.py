@@ -70,7 +70,15 @@ def warn_of_leaks(data: Data, method: Method, plan: Plan) -> None:
             TimeLeakWarning,
         )
     if method.splits and not method.respects_space:
-        _warn_of_neighbours(data, method, plan)
+        near, n_tested = tested_by_neighbours(data, plan)
+        if 2 * len(near) > n_tested:
+            warn(
+                f"block is given but method '{method.word}' ignores it: {len(near)} of {n_tested} "
+                f"rows (first: row {near[0]}) are tested by models that saw the row next to them. "
+                "The estimate is too good for places away from the training rows; use a word such "
+                "as 'blocks-5' or 'buffered'.",
+                SpaceLeakWarning,
+            )
     if len(known := known_rows(method, plan)):
         warn(
             f"{len(known)} rows (first: row {known[0]}) are tested by models that were trained on "
@@ -88,27 +96,20 @@ def warn_of_leaks(data: Data, method: Method, plan: Plan) -> None:
         )
 
 
-def _warn_of_neighbours(data: Data, method: Method, plan: Plan) -> None:
-    """Count tested rows whose nearest row was in the training set."""
-    near, n_tested = tested_by_neighbours(data, plan)
-    if 2 * len(near) <= n_tested:
-        return
-    warn(
-        f"block is given but method '{method.word}' ignores it: {len(near)} of {n_tested} rows "
-        f"(first: row {near[0]}) are tested by models that saw the row next to them. The estimate "
-        "is too good for places away from the training rows; use a word such as 'blocks-5' or "
-        "'buffered'.",
-        SpaceLeakWarning,
-    )
-
-
 def warn_of_fitted_parts(family: Family, method: Method) -> None:
     """Name the parts that no fold fits anew: they may have learned from the rows that it tests."""
-    kept = _kept_by_clone(family) if method.splits else []
+    if not method.splits:
+        return
+    parts = [("", family.estimator), *family.estimator.get_params(deep=True).items()]
+    parts += [item for given in family.candidates for item in given.items()]
+    kept = set()
+    for name, part in parts:
+        if hasattr(part, "fit") and not isinstance(part, type) and _keeps_its_state(part):
+            kept.add(f"{name} ({type(part).__name__})" if name else type(part).__name__)
     if kept:
         warn(
-            f"clone keeps what {', '.join(kept)} learned, and so does every fold: if it has seen "
-            "these rows, the estimate is too good. Give unfitted parts; where it learned from "
+            f"clone keeps what {', '.join(sorted(kept))} learned, and so does every fold: if it has "
+            "seen these rows, the estimate is too good. Give unfitted parts; where it learned from "
             "other rows, ignore this warning.",
             FittedPartWarning,
         )
@@ -139,19 +140,6 @@ def _ignores_time(given: Any) -> bool:
 
     folds = given is None or isinstance(given, Integral) or is_from(given, "sklearn")
     return folds and not isinstance(given, TimeSeriesSplit)
-
-
-def _kept_by_clone(family: Family) -> list[str]:
-    """The model or parts of it, as given or as the grid has them, that a clone does not empty."""
-    estimator = family.estimator
-    parts = [("", estimator), *estimator.get_params(deep=True).items()]
-    parts += [item for given in family.candidates for item in given.items()]
-    found = {
-        f"{name} ({type(part).__name__})" if name else type(part).__name__
-        for name, part in parts
-        if hasattr(part, "fit") and not isinstance(part, type) and _keeps_its_state(part)
-    }
-    return sorted(found)
 
 
 def _keeps_its_state(part: Any) -> bool:

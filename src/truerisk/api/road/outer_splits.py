@@ -100,7 +100,12 @@ def testing_method(
 def _procedure(outer: Any, select_by: Method, otherwise: Any, compare: bool) -> Procedure:
     method = Pairs() if outer is None else as_method(outer)
     if isinstance(select_by, Racing):
-        return _raced(method, select_by, compare)
+        if not isinstance(method, Pairs) or method.folds is not None:
+            raise Refusal(
+                f"'{select_by.word}' is tested in the pairs of its own folds, and '{method.word}' "
+                "was asked for: use outer='pairs', or compare by folds, such as '10-fold'."
+            )
+        return RacedPairs(select_by, compare, method.average)
     if not isinstance(method, Pairs):
         return Nested(method, select_by, compare)
     if method.folds is not None:
@@ -110,15 +115,6 @@ def _procedure(outer: Any, select_by: Method, otherwise: Any, compare: bool) -> 
     if isinstance(select_by, Averaged) and select_by.has_folds:
         return replace(method, folds=select_by, compare=compare)
     return Nested(otherwise, select_by, compare)
-
-
-def _raced(method: Method, race: Racing, compare: bool) -> Procedure:
-    if not isinstance(method, Pairs) or method.folds is not None:
-        raise Refusal(
-            f"'{race.word}' is tested in the pairs of its own folds, and '{method.word}' was asked "
-            "for: use outer='pairs', or compare by folds, such as '10-fold'."
-        )
-    return RacedPairs(race, compare, method.average)
 
 
 @dataclass(frozen=True)

@@ -256,7 +256,10 @@ def scores_of(scores: Any, data: Data, positive: Any = None) -> dict[str, Score]
     for name, given in _named(() if scores is None else scores):
         loss = as_loss(given, data, positive)
         label = given.positive if isinstance(given, Loss) else loss.label(data)
-        named.append((name or of_class(loss.word, label), _called(name, loss)))
+        if name not in ("", loss.word):  # by the name that it was given results speak of it
+            loss = copy(loss)
+            loss.word = name
+        named.append((name or of_class(loss.word, label), loss))
     found = {name: Score(loss) for name, loss in named}
     if len(found) < len(named):
         names = [name for name, _ in named]
@@ -265,23 +268,14 @@ def scores_of(scores: Any, data: Data, positive: Any = None) -> dict[str, Score]
     return found
 
 
-def _called(name: str, loss: Loss) -> Loss:
-    """The loss under the name that it was given, by which results speak of it."""
-    if name in ("", loss.word):
-        return loss
-    called = copy(loss)
-    called.word = name
-    return called
-
-
 def _named(scores: Any) -> list[tuple[str, Any]]:
-    """Pairs of names, empty where none was given, and what was asked for."""
+    """Pairs of names and what was asked for; of what is no word, the name is known as a loss."""
     if isinstance(scores, str | Loss) or callable(scores):
         scores = [scores]
     if isinstance(scores, Mapping):
         named = [(str(name), given) for name, given in scores.items()]
     elif isinstance(scores, Sequence | set):
-        named = [(_name(given), given) for given in scores]
+        named = [(given if isinstance(given, str) else "", given) for given in scores]
     else:
         named = [("", None)]
     if any(given is None for _, given in named):
@@ -290,11 +284,6 @@ def _named(scores: Any) -> list[tuple[str, Any]]:
             "that names them."
         )
     return named
-
-
-def _name(given: Any) -> str:
-    """A word by itself; of anything else it is known once it is a loss of these data."""
-    return given if isinstance(given, str) else ""
 
 
 def check_scores(method: Method, scores: Mapping[str, Score], data: Data) -> None:

@@ -42,7 +42,16 @@ from truerisk.methods.parts.paired_losses import PairedAnswers
 from truerisk.methods.parts.procedure import Procedure, by_rule
 from truerisk.methods.splitter import refuse_known_rows
 
-__all__ = ["Computed", "Run", "compute", "curve_of", "is_in_time", "of_tuning", "procedure_of"]
+__all__ = [
+    "Computed",
+    "Run",
+    "compute",
+    "curve_of",
+    "is_in_time",
+    "of_tuning",
+    "procedure_of",
+    "with_note",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,16 +75,12 @@ class Computed:
     @property
     def scores(self) -> dict[str, Computed]:
         """The same computation, told in each of its further scores."""
-        return {
-            name: replace(
-                self,
-                problem=replace(self.problem, loss=score.loss, interval=score.interval, scores={}),
-                evaluation=found,
-            )
-            for (name, score), found in zip(
-                self.problem.scores.items(), self.evaluation.scores, strict=True
-            )
-        }
+        told = {}
+        for name, found in zip(self.problem.scores, self.evaluation.scores, strict=True):
+            score = self.problem.scores[name]
+            asked = replace(self.problem, loss=score.loss, interval=score.interval, scores={})
+            told[name] = replace(self, problem=asked, evaluation=found)
+        return told
 
 
 def compute(
@@ -119,7 +124,9 @@ def compute(
         other = chosen.instead(error.reason)
         if other is None:
             raise
-        return _instead(compute(asked, other, keeper=keeper), error.reason)
+        found = compute(asked, other, keeper=keeper)
+        what = f"'{found.method.word}' took the place of the method asked for: {error.reason}"
+        return with_note(found, what)
     seconds = time.perf_counter() - started
     made = evaluation.n_fits - asking.n_known
     return Computed(problem, chosen, evaluation, asking.engine, asking.refusals, seconds, made)
@@ -197,9 +204,8 @@ def of_tuning(problem: Problem, method: Method) -> Problem:
     )
 
 
-def _instead(computed: Computed, reason: str) -> Computed:
-    """The same, where every estimate says why another method took the place of the one asked."""
-    note = f"'{computed.method.word}' took the place of the method asked for: {reason}"
+def with_note(computed: Computed, note: str) -> Computed:
+    """The same, where every estimate says this first."""
     evaluation = computed.evaluation
     tested = tuple(replace(t, notes=(note, *t.notes)) for t in evaluation.tested)
     procedure = evaluation.procedure
@@ -212,6 +218,9 @@ def curve_of(computed: Computed, best: int | None = None) -> RiskCurve:
     """The risk curve of a computation; `best` is given where another loss chose."""
     problem, evaluation = computed.problem, computed.evaluation
     best = _best(computed) if best is None else best
+    comparable, answers = None, evaluation.answers
+    if answers is not None and answers.n_candidates == len(problem.family):  # not of winners alone
+        comparable = PairedAnswers(answers, problem.data, problem.loss, computed.method)
     return RiskCurve(
         candidates=problem.family.candidates,
         values=values_of(evaluation.tested).copy(),
@@ -222,16 +231,8 @@ def curve_of(computed: Computed, best: int | None = None) -> RiskCurve:
         evaluation=evaluation,
         common=_common(computed),
         scores={name: curve_of(told, best) for name, told in computed.scores.items()},
-        comparable=_comparable(computed),
+        comparable=comparable,
     )
-
-
-def _comparable(computed: Computed) -> PairedAnswers | None:
-    """The answers of all settings; None where only those of the winners are kept."""
-    problem, answers = computed.problem, computed.evaluation.answers
-    if answers is None or answers.n_candidates != len(problem.family):
-        return None
-    return PairedAnswers(answers, problem.data, problem.loss, computed.method)
 
 
 def _best(computed: Computed) -> int:
@@ -254,15 +255,20 @@ def procedure_of(computed: Computed) -> RiskEstimate | None:
     params: Mapping[str, Any] = {}
     if len({unit.candidate for unit in evaluation.units}) == 1:
         params = candidates[evaluation.units[0].candidate]
-    scores = {name: procedure_of(told) for name, told in computed.scores.items()}
-    known = {name: one for name, one in scores.items() if one is not None}
-    return dress(evaluation.procedure, replace(_common(computed), scores=known), params)
+    scores = {}
+    for name, told in computed.scores.items():
+        if (risk := procedure_of(told)) is not None:
+            scores[name] = risk
+    return dress(evaluation.procedure, replace(_common(computed), scores=scores), params)
 
 
 def _common(computed: Computed) -> RiskEstimate:
     """The papers that all estimates of one computation share."""
     problem, evaluation = computed.problem, computed.evaluation
-    data = problem.data
+    data, answers, splits = problem.data, evaluation.answers, None
+    if answers is not None and answers.plan.laws is None:  # of drawn train sets there are none
+        plan = answers.plan
+        splits = np.column_stack([plan.repeat, plan.train_sizes[plan.fit], plan.test_sizes])
     return RiskEstimate(
         value=None,
         std_error=None,
@@ -281,13 +287,13 @@ def _common(computed: Computed) -> RiskEstimate:
         plan_fingerprint=evaluation.plan.fingerprint,
         refusals=dict(computed.refusals),
         versions=dict(versions()),
-        splits=_splits(evaluation),
+        splits=splits,
         n_groups=None if data.groups is None else len(np.unique(data.groups)),
         weighted=data.sample_weight is not None and len(np.unique(data.sample_weight)) > 1,
         notes=problem.loss.notes,
         perfect=problem.loss.scale.perfect,
-        answered=AnsweredRows.of(evaluation.answers, data),
-        ordered=is_in_time(data, computed.method, evaluation.answers),
+        answered=AnsweredRows.of(answers, data),
+        ordered=is_in_time(data, computed.method, answers),
         placed=data.places is not None,
         positive=problem.loss.label(data),
     )
@@ -298,11 +304,3 @@ def is_in_time(data: Data, method: Method, answers: Answers | None) -> bool:
     if data.time is not None or method.tells_scores.respects_time:
         return True
     return answers is not None and is_ordered(answers.plan)
-
-
-def _splits(evaluation: Evaluation) -> np.ndarray | None:
-    """(repetition, training rows, test rows) of every split; None for drawn train sets."""
-    if evaluation.answers is None or evaluation.answers.plan.laws is not None:
-        return None
-    plan = evaluation.answers.plan
-    return np.column_stack([plan.repeat, plan.train_sizes[plan.fit], plan.test_sizes])

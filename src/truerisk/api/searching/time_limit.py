@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from truerisk.api.road.problem import Problem, drawn
-from truerisk.api.road.run import Computed, Run, of_tuning
+from truerisk.api.road.run import Computed, Run, of_tuning, with_note
 from truerisk.api.searching.stored_search import StoredSearch
 from truerisk.core.answers import Answers, joined
 from truerisk.core.contracts import Method
@@ -61,16 +61,7 @@ class Tried:
     def _told(self, computed: Computed, seconds: float) -> Computed:
         refusals = self.refusals | dict(computed.refusals)
         computed = replace(computed, seconds=computed.seconds + seconds, refusals=refusals)
-        if not self.note:
-            return computed
-        found = computed.evaluation
-        tested = [replace(one, notes=(self.note, *one.notes)) for one in found.tested]
-        procedure = found.procedure
-        if procedure is not None:
-            procedure = replace(procedure, notes=(self.note, *procedure.notes))
-        return replace(
-            computed, evaluation=replace(found, tested=tuple(tested), procedure=procedure)
-        )
+        return with_note(computed, self.note) if self.note else computed
 
 
 def tried_in_time(
