@@ -10,7 +10,7 @@ from truerisk.api.learning.measured import measure
 from truerisk.api.learning.tested_learner import TestedLearner, checked_sizes, testing, usual_sizes
 from truerisk.api.road.problem import pose
 from truerisk.api.search import HonestSearchCV
-from truerisk.api.searching.search_problem import posed, route
+from truerisk.api.searching.search_problem import route, run_of_search
 from truerisk.api.searching.stored_search import check_store, opened
 from truerisk.core.arguments import shown
 from truerisk.core.contracts import Method
@@ -162,7 +162,7 @@ def as_learner(
         return TestedLearner(pose(Family.of(model), X, y, **rows, **asked), tested_by, store=store)
     _refuse_words(model, {**asked, "store": store})
     check_store(model.store, model.random_state)
-    run, _ = posed(model, X, y, route(model, groups, {"sample_weight": sample_weight}))
+    run, _ = run_of_search(model, X, y, route(model, groups, {"sample_weight": sample_weight}))
     problem = replace(run.problem, scores={}, interval=None)
     return TestedLearner(problem, _outer(model, run.select_by, method), run.select_by, model.store)
 

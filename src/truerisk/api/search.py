@@ -13,7 +13,7 @@ from truerisk.api.road.outer_splits import OuterFold, Stability
 from truerisk.api.road.run import Computed, Run, curve_of
 from truerisk.api.searching.cv_results import chosen_by, own_warning, rated, say_fits
 from truerisk.api.searching.given_search import found_by_search
-from truerisk.api.searching.search_problem import Routed, posed, route, router
+from truerisk.api.searching.search_problem import Routed, route, router, run_of_search
 from truerisk.api.searching.search_words import check_race, check_words
 from truerisk.api.searching.stored_search import Fits, opened
 from truerisk.api.searching.time_limit import tried_in_time
@@ -228,7 +228,7 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
             for name, one in found.items():
                 setattr(self, name, one)
             return self
-        run, self.multimetric_ = posed(self, X, y, routed)
+        run, self.multimetric_ = run_of_search(self, X, y, routed)
         check_race(run.select_by, self.error_score, return_train_score=self.return_train_score)
         trained = {"trained": self.return_train_score}
         named = {run.problem.family.name: run.problem}

@@ -108,9 +108,9 @@ def warn_of_fitted_parts(family: Family, method: Method) -> None:
             kept.add(f"{name} ({type(part).__name__})" if name else type(part).__name__)
     if kept:
         warn(
-            f"clone keeps what {', '.join(sorted(kept))} learned, and so does every fold: if it has "
-            "seen these rows, the estimate is too good. Give unfitted parts; where it learned from "
-            "other rows, ignore this warning.",
+            f"clone keeps what {', '.join(sorted(kept))} learned, and so does every fold: if it "
+            "has seen these rows, the estimate is too good. Give unfitted parts; where it learned "
+            "from other rows, ignore this warning.",
             FittedPartWarning,
         )
 

@@ -23,10 +23,10 @@ from truerisk.api.auditing.repeat import of_clones, with_groups
 from truerisk.api.auditing.score_scale import known_word
 from truerisk.api.road.fit_params import fit_params_with_weight
 from truerisk.api.road.outer_splits import usual_word
-from truerisk.api.road.problem import Problem, as_seed, problem_on, refuse_unspoken, versions
+from truerisk.api.road.problem import Problem, as_seed, refuse_unspoken, versions
 from truerisk.api.road.run import compute, curve_of
 from truerisk.api.searching.scores import are_several, on, own_score
-from truerisk.api.searching.search_problem import Routed
+from truerisk.api.searching.search_problem import Routed, problem_of
 from truerisk.api.searching.search_words import Worded, worded
 from truerisk.api.searching.tuned_model import TunedModel
 from truerisk.core.arguments import shown
@@ -103,8 +103,7 @@ class _Rows:
     family: Family
     data: Data
     seed: int
-    sample_weight: Any
-    fit_params: dict[str, Any]
+    given: dict[str, Any]
     seconds: float = 0.0
 
     @classmethod
@@ -118,12 +117,17 @@ class _Rows:
         if not get_config()["enable_metadata_routing"]:  # which hands them on itself
             refuse_groups(search.estimator, routed.groups)
             params = with_groups(params, data.groups)
-        return cls(family, data, as_seed(search.random_state), weight, params)
+        given = {"sample_weight": weight, "fit_params": params}
+        return cls(family, data, as_seed(search.random_state), given)
+
+    def problem(self, search: Any, asked: Worded) -> Problem:
+        """The whole search as one learner, and what is asked of it."""
+        return problem_of(search, self.data, self.family, asked, seed=self.seed, **self.given)
 
     def fitted(self) -> Any:
         """A clone that searched all rows."""
         model, started = self.family.estimator, time.perf_counter()
-        params = fit_params_with_weight(model, self.sample_weight, self.fit_params)
+        params = fit_params_with_weight(model, **self.given)
         seed = (self.seed, 0) if self.family.is_random else None
         fitted = fitted_on_all(self.family, 0, self.data.fitted_with(params), seed)
         self.seconds = time.perf_counter() - started
@@ -143,7 +147,7 @@ def _check_words(search: Any, rows: _Rows, kind: str) -> None:
     if search.outer is not None:
         _testing(search.outer, kind, usual_word(rows.data))
     if rows.data.task != "other":
-        _problem(search, rows, Worded(search.loss, search.scores, search.executor))
+        rows.problem(search, Worded(search.loss, search.scores, search.executor))
 
 
 def _refuse_unfitted(fitted: Any, kind: str) -> None:
@@ -169,24 +173,7 @@ def _posed(
         plain.loss = plain.scoring = None
         asked_plainly = on(_asked(plain, claim, fitted, data.y).loss, data, search.positive)
         own = as_loss(asked_plainly, data, search.positive)
-    return refuse_unspoken(_problem(search, rows, asked)), own
-
-
-def _problem(search: Any, rows: _Rows, asked: Worded) -> Problem:
-    return problem_on(
-        rows.data,
-        rows.family,
-        loss=on(asked.loss, rows.data, search.positive),
-        scores=asked.scores,
-        positive=search.positive,
-        sample_weight=rows.sample_weight,
-        fit_params=rows.fit_params,
-        interval=search.interval,
-        confidence_level=search.confidence_level,
-        engine=search.engine,
-        executor=asked.executor,
-        random_state=rows.seed,
-    )
+    return refuse_unspoken(rows.problem(search, asked)), own
 
 
 def _asked(search: Any, claim: Claim | None, fitted: Any, y: Any) -> Worded:

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from truerisk.api.assessing.own_claim import tunes_inside
 from truerisk.api.road.fit_params import SEARCH
 from truerisk.api.road.outer_splits import testing_method, usual_word
-from truerisk.api.road.problem import as_seed, pose, problem_on, refuse_unspoken, settings_seed
+from truerisk.api.road.problem import (
+    Problem,
+    as_seed,
+    pose,
+    problem_on,
+    refuse_unspoken,
+    settings_seed,
+)
 from truerisk.api.road.run import Run
 from truerisk.api.searching.scores import (
     OwnScore,
@@ -19,7 +26,13 @@ from truerisk.api.searching.scores import (
     makes_predictions,
     on,
 )
-from truerisk.api.searching.search_words import check_chooser, compared_by, engine_for, worded
+from truerisk.api.searching.search_words import (
+    Worded,
+    check_chooser,
+    compared_by,
+    engine_for,
+    worded,
+)
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
 from truerisk.core.identity import is_a
@@ -27,10 +40,10 @@ from truerisk.core.table.data import Data, Task
 from truerisk.methods.nested import Nested, Pairs
 from truerisk.methods.words import as_method
 
-__all__ = ["Routed", "posed", "route", "router", "run_of"]
+__all__ = ["Routed", "problem_of", "route", "router", "run_of", "run_of_search"]
 
 
-def posed(search: Any, X: Any, y: Any, routed: Routed) -> tuple[Run, bool]:
+def run_of_search(search: Any, X: Any, y: Any, routed: Routed) -> tuple[Run, bool]:
     """The run of a search, and whether its `scoring` asks for several scores.
 
     `n_iter` settings are drawn once, before a row is seen; where GridSearchCV's word `cv` is spoken
@@ -49,34 +62,42 @@ def posed(search: Any, X: Any, y: Any, routed: Routed) -> tuple[Run, bool]:
     task: Task = "other" if scored else family.task
     own = family.takes_y_as_given
     data = Data.check(X, y, task=task, as_given=own, **routed.of_rows, **weights)
-    loss, scores = asked.loss, asked.scores
-    if isinstance(loss, Scorer) and (several := by_function(loss.function, data)):
-        check_chooser(search.refit, several, search.outer)
-        scores = {name: Scorer(one) for name, one in several.items()}
-        loss = scores.get(search.refit) or next(iter(scores.values()))
-    if isinstance(scores, Mapping):
-        scores = {name: on(score, data, search.positive) for name, score in scores.items()}
-    problem = problem_on(
-        data,
-        family,
-        loss=on(loss, data, search.positive),
-        scores=scores,
-        positive=search.positive,
-        rule=search.rule,
-        fit_params=routed.fit,
-        interval=search.interval,
-        confidence_level=search.confidence_level,
-        engine=engine_for(search.engine, search.error_score, search.outer),
-        executor=asked.executor,
-        random_state=seed,
-        **weights,
-    )
+    several = are_several(search.scoring)
+    if isinstance(asked.loss, Scorer) and (each := by_function(asked.loss.function, data)):
+        check_chooser(search.refit, each, search.outer)
+        scores = {name: Scorer(one) for name, one in each.items()}
+        chooser = search.refit if search.refit in scores else next(iter(scores))
+        asked, several = replace(asked, loss=scores[chooser], scores=scores), True
+    problem = problem_of(search, data, family, asked, fit_params=routed.fit, seed=seed, **weights)
     refuse_unspoken(problem)
     usual = usual_word(data)
     select_by, testing = compared_by(search, y, usual), None
     if search.outer is not None:
         testing = testing_method(search.outer, select_by, usual)
-    return Run(problem, select_by, testing), loss is not asked.loss or are_several(search.scoring)
+    return Run(problem, select_by, testing), several
+
+
+def problem_of(
+    search: Any, data: Data, family: Family, asked: Worded, *, seed: int, **given: Any
+) -> Problem:
+    """What a search asks of a family on checked rows; `given` are weights and fit parameters."""
+    scores = asked.scores
+    if isinstance(scores, Mapping):
+        scores = {name: on(score, data, search.positive) for name, score in scores.items()}
+    return problem_on(
+        data,
+        family,
+        loss=on(asked.loss, data, search.positive),
+        scores=scores,
+        positive=search.positive,
+        rule=search.rule,
+        interval=search.interval,
+        confidence_level=search.confidence_level,
+        engine=engine_for(search.engine, search.error_score, search.outer),
+        executor=asked.executor,
+        random_state=seed,
+        **given,
+    )
 
 
 def run_of(
@@ -95,7 +116,7 @@ def run_of(
     model that tunes inside its own fit, as searches of other libraries do, is tested by folds.
     """
     if is_a(given, SEARCH):
-        run, _ = posed(given, X, y, route(given, groups, params, **order))
+        run, _ = run_of_search(given, X, y, route(given, groups, params, **order))
         if given.param_grid is None and tunes_inside(run.problem.family):
             raise Refusal(
                 f"{run.problem.family.name} tunes inside its own fit: give it as it is, without "
