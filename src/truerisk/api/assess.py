@@ -14,7 +14,7 @@ from truerisk.api.assessing.tested_learners import Kept
 from truerisk.api.assessing.tuned_learner import TunedLearner
 from truerisk.api.road.problem import Problem, as_seed
 from truerisk.api.searching.stored_search import StoredSearch, check_store, opened
-from truerisk.api.validating.chosen_learner import PlannedValidation
+from truerisk.api.validating.all_parts import PlannedValidation
 from truerisk.core.arguments import check_flag, shown
 from truerisk.core.as_typed import as_typed
 from truerisk.core.errors import BadArgument, UnknownName, named

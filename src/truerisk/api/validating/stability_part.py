@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from truerisk.api.road.event import Event
-from truerisk.api.validating.honest import HonestRun
-from truerisk.api.validating.pair_answers import pair_answers
+from truerisk.api.validating.honest import HonestRun, pair_answers
 from truerisk.api.validating.resampled import Resampled
 from truerisk.core.answers import Response
 from truerisk.core.errors import Refusal
