@@ -8,11 +8,11 @@ from typing import Any
 
 from truerisk.api.permuting.orders import SHIFTS, Orders, Repeated
 from truerisk.api.permuting.result import PermutationTest
-from truerisk.api.road.problem import Problem, as_seed, checked_method
+from truerisk.api.road.problem import as_seed, checked_method
+from truerisk.api.road.run import Run
 from truerisk.api.search import HonestSearchCV
 from truerisk.api.searching.search_problem import run_of
 from truerisk.core.arguments import check_count
-from truerisk.core.contracts import Method
 from truerisk.core.errors import Refusal, TrueRiskWarning
 from truerisk.core.present import of_class
 from truerisk.core.present import seconds as in_words
@@ -96,10 +96,12 @@ def permutation_test(
             "beside them, so none is as likely as y. Labels of blocks may be given as groups=; the "
             "risk at places away from the training rows is told by tr.estimate_risk(..., block=)."
         )
-    problem, method = asked_of(search, X, y, groups, dict(params), time)
+    run = asked_of(search, X, y, groups, dict(params), time)
+    problem, method = run.problem, run.testing
+    assert method is not None
     executor = problem.executor if executor is None else executor
     workers = workers_of(executor)
-    procedure = Repeated(problem, method, Orders.of(problem.data, seed))
+    procedure = Repeated(run, Orders.of(problem.data, seed))
     started = perf_counter()
     with stage("observed"):
         observed, engine = procedure.observed()
@@ -124,7 +126,7 @@ def permutation_test(
 
 def asked_of(
     search: Any, X: Any, y: Any, groups: Any, params: dict[str, Any], time: Any = None
-) -> tuple[Problem, Method]:
+) -> Run:
     """What is computed anew on every permutation: the honest risk of a search, the risk of a model.
 
     A search of another library is a model that tunes inside its own fit.
@@ -137,7 +139,8 @@ def asked_of(
     assert method is not None  # a search without one is refused
     if isinstance(method, Pairs) and len(run.problem.family) == 1:
         method = method.outer_method  # nothing is chosen: pairs would tell nothing more
-    return checked_method(replace(run.problem, interval=None), method)
+    problem, method = checked_method(replace(run.problem, interval=None), method)
+    return replace(run, problem=problem, testing=method)
 
 
 def _refuse(search: HonestSearchCV) -> None:

@@ -28,7 +28,7 @@ AHEAD = TimeSeriesSplit(3)
 )
 def test_the_method_is_that_of_the_search(search, word):
     """A single setting needs no pairs."""
-    assert asked_of(search, X, Y, None, {})[1].word == word
+    assert asked_of(search, X, Y, None, {}).testing.word == word
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from truerisk.api.learning.tested_learner import TestedLearner
-from truerisk.api.road.run import Computed, compute, curve_of, procedure_of
+from truerisk.api.road.run import Computed, curve_of, procedure_of
 from truerisk.core.contracts import Keeper
 from truerisk.core.errors import (
     BadData,
@@ -40,8 +40,7 @@ def measure(learner: TestedLearner, sizes: Sequence[int], keeper: Keeper | None)
             _said_once(size == sizes[-1]),
         ):
             _warn_of_missing_classes(learner, size)
-            problem, method = learner.at(size)
-            one = compute(problem, method, keeper=keeper)
+            one = learner.run(size).test(keeper=keeper).honest
             found.append(one)
             estimates.append(_estimate(one))
     rows = np.array([one.answers.plan.train_sizes[one.answers.plan.fit].mean() for one in found])

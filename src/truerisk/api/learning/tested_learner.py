@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from truerisk.api.road.problem import Problem
+from truerisk.api.road.run import Run
 from truerisk.core.arguments import is_count, shown
 from truerisk.core.contracts import Method, Streams
 from truerisk.core.errors import BadArgument, BadData, FitFailed, Refusal
@@ -66,15 +67,17 @@ class TestedLearner:
             streams = streams.child("outer")  # where `Nested` draws them
         return method.plan(self.problem.data, streams)
 
-    def at(self, n_train: int) -> tuple[Problem, Method]:
-        """What is asked, of fits on so many rows."""
+    def run(self, n_train: int) -> Run:
+        """The run of fits on so many rows."""
         cut = Subsampled(n_train, self.method)
-        problem = replace(self.problem, calibrated="all")
-        return problem, cut if self.select_by is None else Nested(cut, self.select_by)
+        if self.select_by is None:
+            return Run(self.problem, self.method, cut)
+        return Run(self.problem, self.select_by, Nested(cut, self.select_by))
 
     def asked(self, n_train: int) -> list[tuple[Plan, int]]:
         """The plans of fits on so many rows, each with the number of settings it is asked for."""
-        problem, method = self.at(n_train)
+        problem, method = self.problem, self.run(n_train).testing
+        assert method is not None
         plan, settings = method.plan(problem.data, Streams(problem.seed)), len(problem.family)
         if not isinstance(method, Nested):
             return [(plan, settings)]

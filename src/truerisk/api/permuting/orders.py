@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.api.road.problem import Problem
-from truerisk.core.contracts import Method, Streams, Terms
+from truerisk.api.road.run import Run
+from truerisk.core.contracts import Streams
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.plan.order import is_ordered
 from truerisk.core.progress import listen, tell
@@ -135,39 +135,32 @@ STEPS = 100  # of the progress that is told in this process
 
 @dataclass(frozen=True, eq=False)
 class Repeated:
-    """A problem, the method that tells its risk, and the orders of its labels."""
+    """A run for each of the orders of its labels."""
 
-    problem: Problem
-    method: Method
+    run: Run
     orders: Orders
 
     def observed(self) -> tuple[float, str]:
         """The risk with the labels as they are, and which engine told it."""
-        return self._told(self.problem)
+        return self._told(self.run)
 
     def risk(self, number: int) -> float:
         """The risk with permuted labels, all splits and choices made anew."""
-        data = self.problem.data.with_targets_of(self.orders.of_number(number))
-        return self._told(replace(self.problem, data=data))[0]
+        problem = self.run.problem
+        data = problem.data.with_targets_of(self.orders.of_number(number))
+        return self._told(replace(self.run, problem=replace(problem, data=data)))[0]
 
-    def _told(self, problem: Problem) -> tuple[float, str]:
-        """Value and engine: what `compute` finds, without its intervals and papers."""
-        data, loss, asking = problem.data, problem.loss, problem.asking(scores=(), executor=None)
-        plan = self.method.plan(data, Streams(problem.seed))
+    def _told(self, run: Run) -> tuple[float, str]:
+        """Value and engine, if the splits go with these orders."""
+        assert run.testing is not None
+        plan = run.testing.plan(run.problem.data, Streams(run.problem.seed))
         if self.orders.what != SHIFTS and is_ordered(plan):
             raise Refusal(
                 "the splits go forward in time, and rows in the order of time are not "
                 "exchangeable: permuted labels would have another dependence than y has. With "
                 "time= they are taken on in time instead."
             )
-        terms = Terms(
-            problem.confidence_level, problem.rule, len(problem.family), with_errors=False
-        )
-        found = self.method.evaluate(asking, data, loss, plan, terms)
-        tested = found.tested[0] if found.procedure is None else found.procedure
-        if not np.isfinite(tested.value):
-            raise Refusal(f"a fit failed, so there is no risk to count. {' '.join(tested.notes)}")
-        return float(tested.value), asking.engine
+        return run.value(plan)
 
     def null(self, n_permutations: int, executor: Any) -> np.ndarray:
         """The risks of so many permutations, which depend on their numbers alone."""

@@ -30,7 +30,7 @@ from truerisk.api.road.problem import (
 from truerisk.core.answered_rows import AnsweredRows
 from truerisk.core.answers import Answers
 from truerisk.core.contracts import Keeper, Method, Streams, Terms
-from truerisk.core.errors import NoEngine
+from truerisk.core.errors import NoEngine, Refusal
 from truerisk.core.evaluation import Evaluation, std_errors_of, values_of
 from truerisk.core.plan.order import is_ordered
 from truerisk.core.plan.plan import Plan
@@ -143,7 +143,7 @@ class Run:
 
     problem: Problem
     select_by: Method
-    testing: Procedure | None
+    testing: Method | None
     tuned: Computed | None = None
     tested: Computed | None = None
 
@@ -158,6 +158,19 @@ class Run:
             options = {"known": [self.tuned.evaluation.answers], **options}
         asked = replace(self.problem, calibrated="all")
         return replace(self, tested=compute(asked, self.testing, **options))
+
+    def value(self, plan: Plan) -> tuple[float, str]:
+        """The risk alone, and the engine: what `test` finds without error, interval and papers."""
+        assert self.testing is not None
+        problem = self.problem
+        asking = problem.asking(scores=(), executor=None)
+        level, rule, settings = problem.confidence_level, problem.rule, len(problem.family)
+        terms = Terms(level, rule, settings, with_errors=False)
+        found = self.testing.evaluate(asking, problem.data, problem.loss, plan, terms)
+        tested = found.tested[0] if found.procedure is None else found.procedure
+        if not np.isfinite(tested.value):
+            raise Refusal(f"a fit failed, so there is no risk to count. {' '.join(tested.notes)}")
+        return float(tested.value), asking.engine
 
     @cached_property
     def curve(self) -> RiskCurve:
@@ -189,7 +202,7 @@ class Run:
 
     def asking_winners(self, keeper: Keeper | None = None) -> Asking:
         """The way to further answers of the models that were tested: they are fitted again."""
-        assert self.testing is not None
+        assert isinstance(self.testing, Procedure)
         passes = self.testing.testing_pass(len(self.problem.family))
         return self.problem.asking(passes=passes, keeper=keeper)
 

@@ -24,7 +24,7 @@ from truerisk.api.auditing.score_scale import known_word
 from truerisk.api.road.fit_params import fit_params_with_weight
 from truerisk.api.road.outer_splits import usual_word
 from truerisk.api.road.problem import Problem, as_seed, refuse_unspoken, versions
-from truerisk.api.road.run import compute, curve_of
+from truerisk.api.road.run import Run, curve_of
 from truerisk.api.searching.scores import are_several, on, own_score
 from truerisk.api.searching.search_problem import Routed, problem_of
 from truerisk.api.searching.search_words import Worded, worded
@@ -251,7 +251,7 @@ def _weighs(fitted: Any) -> bool:
 def _honest(problem: Problem, outer: Any, kind: str, selected: RiskEstimate) -> dict[str, Any]:
     """The risk of searching and fitting, by a fresh clone in every outer training set."""
     testing, notes = _testing(outer, kind, usual_word(problem.data))
-    estimate = curve_of(compute(replace(problem, calibrated="all"), testing, honest=True))[0]
+    estimate = curve_of(Run(problem, testing, testing).test(honest=True).honest)[0]
     if estimate.value is None:
         raise Refusal(f"{kind} failed in an outer split, so there is no risk.")
     what = f"risk of the procedure: all that {kind} does, then the fit; not of one setting"

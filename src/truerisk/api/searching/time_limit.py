@@ -82,7 +82,7 @@ def tried_in_time(
     if limit is None:
         return Tried(problem)
     passes = [_tuning_pass(of_tuning(problem, run.select_by), run.select_by, trained=trained)]
-    if testing is not None:
+    if isinstance(testing, Procedure):
         plan = drawn(problem, testing)[2]
         passes += _passes_of_testing(problem, testing, plan, passes[0].plan)
         rest = 0 if testing.shares_folds else plan.questions("outer").size

@@ -50,7 +50,7 @@ class HonestRun:
     @property
     def testing(self) -> Procedure:
         """The method that tested the procedure."""
-        assert self.asked.testing is not None  # a search without one is refused
+        assert isinstance(self.asked.testing, Procedure)  # a search without one is refused
         return self.asked.testing
 
     @property
