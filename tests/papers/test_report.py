@@ -136,3 +136,31 @@ def test_every_number_is_near_its_reference(word, n_compared, findings_of):
     assert len(compared) == n_compared
     for row in compared:
         assert abs(row.difference) < 3.5, row
+
+
+@pytest.mark.parametrize(
+    ("word", "of_tables", "of_claims"),
+    [
+        ("wallman-table-1", 1.02314, 0.934516),
+        ("wallman-figure-4", 1.6369, 185),
+        ("wallman-posterior", -49.2988, -14.5233),
+        ("wallman-figure-1", 0.3789, 0.3789),
+        ("wallman-bias", 5.73174, 0.11062),
+        ("kearns-figure-1", 4.52063, 0.129096),
+        ("kearns-figure-2", 3.5023, 10.3136),
+        ("kearns-figure-3", 216.459, 27.1767),
+        ("mehta-three-way", 1.6153, 0.0749681),
+        ("mehta-rules", 14.1318, 2.90947),
+        ("insa-polynomial", 7.69647, 1.89662),
+        ("insa-optimism", 4.6564, 3.08004),
+        ("insa-decomposition", 1.29462, 1.04371),
+        ("aicc-simulation", 138.068, 1.30311),
+    ],
+)
+def test_numbers_of_seed_0_stay(word, of_tables, of_claims, findings_of):
+    """The sums of all means in the tables, and of all quantities that sentences are about."""
+    findings = findings_of(word)
+    rows = [row for table in findings.tables for row in table.rows]
+    means = [row.ours if isinstance(row, Row) else sum(row.means) for row in rows]
+    values = [quantity.value for claim in findings.claims for quantity in claim.quantities]
+    assert (sum(means), sum(values)) == pytest.approx((of_tables, of_claims), rel=1e-4)
