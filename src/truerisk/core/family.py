@@ -157,8 +157,8 @@ class Family:
     def make(self, candidate: int, seed: Sequence[int] | None = None) -> Any:
         """A fresh, unfitted model; `seed` sets every `random_state` that was left at None."""
         model = _set(self.estimator, self.candidates[candidate])
-        if seed is not None:
-            _seed(model, seed)
+        if seed is not None and (names := sorted(self.random_parameters(model))):
+            model.set_params(**dict(zip(names, drawn_states(seed, len(names)), strict=True)))
         return model
 
     def random_parameters(self, model: Any) -> list[str]:
@@ -205,16 +205,6 @@ def parameters_of(model: Any) -> dict[str, Any]:
     found: dict[str, Any] = model.get_params(deep=False)
     _NAMES[kind] = tuple(found)
     return found
-
-
-def _seed(model: Any, seed: Sequence[int]) -> None:
-    names = sorted(
-        name
-        for name, value in model.get_params(deep=True).items()
-        if value is None and name.rpartition("__")[2] == "random_state"
-    )
-    if names:
-        model.set_params(**dict(zip(names, drawn_states(seed, len(names)), strict=True)))
 
 
 def drawn_states(seed: Sequence[int], n: int) -> list[int]:

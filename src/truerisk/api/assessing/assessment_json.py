@@ -10,16 +10,15 @@ from truerisk.api.assessing.tested_learners import TestedLearners
 from truerisk.api.assessing.tuned_learner import TunedLearner
 from truerisk.api.compare import of_score
 from truerisk.api.findings.finding import Finding
-from truerisk.api.risk_over_time import RiskOverTime, risk_over_time
+from truerisk.api.risk_over_time import risk_over_time
 from truerisk.api.road.problem import Problem
 from truerisk.core import present
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.results import RiskCurve, RiskEstimate
 from truerisk.core.statistics.error_posterior import ErrorPosterior
-from truerisk.core.table.data import Data
 from truerisk.core.validation.validation import Validation
 
-__all__ = ["SCHEMA", "course_of", "recorded"]
+__all__ = ["SCHEMA", "recorded"]
 
 SCHEMA = "truerisk.assessment/1"
 MOST_NAMES = 10_000  # of columns; the fingerprint covers them all
@@ -121,10 +120,13 @@ def _validation(found: Validation, rows: bool) -> dict[str, Any]:
 
 def _over_time(risk: RiskEstimate, found: TestedLearners) -> dict[str, Any]:
     """The course of a risk in stretches of time, where rows have times."""
-    course = course_of(risk, found.problem.data)
-    if isinstance(course, str):
-        return {"over_time": None, "no_over_time": course or None}
-    return {"over_time": course.to_dict(), "no_over_time": None}
+    time = found.problem.data.time
+    if time is None:
+        return {"over_time": None, "no_over_time": None}
+    try:
+        return {"over_time": risk_over_time(risk, time).to_dict(), "no_over_time": None}
+    except (BadData, Refusal) as error:
+        return {"over_time": None, "no_over_time": str(error)}
 
 
 def _estimate(risk: RiskEstimate, rows: bool) -> dict[str, Any]:
@@ -187,13 +189,3 @@ def _classes(problem: Problem) -> list[str]:
     """Names of the classes, in the order of their codes."""
     data = problem.data
     return [str(data.label(code)) for code in range(data.n_classes)]
-
-
-def course_of(risk: RiskEstimate, data: Data) -> RiskOverTime | str:
-    """The course, or why there is none: nothing is said where rows have no times."""
-    if data.time is None:
-        return ""
-    try:
-        return risk_over_time(risk, data.time)
-    except (BadData, Refusal) as error:
-        return str(error)

@@ -42,12 +42,9 @@ from truerisk.methods.racing import Racing
 from truerisk.methods.words import USUAL_FOLDS, as_method
 
 __all__ = [
-    "CHEAP",
-    "EVERY",
-    "Forecast",
+    "MANY",
     "PlannedCurve",
     "Schedule",
-    "curves_asked",
     "forecast",
     "planned_curves",
     "planned_fits",
@@ -204,7 +201,7 @@ def _folds_of(schedule: Schedule, problem: Problem) -> Averaged:
     return KFold(folds=folds, average=method.average_of(problem.loss))
 
 
-def curves_asked(given: Any, names: Sequence[str]) -> tuple[str, ...]:
+def _curves_asked(given: Any, names: Sequence[str]) -> tuple[str, ...]:
     """Of which learners a curve is wanted: by "cheap" and "all" of each of them."""
     if given is None:
         return ()
@@ -230,7 +227,7 @@ def planned_curves(
 ) -> dict[str, PlannedCurve | str]:
     """The curves of the learners that were asked for; by "cheap" some have a reason instead."""
     found: dict[str, PlannedCurve | str] = {}
-    for name in curves_asked(given, list(problems)):
+    for name in _curves_asked(given, list(problems)):
         with named(name):
             try:
                 one = PlannedCurve.of(problems[name], schedule)

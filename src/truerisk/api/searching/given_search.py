@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass, replace
 from hashlib import sha256
+from inspect import Parameter, signature
 from typing import Any
 
 from sklearn.utils.validation import has_fit_parameter
@@ -44,14 +45,7 @@ from truerisk.methods.nested import Nested, Pairs
 from truerisk.methods.words import as_method
 from truerisk.models.searches import has_best_params
 
-__all__ = [
-    "found_by_search",
-    "marks",
-    "refuse_changed",
-    "refuse_groups",
-    "refuse_state",
-    "refuse_words",
-]
+__all__ = ["found_by_search"]
 
 KIN = {"estimator", "cv", "scoring", "refit", "error_score"}  # what searches like GridSearchCV take
 TOLD = ("best_score_", "best_index_", "cv_results_", "n_splits_", "refit_time_", "scorer_")
@@ -67,19 +61,26 @@ def found_by_search(search: Any, X: Any, y: Any, routed: Routed) -> dict[str, An
         return None
     kind = type(given).__name__
     if given.get_params(deep=False).keys() >= KIN:  # so this is known before a long fit
-        refuse_words(search, kind)
-        refuse_state(given)
+        _refuse_words(search, kind)
+        _refuse_state(given)
     rows = _Rows.of(search, X, y, routed)
-    _check_words(search, rows, kind)
-    before = marks(given)
+    if search.outer is not None:  # what would be refused after a long fit is refused now
+        _testing(search.outer, kind, usual_word(rows.data))
+    if rows.data.task != "other":
+        rows.problem(search, Worded(search.loss, search.scores, search.executor))
+    before = _marks(given)
     with stage("tuning"):
         fitted = rows.fitted()
     if not hasattr(fitted, "best_params_"):
         return None
-    refuse_words(search, kind)
-    refuse_state(given)
-    refuse_changed(given, before)
-    _refuse_unfitted(fitted, kind)
+    _refuse_words(search, kind)
+    _refuse_state(given)
+    _refuse_changed(given, before)
+    if getattr(fitted, "refit", True) is False:
+        raise Refusal(
+            f"{kind} was made with refit=False, so it fits no model with what it chose, and there "
+            "is nothing to test: make it with refit=True."
+        )
     claim = claim_of(fitted)
     problem, own = _posed(search, rows, claim, fitted)
     selected = _selected(problem, own, claim, fitted, rows.seconds)
@@ -112,10 +113,14 @@ class _Rows:
 
         family = Family.of(search.estimator)
         weight = routed.sample_weight
-        data = Data.check(X, y, task=_task(family), **routed.of_rows, sample_weight=weight)
+        try:
+            task: Task = family.task
+        except BadData:  # a density, say, is searched by its own score
+            task = "other"
+        data = Data.check(X, y, task=task, **routed.of_rows, sample_weight=weight)
         params = dict(routed.fit)
         if not get_config()["enable_metadata_routing"]:  # which hands them on itself
-            refuse_groups(search.estimator, routed.groups)
+            _refuse_groups(search.estimator, routed.groups)
             params = with_groups(params, data.groups)
         given = {"sample_weight": weight, "fit_params": params}
         return cls(family, data, as_seed(search.random_state), given)
@@ -132,30 +137,6 @@ class _Rows:
         fitted = fitted_on_all(self.family, 0, self.data.fitted_with(params), seed)
         self.seconds = time.perf_counter() - started
         return fitted
-
-
-def _task(family: Family) -> Task:
-    """What it predicts; a density, say, is searched by its own score."""
-    try:
-        return family.task
-    except BadData:
-        return "other"
-
-
-def _check_words(search: Any, rows: _Rows, kind: str) -> None:
-    """Refuse what would be refused after a long fit as well."""
-    if search.outer is not None:
-        _testing(search.outer, kind, usual_word(rows.data))
-    if rows.data.task != "other":
-        rows.problem(search, Worded(search.loss, search.scores, search.executor))
-
-
-def _refuse_unfitted(fitted: Any, kind: str) -> None:
-    if getattr(fitted, "refit", True) is False:
-        raise Refusal(
-            f"{kind} was made with refit=False, so it fits no model with what it chose, and there "
-            "is nothing to test: make it with refit=True."
-        )
 
 
 def _posed(
@@ -289,7 +270,7 @@ OWN = {  # what speaks of the settings of a grid, with the value that says nothi
 }
 
 
-def refuse_words(search: Any, kind: str) -> None:
+def _refuse_words(search: Any, kind: str) -> None:
     """Words on the settings of a grid, which a search that was given tries in its own way."""
     heard = {*search.estimator.get_params(deep=False), "select_by"}  # which is its cv
     for name, unsaid in OWN.items():
@@ -313,9 +294,12 @@ def refuse_words(search: Any, kind: str) -> None:
         )
 
 
-def refuse_groups(search: Any, groups: Any) -> None:
+def _refuse_groups(search: Any, groups: Any) -> None:
     """A search that takes no groups would cut them in its own splits."""
-    if groups is None or has_fit_parameter(search, "groups") or _takes_any(search):
+    if groups is None or has_fit_parameter(search, "groups"):
+        return
+    given = signature(search.fit).parameters.values()
+    if any(one.kind is Parameter.VAR_KEYWORD for one in given):
         return
     raise Refusal(
         f"{type(search).__name__}.fit takes no groups, so that its own splits would cut them, and "
@@ -323,14 +307,7 @@ def refuse_groups(search: Any, groups: Any) -> None:
     )
 
 
-def _takes_any(search: Any) -> bool:
-    from inspect import Parameter, signature
-
-    given = signature(search.fit).parameters.values()
-    return any(one.kind is Parameter.VAR_KEYWORD for one in given)
-
-
-def refuse_state(search: Any) -> None:
+def _refuse_state(search: Any) -> None:
     """What a clone goes on with: a study, an iterator; and splits that hold for all rows only."""
     kind = type(search).__name__
     if study_given(search):
@@ -351,7 +328,7 @@ def refuse_state(search: Any) -> None:
             )
 
 
-def marks(search: Any) -> dict[str, str]:
+def _marks(search: Any) -> dict[str, str]:
     """What the parameters of a search hold, as far as it can be written."""
     found = {}
     for name, value in search.get_params(deep=True).items():
@@ -362,9 +339,9 @@ def marks(search: Any) -> dict[str, str]:
     return found
 
 
-def refuse_changed(search: Any, before: Mapping[str, str]) -> None:
+def _refuse_changed(search: Any, before: Mapping[str, str]) -> None:
     """Parameters that a fit of a clone has changed: they are shared by all clones."""
-    now = marks(search)
+    now = _marks(search)
     changed = [name for name, mark in before.items() if now.get(name) != mark]
     if changed:
         raise Refusal(

@@ -27,18 +27,10 @@ from truerisk.core.validation.study_facts import CURVE, SLOPE, Rated, StudyFacts
 from truerisk.core.validation.subgroups import Subgroups
 from truerisk.core.visible import visible
 
-__all__ = [
-    "checklist_of",
-    "losses_by_level",
-    "n_cut",
-    "shrunken_columns",
-    "tested_counts",
-    "tested_on",
-    "told_measures",
-]
+__all__ = ["checklist_of"]
 
 
-def tested_counts(held: HeldOut) -> tuple[int, dict[str, int]]:
+def _tested_counts(held: HeldOut) -> tuple[int, dict[str, int]]:
     """How many rows were tested, and how many of each class, as y names them."""
     rows, first = np.unique(held.rows, return_index=True)
     if held.classes is None:
@@ -48,12 +40,12 @@ def tested_counts(held: HeldOut) -> tuple[int, dict[str, int]]:
     return len(rows), dict(zip(names, each, strict=True))
 
 
-def n_cut(run: HonestRun) -> int:
+def _n_cut(run: HonestRun) -> int:
     """Rows that were tested by models that saw others of their group."""
     return len(cut_groups(run.problem.data, _plan(run)))
 
 
-def tested_on(run: HonestRun) -> TestedOn:
+def _tested_on(run: HonestRun) -> TestedOn:
     """What the splits did, whatever their method is called; times before places."""
     data, plan = run.problem.data, _plan(run)
     if data.time is not None:
@@ -61,7 +53,7 @@ def tested_on(run: HonestRun) -> TestedOn:
     if data.block is None:
         return "below" if is_ordered(plan) and _falls(plan) else ""
     if data.places is None:  # labels are groups: a row may be beside one of another label
-        return "" if n_cut(run) else "apart"
+        return "" if _n_cut(run) else "apart"
     near, n_tested = tested_by_neighbours(data, plan)
     if run.testing.outer_method.respects_space:
         return "apart"
@@ -102,7 +94,7 @@ def checklist_of(
     problem, risk = run.problem, run.risk
     data, family = problem.data, problem.family
     model = family.make(run.best)
-    gaps, (n_tested, tested) = _gaps(data.X), tested_counts(held)
+    gaps, (n_tested, tested) = _gaps(data.X), _tested_counts(held)
     counts = {}
     if data.task == "classification":
         each = np.bincount(data.class_codes, minlength=data.n_classes).tolist()
@@ -117,11 +109,11 @@ def checklist_of(
             imputed=any(_imputes(one) for one in _inside(model)),
             selects=any(hasattr(one, "get_support") for one in _inside(model)),
             n_groups=None if data.groups is None else len(np.unique(data.groups)),
-            n_cut=n_cut(run),
+            n_cut=_n_cut(run),
             dependent=data.dependent,
             n_tested=n_tested,
             tested_counts=tested,
-            tested_on=tested_on(run),
+            tested_on=_tested_on(run),
             weighted=data.sample_weight is not None,
             steps=_steps(model),
             n_settings=len(family),
@@ -130,11 +122,11 @@ def checklist_of(
             tested_by=run.testing.word,
             response=next(said for one, said in RESPONSES.items() if one in run.told),
             risk=str(risk).splitlines()[0],
-            measures=told_measures(run, parts),
+            measures=_told_measures(run, parts),
             confidence_level=problem.confidence_level,
             subgroups=() if subgroups is None else subgroups.columns,
-            by_level=losses_by_level(subgroups),
-            shrunken=shrunken_columns(subgroups),
+            by_level=_losses_by_level(subgroups),
+            shrunken=_shrunken_columns(subgroups),
             too_small=() if subgroups is None else subgroups.too_small,
             corrected=0 if samples is None else len(samples.times),
             stability=_stability(stability),
@@ -199,7 +191,7 @@ LINE = {"slope": SLOPE, "intercept": "intercept"}
 POINTWISE = "pointwise"
 
 
-def told_measures(run: HonestRun, parts: Mapping[str, Any]) -> tuple[Rated, ...]:
+def _told_measures(run: HonestRun, parts: Mapping[str, Any]) -> tuple[Rated, ...]:
     """The loss, and of the parts that there are what has a value."""
     loss = run.problem.loss.word
     found = [Rated(loss, interval=_word(run.risk.interval))]
@@ -230,7 +222,7 @@ def _measured(
             yield Rated(name, title, _word(one.interval))
 
 
-def losses_by_level(subgroups: Subgroups | None) -> tuple[Rated, ...]:
+def _losses_by_level(subgroups: Subgroups | None) -> tuple[Rated, ...]:
     """The losses that are told of subgroups, each with the interval of its levels."""
     risks = () if subgroups is None else subgroups.risks
     words = ({_word(level.interval) for level in one.levels} - {None} for one in risks)
@@ -240,7 +232,7 @@ def losses_by_level(subgroups: Subgroups | None) -> tuple[Rated, ...]:
     )
 
 
-def shrunken_columns(subgroups: Subgroups | None) -> tuple[str, ...]:
+def _shrunken_columns(subgroups: Subgroups | None) -> tuple[str, ...]:
     """The columns of which some level is drawn to the mean of all."""
     risks = () if subgroups is None else subgroups.risks
     levels = (level for one in risks for level in one.levels if level.shrunken is not None)
