@@ -70,7 +70,7 @@ def pairs():
 LEVELS = FRAME.with_columns(pl.col("colour", "y").cast(pl.Categorical))
 TEXTS = {
     "csv": CSV.encode(),
-    "csv.gz": gzip.compress(CSV.encode()),
+    "csv.gz": gzip.compress(CSV.encode(), mtime=0),
     "csv.bz2": bz2.compress(CSV.encode()),
     "csv.xz": lzma.compress(CSV.encode()),
     "csv.zip": packed(zipfile.ZIP_DEFLATED),

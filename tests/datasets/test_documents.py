@@ -149,7 +149,9 @@ def test_a_file_with_another_content_is_refused(monkeypatch, tmp_path, text, sai
 
 
 @pytest.mark.parametrize(
-    "content", [b"", TOY.encode(), gzip.compress(TOY.encode())[:-9], gzip.compress(b"\xff\xfe")]
+    "content",
+    [b"", TOY.encode(), gzip.compress(TOY.encode())[:-9], gzip.compress(b"\xff\xfe")],
+    ids=["empty", "not packed", "cut off", "no text"],  # the bytes hold the time
 )
 def test_a_damaged_file_is_refused_by_name(monkeypatch, tmp_path, content):
     """Empty, not packed, cut short, no UTF-8."""

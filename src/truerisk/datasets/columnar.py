@@ -13,7 +13,7 @@ import numpy as np
 from truerisk.core.errors import BadData, MissingExtra, first_line, is_failure
 from truerisk.core.present import clean
 from truerisk.datasets.cells import counted, quoted
-from truerisk.datasets.grid import Columns, named
+from truerisk.datasets.grid import Columns, named, too_many_cells
 
 __all__ = ["READERS", "look", "read_columnar", "read_here"]
 
@@ -135,11 +135,7 @@ def _refuse_size(
     if not n_rows:
         raise BadData("the file has columns and no rows: add the rows, or check the file.")
     if n_rows * len(schema) > max_cells:
-        raise BadData(
-            f"the table has more than {max_cells:,} cells ({counted(n_rows, 'row')}, "
-            f"{counted(len(schema), 'column')}): take a sample of its rows or columns, "
-            "or raise --max-cells."
-        )
+        raise too_many_cells(counted(n_rows, "row"), len(schema), max_cells)
     texts = [name for name, kind in schema.items() if _is(kind, _TEXT)]
     if not texts:
         return

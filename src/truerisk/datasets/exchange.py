@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from truerisk.core.errors import BadData
 from truerisk.datasets.cells import counted, quoted
 from truerisk.datasets.columns import MISSING, number
-from truerisk.datasets.grid import Columns, lines_of, named
+from truerisk.datasets.grid import Columns, lines_of, named, too_many_cells
 
 __all__ = ["LABEL", "QUERY", "looks_like_arff", "read_arff", "read_libsvm"]
 
@@ -49,11 +49,7 @@ def read_arff(text: str, *, max_cells: int) -> Columns:
     starts: list[int] = []
     for line, row in _data(lines, kinds):
         if (len(rows) + 1) * len(names) > max_cells:
-            raise BadData(
-                f"the table has more than {max_cells:,} cells (line {line}, "
-                f"{counted(len(names), 'column')}): take a sample of its rows or columns, "
-                "or raise --max-cells."
-            )
+            raise too_many_cells(f"line {line}", len(names), max_cells)
         _refuse_kinds(row, names, kinds, line)
         rows.append(row)
         starts.append(line)

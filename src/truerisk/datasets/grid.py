@@ -14,7 +14,7 @@ from truerisk.datasets.content import Text
 from truerisk.kernels import why_not
 from truerisk.kernels.cells import first_row, read_sheet
 
-__all__ = ["DELIMITERS", "Columns", "cut", "lines_of", "named"]
+__all__ = ["DELIMITERS", "Columns", "cut", "lines_of", "named", "too_many_cells"]
 
 DELIMITERS = {",": "','", ";": "';'", "\t": "a tab", "|": "'|'"}
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
@@ -93,16 +93,20 @@ def _row_by_row(
         if len(row) != len(names):
             raise BadData(_ragged(line, row, names, delimiter))
         if len(rows) == most:
-            raise BadData(
-                f"the table has more than {max_cells:,} cells (line {line}, "
-                f"{counted(len(names), 'column')}): take a sample of its rows or columns, "
-                "or raise --max-cells."
-            )
+            raise too_many_cells(f"line {line}", len(names), max_cells)
         rows.append(row)
         lines.append(line)
     if not rows:
         raise BadData("the file has a header and no rows: add the rows, or check the file.")
     return Columns(names, list(zip(*rows, strict=True)), lines, frozenset())
+
+
+def too_many_cells(where: str, n_columns: int, max_cells: int) -> BadData:
+    """What is said of a table that passes the cap."""
+    return BadData(
+        f"the table has more than {max_cells:,} cells ({where}, {counted(n_columns, 'column')}): "
+        "take a sample of its rows or columns, or raise --max-cells."
+    )
 
 
 def lines_of(text: str) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
@@ -132,41 +132,33 @@ def _on_three_parts(draws: Draws) -> tuple[Statement, ...]:
     )
 
 
-def _on_folds(fixed: np.ndarray, own: np.ndarray) -> Iterator[Statement]:
+def _on_folds(fixed: np.ndarray, own: np.ndarray) -> tuple[Statement, ...]:
     """Of k = 9, nothing being selected.
 
     `fixed` are its 10-fold and its leave-one-out error, `own` is its true risk in each sample.
     """
-    deviation = (fixed - fixed.mean(axis=0)) ** 2
+    deviation = np.diff((fixed - fixed.mean(axis=0)) ** 2)[:, 0]
     away = (fixed - own.mean()) ** 2
-    nearer = ((fixed - own[:, None]) ** 2 - away).mean(axis=1)
-    for text, name, values, digits in (
-        (
+    farther, nearer = np.diff(away)[:, 0], ((fixed - own[:, None]) ** 2 - away).mean(axis=1)
+    mean = partial(Quantity.mean, digits=5)
+    return (
+        Statement.of(
             "10-fold cross-validation may be pessimistic, for its smaller training sets",
-            "10-fold − true risk of the rule on all rows",
-            fixed[:, 0] - own,
-            4,
+            Quantity.mean("10-fold − true risk of the rule on all rows", fixed[:, 0] - own),
         ),
-        (
+        Statement.of(
             "leave-one-out may have the higher variance",
-            "variance of leave-one-out − that of 10-fold",
-            deviation[:, 1] - deviation[:, 0],
-            5,
+            mean("variance of leave-one-out − that of 10-fold", deviation),
         ),
-        (
+        Statement.of(
             "10-fold tends to provide the better estimate",
-            "squared error of leave-one-out − that of 10-fold",
-            away[:, 1] - away[:, 0],
-            5,
+            mean("squared error of leave-one-out − that of 10-fold", farther),
         ),
-        (
+        Statement.of(
             "both estimate the mean over training sets better than the risk of the given rule",
-            "squared error for its own risk − that for the mean risk",
-            nearer,
-            5,
+            mean("squared error for its own risk − that for the mean risk", nearer),
         ),
-    ):
-        yield Statement.of(text, Quantity.mean(name, values, digits=digits))
+    )
 
 
 mehta_three_way = Experiment(
