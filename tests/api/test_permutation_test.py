@@ -9,7 +9,7 @@ from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
-from truerisk.api.permuting.orders import Orders
+from truerisk.api.permutations import Orders
 from truerisk.core.errors import BadData, Refusal, TrueRiskWarning
 from truerisk.core.table.data import Data
 

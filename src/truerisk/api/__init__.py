@@ -17,9 +17,8 @@
 | `risk_over_time.py` | `risk_over_time`: losses along time, and whether they drift |
 | `study.py` | `Study`: many replicates in a store |
 | `skore_check.py` | the audit as a check of skore reports |
-| `road/` | from what a user gave to an evaluation |
+| `permutations.py`, `tested_learner.py` | orders of labels; fits on fewer rows |
+| `road/` | from what a user gave to a run and its evaluation |
 | `findings/` | checks of tables and splits |
-| `assessing/`, `searching/`, `auditing/`, `comparing/`, `permuting/` | their parts |
-| `studying/`, `validating/` | their parts |
-| `learning/` | what a learning curve is made of |
+| `assessing/`, `searching/`, `auditing/`, `comparing/`, `studying/`, `validating/` | their parts |
 """

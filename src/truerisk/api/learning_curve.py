@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from truerisk.api.learning.measured import measure
-from truerisk.api.learning.tested_learner import TestedLearner, checked_sizes, testing, usual_sizes
 from truerisk.api.road.problem import pose
 from truerisk.api.search import HonestSearchCV
 from truerisk.api.searching.search_problem import route, run_of_search
 from truerisk.api.searching.stored_search import check_store, opened
+from truerisk.api.tested_learner import TestedLearner, checked_sizes, measure, testing, usual_sizes
 from truerisk.core.arguments import shown
 from truerisk.core.contracts import Method
 from truerisk.core.errors import BadArgument, Refusal

@@ -6,8 +6,7 @@ from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
-from truerisk.api.permuting.orders import SHIFTS, Orders, Repeated
-from truerisk.api.permuting.result import PermutationTest
+from truerisk.api.permutations import SHIFTS, Orders, PermutationTest, Repeated
 from truerisk.api.road.problem import as_seed, checked_method
 from truerisk.api.road.run import Run
 from truerisk.api.search import HonestSearchCV

@@ -13,11 +13,10 @@ import numpy as np
 from truerisk.api.assessing.out_of_fold import refits
 from truerisk.api.assessing.own_claim import tunes_inside
 from truerisk.api.assessing.pace import pace_of
-from truerisk.api.learning.measured import measure
-from truerisk.api.learning.tested_learner import TestedLearner, testing, usual_sizes
 from truerisk.api.road.outer_splits import testing_method, usual_word
 from truerisk.api.road.problem import Problem, drawn, with_words
 from truerisk.api.road.run import Computed, compute, of_tuning
+from truerisk.api.tested_learner import TestedLearner, measure, testing, usual_sizes
 from truerisk.core.arguments import shown
 from truerisk.core.contracts import Keeper, Method, Request
 from truerisk.core.errors import (

@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
-from truerisk.api.permuting.orders import Orders
+from truerisk.api.permutations import Orders
 from truerisk.core.table.data import Data
 
 X, Y = tr.datasets.make_difficult(60, random_state=0)

@@ -1,23 +1,26 @@
-"""Which labels change places: of all rows, of groups that stay whole, or all of them in time."""
+"""Permuted labels: which change places, the risks of a procedure on them, and the test."""
 
 from __future__ import annotations
 
 import warnings
 from contextlib import closing
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
 from truerisk.api.road.run import Run
+from truerisk.core import present
 from truerisk.core.contracts import Streams
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.plan.order import is_ordered
 from truerisk.core.progress import listen, tell
+from truerisk.core.records import Column, Count, Record, Size
 from truerisk.core.table.data import Data
+from truerisk.core.ties import tied
 from truerisk.engines.workers.executors import run_batches, workers_of
 
-__all__ = ["SHIFTS", "Orders", "Repeated"]
+__all__ = ["SHIFTS", "Orders", "PermutationTest", "Repeated"]
 
 SHIFTS = "shifts in time"
 FEWEST_TIMES = 200  # of 100 that remember .9, p < .05 in 8 of 100 without a relation
@@ -183,3 +186,74 @@ def _risks(procedure: Repeated, numbers: np.ndarray) -> list[float]:
     with listen(None), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return [procedure.risk(int(j)) for j in numbers]
+
+
+@dataclass(frozen=True, eq=False)
+class PermutationTest(Record):
+    """Whether a procedure learns anything: its risk beside those with permuted labels.
+
+    `observed` is the honest risk of the labels as they are, `null` that of each permutation. The
+    labels of `permuted` changed places: of "rows", as "labels of groups", those of "groups of equal
+    size", or all of them by "shifts in time". `seed` drew the permutations, `search_seed` the folds
+    of each of them.
+    """
+
+    schema: ClassVar[str] = "truerisk.permutation-test/1"
+    derived: ClassVar[tuple[str, ...]] = ("p_value", "n_permutations")
+
+    observed: float
+    null: Annotated[np.ndarray, Column(least=1)] = field(repr=False)
+    permuted: str
+    n_units: Count
+    loss: str
+    method: str
+    engine: str
+    seed: int
+    search_seed: int
+    seconds: Size
+    data_fingerprint: str
+    notes: tuple[str, ...] = ()
+
+    @property
+    def n_permutations(self) -> int:
+        """How many permutations there are, the labels as they are not among them."""
+        return len(self.null)
+
+    @property
+    def n_as_small(self) -> int:
+        """How many permutations have a risk as small as the observed one, ties included."""
+        return int(np.count_nonzero(tied(self.null, self.observed)))
+
+    @property
+    def p_value(self) -> float:
+        """(1 + as small)/(1 + permutations): the labels as they are are one order of many."""
+        return (1 + self.n_as_small) / (1 + self.n_permutations)
+
+    def __str__(self) -> str:
+        lines = [f"p = {self.p_value:.4g}: {self._counted}", *self._risks]
+        return "\n".join(lines + [f"  note: {note}" for note in self.notes])
+
+    def _repr_html_(self) -> str:
+        rows = [["p-value", f"{self.p_value:.4g}"], ["permutations", self._counted]]
+        rows += [line.strip().split(": ", 1) for line in self._risks]
+        rows += [["note", note] for note in self.notes]
+        return present.html_table("Permutation test", ["", ""], rows)
+
+    @property
+    def _counted(self) -> str:
+        return (
+            f"{self.n_as_small} of {self.n_permutations} permutations ({self.permuted}) have a "
+            "risk as small"
+        )
+
+    @property
+    def _risks(self) -> list[str]:
+        least, mean, most = map(
+            present.number,
+            (float(self.null.min()), float(self.null.mean()), float(self.null.max())),
+        )
+        of = f"{present.clean(self.loss, 40)}, {self.method}"
+        return [
+            f"  observed: risk {present.number(self.observed)} ({of})",
+            f"  permuted: risk {mean} on average, {least} to {most}",
+        ]

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from truerisk.api.permuting.result import PermutationTest
+from truerisk.api.permutations import PermutationTest
 
 
 def found(null, observed=0.3, **more):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from truerisk.api.permuting.orders import Orders
+from truerisk.api.permutations import Orders
 from truerisk.core.errors import BadData
 from truerisk.core.table.data import Data
 

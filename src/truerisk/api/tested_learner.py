@@ -1,31 +1,43 @@
-"""A learner tested with fewer rows: at which sizes, and by which fits."""
+"""A learner tested with fewer rows: at which sizes, by which fits, and with what errors."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from truerisk.api.road.problem import Problem
-from truerisk.api.road.run import Run
+from truerisk.api.road.run import Computed, Run, curve_of, procedure_of
 from truerisk.core.arguments import is_count, shown
-from truerisk.core.contracts import Method, Streams
-from truerisk.core.errors import BadArgument, BadData, FitFailed, Refusal
+from truerisk.core.contracts import Keeper, Method, Streams
+from truerisk.core.errors import (
+    BadArgument,
+    BadData,
+    FitFailed,
+    LeakWarning,
+    Refusal,
+    TrueRiskWarning,
+    named,
+)
 from truerisk.core.interval import Basis
+from truerisk.core.learning_curve import LearningCurve
 from truerisk.core.plan.plan import Plan
-from truerisk.core.progress import listen
+from truerisk.core.progress import listen, stage
+from truerisk.core.results import RiskEstimate
 from truerisk.core.statistics.power_law import FEWEST_SIZES
 from truerisk.core.table.data import Data
+from truerisk.core.warned import warn
 from truerisk.methods.nested import Nested
-from truerisk.methods.parts.averages import Averaged
+from truerisk.methods.parts.averages import Averaged, influences_by_row
 from truerisk.methods.parts.interval_choice import gives
+from truerisk.methods.parts.paired_losses import joint_covariance
 from truerisk.methods.splitter import refuse_known_rows
 from truerisk.methods.subsampled import Subsampled
 
-__all__ = ["TestedLearner", "checked_sizes", "fewest_rows", "testing", "usual_sizes"]
+__all__ = ["TestedLearner", "checked_sizes", "measure", "testing", "usual_sizes"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +145,7 @@ def checked_sizes(sizes: Any, whole: Plan) -> list[int]:
 def usual_sizes(learner: TestedLearner, whole: Plan) -> list[int]:
     """Eight sizes at most, in a geometric series up to all training rows."""
     most, data = int(whole.train_sizes.max()), learner.problem.data
-    least = max(fewest_rows(data, tuned=learner.n_inner), -(-most // WIDEST))
+    least = max(_fewest_rows(data, tuned=learner.n_inner), -(-most // WIDEST))
     least = _fitted_from(learner, least, most)
     steps = int(np.log(max(1.0, most / least)) / np.log(CLOSEST) + 1e-9)
     if steps + 1 < FEWEST_SIZES:
@@ -161,7 +173,7 @@ def _fitted_from(learner: TestedLearner, least: int, most: int) -> int:
     return least
 
 
-def fewest_rows(data: Data, tuned: int) -> int:
+def _fewest_rows(data: Data, tuned: int) -> int:
     """Rows that hold some of every class and several groups, two for each of `tuned` inner folds.
 
     A stratified part of m rows has m times the share of a class of them, to within less than 2.
@@ -174,3 +186,99 @@ def fewest_rows(data: Data, tuned: int) -> int:
         n_groups = len(np.unique(data.groups))
         least = max(least, -(-(tuned + 2) * data.n_rows // n_groups))  # folds hold whole groups
     return int(least)
+
+
+def measure(learner: TestedLearner, sizes: Sequence[int], keeper: Keeper | None) -> LearningCurve:
+    """Every size by itself, the smallest first: what cannot be fitted is known early."""
+    found: list[Computed] = []
+    estimates: list[RiskEstimate] = []
+    for size in sizes:
+        with (
+            named(f"with {size} training rows (see sizes=)"),
+            stage(f"{size} rows"),
+            warnings.catch_warnings(),
+        ):
+            if size != sizes[-1]:  # what is said of the rows is said with the largest size alone
+                warnings.simplefilter("ignore", LeakWarning)
+            _warn_of_missing_classes(learner, size)
+            one = learner.run(size).test(keeper=keeper).honest
+            found.append(one)
+            estimates.append(_estimate(one))
+    rows = np.array([one.answers.plan.train_sizes[one.answers.plan.fit].mean() for one in found])
+    if (np.diff(rows) <= 0).any():
+        at = int(np.flatnonzero(np.diff(rows) <= 0)[0])
+        raise BadData(
+            f"sizes {sizes[at]} and {sizes[at + 1]} are fitted on as many rows, {rows[at]:.4g} on "
+            "average, since groups stay whole: give sizes further apart."
+        )
+    covariance, why = _covariance(learner, found, estimates)
+    loss = learner.problem.loss
+    return _with_law(
+        LearningCurve(
+            sizes=rows,
+            estimates=tuple(estimates),
+            covariance=covariance,
+            confidence_level=learner.problem.confidence_level,
+            lower=loss.lower,
+            upper=loss.upper,
+            lacking=None if why is None else f"{why}: there is no band.",
+        )
+    )
+
+
+def _with_law(curve: LearningCurve) -> LearningCurve:
+    """The curve, whose law is left out where it does not fit."""
+    try:
+        if curve.law is not None:
+            curve.law.check()
+    except Refusal as refusal:
+        return replace(curve, lacking=str(refusal))
+    return curve
+
+
+def _estimate(computed: Computed) -> RiskEstimate:
+    estimate = procedure_of(computed) or curve_of(computed)[0]
+    if estimate.value is None or not np.isfinite(estimate.value):
+        said = next((note for note in estimate.notes if "failed" in note), "some fits failed.")
+        raise Refusal(f"{said} sizes= leaves small sizes out.")
+    return estimate
+
+
+def _covariance(
+    learner: TestedLearner, found: Sequence[Computed], estimates: Sequence[RiskEstimate]
+) -> tuple[np.ndarray | None, str | None]:
+    loss, data = found[0].problem.loss, learner.problem.data
+    average = learner.method.average_of(loss)
+    if not (loss.per_row or (loss.tells_influences and (average == "fold" or loss.one_scale))):
+        return None, f"loss '{loss.word}' does not tell what each row does to it"
+    every = [influences_by_row(one.answers, data, loss, average) for one in found]
+    influences = np.stack([lines[0] for _, lines in every])
+    if data.time is not None or learner.method.respects_time:
+        return None, "rows depend on each other in time"
+    groups = None if data.clusters is None else data.clusters[every[0][0]]
+    values = np.array([one.value for one in estimates], dtype=float)
+    covariance = joint_covariance(influences, values, groups, loss)
+    return (
+        covariance,
+        None if covariance is not None else "at some size all rows have the same loss",
+    )
+
+
+def _warn_of_missing_classes(learner: TestedLearner, size: int) -> None:
+    """Say how many fits see no row of a class: they never answer it, or fail."""
+    data = learner.problem.data
+    if data.codes is None:
+        return
+    plan = learner.cut(size)
+    classes = np.arange(data.n_classes)
+    held = np.array(
+        [np.isin(classes, data.codes_of(plan.train_rows(fit)[0])) for fit in range(plan.n_fits)]
+    )
+    lacking = (~held).sum(axis=0)
+    if lacking.any():
+        worst = int(lacking.argmax())
+        warn(
+            f"with {size} training rows {lacking[worst]} of {plan.n_fits} fits see no row of class "
+            f"{data.label(worst)!r}: give sizes= from more rows on.",
+            TrueRiskWarning,
+        )
