@@ -8,7 +8,7 @@ from sklearn.model_selection import GridSearchCV, TimeSeriesSplit
 from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
-from truerisk.api.permutation_test import asked_of
+from truerisk.api.permutation_test import run_to_permute
 from truerisk.core.errors import Refusal
 
 X, Y = tr.datasets.make_difficult(60, random_state=0)
@@ -28,7 +28,7 @@ AHEAD = TimeSeriesSplit(3)
 )
 def test_the_method_is_that_of_the_search(search, word):
     """A single setting needs no pairs."""
-    assert asked_of(search, X, Y, None, {}).testing.word == word
+    assert run_to_permute(search, X, Y, None, {}).testing.word == word
 
 
 @pytest.mark.parametrize(

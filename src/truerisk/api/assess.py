@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from truerisk.api.assessing.assessment import Assessment, assessed
+from truerisk.api.assessing.assessment import Assessment, assessment_of
 from truerisk.api.assessing.families import problems_of, read_learners, task_of
 from truerisk.api.assessing.schedule import PlannedCurve, Schedule, planned_curves
 from truerisk.api.assessing.tested_learners import Kept
 from truerisk.api.assessing.tuned_learner import TunedLearner
 from truerisk.api.road.problem import Problem, as_seed
-from truerisk.api.searching.stored_search import StoredSearch, check_store, opened
+from truerisk.api.searching.stored_search import StoredSearch, check_store, open_store
 from truerisk.api.validating.all_parts import PlannedValidation
 from truerisk.core.arguments import check_flag, shown
 from truerisk.core.as_typed import as_typed
@@ -149,10 +149,10 @@ def assess(
         random_state=seed,
     )
     schedule = Schedule.draw(problems, methods, outer)
-    problems = {name: schedule.worded(problem) for name, problem in problems.items()}
+    problems = {name: schedule.with_intervals(problem) for name, problem in problems.items()}
     curves = planned_curves(learning_curve, problems, schedule)
     given = as_typed(**rows, scores=scores or None, positive=positive, validate=validate or None)
-    with opened(store, problems, kind="assessment", mixed_versions=mixed_versions) as stored:
+    with open_store(store, problems, kind="assessment", mixed_versions=mixed_versions) as stored:
         found = _assess_each(problems, schedule, stored, curves, given)
         if review is None:
             return found
@@ -196,7 +196,7 @@ def _assess_each(
         )
     fits = stored.fits
     kept = None if fits is None else Kept(fits.found, fits.added)
-    whole = assessed(done, schedule, kept, given, missing or ()) if done else None
+    whole = assessment_of(done, schedule, kept, given, missing or ()) if done else None
     if missing is not None or whole is None:
         raise Interrupted(whole, missing or ()) from None
     return whole

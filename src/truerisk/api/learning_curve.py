@@ -9,7 +9,7 @@ from typing import Any
 from truerisk.api.road.problem import pose
 from truerisk.api.search import HonestSearchCV
 from truerisk.api.searching.search_problem import route, run_of_search
-from truerisk.api.searching.stored_search import check_store, opened
+from truerisk.api.searching.stored_search import check_store, open_store
 from truerisk.api.tested_learner import TestedLearner, checked_sizes, measure, testing, usual_sizes
 from truerisk.core.arguments import shown
 from truerisk.core.contracts import Method
@@ -136,7 +136,7 @@ def learning_curve(
     whole = learner.whole()
     asked = usual_sizes(learner, whole) if sizes is None else checked_sizes(sizes, whole)
     named = {learner.problem.family.name: learner.problem}
-    with opened(learner.store, named, kind="search") as stored:
+    with open_store(learner.store, named, kind="search") as stored:
         found = measure(learner, asked, stored.keeper)
         stored.warn_of_another()
     return found

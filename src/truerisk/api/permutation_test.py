@@ -20,7 +20,7 @@ from truerisk.core.warned import warn
 from truerisk.engines.workers.executors import workers_of
 from truerisk.methods.nested import Pairs
 
-__all__ = ["PermutationTest", "asked_of", "permutation_test"]
+__all__ = ["PermutationTest", "permutation_test", "run_to_permute"]
 
 LONG = 60.0  # seconds that deserve a word before they pass
 FEW = 7  # rows, or groups, of which all orders are soon seen (7! = 5040)
@@ -95,7 +95,7 @@ def permutation_test(
             "beside them, so none is as likely as y. Labels of blocks may be given as groups=; the "
             "risk at places away from the training rows is told by tr.estimate_risk(..., block=)."
         )
-    run = asked_of(search, X, y, groups, dict(params), time)
+    run = run_to_permute(search, X, y, groups, dict(params), time)
     problem, method = run.problem, run.testing
     assert method is not None
     executor = problem.executor if executor is None else executor
@@ -123,7 +123,7 @@ def permutation_test(
     )
 
 
-def asked_of(
+def run_to_permute(
     search: Any, X: Any, y: Any, groups: Any, params: dict[str, Any], time: Any = None
 ) -> Run:
     """What is computed anew on every permutation: the honest risk of a search, the risk of a model.

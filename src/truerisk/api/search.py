@@ -11,12 +11,12 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from truerisk.api.assessing.reference_risks import as_given
 from truerisk.api.road.outer_splits import OuterFold, Stability
 from truerisk.api.road.run import Computed, Run, curve_of
-from truerisk.api.searching.cv_results import chosen_by, own_warning, rated, say_fits
-from truerisk.api.searching.given_search import found_by_search
+from truerisk.api.searching.cv_results import chosen_by, own_warning, rate_settings, say_fits
+from truerisk.api.searching.given_search import fit_given_search
 from truerisk.api.searching.search_problem import Routed, route, router, run_of_search
 from truerisk.api.searching.search_words import check_race, check_words
-from truerisk.api.searching.stored_search import Fits, opened
-from truerisk.api.searching.time_limit import tried_in_time
+from truerisk.api.searching.stored_search import Fits, open_store
+from truerisk.api.searching.time_limit import try_in_time
 from truerisk.api.searching.tuned_model import LossScorer, Missing, TunedModel
 from truerisk.core.errors import Refusal
 from truerisk.core.progress import stage
@@ -224,7 +224,7 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
             raise
 
     def _fitted(self, X: Any, y: Any, routed: Routed) -> Self:
-        if (found := found_by_search(self, X, y, routed)) is not None:
+        if (found := fit_given_search(self, X, y, routed)) is not None:
             for name, one in found.items():
                 setattr(self, name, one)
             return self
@@ -232,14 +232,12 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         check_race(run.select_by, self.error_score, return_train_score=self.return_train_score)
         trained = {"trained": self.return_train_score}
         named = {run.problem.family.name: run.problem}
-        with opened(self.store, named, kind="search") as stored:
+        with open_store(self.store, named, kind="search") as stored:
             with own_warning(self.error_score):
-                tried = tried_in_time(
-                    run, self.time_limit, stored, refit=bool(self.refit), **trained
-                )
+                tried = try_in_time(run, self.time_limit, stored, refit=bool(self.refit), **trained)
             run = replace(run, problem=tried.problem)
             with stage("tuning"):
-                selected, results = rated(
+                selected, results = rate_settings(
                     run,
                     error_score=self.error_score,
                     several=self.multimetric_,

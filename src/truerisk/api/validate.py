@@ -8,7 +8,7 @@ from typing import Any
 from truerisk.api.road.event import Event
 from truerisk.api.road.problem import as_seed
 from truerisk.api.validating.all_parts import validation_of
-from truerisk.api.validating.honest import asked_of, honest_run
+from truerisk.api.validating.honest import honest_run, run_to_validate
 from truerisk.api.validating.wishes import Wishes
 from truerisk.core.as_typed import as_typed
 from truerisk.core.validation.validation import Validation
@@ -109,7 +109,7 @@ def validate(
     """
     seed = as_seed(random_state)
     order = {"time": time, "block": block}
-    asked = asked_of(search_or_model, X, y, groups, dict(params), seed, **order)
+    asked = run_to_validate(search_or_model, X, y, groups, dict(params), seed, **order)
     asked = replace(asked, problem=asked.problem.by(executor))
     data = asked.problem.data
     wishes = Wishes.of(

@@ -23,7 +23,7 @@ from truerisk.core.present import signed
 from truerisk.core.results import frame_of
 from truerisk.core.writing import Written, also_written
 
-__all__ = ["Assessment", "Kept", "TunedLearner", "assessed"]
+__all__ = ["Assessment", "Kept", "TunedLearner", "assessment_of"]
 
 HEAD = (
     *("learner", "chosen setting", "selected", "honest", "interval"),
@@ -202,7 +202,7 @@ class Assessment(Written, Plots):
         return present.html_table(caption, HEAD, self.rows()) + picture
 
 
-def assessed(
+def assessment_of(
     learners: Mapping[str, TunedLearner],
     schedule: Schedule,
     kept: Kept | None,

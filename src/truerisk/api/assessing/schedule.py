@@ -14,7 +14,7 @@ from truerisk.api.assessing.out_of_fold import refits
 from truerisk.api.assessing.own_claim import tunes_inside
 from truerisk.api.assessing.pace import pace_of
 from truerisk.api.road.outer_splits import testing_method, usual_word
-from truerisk.api.road.problem import Problem, drawn, with_words
+from truerisk.api.road.problem import Problem, draw_plan, with_words
 from truerisk.api.road.run import Computed, compute, of_tuning
 from truerisk.api.tested_learner import TestedLearner, measure, testing, usual_sizes
 from truerisk.core.arguments import shown
@@ -91,7 +91,7 @@ class Schedule:
                 )
         nested = testing_method(outer, chosen[0], usual, problem.interval, compare=several)
         plain = replace(problem, interval=None)  # the method that an interval needs is here by now
-        *plans, nested_plan = (drawn(plain, method)[2] for method in (*chosen, nested))
+        *plans, nested_plan = (draw_plan(plain, method)[2] for method in (*chosen, nested))
         return cls(chosen, tuple(plans), nested, nested_plan)
 
     def tuned(self, problem: Problem, count: Count, keeper: Keeper | None) -> list[Computed]:
@@ -103,7 +103,7 @@ class Schedule:
             count.finish(found[-1].evaluation.n_fits)
         return found
 
-    def worded(self, problem: Problem) -> Problem:
+    def with_intervals(self, problem: Problem) -> Problem:
         """The problem with the words of its intervals, as the plan that tests has them."""
         return with_words(replace(problem, calibrated="all"), self.nested, self.nested_plan)
 

@@ -15,7 +15,7 @@ from truerisk.api.assessing.own_claim import claimed_by, tunes_inside
 from truerisk.api.assessing.reference_risks import AsGiven, as_given
 from truerisk.api.assessing.schedule import PlannedCurve, Schedule
 from truerisk.api.road.outer_splits import OuterFold, Stability
-from truerisk.api.road.problem import Problem, drawn
+from truerisk.api.road.problem import Problem, draw_plan
 from truerisk.api.road.run import Computed, Run, curve_of
 from truerisk.core import present
 from truerisk.core.answers import Answers
@@ -220,7 +220,7 @@ def apparent_risk(
 ) -> RiskEstimate | None:
     """The risk of one setting on the rows of its fit; None where that fails or is refused."""
     started, method = perf_counter(), Apparent()
-    problem, _, plan = drawn(replace(problem, scores={}, interval=None), method)
+    problem, _, plan = draw_plan(replace(problem, scores={}, interval=None), method)
     data = problem.data
     asking = problem.asking(keeper=keeper)
     try:

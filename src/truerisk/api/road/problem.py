@@ -46,13 +46,13 @@ __all__ = [
     "as_seed",
     "check_scores",
     "checked_method",
-    "drawn",
+    "draw_plan",
     "pose",
     "problem_on",
     "refuse_unspoken",
     "scores_of",
+    "scores_told_by",
     "settings_seed",
-    "told_by",
     "versions",
     "with_words",
 ]
@@ -217,7 +217,7 @@ def checked_method(problem: Problem, method: Any) -> tuple[Problem, Method]:
     return replace(problem, loss=loss), chosen
 
 
-def drawn(problem: Problem, method: Any) -> tuple[Problem, Method, Plan]:
+def draw_plan(problem: Problem, method: Any) -> tuple[Problem, Method, Plan]:
     """The same with the plan of the method."""
     problem, chosen = checked_method(problem, method)
     return problem, chosen, chosen.plan(problem.data, Streams(problem.seed))
@@ -294,7 +294,7 @@ def check_scores(method: Method, scores: Mapping[str, Score], data: Data) -> Non
             raise Refusal(f"score '{name}' is not to be had from '{method.word}': {reason}")
 
 
-def told_by(method: Method, scores: Mapping[str, Score], data: Data) -> dict[str, Score]:
+def scores_told_by(method: Method, scores: Mapping[str, Score], data: Data) -> dict[str, Score]:
     """Those that a method can tell: one that tunes by a criterion has nothing to say of others."""
     telling = method.tells_scores
     return {n: score for n, score in scores.items() if _why_not(telling, score, data) is None}

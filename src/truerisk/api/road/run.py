@@ -23,7 +23,7 @@ from truerisk.api.road.problem import (
     Problem,
     check_scores,
     checked_method,
-    told_by,
+    scores_told_by,
     versions,
     with_words,
 )
@@ -213,7 +213,7 @@ def of_tuning(problem: Problem, method: Method) -> Problem:
     return replace(
         problem,
         interval=problem.interval if counted else None,
-        scores=told_by(method, problem.scores, problem.data),
+        scores=scores_told_by(method, problem.scores, problem.data),
     )
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import FitFailedWarning as TheirWarning
 
-from truerisk.api.road.problem import drawn
+from truerisk.api.road.problem import draw_plan
 from truerisk.api.road.run import Computed, Run, compute, of_tuning
 from truerisk.core.arguments import shown
 from truerisk.core.errors import BadArgument, FitFailed, FitFailedWarning
@@ -25,10 +25,10 @@ from truerisk.core.warned import warn
 from truerisk.engines.running.fitting import why_of
 from truerisk.methods.parts.set_risks import split_risks
 
-__all__ = ["FitsFailed", "chosen_by", "own_warning", "rated", "say_fits"]
+__all__ = ["FitsFailed", "chosen_by", "own_warning", "rate_settings", "say_fits"]
 
 
-def rated(
+def rate_settings(
     run: Run, *, error_score: Any, several: bool, trained: bool, **options: Any
 ) -> tuple[Computed, dict[str, Any]]:
     """The settings of a search rated on all rows, and its `cv_results_`.
@@ -50,7 +50,7 @@ def rated(
 def _with_training_rows(run: Run, **options: Any) -> tuple[dict[str, Any], list[np.ndarray]]:
     """The answers that rate the settings, and every score on the train set of every split."""
     problem = of_tuning(run.problem, run.select_by)
-    told_in, _, plan = drawn(problem, run.select_by)
+    told_in, _, plan = draw_plan(problem, run.select_by)
     answers = problem.asking(**options)(with_training_rows(plan))
     questions = np.arange(plan.n_questions)
     trained = answers.only(questions + plan.n_questions)

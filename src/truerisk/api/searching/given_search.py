@@ -28,7 +28,7 @@ from truerisk.api.road.problem import Problem, as_seed, refuse_unspoken, version
 from truerisk.api.road.run import Run, curve_of
 from truerisk.api.searching.scores import are_several, on, own_score
 from truerisk.api.searching.search_problem import Routed, problem_of
-from truerisk.api.searching.search_words import Worded, worded
+from truerisk.api.searching.search_words import Words, words_of
 from truerisk.api.searching.tuned_model import TunedModel
 from truerisk.core.arguments import shown
 from truerisk.core.contracts import Method
@@ -45,13 +45,13 @@ from truerisk.methods.nested import Nested, Pairs
 from truerisk.methods.words import as_method
 from truerisk.models.searches import has_best_params
 
-__all__ = ["found_by_search"]
+__all__ = ["fit_given_search"]
 
 KIN = {"estimator", "cv", "scoring", "refit", "error_score"}  # what searches like GridSearchCV take
 TOLD = ("best_score_", "best_index_", "cv_results_", "n_splits_", "refit_time_", "scorer_")
 
 
-def found_by_search(search: Any, X: Any, y: Any, routed: Routed) -> dict[str, Any] | None:
+def fit_given_search(search: Any, X: Any, y: Any, routed: Routed) -> dict[str, Any] | None:
     """The fitted attributes of a HonestSearchCV that was given a search; None where it was not.
 
     A search is what has `best_params_` once it is fitted; its class says so before.
@@ -67,7 +67,7 @@ def found_by_search(search: Any, X: Any, y: Any, routed: Routed) -> dict[str, An
     if search.outer is not None:  # what would be refused after a long fit is refused now
         _testing(search.outer, kind, usual_word(rows.data))
     if rows.data.task != "other":
-        rows.problem(search, Worded(search.loss, search.scores, search.executor))
+        rows.problem(search, Words(search.loss, search.scores, search.executor))
     before = _marks(given)
     with stage("tuning"):
         fitted = rows.fitted()
@@ -125,7 +125,7 @@ class _Rows:
         given = {"sample_weight": weight, "fit_params": params}
         return cls(family, data, as_seed(search.random_state), given)
 
-    def problem(self, search: Any, asked: Worded) -> Problem:
+    def problem(self, search: Any, asked: Words) -> Problem:
         """The whole search as one learner, and what is asked of it."""
         return problem_of(search, self.data, self.family, asked, seed=self.seed, **self.given)
 
@@ -157,7 +157,7 @@ def _posed(
     return refuse_unspoken(rows.problem(search, asked)), own
 
 
-def _asked(search: Any, claim: Claim | None, fitted: Any, y: Any) -> Worded:
+def _asked(search: Any, claim: Claim | None, fitted: Any, y: Any) -> Words:
     """What was asked of the model that is tuned; by the search's own score where nothing was."""
     asker = copy(search)
     asker.estimator = (
@@ -171,7 +171,7 @@ def _asked(search: Any, claim: Claim | None, fitted: Any, y: Any) -> Worded:
             asker.loss = own_score(claim.estimator)
         elif word != "accuracy":  # which the usual loss of classifiers is
             asker.scoring = word or claim.scoring
-    return worded(asker, y)
+    return words_of(asker, y)
 
 
 def _selected(

@@ -27,11 +27,11 @@ from truerisk.api.searching.scores import (
     on,
 )
 from truerisk.api.searching.search_words import (
-    Worded,
+    Words,
     check_chooser,
     compared_by,
     engine_for,
-    worded,
+    words_of,
 )
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
@@ -49,7 +49,7 @@ def run_of_search(search: Any, X: Any, y: Any, routed: Routed) -> tuple[Run, boo
     `n_iter` settings are drawn once, before a row is seen; where GridSearchCV's word `cv` is spoken
     they are those of RandomizedSearchCV with this seed.
     """
-    asked = worded(search, y)
+    asked = words_of(search, y)
     seed = as_seed(search.random_state)  # of a Generator once: it would draw another each time
     model, grid = search.estimator, search.param_grid
     if search.n_iter is None:
@@ -78,7 +78,7 @@ def run_of_search(search: Any, X: Any, y: Any, routed: Routed) -> tuple[Run, boo
 
 
 def problem_of(
-    search: Any, data: Data, family: Family, asked: Worded, *, seed: int, **given: Any
+    search: Any, data: Data, family: Family, asked: Words, *, seed: int, **given: Any
 ) -> Problem:
     """What a search asks of a family on checked rows; `given` are weights and fit parameters."""
     scores = asked.scores

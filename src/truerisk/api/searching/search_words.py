@@ -33,18 +33,18 @@ from truerisk.methods.racing import Racing
 from truerisk.methods.words import as_method
 
 __all__ = [
-    "Worded",
+    "Words",
     "check_chooser",
     "check_race",
     "check_words",
     "compared_by",
     "engine_for",
-    "worded",
+    "words_of",
 ]
 
 
 @dataclass(frozen=True)
-class Worded:
+class Words:
     """By which loss settings are compared, what else is told, and where fits run: our own words."""
 
     loss: Any
@@ -52,7 +52,7 @@ class Worded:
     executor: Any
 
 
-def worded(search: Any, y: Any) -> Worded:
+def words_of(search: Any, y: Any) -> Words:
     """What a search was asked in either set of words; asked in both, it is refused.
 
     `cv` means the splits that GridSearchCV makes of it: 5 are five folds that are not shuffled,
@@ -68,13 +68,13 @@ def worded(search: Any, y: Any) -> Worded:
         _refuse_both("n_jobs", n_jobs, "executor", search.executor)
     executor = search.executor if n_jobs is None else _workers(n_jobs)
     if scoring is None:
-        return Worded(_usual_loss(search), search.scores, executor)
+        return Words(_usual_loss(search), search.scores, executor)
     if not are_several(scoring):
-        return Worded(_loss(scoring, y, search), search.scores, executor)
+        return Words(_loss(scoring, y, search), search.scores, executor)
     _refuse_both("scoring", scoring, "scores", search.scores or None)
     each = {name: _loss(one, y, search) for name, one in named(scoring).items()}
     chooser = search.refit if isinstance(search.refit, str) else next(iter(each))
-    return Worded(each[chooser], each, executor)
+    return Words(each[chooser], each, executor)
 
 
 def _refuse_both(theirs: str, one: Any, ours: str, other: Any) -> None:

@@ -16,7 +16,7 @@ from truerisk.core.family import Family
 from truerisk.core.warned import warn
 from truerisk.engines.workers.executors import workers_of
 
-__all__ = ["Fits", "StoredSearch", "check_store", "opened"]
+__all__ = ["Fits", "StoredSearch", "check_store", "open_store"]
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def check_store(store: Any, random_state: Any) -> None:
 
 
 @contextmanager
-def opened(
+def open_store(
     store: Any, problems: Mapping[str, Problem], *, kind: str, mixed_versions: bool = False
 ) -> Iterator[StoredSearch]:
     """The store of learners by name, made where it is not there; one without a key is refused."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from truerisk.api.road.problem import Problem, drawn
+from truerisk.api.road.problem import Problem, draw_plan
 from truerisk.api.road.run import Computed, Run, of_tuning, with_note
 from truerisk.api.searching.stored_search import StoredSearch
 from truerisk.core.answers import Answers, joined
@@ -25,7 +25,7 @@ from truerisk.core.plan.training_rows import with_training_rows
 from truerisk.core.progress import Listener, Progress, counting, listen, listener
 from truerisk.methods.parts.procedure import Procedure
 
-__all__ = ["Tried", "tried_in_time"]
+__all__ = ["Tried", "try_in_time"]
 
 SHARE = 10  # of the time that is left, at most one part is risked on settings begun at once
 GROWTH = 2  # and at most so many times as many as were begun before
@@ -64,7 +64,7 @@ class Tried:
         return with_note(computed, self.note) if self.note else computed
 
 
-def tried_in_time(
+def try_in_time(
     run: Run,
     limit: float | None,
     stored: StoredSearch,
@@ -83,7 +83,7 @@ def tried_in_time(
         return Tried(problem)
     passes = [_tuning_pass(of_tuning(problem, run.select_by), run.select_by, trained=trained)]
     if isinstance(testing, Procedure):
-        plan = drawn(problem, testing)[2]
+        plan = draw_plan(problem, testing)[2]
         passes += _passes_of_testing(problem, testing, plan, passes[0].plan)
         rest = 0 if testing.shares_folds else plan.questions("outer").size
     course = _Course(problem, passes, float(limit), stored, rest, refit=refit)
@@ -102,7 +102,7 @@ class _Pass:
 
 
 def _tuning_pass(problem: Problem, method: Method, *, trained: bool) -> _Pass:
-    problem, chosen, plan = drawn(problem, method)
+    problem, chosen, plan = draw_plan(problem, method)
     if type(chosen).evaluate is not Method.evaluate:
         raise Refusal(
             f"'{chosen.word}' compares settings with each other as it goes, and a time_limit has "

@@ -21,7 +21,14 @@ from truerisk.core.results import RiskEstimate
 from truerisk.methods.nested import Pairs
 from truerisk.methods.parts.procedure import Procedure, by_fit
 
-__all__ = ["HonestRun", "asked_of", "asking_besides", "honest_run", "pair_answers", "richest"]
+__all__ = [
+    "HonestRun",
+    "asking_besides",
+    "honest_run",
+    "pair_answers",
+    "richest",
+    "run_to_validate",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +86,7 @@ class HonestRun:
         return replace(self, answered=answered, n_made=self.n_made + answers.n_fits)
 
 
-def asked_of(
+def run_to_validate(
     given: Any, X: Any, y: Any, groups: Any, params: dict[str, Any], seed: Any, **order: Any
 ) -> Run:
     """A search with its own words; a model by pairs of folds; one that tunes inside by folds.
