@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.model_selection import GridSearchCV, KFold
+from sklearn.multiclass import OutputCodeClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
@@ -12,7 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 from tests.support.families import families_on
 
 import truerisk as tr
-from truerisk.api.assessing.schedule import forecast
+from truerisk.api.assessing.schedule import forecast, planned_fits
 from truerisk.api.road.problem import pose
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.progress import listen
@@ -49,6 +50,18 @@ def test_fits_are_counted_exactly(names, methods, outer):
     said = expected(learners, methods, outer)
     assert {f.learner: f.fits for f in said} == {n: o.n_fits for n, o in found.learners.items()}
     assert [f.settings for f in said] == [len(found.curves[name]) for name in names]
+
+
+def test_the_note_of_planned_fits_counts_each_learner_as_it_is_made():
+    """A search is fitted for its claim; who gives no probabilities, not again."""
+    search = GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 3]}, cv=2)
+    learners = {"codes": OutputCodeClassifier(GaussianNB(), random_state=0), "search": search}
+    problems = {name: pose(f, X, Y) for name, f in families_on(learners, X, Y).items()}
+    planned, of_curves = planned_fits(problems, ["3-fold"], "4-fold")
+    assert planned == sum(one.fits for one in forecast(problems, ["3-fold"], "4-fold"))
+    assert of_curves == 0
+    found = tr.assess(learners, X, Y, methods=["3-fold"], outer="4-fold")
+    assert planned == sum(one.n_fits for one in found.learners.values())
 
 
 def test_a_search_is_fitted_once_more_for_its_own_claim():
