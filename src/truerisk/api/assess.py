@@ -11,7 +11,7 @@ from truerisk.api.assessing.assessment import Assessment, assessment_of
 from truerisk.api.assessing.families import problems_of, read_learners, task_of
 from truerisk.api.assessing.schedule import PlannedCurve, Schedule, planned_curves
 from truerisk.api.assessing.tested_learners import Kept
-from truerisk.api.assessing.tuned_learner import TunedLearner
+from truerisk.api.assessing.tuned_learner import TunedLearner, honest_learner, with_curve
 from truerisk.api.road.problem import Problem, as_seed
 from truerisk.api.searching.stored_search import StoredSearch, check_store, open_store
 from truerisk.api.validating.all_parts import PlannedValidation
@@ -185,10 +185,10 @@ def _assess_each(
                     found[name] = schedule.tuned(problem, count, keeper)
             for name, problem in problems.items():
                 with named(name), stage(name), stage("testing"):
-                    done[name] = TunedLearner.of(problem, found[name], schedule, count, keeper)
+                    done[name] = honest_learner(problem, found[name], schedule, count, keeper)
             for name, curve in curves.items():
                 with named(name), stage(name):
-                    done[name] = done[name].with_curve(curve, count, keeper)
+                    done[name] = with_curve(done[name], curve, count, keeper)
     except KeyboardInterrupt:
         missing = (
             *(name for name in problems if name not in done),

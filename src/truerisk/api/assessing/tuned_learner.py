@@ -30,7 +30,7 @@ from truerisk.core.statistics.calibration import Calibration
 from truerisk.core.statistics.roc import RocCurve
 from truerisk.methods.single_fit import Apparent
 
-__all__ = ["TunedLearner"]
+__all__ = ["TunedLearner", "honest_learner", "with_curve"]
 
 N_PLACES = 16  # at which the law of a learning curve is read for a picture
 
@@ -63,61 +63,6 @@ class TunedLearner(present.Brief):
     claim: RiskEstimate | str | None = None
     as_given: AsGiven | None = None
     learning: LearningCurve | str | None = field(default=None, repr=False)
-
-    @classmethod
-    def of(
-        cls,
-        problem: Problem,
-        tuned: Sequence[Computed],
-        schedule: Schedule,
-        count: Count,
-        keeper: Keeper | None,
-    ) -> TunedLearner:
-        """The honest risk of tuning this learner, put beside what the tuning found."""
-        started = perf_counter()
-        run = Run(problem, schedule.methods[0], schedule.nested, tuned=tuned[0])
-        run = run.test(plan=schedule.nested_plan, keeper=keeper)
-        count.finish(run.honest.n_made)
-        curve, found = run.curve, run.honest.evaluation
-        inside = tunes_inside(problem.family)  # one more fit, on all rows
-        claim = claimed_by(problem, curve[0]) if inside else None
-        if len(curve) == 1 and not inside:
-            claim = present.NOTHING_CHOSEN
-        with warnings.catch_warnings():  # these models have said before what they warn of
-            warnings.simplefilter("ignore")
-            held_out = out_of_fold(run, keeper)
-            apparent = apparent_risk(problem, curve.best, keeper)
-        again = 1 + inside + (0 if isinstance(held_out, str) else held_out.n_fits)
-        count.finish(again)
-        return cls(
-            curve=curve,
-            criteria=_by_word([curve_of(computed) for computed in tuned[1:]]),
-            risk=run.risk,
-            outer=run.outer,
-            stability=run.stability(curve.best),
-            n_fits=sum(one.n_made for one in (*tuned, run.honest)) + again,
-            seconds=sum(one.seconds for one in tuned) + perf_counter() - started,
-            answers=found.answers,
-            shaken=found.shaken,
-            winners=found.winners,
-            problem=problem,
-            apparent=apparent,
-            held_out=held_out,
-            claim=claim,
-            as_given=as_given(run, curve),
-        )
-
-    def with_curve(
-        self, curve: PlannedCurve | str, count: Count, keeper: Keeper | None
-    ) -> TunedLearner:
-        """With its learning curve, or with the reason why it has none."""
-        if isinstance(curve, str):
-            return replace(self, learning=curve)
-        started = perf_counter()
-        learning, n_fits = curve.measured(keeper), self.n_fits + curve.n_fits
-        count.finish(curve.n_fits)
-        seconds = self.seconds + perf_counter() - started
-        return replace(self, learning=learning, n_fits=n_fits, seconds=seconds)
 
     def __str__(self) -> str:
         return f"{present.params_text(self.curve.best_params)}: {self.risk}"
@@ -203,6 +148,61 @@ class TunedLearner(present.Brief):
         if self.risk.value is None or selected.value is None:
             return None
         return self.risk.value - selected.value
+
+
+def honest_learner(
+    problem: Problem,
+    tuned: Sequence[Computed],
+    schedule: Schedule,
+    count: Count,
+    keeper: Keeper | None,
+) -> TunedLearner:
+    """The honest risk of tuning this learner, put beside what the tuning found."""
+    started = perf_counter()
+    run = Run(problem, schedule.methods[0], schedule.nested, tuned=tuned[0])
+    run = run.test(plan=schedule.nested_plan, keeper=keeper)
+    count.finish(run.honest.n_made)
+    curve, found = run.curve, run.honest.evaluation
+    inside = tunes_inside(problem.family)  # one more fit, on all rows
+    claim = claimed_by(problem, curve[0]) if inside else None
+    if len(curve) == 1 and not inside:
+        claim = present.NOTHING_CHOSEN
+    with warnings.catch_warnings():  # these models have said before what they warn of
+        warnings.simplefilter("ignore")
+        held_out = out_of_fold(run, keeper)
+        apparent = apparent_risk(problem, curve.best, keeper)
+    again = 1 + inside + (0 if isinstance(held_out, str) else held_out.n_fits)
+    count.finish(again)
+    return TunedLearner(
+        curve=curve,
+        criteria=_by_word([curve_of(computed) for computed in tuned[1:]]),
+        risk=run.risk,
+        outer=run.outer,
+        stability=run.stability(curve.best),
+        n_fits=sum(one.n_made for one in (*tuned, run.honest)) + again,
+        seconds=sum(one.seconds for one in tuned) + perf_counter() - started,
+        answers=found.answers,
+        shaken=found.shaken,
+        winners=found.winners,
+        problem=problem,
+        apparent=apparent,
+        held_out=held_out,
+        claim=claim,
+        as_given=as_given(run, curve),
+    )
+
+
+def with_curve(
+    one: TunedLearner, curve: PlannedCurve | str, count: Count, keeper: Keeper | None
+) -> TunedLearner:
+    """With its learning curve, or with the reason why it has none."""
+    if isinstance(curve, str):
+        return replace(one, learning=curve)
+    started = perf_counter()
+    learning, n_fits = curve.measured(keeper), one.n_fits + curve.n_fits
+    count.finish(curve.n_fits)
+    seconds = one.seconds + perf_counter() - started
+    return replace(one, learning=learning, n_fits=n_fits, seconds=seconds)
 
 
 def _by_word(curves: Sequence[RiskCurve]) -> dict[str, RiskCurve]:
