@@ -45,8 +45,8 @@ SPREAD = 4.0  # rounding of size s in a matrix of order m moves a form by about 
 class Spectrum:
     """A decomposition: `vectors` (the basis), `values` d, `right` r (one column per target).
 
-    `noise` times EPS is the rounding of what was decomposed, `noise_right` that of `right` in units
-    of the targets' scale. `of_rows`: that was Z itself, whose
+    `noise` times EPS is the rounding of what was decomposed, `noise_right` that of Z'T in units of
+    the targets' scale (dual: of Zx). `of_rows`: that was Z itself, whose
     singular values are roots of d; `rest` is the length of each target outside of its reach.
     """
 
@@ -71,6 +71,11 @@ class Spectrum:
         """
         smallest = np.maximum(least * self.values.min(initial=np.inf), 0.0) + penalties
         return (np.sqrt(smallest) if self.of_rows else smallest) > (CLEARLY * EPS * self.noise)
+
+    def moved_by(self, asked: Doubles, solved: Doubles) -> Doubles:
+        """How far rounding moves an answer, where z and c have these lengths."""
+        times = solved if self.dual else asked
+        return EPS * (asked * self.noise * solved + times * self.noise_right)
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,14 +225,14 @@ def doubts_at(
     solved = longest((spectrum.right / scale).T, spectrum, penalties)
     if not spectrum.of_rows and enough > 0 and spectrum.values[0] >= 0:
         most = _length(left) / (spectrum.values[0] + penalties)
-        rough: Doubles = EPS * most * (spectrum.noise * solved + spectrum.noise_right)
+        rough: Doubles = spectrum.moved_by(most, solved)
         if (rough <= enough).all():
             return rough
     if isinstance(left, Turned):
         left = left[:]
     asked = longest(left, spectrum, penalties)
     if not spectrum.of_rows:
-        return EPS * asked * (spectrum.noise * solved + spectrum.noise_right)
+        return spectrum.moved_by(asked, solved)
     through, own = _dual_lengths(left, spectrum, penalties, scale)
     outside = penalties * own
     if spectrum.rest is not None:

@@ -35,6 +35,27 @@ def test_condition_numbers_up_to_1e12(condition, method, model):
     require_equal(family_of(model), data, plan, "value")
 
 
+COPIES = [[2.0, -3.0, 1.0, 0.5, 2.0, 7.0], [-1.0, 5.0, -1.0, 2.0, 0.2, 3.0]]
+
+
+@pytest.mark.filterwarnings("ignore::truerisk.core.errors.DuplicateRowsWarning")
+@pytest.mark.parametrize("n_features", [1, 2, 6])
+@pytest.mark.parametrize("method", ["2-fold", "loo"])
+@pytest.mark.parametrize("location", [0.0, 1000.0])
+def test_rows_that_are_all_alike_leave_a_tiny_penalty_to_the_learner(n_features, method, location):
+    """Centred, such rows are rounding, which a penalty of 1e-12 makes as large as the targets."""
+    rng, alpha = np.random.default_rng(0), {"alpha": [1e-12, 1e-9]}
+    for _ in range(10):
+        X = np.array(COPIES)[rng.integers(2, size=6), :n_features] + location
+        y, weights = 1000.0 + rng.integers(-3, 4, 6), 0.1 * rng.integers(1, 10, 6)
+        fast, slow = (
+            tr.risk_curve(Ridge(), alpha, X, y, method=method, sample_weight=weights, engine=engine)
+            for engine in ("least-squares", "generic")
+        )
+        for ours, own in zip(fast, slow, strict=True):
+            np.testing.assert_allclose(np.sqrt(ours.losses), np.sqrt(own.losses), atol=1e-8)
+
+
 def test_copies_do_not_hide_that_rows_are_fewer_than_columns():
     """Groups drawn twice make enough rows, and too few different ones: no penalty is asked."""
     rng = np.random.default_rng(0)

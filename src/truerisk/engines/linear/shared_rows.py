@@ -99,6 +99,13 @@ class SharedRows:
         return self.moved @ self.moved.T
 
     @cached_property
+    def squares(self) -> np.ndarray:
+        """Of the length of every moved row."""
+        if self.shares_kernel:
+            return self.kernel.diagonal()
+        return np.einsum("ij,ij->i", self.moved, self.moved)
+
+    @cached_property
     def shares_kernel(self) -> bool:
         """Whether ZZ' of all rows costs less than those of the fits, and fits into memory."""
         plan = self.task.plan
@@ -220,23 +227,23 @@ class Part:
         table = self.table
         other = np.flatnonzero(self.weights != table.weights)
         lost = table.weights[other] - self.weights[other]
-        carried = 0.0
         if len(other) < len(self.rows) and (lost > 0).all():
             gram = table.gram
+            carried = float(gram.diagonal().max())
             if len(other):
                 outside = table.moved[other] * np.sqrt(lost)[:, None]
                 gram = gram - outside.T @ outside
-            carried = float(table.gram.diagonal().max())
         else:
             inside = table.moved[self.rows] * self.root[:, None]
             gram = inside.T @ inside
+            carried = float(gram.diagonal().max())  # before the mean is taken from it
         gram = (gram.copy() if gram is table.gram else gram).T
         if table.manner.intercept:  # the lower triangle alone
             gram = dsyr(-self.total, self.mean, lower=1, a=gram, overwrite_a=1)
         weighted = self.weights[:, None] * self.Y
         right = table.moved.T @ weighted - np.multiply.outer(self.mean, weighted.sum(axis=0))
         noise = carried + self._shifted(float(max(np.trace(gram), 0.0)))
-        of_right = (max(carried, float(gram.diagonal().max())) * self.total) ** 0.5
+        of_right = (carried * self.total) ** 0.5
         return from_product(gram, right, noise=noise, noise_right=of_right)
 
     def _dual(self) -> Spectrum:
@@ -244,18 +251,11 @@ class Part:
         if self.reflecting is not None:
             kernel = without_first(self.reflecting, kernel)
             T = without_first(self.reflecting, T)
-        carried = float(self._squares.max()) if len(self.rows) else 0.0
-        noise = carried + self._shifted(float(max(np.trace(kernel), 0.0)))
-        return from_product(kernel, T, noise=noise, dual=True)
-
-    @cached_property
-    def _squares(self) -> np.ndarray:
-        rows = self.rows
-        if self.table.shares_kernel:
-            squares = self.table.kernel[rows, rows]
-        else:
-            squares = (self.table.moved[rows] ** 2).sum(axis=1)
-        return squares * self.weights[rows]
+        squares = self.table.squares
+        own = squares[self.rows] * self.weights[self.rows]
+        noise = float(own.max()) + self._shifted(float(max(np.trace(kernel), 0.0)))
+        of_cross = float(squares.max() * own.sum()) ** 0.5
+        return from_product(kernel, T, noise=noise, noise_right=of_cross, dual=True)
 
     def _cross(self, asked: np.ndarray) -> np.ndarray:
         """Products of rows asked about, centred, with the rows of the fit (their contrasts)."""

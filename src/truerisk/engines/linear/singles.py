@@ -42,8 +42,8 @@ class Singles:
         done = np.zeros_like(self.single)
         y = task.data.y if task.data.codes is None else task.data.codes
         coding = Coding.of(task.data, task.request.response, y)
-        if coding is None or not table.weights.any():
-            return done
+        if coding is None or not table.weights.any() or table.n == table.task.X.shape[1]:
+            return done  # without a row such a table is wide, and rounded as one
         part = Part.of(table, table.weights, coding.numbers(y), table.n)
         found = self._by_product(part)
         if self.scaled:
