@@ -1,5 +1,7 @@
 """A walk along the lists answers every k of every fit, and says where it cannot."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 
@@ -96,6 +98,32 @@ def test_an_undecided_boundary_is_reported():
         said = RowTargets(np.array(codes), None, 2)
         found = walk_plan(lists, list_of, plan, np.array([1, 2, 3]), said)
         assert found.verdicts[:, 0].tolist() == [verdict, SURE, SURE]
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_boundary_is_open_only_where_it_changes_the_label(n_classes):
+    """Whichever of the rows at equal distances are taken: as enumerating all of them says."""
+    rng, n = np.random.default_rng(n_classes), 9
+    open_ = 0
+    for _ in range(60):
+        rows = rng.integers(0, 4, size=(n, 1)).astype(float)
+        codes = rng.integers(0, n_classes, n + 1)
+        near = euclidean(np.zeros((1, 1)), rows, n)
+        builder = PlanBuilder(n + 1)
+        builder.ask((builder.block(np.arange(n)), ()), (builder.block(np.array([n])), ()))
+        ks, said = np.arange(1, n + 1), RowTargets(codes, None, n_classes)
+        found = walk_plan(near, np.append(np.full(n, -1), 0), builder.build(), ks, said)
+        for k, label, verdict in zip(ks, found.labels[:, 0], found.verdicts[:, 0], strict=True):
+            edge = np.sort(rows[:, 0])[k - 1]
+            sure, tied = np.flatnonzero(rows[:, 0] < edge), np.flatnonzero(rows[:, 0] == edge)
+            labels = {
+                int(np.bincount(codes[[*sure, *some]]).argmax())
+                for some in combinations(tied, k - len(sure))
+            }
+            assert (verdict == SURE) == (len(labels) == 1)
+            assert label in labels
+            open_ += verdict == TIED
+    assert open_ > 20
 
 
 def test_a_list_that_ends_too_early_is_reported():

@@ -78,26 +78,53 @@ bool says_the_same(const Task& task, std::int32_t a, std::int32_t b) {
     return true;
 }
 
-// Rows about as near as the boundary between `before` and `after`: do they all say the same?
-Verdict boundary(const List& list, const Seen& seen, const Task& task, std::size_t before,
-                 std::size_t after) {
+// Whether k neighbours name one class whichever rows at places `low` to `high` of the list are
+// taken: the class that wins in the order of the list, against each rival that gets most of them.
+bool settled(const List& list, const Seen& seen, const Task& task, std::int64_t k, std::size_t low,
+             std::size_t high) {
+    std::vector<std::int64_t> votes(task.width, 0), sure(task.width, 0), open(task.width, 0);
+    std::int64_t taken = 0, left = k, tied = 0;
+    for (std::size_t p = 0; p < high; ++p) {
+        const std::int64_t count = seen[list.index[p]];
+        const auto c = static_cast<std::size_t>(task.code[list.index[p]]);
+        votes[c] += std::clamp<std::int64_t>(k - taken, 0, count);
+        taken += count;
+        if (p < low) sure[c] += count, left -= count;
+        else open[c] += count, tied += count;
+    }
+    const auto best = static_cast<std::size_t>(std::max_element(votes.begin(), votes.end()) - votes.begin());
+    for (std::size_t c = 0; c < task.width; ++c) {
+        const std::int64_t gained = std::min(left, open[c]);
+        const std::int64_t kept = std::max<std::int64_t>(left - gained - (tied - open[c] - open[best]), 0);
+        const std::int64_t lead = sure[best] + kept - sure[c] - gained;
+        if (c != best && (lead < 0 || (lead == 0 && c < best))) return false;
+    }
+    return true;
+}
+
+// Rows about as near as the boundary between `before` and `after`: do k of them say the same,
+// whichever are taken?
+Verdict boundary(const List& list, const Seen& seen, const Task& task, std::int64_t k,
+                 std::size_t before, std::size_t after) {
+    const bool votes = task.labels && !task.by_distance;
     const std::int32_t row = list.index[before];
     double edge = list.squared[after];
     bool same = says_the_same(task, row, list.index[after]);
-    std::size_t p = after + 1;
-    for (; same && p < list.length && list.squared[p] - edge <= list.tie; ++p) {
+    std::size_t p = after + 1, low = before;
+    for (; (same || votes) && p < list.length && list.squared[p] - edge <= list.tie; ++p) {
         if (!seen[list.index[p]]) continue;
         edge = list.squared[p];
-        same = says_the_same(task, row, list.index[p]);
+        same = same && says_the_same(task, row, list.index[p]);
     }
-    if (same && p == list.length && !list.complete) return SHORT;
+    const bool ended = p == list.length && !list.complete;
+    if (same && ended) return SHORT;
     edge = list.squared[before];
-    for (std::size_t q = before; same && q-- > 0 && edge - list.squared[q] <= list.tie;) {
+    for (std::size_t q = before; (same || votes) && q-- > 0 && edge - list.squared[q] <= list.tie;) {
         if (!seen[list.index[q]]) continue;
-        edge = list.squared[q];
-        same = says_the_same(task, row, list.index[q]);
+        edge = list.squared[low = q];
+        same = same && says_the_same(task, row, list.index[q]);
     }
-    return same ? SURE : TIED;
+    return same || (votes && !ended && settled(list, seen, task, k, low, p)) ? SURE : TIED;
 }
 
 class Writer {
@@ -148,31 +175,6 @@ struct Told {
     std::vector<std::int32_t> ones;
 };
 
-// The same for one k alone: the votes stay in registers.
-void walk_two_once(const List& list, const Seen& seen, const Task& task, const Stop& stop,
-                   std::size_t position, Writer& writer) {
-    std::int64_t taken = 0;
-    std::int32_t ones = 0;
-    std::size_t p = 0, before = 0;
-    for (; p < list.length && taken < stop.k; ++p) {
-        const std::int32_t row = list.index[p], count = seen[row];
-        taken += count;
-        ones += count * task.code[row];
-        before = p;
-    }
-    std::size_t after = p;
-    while (after < list.length && !seen[list.index[after]]) ++after;
-    Verdict verdict = SURE;
-    if (after == list.length)
-        verdict = taken == stop.k && taken == seen.total() ? SURE : SHORT;
-    else if (list.squared[after] - list.squared[before] <= list.tie)
-        verdict = boundary(list, seen, task, before, after);
-    if (verdict == SHORT)
-        writer.fail(stop.place, position);
-    else
-        writer.write_label(2 * ones > stop.k ? 1 : 0, stop.place, position, verdict);
-}
-
 // Two classes, one vote each, each row once: unseen rows are passed over without a branch.
 void walk_two(const List& list, const Seen& seen, const Task& task, const std::vector<Stop>& stops,
               std::size_t position, Told& told, Writer& writer) {
@@ -196,7 +198,7 @@ void walk_two(const List& list, const Seen& seen, const Task& task, const std::v
         if (k < taken) {
             const std::size_t before = told.where[k - 1], after = told.where[k];
             if (list.squared[after] - list.squared[before] <= list.tie)
-                verdict = boundary(list, seen, task, before, after);
+                verdict = boundary(list, seen, task, stop.k, before, after);
         }
         if (verdict == SHORT)
             writer.fail(stop.place, position);
@@ -226,10 +228,10 @@ void walk(const List& list, const Seen& seen, const Task& task, const std::vecto
             Verdict verdict = doubtful ? TIED : SURE;
             if (inside == 0) {
                 if (verdict == SURE && squared - list.squared[previous] <= list.tie)
-                    verdict = boundary(list, seen, task, previous, p);
+                    verdict = boundary(list, seen, task, stops[stop].k, previous, p);
                 writer.write(sums, stops[stop].place, position, verdict);
             } else {
-                if (verdict == SURE) verdict = boundary(list, seen, task, p, p);  // among copies
+                if (verdict == SURE) verdict = boundary(list, seen, task, stops[stop].k, p, p);  // copies
                 part = sums;
                 const double each = !task.by_distance ? 1 : zero ? squared == 0 : 1 / std::sqrt(squared);
                 add(part, task, row, each * static_cast<double>(inside));
@@ -318,9 +320,7 @@ void walk_plan(Input<std::int32_t, nb::ndim<2>> index, Input<double, nb::ndim<2>
                 const auto l = static_cast<std::size_t>(list_of.data()[at]);
                 const List list{index.data() + l * length, squared.data() + l * length, length,
                                 ties.data()[l], doubts.data()[l], complete};
-                if (two && stops.size() == 1)
-                    walk_two_once(list, seen, task, stops[0], position++, writer);
-                else if (two)
+                if (two)
                     walk_two(list, seen, task, stops, position++, told, writer);
                 else
                     walk(list, seen, task, stops, position++, sums, part, writer);

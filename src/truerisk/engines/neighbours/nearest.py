@@ -21,6 +21,7 @@ from truerisk.kernels.walk import SHORT, SURE, TIED, RowTargets, walk_plan
 __all__ = ["NearestAnswers", "found_in_pass", "found_together", "nearest"]
 
 EPS = float(np.finfo(np.float64).eps)
+PAIRS = 0.6  # of the rows are seen by fits that lack two of five folds
 DIGITS = 2e-8  # of what is left: bounds of rounding are some ten times what it is
 
 
@@ -112,6 +113,7 @@ def found_together(task: Task) -> NearestAnswers:
     said = _said(data.y if data.codes is None else data.codes, data)
     walk = Walk(task, group, plan, said, list_of, X.shape[1], task.places)
     share = max(1, int(plan.least_train_sizes.min())) / len(seen)
+    share = max(2 * share - 1, min(share, PAIRS))  # fits that lack two folds mostly follow
     return walk.found(lists, _length(int(_ks(group).max()), share))
 
 
