@@ -9,6 +9,5 @@
 | `single_row.py` | fits that differ from all rows by one row, and where their answers go |
 | `left_out.py` | fits that lack one row: which they are |
 | `turned.py` | more columns than rows: rows turned into as many columns as there are rows |
-| `rounded_ranks.py` | scores that rounding would rank |
 | `deciding.py` | scores turned into answers, and which of them rounding would decide |
 """

@@ -18,7 +18,7 @@ from truerisk.core.contracts import Request, Streams
 from truerisk.core.errors import FitFailed
 from truerisk.core.losses import AUC
 from truerisk.engines.choice import choose_engine
-from truerisk.engines.templates.rounded_ranks import fits_ranked_by_rounding
+from truerisk.engines.templates.task import fits_ranked_by_rounding
 from truerisk.methods.kfold import KFold
 from truerisk.models import FisherClassifier
 
