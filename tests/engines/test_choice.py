@@ -21,7 +21,7 @@ from truerisk.core.registry import Line, Registry
 from truerisk.engines import choice
 from truerisk.engines.generic import Generic
 from truerisk.engines.linear import elastic_net
-from truerisk.engines.logistic import agreement as logistic
+from truerisk.engines.logistic import stops as logistic
 from truerisk.engines.support_vectors import agreement as svm
 from truerisk.engines.trees import agreement as trees
 

@@ -88,6 +88,22 @@ def test_deviations_of_each_fit_are_those_of_its_rows(scaler, column, n_answered
     assert sum(counted) == n_answered
 
 
+@pytest.mark.parametrize("scaler", [None, StandardScaler()], ids=["as it is", "standardised"])
+@pytest.mark.parametrize("response", ["label", "score"])
+def test_two_classes_are_one_target(scaler, response, counted):
+    """Labels are scikit-learn's; a row at which both classes are equal is asked of it."""
+    middle = 0.5 * (X[Y > 7].mean(axis=0) + X[Y <= 7].mean(axis=0))
+    data = Data.check(np.vstack([X[:-1], middle]), (Y > 7).astype(int), task="classification")
+    plan = METHOD.plan(data, Streams(0))
+    model, grid = make_pipeline(scaler, RidgeClassifier()), {"ridgeclassifier__alpha": [0.1, 10.0]}
+    fast, slow = (
+        engine.run(Family.of(model, grid), data, plan, Request(response), RunOptions()).values
+        for engine in (LeastSquares(), Generic())
+    )
+    np.testing.assert_allclose(fast, slow, rtol=1e-10, atol=1e-10)
+    assert sum(counted) == plan.n_fits
+
+
 def test_few_fits_and_many_penalties_are_left_alone(counted):
     """Five folds are solved side by side; four, and penalties beyond `MANY`, one by one."""
     tr.estimate_risk(LinearRegression(), X, Y, method=KFold(5))
@@ -119,9 +135,9 @@ def test_overlapping_blocks_are_left_alone(counted):
         (LinearRegression(fit_intercept=False), Y, {}),
         (LinearRegression(), np.column_stack([Y, -Y]), {}),
         (LinearRegression(), Y, {"sample_weight": RNG.random(N)}),
-        (RidgeClassifier(), (Y > 7).astype(int), {}),
+        (RidgeClassifier(), np.arange(N) % 3, {}),
     ],
-    ids=["no intercept", "two targets", "weights", "classes"],
+    ids=["no intercept", "two targets", "weights", "three classes"],
 )
 def test_other_cases_go_their_usual_way(model, y, more, counted):
     """Nothing is answered here, and the result is that of the generic engine."""

@@ -153,7 +153,7 @@ def test_products_with_rows_asked_about_are_those_of_support_vectors(kernel, mon
         seen.append((rows.shape, others.shape))
         return products_between(rows, others, **options)
 
-    monkeypatch.setattr("truerisk.engines.support_vectors.sums.products_between", kept)
+    monkeypatch.setattr("truerisk.engines.support_vectors.gram.products_between", kept)
     found, expected = both(ENGINE, family, data, builder.build(), SCORE)
     np.testing.assert_array_equal(found, expected)
     used = {

@@ -15,6 +15,7 @@ import numpy as np
 
 from truerisk.core.plan.plan import Plan
 from truerisk.engines.linear.fit import DOUBT, Manner
+from truerisk.engines.linear.targets import Coding
 from truerisk.engines.templates.samples import lacking_blocks
 from truerisk.engines.templates.task import Task
 from truerisk.kernels import why_not
@@ -44,12 +45,14 @@ def answer_blocks(
 
     With `standardised` each fit scales its columns to variance 1 before they are penalised.
     """
-    plan = task.plan
+    plan, coding, y = task.plan, *_target(task)
     done = np.zeros(plan.n_fits, dtype=bool)
     fits = lacking_blocks(plan, ~single)
-    if len(fits) < FEW or not _serves(task, manner):
+    plain = plan.flips is None and plan.freedom is None and task.weights is None
+    sharp = manner.penalised or manner.cutoff <= SHARP
+    if len(fits) < FEW or len(penalties) * task.X.shape[1] > MANY or task.run.only is not None:
         return done
-    if len(penalties) * task.X.shape[1] > MANY:
+    if coding is None or not (plain and sharp and manner.intercept):
         return done
     mean, X = task.X.mean(axis=0), task.X
     squares = sum(((X[part] - mean) ** 2).sum(axis=0) for part in _parts(plan.n_rows))
@@ -62,16 +65,16 @@ def answer_blocks(
     if (reason := why_not()) is not None:
         task.notes.append(f"Fits that lack blocks of rows were made one by one: {reason}.")
         return done
-    middle = float(task.data.y.mean())
+    middle = float(y.mean())
 
     def rows_of(rows: np.ndarray | slice) -> np.ndarray:
         """Rows of Z."""
         scaled = (X[rows] - mean) / spread
         return np.concatenate([np.ones((*scaled.shape[:-1], 1)), scaled], axis=-1)
 
-    whole, of_blocks, minus, offsets = _products(plan, fits, rows_of, task.data.y - middle)
-    scale = _scales(plan, fits, task.data.y, middle)
-    lost = np.maximum(task.data.y.std() / scale, 1.0)  # digits of targets that a fit does not see
+    whole, of_blocks, minus, offsets = _products(plan, fits, rows_of, y - middle)
+    scale = _scales(plan, fits, y, middle)
+    lost = np.maximum(y.std() / scale, 1.0)  # digits of targets that a fit does not see
     far = float(np.linalg.norm(mean / spread))
     weights, sound = np.broadcast_to(1 / spread**2, (len(fits), len(spread))), np.True_
     if standardised:
@@ -87,17 +90,16 @@ def answer_blocks(
             return done
         solved.append((beta, clear))
     done[fits] = np.all([clear for _, clear in solved], axis=0)
-    _place(task, done, fits, [beta for beta, _ in solved], rows_of, middle)
+    _place(task, coding, done, fits, [beta for beta, _ in solved], rows_of, middle)
     return done
 
 
-def _serves(task: Task, manner: Manner) -> bool:
-    """Whether the plain case is at hand: numbers, no weights, all candidates, an intercept."""
-    plan, data = task.plan, task.data
-    plain = plan.flips is None and plan.freedom is None and plan.rules is None
-    numbers = data.classes is None and data.y.ndim == 1 and task.weights is None
-    sharp = manner.penalised or manner.cutoff <= SHARP
-    return plain and numbers and sharp and manner.intercept and task.run.only is None
+def _target(task: Task) -> tuple[Coding | None, np.ndarray]:
+    """The one number that each row says; no coding where it says several, or all say the same."""
+    y = task.data.y if task.data.codes is None else task.data.codes
+    coding = Coding.of(task.data, task.request.response, y)
+    numbers = y[:, None] if coding is None else coding.numbers(y)
+    return coding if numbers.shape[1] == 1 and y.ndim == 1 else None, numbers[:, 0]
 
 
 def _parts(n: int, size: int = ROWS) -> Iterator[slice]:
@@ -161,6 +163,7 @@ def _scales(plan: Plan, fits: np.ndarray, y: np.ndarray, middle: float) -> np.nd
 
 def _place(
     task: Task,
+    coding: Coding,
     done: np.ndarray,
     fits: np.ndarray,
     solved: list[np.ndarray],
@@ -176,7 +179,11 @@ def _place(
     for part in _parts(len(rows)):
         at = np.arange(part.start, part.stop)
         fit = plan.fit[np.searchsorted(plan.test_offsets, at, side="right") - 1]
-        at, which = at[done[fit]], number[fit[done[fit]]]
+        at, fit = at[done[fit]], fit[done[fit]]
         Z, every = rows_of(rows[at]), np.arange(len(at), dtype=np.int32)
         for line, beta in zip(lines, solved, strict=True):
-            task.values[line, at] = answers_of(Z, every, beta, which) + middle
+            numbers = answers_of(Z, every, beta, number[fit]) + middle
+            answers, tied = coding.answers(numbers[None, :, None])
+            task.values[line, at] = answers[0]
+            for tied_fit in np.unique(fit[tied[0]]):
+                task.leave_open(tied_fit, [line])

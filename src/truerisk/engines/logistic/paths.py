@@ -24,7 +24,6 @@ from truerisk.core.linear_rules import LinearRules
 from truerisk.core.plan.plan import ALL, Plan
 from truerisk.core.progress import tell
 from truerisk.core.table.data import Data
-from truerisk.engines.logistic.agreement import follows_the_solver
 from truerisk.engines.logistic.path_answers import (
     QuestionRows,
     answers_of,
@@ -33,7 +32,7 @@ from truerisk.engines.logistic.path_answers import (
 )
 from truerisk.engines.logistic.samples import answer_samples
 from truerisk.engines.logistic.setting import l1_ratio_of, path_refusal, regression_refusal
-from truerisk.engines.logistic.stops import Stopped, stopped
+from truerisk.engines.logistic.stops import Stopped, follows_the_solver, stopped
 from truerisk.engines.logistic.taken_out import OwnRows, Penalty
 from truerisk.engines.preparation.zeros import as_dense, is_bearable
 from truerisk.engines.settings import Group, settings_of

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -27,18 +28,20 @@ from truerisk.engines.logistic.path_answers import (
     least_margin,
     ranks_are_close,
 )
+from truerisk.engines.preparation.prepared import unless_it_fails
 from truerisk.engines.settings import Group
 from truerisk.engines.templates.task import Task
 from truerisk.engines.templates.turned import Turned, turned
 from truerisk.kernels.lbfgs import logistic_lbfgs
 
-__all__ = ["Stopped", "stopped"]
+__all__ = ["Stopped", "follows_the_solver", "stopped"]
 
 MOST = 200  # steps; after more of them rounding has grown to anything
 APART = 1e-11  # ends that far apart are one where digits are asked for
 LABELS, CLOSE = 1e3, 1e-9  # labels are sure beyond so many times that distance, and beyond 1e-9
 WILD = 1e-5  # ends that far apart say nothing of a third
 SHARE = 0.01  # of `rough`, an upper bound, that was ever seen
+SAME = 1e-9  # of scores: those of the installed solver
 WIDE = 2  # times as many columns as rows: turning them pays
 
 
@@ -128,3 +131,39 @@ def _turned(
     size = float(np.linalg.norm(np.abs(shown).max(axis=0)))
     how = {"directions": table.directions, "size_of_columns": size}
     return table, np.column_stack([table.shown, np.zeros(len(shown))]), places.ravel(), how
+
+
+@cache
+def follows_the_solver() -> bool:
+    """Asked once per process, on three small problems; some milliseconds.
+
+    Another release may stop elsewhere or scale its objective in another way.
+    """
+    return all(_agrees(*one) for one in ((2, False), (3, False), (2, True)))
+
+
+def _agrees(n_classes: int, sparse: bool) -> bool:
+    from scipy.sparse import csr_array
+    from sklearn.linear_model import LogisticRegression
+
+    rng = np.random.default_rng(0)
+    codes = np.arange(40) % n_classes
+    X = rng.normal(size=(40, 4)) + codes[:, None] * np.array([1.0, 0.5, 0.0, -0.2])
+    weights = rng.uniform(0.5, 2.0, 40)
+    theirs = csr_array(X) if sparse else X
+    model = unless_it_fails(lambda: LogisticRegression(C=0.7).fit(theirs, codes, weights))
+    if model is None:
+        return False
+    found = logistic_lbfgs(
+        X,
+        np.arange(40),
+        codes,
+        weights,
+        n_classes=n_classes,
+        penalties=np.array([1 / (0.7 * weights.sum())]),
+        tolerance=1e-4,
+        most=100,
+    )
+    scores = np.squeeze(X @ found.coefficients[0, 0].T + found.intercepts[0, 0])
+    steps = bool(found.sure[0]) and int(found.iterations[0]) == int(np.max(model.n_iter_))
+    return steps and bool(np.abs(scores - model.decision_function(theirs)).max() < SAME)

@@ -5,8 +5,7 @@
 | `svm.py` | the engine |
 | `setting.py` | which settings of SVC it serves |
 | `tables.py` | tables as SVC takes them, dense or sparse, and its gamma |
-| `sums.py` | products of rows, by SVC's arithmetic |
-| `gram.py` | Gram matrices from inner products of all rows |
+| `gram.py` | inner products of all rows by SVC's arithmetic, Gram matrices from them |
 | `stepping.py` | where libsvm itself stops, pair by pair, and the votes |
 | `agreement.py` | whether its steps are those of the installed release |
 """

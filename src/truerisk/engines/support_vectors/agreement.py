@@ -15,9 +15,8 @@ import numpy as np
 from truerisk.core.contracts import Request
 from truerisk.engines.preparation.prepared import unless_it_fails
 from truerisk.engines.settings import Group
-from truerisk.engines.support_vectors.gram import GramRows, Products
+from truerisk.engines.support_vectors.gram import GramRows, Products, as_called, in_order
 from truerisk.engines.support_vectors.stepping import stepped
-from truerisk.engines.support_vectors.sums import as_called, in_order
 
 __all__ = ["takes_the_same_steps", "takes_the_same_steps_on_sparse"]
 

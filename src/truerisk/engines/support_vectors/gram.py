@@ -5,17 +5,44 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from truerisk.engines.support_vectors.sums import Sums, as_called
-from truerisk.kernels.svm_steps import gaussian_answered, gaussian_solved, polynomial
+from truerisk.kernels.svm_steps import (
+    gaussian_answered,
+    gaussian_solved,
+    polynomial,
+    products,
+    products_between,
+    products_in_order,
+)
 
-__all__ = ["ROUNDING", "Gram", "GramRows", "Products"]
+__all__ = ["ROUNDING", "Gram", "GramRows", "Products", "Sums", "as_called", "in_order"]
 
 ROUNDING = 1e-10  # of the largest diagonal: what is smaller in a given matrix is rounding
 LARGEST = float(np.finfo(np.float32).max)
+
+
+class Sums(Protocol):
+    """Inner products of rows with others (None: with each other), or of their differences."""
+
+    def __call__(
+        self, rows: np.ndarray, others: np.ndarray | None, *, of_differences: bool
+    ) -> np.ndarray: ...
+
+
+def as_called(rows: np.ndarray, others: np.ndarray | None, *, of_differences: bool) -> np.ndarray:
+    """As SVC has them of dense rows: BLAS is called for each pair."""
+    if others is None:
+        return products(rows, of_differences=of_differences)
+    return products_between(rows, others, of_differences=of_differences)
+
+
+def in_order(rows: np.ndarray, others: np.ndarray | None, *, of_differences: bool) -> np.ndarray:
+    """As SVC has them of sparse rows: one column after the other."""
+    others = rows if others is None else others
+    return products_in_order(rows, others, of_differences=of_differences)
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,10 +29,17 @@ from truerisk.engines.support_vectors.agreement import (
     takes_the_same_steps,
     takes_the_same_steps_on_sparse,
 )
-from truerisk.engines.support_vectors.gram import ROUNDING, Gram, GramRows, Products
+from truerisk.engines.support_vectors.gram import (
+    ROUNDING,
+    Gram,
+    GramRows,
+    Products,
+    Sums,
+    as_called,
+    in_order,
+)
 from truerisk.engines.support_vectors.setting import svm_refusal, uses_gamma
 from truerisk.engines.support_vectors.stepping import stepped
-from truerisk.engines.support_vectors.sums import Sums, as_called, in_order
 from truerisk.engines.support_vectors.tables import Gapped, cells_of, gamma_of, stacked
 from truerisk.engines.templates.one_pass import OnePass
 from truerisk.engines.templates.task import Shown, Task
