@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -118,6 +119,32 @@ def at_step(step: int) -> subprocess.CompletedProcess:
     return subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
 
 
+def without_gone(stderr: str) -> str:
+    """What was printed, but for semaphores that were gone when loky's tracker came to remove them.
+
+    loky 3.4 removes a semaphore and tells its tracker so in two steps. A thread that the end of the
+    program stops between the two leaves a name behind, and nothing of that name. A semaphore that
+    is still there is a leak, and so is one more than those that are gone.
+    """
+    gone = re.findall(r"resource_tracker: /loky\S+: FileNotFoundError", stderr)
+    counted = re.findall(r"resource_tracker: There appear to be (\d+) leaked semlock", stderr)
+    if counted != [str(len(gone))]:
+        return stderr
+    lines = stderr.splitlines()
+    return "".join(x for x in lines if "resource_tracker: " not in x and x != "  warnings.warn(")
+
+
+def test_a_semaphore_that_is_still_there_is_a_leak() -> None:
+    """One that is gone is none, unless there was another one beside it."""
+    at = "tracker.py:314: UserWarning: resource_tracker: "
+    one, two = (f"{at}There appear to be {n} leaked semlock objects\n" for n in (1, 2))
+    gone = f"  warnings.warn(\n{at}/loky-1-abc: FileNotFoundError(2, 'No such file')\n"
+    assert without_gone(one + gone) == ""
+    assert without_gone(one) == one
+    assert without_gone(two + gone) == two + gone
+    assert without_gone(one + gone + "more\n") == "more"
+
+
 @posix
 def test_a_pool_may_be_interrupted_at_any_of_its_steps() -> None:
     """At several of the hundreds of lines that begin it: the program ends, and says nothing."""
@@ -125,7 +152,8 @@ def test_a_pool_may_be_interrupted_at_any_of_its_steps() -> None:
     assert steps > 100
     for step in range(1, steps, steps // 6):
         done = at_step(step)
-        assert (done.stdout, done.stderr, done.returncode) == ("interrupted", "", 0), step
+        printed = done.stdout, without_gone(done.stderr), done.returncode
+        assert printed == ("interrupted", "", 0), step
 
 
 @posix
