@@ -17,13 +17,13 @@ import numpy as np
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from benchmarks.machine import one_blas_thread
-from truerisk.api.road.problem import pose
-from truerisk.api.road.run import compute
 from truerisk.core.contracts import Terms
 from truerisk.core.family import Family
 from truerisk.core.validation.levels import Levels, levels_of
 from truerisk.core.validation.subgroups import SubgroupRisks
 from truerisk.methods.parts.subgroup_risks import subgroup_risks
+from truerisk.run.problem import pose
+from truerisk.run.run import compute
 
 __all__ = ["main"]
 

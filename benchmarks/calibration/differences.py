@@ -29,11 +29,11 @@ from benchmarks.machine import one_blas_thread
 from truerisk.api.comparing.nadeau_bengio import Correlated
 from truerisk.api.comparing.paired_cv import Spread
 from truerisk.api.comparing.pairing import Pairs as Paired
-from truerisk.api.road.problem import Problem, pose
-from truerisk.api.road.run import Computed, compute, curve_of
 from truerisk.core.family import Family
 from truerisk.methods import KFold, Pairs
 from truerisk.resampling.folds import draw_folds
+from truerisk.run.problem import Problem, pose
+from truerisk.run.run import Computed, compute, curve_of
 
 __all__ = ["CELLS", "TUNING", "Duel", "SoftThreshold", "run"]
 

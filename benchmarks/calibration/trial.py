@@ -14,8 +14,6 @@ from benchmarks.calibration.problems import PROBLEMS
 from benchmarks.calibration.rating import Drawn, asked
 from benchmarks.calibration.tables import TABLES
 from benchmarks.calibration.usual import Said
-from truerisk.api.road.problem import Problem, pose
-from truerisk.api.road.run import Computed, compute, curve_of
 from truerisk.core.answers import Answers
 from truerisk.core.contracts import Method, Terms
 from truerisk.core.evaluation import Tested
@@ -30,6 +28,8 @@ from truerisk.methods import (
     Pairs,
 )
 from truerisk.methods.interval_forms.bootstrapped_choice import corrected_by_splits
+from truerisk.run.problem import Problem, pose
+from truerisk.run.run import Computed, compute, curve_of
 
 __all__ = ["run"]
 

@@ -11,12 +11,12 @@ from scipy import stats
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
-from truerisk.api.road.problem import pose
-from truerisk.api.road.run import compute
 from truerisk.core import evaluation as found
 from truerisk.core.family import Family
 from truerisk.datasets import make_simple
 from truerisk.methods import KFold
+from truerisk.run.problem import pose
+from truerisk.run.run import compute
 
 
 @pytest.fixture(scope="module")

@@ -61,9 +61,9 @@ def test_the_tests_are_those_of_the_library():
     """What is rejected from the stored numbers is what `compare` rejects."""
     X, y = tr.datasets.make_difficult(60, random_state=2)
     models = GaussianNB(), KNeighborsClassifier(1)
-    from truerisk.api.road.problem import pose
-    from truerisk.api.road.run import compute
     from truerisk.core.family import Family
+    from truerisk.run.problem import pose
+    from truerisk.run.run import compute
 
     line, found = {}, {}
     for k in (5, 10):

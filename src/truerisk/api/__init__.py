@@ -18,7 +18,6 @@
 | `study.py` | `Study`: many replicates in a store |
 | `skore_check.py` | the audit as a check of skore reports |
 | `permutations.py`, `tested_learner.py` | orders of labels; fits on fewer rows |
-| `road/` | from what a user gave to a run and its evaluation |
 | `findings/` | checks of tables and splits |
 | `assessing/`, `searching/`, `auditing/`, `comparing/`, `studying/`, `validating/` | their parts |
 """

@@ -12,7 +12,6 @@ from truerisk.api.assessing.families import problems_of, read_learners, task_of
 from truerisk.api.assessing.schedule import PlannedCurve, Schedule, planned_curves
 from truerisk.api.assessing.tested_learners import Kept
 from truerisk.api.assessing.tuned_learner import TunedLearner, honest_learner, with_curve
-from truerisk.api.road.problem import Problem, as_seed
 from truerisk.api.searching.stored_search import StoredSearch, check_store, open_store
 from truerisk.api.validating.all_parts import PlannedValidation
 from truerisk.core.arguments import check_flag, shown
@@ -21,6 +20,7 @@ from truerisk.core.errors import BadArgument, UnknownName, named
 from truerisk.core.progress import counting, stage
 from truerisk.core.table.data import Data
 from truerisk.methods.words import as_method
+from truerisk.run.problem import Problem, as_seed
 
 __all__ = ["Assessment", "Interrupted", "assess"]
 

@@ -28,7 +28,6 @@ from truerisk.api.findings.near_copies import neighbour_findings
 from truerisk.api.findings.on_columns import column_findings, columns_of
 from truerisk.api.findings.on_splits import row_findings, split_findings
 from truerisk.api.findings.selected_columns import selection_findings
-from truerisk.api.road.problem import Problem, pose, versions
 from truerisk.core.arguments import check_level, shown
 from truerisk.core.errors import BadArgument, BadData, LeakWarning, Refusal, UnknownName
 from truerisk.core.family import Family
@@ -36,6 +35,7 @@ from truerisk.core.plan.plan import Plan
 from truerisk.core.registry import closest
 from truerisk.core.table.data import Data
 from truerisk.core.table.rows import n_columns
+from truerisk.run.problem import Problem, pose, versions
 
 __all__ = ["LEVELS", "Audit", "audit", "audited"]
 

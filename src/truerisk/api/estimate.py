@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from truerisk.api.road.outer_splits import usual_word
-from truerisk.api.road.problem import Problem, pose
-from truerisk.api.road.run import compute, curve_of
 from truerisk.core.family import Family
 from truerisk.core.results import RiskCurve, RiskEstimate
 from truerisk.methods.parts.averages import Averaged
 from truerisk.methods.words import as_method
+from truerisk.run.outer_splits import usual_word
+from truerisk.run.problem import Problem, pose
+from truerisk.run.run import compute, curve_of
 
 __all__ = ["estimate_risk", "risk_curve"]
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from truerisk.api.road.problem import pose
 from truerisk.api.search import HonestSearchCV
 from truerisk.api.searching.search_problem import route, run_of_search
 from truerisk.api.searching.stored_search import check_store, open_store
@@ -19,6 +18,7 @@ from truerisk.core.learning_curve import LearningCurve
 from truerisk.methods.nested import Pairs
 from truerisk.methods.parts.averages import Averaged
 from truerisk.methods.words import USUAL_FOLDS, as_method
+from truerisk.run.problem import pose
 
 __all__ = ["UNSAID", "LearningCurve", "as_learner", "learning_curve"]
 

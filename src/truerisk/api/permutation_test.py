@@ -7,8 +7,6 @@ from time import perf_counter
 from typing import Any
 
 from truerisk.api.permutations import SHIFTS, Orders, PermutationTest, Repeated
-from truerisk.api.road.problem import as_seed, checked_method
-from truerisk.api.road.run import Run
 from truerisk.api.search import HonestSearchCV
 from truerisk.api.searching.search_problem import run_of
 from truerisk.core.arguments import check_count
@@ -19,6 +17,8 @@ from truerisk.core.progress import stage
 from truerisk.core.warned import warn
 from truerisk.engines.workers.executors import workers_of
 from truerisk.methods.nested import Pairs
+from truerisk.run.problem import as_seed, checked_method
+from truerisk.run.run import Run
 
 __all__ = ["PermutationTest", "permutation_test", "run_to_permute"]
 

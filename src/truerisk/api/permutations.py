@@ -9,7 +9,6 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from truerisk.api.road.run import Run
 from truerisk.core import present
 from truerisk.core.contracts import Streams
 from truerisk.core.errors import BadData, Refusal
@@ -19,6 +18,7 @@ from truerisk.core.records import Column, Count, Record, Size
 from truerisk.core.table.data import Data
 from truerisk.core.ties import tied
 from truerisk.engines.workers.executors import run_batches, workers_of
+from truerisk.run.run import Run
 
 __all__ = ["SHIFTS", "Orders", "PermutationTest", "Repeated"]
 

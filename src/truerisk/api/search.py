@@ -9,8 +9,6 @@ from typing import Any, Self
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
 
 from truerisk.api.assessing.reference_risks import as_given
-from truerisk.api.road.outer_splits import OuterFold, Stability
-from truerisk.api.road.run import Computed, Run, curve_of
 from truerisk.api.searching.cv_results import chosen_by, own_warning, rate_settings, say_fits
 from truerisk.api.searching.given_search import fit_given_search
 from truerisk.api.searching.search_problem import Routed, route, router, run_of_search
@@ -21,6 +19,8 @@ from truerisk.api.searching.tuned_model import LossScorer, Missing, TunedModel
 from truerisk.core.errors import Refusal
 from truerisk.core.progress import stage
 from truerisk.core.results import RiskCurve, RiskEstimate
+from truerisk.run.outer_splits import OuterFold, Stability
+from truerisk.run.run import Computed, Run, curve_of
 
 __all__ = ["HonestSearchCV"]
 

@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.api.road.problem import Problem
-from truerisk.api.road.run import Computed, Run, curve_of, procedure_of
 from truerisk.core.arguments import is_count, shown
 from truerisk.core.contracts import Keeper, Method, Streams
 from truerisk.core.errors import (
@@ -36,6 +34,8 @@ from truerisk.methods.parts.interval_choice import gives
 from truerisk.methods.parts.paired_losses import joint_covariance
 from truerisk.methods.splitter import refuse_known_rows
 from truerisk.methods.subsampled import Subsampled
+from truerisk.run.problem import Problem
+from truerisk.run.run import Computed, Run, curve_of, procedure_of
 
 __all__ = ["TestedLearner", "checked_sizes", "measure", "testing", "usual_sizes"]
 

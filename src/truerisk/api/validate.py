@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from truerisk.api.road.event import Event
-from truerisk.api.road.problem import as_seed
 from truerisk.api.validating.all_parts import validation_of
 from truerisk.api.validating.honest import honest_run, run_to_validate
 from truerisk.api.validating.wishes import Wishes
 from truerisk.core.as_typed import as_typed
 from truerisk.core.validation.validation import Validation
+from truerisk.run.event import Event
+from truerisk.run.problem import as_seed
 
 __all__ = ["Validation", "validate"]
 

@@ -31,7 +31,7 @@ from truerisk.cli.source import (
 from truerisk.core.writing import write_text
 
 if TYPE_CHECKING:
-    from truerisk.api.road.problem import Problem
+    from truerisk.run.problem import Problem
 
 __all__ = ["assess"]
 
@@ -148,7 +148,7 @@ def _review_asked(validate: bool, where: dict[str, Any]) -> dict[str, Any]:
 def _usual(source: Source) -> str:
     """The method where none is named."""
     from truerisk.api.assessing.schedule import usual_method
-    from truerisk.api.road.outer_splits import usual_word
+    from truerisk.run.outer_splits import usual_word
 
     return usual_word(source, usual_method(len(source.y)))
 
@@ -200,8 +200,8 @@ def _say_cost(
 def _problems(
     source: Source, families: dict[str, Any], options: dict[str, Any]
 ) -> dict[str, Problem]:
-    from truerisk.api.road.problem import problem_on
     from truerisk.core.table.data import Data
+    from truerisk.run.problem import problem_on
 
     asked = {name: value for name, value in options.items() if name not in source.of_rows}
     data = Data.check(source.X, source.y, task=source.task, **source.of_rows)
@@ -210,7 +210,7 @@ def _problems(
 
 def _families(source: Source, models: str | None, tested_by: Iterable[Any]) -> dict[str, Any]:
     from truerisk.api.assessing.families import word_families
-    from truerisk.api.road.outer_splits import parts_of
+    from truerisk.run.outer_splits import parts_of
 
     return word_families(
         listed("--models", models, "learner", "knn,tree"),

@@ -78,8 +78,8 @@ def read_model(
     word: str, settings: tuple[str, ...], source: Source
 ) -> tuple[Any, dict[str, list[Any]] | None, dict[str, Any]]:
     """The learner of a word, its one setting, and its grid; short names are of its last step."""
-    from truerisk.api.road.outer_splits import parts_of
     from truerisk.models.learners import learner
+    from truerisk.run.outer_splits import parts_of
 
     size: dict[str, Any] = {"n_rows": len(source.y), "n_classes": source.n_classes}
     size["parts"] = parts_of(source, [None])

@@ -14,7 +14,7 @@ MOVED = {
     "truerisk.api.assessment": "truerisk.api.assessing.assessment",
     "truerisk.api.auditing.finding": "truerisk.api.findings.finding",
     "truerisk.api.sample_plan": "truerisk.api.plan_sample",
-    "truerisk.api.outer": "truerisk.api.road.outer_splits",
+    "truerisk.api.outer": "truerisk.run.outer_splits",
     "truerisk.core.calibration": "truerisk.core.statistics.calibration",
     "truerisk.core.data": "truerisk.core.table.data",
     "truerisk.core.operating": "truerisk.core.statistics.operating_points",

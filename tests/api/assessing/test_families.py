@@ -16,10 +16,10 @@ from tests.support.families import families_on
 
 import truerisk as tr
 from truerisk.api.assessing.families import families_of, rows_for, word_families
-from truerisk.api.road.outer_splits import parts_of
 from truerisk.core.errors import BadData, Refusal, UnknownName
 from truerisk.core.family import Family
 from truerisk.core.table.data import Data
+from truerisk.run.outer_splits import parts_of
 
 X = np.random.default_rng(0).normal(size=(40, 3))
 Y = np.arange(40) % 2

@@ -17,9 +17,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
 from truerisk.api.assessing.own_claim import claimed_by, tunes_inside
-from truerisk.api.road.problem import pose
 from truerisk.core.family import Family
 from truerisk.report.document import read_document
+from truerisk.run.problem import pose
 
 X, Y = tr.datasets.make_simple(60, random_state=2)
 NUMBERS = X[:, 0] + Y

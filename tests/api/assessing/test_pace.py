@@ -16,12 +16,12 @@ from sklearn.preprocessing import StandardScaler
 
 import truerisk as tr
 from truerisk.api.assessing.pace import Pace, _shares_nothing, line_of, mean_of, pace_of
-from truerisk.api.road.problem import pose
 from truerisk.core.answers import Answers
 from truerisk.core.contracts import Engine, Request, Streams
 from truerisk.core.family import Family
 from truerisk.engines.generic import Generic
 from truerisk.methods.words import as_method
+from truerisk.run.problem import pose
 
 X, Y = tr.datasets.make_simple(40, random_state=0)
 GRID = {"var_smoothing": [1e-9, 1e-6, 1e-3, 1e-2, 1e-1]}

@@ -9,9 +9,9 @@ from sklearn.metrics import log_loss
 
 import truerisk as tr
 from truerisk.api.assessing.reference_risks import constant_risk
-from truerisk.api.road.problem import pose
 from truerisk.core.family import Family
 from truerisk.core.losses import Cost
+from truerisk.run.problem import pose
 
 DRAW = np.random.default_rng(0)
 X = DRAW.normal(size=(30, 2))

@@ -8,9 +8,9 @@ from sklearn.naive_bayes import GaussianNB
 
 import truerisk as tr
 from truerisk.api.assessing.schedule import Schedule
-from truerisk.api.road.problem import pose
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
+from truerisk.run.problem import pose
 
 X, Y = tr.datasets.make_simple(36, random_state=0)
 

@@ -14,9 +14,9 @@ from tests.support.families import families_on
 import truerisk as tr
 from truerisk.api.assess import Interrupted
 from truerisk.api.assessing.schedule import forecast, planned_fits
-from truerisk.api.road.problem import pose
 from truerisk.core.errors import BadArgument, BadData, Refusal, UnknownName
 from truerisk.core.progress import listen
+from truerisk.run.problem import pose
 
 X, Y = tr.datasets.make_simple(60, random_state=0)
 LEARNERS = {

@@ -23,9 +23,9 @@ import truerisk as tr
 from truerisk.api.auditing.reading import read_claim
 from truerisk.api.auditing.replay import replay
 from truerisk.api.auditing.score_scale import scale_of
-from truerisk.api.road.problem import pose
 from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.family import Family
+from truerisk.run.problem import pose
 
 SPLITTERS = [
     5,

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from truerisk.api.road.problem import pose
-from truerisk.api.road.run import compute
 from truerisk.core.family import Family
 from truerisk.core.validation.prediction_stability import PredictionStability, others_of_pairs
+from truerisk.run.problem import pose
+from truerisk.run.run import compute
 
 RNG = np.random.default_rng(2)
 ROWS = np.arange(50)

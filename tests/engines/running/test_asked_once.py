@@ -15,11 +15,11 @@ from sklearn.preprocessing import StandardScaler
 
 import truerisk as tr
 from truerisk.api.assessing.pace import pace_of
-from truerisk.api.road.problem import pose
 from truerisk.core.contracts import Streams
 from truerisk.core.family import Family
 from truerisk.engines.running.asked_once import asked_once
 from truerisk.methods.kfold import KFold
+from truerisk.run.problem import pose
 
 N = 60
 Y = np.arange(N) % 2

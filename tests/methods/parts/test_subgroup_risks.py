@@ -10,13 +10,13 @@ from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import average_precision_score, f1_score, log_loss, roc_auc_score
 
-from truerisk.api.road.problem import pose
-from truerisk.api.road.run import compute
 from truerisk.core.contracts import Terms
 from truerisk.core.family import Family
 from truerisk.core.interval import Interval
 from truerisk.core.validation.levels import levels_of
 from truerisk.methods.parts.subgroup_risks import subgroup_risks
+from truerisk.run.problem import pose
+from truerisk.run.run import compute
 
 N = 240
 RNG = np.random.default_rng(5)

@@ -11,12 +11,12 @@ from truerisk.api.assessing.tuned_learner import TunedLearner
 from truerisk.api.compare import of_score
 from truerisk.api.findings.finding import Finding
 from truerisk.api.risk_over_time import risk_over_time
-from truerisk.api.road.problem import Problem
 from truerisk.core import present
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.results import RiskCurve, RiskEstimate
 from truerisk.core.statistics.error_posterior import ErrorPosterior
 from truerisk.core.validation.validation import Validation
+from truerisk.run.problem import Problem
 
 __all__ = ["SCHEMA", "recorded"]
 

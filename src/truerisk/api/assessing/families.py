@@ -13,9 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.api.road.fit_params import fit_params_with_weight
-from truerisk.api.road.outer_splits import parts_of
-from truerisk.api.road.problem import Problem, problem_on, settings_seed
 from truerisk.core.arguments import shown
 from truerisk.core.errors import BadData, UnknownName, named
 from truerisk.core.family import Family
@@ -31,6 +28,9 @@ from truerisk.core.ties import tied_groups
 from truerisk.datasets.roles import MOST_INTEGER_CLASSES
 from truerisk.engines.running.shared_steps import beginning_alike
 from truerisk.engines.running.trie import Tries
+from truerisk.run.fit_params import fit_params_with_weight
+from truerisk.run.outer_splits import parts_of
+from truerisk.run.problem import Problem, problem_on, settings_seed
 
 __all__ = [
     "by_text",

@@ -6,9 +6,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from truerisk.api.road.event import Event
-from truerisk.api.road.problem import Problem
-from truerisk.api.road.run import Run, is_in_time
 from truerisk.core import present
 from truerisk.core.answers import Answers, Response
 from truerisk.core.contracts import Keeper
@@ -16,6 +13,9 @@ from truerisk.core.errors import FitFailed, NoEngine, Refusal
 from truerisk.core.statistics.calibration import Calibration
 from truerisk.core.statistics.roc import RocCurve
 from truerisk.methods.parts.procedure import by_fit
+from truerisk.run.event import Event
+from truerisk.run.problem import Problem
+from truerisk.run.run import Run, is_in_time
 
 __all__ = ["OutOfFold", "calibration_of", "out_of_fold", "refits", "roc_of", "without_interval"]
 

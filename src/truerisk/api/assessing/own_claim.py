@@ -13,13 +13,13 @@ from typing import Any
 from truerisk.api.auditing.claim import Claim
 from truerisk.api.auditing.reading import read_claim
 from truerisk.api.auditing.score_scale import known_by, scale_of
-from truerisk.api.road.problem import Problem
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
 from truerisk.core.losses import Loss
 from truerisk.core.present import clean
 from truerisk.core.results import RiskEstimate
 from truerisk.core.table.data import Data
+from truerisk.run.problem import Problem
 
 __all__ = ["as_risk", "claim_of", "claimed_by", "tunes_inside"]
 

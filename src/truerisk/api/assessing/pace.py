@@ -19,7 +19,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from truerisk.api.road.problem import Problem
 from truerisk.core.contracts import Engine, Request
 from truerisk.core.plan.plan import Plan
 from truerisk.engines.generic import Generic
@@ -28,6 +27,7 @@ from truerisk.engines.settings import groups_along
 from truerisk.engines.templates.one_fit import OneFit
 from truerisk.engines.templates.one_pass import OnePass
 from truerisk.engines.workers.executors import workers_of
+from truerisk.run.problem import Problem
 
 __all__ = ["Pace", "line_of", "mean_of", "pace_of"]
 

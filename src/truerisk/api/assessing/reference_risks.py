@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.api.road.problem import Problem
-from truerisk.api.road.run import Run
 from truerisk.core.answers import Response
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
@@ -18,6 +16,8 @@ from truerisk.core.present import clean, number, params_text, signed, unsigned
 from truerisk.core.results import RiskCurve
 from truerisk.core.table.data import Data
 from truerisk.core.ties import tied
+from truerisk.run.problem import Problem
+from truerisk.run.run import Run
 
 __all__ = [
     "AsGiven",

@@ -13,9 +13,6 @@ import numpy as np
 from truerisk.api.assessing.out_of_fold import refits
 from truerisk.api.assessing.own_claim import tunes_inside
 from truerisk.api.assessing.pace import pace_of
-from truerisk.api.road.outer_splits import testing_method, usual_word
-from truerisk.api.road.problem import Problem, draw_plan, with_words
-from truerisk.api.road.run import Computed, compute, of_tuning
 from truerisk.api.tested_learner import TestedLearner, measure, testing, usual_sizes
 from truerisk.core.arguments import shown
 from truerisk.core.contracts import Keeper, Method, Request
@@ -39,6 +36,9 @@ from truerisk.methods.parts.averages import Averaged
 from truerisk.methods.parts.procedure import Procedure
 from truerisk.methods.racing import Racing
 from truerisk.methods.words import USUAL_FOLDS, as_method
+from truerisk.run.outer_splits import testing_method, usual_word
+from truerisk.run.problem import Problem, draw_plan, with_words
+from truerisk.run.run import Computed, compute, of_tuning
 
 __all__ = [
     "MANY",

@@ -13,7 +13,6 @@ from truerisk.api.assessing.families import ranked
 from truerisk.api.assessing.reference_risks import Constant, Paired, paired_difference
 from truerisk.api.assessing.tuned_learner import TunedLearner
 from truerisk.api.compare import check_asked, difference, of_score
-from truerisk.api.road.problem import Problem, Score
 from truerisk.core import present
 from truerisk.core.answers import Answers, joined
 from truerisk.core.best_set import may_be_best
@@ -29,6 +28,7 @@ from truerisk.core.statistics.roc import RocCurve
 from truerisk.core.validation.validation import Validation
 from truerisk.methods.parts.paired_losses import PairedAnswers
 from truerisk.methods.parts.procedure import Procedure
+from truerisk.run.problem import Problem, Score
 from truerisk.selection.minimum import Minimum
 
 __all__ = ["Kept", "TestedLearners", "risk_of_choice"]

@@ -14,9 +14,6 @@ from truerisk.api.assessing.out_of_fold import OutOfFold, calibration_of, out_of
 from truerisk.api.assessing.own_claim import claimed_by, tunes_inside
 from truerisk.api.assessing.reference_risks import AsGiven, as_given
 from truerisk.api.assessing.schedule import PlannedCurve, Schedule
-from truerisk.api.road.outer_splits import OuterFold, Stability
-from truerisk.api.road.problem import Problem, draw_plan
-from truerisk.api.road.run import Computed, Run, curve_of
 from truerisk.core import present
 from truerisk.core.answers import Answers
 from truerisk.core.contracts import Keeper, Terms
@@ -29,6 +26,9 @@ from truerisk.core.results import RiskCurve, RiskEstimate
 from truerisk.core.statistics.calibration import Calibration
 from truerisk.core.statistics.roc import RocCurve
 from truerisk.methods.single_fit import Apparent
+from truerisk.run.outer_splits import OuterFold, Stability
+from truerisk.run.problem import Problem, draw_plan
+from truerisk.run.run import Computed, Run, curve_of
 
 __all__ = ["TunedLearner", "honest_learner", "with_curve"]
 

@@ -13,8 +13,6 @@ from truerisk.api.auditing.mixed_splits import Mixed
 from truerisk.api.auditing.replay import Replayed
 from truerisk.api.auditing.score_scale import ScoreScale
 from truerisk.api.findings.finding import Finding
-from truerisk.api.road.problem import pose
-from truerisk.api.road.run import compute, procedure_of
 from truerisk.core.answers import Answers, Ask
 from truerisk.core.contracts import Method, Streams, Target, Terms
 from truerisk.core.errors import BadData, FitFailed, Refusal
@@ -28,6 +26,8 @@ from truerisk.core.scale import Scale
 from truerisk.core.table.data import Data
 from truerisk.core.ties import tied
 from truerisk.methods.parts.procedure import by_fit, tuned, winners_of
+from truerisk.run.problem import pose
+from truerisk.run.run import compute, procedure_of
 
 __all__ = ["apart_findings", "risk_apart"]
 

@@ -14,12 +14,12 @@ from truerisk.api.auditing.repeat import repeated
 from truerisk.api.auditing.replay import Replayed, bias_corrected, replay, replay_findings
 from truerisk.api.auditing.score_scale import ScoreScale
 from truerisk.api.findings.finding import Finding
-from truerisk.api.road.outer_splits import usual_word
-from truerisk.api.road.problem import Problem
 from truerisk.core.contracts import Streams
 from truerisk.core.plan.plan import Plan
 from truerisk.core.results import RiskEstimate
 from truerisk.methods.words import as_method
+from truerisk.run.outer_splits import usual_word
+from truerisk.run.problem import Problem
 
 __all__ = ["Corrected", "corrected"]
 

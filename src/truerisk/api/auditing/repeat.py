@@ -9,8 +9,6 @@ from typing import Any
 from truerisk.api.auditing.claim import USED_UP, Claim
 from truerisk.api.auditing.on_state import study_given
 from truerisk.api.auditing.score_scale import ScoreScale
-from truerisk.api.road.problem import pose
-from truerisk.api.road.run import compute, curve_of, procedure_of
 from truerisk.core.contracts import Method
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
@@ -19,6 +17,8 @@ from truerisk.core.results import RiskCurve, RiskEstimate
 from truerisk.methods.nested import Nested
 from truerisk.methods.splitter import Splitter
 from truerisk.methods.words import USUAL_FOLDS, as_method
+from truerisk.run.problem import pose
+from truerisk.run.run import compute, curve_of, procedure_of
 
 __all__ = ["of_clones", "repeated", "with_groups"]
 

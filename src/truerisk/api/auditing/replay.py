@@ -17,8 +17,6 @@ from truerisk.api.auditing.claim import Claim
 from truerisk.api.auditing.ranked import corrected_ranks
 from truerisk.api.auditing.score_scale import ScoreScale
 from truerisk.api.findings.finding import Finding
-from truerisk.api.road.problem import Problem
-from truerisk.api.road.run import Computed, compute, curve_of
 from truerisk.core.answers import Answers
 from truerisk.core.contracts import Streams
 from truerisk.core.errors import Refusal
@@ -33,6 +31,8 @@ from truerisk.methods.interval_forms.bootstrapped_choice import Corrected, corre
 from truerisk.methods.interval_forms.form import NO_SPREAD, dependence
 from truerisk.methods.parts.set_risks import row_losses
 from truerisk.methods.splitter import Splitter
+from truerisk.run.problem import Problem
+from truerisk.run.run import Computed, compute, curve_of
 
 __all__ = ["Replayed", "bias_corrected", "replay", "replay_findings"]
 

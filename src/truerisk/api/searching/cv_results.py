@@ -12,8 +12,6 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import FitFailedWarning as TheirWarning
 
-from truerisk.api.road.problem import draw_plan
-from truerisk.api.road.run import Computed, Run, compute, of_tuning
 from truerisk.core.arguments import shown
 from truerisk.core.errors import BadArgument, FitFailed, FitFailedWarning
 from truerisk.core.evaluation import Evaluation
@@ -24,6 +22,8 @@ from truerisk.core.ties import tied_groups
 from truerisk.core.warned import warn
 from truerisk.engines.running.fitting import why_of
 from truerisk.methods.parts.set_risks import split_risks
+from truerisk.run.problem import draw_plan
+from truerisk.run.run import Computed, Run, compute, of_tuning
 
 __all__ = ["FitsFailed", "chosen_by", "own_warning", "rate_settings", "say_fits"]
 

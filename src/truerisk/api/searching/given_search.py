@@ -22,10 +22,6 @@ from truerisk.api.auditing.claim import Claim
 from truerisk.api.auditing.on_state import study_given
 from truerisk.api.auditing.repeat import of_clones, with_groups
 from truerisk.api.auditing.score_scale import known_word
-from truerisk.api.road.fit_params import fit_params_with_weight
-from truerisk.api.road.outer_splits import usual_word
-from truerisk.api.road.problem import Problem, as_seed, refuse_unspoken, versions
-from truerisk.api.road.run import Run, curve_of
 from truerisk.api.searching.scores import are_several, on, own_score
 from truerisk.api.searching.search_problem import Routed, problem_of
 from truerisk.api.searching.search_words import Words, words_of
@@ -44,6 +40,10 @@ from truerisk.engines.running.fitting import fitted_on_all
 from truerisk.methods.nested import Nested, Pairs
 from truerisk.methods.words import as_method
 from truerisk.models.searches import has_best_params
+from truerisk.run.fit_params import fit_params_with_weight
+from truerisk.run.outer_splits import usual_word
+from truerisk.run.problem import Problem, as_seed, refuse_unspoken, versions
+from truerisk.run.run import Run, curve_of
 
 __all__ = ["fit_given_search"]
 

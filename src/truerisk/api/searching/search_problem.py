@@ -7,17 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from truerisk.api.assessing.own_claim import tunes_inside
-from truerisk.api.road.fit_params import SEARCH
-from truerisk.api.road.outer_splits import testing_method, usual_word
-from truerisk.api.road.problem import (
-    Problem,
-    as_seed,
-    pose,
-    problem_on,
-    refuse_unspoken,
-    settings_seed,
-)
-from truerisk.api.road.run import Run
 from truerisk.api.searching.scores import (
     OwnScore,
     Scorer,
@@ -39,6 +28,17 @@ from truerisk.core.identity import is_a
 from truerisk.core.table.data import Data, Task
 from truerisk.methods.nested import Nested, Pairs
 from truerisk.methods.words import as_method
+from truerisk.run.fit_params import SEARCH
+from truerisk.run.outer_splits import testing_method, usual_word
+from truerisk.run.problem import (
+    Problem,
+    as_seed,
+    pose,
+    problem_on,
+    refuse_unspoken,
+    settings_seed,
+)
+from truerisk.run.run import Run
 
 __all__ = ["Routed", "problem_of", "route", "router", "run_of", "run_of_search"]
 

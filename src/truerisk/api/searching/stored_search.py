@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from truerisk.api.road.problem import Problem
 from truerisk.core.arguments import store_of
 from truerisk.core.errors import BadArgument, TrueRiskWarning
 from truerisk.core.family import Family
 from truerisk.core.warned import warn
 from truerisk.engines.workers.executors import workers_of
+from truerisk.run.problem import Problem
 
 __all__ = ["Fits", "StoredSearch", "check_store", "open_store"]
 

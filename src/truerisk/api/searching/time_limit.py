@@ -13,8 +13,6 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from truerisk.api.road.problem import Problem, draw_plan
-from truerisk.api.road.run import Computed, Run, of_tuning, with_note
 from truerisk.api.searching.stored_search import StoredSearch
 from truerisk.core.answers import Answers, joined
 from truerisk.core.contracts import Method
@@ -24,6 +22,8 @@ from truerisk.core.plan.plan import Plan
 from truerisk.core.plan.training_rows import with_training_rows
 from truerisk.core.progress import Listener, Progress, counting, listen, listener
 from truerisk.methods.parts.procedure import Procedure
+from truerisk.run.problem import Problem, draw_plan
+from truerisk.run.run import Computed, Run, of_tuning, with_note
 
 __all__ = ["Tried", "try_in_time"]
 

@@ -17,8 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.api.road.problem import pose
-from truerisk.api.road.run import Computed, compute, curve_of
 from truerisk.core.contracts import Method
 from truerisk.core.errors import BadData, UnknownName
 from truerisk.core.family import Family
@@ -26,6 +24,8 @@ from truerisk.core.present import plain, without_folders
 from truerisk.core.registry import closest
 from truerisk.core.results import RiskCurve
 from truerisk.methods.words import as_method, method_by
+from truerisk.run.problem import pose
+from truerisk.run.run import Computed, compute, curve_of
 from truerisk.study.keys import key_of, seed_of
 from truerisk.study.spec import options_of
 

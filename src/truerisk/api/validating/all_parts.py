@@ -9,8 +9,6 @@ from typing import Any
 
 from truerisk.api.assessing.schedule import Schedule
 from truerisk.api.assessing.tuned_learner import TunedLearner
-from truerisk.api.road.event import Event
-from truerisk.api.road.run import Run
 from truerisk.api.validating.checklist_part import checklist_of
 from truerisk.api.validating.honest import HonestRun
 from truerisk.api.validating.stability_part import stability_of
@@ -24,6 +22,8 @@ from truerisk.core.registry import closest
 from truerisk.core.table.data import Data
 from truerisk.core.validation.held_out import HeldOut
 from truerisk.core.validation.validation import Validation, rows_of
+from truerisk.run.event import Event
+from truerisk.run.run import Run
 
 __all__ = ["PlannedValidation", "validation_of"]
 

@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.api.road.problem import Problem, scores_of
-from truerisk.api.road.run import Run, curve_of
 from truerisk.api.search import HonestSearchCV
 from truerisk.api.searching.search_problem import run_of
 from truerisk.core.answered_rows import AnsweredRows
@@ -20,6 +18,8 @@ from truerisk.core.plan.plan import Plan
 from truerisk.core.results import RiskEstimate
 from truerisk.methods.nested import Pairs
 from truerisk.methods.parts.procedure import Procedure, by_fit
+from truerisk.run.problem import Problem, scores_of
+from truerisk.run.run import Run, curve_of
 
 __all__ = [
     "HonestRun",

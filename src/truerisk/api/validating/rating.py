@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.api.road.event import Event
 from truerisk.api.validating.honest import HonestRun, pair_answers
 from truerisk.api.validating.resampled import Resampled, resampled
 from truerisk.api.validating.wishes import Wishes
@@ -29,6 +28,7 @@ from truerisk.core.validation.outcomes import Outcomes, clipped
 from truerisk.core.validation.profile import Optimism, Profile
 from truerisk.core.validation.recalibration import Recalibration
 from truerisk.methods.parts.interval_choice import choose
+from truerisk.run.event import Event
 
 __all__ = ["Rating", "ScoreTold", "score_of"]
 

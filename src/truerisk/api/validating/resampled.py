@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.api.road.outer_splits import testing_method, usual_word
-from truerisk.api.road.run import compute
 from truerisk.api.validating.honest import HonestRun, asking_besides, richest
 from truerisk.api.validating.wishes import NOT_ROW_BY_ROW
 from truerisk.core.contracts import Request, Streams
@@ -22,6 +20,8 @@ from truerisk.core.progress import stage
 from truerisk.core.table.data import Data
 from truerisk.core.warned import warn
 from truerisk.methods.bootstrap import Bootstrap
+from truerisk.run.outer_splits import testing_method, usual_word
+from truerisk.run.run import compute
 
 __all__ = ["Resampled", "resampled"]
 

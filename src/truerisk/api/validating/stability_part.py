@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from truerisk.api.road.event import Event
 from truerisk.api.validating.honest import HonestRun, pair_answers
 from truerisk.api.validating.resampled import Resampled
 from truerisk.core.answers import Response
@@ -15,6 +14,7 @@ from truerisk.core.validation.prediction_stability import PredictionStability, o
 from truerisk.core.validation.stability import ModelStability
 from truerisk.methods.parts.procedure import by_fit
 from truerisk.models.stated.selected_features import selected_features
+from truerisk.run.event import Event
 
 __all__ = ["stability_of"]
 

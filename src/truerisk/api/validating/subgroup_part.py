@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from truerisk.api.road.event import Event
 from truerisk.api.validating.honest import HonestRun
 from truerisk.core.answers import Answers
 from truerisk.core.contracts import Terms
@@ -17,6 +16,7 @@ from truerisk.core.validation.levels import MISSING, Levels
 from truerisk.core.validation.subgroups import Subgroups
 from truerisk.methods.parts.set_risks import row_losses
 from truerisk.methods.parts.subgroup_risks import subgroup_risks
+from truerisk.run.event import Event
 
 __all__ = ["subgroups_of"]
 

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from truerisk.api.assessing.out_of_fold import OVERLAP, without_interval
-from truerisk.api.road.event import Event
 from truerisk.api.validating.calibration_part import calibration_of
 from truerisk.api.validating.honest import HonestRun
 from truerisk.api.validating.rating import Rating
@@ -20,6 +19,7 @@ from truerisk.core.validation.discrimination import Discrimination
 from truerisk.core.validation.held_out import HeldOut
 from truerisk.core.validation.measured import Measured
 from truerisk.core.validation.net_benefit import NetBenefit
+from truerisk.run.event import Event
 
 __all__ = ["Found", "rated_parts"]
 

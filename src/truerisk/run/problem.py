@@ -12,13 +12,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from truerisk.api.road.fit_params import (
-    fit_params_with_weight,
-    refuse_behind_resampling,
-    refuse_known_rows,
-    warn_of_cut_groups,
-    with_rows_inside,
-)
 from truerisk.core.arguments import check_level, shown
 from truerisk.core.contracts import Method, Request, Rule, Streams
 from truerisk.core.errors import BadArgument, Refusal, UnknownName
@@ -38,6 +31,13 @@ from truerisk.methods.interval_forms import as_form
 from truerisk.methods.interval_wanted import with_interval
 from truerisk.methods.parts.interval_choice import choose
 from truerisk.methods.words import as_method
+from truerisk.run.fit_params import (
+    fit_params_with_weight,
+    refuse_behind_resampling,
+    refuse_known_rows,
+    warn_of_cut_groups,
+    with_rows_inside,
+)
 from truerisk.selection import as_rule
 
 __all__ = [

@@ -27,8 +27,8 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import truerisk as tr
-from truerisk.api.road.fit_params import fit_params_with_weight
 from truerisk.core.errors import Refusal
+from truerisk.run.fit_params import fit_params_with_weight
 
 W = np.arange(1.0, 25.0)
 X = np.random.default_rng(0).normal(size=(24, 2))

@@ -10,9 +10,9 @@ from sklearn.svm import LinearSVC
 from tests.support.rms_data import drawn
 
 import truerisk as tr
-from truerisk.api.road.event import Event
 from truerisk.core.errors import Refusal, UnknownName
 from truerisk.core.table.data import Data
+from truerisk.run.event import Event
 
 X, Y, SAMPLES = drawn()
 NAMES = np.where(Y == 1, "well", "ill")  # the event of the table is the first in order

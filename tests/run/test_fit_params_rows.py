@@ -16,10 +16,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import truerisk as tr
-from truerisk.api.road.fit_params import refuse_known_rows, warn_of_cut_groups, with_rows_inside
 from truerisk.core.errors import Refusal, TrueRiskWarning
 from truerisk.core.family import Family
 from truerisk.core.table.data import Data
+from truerisk.run.fit_params import refuse_known_rows, warn_of_cut_groups, with_rows_inside
 
 X, Y = tr.datasets.make_simple(40, random_state=0)
 FRAME = pd.DataFrame({"a": X[:, 0], "b": np.where(Y, "yes", "no")})

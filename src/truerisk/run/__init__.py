@@ -1,4 +1,4 @@
-"""From what a user gave to an evaluation, by one road.
+"""From what a user gave to an evaluation, by one road: a `Run`, which every verb asks.
 
 | file | what it holds |
 |---|---|

@@ -9,13 +9,13 @@ import pytest
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from truerisk.api.road.problem import pose
-from truerisk.api.road.run import compute, curve_of
 from truerisk.core.contracts import Streams
 from truerisk.core.errors import BadArgument, UnknownName
 from truerisk.core.family import Family
 from truerisk.core.plan.plan import Plan
 from truerisk.methods import KFold, Nested
+from truerisk.run.problem import pose
+from truerisk.run.run import compute, curve_of
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 2))

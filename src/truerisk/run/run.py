@@ -13,20 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.api.road.leak_warnings import (
-    warn_of_fitted_parts,
-    warn_of_inner_splits,
-    warn_of_leaks,
-)
-from truerisk.api.road.outer_splits import OuterFold, Stability, outer_folds, stability
-from truerisk.api.road.problem import (
-    Problem,
-    check_scores,
-    checked_method,
-    scores_told_by,
-    versions,
-    with_words,
-)
 from truerisk.core.answered_rows import AnsweredRows
 from truerisk.core.answers import Answers
 from truerisk.core.contracts import Keeper, Method, Streams, Terms
@@ -41,6 +27,20 @@ from truerisk.methods.interval_forms import as_form
 from truerisk.methods.parts.paired_losses import PairedAnswers
 from truerisk.methods.parts.procedure import Procedure, by_rule
 from truerisk.methods.splitter import refuse_known_rows
+from truerisk.run.leak_warnings import (
+    warn_of_fitted_parts,
+    warn_of_inner_splits,
+    warn_of_leaks,
+)
+from truerisk.run.outer_splits import OuterFold, Stability, outer_folds, stability
+from truerisk.run.problem import (
+    Problem,
+    check_scores,
+    checked_method,
+    scores_told_by,
+    versions,
+    with_words,
+)
 
 __all__ = [
     "Computed",

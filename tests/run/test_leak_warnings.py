@@ -20,12 +20,12 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import truerisk as tr
-from truerisk.api.road.leak_warnings import warn_of_inner_splits, warn_of_leaks
 from truerisk.core.contracts import Streams
 from truerisk.core.errors import DuplicateRowsWarning, GroupLeakWarning, TimeLeakWarning
 from truerisk.core.family import Family
 from truerisk.core.table.data import Data
 from truerisk.methods import Nested, as_method
+from truerisk.run.leak_warnings import warn_of_inner_splits, warn_of_leaks
 
 RNG = np.random.default_rng(0)
 N = 30

@@ -15,12 +15,12 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
-from truerisk.api.road.problem import pose, problem_on
 from truerisk.core.errors import NoEngine
 from truerisk.core.family import Family
 from truerisk.core.table import data as data_module
 from truerisk.core.table.data import Data
 from truerisk.engines import choice
+from truerisk.run.problem import pose, problem_on
 
 X, Y = tr.datasets.make_simple(40, random_state=2)
 TREE, DEPTHS = DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2]}
