@@ -6,8 +6,8 @@ import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
+from truerisk.api.auditing.finding import Finding
 from truerisk.api.auditing.outcome import Stated
-from truerisk.api.findings.finding import Finding
 from truerisk.api.searching.stored_search import Fits
 from truerisk.run.outer_splits import OuterFold, Stability
 

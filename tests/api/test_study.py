@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import truerisk as tr
-from truerisk.api.studying import replicate as replicates
-from truerisk.api.studying.replicate import draw, replicate
+from truerisk.api import replicate as replicates
+from truerisk.api.replicate import draw, replicate
 from truerisk.core.errors import BadData, BadStore, StoreLocked, TrueRiskWarning
 from truerisk.methods.holdout import Holdout
 from truerisk.study.keys import seed_of
@@ -374,7 +374,7 @@ def test_cells_of_an_earlier_release_begin_anew(tmp_path, monkeypatch):
     """A sentence says so, once; what was found stays in the file and is no result any more."""
     path, spec = tmp_path / "runs.db", {**SPEC, "replicates": 1, "methods": ["apparent"]}
     with monkeypatch.context() as then:
-        then.setattr("truerisk.api.studying.cells.SCHEMA", "truerisk.study-cell/1")
+        then.setattr("truerisk.api.study.SCHEMA", "truerisk.study-cell/1")
         old = tr.Study(spec, path).run()
     with pytest.warns(TrueRiskWarning, match="holds 2 cells of an earlier release.* begin anew"):
         new = tr.Study(spec, path).run()

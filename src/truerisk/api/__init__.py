@@ -5,7 +5,7 @@
 | `estimate.py` | `estimate_risk`, `risk_curve` |
 | `search.py` | `HonestSearchCV` |
 | `assess.py` | `assess` |
-| `audit.py` | `audit` of a search that is fitted already |
+| `audit.py` | `audit` of a search that is fitted already, also as a check of skore |
 | `compare.py` | `compare`: paired tests of two rules |
 | `compare_many.py` | `compare_many`: methods over many data sets |
 | `bayesian_error.py` | `bayesian_error` of a linear rule given by its coefficients |
@@ -16,8 +16,7 @@
 | `learning_curve.py` | `learning_curve`: fewer rows, and more |
 | `risk_over_time.py` | `risk_over_time`: losses along time, and whether they drift |
 | `study.py` | `Study`: many replicates in a store |
-| `skore_check.py` | the audit as a check of skore reports |
 | `permutations.py`, `tested_learner.py` | orders of labels; fits on fewer rows |
-| `findings/` | checks of tables and splits |
-| `assessing/`, `searching/`, `auditing/`, `comparing/`, `studying/`, `validating/` | their parts |
+| `replicate.py` | one replicate of a study |
+| `assessing/`, `searching/`, `auditing/`, `comparing/`, `validating/` | their parts |
 """

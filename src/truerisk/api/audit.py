@@ -6,30 +6,36 @@ import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from importlib import import_module
+from typing import Any, ClassVar
 
 import numpy as np
 
-from truerisk.api.auditing.claim import Claim
+from truerisk.api.auditing.claim import Claim, ScoreScale, known_by, scale_of
 from truerisk.api.auditing.correcting import Corrected, corrected
+from truerisk.api.auditing.finding import Finding, by_severity, row_findings, split_findings
+from truerisk.api.auditing.mixed_splits import OrderOfRows
+from truerisk.api.auditing.on_columns import column_findings, columns_of, neighbour_findings
 from truerisk.api.auditing.on_scores import (
     risk_findings,
     rough_correction,
     score_findings,
     within_one_error,
 )
-from truerisk.api.auditing.on_state import state_findings
-from truerisk.api.auditing.order_of_rows import OrderOfRows
 from truerisk.api.auditing.outcome import Audit, Stated, conclusion_of
 from truerisk.api.auditing.reading import given_to, read_claim
-from truerisk.api.auditing.score_scale import ScoreScale, known_by, scale_of
-from truerisk.api.findings.finding import Finding, by_severity
-from truerisk.api.findings.near_copies import neighbour_findings
-from truerisk.api.findings.on_columns import column_findings, columns_of
-from truerisk.api.findings.on_splits import row_findings, split_findings
-from truerisk.api.findings.selected_columns import selection_findings
+from truerisk.api.auditing.repeat import state_findings
+from truerisk.api.auditing.selected_columns import selection_findings
 from truerisk.core.arguments import check_level, shown
-from truerisk.core.errors import BadArgument, BadData, LeakWarning, Refusal, UnknownName
+from truerisk.core.errors import (
+    BadArgument,
+    BadData,
+    LeakWarning,
+    MissingExtra,
+    Refusal,
+    TrueRiskError,
+    UnknownName,
+)
 from truerisk.core.family import Family
 from truerisk.core.plan.plan import Plan
 from truerisk.core.registry import closest
@@ -37,7 +43,7 @@ from truerisk.core.table.data import Data
 from truerisk.core.table.rows import n_columns
 from truerisk.run.problem import Problem, pose, versions
 
-__all__ = ["LEVELS", "Audit", "audit", "audited"]
+__all__ = ["LEVELS", "Audit", "AuditCheck", "audit", "audited"]
 
 LEVELS = ("scores", "bbc", "nested")
 
@@ -289,3 +295,46 @@ def _leaks_are_findings() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LeakWarning)
         yield
+
+
+class AuditCheck:
+    """Audits the search that a skore `EstimatorReport` reports on, on its training rows.
+
+    `options` are those of `tr.audit`, such as ``level`` and ``groups``. The protocol is structural,
+    so the class needs skore only when a report is not of a search and must be passed over.
+
+    >>> check = AuditCheck(level="scores")
+    >>> check.code, check.severity
+    ('TRAUDIT', 'issue')
+    """
+
+    code = "TRAUDIT"
+    title = "Score of the search"
+    report_types: ClassVar[list[str]] = ["estimator"]
+    docs_url = None
+    severity = "issue"
+
+    def __init__(self, **options: Any) -> None:
+        self.options = options
+        self.slow = options.get("level", "bbc") != "scores"
+
+    def check_function(self, report: Any) -> str | None:
+        """The conclusion with all serious findings and warnings, or None where there is none."""
+        X, y = report.X_train, report.y_train
+        if X is None or y is None:
+            raise _not_applicable("the report holds no training rows to audit the search on.")
+        try:
+            found = audit(report.estimator_, X, y, **self.options)
+        except TrueRiskError as error:
+            raise _not_applicable(str(error)) from error
+        told = [str(f) for f in found.findings if f.severity != "note"]
+        return " ".join([found.conclusion, *told]) if told else None
+
+
+def _not_applicable(sentence: str) -> Exception:
+    """What skore expects of a check that cannot run."""
+    try:
+        skore = import_module("skore")
+    except ImportError:
+        return MissingExtra(f"the audit cannot run here, and skore is not installed: {sentence}")
+    return skore.CheckNotApplicable(sentence)

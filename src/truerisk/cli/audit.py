@@ -185,7 +185,7 @@ def _audited(
 
 def _order(source: Source) -> Any:
     """What the columns of the file tell of the order of its rows, by their names there."""
-    from truerisk.api.auditing.order_of_rows import order_of_columns
+    from truerisk.api.auditing.mixed_splits import order_of_columns
     from truerisk.core.present import clean
 
     columns = {**source.dates, **{name: source.column(name) for name in source.columns}}

@@ -12,7 +12,7 @@ __all__ = ["MOVED", "follow"]
 
 MOVED = {
     "truerisk.api.assessment": "truerisk.api.assessing.assessment",
-    "truerisk.api.auditing.finding": "truerisk.api.findings.finding",
+    "truerisk.api.skore_check": "truerisk.api.audit",
     "truerisk.api.sample_plan": "truerisk.api.plan_sample",
     "truerisk.api.outer": "truerisk.run.outer_splits",
     "truerisk.core.calibration": "truerisk.core.statistics.calibration",

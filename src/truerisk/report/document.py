@@ -8,7 +8,7 @@ from functools import partial
 from math import isfinite
 from typing import Any
 
-from truerisk.api.findings.finding import Finding
+from truerisk.api.auditing.finding import Finding
 from truerisk.core.interval import Interval
 from truerisk.core.json_values import JsonValue, require_schema
 from truerisk.core.present import NOTHING_CHOSEN, clean

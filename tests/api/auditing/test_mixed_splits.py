@@ -13,7 +13,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeRegressor
 
 import truerisk as tr
-from truerisk.api.auditing.apart import ChosenWithout
+from truerisk.api.auditing.correcting import ChosenWithout
 from truerisk.core.errors import BadData
 from truerisk.core.scale import Scale
 from truerisk.datasets import DailyLoadProblem

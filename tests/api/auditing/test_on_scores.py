@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from sklearn.dummy import DummyClassifier
 
-from truerisk.api.auditing.claim import Claim
+from truerisk.api.auditing.claim import Claim, scale_of
 from truerisk.api.auditing.on_scores import rough_correction, score_findings, within_one_error
-from truerisk.api.auditing.score_scale import scale_of
 
 FIVE = tuple({"k": k} for k in (2, 3, 5, 9, 15))
 SPREAD = np.array(

@@ -12,7 +12,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline
 
-from truerisk.api.auditing.on_state import state_findings
+from truerisk.api.auditing.repeat import state_findings
 
 
 class Study(BaseEstimator):

@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeRegressor
 
 import truerisk as tr
-from truerisk.api.auditing.order_of_rows import neighbours_alike, order_of_table
+from truerisk.api.auditing.mixed_splits import neighbours_alike, order_of_table
 from truerisk.core.table.data import Data
 
 N = 800

@@ -9,7 +9,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV, LeaveOneOut
 
 import truerisk as tr
-from truerisk.api.auditing.ranked import weighted_auc_risk
+from truerisk.api.auditing.replay import weighted_auc_risk
 from truerisk.core.contracts import Streams
 from truerisk.core.errors import Refusal
 

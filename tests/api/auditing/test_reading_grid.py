@@ -9,9 +9,9 @@ from sklearn.model_selection import HalvingGridSearchCV, RandomizedSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
+from truerisk.api.auditing.claim import scale_of
 from truerisk.api.auditing.on_scores import score_findings
-from truerisk.api.auditing.reading_grid import read_grid
-from truerisk.api.auditing.score_scale import scale_of
+from truerisk.api.auditing.reading import read_grid
 from truerisk.core.errors import Refusal
 from truerisk.core.table.data import Data
 

@@ -10,7 +10,7 @@ from sklearn.datasets import load_diabetes
 from sklearn.linear_model import ElasticNetCV, LassoCV, LogisticRegressionCV, RidgeCV
 
 import truerisk as tr
-from truerisk.api.auditing.reading_linear import read_lasso, read_logistic, read_ridge
+from truerisk.api.auditing.reading import read_lasso, read_logistic, read_ridge
 from truerisk.core.errors import Refusal
 
 ALPHAS = np.logspace(-2, 2, 5)

@@ -11,7 +11,7 @@ from sklearn.model_selection import check_cv, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
-from truerisk.api.auditing.reading_study import read_study
+from truerisk.api.auditing.reading import read_study
 from truerisk.core.errors import Refusal
 
 

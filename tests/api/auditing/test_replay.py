@@ -20,9 +20,9 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
+from truerisk.api.auditing.claim import scale_of
 from truerisk.api.auditing.reading import read_claim
 from truerisk.api.auditing.replay import replay
-from truerisk.api.auditing.score_scale import scale_of
 from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.family import Family
 from truerisk.run.problem import pose

@@ -15,8 +15,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from truerisk.api.auditing.claim import Claim
-from truerisk.api.auditing.score_scale import scale_of
+from truerisk.api.auditing.claim import Claim, scale_of
 from truerisk.core.table.data import Data
 
 

@@ -16,7 +16,7 @@ from truerisk.api.assessing.reference_risks import constant_risk
 from truerisk.api.assessing.schedule import Schedule
 from truerisk.api.assessing.tested_learners import Kept, risk_of_choice
 from truerisk.api.assessing.tuned_learner import TunedLearner
-from truerisk.api.findings.finding import Finding
+from truerisk.api.auditing.finding import Finding
 from truerisk.core import present
 from truerisk.core.displays import displays
 from truerisk.core.present import signed

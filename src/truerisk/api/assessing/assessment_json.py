@@ -8,8 +8,8 @@ from typing import Any
 
 from truerisk.api.assessing.tested_learners import TestedLearners
 from truerisk.api.assessing.tuned_learner import TunedLearner
+from truerisk.api.auditing.finding import Finding
 from truerisk.api.compare import of_score
-from truerisk.api.findings.finding import Finding
 from truerisk.api.risk_over_time import risk_over_time
 from truerisk.core import present
 from truerisk.core.errors import BadData, Refusal

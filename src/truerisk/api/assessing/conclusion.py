@@ -7,11 +7,9 @@ from dataclasses import replace
 
 from truerisk.api.assessing.tested_learners import TestedLearners
 from truerisk.api.assessing.tuned_learner import TunedLearner
-from truerisk.api.findings.finding import Finding, by_severity
-from truerisk.api.findings.near_copies import neighbour_findings
-from truerisk.api.findings.on_columns import column_findings, columns_of
-from truerisk.api.findings.on_splits import row_findings, split_findings
-from truerisk.api.findings.selected_columns import selection_findings
+from truerisk.api.auditing.finding import Finding, by_severity, row_findings, split_findings
+from truerisk.api.auditing.on_columns import column_findings, columns_of, neighbour_findings
+from truerisk.api.auditing.selected_columns import selection_findings
 from truerisk.core import present
 from truerisk.core.present import clean, number, params_text, signed
 from truerisk.core.results import RiskEstimate

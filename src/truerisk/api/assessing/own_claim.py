@@ -10,9 +10,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from truerisk.api.auditing.claim import Claim
+from truerisk.api.auditing.claim import Claim, known_by, scale_of
 from truerisk.api.auditing.reading import read_claim
-from truerisk.api.auditing.score_scale import known_by, scale_of
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
 from truerisk.core.losses import Loss

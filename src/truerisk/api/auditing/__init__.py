@@ -1,20 +1,18 @@
 """The parts of `tr.audit`: from a fitted search to its claim, the honest risk, and findings.
 
-Findings and the checks of tables and splits are in `api/findings`.
+Checks of columns and splits are those of `tr.assess`, too.
 
 | file | what |
 |---|---|
-| `claim.py` | what a fitted search claims, and the scores it kept |
-| `reading.py` | which reader reads which search |
-| `reading_grid.py`, `reading_linear.py`, `reading_study.py` | the readers |
-| `score_scale.py` | from a scorer to an error, row by row where that is possible |
-| `replay.py` | the same splits again: out-of-fold losses of every candidate |
-| `ranked.py` | the bootstrap for AUC, which rows do not add up to |
-| `repeat.py` | the whole search inside outer folds |
-| `order_of_rows.py` | what a table tells of the order of its rows: dates, or a count |
+| `claim.py` | what a fitted search claims, on its own scale and as a risk |
+| `reading.py` | from each class of search to its claim |
+| `replay.py` | the same splits again: losses of every candidate, corrected for the choice |
+| `repeat.py` | the whole search inside outer folds, and the state that would outlive its clones |
 | `mixed_splits.py` | which splits mix past and future, neighbours, or groups |
-| `apart.py` | the choice tested where these are kept apart |
-| `correcting.py` | the honest risk by the level, from all of these |
-| `on_scores.py`, `on_state.py` | checks of scores and of the claim, and of the search |
+| `correcting.py` | the honest risk by the level, also of rows that are kept apart |
+| `on_scores.py` | checks of scores and of the claim |
+| `finding.py` | a code, a sentence, a remedy; the table of all codes; checks of splits |
+| `on_columns.py` | columns that tell y by themselves, near copies, work done before the folds |
+| `selected_columns.py` | columns that were selected with these very labels |
 | `outcome.py` | the audit: claim, honest risk, findings, conclusion |
 """

@@ -1,25 +1,30 @@
-"""What a fitted search claims, and the scores it kept."""
+"""What a fitted search claims, on its own scale and as a risk, and the scores it kept."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from truerisk.api.findings.finding import Finding
-from truerisk.core.errors import BadData, Refusal, said_by
+from truerisk.api.auditing.finding import Finding
+from truerisk.core.errors import BadData, Refusal, UnknownName, said_by
+from truerisk.core.family import Family
 from truerisk.core.identity import is_exactly
+from truerisk.core.loss_words import as_loss
+from truerisk.core.losses import Loss
 from truerisk.core.plan.builder import split_plan
 from truerisk.core.plan.partitions import leave_out
 from truerisk.core.plan.plan import Plan
 from truerisk.core.present import clean
 from truerisk.core.results import RiskCurve
+from truerisk.core.scale import Scale
 from truerisk.core.table.data import Data
+from truerisk.models.stated.usual_score import usual_score
 
-__all__ = ["USED_UP", "Claim"]
+__all__ = ["USED_UP", "Claim", "ScoreScale", "known_by", "known_word", "scale_of"]
 
 LEAVE_ONE_OUT = "sklearn.model_selection:LeaveOneOut"
 USED_UP = (
@@ -145,3 +150,183 @@ def _alike(first: list[Any], second: list[Any]) -> bool:
         for one, other in zip(first, second, strict=True)
         for a, b in zip(one, other, strict=True)
     )
+
+
+Factor = Callable[[Data, np.ndarray], np.ndarray]
+
+PERFECT_IS_1 = {
+    "average_precision",
+    "d2_absolute_error_score",
+    "d2_brier_score",
+    "d2_log_loss_score",
+    "explained_variance",
+    "matthews_corrcoef",
+    "rand_score",
+    "adjusted_rand_score",
+    "top_k_accuracy",
+    "accuracy",
+    "balanced_accuracy",
+    "r2",
+}
+FAMILIES_OF_1 = ("f1", "jaccard", "precision", "recall", "roc_auc")
+
+
+def _none(data: Data, rows: np.ndarray) -> np.ndarray:
+    return np.ones(len(rows))
+
+
+def _by_variance(data: Data, rows: np.ndarray) -> np.ndarray:
+    """1 − R² of a set is the mean of (y − f)² / var, with the variance of y in that set."""
+    variance = data.y[rows].var()
+    return np.full(len(rows), 1 / variance if variance > 0 else np.nan)
+
+
+def _by_class(data: Data, rows: np.ndarray) -> np.ndarray:
+    """1 − balanced accuracy of a set is the mean of 1{wrong} n / (K n_class)."""
+    codes = data.codes_of(rows)
+    sizes = np.bincount(codes, minlength=data.n_classes)
+    return len(rows) / (np.count_nonzero(sizes) * sizes[codes])
+
+
+@dataclass(frozen=True)
+class ByWord:
+    """scikit-learn's scorer of a word as a search uses it: the positive class is the label 1."""
+
+    word: str
+
+    def __call__(self, estimator: Any, X: Any, y: Any, **options: Any) -> Any:
+        from sklearn.metrics import get_scorer
+
+        return get_scorer(self.word)(estimator, X, y, **options)
+
+    def __str__(self) -> str:
+        return self.word
+
+
+_BY_ROWS: dict[str, tuple[str, Factor]] = {
+    "accuracy": ("zero-one", _none),
+    "neg_mean_squared_error": ("squared", _none),
+    "neg_mean_absolute_error": ("absolute", _none),
+    "neg_log_loss": ("log", _none),
+    "neg_brier_score": ("brier", _none),
+    "r2": ("squared", _by_variance),
+    "balanced_accuracy": ("zero-one", _by_class),
+}
+_SCORERS = {loss: word for word, (loss, factor) in _BY_ROWS.items() if factor is _none}
+"""What scikit-learn calls the scores of our losses of rows."""
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreScale:
+    """How the score of a search becomes a risk: risk = perfect − score.
+
+    `loss` is what truerisk computes for single rows, `factor` what each is multiplied with so that
+    their mean over a test set is the risk there; `whole` is the loss of a whole test set.
+    `by_rows` is False for scores that are no mean over rows, such as AUC. An unknown score keeps
+    its own scale with the sign turned (`perfect` is then 0). `word` is what the risk is called,
+    `name` what the score is; `errors` says that it speaks of errors, or of errors with the sign
+    turned, so that people read the risk.
+    """
+
+    word: str
+    perfect: float
+    loss: Any
+    by_rows: bool
+    factor: Factor = _none
+    whole: Any = None
+    known: bool = True
+    name: str = ""
+    errors: bool = False
+
+    def risk(self, score: Any) -> Any:
+        return self.perfect - score
+
+    def score(self, risk: Any) -> Any:
+        return self.perfect - risk
+
+    @property
+    def shown(self) -> Scale:
+        """How people read its risks: as the search that is audited speaks."""
+        return Scale(None if self.errors else self.perfect)
+
+    @property
+    def called(self) -> str:
+        """The name beside what is shown."""
+        return self.word if self.errors else self.name
+
+
+def scale_of(claim: Claim) -> ScoreScale:
+    """The scale of a claim; an unknown scorer keeps its own scale, with the sign turned."""
+    if isinstance(claim.scoring, Loss):
+        loss = claim.scoring
+        name = loss.word if loss.is_score else _SCORERS.get(loss.word, f"−{loss.word}")
+        found = ScoreScale(loss.word, loss.perfect, loss, loss.per_row, whole=loss)
+    elif (word := known_word(claim)) is None:
+        name, own = _name_of(claim), claim.scoring
+        found = ScoreScale(f"−{name}", 0.0, own, False, whole=own, known=False)
+    else:
+        name, found = word, _of_word(word, claim)
+    return replace(found, name=name, errors=claim.errors or name.startswith(("neg_", "−")))
+
+
+def _of_word(word: str, claim: Claim) -> ScoreScale:
+    """That of a score of scikit-learn."""
+    if word in _BY_ROWS:
+        loss_word, factor = _BY_ROWS[word]
+        named = loss_word if factor is _none else f"1 − {word}"
+        perfect = 0.0 if word.startswith("neg_") else 1.0
+        whole = loss_word if factor is _none else word
+        return ScoreScale(named, perfect, loss_word, True, factor, whole)
+    if word == "roc_auc":
+        return ScoreScale("auc", 1.0, "auc", False, whole="auc")
+    scorer = ByWord(word)
+    if word.startswith("neg_"):
+        return ScoreScale(word.removeprefix("neg_"), 0.0, scorer, False, whole=scorer)
+    if word in PERFECT_IS_1 or word.startswith(FAMILIES_OF_1):
+        return ScoreScale(f"1 − {word}", 1.0, scorer, False, whole=scorer)
+    return ScoreScale(f"−{word}", 0.0, claim.scoring, False, whole=claim.scoring, known=False)
+
+
+def known_by(scale: ScoreScale, data: Data) -> ScoreScale:
+    """An unknown scorer asked what it gives a perfect rule on these y's."""
+    if scale.known or not callable(scale.loss):
+        return scale
+    try:
+        loss = as_loss(scale.loss, data)
+    except (Refusal, UnknownName):
+        return scale
+    named = f"{loss.perfect:g} {scale.word}"
+    return replace(scale, word=named, perfect=loss.perfect, loss=loss, whole=loss, known=True)
+
+
+def known_word(claim: Claim) -> str | None:
+    """The word of scikit-learn for what the search maximised, None for what is somebody's own."""
+    scoring = claim.scoring
+    if isinstance(scoring, str):
+        return scoring
+    if scoring is None:
+        return usual_score(claim.estimator)
+    from sklearn.metrics import get_scorer, get_scorer_names
+
+    names = ("accuracy", "r2", *get_scorer_names())
+    return next((str(name) for name in names if _is_same(scoring, get_scorer(name))), None)
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    """Whether two scorers, or parts of them, are alike down to their functions, which are one."""
+    if one is other:
+        return True
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, str | int | float | tuple | list):
+        return repr(one) == repr(other)
+    if not isinstance(one, dict):
+        return hasattr(one, "__dict__") and bool(vars(one)) and _is_same(vars(one), vars(other))
+    return one.keys() == other.keys() and all(_is_same(one[name], other[name]) for name in one)
+
+
+def _name_of(claim: Claim) -> str:
+    """What a scorer of one's own is called."""
+    if claim.scoring is None:
+        return f"{Family(claim.estimator).name}.score"
+    return str(getattr(claim.scoring, "__name__", claim.scoring))

@@ -1,25 +1,35 @@
-"""The honest risk of a search by the level that was asked for, and what is owed to its splits."""
+"""The honest risk of a search by the level, also where rows that belong together are kept apart."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
-from truerisk.api.auditing.apart import apart_findings, risk_apart
-from truerisk.api.auditing.claim import Claim
-from truerisk.api.auditing.mixed_splits import Kind, Mixed, mixed_splits
-from truerisk.api.auditing.order_of_rows import OrderOfRows
+import numpy as np
+
+from truerisk.api.auditing.claim import Claim, ScoreScale
+from truerisk.api.auditing.finding import Finding
+from truerisk.api.auditing.mixed_splits import Kind, Mixed, OrderOfRows, mixed_splits
 from truerisk.api.auditing.repeat import repeated
 from truerisk.api.auditing.replay import Replayed, bias_corrected, replay, replay_findings
-from truerisk.api.auditing.score_scale import ScoreScale
-from truerisk.api.findings.finding import Finding
-from truerisk.core.contracts import Streams
+from truerisk.core.answers import Answers, Ask
+from truerisk.core.contracts import Method, Streams, Target, Terms
+from truerisk.core.errors import BadData, FitFailed, Refusal
+from truerisk.core.evaluation import Evaluation, Tested
+from truerisk.core.family import Family
+from truerisk.core.losses import Loss
 from truerisk.core.plan.plan import Plan
+from truerisk.core.present import number
 from truerisk.core.results import RiskEstimate
+from truerisk.core.scale import Scale
+from truerisk.core.table.data import Data
+from truerisk.core.ties import tied
+from truerisk.methods.parts.procedure import by_fit, tuned, winners_of
 from truerisk.methods.words import as_method
 from truerisk.run.outer_splits import usual_word
-from truerisk.run.problem import Problem
+from truerisk.run.problem import Problem, pose
+from truerisk.run.run import compute, procedure_of
 
 __all__ = ["Corrected", "corrected"]
 
@@ -120,3 +130,136 @@ def _mixes(outer: Any, mixed: Mixed, problem: Problem) -> bool:
     """Whether the outer splits that were asked for do what those of the search do."""
     data = mixed.data
     return mixed_splits(data, as_method(outer).plan(data, Streams(problem.seed))) is not None
+
+
+SHARE = 0.1  # of the risk of rows kept apart; less is no collapse
+ERRORS = 2.0  # standard errors of the mean of the parts
+UNTOLD = 4.0  # of them, where nobody gave the times and y of neighbours is not alike
+
+ONE_CHOICE = (
+    "tested is the setting that the search chose on all rows: the choice is not corrected for. "
+    "level='nested' does that."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class ChosenWithout(Method):
+    """The splits of `outer`, each asked of the setting that `losses` choose without its test rows.
+
+    The search compared its settings with splits of its own, which mix: only the choice rests on
+    them. Without `losses` each split is asked of setting `best`.
+    """
+
+    outer: Method
+    best: int
+    losses: Replayed | None = None
+    target: ClassVar[Target] = "Err"
+
+    @property
+    def word(self) -> str:
+        return f"{self.outer.word}, chosen {'without each' if self.losses else 'once'}"
+
+    @property
+    def bias(self) -> str:
+        return self.outer.bias
+
+    @property
+    def respects_time(self) -> bool:  # type: ignore[override]
+        return self.outer.respects_time
+
+    def plan(self, data: Data, streams: Streams) -> Plan:
+        return self.outer.plan(data, streams)
+
+    def evaluate(self, ask: Ask, data: Data, loss: Loss, plan: Plan, terms: Terms) -> Evaluation:
+        tested = [plan.test_rows(q)[0] for q in range(plan.n_questions)]
+        chosen = np.array([self._choice(rows) for rows in tested])
+        answers = ask(plan, only=by_fit(plan, chosen))
+        risk = self.reduce(answers, data, loss, terms)[0]
+        found = Evaluation(plan, (risk,), answers.n_fits, answers=answers)
+        return tuned(found, risk, winners_of(chosen, ()))
+
+    def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
+        return list(self.outer.reduce(answers, data, loss, terms))
+
+    def _choice(self, tested: np.ndarray) -> int:
+        """The setting with the least loss on the other rows; that of the search among equals."""
+        if self.losses is None:
+            return self.best
+        apart = ~np.isin(self.losses.rows, tested)
+        risks = self.losses.losses[:, apart] @ self.losses.weights[apart]
+        least = tied(risks, risks.min())
+        return self.best if least[self.best] else int(least.argmax())
+
+
+def risk_apart(
+    mixed: Mixed, claim: Claim, scale: ScoreScale, replayed: Replayed | None, given: Any
+) -> RiskEstimate | str:
+    r"""The risk of the choice in splits that keep apart what belongs together, or why none.
+
+    .. math:: \frac{1}{K} \sum_{k=1}^{K} \frac{1}{|T_k|} \sum_{i \in T_k} ℓ(y_i, f_{k, c_k}(x_i)),
+       \quad c_k = \arg\min_c \sum_{i \notin T_k} ℓ_{c,i}
+
+    with :math:`ℓ_{c,i}` the losses that the search itself compared: the choice for a test set takes
+    no part of it, as in nested validation, and no inner fit is made.
+    """
+    if scale.whole is None:
+        return "the score of the search is the model's own: give the search scoring=."
+    if replayed is not None and replayed.scores is not None:
+        replayed = None
+    method = ChosenWithout(mixed.method, claim.best, replayed)
+    data = mixed.data
+    try:
+        problem = pose(
+            Family(claim.estimator, claim.candidates),
+            data.X,
+            data.y,
+            **{**given, "time": data.time, "loss": scale.whole},
+        )
+        found = procedure_of(compute(problem, method))
+    except (BadData, FitFailed, Refusal) as error:  # a class may lie in one stretch alone
+        return str(error)
+    assert found is not None
+    if found.value is None:
+        return " ".join(found.notes)
+    notes = found.notes
+    if replayed is None and len(claim.candidates) > 1:
+        notes = (*notes, ONE_CHOICE)
+    return replace(found, loss=scale.word, notes=(*notes, *claim.notes))
+
+
+def apart_findings(
+    mixed: Mixed, found: RiskEstimate, claimed: float, scale: Scale
+) -> Iterator[Finding]:
+    """Of times and places, where the risk of rows kept apart is larger than the claim.
+
+    By more than a tenth and two standard errors of the mean of the parts: then the rows depend on
+    those near them, and the search rated how well it remembers the neighbours of a row. Cut groups
+    are a finding whatever the risk (`auditing/finding.py`). Of numbers that no name calls times
+    it is only known that the table is sorted by them.
+    """
+    risks, value = found.split_risks, found.value
+    if mixed.kind == "groups" or risks is None or value is None:
+        return
+    error, lost = float(risks.std(ddof=1) / np.sqrt(len(risks))), value - claimed
+    if lost <= max(SHARE * value, (ERRORS if mixed.alike else UNTOLD) * error):
+        return
+    saw = "later ones" if mixed.kind == "time" else "the rows beside"
+    have = f"have {'times' if mixed.kind == 'time' else 'places'} ({mixed.place})"
+    if not mixed.sure:
+        have = f"are sorted by {mixed.place}, which counts them"
+    said = (
+        f"The rows {have}, and {mixed.n_rows} of {mixed.data.n_rows} were tested by models that "
+        f"saw {saw}. The search claims a {scale.noun} of {number(scale.value(claimed))} for its "
+        f"choice; in {len(risks)} {mixed.parts}, each left out whole, it is "
+        f"{number(scale.value(value))}: the claim shrinks by {number(lost)}."
+    )
+    if not mixed.sure:
+        remedy = "If that is a time, give it as time=. If not, ask why rows in a row are alike."
+        yield Finding("order-matters", said, remedy)
+        return
+    if mixed.kind == "time":
+        forward = "cv=TimeSeriesSplit(), or HonestSearchCV and fit(X, y, time=...)"
+        yield Finding("time-shuffled", said, f"Search in the order of time: {forward}.")
+        return
+    whole = "HonestSearchCV and fit(X, y, block=...)"
+    yield Finding("space-shuffled", said, f"Search with whole blocks left out: {whole}.")

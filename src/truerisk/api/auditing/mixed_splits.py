@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
-from truerisk.api.auditing.order_of_rows import OrderOfRows, neighbours_alike, order_of_table
 from truerisk.core.contracts import Method
 from truerisk.core.plan.leaks import cut_groups, leaks_in_time, tested_by_neighbours
 from truerisk.core.plan.plan import Plan
+from truerisk.core.present import clean
 from truerisk.core.table.data import Data
+from truerisk.core.table.rows import column_names
+from truerisk.core.table.times import dates_in
 from truerisk.methods.kfold import KFold
 from truerisk.methods.spatial import Blocks
 from truerisk.methods.temporal import Purged
 
-__all__ = ["Kind", "Mixed", "mixed_splits"]
+__all__ = [
+    "Kind",
+    "Mixed",
+    "OrderOfRows",
+    "mixed_splits",
+    "neighbours_alike",
+    "order_of_columns",
+    "order_of_table",
+]
 
 Kind = Literal["time", "space", "groups"]
 
@@ -91,3 +103,156 @@ def _of(
     elif data.time is None and data.groups is not None:
         method = KFold(min(k, len(np.unique(data.groups))), average="fold")
     return Mixed(kind, data, n_rows, place, given, method)
+
+
+WORDS_OF_TIME = (
+    "time|times|timestamp|datetime|date|dates|epoch|year|month|week|day|days|hour|minute|second"
+)
+NAME_OF_TIME = re.compile(rf"(?:^|[^a-z])(?:{WORDS_OF_TIME})(?:[^a-z]|$)", re.IGNORECASE)
+DISTINCT = 0.95  # of the rows; a value that many rows share is a kind of row, and no time
+REGULAR = 0.5  # of the steps are equal, as those of a clock are and those of a sorted feature not
+FEWEST = 20  # rows of which a likeness of neighbours can be told
+ERRORS = 3.0  # standard errors of it
+LOOKED_AT = 50  # rows that spare a look at the others
+
+
+@dataclass(frozen=True, eq=False)
+class OrderOfRows:
+    """One time for each row, and where it was found. `sure`: these are times, by kind or by name.
+
+    Other numbers say only that the table is sorted by them.
+    """
+
+    times: np.ndarray
+    place: str
+    sure: bool
+
+
+def order_of_table(data: Data) -> OrderOfRows | None:
+    """What the rows of a frame or an array are sorted by; one answer, the surest.
+
+    Whatever sorts the rows makes the same stretches of them, so no second one is looked for.
+    """
+    X = data.X
+    names = column_names(X)
+    if names is None:
+        return order_of_columns(_of_array(X), data.y)
+    listed: list[tuple[str, Any]] = []
+    index = getattr(X, "index", None)
+    if index is not None and not _is_default(index):
+        listed = [("the index", index)]
+    frame = hasattr(X, "iloc")
+    columns = ((j, name, X.iloc[:, j] if frame else X[name]) for j, name in enumerate(names))
+    return order_of_columns(
+        (*listed, *((f"column {clean(name, 40)!r}", one) for _, name, one in columns)), data.y
+    )
+
+
+def order_of_columns(columns: Iterable[tuple[str, Any]], y: np.ndarray) -> OrderOfRows | None:
+    """The first dates in the order of the rows; else numbers that a name calls times; else numbers.
+
+    Numbers are looked at only where they count in equal steps, and where y of rows next to each
+    other is alike: else a model that finds no answer for numbers that it never saw is no sign of
+    time. Without a name, nothing else may tell why the rows stand so: neither y nor another column
+    is sorted. A table that was sorted by a feature and numbered has no times, though stretches of
+    it differ.
+    """
+    counted: list[OrderOfRows] = []
+    sorted_by = 0
+    for place, given in columns:
+        dates = dates_in(given)
+        if dates is not None:
+            if _is_sorted(dates) or _is_sorted(dates[::-1]):  # the newest may stand first
+                return OrderOfRows(dates, place, True)
+            continue
+        numbers = _numbers(given)
+        if numbers is None or not _is_sorted(numbers):
+            continue
+        sorted_by += 1
+        if _counts(numbers):
+            named = NAME_OF_TIME.search(_name(place, given)) is not None
+            counted.append(OrderOfRows(numbers, place, named))
+    if not counted or not neighbours_alike(y):
+        return None
+    sure = next((one for one in counted if one.sure), None)
+    if sure is not None or sorted_by > len(counted) or _is_grouped(y):
+        return sure
+    return counted[0]
+
+
+def neighbours_alike(y: np.ndarray) -> bool:
+    """Whether y of a row is like that of the next, more than in a random order of the rows.
+
+    By more than three standard errors: of the lag one correlation of ranks, or of the number of
+    neighbours of one class. Of several targets one is enough.
+    """
+    if y.dtype.kind == "O":  # labels, as frames hold words
+        y = np.array(list(map(str, y.ravel()))).reshape(y.shape)
+    if y.ndim == 2:
+        return any(neighbours_alike(column) for column in y.T)
+    if len(y) < FEWEST or y.dtype.kind not in "iufbUS":
+        return False
+    values, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
+    n, codes = len(y), codes.ravel()
+    if y.dtype.kind == "f":
+        ranks = (np.cumsum(counts) - counts / 2)[codes] - n / 2
+        return len(values) > 1 and ranks[1:] @ ranks[:-1] > ERRORS / np.sqrt(n) * (ranks @ ranks)
+    shares = counts / n
+    pairs, triples = np.sum(shares**2), np.sum(shares**3)
+    alike = np.mean(codes[1:] == codes[:-1])
+    return alike - pairs > ERRORS * np.sqrt((pairs + pairs**2 - 2 * triples) / n)
+
+
+def _of_array(X: Any) -> Iterator[tuple[str, Any]]:
+    """The columns of an array of numbers that may be sorted, by their first rows."""
+    if not isinstance(X, np.ndarray) or X.ndim != 2 or X.dtype.kind not in "iuf":
+        return iter(())
+    head = X[:LOOKED_AT]
+    rising = np.flatnonzero((head[1:] >= head[:-1]).all(axis=0))
+    return ((f"column {j}", X[:, j]) for j in rising)
+
+
+def _is_default(index: Any) -> bool:
+    """Whether it is the one that frames have of themselves: 0 to n - 1, without a name."""
+    values = np.asarray(index)
+    counts = values.dtype.kind in "iu" and np.array_equal(values, np.arange(len(values)))
+    return index.name is None and counts
+
+
+def _name(place: str, given: Any) -> str:
+    return (
+        str(getattr(given, "name", "") or "") if place == "the index" else place[len("column ") :]
+    )
+
+
+def _numbers(given: Any) -> np.ndarray | None:
+    """Finite numbers, one per row; None of anything else."""
+    values = np.asarray(given)
+    if values.ndim != 1 or values.dtype.kind not in "iuf" or len(values) < 3:
+        return None
+    numbers = values.astype(np.float64)
+    return numbers if np.isfinite(numbers).all() else None
+
+
+def _is_sorted(values: np.ndarray) -> bool:
+    return bool((values[1:] >= values[:-1]).all() and values[-1] > values[0])
+
+
+def _counts(numbers: np.ndarray) -> bool:
+    """Whether almost every row has a number of its own, in steps that are mostly one and the same.
+
+    A feature that the table happens to be sorted by has steps of every size.
+    """
+    steps = np.diff(numbers)
+    if (numbers != np.floor(numbers)).any() or np.mean(steps > 0) < DISTINCT:
+        return False
+    return bool(np.mean(steps == np.median(steps)) >= REGULAR)
+
+
+def _is_grouped(y: np.ndarray) -> bool:
+    """Whether the rows are sorted by y, or each class stands in one piece."""
+    if y.ndim != 1:
+        return False
+    if y.dtype.kind == "f":
+        return _is_sorted(y) or _is_sorted(y[::-1])
+    return int((y[1:] != y[:-1]).sum()) < len(set(y.tolist()))

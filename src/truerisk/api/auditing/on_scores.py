@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.api.auditing.claim import Claim
-from truerisk.api.auditing.score_scale import ScoreScale
-from truerisk.api.findings.finding import Finding
+from truerisk.api.auditing.claim import Claim, ScoreScale
+from truerisk.api.auditing.finding import Finding
 from truerisk.core.present import clean, number
 from truerisk.core.results import RiskEstimate
 from truerisk.core.scale import Scale

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar
 
+from truerisk.api.auditing.finding import Finding
 from truerisk.api.auditing.mixed_splits import Kind
-from truerisk.api.findings.finding import Finding
 from truerisk.core import present
 from truerisk.core.displays import displays
 from truerisk.core.interval import Interval

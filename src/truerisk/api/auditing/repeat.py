@@ -1,17 +1,17 @@
-"""The whole search inside outer folds: the risk of searching and fitting, by nested validation."""
+"""The whole search inside outer folds, by nested validation, and what would outlive its clones."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from truerisk.api.auditing.claim import USED_UP, Claim
-from truerisk.api.auditing.on_state import study_given
-from truerisk.api.auditing.score_scale import ScoreScale
+from truerisk.api.auditing.claim import USED_UP, Claim, ScoreScale
+from truerisk.api.auditing.finding import Finding
 from truerisk.core.contracts import Method
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
+from truerisk.core.present import clean
 from truerisk.core.progress import stage
 from truerisk.core.results import RiskCurve, RiskEstimate
 from truerisk.methods.nested import Nested
@@ -20,7 +20,7 @@ from truerisk.methods.words import USUAL_FOLDS, as_method
 from truerisk.run.problem import pose
 from truerisk.run.run import compute, curve_of, procedure_of
 
-__all__ = ["of_clones", "repeated", "with_groups"]
+__all__ = ["of_clones", "repeated", "state_findings", "study_given", "with_groups"]
 
 
 def repeated(
@@ -140,3 +140,67 @@ def _loss(scale: ScoreScale, claim: Claim) -> Any:
             "give the search scoring=, and fit again."
         )
     return scale.whole
+
+
+def state_findings(search: Any) -> list[Finding]:
+    """A given study, fitted parts that clone keeps, and warm starts."""
+    return [*_of_study(search), *_of_parts(search), *_of_warm_start(search)]
+
+
+def study_given(search: Any) -> bool:
+    """Whether the search goes on with a study that was handed to it."""
+    return getattr(search, "study", None) is not None
+
+
+def _of_study(search: Any) -> Iterator[Finding]:
+    if not study_given(search):
+        return
+    total, own = len(search.study_.trials), getattr(search, "n_trials", None)
+    more = own is not None and total > own
+    told = f"it holds {total} trials and this search ran {own}: " if more else ""
+    yield Finding(
+        "state-survives-clone",
+        f"The search was given a study that keeps learning over fits and clones; {told}"
+        "the score is the best of all of them, and a repetition inside outer folds would "
+        "already know the test rows.",
+        "Fit with study=None.",
+    )
+
+
+def _of_parts(search: Any) -> Iterator[Finding]:
+    from sklearn.base import clone
+
+    names = fitted_inside(clone(getattr(search, "estimator", search)))
+    if names:
+        yield Finding(
+            "state-survives-clone",
+            f"Parts of the model are fitted already and stay so in every fold: {', '.join(names)}. "
+            "What they learned from, the search may test on.",
+            "Give unfitted parts, so that they are fitted inside the folds (no FrozenEstimator, "
+            "no prefit).",
+        )
+
+
+def fitted_inside(estimator: Any) -> list[str]:
+    """Names of the parts of a clone that are fitted nevertheless."""
+    found = []
+    for name, part in estimator.get_params(deep=True).items():
+        if hasattr(part, "fit") and not isinstance(part, type) and _is_fitted(part):
+            found.append(clean(f"{name} ({type(part).__name__})", 60))
+    return found
+
+
+def _is_fitted(part: Any) -> bool:
+    return any(n.endswith("_") and not n.startswith("_") for n in vars(part))
+
+
+def _of_warm_start(search: Any) -> Iterator[Finding]:
+    params = getattr(search, "estimator", search).get_params(deep=True)
+    warm = [n for n, v in params.items() if n.rpartition("__")[2] == "warm_start" and v is True]
+    if warm:
+        yield Finding(
+            "warm-start",
+            f"{', '.join(clean(n, 60) for n in warm)}=True: a second fit of the same object goes "
+            "on from the first, whatever rows that saw. clone() forgets it, a refit does not.",
+            "Use warm_start=False unless you add to the same rows on purpose.",
+        )

@@ -18,10 +18,8 @@ from typing import Any
 from sklearn.utils.validation import has_fit_parameter
 
 from truerisk.api.assessing.own_claim import as_risk, claim_of
-from truerisk.api.auditing.claim import Claim
-from truerisk.api.auditing.on_state import study_given
-from truerisk.api.auditing.repeat import of_clones, with_groups
-from truerisk.api.auditing.score_scale import known_word
+from truerisk.api.auditing.claim import Claim, known_word
+from truerisk.api.auditing.repeat import of_clones, study_given, with_groups
 from truerisk.api.searching.scores import are_several, on, own_score
 from truerisk.api.searching.search_problem import Routed, problem_of
 from truerisk.api.searching.search_words import Words, words_of

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from truerisk.api.findings.finding import CODES, Finding, by_severity
+from truerisk.api.auditing.finding import CODES, Finding, by_severity
 from truerisk.core.errors import UnknownName
 
 ROOT = Path(__file__).parents[3]

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from truerisk.api.findings.near_copies import near_copies, neighbour_findings
-from truerisk.api.findings.on_columns import columns_of
+from truerisk.api.auditing.on_columns import columns_of, near_copies, neighbour_findings
 from truerisk.core.table.data import Data
 
 
