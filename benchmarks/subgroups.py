@@ -19,11 +19,10 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from benchmarks.machine import one_blas_thread
 from truerisk.core.contracts import Terms
 from truerisk.core.family import Family
-from truerisk.core.validation.levels import Levels, levels_of
-from truerisk.core.validation.subgroups import SubgroupRisks
-from truerisk.methods.parts.subgroup_risks import subgroup_risks
 from truerisk.run.problem import pose
 from truerisk.run.run import compute
+from truerisk.validation.subgroup_risks import subgroup_risks
+from truerisk.validation.subgroups import Levels, SubgroupRisks, levels_of
 
 __all__ = ["main"]
 

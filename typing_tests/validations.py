@@ -8,10 +8,10 @@ import numpy as np
 
 import truerisk as tr
 from truerisk.core.interval import Interval
-from truerisk.core.validation.checklist import Checklist
-from truerisk.core.validation.feature_stability import FeatureStability
-from truerisk.core.validation.prediction_stability import PredictionStability
-from truerisk.core.validation.subgroups import SubgroupRisks, Subgroups
+from truerisk.validation.checklist import Checklist
+from truerisk.validation.prediction_stability import PredictionStability
+from truerisk.validation.stability import FeatureStability
+from truerisk.validation.subgroups import SubgroupRisks, Subgroups
 
 model: Any = None
 X, y = np.zeros((9, 2)), np.zeros(9)

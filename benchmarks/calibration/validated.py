@@ -21,10 +21,9 @@ from sklearn.linear_model import LogisticRegression
 
 import truerisk as tr
 from benchmarks.machine import one_blas_thread
-from truerisk.core.validation.calibration_curve import CalibrationFit
-from truerisk.core.validation.net_benefit import net_benefits
-from truerisk.core.validation.outcomes import Outcomes
-from truerisk.core.validation.recalibration import Recalibration
+from truerisk.validation.calibration import CalibrationFit, Recalibration
+from truerisk.validation.net_benefit import net_benefits
+from truerisk.validation.outcomes import Outcomes
 
 __all__ = ["main"]
 

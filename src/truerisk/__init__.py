@@ -31,7 +31,7 @@ _WHERE = {
     "Study": "truerisk.api.study",
     "RocCurve": "truerisk.core.statistics.roc",
     "SelectionBias": "truerisk.core.statistics.selection_bias",
-    "Validation": "truerisk.core.validation.validation",
+    "Validation": "truerisk.validation.validation",
     "assess": "truerisk.api.assess",
     "audit": "truerisk.api.audit",
     "bayesian_error": "truerisk.api.bayesian_error",
@@ -131,9 +131,9 @@ if TYPE_CHECKING:  # the same names, for type checkers
     from truerisk.core.statistics.error_posterior import ErrorPosterior as ErrorPosterior
     from truerisk.core.statistics.roc import RocCurve as RocCurve
     from truerisk.core.statistics.selection_bias import SelectionBias as SelectionBias
-    from truerisk.core.validation.validation import Validation as Validation
     from truerisk.methods import interval_forms as intervals
     from truerisk.study.comparison.result import ManyComparison as ManyComparison
+    from truerisk.validation.validation import Validation as Validation
 
 
 if not TYPE_CHECKING:  # which would take every name for one that is there

@@ -5,8 +5,8 @@ from __future__ import annotations
 import matplotlib as mpl
 import numpy as np
 
-from truerisk.core.validation.feature_stability import FeatureStability
-from truerisk.core.validation.prediction_stability import PredictionStability
+from truerisk.validation.prediction_stability import PredictionStability
+from truerisk.validation.stability import FeatureStability
 
 mpl.use("Agg")
 RNG = np.random.default_rng(0)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from truerisk.core.interval import Interval
-from truerisk.core.validation.subgroups import Subgroup, SubgroupRisk, SubgroupRisks, Subgroups
+from truerisk.validation.subgroups import Subgroup, SubgroupRisk, SubgroupRisks, Subgroups
 
 mpl.use("Agg")
 

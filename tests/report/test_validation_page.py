@@ -19,10 +19,10 @@ from tests.support.rms_data import drawn
 import truerisk as tr
 from truerisk.core.errors import BadData
 from truerisk.core.present import number
-from truerisk.core.validation.validation import Validation
 from truerisk.report.page import draw_any, page_of_file
 from truerisk.report.validation_figures import draw_benefit, draw_calibration_curve
 from truerisk.report.validation_text import validated_again
+from truerisk.validation.validation import Validation
 
 X, Y, _ = drawn()
 

@@ -18,5 +18,5 @@
 | `study.py` | `Study`: many replicates in a store |
 | `permutations.py`, `tested_learner.py` | orders of labels; fits on fewer rows |
 | `replicate.py` | one replicate of a study |
-| `assessing/`, `searching/`, `auditing/`, `comparing/`, `validating/` | their parts |
+| `assessing/`, `searching/`, `auditing/`, `comparing/` | their parts |
 """

@@ -13,14 +13,17 @@ from truerisk.api.assessing.schedule import PlannedCurve, Schedule, planned_curv
 from truerisk.api.assessing.tested_learners import Kept
 from truerisk.api.assessing.tuned_learner import TunedLearner, honest_learner, with_curve
 from truerisk.api.searching.stored_search import StoredSearch, check_store, open_store
-from truerisk.api.validating.all_parts import PlannedValidation
 from truerisk.core.arguments import check_flag, shown
 from truerisk.core.as_typed import as_typed
-from truerisk.core.errors import BadArgument, UnknownName, named
+from truerisk.core.errors import BadArgument, Refusal, UnknownName, named
 from truerisk.core.progress import counting, stage
 from truerisk.core.table.data import Data
 from truerisk.methods.words import as_method
 from truerisk.run.problem import Problem, as_seed
+from truerisk.run.run import Run
+from truerisk.validation.honest import HonestRun
+from truerisk.validation.validation import Validation, validation_of
+from truerisk.validation.wishes import Wishes
 
 __all__ = ["Assessment", "Interrupted", "assess"]
 
@@ -132,7 +135,7 @@ def assess(
     named_learners = read_learners(learners, seed)
     rows = {"groups": groups, "sample_weight": sample_weight, "time": time, "block": block}
     data = Data.check(X, y, task=task_of(named_learners, y), **rows)
-    review = PlannedValidation.of(validate, X, data, seed, positive)
+    wishes = Wishes.planned(validate, X, data, seed, positive)
     problems = problems_of(
         named_learners,
         data,
@@ -154,11 +157,11 @@ def assess(
     given = as_typed(**rows, scores=scores or None, positive=positive, validate=validate or None)
     with open_store(store, problems, kind="assessment", mixed_versions=mixed_versions) as stored:
         found = _assess_each(problems, schedule, stored, curves, given)
-        if review is None:
+        if wishes is None:
             return found
         try:
             with named(found.best):
-                validated = review.of_learner(found.learners[found.best], schedule)
+                validated = _validated(found.learners[found.best], schedule, wishes)
         except KeyboardInterrupt:  # which loses nothing but the validation
             raise Interrupted(found, ("validation",)) from None
         return replace(found, validated=validated)
@@ -200,3 +203,26 @@ def _assess_each(
     if missing is not None or whole is None:
         raise Interrupted(whole, missing or ()) from None
     return whole
+
+
+def _validated(one: TunedLearner, schedule: Schedule, wishes: Wishes) -> Validation | str:
+    """By its answers, or why there are none: no fit of an assessment is lost for it."""
+    risk = one.risk
+    if risk.value is None or one.winners is None:
+        return "a fit failed in an outer split, so some rows have no answer."
+    if risk.answered is None:
+        return f"'{risk.method}' keeps no answers about single rows."
+    run = HonestRun(
+        asked=Run(one.problem, schedule.methods[0], schedule.nested),
+        risk=risk,
+        answered=risk.answered,
+        winners=one.winners.candidate,
+        best=one.curve.best,
+        shaken=one.shaken,
+    )
+    known = one.out_of_fold
+    try:
+        with stage("validation"):
+            return validation_of(run if known is None else run.with_answers(known.answers), wishes)
+    except Refusal as refusal:
+        return str(refusal)

@@ -5,13 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from truerisk.api.validating.all_parts import validation_of
-from truerisk.api.validating.honest import honest_run, run_to_validate
-from truerisk.api.validating.wishes import Wishes
+import numpy as np
+
+from truerisk.api.search import HonestSearchCV
+from truerisk.api.searching.search_problem import run_of
 from truerisk.core.as_typed import as_typed
-from truerisk.core.validation.validation import Validation
-from truerisk.run.event import Event
+from truerisk.core.errors import Refusal
 from truerisk.run.problem import as_seed
+from truerisk.run.run import Run
+from truerisk.validation.honest import HonestRun
+from truerisk.validation.validation import Validation, validation_of
+from truerisk.validation.wishes import Wishes
 
 __all__ = ["Validation", "validate"]
 
@@ -123,7 +127,6 @@ def validate(
         replicates=replicates,
         samples=samples,
     )
-    Event.named(positive, data)  # which is known before anything is fitted
     typed = as_typed(
         **{"positive": positive, "subgroups": subgroups, "groups": groups, **order, **params},
         thresholds=thresholds,
@@ -133,3 +136,53 @@ def validate(
         random_state=seed or None,
     )
     return replace(validation_of(honest_run(asked, search_or_model), wishes), given=typed)
+
+
+def run_to_validate(
+    given: Any, X: Any, y: Any, groups: Any, params: dict[str, Any], seed: Any, **order: Any
+) -> Run:
+    """A search with its own words; a model by pairs of folds; one that tunes inside by folds.
+
+    `order` are times and places of the rows. Of a search that was fitted already, on these very
+    rows, it is what was tested.
+    """
+    ours = isinstance(given, HonestSearchCV)
+    if ours and given.outer is None:
+        raise Refusal(
+            "outer=None leaves out the answers about held-out rows, which a validation rests on: "
+            "use outer='pairs'."
+        )
+    run = run_of(given, X, y, groups, params, random_state=seed, **order)
+    if not ours or not hasattr(given, "risk_"):
+        return run
+    if given.risk_.data_fingerprint != run.problem.data.fingerprint:
+        raise Refusal(
+            "the search was fitted on other rows than these X and y (or with other groups, "
+            "weights, times or places): give what it was fitted on, or a search that is not "
+            "fitted. Rows that took no part in it are answered by search.predict_proba."
+        )
+    if given.curve_.candidates != run.problem.family.candidates:  # a time limit left some out
+        family = replace(run.problem.family, candidates=given.curve_.candidates)
+        return replace(run, problem=replace(run.problem, family=family))
+    return run
+
+
+def honest_run(asked: Run, given: Any) -> HonestRun:
+    """From the search that was tested already where it keeps what is needed, else one run."""
+    if not isinstance(given, HonestSearchCV) or not hasattr(given, "risk_"):
+        return HonestRun.of(asked)
+    kept = _kept(asked, given)
+    run = HonestRun.of(asked) if kept is None else kept.with_richest()
+    return replace(run, model=getattr(given, "best_estimator_", None))
+
+
+def _kept(asked: Run, search: HonestSearchCV) -> HonestRun | None:
+    """What a fitted search keeps; None where it does not say who was tested in every question."""
+    risk = search.risk_
+    if risk.answered is None or risk.value is None:
+        return None
+    plan = risk.answered.told[0].plan
+    winners = np.array([split.best_index for split in search.outer_])
+    if len(winners) != plan.n_questions:
+        return None
+    return HonestRun(asked, risk, risk.answered, winners, search.best_index_)

@@ -5,7 +5,6 @@
 | `table/` | rows of any table: `Data` |
 | `plan/` | which fit sees what and is asked what: `Plan` |
 | `statistics/` | ROC curves, calibration, posteriors, sample sizes |
-| `validation/` | the parts of a `Validation` |
 | `family.py`, `drawn_settings.py` | a learner with its candidates; candidates drawn at random |
 | `identity.py` | whether an object is what a known class makes |
 | `answers.py`, `linear_rules.py` | predictions of all candidates in flat blocks; coefficients |

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.present import clean, number
-from truerisk.core.validation.feature_stability import MOST_SHOWN, FeatureStability
-from truerisk.core.validation.prediction_stability import PredictionStability
 from truerisk.plots.axes import SQUARE, axes_of
+from truerisk.validation.prediction_stability import PredictionStability
+from truerisk.validation.stability import MOST_SHOWN, FeatureStability
 
 __all__ = ["draw_instability", "draw_selected_features"]
 

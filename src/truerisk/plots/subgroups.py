@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from truerisk.core.present import clean
-from truerisk.core.validation.subgroups import SubgroupRisks
 from truerisk.plots.axes import axes_of
+from truerisk.validation.subgroups import SubgroupRisks
 
 __all__ = ["draw_subgroups"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from truerisk.core.present import clean
-from truerisk.core.validation.net_benefit import NetBenefit
-from truerisk.core.validation.smooth_calibration import CalibrationCurve
 from truerisk.plots.axes import SQUARE, axes_of
+from truerisk.validation.calibration import CalibrationCurve
+from truerisk.validation.net_benefit import NetBenefit
 
 __all__ = ["draw_calibration_curve", "draw_decision_curve"]
 

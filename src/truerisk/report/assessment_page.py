@@ -16,7 +16,6 @@ from truerisk.core.present import (
     tested_by,
     yes_or_no,
 )
-from truerisk.core.validation.measured import Measured
 from truerisk.report.boxes import draw_boxes
 from truerisk.report.calibration import draw_calibration
 from truerisk.report.curves import draw_curves
@@ -32,6 +31,7 @@ from truerisk.report.rates import Rates
 from truerisk.report.stability import draw_stability
 from truerisk.report.validation_parts import PagePart, parts_of, rows_text
 from truerisk.report.validation_text import validated_by
+from truerisk.validation.measures import Measured
 
 __all__ = ["draw_page"]
 

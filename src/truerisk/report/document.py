@@ -17,8 +17,6 @@ from truerisk.core.scale import Scale
 from truerisk.core.statistics.calibration import Calibration
 from truerisk.core.statistics.roc import RocCurve
 from truerisk.core.ties import tied_groups
-from truerisk.core.validation.measured import Measured
-from truerisk.core.validation.validation import Validation
 from truerisk.report.estimates import (
     Course,
     Curve,
@@ -29,6 +27,8 @@ from truerisk.report.estimates import (
     read_setting,
     setting_text,
 )
+from truerisk.validation.measures import Measured
+from truerisk.validation.validation import Validation
 
 __all__ = [
     "Difference",

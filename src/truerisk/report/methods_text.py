@@ -8,10 +8,10 @@ from typing import Any
 
 from truerisk.core.interval import Interval
 from truerisk.core.present import clean, number
-from truerisk.core.validation.measured import Measured
 from truerisk.methods.interval_forms import IntervalForm, as_form, registry
 from truerisk.report.document import Document
 from truerisk.report.estimates import Estimate
+from truerisk.validation.measures import Measured
 
 __all__ = ["Repeat", "arguments", "described", "reference_of", "references", "repeat"]
 

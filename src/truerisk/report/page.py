@@ -10,13 +10,13 @@ from truerisk.core.errors import BadData
 from truerisk.core.json_values import parse, read_text, schema_of
 from truerisk.core.present import clean
 from truerisk.core.records import Record
-from truerisk.core.validation.validation import Validation
 from truerisk.report import document
 from truerisk.report.assessment_page import draw_page
 from truerisk.report.audit_page import draw_audit
 from truerisk.report.many_page import draw_many
 from truerisk.report.validation_page import draw_validation
 from truerisk.study.comparison.result import ManyComparison
+from truerisk.validation.validation import Validation
 
 __all__ = ["draw_any", "page_of_file"]
 

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from truerisk.core.present import clean, number
-from truerisk.core.validation.checklist import Item
-from truerisk.core.validation.feature_stability import FeatureStability
-from truerisk.core.validation.prediction_stability import PredictionStability
-from truerisk.core.validation.subgroups import SubgroupRisk, SubgroupRisks
 from truerisk.report.figure import Figure, FigureTable, Key, columns_of, thinned
 from truerisk.report.scale import Scale
 from truerisk.report.svg import WIDTH, Drawing
+from truerisk.validation.checklist import Item
+from truerisk.validation.prediction_stability import PredictionStability
+from truerisk.validation.stability import FeatureStability
+from truerisk.validation.subgroups import SubgroupRisk, SubgroupRisks
 
 __all__ = ["checklist_table", "draw_features", "draw_forest", "draw_instability"]
 

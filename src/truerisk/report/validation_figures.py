@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from truerisk.core.present import clean, number
-from truerisk.core.validation.discrimination import Discrimination
-from truerisk.core.validation.net_benefit import NetBenefit
-from truerisk.core.validation.smooth_calibration import CalibrationCurve, SmoothCalibration
-from truerisk.core.validation.validation import Validation
 from truerisk.report.figure import Figure, FigureTable, Key, thinned
 from truerisk.report.scale import Scale, round_ticks
 from truerisk.report.svg import WIDTH, Drawing
+from truerisk.validation.calibration import CalibrationCurve, SmoothCalibration
+from truerisk.validation.discrimination import Discrimination
+from truerisk.validation.net_benefit import NetBenefit
+from truerisk.validation.validation import Validation
 
 __all__ = ["draw_benefit", "draw_calibration_curve", "draw_roc_curve"]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from truerisk.core.present import clean, number
-from truerisk.core.validation.validation import Validation
 from truerisk.report.layout import Headline, Section, rendered
 from truerisk.report.validation_parts import parts_of, rows_text
 from truerisk.report.validation_text import validated_again, validated_by, verdict
+from truerisk.validation.validation import Validation
 
 __all__ = ["draw_validation"]
 

@@ -6,9 +6,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from truerisk.core.present import clean, number
-from truerisk.core.validation.measured import Measured
-from truerisk.core.validation.prediction_stability import PredictionStability
-from truerisk.core.validation.validation import PARTS, Validation
 from truerisk.report.figure import Figure, FigureTable
 from truerisk.report.layout import Section
 from truerisk.report.review_figures import (
@@ -22,6 +19,9 @@ from truerisk.report.validation_figures import (
     draw_calibration_curve,
     draw_roc_curve,
 )
+from truerisk.validation.measures import Measured
+from truerisk.validation.prediction_stability import PredictionStability
+from truerisk.validation.validation import PARTS, Validation
 
 __all__ = ["PagePart", "parts_of", "rows_text"]
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from truerisk.core.present import clean, number
-from truerisk.core.validation.validation import Validation
 from truerisk.report.methods_text import Repeat, arguments
+from truerisk.validation.validation import Validation
 
 __all__ = ["validated_again", "validated_by", "verdict"]
 

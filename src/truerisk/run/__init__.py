@@ -6,6 +6,5 @@
 | `run.py` | a problem and a method → plan → answers → evaluation; `Run`, tuning and test |
 | `outer_splits.py` | the method that tests a tuned learner, and what happened in its splits |
 | `fit_params.py` | what fits are given beside X and y: weights, groups, rows that end them early |
-| `event.py` | one class against the others |
 | `leak_warnings.py` | warnings about copies, groups and later rows on both sides of a split |
 """

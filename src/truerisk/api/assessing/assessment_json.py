@@ -15,8 +15,8 @@ from truerisk.core import present
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.results import RiskCurve, RiskEstimate
 from truerisk.core.statistics.error_posterior import ErrorPosterior
-from truerisk.core.validation.validation import Validation
 from truerisk.run.problem import Problem
+from truerisk.validation.validation import Validation
 
 __all__ = ["SCHEMA", "recorded"]
 

@@ -13,23 +13,14 @@ from truerisk.core.errors import FitFailed, NoEngine, Refusal
 from truerisk.core.statistics.calibration import Calibration
 from truerisk.core.statistics.roc import RocCurve
 from truerisk.methods.parts.procedure import by_fit
-from truerisk.run.event import Event
 from truerisk.run.problem import Problem
 from truerisk.run.run import Run, is_in_time
+from truerisk.validation.discrimination import without_interval
+from truerisk.validation.outcomes import Event
 
-__all__ = ["OutOfFold", "calibration_of", "out_of_fold", "refits", "roc_of", "without_interval"]
+__all__ = ["OutOfFold", "calibration_of", "out_of_fold", "refits", "roc_of"]
 
 NEITHER = "the model gives neither probabilities nor decision values."
-
-POOLED = "scores of different models are pooled: their scales may differ from fold to fold."
-OVERLAP = (
-    "the interval takes the rows as tests of one rule; it does not count that every fold had one "
-    "of its own, trained on rows that overlap."
-)
-NO_INTERVAL = (
-    "this area of pooled answers has no interval: one would take the rows as tests of one rule, "
-    "and every fold had its own. scores=['auc'] tells the AUC with an interval that counts it."
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,15 +104,6 @@ def roc_of(found: OutOfFold, problem: Problem) -> RocCurve | str:
     return without_interval(
         replace(curve, positive=present.plain(data.label(1))), pooled=found.response == "score"
     )
-
-
-def without_interval(curve: RocCurve, *, pooled: bool) -> RocCurve:
-    """The curve without DeLong's interval, which knows no folds; the notes say why.
-
-    `pooled` says that it is of scores of several models.
-    """
-    notes = (POOLED, NO_INTERVAL) if pooled else (NO_INTERVAL,)
-    return replace(curve, std_error=None, interval=None, notes=notes)
 
 
 def calibration_of(found: OutOfFold, problem: Problem) -> Calibration | None:

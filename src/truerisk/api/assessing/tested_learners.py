@@ -25,11 +25,11 @@ from truerisk.core.registry import closest
 from truerisk.core.results import RiskCurve, RiskEstimate, dress
 from truerisk.core.statistics.calibration import Calibration
 from truerisk.core.statistics.roc import RocCurve
-from truerisk.core.validation.validation import Validation
 from truerisk.methods.parts.paired_losses import PairedAnswers
 from truerisk.methods.parts.procedure import Procedure
 from truerisk.run.problem import Problem, Score
 from truerisk.selection.minimum import Minimum
+from truerisk.validation.validation import Validation
 
 __all__ = ["Kept", "TestedLearners", "risk_of_choice"]
 

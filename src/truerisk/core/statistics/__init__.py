@@ -16,10 +16,6 @@
 | `dirichlet_signed_rank.py` | the Bayesian signed-rank test |
 | `hierarchical.py` | the hierarchical correlated t test, summed on a grid |
 | `power_law.py` | the law of a learning curve, and how sure it is |
-| `selection_stability.py` | Nogueira's index: whether fits selected the same features |
-| `shrinkage.py` | estimates of several levels drawn to their mean |
-| `stable_scale.py` | a scale on which the noise of a risk does not depend on its size |
-| `simultaneous.py` | how far intervals reach that hold together |
 | `spatial_components.py` | the error of a mean over places that hang together |
 | `five_numbers.py` | the numbers of a box plot |
 """

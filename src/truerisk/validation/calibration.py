@@ -1,0 +1,370 @@
+"""Calibration of held-out probabilities: the line, the curve, and how far they are from right.
+
+The line is logit P(event) against logit p, with its slope and its intercept; the flexible curve is
+the share of events as a smooth function of the probability.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, TypeVar
+
+import numpy as np
+
+from truerisk.core.displays import displays
+from truerisk.core.errors import Refusal
+from truerisk.core.records import FINITE, Column, Points, Record, Share
+from truerisk.core.registry import of_word
+from truerisk.validation.calibration_fits import (
+    IDENTITY,
+    LOGIT,
+    LineFit,
+    Link,
+    LogisticFit,
+    knot_shares,
+    log_likelihood,
+    spline_columns,
+)
+from truerisk.validation.measures import Measured, table_of
+from truerisk.validation.outcomes import Outcomes
+
+__all__ = [
+    "CalibrationCurve",
+    "CalibrationFit",
+    "Recalibration",
+    "SmoothCalibration",
+    "grid_of",
+    "line_and_curve",
+    "why_no_line",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class Recalibration:
+    r"""`logit P(y = 1) = a + b logit p` (Cox, 1958): b the slope, a the intercept.
+
+    The intercept "in the large" has b held at 1. With L₀ the log-likelihood of the share of events
+    alone, L₁ that of the probabilities as they are and L that of the line, n the weight of the
+    rows: `R² = (1 − e^{2(L₀−L)/n})/(1 − e^{2L₀/n})` (Nagelkerke, 1991), `D = (2(L−L₀) − 1)/n`,
+    `U = (2(L−L₁) − 2)/n`, `Q = D − U` (Harrell, 2015), as validate of the R package rms has them.
+
+    Of numbers the line is `mean of y = a + b f`, f the answer, by least squares, and R² that of the
+    answers as they are, `1 − Σ(y − f)²/Σ(y − ȳ)²`.
+    """
+
+    line: LineFit
+    in_the_large: LineFit
+    explained: Mapping[str, float]
+
+    @classmethod
+    def of(cls, outcomes: Outcomes) -> Recalibration:
+        """Refused where there is no such line."""
+        why = why_no_line(outcomes)
+        if why is not None:
+            raise Refusal(why)
+        y, w, given = outcomes.came, outcomes.weights, outcomes.linear
+        one, fitted = np.ones((len(y), 1)), outcomes.link.fits.of
+        line, large = fitted(np.column_stack([one, given]), y, w), fitted(one, y, w, given)
+        if line is None or large is None:
+            raise Refusal(
+                "the calibration line could not be found: Newton's steps do not end. The "
+                "probabilities are too near to 0 and 1, or to each other."
+            )
+        by_line = _of_likelihood(outcomes, line) if isinstance(line, LogisticFit) else {}
+        return cls(line, large, by_line or _of_squares(outcomes))
+
+    def measures(self) -> dict[str, float]:
+        """By their words."""
+        intercept, slope = map(float, self.line.coef)
+        large = float(self.in_the_large.coef[0])
+        return {**self.explained, "intercept": intercept, "slope": slope, "in-the-large": large}
+
+    def std_errors(self, members: np.ndarray) -> dict[str, float]:
+        """By the sandwich, rows of one member added up first."""
+        a, b = np.sqrt(np.diag(self.line.covariance(members)))
+        large = np.sqrt(self.in_the_large.covariance(members)[0, 0])
+        return {"intercept": float(a), "slope": float(b), "in-the-large": float(large)}
+
+
+def _of_likelihood(outcomes: Outcomes, line: LogisticFit) -> dict[str, float]:
+    """What the line explains of events, and how much better it is than the probabilities."""
+    y, w, n = outcomes.came, outcomes.weights, outcomes.n
+    share, best = outcomes.mean(y), line.log_likelihood
+    none = log_likelihood(np.full(len(y), np.log(share / (1 - share))), y, w)
+    given = log_likelihood(outcomes.linear, y, w)
+    r2 = (1 - np.exp(2 * (none - best) / n)) / (1 - np.exp(2 * none / n))
+    d, u = (2 * (best - none) - 1) / n, (2 * (best - given) - 2) / n
+    return {"r2": float(r2), "d": float(d), "u": float(u), "q": float(d - u)}
+
+
+def _of_squares(outcomes: Outcomes) -> dict[str, float]:
+    """What the answers explain of the squares of y, and their own."""
+    left = outcomes.mean((outcomes.came - outcomes.given) ** 2)
+    around = outcomes.mean((outcomes.came - outcomes.mean(outcomes.came)) ** 2)
+    return {"explained": 1 - left / around, "squared": left}
+
+
+def _why_no_line_of_numbers(outcomes: Outcomes) -> str | None:
+    if not np.isfinite(outcomes.given).all():
+        return "some answers are not finite numbers."
+    for values, what in ((outcomes.given, "answers"), (outcomes.came, "values of y")):
+        if np.ptp(values) <= 1e-12 * np.abs(values).max():
+            return f"all {what} are equal: there is no slope."
+    return None
+
+
+def why_no_line(outcomes: Outcomes) -> str | None:
+    """Why there is no calibration line, or None."""
+    if outcomes.link is IDENTITY:
+        return _why_no_line_of_numbers(outcomes)
+    if outcomes.of_one_class:
+        came = "in every row" if outcomes.n_events else "in no row"
+        return f"the event came {came}: there is nothing to compare probabilities with."
+    p = outcomes.given
+    extreme = int(np.count_nonzero((p <= 0) | (p >= 1)))
+    if extreme:
+        return (
+            f"{extreme} of {outcomes.n_answers} probabilities are exactly 0 or 1, and their logit "
+            "is infinite: give clip=0.001, which takes them for 0.001 and 0.999, or a learner that "
+            "is never so sure."
+        )
+    if (p == p[0]).all():
+        return "all probabilities are equal: they have no slope."
+    events, others = (outcomes.linear[outcomes.came == one] for one in (1, 0))
+    if others.max() <= events.min() or events.max() <= others.min():
+        return (
+            "the probabilities separate events from other rows without an error: the slope is "
+            "infinite. More rows would show where it ends."
+        )
+    return None
+
+
+N_BINS = 20
+FEW_EVENTS = 200
+FEW = (
+    "{} rows of the rarer outcome: Van Calster et al. (2016) ask for {} before a curve is read in "
+    "its details."
+)
+FEWEST = 10  # rows, of either class where there are two
+N_POINTS = 101
+LOST = ", since it runs off to 0 or 1 within the probabilities"
+SHOWN = 0.01, 0.99  # quantiles of the probabilities between which the curve is shown
+
+
+@dataclass(frozen=True, eq=False)
+class CalibrationFit:
+    r"""`logit P(y = 1) = s(logit p)`, s a restricted cubic spline (Harrell, 2015; Austin, 2019).
+
+    Of numbers it is `mean of y = s(f)`, f the answer.
+
+    Where the probabilities are right s is the identity, whatever the knots. ICI, E50, E90 and Emax
+    are the mean, median, 90 % quantile and maximum over rows of |p − s|, on the scale of
+    probabilities (Austin and Steyerberg, 2019).
+    """
+
+    knots: np.ndarray
+    fit: LineFit
+    link: Link = LOGIT
+
+    @classmethod
+    def of(cls, outcomes: Outcomes) -> CalibrationFit:
+        """Refused where there is no line, or where either class has fewer than 10 rows."""
+        why = why_no_line(outcomes)
+        if why is not None:
+            raise Refusal(why)
+        why = _too_few(outcomes)
+        if why is not None:
+            raise Refusal(why)
+        shares = knot_shares(outcomes.n_rows)
+        knots = np.unique(outcomes.quantiles(outcomes.linear, shares))
+        columns = spline_columns(outcomes.linear, knots)
+        fit = outcomes.link.fits.of(columns, outcomes.came, outcomes.weights)
+        if fit is None:
+            lost = "" if outcomes.link is IDENTITY else LOST
+            raise Refusal(
+                f"the calibration curve could not be found{lost}: there are too few rows for it."
+            )
+        return cls(knots, fit, outcomes.link)
+
+    def at(self, probabilities: np.ndarray) -> np.ndarray:
+        """The smoothed share of events at these probabilities."""
+        return self.link.back(self._columns(probabilities) @ self.fit.coef)
+
+    def band(
+        self, probabilities: np.ndarray, members: np.ndarray, level: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Point by point, on the scale of the link by the sandwich with members whole."""
+        from scipy.special import ndtri
+
+        columns = self._columns(probabilities)
+        spread = np.einsum("ij,jk,ik->i", columns, self.fit.covariance(members), columns)
+        half = float(ndtri((1 + level) / 2)) * np.sqrt(np.maximum(spread, 0))
+        middle = columns @ self.fit.coef
+        return self.link.back(middle - half), self.link.back(middle + half)
+
+    def errors(self, outcomes: Outcomes) -> dict[str, float]:
+        """Mean, median, 90 % quantile and maximum of |p − s|."""
+        off = np.abs(outcomes.given - self.at(outcomes.given))
+        median, high = outcomes.quantiles(off, (0.5, 0.9)).tolist()
+        return {
+            "ici": outcomes.mean(off),
+            "e50": median,
+            "e90": high,
+            "emax": float(off.max()),
+        }
+
+    def _columns(self, given: np.ndarray) -> np.ndarray:
+        return spline_columns(self.link.of(given), self.knots)
+
+
+def _too_few(outcomes: Outcomes) -> str | None:
+    """Why there are not rows enough for a curve, or None."""
+    if outcomes.link is IDENTITY:
+        n = outcomes.n_rows
+        return None if n >= FEWEST else f"{n} rows: a curve needs {FEWEST} at least."
+    if outcomes.n_rarer >= FEWEST:
+        return None
+    return (
+        f"{outcomes.n_rarer} rows of the rarer outcome: a curve needs {FEWEST} of either at least, "
+        "and hundreds to be of use."
+    )
+
+
+def grid_of(outcomes: Outcomes) -> np.ndarray:
+    """Where the curve is shown: equal steps between the 1 % and the 99 % quantile."""
+    low, high = outcomes.quantiles(outcomes.given, SHOWN)
+    return np.linspace(low, high, N_POINTS)
+
+
+def line_and_curve(outcomes: Outcomes) -> tuple[Recalibration | str, CalibrationFit | str]:
+    """The line and the curve, each of them or the sentence on why there is none."""
+    return _or_reason(Recalibration, outcomes), _or_reason(CalibrationFit, outcomes)
+
+
+def _or_reason(kind: type[Fit], outcomes: Outcomes) -> Fit | str:
+    try:
+        return kind.of(outcomes)
+    except Refusal as refusal:
+        return str(refusal)
+
+
+Fit = TypeVar("Fit", Recalibration, CalibrationFit)
+
+
+@dataclass(frozen=True, eq=False)
+class CalibrationCurve(Record):
+    """The smoothed share of events, or mean of y, at `predicted`, with a band point by point.
+
+    `observed` is of held-out rows, `apparent` of the model and its own rows, `corrected` is the
+    latter less its optimism (None without bootstrap samples). Rows in order of time have no band.
+    """
+
+    predicted: Points
+    observed: Points
+    low: Points | None
+    high: Points | None
+    apparent: Points | None
+    corrected: Points | None
+    confidence_level: Share = 0.95
+    of_event: bool = True
+
+    @classmethod
+    def of(
+        cls,
+        fit: CalibrationFit,
+        outcomes: Outcomes,
+        grid: np.ndarray,
+        *,
+        apparent: np.ndarray,
+        corrected: np.ndarray,
+        confidence_level: float,
+        sure: bool,
+    ) -> CalibrationCurve:
+        """Of held-out answers, beside those of the fit on all rows; no band unless `sure`."""
+        low, high = fit.band(grid, outcomes.members, confidence_level) if sure else (None, None)
+        return cls(
+            predicted=grid,
+            observed=fit.at(grid),
+            low=low,
+            high=high,
+            apparent=apparent if np.isfinite(apparent).all() else None,
+            corrected=corrected if np.isfinite(corrected).all() else None,
+            confidence_level=confidence_level,
+            of_event=outcomes.link is not IDENTITY,
+        )
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Draw the curve with its band (needs matplotlib)."""
+        return displays.load("calibration-curve")(self, ax=ax, **options)
+
+
+@dataclass(frozen=True, eq=False)
+class SmoothCalibration(Record):
+    """Slope, intercept and distances (`measures`), the flexible `curve`, and the probabilities.
+
+    `counts` are the weights of held-out rows in 20 equal bins of the probability between `edges`,
+    those with the event and the others; of numbers, where `event` is None, those of all rows.
+    Without a curve `missing` says why.
+    """
+
+    event: str | None
+    measures: Mapping[str, Measured]
+    curve: CalibrationCurve | None = field(repr=False)
+    counts: Annotated[np.ndarray, Column(n_axes=2, least=1, numbers=FINITE)] = field(repr=False)
+    edges: Annotated[np.ndarray, Column(numbers=FINITE)] = field(repr=False)
+    missing: str | None = None
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        outcomes: Outcomes,
+        event: str | None,
+        measures: Mapping[str, Measured],
+        curve: CalibrationCurve | str,
+        notes: tuple[str, ...],
+    ) -> SmoothCalibration:
+        """Of held-out answers; a note says where the rarer outcome has few rows."""
+        if event is not None and outcomes.n_rarer < FEW_EVENTS:
+            notes = (*notes, FEW.format(outcomes.n_rarer, FEW_EVENTS))
+        edges, counts = _bins(outcomes)
+        drawn = None if isinstance(curve, str) else curve
+        missing = curve if isinstance(curve, str) else None
+        return cls(event, measures, drawn, counts, edges, missing, notes)
+
+    @property
+    def flaw(self) -> tuple[str, str] | None:
+        """What makes it none, where it was read from a file."""
+        n = self.counts.shape[1] + 1
+        return None if len(self.edges) == n else ("edges", f"an array of {n} numbers")
+
+    def __getitem__(self, word: str) -> Measured:
+        return of_word(word, self.measures)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.measures)
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Draw the curve with its band (needs matplotlib)."""
+        if self.curve is None:
+            raise Refusal(f"there is no calibration curve: {self.missing}")
+        return self.curve.plot(ax, **options)
+
+    def __str__(self) -> str:
+        return table_of(self.measures)
+
+
+def _bins(outcomes: Outcomes) -> tuple[np.ndarray, np.ndarray]:
+    """Edges of equal bins of what was given, and the weights of the rows of each outcome."""
+    if outcomes.link is not IDENTITY:
+        edges = np.linspace(0, 1, N_BINS + 1)
+        sides = [outcomes.came == 1, outcomes.came == 0]
+    else:
+        edges = np.linspace(outcomes.given.min(), outcomes.given.max(), N_BINS + 1)
+        sides = [np.ones(outcomes.n_answers, dtype=bool)]
+    counts = [
+        np.histogram(outcomes.given[side], edges, weights=outcomes.weights[side])[0]
+        for side in sides
+    ]
+    return edges, np.array(counts)

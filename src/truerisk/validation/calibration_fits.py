@@ -1,0 +1,230 @@
+"""Fits of a few columns, with what each row does to them: least squares, logistic regression.
+
+A `Link` is the scale on which the line and the curve of calibration are straight, and a restricted
+cubic spline is a curve of a few knots, straight beyond the outer ones.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+__all__ = [
+    "IDENTITY",
+    "LOGIT",
+    "LeastSquaresFit",
+    "LineFit",
+    "Link",
+    "LogisticFit",
+    "knot_shares",
+    "spline_columns",
+    "sums_by_member",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class LineFit:
+    """Coefficients, and `influences[i]`, what row i adds to their error.
+
+    The sum of the outer products of the influences is the sandwich covariance (Huber, 1967).
+    """
+
+    coef: np.ndarray
+    influences: np.ndarray
+
+    def covariance(self, members: np.ndarray) -> np.ndarray:
+        """The sandwich, rows of one member added up first; G/(G − 1) for G members."""
+        summed = sums_by_member(self.influences, members)
+        n = len(summed)
+        return np.asarray(summed.T @ summed * n / max(n - 1, 1))
+
+
+@dataclass(frozen=True, eq=False)
+class LeastSquaresFit(LineFit):
+    r"""The minimum of `Σ w_i (y_i − η_i)²`, `η = offset + columns · coef`.
+
+    A row's influence is `(Xᵀ W X)⁻¹ x_i w_i (y_i − η_i)`.
+    """
+
+    @classmethod
+    def of(
+        cls,
+        columns: np.ndarray,
+        y: np.ndarray,
+        weights: np.ndarray,
+        offset: np.ndarray | float = 0.0,
+    ) -> LeastSquaresFit | None:
+        """None where the minimum is not in one place."""
+        scale = np.sqrt(weights @ columns**2)  # columns of very different size are one problem
+        if not (scale > 0).all():
+            return None
+        hessian = (columns / scale).T @ (columns / scale * weights[:, None])
+        if np.linalg.cond(hessian) > 1e14:
+            return None
+        scaled = np.linalg.solve(hessian, (columns / scale).T * weights)
+        coef = scaled @ (y - offset) / scale
+        residual = y - offset - columns @ coef
+        return cls(coef, (scaled * residual).T / scale)
+
+
+def sums_by_member(values: np.ndarray, members: np.ndarray) -> np.ndarray:
+    """The lines of `values` added up by member, of which there are 0, 1, ... without gaps."""
+    summed = np.zeros((int(members.max()) + 1, *values.shape[1:]))
+    np.add.at(summed, members, values)
+    return summed
+
+
+MOST_STEPS = 50
+CLOSE = 1e-10  # of the largest step on the scale of the linear predictor
+
+
+@dataclass(frozen=True, eq=False)
+class LogisticFit(LineFit):
+    r"""The maximum of `Σ w_i (y_i η_i − log(1 + e^{η_i}))`, `η = offset + columns · coef`.
+
+    A row's influence is `H⁻¹ x_i w_i (y_i − π_i)`; `log_likelihood` is the maximum itself.
+    """
+
+    log_likelihood: float
+
+    @classmethod
+    def of(
+        cls,
+        columns: np.ndarray,
+        y: np.ndarray,
+        weights: np.ndarray,
+        offset: np.ndarray | float = 0.0,
+    ) -> LogisticFit | None:
+        """None where the steps lead nowhere: the maximum is at infinity, or not in one place."""
+        coef: np.ndarray = np.zeros(columns.shape[1])
+        height = log_likelihood(offset + columns @ coef, y, weights)
+        for _ in range(MOST_STEPS):
+            residual, hessian = _derivatives(columns, y, weights, offset + columns @ coef)
+            try:
+                step = np.linalg.solve(hessian, columns.T @ residual)
+            except np.linalg.LinAlgError:
+                return None
+            moved = np.abs(columns @ step).max()
+            if not np.isfinite(moved):
+                return None
+            share = 1.0
+            while share > CLOSE:  # a full step may lead too far
+                reached = log_likelihood(offset + columns @ (coef + share * step), y, weights)
+                if reached >= height - 1e-12 * abs(height):
+                    break
+                share /= 2
+            coef, height = coef + share * step, reached
+            if moved < CLOSE:
+                return cls._at(coef, columns, y, weights, offset, height)
+        return None
+
+    @classmethod
+    def _at(
+        cls,
+        coef: np.ndarray,
+        columns: np.ndarray,
+        y: np.ndarray,
+        weights: np.ndarray,
+        offset: np.ndarray | float,
+        height: float,
+    ) -> LogisticFit | None:
+        residual, hessian = _derivatives(columns, y, weights, offset + columns @ coef)
+        if np.linalg.cond(hessian) > 1e14:
+            return None
+        influences = np.linalg.solve(hessian, (columns * residual[:, None]).T).T
+        return cls(coef, influences, height)
+
+
+def log_likelihood(eta: np.ndarray, y: np.ndarray, weights: np.ndarray) -> float:
+    """Of Bernoulli outcomes with this linear predictor."""
+    return float(weights @ (y * eta - np.logaddexp(0, eta)))
+
+
+def _derivatives(
+    columns: np.ndarray, y: np.ndarray, weights: np.ndarray, eta: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The weighted residuals, and minus the second derivative."""
+    from scipy.special import expit
+
+    came = expit(eta)
+    spread = weights * came * (1 - came)
+    return weights * (y - came), columns.T @ (columns * spread[:, None])
+
+
+class Link(ABC):
+    """Where line and curve are straight; `fits` finds the mean of y as a function of columns."""
+
+    fits: ClassVar[type[LogisticFit | LeastSquaresFit]]
+
+    @abstractmethod
+    def of(self, given: np.ndarray) -> np.ndarray:
+        """What was given, on this scale."""
+
+    @abstractmethod
+    def back(self, eta: np.ndarray) -> np.ndarray:
+        """From this scale to what is given."""
+
+
+class Logit(Link):
+    """log(p/(1 − p)), infinite for 0 and 1; logistic regression."""
+
+    fits = LogisticFit
+
+    def of(self, given: np.ndarray) -> np.ndarray:
+        from scipy.special import logit
+
+        return np.asarray(logit(given))
+
+    def back(self, eta: np.ndarray) -> np.ndarray:
+        from scipy.special import expit
+
+        return np.asarray(expit(eta))
+
+
+class Identity(Link):
+    """Numbers as they are; least squares."""
+
+    fits = LeastSquaresFit
+
+    def of(self, given: np.ndarray) -> np.ndarray:
+        return given
+
+    def back(self, eta: np.ndarray) -> np.ndarray:
+        return eta
+
+
+LOGIT, IDENTITY = Logit(), Identity()
+
+
+QUANTILES = {3: (0.1, 0.5, 0.9), 4: (0.05, 0.35, 0.65, 0.95)}
+FEW_ROWS = 100  # rows from which four knots are used
+
+
+def knot_shares(n_rows: int) -> tuple[float, ...]:
+    """Harrell's quantiles for 4 knots, or 3 where there are fewer than 100 rows.
+
+    >>> knot_shares(101)
+    (0.05, 0.35, 0.65, 0.95)
+    """
+    return QUANTILES[3 if n_rows < FEW_ROWS else 4]
+
+
+def spline_columns(values: np.ndarray, knots: np.ndarray) -> np.ndarray:
+    r"""`(n, k)` columns: 1, x, and `k − 2` cubic terms (Harrell 2015, section 2.4.5).
+
+    With knots t₁ < ... < t_k the j-th is `(x−t_j)₊³ − (x−t_{k−1})₊³ (t_k−t_j)/(t_k−t_{k−1}) +
+    (x−t_k)₊³ (t_{k−1}−t_j)/(t_k−t_{k−1})`, over `(t_k−t₁)²`. Fewer than 3 knots give a line.
+    """
+    lines = [np.ones(len(values)), values]
+    if len(knots) > 2:
+        cubed = np.maximum(values[:, None] - knots, 0) ** 3
+        *early, last_but_one, last = knots
+        gap = last - last_but_one
+        for j, knot in enumerate(early):
+            bend = cubed[:, j] - cubed[:, -2] * (last - knot) / gap
+            bend += cubed[:, -1] * (last_but_one - knot) / gap
+            lines.append(bend / (last - knots[0]) ** 2)
+    return np.column_stack(lines)

@@ -1,0 +1,355 @@
+"""A reporting and a risk-of-bias checklist, filled in as far as the data tell.
+
+An item is told in our words and carries the number that it has in its guideline: TRIPOD+AI (Collins
+et al., 2024) for what a report says, PROBAST (Wolff et al., 2019) for what may bias it. What a
+program cannot know stays an open question.
+
+Collins GS, Moons KGM, Dhiman P et al. (2024). TRIPOD+AI statement: updated guidance for reporting
+clinical prediction models that use regression or machine learning methods. BMJ 385:e078378.
+Wolff RF, Moons KGM, Riley RD et al. (2019). PROBAST: a tool to assess the risk of bias and
+applicability of prediction model studies. Annals of Internal Medicine 170:51–58.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from truerisk.core.records import Record
+from truerisk.core.results import frame_of
+from truerisk.validation.study_facts import StudyFacts, TestedOn
+from truerisk.validation.study_words import (
+    classes_counted,
+    counted,
+    levels_said,
+    measured_by,
+    methods_words,
+    size,
+    sure_said,
+)
+
+__all__ = ["Checklist", "Item", "Question", "counted", "size"]
+
+
+def nobody_knows(facts: StudyFacts) -> str | None:
+    """Only people can answer."""
+    return None
+
+
+@dataclass(frozen=True)
+class Question:
+    """The number of an item, what it asks in our words, and the sentence that facts make of it."""
+
+    number: str
+    asks: str
+    answer: Callable[[StudyFacts], str | None] = nobody_knows
+
+
+ENOUGH = 20  # events per candidate predictor
+FEW = 10
+
+
+def _enough(facts: StudyFacts) -> str | None:
+    ratio = facts.rarest_per_column
+    if ratio is None:
+        return None
+    word = "no" if ratio < FEW else "probably" if ratio < ENOUGH else "yes"
+    return (
+        f"{word} by the rule of {FEW} to {ENOUGH} per candidate predictor, columns taken as "
+        f"predictors: {size(facts)}."
+    )
+
+
+def _gaps_dealt_with(facts: StudyFacts) -> str | None:
+    if facts.n_gaps is None:
+        return None
+    if facts.n_gaps == 0:
+        return "X has no gaps; whether rows with gaps were left out before is yours to tell."
+    how = "inside every split" if facts.imputed else "by the model itself"
+    return f"{facts.n_rows_with_gaps} rows have gaps, which are dealt with {how}."
+
+
+def _univariable(facts: StudyFacts) -> str | None:
+    if facts.selects:
+        return (
+            "A step selects columns, anew inside every split, so that its optimism is counted; "
+            "whether it looks at one column at a time is yours to tell."
+        )
+    return None
+
+
+def _performance(facts: StudyFacts) -> str:
+    if facts.calibrated:
+        return f"yes: {measured_by(facts)}, calibration among them."
+    return f"in part: {measured_by(facts)}; calibration is not among them."
+
+
+def _optimism(facts: StudyFacts) -> str:
+    tuning = "nothing was tuned" if facts.n_settings == 1 else "tuning repeated inside every split"
+    more = f"; {facts.corrected} bootstrap samples besides" if facts.corrected else ""
+    stable = "" if facts.stability is None else f" {facts.stability}"
+    return f"yes: {facts.tested_by}, {tuning}{more}.{stable}"
+
+
+PROBAST = (
+    Question("1.1", "Are the data of a fitting kind (cohort, trial, nested case-control)?"),
+    Question("1.2", "Were the right people taken in and left out?"),
+    Question("2.1", "Were predictors defined and measured alike for all?"),
+    Question("2.2", "Were they measured without knowing the outcome?"),
+    Question("2.3", "Are all of them there at the time when the model is to be used?"),
+    Question("3.1", "Was the outcome determined in a fitting way?"),
+    Question("3.2", "Was it defined before, or by a standard?"),
+    Question("3.3", "Are the predictors no part of its definition?"),
+    Question("3.4", "Was it determined alike for all?"),
+    Question("3.5", "Was it determined without knowing the predictors?"),
+    Question("3.6", "Did a fitting time pass between predictors and outcome?"),
+    Question("4.1", "Are there enough people with the outcome?", _enough),
+    Question("4.2", "Were numbers and categories dealt with well (no needless cuts)?"),
+    Question("4.3", "Is everyone who was taken in also in the analysis?"),
+    Question("4.4", "Were gaps dealt with well?", _gaps_dealt_with),
+    Question("4.5", "Were predictors not chosen by single associations?", _univariable),
+    Question("4.6", "Were censoring, competing risks and sampling of controls counted?"),
+    Question("4.7", "Was performance told by fitting measures?", _performance),
+    Question("4.8", "Were overfitting and optimism counted?", _optimism),
+    Question("4.9", "Are the weights of the final model those of the analysis?"),
+)
+
+
+def _size(facts: StudyFacts) -> str | None:
+    found = size(facts)
+    return None if found is None else f"{found}. How that number was arrived at is yours to say."
+
+
+def _preparation(facts: StudyFacts) -> str | None:
+    before = facts.steps[:-1]
+    if not before:
+        return "X went into the learner as it was given. What was done before is yours to say."
+    return (
+        f"{', '.join(before)}, each fitted inside the training rows of every split. What was done "
+        "before is yours to say."
+    )
+
+
+def _gaps(facts: StudyFacts) -> str | None:
+    if facts.n_gaps is None:
+        return None
+    if facts.n_gaps == 0:
+        return "X has no cell without a value. Rows that were left out before are yours to tell."
+    how = (
+        "filled by a step of the model, inside the folds" if facts.imputed else "left to the model"
+    )
+    return (
+        f"{facts.n_gaps} cells without a value in {facts.n_rows_with_gaps} rows, {how}. Why they "
+        "are missing is yours to say."
+    )
+
+
+def _use(facts: StudyFacts) -> str:
+    if not facts.n_untested:
+        said = (
+            f"All {facts.n_rows} rows served both: {facts.tested_by}, in which a row was tested "
+            "only by models that had not seen it, and the final model was fitted on all rows."
+        )
+    else:
+        said = (
+            f"{facts.n_tested} of {facts.n_rows} rows were tested by {facts.tested_by}, only by "
+            f"models that had not seen them; the other {facts.n_untested} served development "
+            "alone, and the final model was fitted on all rows."
+        )
+    return said + TESTED_ON[facts.tested_on]
+
+
+TESTED_ON: dict[TestedOn, str] = {
+    "": "",
+    "later": " Tested rows are later than all that their model learned from: temporal validation.",
+    "below": " Tested rows stand in the table below all that their model learned from.",
+    "among": " The times of tested rows lie among those that their model learned from.",
+    "apart": " Tested rows lie at places that their model had not seen.",
+    "near": " Most tested rows lie next to one that their model learned from.",
+}
+
+
+def _building(facts: StudyFacts) -> str:
+    if facts.n_settings == 1:
+        return f"{facts.learner} with one setting ({facts.setting}); nothing was tuned."
+    return (
+        f"{facts.learner}; {facts.n_settings} settings compared by {facts.chosen_by} inside every "
+        f"outer training set; chosen on all rows: {facts.setting}."
+    )
+
+
+def _clusters(facts: StudyFacts) -> str | None:
+    if facts.n_groups is None:
+        return None
+    if facts.n_cut:
+        return (
+            f"{facts.n_groups} groups; {facts.n_cut} rows were tested by models that saw others of "
+            "their group."
+        )
+    if facts.dependent or facts.n_untested:
+        return f"{facts.n_groups} groups; no model was tested on one that it had seen."
+    return f"{facts.n_groups} groups stayed whole in every split and in every interval."
+
+
+def _measures(facts: StudyFacts) -> str:
+    corrected = (
+        f"; corrected for optimism by {facts.corrected} bootstrap samples of the whole procedure"
+        if facts.corrected
+        else ""
+    )
+    return f"{measured_by(facts)}, of held-out rows{corrected}."
+
+
+def _balance(facts: StudyFacts) -> str | None:
+    if not facts.class_counts:
+        return None
+    share = min(facts.class_counts.values()) / sum(facts.class_counts.values())
+    return f"The rarest class has {share:.1%} of the rows. What was done about it is yours to say."
+
+
+def _fairness(facts: StudyFacts) -> str | None:
+    if not facts.subgroups:
+        return None
+    return (
+        f"Performance was told by {', '.join(facts.subgroups)}, "
+        f"{levels_said(facts, 'simultaneous intervals')}. What was done about differences is yours "
+        "to say."
+    )
+
+
+def _subgroups(facts: StudyFacts) -> str:
+    base = f"{facts.risk}; {measured_by(facts)}, {sure_said(facts)}"
+    if not facts.subgroups:
+        return f"{base}; no subgroups were asked for."
+    small = f" (too few rows: {', '.join(facts.too_small)})" if facts.too_small else ""
+    sure = levels_said(facts, "simultaneous intervals")
+    return f"{base}; by {', '.join(facts.subgroups)}{small}, {sure}."
+
+
+def _output(facts: StudyFacts) -> str:
+    return f"The model answers with {facts.response}."
+
+
+def _code(facts: StudyFacts) -> str:
+    versions = ", ".join(f"{name} {version}" for name, version in facts.versions.items())
+    return f"{versions}; seed {facts.seed}. Where your code stands is yours to say."
+
+
+def _analysed(facts: StudyFacts) -> str:
+    if not facts.n_untested:
+        return f"{counted(facts)}, in tuning, fitting and testing alike."
+    tested = f"{facts.n_tested} rows{classes_counted(facts.tested_counts)}"
+    return f"{counted(facts)}, in tuning and fitting; {tested} in testing."
+
+
+TRIPOD_AI = (
+    Question("1", "Title: is it told that a model is developed or evaluated, for whom, of what?"),
+    Question("2", "Abstract: does it follow TRIPOD+AI for abstracts?"),
+    Question("3a", "What is the clinical context, and which models exist?"),
+    Question("3b", "For whom is the model meant, where in the care, and used by whom?"),
+    Question("3c", "Which inequalities between groups of people are known?"),
+    Question("4", "Is the aim to develop a model, to evaluate one, or both?"),
+    Question("5a", "Where do the data come from, and whom do they stand for?"),
+    Question("5b", "When were people taken in and followed up?"),
+    Question("6a", "In which setting, in how many centres, where?"),
+    Question("6b", "Who was eligible?"),
+    Question("6c", "Which treatments were given, and how were they dealt with?"),
+    Question("7", "How were data prepared and checked, alike in all groups?", _preparation),
+    Question("8a", "Which outcome, at which time, and how was it assessed?"),
+    Question("8b", "If the outcome needs judgement, who judged?"),
+    Question("8c", "Did those who assessed the outcome know the predictors?"),
+    Question("9a", "How were the candidate predictors chosen?"),
+    Question("9b", "How and when was each predictor measured?"),
+    Question("9c", "If a predictor needs judgement, who judged?"),
+    Question("10", "How was the size of the study arrived at?", _size),
+    Question("11", "How were missing values dealt with?", _gaps),
+    Question("12a", "How were the data used for development and for evaluation?", _use),
+    Question("12b", "How did predictors enter the model (scale, shape)?", _preparation),
+    Question("12c", "Which kind of model, which steps, which tuning, which validation?", _building),
+    Question("12d", "How were differences between clusters dealt with?", _clusters),
+    Question("12e", "By which measures and figures was performance told?", _measures),
+    Question("12f", "Was the model updated after its evaluation?"),
+    Question("12g", "How were the predictions computed that were evaluated?", _use),
+    Question("13", "Were classes rebalanced, and was calibration mended after that?", _balance),
+    Question("14", "What was done so that the model is fair?", _fairness),
+    Question("15", "What does the model say, and how are thresholds chosen?", _output),
+    Question("16", "How do the data of development and of evaluation differ?"),
+    Question("17", "Which ethics committee approved, and how did people consent?"),
+    Question("18a", "Who paid?"),
+    Question("18b", "Which interests do the authors declare?"),
+    Question("18c", "Where is the protocol?"),
+    Question("18d", "Where was the study registered?"),
+    Question("18e", "Are the data to be had?"),
+    Question("18f", "Is the code to be had?", _code),
+    Question("19", "Did patients and public take part?"),
+    Question("20a", "How many people, with and without the outcome?", counted),
+    Question("20b", "What are the people like, overall and by group?"),
+    Question("20c", "How do they compare with those of the development?"),
+    Question("21", "How many rows and events were in each analysis?", _analysed),
+    Question("22", "Is the model told in full, so that others can use it?"),
+    Question("23a", "How well does it do, with intervals, also in key subgroups?", _subgroups),
+    Question("23b", "How does performance differ between clusters?"),
+    Question("24", "If it was updated: what came of it?"),
+    Question("25", "What do the results mean, for fairness too?"),
+    Question("26", "What are the limits, and in which direction do they bias?"),
+    Question("27a", "What is to be done with poor or missing input?"),
+    Question("27b", "What must users do or know?"),
+    Question("27c", "What comes next?"),
+)
+
+
+GUIDELINES = {"TRIPOD+AI": TRIPOD_AI, "PROBAST": PROBAST}
+
+
+@dataclass(frozen=True)
+class Item:
+    """One item: what it asks, and what the data and the computation answer, None if nothing."""
+
+    guideline: str
+    number: str
+    asks: str
+    answer: str | None
+
+
+@dataclass(frozen=True)
+class Checklist(Record):
+    """All items of both guidelines; `open_questions` are those that only people can answer.
+
+    `methods_text` is what was done, as a paragraph for a paper.
+    """
+
+    items: tuple[Item, ...]
+    methods_text: str
+
+    @classmethod
+    def of(cls, facts: StudyFacts) -> Checklist:
+        """Filled in by what is known of a study."""
+        items = tuple(
+            Item(name, question.number, question.asks, question.answer(facts))
+            for name, questions in GUIDELINES.items()
+            for question in questions
+        )
+        return cls(items, methods_words(facts))
+
+    @property
+    def open_questions(self) -> tuple[Item, ...]:
+        """What no data and no computation tell."""
+        return tuple(item for item in self.items if item.answer is None)
+
+    def frame(self) -> Any:
+        """A line for each item."""
+        names = ("guideline", "number", "asks", "answer")
+        return frame_of({name: [getattr(item, name) for item in self.items] for name in names})
+
+    def __str__(self) -> str:
+        """The answers; of the open questions the numbers, `frame` has them all."""
+        lines = []
+        for name in GUIDELINES:
+            mine = [item for item in self.items if item.guideline == name]
+            told = [item for item in mine if item.answer is not None]
+            unsaid = ", ".join(item.number for item in mine if item.answer is None)
+            lines.append(f"{name}: {len(told)} of {len(mine)} items are told by the data.")
+            lines += [f"  {item.number:>4}  {item.asks}\n        {item.answer}" for item in told]
+            lines.append(f"  open, and yours to answer: {unsaid}")
+        return "\n".join([*lines, "", self.methods_text])

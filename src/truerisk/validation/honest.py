@@ -1,0 +1,285 @@
+"""One honest run: its answers about held-out rows, and the scores and losses of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from truerisk.core.answered_rows import AnsweredRows
+from truerisk.core.answers import Answers, Response
+from truerisk.core.contracts import Request, Streams, Terms
+from truerisk.core.errors import Refusal
+from truerisk.core.influences import Shaken
+from truerisk.core.interval import Interval
+from truerisk.core.loss import Loss, RowLoss
+from truerisk.core.loss_words import as_loss
+from truerisk.core.plan.plan import Plan
+from truerisk.core.results import RiskEstimate
+from truerisk.methods.nested import Pairs
+from truerisk.methods.parts.interval_choice import choose
+from truerisk.methods.parts.procedure import Procedure, by_fit
+from truerisk.methods.parts.set_risks import row_losses
+from truerisk.run.problem import Problem, scores_of
+from truerisk.run.run import Run, curve_of
+from truerisk.validation.outcomes import Event
+
+__all__ = [
+    "HonestRun",
+    "ScoreTold",
+    "answered_losses",
+    "asking_besides",
+    "pair_answers",
+    "score_of",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class HonestRun:
+    """A procedure that was tested on rows that took no part in tuning or fitting.
+
+    `answered` are the answers of the winners, `shaken` those to the same rows by models that lack a
+    further fold (None where they were not kept). `winners` is who was tested in every question of
+    the plan, `best` the setting that is fitted on all rows; `model` is that fit, where it exists.
+    """
+
+    asked: Run
+    risk: RiskEstimate
+    answered: AnsweredRows
+    winners: np.ndarray
+    best: int
+    shaken: Answers | None = None
+    model: Any = None
+
+    @classmethod
+    def of(cls, asked: Run) -> HonestRun:
+        """The procedure tested; the models are asked the richest answers besides."""
+        wanted = asked.problem.richest
+        problem = asked.problem if wanted is None else asking_besides(asked.problem, wanted)
+        run = replace(asked, problem=problem).test()
+        risk, told = run.risk, run.honest
+        if risk.value is None or told.evaluation.winners is None:
+            raise Refusal("a fit failed in an outer split, so some rows have no answer.")
+        answered = risk.answered
+        if answered is None:
+            raise Refusal(f"'{told.method.word}' keeps no answers about single rows.")
+        if len(problem.family) == 1:
+            best = 0
+        elif isinstance(asked.testing, Pairs):
+            best = curve_of(told).best
+        else:
+            best = run.select().curve.best
+        return cls(
+            asked=asked,
+            risk=risk,
+            answered=answered,
+            winners=told.evaluation.winners.candidate,
+            best=best,
+            shaken=told.evaluation.shaken,
+        )
+
+    @property
+    def problem(self) -> Problem:
+        """What was asked for on which data."""
+        return self.asked.problem
+
+    @property
+    def testing(self) -> Procedure:
+        """The method that tested the procedure."""
+        assert isinstance(self.asked.testing, Procedure)  # a search without one is refused
+        return self.asked.testing
+
+    @property
+    def told(self) -> dict[Response, Answers]:
+        """The answers of the winners, by what they were asked."""
+        return {one.response: one for one in self.answered.told}
+
+    @property
+    def moved(self) -> dict[Response, Answers]:
+        """The answers by models that lack a further fold, in the same way."""
+        if self.shaken is None:
+            return {}
+        return {one.response: one for one in (*self.shaken.also, self.shaken)}
+
+    def with_richest(self) -> HonestRun:
+        """With the richest answers: where they were not kept, the winners are fitted again."""
+        wanted = self.problem.richest
+        if wanted is None or wanted.response in self.told:
+            return self
+        plan = self.answered.told[0].plan
+        asking = self.asked.asking_winners()
+        return self.with_answers(asking.answers(plan, wanted, by_fit(plan, self.winners)))
+
+    def with_moved(self, answers: Answers) -> HonestRun:
+        """With answers by models that lack a further fold, which were asked for again."""
+        if self.shaken is None or answers.response in self.moved:
+            return replace(self, shaken=self.shaken or answers)
+        also = (*self.shaken.also, answers)
+        return replace(self, shaken=replace(self.shaken, also=also))
+
+    def with_answers(self, answers: Answers) -> HonestRun:
+        """With further answers of the same models to the same questions."""
+        told = tuple(one for one in self.answered.told if one.response != answers.response)
+        answered = replace(self.answered, told=(answers, *told))
+        return replace(self, answered=answered)
+
+
+LOSSES: Mapping[str, str] = {"probability": "brier", "score": "auc", "value": "squared"}
+
+
+def asking_besides(problem: Problem, wanted: Request) -> Problem:
+    """The problem with a score whose answers are those wanted, unless one of its own has them."""
+    if wanted.response in {loss.response for loss in problem.losses}:
+        return problem
+    more = scores_of(LOSSES[wanted.response], problem.data)
+    return replace(problem, scores={**problem.scores, **more})
+
+
+NO_PAIRS = (
+    "no models were fitted without a further fold, by which predictions move: use a search with "
+    "outer='pairs', or a model without a search inside."
+)
+
+
+def pair_answers(run: HonestRun, response: Response) -> Answers:
+    """The answers that were kept; else the winners' fits without a further fold, made again."""
+    if response in run.moved:
+        return run.moved[response]
+    testing = run.testing
+    if not isinstance(testing, Pairs):
+        raise Refusal(NO_PAIRS)
+    plan = testing.plan(run.problem.data, Streams(run.problem.seed))
+    inner = plan.only(plan.questions("inner"))
+    # A fit without folds i and j answers for the winners of both, who may differ: of each pair
+    # of folds the one that stands first asks in one pass, the other one in the next.
+    passes = [np.flatnonzero(inner.unit < inner.fold), np.flatnonzero(inner.unit > inner.fold)]
+    return _beside(
+        inner,
+        [(questions, _answered(run, inner.only(questions), response)) for questions in passes],
+    )
+
+
+def _answered(run: HonestRun, plan: Plan, response: Response) -> Answers:
+    asking = run.problem.asking(passes=1)
+    answers = asking.answers(plan, Request(response), by_fit(plan, run.winners[plan.fold]))
+    if not answers.answered.all():
+        raise Refusal("a fit without a further fold failed, so some rows have no such answer.")
+    return answers
+
+
+def _beside(plan: Plan, parts: list[tuple[np.ndarray, Answers]]) -> Answers:
+    """The answers to all questions of a plan from those to parts of them."""
+    first = parts[0][1]
+    shape = (1, int(plan.test_offsets[-1]), *first.values.shape[2:])
+    values = np.empty(shape, dtype=first.values.dtype)
+    for questions, told in parts:
+        for place, q in enumerate(questions.tolist()):
+            values[:, plan.test_offsets[q] : plan.test_offsets[q + 1]] = told.of(place)
+    answered = np.ones((1, plan.n_questions), dtype=bool)
+    return replace(first, plan=plan, values=values, answered=answered)
+
+
+# Average precision is not among them: in fields that reach far its intervals hold too rarely,
+# since it moves with the share of the event, which differs from field to field.
+CALIBRATED = ("auc",)  # of whole test sets, for rows that may depend on each other
+UNCALIBRATED = "no interval of it was calibrated for rows that may depend on each other."
+
+
+@dataclass(frozen=True)
+class ScoreTold:
+    """A score on its own scale; `reason` says why there is none."""
+
+    value: float | None = None
+    std_error: float | None = None
+    interval: Interval | None = None
+    reason: str | None = None
+
+
+def score_of(run: HonestRun, word: str, event: Event | None) -> ScoreTold:
+    """A score of the held-out answers, averaged over folds as the search averages it.
+
+    That of the search itself where it was asked for, else from the answers, without a fit. Where
+    rows may depend on each other it has an interval if one was calibrated for that.
+    """
+    found, data = _score(run, word, event), run.problem.data
+    if not data.dependent or found.reason is not None:
+        return found
+    if found.interval is not None and (as_loss(word, data).per_row or word in CALIBRATED):
+        return found
+    return replace(found, std_error=None, interval=None, reason=UNCALIBRATED)
+
+
+def _score(run: HonestRun, word: str, event: Event | None) -> ScoreTold:
+    """The score, with the interval that its method gives."""
+    for told in (run.risk, *run.risk.scores.values()):
+        if told.loss == word and (event is None or event.is_of(told.positive)):
+            shown = told.own_scale
+            return ScoreTold(shown.value, told.std_error, shown.interval)
+    problem, testing = run.problem, run.testing
+    data = problem.data if event is None else event.data
+    loss = as_loss(word, data)
+    told_rows, moved = list(run.answered.told), list(run.moved.values())
+    if event is not None:
+        told_rows, moved = ([event.answers(one) for one in some] for some in (told_rows, moved))
+    answers = _with_response(told_rows, loss.response)
+    shaken = _with_response(moved, loss.response)
+    if answers is None:
+        return ScoreTold(reason=f"the model gives no answers that '{word}' could rate.")
+    interval = choose(None, loss, data, testing.outer_method, answers.plan, calibrated=True)
+    terms = Terms(problem.confidence_level, problem.rule, interval=interval)
+    try:
+        tested = testing.risk(answers, shaken, data, loss, terms)
+    except Refusal as refusal:
+        return ScoreTold(reason=str(refusal))
+    shown = loss.scale.shown(float(tested.value), tested.read_interval())
+    return ScoreTold(shown.value, tested.read_std_error(), shown.interval)
+
+
+def _with_response(told: Sequence[Answers], response: Response) -> Answers | None:
+    """Answers of that kind; a probability of the second class is a score, too."""
+    known = {one.response: one for one in told}
+    if response in known:
+        return known[response]
+    if response == "score" and "probability" in known:
+        given = known["probability"]
+        return replace(given, response="score", values=np.ascontiguousarray(given.values[..., 1]))
+    return None
+
+
+BESIDES = ("auc", "brier")  # told of classes where the answers allow it
+
+
+def answered_losses(run: HonestRun) -> Iterator[tuple[Loss, Answers, Shaken | None]]:
+    """Every loss whose answers there are, with losses by models that lack a further fold."""
+    told = run.told
+    for loss, estimate in _losses(run):
+        if loss.response in told:
+            yield loss, told[loss.response], _shaken(run, loss, estimate)
+        elif loss.response == "score" and "probability" in told:
+            answers = told["probability"]  # which put the rows in an order as well
+            yield loss, replace(answers, response="score", values=answers.values[..., 1]), None
+
+
+def _losses(run: HonestRun) -> Iterator[tuple[Loss, RiskEstimate | None]]:
+    """Those of the problem with their risks, and further ones of classes."""
+    problem = run.problem
+    yield problem.loss, run.risk
+    for name, score in problem.scores.items():
+        yield score.loss, run.risk.scores.get(name)
+    if problem.data.task == "classification":
+        known = {loss.word for loss in problem.losses}
+        for word in BESIDES:
+            if word not in known and (word != "auc" or problem.data.n_classes == 2):
+                yield as_loss(word, problem.data), None
+
+
+def _shaken(run: HonestRun, loss: Loss, estimate: RiskEstimate | None) -> Shaken | None:
+    """As the risk keeps them, or by the answers of those models."""
+    if estimate is not None and estimate.influences is not None:
+        return estimate.influences.shaken
+    answers = run.moved.get(loss.response)
+    if answers is None or not isinstance(loss, RowLoss):
+        return None
+    return Shaken.of(answers, row_losses(answers, run.problem.data, loss))

@@ -1,0 +1,122 @@
+"""The measures by word, and one of them beside itself: apparent, honest, corrected for optimism."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from truerisk.core import present
+from truerisk.core.interval import Interval
+from truerisk.core.records import Count, Record, Size
+
+__all__ = ["MEASURES", "OF_EVENTS", "OF_NUMBERS", "OF_RANKS", "OVERLAP", "Measured", "table_of"]
+OVERLAP = (
+    "the interval takes the rows as tests of one rule; it does not count that every fold had one "
+    "of its own, trained on rows that overlap."
+)
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What a measure is called, and which part of a validation it belongs to."""
+
+    title: str
+    part: Literal["discrimination", "calibration"]
+
+
+MEASURES: Mapping[str, Measure] = {
+    "auc": Measure("AUC", "discrimination"),
+    "average-precision": Measure("average precision", "discrimination"),
+    "r2": Measure("R²", "discrimination"),
+    "d": Measure("D", "discrimination"),
+    "intercept": Measure("intercept", "calibration"),
+    "slope": Measure("slope", "calibration"),
+    "in-the-large": Measure("in the large", "calibration"),
+    "u": Measure("U", "calibration"),
+    "q": Measure("Q", "calibration"),
+    "explained": Measure("R²", "calibration"),
+    "squared": Measure("squared error", "calibration"),
+    "brier": Measure("Brier", "calibration"),
+    "ici": Measure("ICI", "calibration"),
+    "e50": Measure("E50", "calibration"),
+    "e90": Measure("E90", "calibration"),
+    "emax": Measure("Emax", "calibration"),
+}
+
+OF_RANKS = ("auc", "average-precision")
+_LINE, _CURVE = ("intercept", "slope", "in-the-large"), ("ici", "e50", "e90", "emax")
+OF_EVENTS = (*OF_RANKS, "r2", "d", *_LINE, "u", "q", "brier", *_CURVE)
+OF_NUMBERS = ("explained", "squared", *_LINE, *_CURVE)
+
+HEAD = ["", "honest", "low", "high", "apparent", "training", "test", "optimism", "corrected", "n"]
+
+
+@dataclass(frozen=True)
+class Measured(Record):
+    """A measure of held-out rows with its interval, and what it looks like otherwise.
+
+    `apparent` is of the model and its own rows; `training` and `test` are means over `n` bootstrap
+    samples of the whole procedure, on the sample and on all rows. What does not exist is None, and
+    `reason` says why.
+    """
+
+    derived: ClassVar[tuple[str, ...]] = ("optimism", "corrected")
+
+    word: str
+    honest: float | None = None
+    std_error: Size | None = None
+    interval: Interval | None = None
+    apparent: float | None = None
+    training: float | None = None
+    test: float | None = None
+    n: Count = 0
+    reason: str | None = None
+
+    @property
+    def flaw(self) -> tuple[str, str] | None:
+        """What makes it none, where it was read from a file."""
+        return None if self.word in MEASURES else ("word", "the word of a measure")
+
+    @property
+    def value(self) -> float | None:
+        """That of held-out rows."""
+        return self.honest
+
+    @property
+    def title(self) -> str:
+        """As tables call it."""
+        return MEASURES[self.word].title
+
+    @property
+    def optimism(self) -> float | None:
+        """Training − test, as rms prints it: what a fit gains by being rated on its own rows."""
+        if self.training is None or self.test is None:
+            return None
+        return self.training - self.test
+
+    @property
+    def corrected(self) -> float | None:
+        """Apparent − optimism."""
+        if self.apparent is None or self.optimism is None:
+            return None
+        return self.apparent - self.optimism
+
+    @property
+    def cells(self) -> list[str]:
+        """One line of a table."""
+        low, high = (
+            (None, None) if self.interval is None else (self.interval.low, self.interval.high)
+        )
+        numbers = (
+            self.honest, low, high, self.apparent, self.training, self.test, self.optimism,
+            self.corrected,
+        )  # fmt: skip
+        return [self.title, *map(present.number, numbers), str(self.n) if self.n else "–"]
+
+
+def table_of(measures: Mapping[str, Measured]) -> str:
+    """A table, and under it why some numbers are missing."""
+    text = present.text_table(HEAD, [one.cells for one in measures.values()])
+    why = dict.fromkeys(one.reason for one in measures.values() if one.reason)
+    return "\n".join([text, *(f"  – {reason}" for reason in why)])

@@ -1,0 +1,264 @@
+"""What came and what was said of it: the rows that every number of a validation is made of.
+
+`HeldOut` are the answers of models that had not seen the rows, `Event` reads answers about any
+classes as those about one class and the rest, and `Outcomes` is what formulas take.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from truerisk.core import present
+from truerisk.core.answered_rows import AnsweredRows
+from truerisk.core.answers import Answers, Response
+from truerisk.core.positive import class_named
+from truerisk.core.present import Brief
+from truerisk.core.table.data import Data
+from truerisk.validation.calibration_fits import IDENTITY, LOGIT, Link
+
+__all__ = ["Event", "HeldOut", "Outcomes"]
+
+
+@dataclass(frozen=True, eq=False)
+class Outcomes:
+    """Whether the event came, what was given for it, the weight of the answer, member and row.
+
+    `given` are probabilities of the event, or decision values. Where `link` is the identity,
+    `came` are numbers and `given` the answers. Answers of one `member` depend on each other: those
+    to one row, or to the rows of one group. `rows` says which row is answered. The `weights` add up
+    to the number of rows, whatever unit they were given in.
+    """
+
+    came: np.ndarray
+    given: np.ndarray
+    weights: np.ndarray
+    members: np.ndarray
+    rows: np.ndarray
+    link: Link = LOGIT
+
+    @classmethod
+    def of(
+        cls,
+        came: np.ndarray,
+        given: np.ndarray,
+        weights: np.ndarray | None = None,
+        members: np.ndarray | None = None,
+        link: Link = LOGIT,
+        rows: np.ndarray | None = None,
+    ) -> Outcomes:
+        """Those that weigh anything: of rows, and members, of their own unless it is said."""
+        w = np.ones(len(came)) if weights is None else weights
+        rows = np.arange(len(came)) if rows is None else rows
+        members = rows if members is None else members
+        kept = w > 0
+        members, rows = (np.unique(of[kept], return_inverse=True)[1] for of in (members, rows))
+        w = w[kept].astype(np.float64)
+        w *= (1 + rows.max(initial=-1)) / w.sum()
+        return cls(came[kept].astype(np.float64), given[kept], w, members, rows, link)
+
+    @classmethod
+    def held_out(cls, held: HeldOut, clip: float | None) -> Outcomes:
+        """Of the second class, or of numbers; a row that was answered often weighs as others do."""
+        given = held.answers if held.answers.ndim == 1 else held.answers[:, 1]
+        _, place, times = np.unique(held.rows, return_inverse=True, return_counts=True)
+        own = np.ones(len(given)) if held.weights is None else held.weights
+        numbers = held.response == "value"
+        return cls.of(
+            held.truth if numbers else held.truth == 1,
+            clipped(given, clip) if held.response == "probability" else given,
+            own / times[place],
+            held.rows if held.groups is None else held.groups,
+            IDENTITY if numbers else LOGIT,
+            held.rows,
+        )
+
+    @property
+    def n(self) -> float:
+        """The weight of all rows."""
+        return float(self.weights.sum())
+
+    @property
+    def n_answers(self) -> int:
+        """How many answers there are: several to a row that was tested repeatedly."""
+        return len(self.came)
+
+    @cached_property
+    def n_rows(self) -> int:
+        """How many rows were answered."""
+        return len(np.unique(self.rows))
+
+    @cached_property
+    def n_events(self) -> int:
+        """Rows in which the event came."""
+        return len(np.unique(self.rows[self.came == 1]))
+
+    @property
+    def n_rarer(self) -> int:
+        """Rows of the rarer outcome."""
+        return min(self.n_events, self.n_rows - self.n_events)
+
+    @property
+    def of_one_class(self) -> bool:
+        """Whether the event came always, or never."""
+        return self.n_events in (0, self.n_rows)
+
+    @cached_property
+    def linear(self) -> np.ndarray:
+        """What was given, on the scale of the link: log(p/(1 − p)) of probabilities."""
+        return self.link.of(self.given)
+
+    def mean(self, values: np.ndarray) -> float:
+        """The weighted mean."""
+        return float(self.weights @ values / self.n)
+
+    def quantiles(self, values: np.ndarray, shares: Sequence[float]) -> np.ndarray:
+        """Weighted quantiles, linear between the middles of weights: NumPy's of equal ones."""
+        order = np.argsort(values, kind="stable")
+        weights = self.weights[order]
+        middle = np.cumsum(weights) - (weights + weights[0]) / 2
+        return np.interp(np.asarray(shares) * middle[-1], middle, values[order])
+
+
+def clipped(given: np.ndarray, clip: float | None) -> np.ndarray:
+    """Probabilities between `clip` and 1 − `clip`, or as they are."""
+    within = np.clip(given, 0.0, 1.0)
+    return within if clip is None else np.clip(within, clip, 1 - clip)
+
+
+BEST_FIRST: tuple[Response, ...] = ("probability", "score", "value", "label")
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut(Brief):
+    """One entry per answer; a row that is tested in several repetitions has several.
+
+    Row `rows[t]` was in test fold `fold[t]` of repetition `repetition[t]`; fit `fit[t]` of the plan
+    answered. `answers[t]` is, by `response`, class probabilities in the order of `classes`, a
+    decision value of the second class, a number, or a class code; `truth[t]` is the class code or
+    the number that came. `weights` and `groups` are those of the rows, None where there are none.
+    """
+
+    rows: np.ndarray
+    fold: np.ndarray
+    repetition: np.ndarray
+    fit: np.ndarray
+    truth: np.ndarray
+    answers: np.ndarray
+    response: Response
+    classes: np.ndarray | None = None
+    weights: np.ndarray | None = None
+    groups: np.ndarray | None = None
+
+    def __str__(self) -> str:
+        folds = len(np.unique(self.fold))
+        return f"{len(self.rows)} answers ({self.response}) about rows held out in {folds} folds"
+
+    @classmethod
+    def of(cls, answered: AnsweredRows, data: Data) -> HeldOut:
+        """The richest answers of one line: probabilities, else decision values, numbers, labels."""
+        told = {one.response: one for one in answered.told}
+        response = next(one for one in BEST_FIRST if one in told)
+        found, plan = told[response], told[response].plan
+        question: np.ndarray = np.repeat(np.arange(plan.n_questions), plan.test_sizes)
+        kept = np.flatnonzero(answered.unseen)
+        rows, question = plan.positions[0][kept], question[kept]
+        return cls(
+            rows=rows,
+            fold=plan.fold[question],
+            repetition=plan.repeat[question],
+            fit=plan.fit[question],
+            truth=data.y[rows] if data.codes is None else data.codes[rows],
+            answers=found.values[answered.candidate][kept],
+            response=response,
+            classes=data.classes,
+            weights=data.weights(rows),
+            groups=None if data.groups is None else data.groups[rows],
+        )
+
+    @property
+    def n_classes(self) -> int:
+        """How many classes there are, 0 for numbers."""
+        return 0 if self.classes is None else len(self.classes)
+
+    @property
+    def n_repetitions(self) -> int:
+        """How often the folds were drawn."""
+        return len(np.unique(self.repetition))
+
+
+REST = "the rest"
+
+
+@dataclass(frozen=True, eq=False)
+class Event:
+    """The class `code` of y; the formulas of two outcomes read it as the second of two classes.
+
+    Of two classes these are the other one and the event, of several the rest and the event, whose
+    probability is its own and that of the rest 1 less that.
+    """
+
+    code: int
+    of: Data
+
+    @classmethod
+    def named(cls, positive: Any, data: Data) -> Event | None:
+        """The class that a user names, else the second of two; None where there is no such."""
+        if positive is None:
+            return cls(1, data) if data.n_classes == 2 else None
+        return cls(class_named(positive, data), data)
+
+    @property
+    def label(self) -> str:
+        """What the event is called."""
+        return str(present.plain(self.of.label(self.code)))
+
+    def is_of(self, positive: Any) -> bool:
+        """Whether it is this class that a result speaks of; None speaks of all alike."""
+        usual = positive is None and self.usual
+        return usual or positive == present.plain(self.of.label(self.code))
+
+    @property
+    def usual(self) -> bool:
+        """Whether it is the second of two classes, as scores of one class take it."""
+        return self.of.n_classes == 2 and self.code == 1
+
+    @property
+    def data(self) -> Data:
+        """The rows with two outcomes."""
+        if self.usual:
+            return self.of
+        return replace(self.of, classes=self._classes, codes=self._two(self.of.class_codes))
+
+    @property
+    def _classes(self) -> np.ndarray:
+        two = self.of.n_classes == 2
+        other = self.of.label(1 - self.code) if two else REST
+        return np.array([other, self.of.label(self.code)], dtype=object)
+
+    def answers(self, told: Answers) -> Answers:
+        """Answers about all classes as those about two."""
+        return replace(told, values=self.read(told.values, told.response), also=())
+
+    def held(self, held: HeldOut) -> HeldOut:
+        """Held-out answers in the same way."""
+        if self.usual:
+            return held
+        answers, truth = self.read(held.answers, held.response), self._two(held.truth)
+        return replace(held, answers=answers, truth=truth, classes=self._classes)
+
+    def read(self, values: np.ndarray, response: Response) -> np.ndarray:
+        """Values of answers; the last axis of probabilities are the classes."""
+        if self.usual:
+            return values
+        if response == "probability":
+            mine = values[..., self.code]
+            return np.stack([1 - mine, mine], axis=-1)
+        return self._two(values) if response == "label" else -values
+
+    def _two(self, codes: np.ndarray) -> np.ndarray:
+        return (codes == self.code).astype(codes.dtype)

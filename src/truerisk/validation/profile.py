@@ -1,0 +1,144 @@
+"""All numbers of a validation at once, so that optimism is one subtraction for each of them.
+
+`FoldJackknife` says how they vary with the rows that tune, fit and test: folds are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from truerisk.core.statistics.delong import area
+from truerisk.core.statistics.operating_points import Sweep
+from truerisk.core.statistics.roc import PrecisionRecall
+from truerisk.validation.calibration import CalibrationFit, Recalibration, line_and_curve
+from truerisk.validation.measures import OF_EVENTS, OF_RANKS
+from truerisk.validation.net_benefit import net_benefits
+from truerisk.validation.outcomes import Outcomes
+
+__all__ = ["FoldJackknife", "Optimism", "Profile"]
+
+
+@dataclass(frozen=True, eq=False)
+class Profile:
+    """What is computed of outcomes: measures, the curve at `grid`, net benefits at `thresholds`.
+
+    `words` are the measures; of decision values there are those of ranks alone.
+    """
+
+    grid: np.ndarray
+    thresholds: np.ndarray
+    words: tuple[str, ...] = OF_EVENTS
+
+    def of(
+        self,
+        outcomes: Outcomes,
+        fits: tuple[Recalibration | str, CalibrationFit | str] | None = None,
+    ) -> np.ndarray:
+        """One line of numbers, NaN where one does not exist; `fits` are line and curve if known."""
+        if self.words == OF_RANKS:
+            ranks = _of_ranks(outcomes)
+            return np.array([ranks.get(word, np.nan) for word in self.words])
+        line, curve = fits or line_and_curve(outcomes)
+        errors = outcomes.mean((outcomes.given - outcomes.came) ** 2)
+        numbers = {"brier": errors, "squared": errors}
+        numbers |= _of_ranks(outcomes) if "auc" in self.words else {}
+        numbers |= {} if isinstance(line, str) else line.measures()
+        numbers |= {} if isinstance(curve, str) else curve.errors(outcomes)
+        measures = [numbers.get(word, np.nan) for word in self.words]
+        absent = np.full(len(self.grid), np.nan)
+        drawn = absent if isinstance(curve, str) else curve.at(self.grid)
+        return np.concatenate([measures, drawn, net_benefits(outcomes, self.thresholds)[0]])
+
+    def measures(self, numbers: np.ndarray) -> dict[str, float]:
+        """The measures of such a line (or of several), by their words."""
+        return dict(zip(self.words, numbers[..., : len(self.words)].T.tolist(), strict=True))
+
+    def curve(self, numbers: np.ndarray) -> np.ndarray:
+        """The curve at the grid."""
+        start = len(self.words)
+        return numbers[..., start : start + len(self.grid)]
+
+    def net_benefit(self, numbers: np.ndarray) -> np.ndarray:
+        """The net benefit at the thresholds."""
+        return numbers[..., len(self.words) + len(self.grid) :]
+
+
+def _of_ranks(outcomes: Outcomes) -> dict[str, float]:
+    """AUC and average precision, of probabilities or of decision values."""
+    if outcomes.of_one_class:
+        return {}
+    positive = outcomes.came == 1
+    sweep = Sweep.of(outcomes.given, positive, outcomes.weights)
+    return {
+        "auc": area(outcomes.given, positive, outcomes.weights),
+        "average-precision": PrecisionRecall.of(sweep, "").average_precision,
+    }
+
+
+@dataclass(frozen=True, eq=False)
+class Optimism:
+    r"""By how much a model looks better on its own rows (Efron, 1983; Harrell, 2015).
+
+    A model fitted on bootstrap sample b is rated on the sample (training) and on all rows (test).
+    `optimism = mean_b (training − test)`, and `corrected = apparent − optimism`. A sample in which
+    a number does not exist, such as one of a single class, does not count for it: `n` of them do.
+    """
+
+    apparent: np.ndarray
+    training: np.ndarray
+    test: np.ndarray
+    n: np.ndarray
+
+    @classmethod
+    def of(
+        cls, apparent: np.ndarray, training: Sequence[np.ndarray], test: Sequence[np.ndarray]
+    ) -> Optimism:
+        """From the numbers of every sample."""
+        none = np.empty((0, len(apparent)))
+        own, other = (np.array(part) if len(part) else none for part in (training, test))
+        exists = np.isfinite(own) & np.isfinite(other)
+        n = exists.sum(axis=0)
+
+        def mean(part: np.ndarray) -> np.ndarray:
+            total = np.where(exists, part, 0).sum(axis=0)
+            return np.divide(total, n, out=np.full(len(n), np.nan), where=n > 0)
+
+        return cls(apparent, mean(own), mean(other), n)
+
+    @property
+    def corrected(self) -> np.ndarray:
+        """Apparent − (training − test)."""
+        return self.apparent - (self.training - self.test)
+
+
+@dataclass(frozen=True, eq=False)
+class FoldJackknife:
+    r"""Numbers θ of all K folds, and θ₋ⱼ: the same without fold j, neither in training nor in test.
+
+    Pairs of folds have their models: row i without fold j is answered by the model that lacks both
+    its own fold and j. The delete-a-fold jackknife (Quenouille, 1956; Shao and Tu, 1995) has
+
+    .. math:: V = \frac{K-1}{K} \sum_j (\theta_{-j} - \bar\theta_-)^2 .
+
+    `carried` is θ plus θ − θ̄₋: the models of the folds lack a fold that the model of all rows has,
+    and what one fold more took away is added once.
+
+    >>> found = FoldJackknife.of(np.array([1.0]), [np.array([v]) for v in (0.8, 1.0, 0.9)])
+    >>> found.carried.round(3).tolist(), found.variance.round(4).tolist()
+    ([1.1], [0.0133])
+    """
+
+    values: np.ndarray
+    carried: np.ndarray
+    variance: np.ndarray
+
+    @classmethod
+    def of(cls, values: np.ndarray, without: Sequence[np.ndarray]) -> FoldJackknife:
+        """NaN where a number does not exist without one of the folds."""
+        left = np.array(without)
+        mean = left.mean(axis=0)
+        spread = (len(left) - 1) / len(left) * ((left - mean) ** 2).sum(axis=0)
+        return cls(values, 2 * values - mean, spread)

@@ -1,0 +1,341 @@
+"""All numbers of a validation, held out, apparent, of samples, without each fold; their parts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from truerisk.core.contracts import Request
+from truerisk.core.errors import Refusal
+from truerisk.core.interval import Interval
+from truerisk.core.plan.builder import one_fit
+from truerisk.core.plan.order import ORDERED
+from truerisk.validation.calibration import (
+    CalibrationCurve,
+    SmoothCalibration,
+    grid_of,
+    line_and_curve,
+)
+from truerisk.validation.calibration_fits import IDENTITY
+from truerisk.validation.discrimination import Discrimination
+from truerisk.validation.honest import HonestRun, pair_answers, score_of
+from truerisk.validation.measures import (
+    MEASURES,
+    OF_EVENTS,
+    OF_NUMBERS,
+    OF_RANKS,
+    OVERLAP,
+    Measured,
+)
+from truerisk.validation.net_benefit import NetBenefit
+from truerisk.validation.outcomes import Event, HeldOut, Outcomes, clipped
+from truerisk.validation.profile import FoldJackknife, Optimism, Profile
+from truerisk.validation.resampled import Resampled, resampled
+from truerisk.validation.wishes import Wishes
+
+__all__ = ["RatedParts", "Rating", "rated_parts"]
+
+SCORED = ("auc", "average-precision", "brier", "squared")
+OF_THE_LINE = ("r2", "d", "intercept", "slope", "in-the-large", "u", "q", "explained")
+OF_THE_CURVE = ("ici", "e50", "e90", "emax")
+NEITHER = "decision values have neither a calibration line nor a curve."
+LACKS = "without one of the folds it does not exist, so that its interval is not known."
+
+
+OF_ALL_ROWS = (
+    "the intervals of slope and intercepts are of the model of all rows: they count that held-out "
+    "rows are few, and how the models of pairs of folds differ; the band counts the former alone."
+)
+NO_PROBABILITIES = (
+    "{} gives no probabilities: put sklearn.calibration.CalibratedClassifierCV around it, or take "
+    "a learner with predict_proba."
+)
+NO_EVENT = "it is of an event, and y holds numbers: their R² stands with the calibration."
+RATED = ("discrimination", "calibration", "net_benefit")
+
+
+class Rating:
+    """The numbers of one validation, each computed once; of an `event`, or of numbers."""
+
+    def __init__(
+        self, run: HonestRun, held: HeldOut, wishes: Wishes, event: Event | None = None
+    ) -> None:
+        self.run, self.wishes, self.of_event = run, wishes, event
+        self.held = held if event is None else event.held(held)
+        self.data = run.problem.data if event is None else event.data
+        self.ranks_only = held.response == "score"
+        self.honest = Outcomes.held_out(self.held, wishes.clip)
+        self.level = run.problem.confidence_level
+        self.own = _answers_of_all(run)
+        own = self._all_rows(self.own)
+        bare = self.ranks_only
+        self.profile = Profile(
+            np.empty(0) if bare else grid_of(own),
+            np.empty(0) if bare or event is None else wishes.thresholds,
+            OF_NUMBERS if event is None else OF_RANKS if bare else OF_EVENTS,
+        )
+        self.notes: list[str] = []
+        self.sure = self._independent()
+        self.samples: Resampled | None = None
+        self.optimism = self._optimism(self.profile.of(own))
+        self.line, self.curve = (NEITHER, NEITHER) if bare else line_and_curve(self.honest)
+        self.values = self.profile.of(self.honest, (self.line, self.curve))
+        self.jackknife = self._without_each_fold() if self.sure and not bare else None
+
+    def _independent(self) -> bool:
+        """Whether rows, or their groups, are independent tests; a note says why not."""
+        data = self.run.problem.data
+        if self.run.risk.ordered:
+            self.notes.append(ORDERED if data.time is None else IN_TIME)
+        elif data.dependent:
+            self.notes.append(DEPENDENT)
+        return not self.notes
+
+    # -- outcomes ---------------------------------------------------------------------------------
+
+    def _outcomes(
+        self, answers: np.ndarray, rows: np.ndarray, members: np.ndarray | None = None
+    ) -> Outcomes:
+        """Answers about these rows."""
+        weights = self.data.weights(rows)
+        if self.of_event is None:
+            return Outcomes.of(self.data.y[rows], answers, weights, members, IDENTITY)
+        given = self.of_event.read(answers, self.held.response)
+        if not self.ranks_only:
+            given = clipped(given[:, 1], self.wishes.clip)
+        return Outcomes.of(self.data.class_codes[rows] == 1, given, weights, members)
+
+    def _all_rows(self, answers: np.ndarray, times: np.ndarray | None = None) -> Outcomes:
+        """Answers about all rows, each as often as `times` says."""
+        rows = np.arange(len(answers))
+        rows = rows if times is None else np.repeat(rows, times)
+        return self._outcomes(answers[rows], rows)
+
+    # -- numbers ----------------------------------------------------------------------------------
+
+    def _optimism(self, apparent: np.ndarray) -> Optimism:
+        training, test, wishes = [], [], self.wishes
+        if wishes.replicates or wishes.samples is not None:
+            try:
+                wanted = Request(self.held.response)
+                found = resampled(self.run, wanted, wishes.replicates, wishes.samples, wishes.seed)
+            except Refusal as refusal:
+                self.notes.append(f"no optimism is known: {refusal}")
+                return Optimism.of(apparent, [], [])
+            self.samples = found
+            for times, answers in found:
+                training.append(self.profile.of(self._all_rows(answers, times)))
+                test.append(self.profile.of(self._all_rows(answers)))
+            if found.n_left_out:
+                self.notes.append(
+                    f"{found.n_left_out} bootstrap samples do not count: they lack a class, or "
+                    "their model failed."
+                )
+        return Optimism.of(apparent, training, test)
+
+    def _without_each_fold(self) -> FoldJackknife | None:
+        """The numbers without every fold, by the models of pairs; None where there are none."""
+        try:
+            answers = pair_answers(self.run, self.held.response)
+        except Refusal:
+            return None
+        self.run = self.run.with_moved(answers)
+        plan = answers.plan
+        other = np.repeat(plan.unit, plan.test_sizes)
+        rows, groups, told = plan.positions[0], self.data.groups, []
+        for fold in np.unique(other):
+            mine = np.flatnonzero(other == fold)
+            if len(np.unique(rows[mine])) < len(mine):
+                return None  # rows are tested more than once: folds of several drawings
+            members = None if groups is None else groups[rows[mine]]
+            found = self._outcomes(answers.values[0][mine], rows[mine], members)
+            told.append(self.profile.of(found))
+        return FoldJackknife.of(self.values, told)
+
+    def measured(self) -> Mapping[str, Measured]:
+        """Every measure, honest and otherwise."""
+        of, words = self.profile.measures, self.profile.words
+        ladder = {
+            name: of(getattr(self.optimism, name)) for name in ("apparent", "training", "test")
+        }
+        n, told = dict(zip(words, self.optimism.n.tolist(), strict=False)), self._honest()
+        for name, numbers in ladder.items():
+            for word in words:
+                told[word][name] = _or_none(numbers[word])
+        return {word: Measured(**told[word], n=n[word]) for word in words}
+
+    def _honest(self) -> dict[str, dict[str, Any]]:
+        """Value, error, interval and reason of every measure of held-out rows."""
+        told: dict[str, dict[str, Any]] = {
+            word: {"word": word, "honest": _or_none(value)}
+            for word, value in self.profile.measures(self.values).items()
+        }
+        for word in SCORED:
+            if word in told:
+                score = score_of(self.run, word, self.of_event)
+                told[word] |= {
+                    "honest": score.value, "std_error": score.std_error,
+                    "interval": score.interval, "reason": score.reason,
+                }  # fmt: skip
+        if self.ranks_only:
+            return told
+        if isinstance(self.line, str):
+            for word in told.keys() & set(OF_THE_LINE):
+                told[word]["reason"] = self.line
+        elif self.sure:
+            for word, error in self.line.std_errors(self.honest.members).items():
+                told[word] |= self._sureness(word, error)
+        if isinstance(self.curve, str):
+            for word in OF_THE_CURVE:
+                told[word]["reason"] = self.curve
+        return told
+
+    def _sureness(self, word: str, error: float) -> dict[str, Any]:
+        """That of the rows as tests of one rule, and of the rules of the folds besides."""
+        from scipy.special import ndtri
+
+        place, one = self.profile.words.index(word), self.jackknife
+        if one is None:
+            middle, spread = self.values[place], error**2
+        else:
+            middle, spread = one.carried[place], error**2 + one.variance[place]
+        if not np.isfinite(spread):
+            return {"std_error": error, "reason": LACKS}
+        half = float(ndtri((1 + self.level) / 2)) * float(spread) ** 0.5
+        name = "sandwich" if one is None else "sandwich-pairs"
+        interval = Interval(float(middle) - half, float(middle) + half, name, self.level)
+        return {"std_error": error, "interval": interval}
+
+    # -- parts ------------------------------------------------------------------------------------
+
+    def parts(self) -> dict[str, Any]:
+        """Discrimination, calibration and net benefit, as far as there are any."""
+        measures, event = self.measured(), self.of_event
+        parts: dict[str, Any] = {}
+
+        def of(part: str) -> dict[str, Measured]:
+            return {word: one for word, one in measures.items() if MEASURES[word].part == part}
+
+        if event is not None:
+            parts["discrimination"] = Discrimination.of(
+                self.held, self.honest, event.label, of("discrimination")
+            )
+        if self.ranks_only:
+            return parts
+        notes: tuple[str, ...] = ()
+        if self.sure:
+            notes = (OVERLAP if self.jackknife is None else OF_ALL_ROWS,)
+        label = None if event is None else event.label
+        parts["calibration"] = SmoothCalibration.of(
+            self.honest, label, of("calibration"), self._curve(), notes
+        )
+        if event is not None:
+            parts["net_benefit"] = self._net_benefit(event)
+        return parts
+
+    def _curve(self) -> CalibrationCurve | str:
+        """The curve of held-out rows beside the others, or why there is none."""
+        if isinstance(self.curve, str):
+            return self.curve
+        return CalibrationCurve.of(
+            self.curve,
+            self.honest,
+            self.profile.grid,
+            apparent=self.profile.curve(self.optimism.apparent),
+            corrected=self.profile.curve(self.optimism.corrected),
+            confidence_level=self.level,
+            sure=self.sure,
+        )
+
+    def _net_benefit(self, event: Event) -> NetBenefit:
+        corrected = self.profile.net_benefit(self.optimism.corrected)
+        return NetBenefit.of(
+            self.honest,
+            self.wishes.thresholds,
+            event=event.label,
+            apparent=self.profile.net_benefit(self.optimism.apparent),
+            corrected=corrected if np.isfinite(corrected).all() else None,
+            confidence_level=self.level,
+            sure=self.sure,
+            notes=(OVERLAP,),
+        )
+
+
+DEPENDENT = (
+    "rows that were taken near each other may depend on each other: losses of rows and the AUC "
+    "have intervals that count it, and nothing else has an interval or a band."
+)
+IN_TIME = (
+    "the rows were tested in the order of time, and a row may depend on those before it: losses of "
+    "rows have intervals that count it, and nothing else has an interval or a band."
+)
+
+
+def _answers_of_all(run: HonestRun) -> np.ndarray:
+    """What the model of all rows says of these rows: that of the search, or one more fit."""
+    problem, request = run.problem, run.problem.richest
+    assert request is not None  # else there is nothing to rate
+    if run.model is not None:
+        ask = ASK[request.response]
+        return np.asarray(getattr(run.model, ask)(problem.data.X))
+    n = problem.data.n_rows
+    only = np.array([run.best])
+    return problem.asking().answers(one_fit(n, np.arange(n)), request, only).values[0]
+
+
+ASK = {"probability": "predict_proba", "score": "decision_function", "value": "predict"}
+
+
+def _or_none(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None
+
+
+@dataclass(frozen=True)
+class RatedParts:
+    """The parts by name, why others are missing, and notes.
+
+    `own` is what the model of all rows says of them, `samples` what those of bootstrap samples say.
+    `run` knows the answers that were asked for again.
+    """
+
+    run: HonestRun
+    parts: Mapping[str, Any]
+    missing: Mapping[str, str]
+    notes: tuple[str, ...] = ()
+    own: np.ndarray | None = None
+    samples: Resampled | None = None
+
+
+def rated_parts(run: HonestRun, held: HeldOut, wishes: Wishes, event: Event | None) -> RatedParts:
+    """Discrimination, calibration and net benefit of an event, or why there are none."""
+    why = _why_not(run, held, event)
+    if why is not None:
+        return RatedParts(run, {}, dict.fromkeys(RATED, why))
+    rating = Rating(run, held, wishes, event)
+    parts, missing = rating.parts(), {}
+    if event is None:
+        missing = {"discrimination": NO_EVENT, "net_benefit": NO_EVENT}
+    if rating.ranks_only:
+        why = NO_PROBABILITIES.format(run.problem.family.name)
+        missing = {"calibration": why, "net_benefit": why}
+    return RatedParts(rating.run, parts, missing, tuple(rating.notes), rating.own, rating.samples)
+
+
+def _why_not(run: HonestRun, held: HeldOut, event: Event | None) -> str | None:
+    """Why these parts do not exist, or None."""
+    data = run.problem.data
+    if data.task == "regression":
+        if held.answers.ndim == 1:
+            return None
+        return f"it is of one target, and y has {held.answers.shape[1]}: validate one at a time."
+    if event is None:
+        return (
+            f"it is defined for two outcomes, and y has {data.n_classes} classes: name the one "
+            f"that is the event, such as positive={data.label(1)!r}; the others are the rest."
+        )
+    if run.problem.richest is None:
+        return "the model gives neither probabilities nor decision values."
+    return None

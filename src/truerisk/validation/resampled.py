@@ -1,0 +1,115 @@
+"""Bootstrap samples in which the whole procedure, tuning and fit, is done anew."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from truerisk.core.contracts import Request, Streams
+from truerisk.core.errors import Refusal, TrueRiskWarning
+from truerisk.core.plan.plan import Plan
+from truerisk.core.plan.samples import times_drawn
+from truerisk.core.present import seconds as in_words
+from truerisk.core.progress import stage
+from truerisk.core.table.data import Data
+from truerisk.core.warned import warn
+from truerisk.methods.bootstrap import Bootstrap
+from truerisk.run.outer_splits import testing_method, usual_word
+from truerisk.run.run import compute
+from truerisk.validation.honest import HonestRun, asking_besides
+from truerisk.validation.wishes import NOT_ROW_BY_ROW
+
+__all__ = ["Resampled", "resampled"]
+
+LONG = 60.0  # seconds that deserve a word before they pass
+
+
+@dataclass(frozen=True)
+class EveryClass(Bootstrap):
+    """Bootstrap samples that hold every class: in another one less can be fitted, or nothing."""
+
+    def plan(self, data: Data, streams: Streams) -> Plan:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", TrueRiskWarning)  # a note says how many are left out
+            plan = super().plan(data, streams)
+        if data.task != "classification":
+            return plan
+        times = times_drawn(plan, np.arange(plan.n_questions))
+        drawn = times @ np.eye(data.n_classes)[data.class_codes]
+        whole = np.flatnonzero((drawn > 0).all(axis=1))
+        if not len(whole):
+            raise Refusal(f"no bootstrap sample holds {_all_of(data.n_classes)}.")
+        return plan.only(whole)
+
+
+def _all_of(n_classes: int) -> str:
+    return "both outcomes" if n_classes == 2 else f"all {n_classes} classes"
+
+
+@dataclass(frozen=True, eq=False)
+class Resampled:
+    """What models of bootstrap samples answer about all rows.
+
+    `times[b, i]` is how often sample b holds row i, `answers[b]` what its model says of all rows.
+    `n_left_out` samples are not among them: those that lack a class, and those whose model failed.
+    """
+
+    times: np.ndarray
+    answers: np.ndarray
+    n_left_out: int
+    n_fits: int
+
+    def __iter__(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        return zip(self.times, self.answers, strict=True)
+
+
+def resampled(
+    run: HonestRun, wanted: Request, replicates: int, samples: Any, seed: int
+) -> Resampled:
+    """Tune and fit in every sample, and ask each model about all rows.
+
+    The samples are drawn with `seed`, groups whole, or given. Refused where the procedure cannot be
+    repeated in a sample, and where rows depend on others that a sample would draw apart.
+    """
+    if run.problem.data.dependent:
+        raise Refusal(f"a bootstrap sample draws single rows, {NOT_ROW_BY_ROW}")
+    problem = replace(run.problem, seed=seed, interval=None, scores={})
+    n_samples = replicates if samples is None else max(len(samples), 1)
+    method: Any = EveryClass("bootstrap", n_samples, samples)
+    if len(problem.family) > 1:
+        method = testing_method(method, run.asked.select_by, usual_word(problem.data))
+    _warn_of_hours(run, n_samples)
+    with stage("bootstrap"):
+        told = compute(asking_besides(problem, wanted), method)
+    found = told.evaluation.answers
+    if found is None:
+        raise Refusal(f"'{told.method.word}' keeps no answers about single rows.")
+    answers = next(one for one in (found, *found.also) if one.response == wanted.response)
+    plan, fine = answers.plan, answers.answered[0]
+    questions = np.flatnonzero(fine)
+    if not len(questions):
+        raise Refusal("the procedure failed in every bootstrap sample.")
+    values = np.array([answers.of(int(q))[0] for q in questions])
+    return Resampled(
+        times_drawn(plan, questions), values, n_samples - len(questions), told.evaluation.n_fits
+    )
+
+
+def _warn_of_hours(run: HonestRun, n_samples: int) -> None:
+    """A forecast, by what the honest run took for its fits."""
+    problem, inside = run.problem, 0
+    if len(problem.family) > 1:
+        inside = run.asked.select_by.plan(problem.data, Streams(problem.seed)).n_fits
+    n_fits = n_samples * (1 + inside * len(problem.family))
+    expected = run.risk.seconds / max(run.risk.n_fits, 1) * n_fits
+    if expected > LONG:
+        warn(
+            f"{n_samples} bootstrap samples of the whole procedure will take about "
+            f"{in_words(expected)}: fewer replicates= give a coarser correction, replicates=0 "
+            "none, and executor= spreads the fits.",
+            TrueRiskWarning,
+        )

@@ -1,0 +1,234 @@
+r"""Whether a model would be the same on other rows: its features and its predictions.
+
+Whether several fits selected the same features is told by Nogueira's index and its interval.
+Row i of Z marks which of d features the i-th of M fits selected; :math:`\hat p_f` is the share of
+fits that selected feature f, :math:`k_i` the number that fit i selected and :math:`\bar k` their
+mean. The index is
+
+.. math::
+    \hat\Phi = 1 - \frac{\frac{1}{d} \sum_f \frac{M}{M-1} \hat p_f (1 - \hat p_f)}
+                        {\frac{\bar k}{d} \left(1 - \frac{\bar k}{d}\right)},
+
+1 where all fits selected the same and 0, on average, where each draws its features at random.
+With :math:`c = \frac{\bar k}{d} (1 - \frac{\bar k}{d})` and
+
+.. math::
+    \hat\Phi_i = \frac{1}{c} \left[\frac{1}{d} \sum_f z_{if} \hat p_f - \frac{k_i \bar k}{d^2} +
+      \frac{\hat\Phi}{2} \left(\frac{2 k_i \bar k}{d^2} - \frac{k_i}{d} - \frac{\bar k}{d} +
+      1\right)\right]
+
+its variance is :math:`\frac{4}{M^2} \sum_i (\hat\Phi_i - \bar\Phi)^2`, and the interval is normal.
+
+Nogueira S, Sechidis K, Brown G (2018). On the stability of feature selection algorithms. Journal
+of Machine Learning Research 18(174):1–54. Twice :math:`\hat\Phi_i` is, up to a constant, what a
+little more weight on fit i does to the index; the authors' Python program agrees, and their R
+program, with a minus before :math:`\hat\Phi/2`, where all fits select equally many features.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+
+from truerisk.core import present
+from truerisk.core.displays import displays
+from truerisk.core.errors import Refusal
+from truerisk.core.interval import Interval
+from truerisk.core.records import UNWRITTEN, Column, Count, Range, Record, Size
+from truerisk.core.results import frame_of
+from truerisk.core.table.rows import column_names, n_columns
+from truerisk.methods.parts.procedure import by_fit
+from truerisk.models.stated.selected_features import selected_features
+from truerisk.validation.honest import HonestRun
+from truerisk.validation.outcomes import Event
+from truerisk.validation.prediction_stability import (
+    PredictionStability,
+    moves_of_pairs,
+    moves_of_samples,
+)
+from truerisk.validation.resampled import Resampled
+
+__all__ = ["FeatureStability", "ModelStability", "stability_index", "stability_of"]
+
+MOST_SHOWN = 20
+SHARED = (
+    "the interval takes the fits as independent, as those of bootstrap samples are; fits of one "
+    "cross-validation share most of their rows and agree more than fits to new data would."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureStability(Record):
+    """``selected[i, f]``: whether the i-th model uses feature f, and Nogueira's index of that.
+
+    `shares` are those of the models that selected each feature, `n_selected` says how many features
+    each model selected; `selected` is not written. `index` is 1 where all models selected the same
+    and 0 where they agree as random choices do; it is None where nothing was selected, and `reason`
+    says so.
+    """
+
+    schema: ClassVar[str] = "truerisk.feature-stability/1"
+
+    names: Annotated[tuple[str, ...], Column("features")]
+    shares: Annotated[np.ndarray, Column("features", numbers=Range(0, 1))]
+    n_selected: Annotated[np.ndarray, Column(kind="i8")]
+    n_models: Count
+    index: float | None = None
+    std_error: Size | None = None
+    interval: Interval | None = None
+    reason: str | None = None
+    n_fits: Count = 0
+    selected: np.ndarray | None = field(default=None, repr=False, metadata=UNWRITTEN)
+
+    @classmethod
+    def of(
+        cls,
+        selected: np.ndarray,
+        names: tuple[str, ...],
+        *,
+        confidence_level: float = 0.95,
+        n_fits: int = 0,
+    ) -> FeatureStability:
+        """From the features of each model.
+
+        >>> marks = np.array([[1, 1, 0, 0], [1, 1, 0, 0], [1, 0, 1, 0]], dtype=bool)
+        >>> found = FeatureStability.of(marks, ("a", "b", "c", "d"))
+        >>> round(found.index, 4), found.shares.round(2).tolist()
+        (0.3333, [1.0, 0.67, 0.33, 0.0])
+        """
+        found = stability_index(selected)
+        counts = selected.mean(axis=0), selected.sum(axis=1), len(selected)
+        if isinstance(found, str):
+            return cls(names, *counts, reason=found, n_fits=n_fits, selected=selected)
+        from scipy.special import ndtri
+
+        index, error = found
+        half = float(ndtri((1 + confidence_level) / 2)) * error
+        interval = Interval(index - half, min(1.0, index + half), "nogueira", confidence_level)
+        return cls(names, *counts, index, error, interval, n_fits=n_fits, selected=selected)
+
+    @property
+    def order(self) -> np.ndarray:
+        """The features from the most often selected on; equals as they stand in X."""
+        return np.argsort(-self.shares, kind="stable")
+
+    @property
+    def counts(self) -> np.ndarray:
+        """How many models selected each feature."""
+        return np.rint(self.shares * self.n_models).astype(int)
+
+    def frame(self) -> Any:
+        """A line for each feature, the most often selected first."""
+        order = self.order
+        return frame_of(
+            {
+                "feature": [self.names[f] for f in order],
+                "selected": self.counts[order].tolist(),
+                "share": self.shares[order].tolist(),
+            }
+        )
+
+    def plot(self, ax: Any = None) -> Any:
+        """How often each feature was selected (needs matplotlib)."""
+        return displays.load("selected-features")(self, ax=ax)
+
+    def __str__(self) -> str:
+        counts, m = self.counts, self.n_models
+        shown = self.order[:MOST_SHOWN]
+        rows = [[present.clean(self.names[f], 40), f"{counts[f]} of {m}"] for f in shown]
+        rest = len(self.names) - len(shown)
+        more = [f"and {rest} further features"] if rest else []
+        return "\n".join([present.text_table(["feature", "selected"], rows), *more, self.said])
+
+    @property
+    def said(self) -> str:
+        """The index with its interval, or why there is none, in a sentence."""
+        if self.index is None or self.interval is None:
+            return f"no stability index: {self.reason}"
+        sure = f"{present.number(self.index)} {self.interval}"
+        return f"stability of the selection {sure} (Nogueira et al. 2018); {SHARED}"
+
+
+def stability_index(selected: np.ndarray) -> tuple[float, float] | str:
+    """The index and its standard error, or a sentence on why there is none.
+
+    >>> marks = np.array([[1, 1, 0, 0], [1, 1, 0, 0], [1, 0, 1, 0]], dtype=bool)
+    >>> [round(number, 4) for number in stability_index(marks)]
+    [0.3333, 0.1814]
+    """
+    z = np.asarray(selected, dtype=float)
+    m, d = z.shape
+    if m < 2:
+        return "one fit alone shows no stability: it takes two or more."
+    shares, sizes = z.mean(axis=0), z.sum(axis=1) / d
+    size = float(sizes.mean())
+    if size == 0:
+        return "no fit selected a feature: there is nothing to agree on."
+    if size == 1:
+        return f"every fit used all {d} features: nothing was selected."
+    chance = size * (1 - size)
+    index = 1 - m / (m - 1) * float((shares * (1 - shares)).mean()) / chance
+    each = z @ shares / d - sizes * size + index / 2 * (2 * sizes * size - sizes - size + 1)
+    variance = 4 / m**2 * float((((each - each.mean()) / chance) ** 2).sum())
+    return index, variance**0.5
+
+
+@dataclass(frozen=True, eq=False)
+class ModelStability(Record):
+    """What the models of the outer splits share; a part that is None is `missing` for a reason."""
+
+    features: FeatureStability | None = None
+    predictions: PredictionStability | None = None
+    missing: Mapping[str, str] = field(default_factory=dict)
+
+    def with_names(self, names: tuple[str, ...]) -> ModelStability:
+        """The features by the names of the columns, where X was an array that has none."""
+        if self.features is None or len(self.features.names) != len(names):
+            return self
+        return replace(self, features=replace(self.features, names=names))
+
+    def __str__(self) -> str:
+        parts = [str(one) for one in (self.features, self.predictions) if one is not None]
+        said = [f"{name}: {why}" for name, why in self.missing.items()]
+        return "\n\n".join([*parts, *said])
+
+
+def stability_of(
+    run: HonestRun,
+    event: Event | None = None,
+    own: np.ndarray | None = None,
+    samples: Resampled | None = None,
+) -> ModelStability:
+    """Of the features that the outer splits selected, and of single predictions of the `event`.
+
+    Where the procedure was repeated in bootstrap `samples`, their models' predictions of all rows
+    are held against `own`, those of the model of all rows; else those of held-out rows move.
+    """
+    missing: dict[str, str] = {}
+    features = predictions = None
+    try:
+        features = _features(run)
+    except Refusal as refusal:
+        missing["features"] = str(refusal)
+    try:
+        predictions = moves_of_samples(event, own, samples) or moves_of_pairs(run, event)
+    except Refusal as refusal:
+        missing["predictions"] = str(refusal)
+    return ModelStability(features, predictions, missing)
+
+
+def _features(run: HonestRun) -> FeatureStability:
+    """The winners of the outer splits, fitted again, say which columns they use."""
+    problem, plan = run.problem, run.answered.told[0].plan
+    count = n_columns(problem.data.X)
+    if count is None:
+        raise Refusal("X has no columns: no features were selected.")
+    names = column_names(problem.data.X) or [f"column {j}" for j in range(count)]
+    held_out = np.unique(plan.fit[~plan.own_rows])
+    models = run.asked.asking_winners().models(plan, by_fit(plan, run.winners), held_out)
+    selected = np.array([selected_features(model, count) for model in models])
+    level = problem.confidence_level
+    return FeatureStability.of(selected, tuple(names), confidence_level=level, n_fits=len(selected))

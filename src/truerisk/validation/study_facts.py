@@ -1,0 +1,334 @@
+"""What data and computation tell of a study, for whoever fills in a checklist.
+
+Among it is how tested rows lie to those of training.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from truerisk.core import present
+from truerisk.core.identity import PIPELINE, is_a
+from truerisk.core.interval import Interval
+from truerisk.core.plan.leaks import cut_groups, leaks_in_time, tested_by_neighbours
+from truerisk.core.plan.order import is_ordered
+from truerisk.core.plan.plan import Plan
+from truerisk.core.table.columns import is_missing
+from truerisk.core.table.rows import column_arrays, column_names, n_columns
+from truerisk.core.visible import visible
+from truerisk.validation.calibration import SmoothCalibration
+from truerisk.validation.discrimination import Discrimination
+from truerisk.validation.honest import HonestRun
+from truerisk.validation.net_benefit import NetBenefit
+from truerisk.validation.outcomes import HeldOut
+from truerisk.validation.resampled import Resampled
+from truerisk.validation.stability import ModelStability
+from truerisk.validation.subgroups import Subgroups
+
+__all__ = ["CURVE", "SLOPE", "Rated", "StudyFacts", "TestedOn", "facts_of"]
+
+SLOPE, CURVE = "slope", "flexible curve"  # what sentences call them
+
+TestedOn = Literal["", "later", "below", "among", "apart", "near"]
+"""What rows a model was tested on: any; later ones, or below its own in the table; with times on
+both sides of its own; of places that it had not seen; next to its own."""
+
+
+@dataclass(frozen=True)
+class Rated:
+    """A measure that has a value: its name, its part, and the word of its interval, if any."""
+
+    name: str
+    part: str = ""
+    interval: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudyFacts:
+    """Counts of the rows and words for what was done.
+
+    `class_counts` are the rows of each class, empty for numbers. `n_gaps` counts the cells without
+    a value and `n_rows_with_gaps` their rows, None where X does not tell. `imputed` says that a
+    step of the model fills gaps, so that it is fitted inside the folds; `steps` are the names of
+    all steps, the learner the last. `measures` are what the performance was told by, and
+    `corrected` how many bootstrap samples corrected it for optimism. `n_tested` rows were tested,
+    of the classes `tested_counts`; None where all were. `n_cut` rows were tested by models that saw
+    others of their group. `by_level` are the losses told of subgroups, and `shrunken` those columns
+    of which they are drawn to their mean. `dependent` rows have times or places.
+    """
+
+    n_rows: int
+    n_columns: int | None
+    class_counts: Mapping[str, int] = field(default_factory=dict)
+    n_gaps: int | None = None
+    n_rows_with_gaps: int = 0
+    imputed: bool = False
+    selects: bool = False
+    n_groups: int | None = None
+    n_cut: int = 0
+    dependent: bool = False
+    n_tested: int | None = None
+    tested_counts: Mapping[str, int] = field(default_factory=dict)
+    tested_on: TestedOn = ""
+    weighted: bool = False
+    steps: tuple[str, ...]
+    n_settings: int
+    setting: str
+    chosen_by: str
+    tested_by: str
+    response: str
+    risk: str
+    measures: tuple[Rated, ...] = ()
+    confidence_level: float = 0.95
+    subgroups: tuple[str, ...] = ()
+    by_level: tuple[Rated, ...] = ()
+    shrunken: tuple[str, ...] = ()
+    too_small: tuple[str, ...] = ()
+    corrected: int = 0
+    stability: str | None = None
+    seed: int = 0
+    n_fits: int = 0
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def n_rarest(self) -> int | None:
+        """Rows of the rarest class, None for numbers."""
+        return min(self.class_counts.values(), default=None)
+
+    @property
+    def rarest_per_column(self) -> float | None:
+        """Rows of the rarest class, or all rows where y holds numbers, per column of X."""
+        if not self.n_columns:
+            return None
+        n = self.n_rows if self.n_rarest is None else self.n_rarest
+        return n / self.n_columns
+
+    @property
+    def calibrated(self) -> bool:
+        """Whether calibration is among the measures."""
+        return any(one.part == "calibration" for one in self.measures)
+
+    @property
+    def n_untested(self) -> int:
+        """Rows that no model was tested on."""
+        return 0 if self.n_tested is None else self.n_rows - self.n_tested
+
+    @property
+    def learner(self) -> str:
+        """The last step."""
+        return self.steps[-1]
+
+
+def _tested_counts(held: HeldOut) -> tuple[int, dict[str, int]]:
+    """How many rows were tested, and how many of each class, as y names them."""
+    rows, first = np.unique(held.rows, return_index=True)
+    if held.classes is None:
+        return len(rows), {}
+    each = np.bincount(held.truth[first], minlength=held.n_classes).tolist()
+    names = map(str, held.classes.tolist())
+    return len(rows), dict(zip(names, each, strict=True))
+
+
+def _n_cut(run: HonestRun) -> int:
+    """Rows that were tested by models that saw others of their group."""
+    return len(cut_groups(run.problem.data, _plan(run)))
+
+
+def _tested_on(run: HonestRun) -> TestedOn:
+    """What the splits did, whatever their method is called; times before places."""
+    data, plan = run.problem.data, _plan(run)
+    if data.time is not None:
+        return "among" if len(leaks_in_time(data, plan)) else "later"
+    if data.block is None:
+        return "below" if is_ordered(plan) and _falls(plan) else ""
+    if data.places is None:  # labels are groups: a row may be beside one of another label
+        return "" if _n_cut(run) else "apart"
+    near, n_tested = tested_by_neighbours(data, plan)
+    if run.testing.outer_method.respects_space:
+        return "apart"
+    return "near" if 2 * len(near) > n_tested else ""
+
+
+def _falls(plan: Plan) -> bool:
+    """Whether every tested row stands in the table below all that its model learned from."""
+    return all(
+        plan.train_rows(int(plan.fit[q]))[0][-1] < plan.test_rows(q)[0][0]
+        for q in range(plan.n_questions)
+    )
+
+
+def _plan(run: HonestRun) -> Plan:
+    return run.answered.told[0].plan
+
+
+RESPONSES = {
+    "probability": "a probability of every class",
+    "score": "a decision value",
+    "value": "a number",
+    "label": "a class",
+}
+IMPUTERS = ("sklearn.impute:SimpleImputer", "sklearn.impute:KNNImputer")
+SHOWN = ("truerisk", "sklearn", "numpy", "python")
+
+
+def facts_of(
+    run: HonestRun,
+    held: HeldOut,
+    parts: Mapping[str, Any],
+    subgroups: Subgroups | None,
+    stability: ModelStability,
+    samples: Resampled | None,
+) -> StudyFacts:
+    """By the run, its held-out answers and the parts that there are, by name."""
+    problem, risk = run.problem, run.risk
+    data, family = problem.data, problem.family
+    model = family.make(run.best)
+    gaps, (n_tested, tested) = _gaps(data.X), _tested_counts(held)
+    counts = {}
+    if data.task == "classification":
+        each = np.bincount(data.class_codes, minlength=data.n_classes).tolist()
+        counts = {visible(str(data.label(code))): n for code, n in enumerate(each)}
+    return StudyFacts(
+        n_rows=data.n_rows,
+        n_columns=n_columns(data.X),
+        class_counts=counts,
+        n_gaps=None if gaps is None else int(gaps.sum()),
+        n_rows_with_gaps=0 if gaps is None else int(gaps.any(axis=1).sum()),
+        imputed=any(_imputes(one) for one in _inside(model)),
+        selects=any(hasattr(one, "get_support") for one in _inside(model)),
+        n_groups=None if data.groups is None else len(np.unique(data.groups)),
+        n_cut=_n_cut(run),
+        dependent=data.dependent,
+        n_tested=n_tested,
+        tested_counts=tested,
+        tested_on=_tested_on(run),
+        weighted=data.sample_weight is not None,
+        steps=_steps(model),
+        n_settings=len(family),
+        setting=present.params_text(family.candidates[run.best]),
+        chosen_by=run.asked.select_by.word,
+        tested_by=run.testing.word,
+        response=next(said for one, said in RESPONSES.items() if one in run.told),
+        risk=str(risk).splitlines()[0],
+        measures=_told_measures(run, parts),
+        confidence_level=problem.confidence_level,
+        subgroups=() if subgroups is None else subgroups.columns,
+        by_level=_losses_by_level(subgroups),
+        shrunken=_shrunken_columns(subgroups),
+        too_small=() if subgroups is None else subgroups.too_small,
+        corrected=0 if samples is None else len(samples.times),
+        stability=_stability(stability),
+        seed=problem.seed,
+        n_fits=risk.n_fits,
+        versions={name: risk.versions[name] for name in SHOWN if name in risk.versions},
+    )
+
+
+def _inside(model: Any) -> list[Any]:
+    """The model and everything that it is made of, in parts of tables, too."""
+    return [model, *model.get_params(deep=True).values()]
+
+
+def _imputes(step: Any) -> bool:
+    """The iterative imputer is experimental, and its class is not to be named before it is made."""
+    return is_a(step, *IMPUTERS) or hasattr(step, "initial_strategy")
+
+
+def _all_steps(model: Any) -> Iterator[Any]:
+    if not is_a(model, PIPELINE):
+        yield model
+        return
+    for _, step in model.steps:
+        yield from _all_steps(step)
+
+
+def _steps(model: Any) -> tuple[str, ...]:
+    steps = (step for step in _all_steps(model) if step is not None)
+    return tuple(
+        step if isinstance(step, str) else present.clean(type(step).__name__, 40) for step in steps
+    )
+
+
+def _gaps(X: Any) -> np.ndarray | None:
+    """Which cells have no value; None where X is no table of cells."""
+    if column_names(X) is not None:
+        columns = [np.asarray(column).tolist() for column in column_arrays(X)]
+        return np.array([[is_missing(cell) for cell in column] for column in columns]).T
+    if hasattr(X, "tocsr") or getattr(X, "ndim", 0) != 2:
+        return None
+    cells = np.asarray(X)
+    if cells.dtype.kind == "f":
+        return np.isnan(cells)
+    if cells.dtype.kind != "O":
+        return np.zeros(cells.shape, dtype=bool)
+    return np.array([[is_missing(cell) for cell in row] for row in cells.tolist()])
+
+
+def _stability(stability: ModelStability) -> str | None:
+    predictions = stability.predictions
+    if predictions is None:
+        return None
+    moved = present.number(predictions.mape)
+    return f"Predictions moved by {moved} on average between models of other training rows."
+
+
+RANKS = {"auc": "AUC", "average-precision": "average precision"}
+ERRORS = {"brier": "Brier score", "squared": "squared error"}
+LINE = {"slope": SLOPE, "intercept": "intercept"}
+POINTWISE = "pointwise"
+
+
+def _told_measures(run: HonestRun, parts: Mapping[str, Any]) -> tuple[Rated, ...]:
+    """The loss, and of the parts that there are what has a value."""
+    loss = run.problem.loss.word
+    found = [Rated(loss, interval=_word(run.risk.interval))]
+    found += [one for part in parts.values() for one in _of_part(part) if one.name != loss]
+    known = {ERRORS.get(loss), RANKS.get(loss)}  # the loss once more, by another name
+    return tuple(one for one in found if one.name not in known)
+
+
+def _of_part(part: Any) -> Iterator[Rated]:
+    if isinstance(part, Discrimination):
+        yield from _measured(part, RANKS, "discrimination")
+    elif isinstance(part, SmoothCalibration):
+        yield from _measured(part, LINE, "calibration")
+        if part.curve is not None:
+            band = None if part.curve.low is None else POINTWISE
+            yield Rated(CURVE, "calibration", band)
+        yield from _measured(part, ERRORS, "")
+    elif isinstance(part, NetBenefit):
+        yield Rated("net benefit", interval=None if part.low is None else POINTWISE)
+
+
+def _measured(
+    part: Discrimination | SmoothCalibration, names: Mapping[str, str], title: str
+) -> Iterator[Rated]:
+    for word, name in names.items():
+        one = part.measures.get(word)
+        if one is not None and one.honest is not None:
+            yield Rated(name, title, _word(one.interval))
+
+
+def _losses_by_level(subgroups: Subgroups | None) -> tuple[Rated, ...]:
+    """The losses that are told of subgroups, each with the interval of its levels."""
+    risks = () if subgroups is None else subgroups.risks
+    words = ({_word(level.interval) for level in one.levels} - {None} for one in risks)
+    return tuple(
+        Rated(one.loss, interval=min(sure, default=None, key=str))
+        for one, sure in zip(risks, words, strict=True)
+    )
+
+
+def _shrunken_columns(subgroups: Subgroups | None) -> tuple[str, ...]:
+    """The columns of which some level is drawn to the mean of all."""
+    risks = () if subgroups is None else subgroups.risks
+    levels = (level for one in risks for level in one.levels if level.shrunken is not None)
+    return tuple(dict.fromkeys(level.subgroup.column for level in levels))
+
+
+def _word(interval: Interval | None) -> str | None:
+    return None if interval is None else interval.method

@@ -1,0 +1,341 @@
+"""Each score in every subgroup: values, simultaneous intervals, shrunken values, reasons.
+
+`Levels` are columns that part the rows: the level of each row, a missing one as its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+
+from truerisk.core import present
+from truerisk.core.arguments import even_array, shown
+from truerisk.core.displays import displays
+from truerisk.core.errors import BadArgument, BadData, UnknownName
+from truerisk.core.interval import Interval
+from truerisk.core.present import clean
+from truerisk.core.records import Count, Record, Share, Size
+from truerisk.core.registry import of_word
+from truerisk.core.results import frame_of
+from truerisk.core.scale import OwnScale, Scale
+from truerisk.core.table.columns import is_missing
+from truerisk.core.table.rows import column_arrays, column_names, n_columns, take_columns
+
+__all__ = ["FEWEST", "MISSING", "Levels", "Subgroup", "SubgroupRisks", "Subgroups", "levels_of"]
+
+FEWEST = 10  # rows or groups of a level, and rows of either class where a score needs both
+
+
+@dataclass(frozen=True)
+class Subgroup:
+    """The rows of one level: how many, and the events among them where y has two classes."""
+
+    column: str
+    level: str
+    n_rows: Count
+    n_events: Count | None = None
+
+    @property
+    def shown(self) -> str:
+        """The level as a line of a table names it."""
+        return f"{self.column} = {self.level}" if self.column else self.level
+
+
+@dataclass(frozen=True)
+class SubgroupRisk:
+    """One loss in one subgroup; `value` is None where it has too few rows, and `reason` says so.
+
+    The `interval` holds together with those of all other subgroups. `shrunken` is the value drawn
+    to the mean of its column's levels, on a scale on which their noise does not depend on their
+    size; `kept` is the share of its own value in it.
+    """
+
+    subgroup: Subgroup
+    value: float | None = None
+    std_error: Size | None = None
+    interval: Interval | None = None
+    shrunken: float | None = None
+    kept: Share | None = None
+    reason: str | None = None
+    perfect: float | None = None
+
+    @property
+    def own_scale(self) -> OwnScale:
+        """Value and interval as people state them: a score as a score."""
+        return Scale(self.perfect).shown(self.value, self.interval)
+
+    @property
+    def own_shrunken(self) -> float | None:
+        """The shrunken value on the same scale."""
+        return Scale(self.perfect).value(self.shrunken)
+
+
+@dataclass(frozen=True)
+class SubgroupRisks:
+    """One loss in all subgroups, beside all rows together.
+
+    `quantile` is the number of standard errors at which all intervals hold together. `spreads` are,
+    for each column with three levels or more, the standard deviation between its levels that noise
+    does not explain.
+    """
+
+    loss: str
+    whole: SubgroupRisk
+    levels: tuple[SubgroupRisk, ...]
+    quantile: float | None = None
+    spreads: Mapping[str, float] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    positive: Any = None
+
+    @property
+    def named_loss(self) -> str:
+        """The loss, with the class that it speaks of."""
+        return present.of_class(self.loss, self.positive)
+
+
+@dataclass(frozen=True)
+class Subgroups(Record):
+    """Every loss in every level of the columns that were asked for.
+
+    Intervals hold together for all levels of all columns, loss by loss, with the probability
+    `confidence_level`; that of all rows stands alone. ``subgroups["auc"]`` are the lines of a loss.
+    """
+
+    schema: ClassVar[str] = "truerisk.subgroups/1"
+
+    risks: tuple[SubgroupRisks, ...]
+    confidence_level: Share
+    notes: tuple[str, ...] = ()
+
+    def __getitem__(self, loss: str) -> SubgroupRisks:
+        return of_word(loss, {one.loss: one for one in self.risks})
+
+    def __iter__(self) -> Iterator[str]:
+        return (one.loss for one in self.risks)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that were asked for."""
+        levels = self.risks[0].levels if self.risks else ()
+        return tuple(dict.fromkeys(one.subgroup.column for one in levels))
+
+    @property
+    def too_small(self) -> tuple[str, ...]:
+        """Levels without a value of some loss."""
+        lacking = (r.subgroup.shown for one in self.risks for r in one.levels if r.value is None)
+        return tuple(dict.fromkeys(lacking))
+
+    def frame(self) -> Any:
+        """A line for each loss and level, that of all rows first."""
+        lines = [(one.named_loss, risk) for one in self.risks for risk in (one.whole, *one.levels)]
+        return frame_of(
+            {
+                "loss": [loss for loss, _ in lines],
+                "column": [r.subgroup.column for _, r in lines],
+                "level": [r.subgroup.level for _, r in lines],
+                "rows": [r.subgroup.n_rows for _, r in lines],
+                "events": [r.subgroup.n_events for _, r in lines],
+                "risk": [r.value for _, r in lines],
+                "std_error": [r.std_error for _, r in lines],
+                "low": [r.interval and r.interval.low for _, r in lines],
+                "high": [r.interval and r.interval.high for _, r in lines],
+                "shrunken": [r.shrunken for _, r in lines],
+                "reason": [r.reason for _, r in lines],
+            }
+        )
+
+    def plot(self, loss: str | None = None, ax: Any = None) -> Any:
+        """A forest plot of one loss, the first by default (needs matplotlib)."""
+        risks = self.risks[0] if loss is None else self[loss]
+        return displays.load("subgroups")(risks, ax=ax)
+
+    def __str__(self) -> str:
+        tables = [f"{_title(one)}\n{present.text_table(HEAD, _rows(one))}" for one in self.risks]
+        said = [f"note: {note}" for note in self.all_notes]
+        return "\n\n".join([*tables, *(["\n".join(said)] if said else [])])
+
+    def _repr_html_(self) -> str:
+        return "".join(present.html_table(_title(one), HEAD, _rows(one)) for one in self.risks)
+
+    @property
+    def all_notes(self) -> tuple[str, ...]:
+        """What is to be said of all losses, then of single ones."""
+        return tuple(dict.fromkeys((*self.notes, *(n for one in self.risks for n in one.notes))))
+
+
+HEAD = ["subgroup", "rows", "events", "value", "interval", "shrunken", "why not"]
+
+
+def _title(risks: SubgroupRisks) -> str:
+    name = present.clean(risks.named_loss, 60)
+    return name if risks.whole.perfect is None else f"{name} (larger is better)"
+
+
+def _rows(risks: SubgroupRisks) -> list[list[str]]:
+    rows = []
+    for one in (risks.whole, *risks.levels):
+        own, events = one.own_scale, one.subgroup.n_events
+        rows.append(
+            [
+                one.subgroup.shown,
+                str(one.subgroup.n_rows),
+                "–" if events is None else str(events),
+                present.number(own.value),
+                str(own.interval or "–"),
+                present.number(one.own_shrunken),
+                one.reason or "",
+            ]
+        )
+    return rows
+
+
+MISSING = "missing"
+UNNAMED = "missing (no value)"  # beside a level that is called "missing"
+MOST_LEVELS = 30
+LARGE = 1e16  # whole numbers below are written out
+
+
+@dataclass(frozen=True, eq=False)
+class Levels:
+    """The `names` of a column's levels, and for each row the number of its own.
+
+    Rows without a value are a level of their own, the last; `n_missing` counts them.
+    """
+
+    column: str
+    names: tuple[str, ...]
+    codes: np.ndarray
+    n_missing: int = 0
+
+    @classmethod
+    def of(cls, column: str, values: Any, n_rows: int) -> Levels:
+        """Those of a column of values, in their order, or a sentence on what is wrong with it."""
+        name = clean(column, 40)
+        cells = even_array(f"subgroup column {name!r}", values, "give every row a level")
+        if cells.shape != (n_rows,):
+            raise BadData(
+                f"subgroup column {name!r} has shape {cells.shape}: give one level for each of "
+                f"{n_rows} rows."
+            )
+        held = cells.tolist()
+        gaps = np.array([is_missing(cell) for cell in held], dtype=bool)
+        texts = ["" if gap else _text(cell) for cell, gap in zip(held, gaps, strict=True)]
+        present = [
+            (cell, text) for cell, text, gap in zip(held, texts, gaps, strict=True) if not gap
+        ]
+        names = _ordered(present)
+        names += [MISSING if MISSING not in names else UNNAMED] if gaps.any() else []
+        if len(names) < 2:
+            raise BadData(
+                f"subgroup column {name!r} has one level only, {clean(names[0], 40)!r}: there is "
+                "nothing to compare."
+            )
+        if len(names) > MOST_LEVELS:
+            raise BadData(
+                f"subgroup column {name!r} has {len(names)} levels, and {MOST_LEVELS} can be "
+                "compared: cut numbers into ranges (pandas.cut), or join rare levels."
+            )
+        place = {text: code for code, text in enumerate(names)}
+        codes = np.array(
+            [len(names) - 1 if gap else place[text] for text, gap in zip(texts, gaps, strict=True)]
+        )
+        return cls(name, tuple(clean(text, 40) for text in names), codes, int(gaps.sum()))
+
+    @property
+    def note(self) -> str | None:
+        """How many rows have no value, and which level they are."""
+        if not self.n_missing:
+            return None
+        rows = "row has" if self.n_missing == 1 else "rows have"
+        return f"{self.n_missing} {rows} no '{self.column}': they are the level '{self.names[-1]}'."
+
+
+def levels_of(subgroups: Any, X: Any, n_rows: int) -> tuple[Levels, ...]:
+    """The columns that a user names of X, or gives as an array, a mapping or a frame.
+
+    >>> levels_of({"sex": ["f", "m", None]}, None, 3)[0].names
+    ('f', 'm', 'missing')
+    """
+    return tuple(Levels.of(name, values, n_rows) for name, values in _columns(subgroups, X))
+
+
+def _columns(subgroups: Any, X: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(subgroups, Mapping) and not subgroups:
+        raise BadArgument("subgroups={} names no column: name one, or leave the argument out.")
+    if isinstance(subgroups, Mapping):
+        yield from ((str(name), values) for name, values in subgroups.items())
+    elif isinstance(subgroups, str | Integral):
+        yield from _named([subgroups], X)
+    elif isinstance(subgroups, list | tuple):
+        yield from _named(subgroups, X)
+    elif (names := column_names(subgroups)) is not None:
+        yield from zip(names, column_arrays(subgroups), strict=True)
+    elif getattr(subgroups, "ndim", None) == 1:
+        yield str(getattr(subgroups, "name", None) or "subgroup"), subgroups
+    elif getattr(subgroups, "ndim", None) == 2 and not hasattr(subgroups, "tocsr"):
+        yield from ((f"column {j}", column) for j, column in enumerate(np.asarray(subgroups).T))
+    else:
+        raise BadArgument(
+            f"subgroups={shown(subgroups)}: name columns of X, or give an array with one level "
+            "for each row, a frame, or a dict of such arrays."
+        )
+
+
+def _named(asked: Sequence[Any], X: Any) -> Iterator[tuple[str, Any]]:
+    """Columns of X by name, or by number where they have none."""
+    if not asked:
+        raise BadArgument("subgroups=[] names no column: name one, or leave the argument out.")
+    names, count = column_names(X), n_columns(X)
+    if (repeated := next((one for one in asked if list(asked).count(one) > 1), None)) is not None:
+        raise BadArgument(
+            f"subgroups names column {shown(repeated)} more than once. A list names columns of X: "
+            "for one level a row give an array, or a dict {name: array}."
+        )
+    for one in asked:
+        if isinstance(one, str) and names is not None:
+            if one not in names:
+                raise UnknownName(
+                    f"subgroups: X has no column {clean(one, 40)!r}; it has "
+                    f"{clean(', '.join(names), 160)}."
+                )
+            yield one, column_arrays(X)[names.index(one)]
+        elif isinstance(one, Integral) and count is not None:
+            if not 0 <= int(one) < count:
+                raise UnknownName(f"subgroups: X has no column {one}; it has {count}, from 0 on.")
+            yield names[int(one)] if names else f"column {one}", _number(X, int(one))
+        else:
+            raise BadArgument(
+                f"subgroups names {shown(one)}, and X has columns without names: give their "
+                "numbers, or arrays with one level for each row, as a dict {name: array}."
+            )
+
+
+def _number(X: Any, column: int) -> np.ndarray:
+    if column_names(X) is not None:
+        return column_arrays(X)[column]
+    cells = take_columns(X, np.array([column]))
+    cells = cells.toarray() if hasattr(cells, "toarray") else np.asarray(cells)
+    return np.asarray(cells[:, 0])
+
+
+def _text(cell: Any) -> str:
+    """Its text; of a number the short one, unless another number has the same."""
+    if not isinstance(cell, float):
+        return str(cell)
+    if cell.is_integer() and abs(cell) < LARGE:
+        return str(int(cell))
+    short = f"{cell:g}"
+    return short if float(short) == cell else repr(cell)
+
+
+def _ordered(present: list[tuple[Any, str]]) -> list[str]:
+    """The distinct texts in the order of their values, or of the texts where these have none."""
+    first = {text: cell for cell, text in present}
+    try:
+        return sorted(first, key=lambda text: first[text])
+    except TypeError:
+        return sorted(first)

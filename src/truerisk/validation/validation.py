@@ -1,0 +1,157 @@
+"""`Validation`: what a reviewer of a model asks, and how its parts come about."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, TypedDict
+
+import numpy as np
+
+from truerisk.core import present
+from truerisk.core.displays import displays
+from truerisk.core.records import UNWRITTEN, Count, Record
+from truerisk.core.results import RiskEstimate
+from truerisk.core.writing import also_written
+from truerisk.validation.calibration import SmoothCalibration
+from truerisk.validation.checklist import Checklist
+from truerisk.validation.discrimination import Discrimination
+from truerisk.validation.honest import HonestRun
+from truerisk.validation.measures import Measured
+from truerisk.validation.net_benefit import NetBenefit
+from truerisk.validation.outcomes import Event, HeldOut
+from truerisk.validation.rating import rated_parts
+from truerisk.validation.stability import ModelStability, stability_of
+from truerisk.validation.study_facts import facts_of
+from truerisk.validation.subgroup_risks import subgroups_of
+from truerisk.validation.subgroups import Subgroups
+from truerisk.validation.wishes import Wishes
+
+__all__ = ["PARTS", "ValidatedRows", "Validation", "rows_of", "validation_of"]
+
+PARTS = {
+    "discrimination": "Discrimination",
+    "calibration": "Calibration",
+    "net_benefit": "Net benefit",
+    "subgroups": "Subgroups",
+    "stability": "Stability",
+    "checklist": "Checklist",
+}
+
+
+class ValidatedRows(TypedDict):
+    """What was validated on: held-out rows, those in which the event came, groups."""
+
+    n_rows: Count
+    event: Any
+    n_events: Count | None
+    n_repetitions: Count
+    n_groups: Count | None
+
+
+@dataclass(frozen=True, eq=False)
+class Validation(Record):
+    """What out-of-fold answers say of a model, part by part.
+
+    `risk` is the honest risk of the procedure and `held_out` the answers that all parts read, which
+    are not written; `rows` counts them. `event` is the code of the class that stands against the
+    others, None where there is none. A part that cannot be told is None, and `missing` says why in
+    a sentence. `given` are the arguments of the call, as they were typed.
+    """
+
+    schema: ClassVar[str] = "truerisk.validation/1"
+
+    risk: RiskEstimate
+    rows: ValidatedRows
+    held_out: HeldOut | None = field(default=None, repr=False, metadata=UNWRITTEN)
+    event: int | None = field(default=None, metadata=UNWRITTEN)
+    discrimination: Discrimination | None = None
+    calibration: SmoothCalibration | None = None
+    net_benefit: NetBenefit | None = None
+    subgroups: Subgroups | None = None
+    stability: ModelStability | None = None
+    checklist: Checklist | None = None
+    missing: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    given: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    @property
+    def parts(self) -> dict[str, Record]:
+        """The parts that there are, by name."""
+        return {name: part for name in PARTS if (part := getattr(self, name)) is not None}
+
+    def with_names(self, names: tuple[str, ...]) -> Validation:
+        """Where X was an array, which has no names of columns: those of the file it came from."""
+        named = None if self.stability is None else self.stability.with_names(names)
+        return replace(self, stability=named)
+
+    def measure(self, word: str) -> Measured | None:
+        """The measure of that word, if there is one."""
+        return next((one for one in self._measures if one.word == word), None)
+
+    @property
+    def n_samples(self) -> int:
+        """How many bootstrap samples there were at most."""
+        return max((one.n for one in self._measures), default=0)
+
+    @property
+    def _measures(self) -> list[Measured]:
+        parts = [part for part in (self.discrimination, self.calibration) if part is not None]
+        return [one for part in parts for one in part.measures.values()]
+
+    def to_html(self, path: Any = None) -> str:
+        """One HTML page that needs nothing else, also written to `path` where one is given."""
+        return also_written(path, lambda: str(displays.load("validation-page")(self)))
+
+    def __str__(self) -> str:
+        blocks, rows = [str(self.risk)], self.rows
+        if rows["event"] is not None:
+            event = present.clean(str(rows["event"]), 60)
+            blocks.append(f"event: {event}, in {rows['n_events']} of {rows['n_rows']} rows")
+        for name, title in PARTS.items():
+            part = getattr(self, name)
+            if part is not None:
+                blocks.append(f"{title}\n{part}")
+            elif name in self.missing:
+                blocks.append(f"{title}: {self.missing[name]}")
+        return "\n\n".join(blocks + [f"note: {note}" for note in self.notes])
+
+
+def rows_of(held: HeldOut, code: int | None) -> ValidatedRows:
+    """The counts of held-out answers; `code` is that of the event."""
+    event = None
+    distinct, first = np.unique(held.rows, return_index=True)
+    if code is not None and held.classes is not None:
+        event = present.plain(held.classes[code])
+    return {
+        "n_rows": len(distinct),
+        "event": event,
+        "n_events": None if event is None else int((held.truth[first] == code).sum()),
+        "n_repetitions": held.n_repetitions,
+        "n_groups": None if held.groups is None else len(np.unique(held.groups)),
+    }
+
+
+def validation_of(run: HonestRun, wishes: Wishes) -> Validation:
+    """What there is to say; of bootstrap samples alone further tuned models are made."""
+    event = Event.named(wishes.positive, run.problem.data)
+    held_out = HeldOut.of(run.answered, run.problem.data)
+    found = rated_parts(run, held_out, wishes, event)
+    run = found.run
+    by_level = None if wishes.columns is None else subgroups_of(run, wishes.columns, event)
+    stability = stability_of(run, event, found.own, found.samples)
+    code = None if event is None else event.code
+    return Validation(
+        risk=run.risk,
+        rows=rows_of(held_out, code),
+        held_out=held_out,
+        event=code,
+        subgroups=by_level,
+        stability=stability,
+        checklist=Checklist.of(
+            facts_of(run, held_out, found.parts, by_level, stability, found.samples)
+        ),
+        missing=found.missing,
+        notes=found.notes,
+        **found.parts,
+    )

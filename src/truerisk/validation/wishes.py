@@ -1,0 +1,131 @@
+"""What is asked of a validation besides model and rows, checked before anything is fitted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from inspect import signature
+from typing import Any
+
+import numpy as np
+
+from truerisk.core.arguments import as_array, check_clip, check_count, shown
+from truerisk.core.errors import BadArgument, Refusal, UnknownName
+from truerisk.core.registry import closest
+from truerisk.core.table.data import Data
+from truerisk.resampling.samples import given_samples
+from truerisk.validation.outcomes import Event
+from truerisk.validation.subgroups import Levels, levels_of
+
+__all__ = ["NOT_ROW_BY_ROW", "Wishes"]
+
+NOT_ROW_BY_ROW = "and these rows depend on those before or beside them."
+
+
+@dataclass(frozen=True, eq=False)
+class Wishes:
+    """Event, thresholds, bootstrap samples, subgroups, and how near to 0 and 1 is too near.
+
+    `columns` are the subgroups' levels, None where none were asked for.
+    """
+
+    thresholds: np.ndarray
+    clip: float | None
+    replicates: int
+    samples: Any
+    seed: int
+    positive: Any = None
+    columns: tuple[Levels, ...] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        X: Any,
+        data: Data,
+        seed: int,
+        *,
+        positive: Any = None,
+        subgroups: Any = None,
+        thresholds: Any = None,
+        clip: Any = None,
+        replicates: Any = 0,
+        samples: Any = None,
+    ) -> Wishes:
+        """As a user writes them, or a sentence on the one that is wrong."""
+        check_count("replicates", replicates, least=0)
+        if data.classes is None:
+            _refuse_of_numbers(thresholds=thresholds, clip=clip)
+        if samples is not None:
+            if data.dependent:
+                raise Refusal(f"samples= are drawn row by row, {NOT_ROW_BY_ROW}")
+            given_samples(samples, data)  # which refuses what is no array of row numbers
+        wishes = cls(
+            thresholds=_thresholds(thresholds),
+            clip=_clip(clip),
+            replicates=replicates,
+            samples=samples,
+            seed=seed,
+            positive=positive,
+            columns=None if subgroups is None else levels_of(subgroups, X, data.n_rows),
+        )
+        Event.named(positive, data)  # which is known before anything is fitted
+        return wishes
+
+    @classmethod
+    def planned(
+        cls, given: Any, X: Any, data: Data, seed: int, positive: Any = None
+    ) -> Wishes | None:
+        """True, or words of `validate` with their values; None where none is wanted."""
+        if given is None or given is False:
+            return None
+        if given is not True and not isinstance(given, Mapping):
+            raise BadArgument(
+                f"validate={shown(given)}: give True, or words of tr.validate with their values, "
+                "such as {'subgroups': 'sex', 'replicates': 50}."
+            )
+        words = {"positive": positive} | ({} if given is True else dict(given))
+        for name in words:
+            if name not in WORDS:
+                raise UnknownName(
+                    f"validate={shown(given)}: there is no word {shown(name)}"
+                    f"{closest(name, WORDS) or '.'} "
+                    f"Known: {', '.join(WORDS)}."
+                )
+        return cls.of(X, data, seed, **words)
+
+
+WORDS = tuple(
+    name for name, one in signature(Wishes.of).parameters.items() if one.kind is one.KEYWORD_ONLY
+)
+
+
+def _refuse_of_numbers(**given: Any) -> None:
+    """Refuse what speaks of probabilities, where y holds numbers."""
+    for name, value in given.items():
+        if value is not None:
+            raise Refusal(
+                f"{name}={shown(value)} speaks of probabilities, and y holds numbers: leave it out."
+            )
+
+
+def _thresholds(given: Any) -> np.ndarray:
+    """Probabilities from which one treats, ascending; 0.01, 0.02, ... 0.99 by default."""
+    if given is None:
+        return np.arange(1, 100) / 100
+    try:
+        found = np.unique(as_array(given, np.float64))
+    except ValueError:
+        found = np.empty(0)
+    if found.ndim != 1 or not len(found) or not ((found >= 0) & (found < 1)).all():
+        raise BadArgument(
+            f"thresholds={shown(given)}: give probabilities from which one treats, 0 ≤ t < 1."
+        )
+    return found
+
+
+def _clip(given: Any) -> float | None:
+    """How near to 0 and 1 probabilities may come."""
+    if given is None:
+        return None
+    check_clip(given)
+    return float(given)

@@ -1,0 +1,126 @@
+"""Checklists say what data and computation tell, and leave the rest open."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from truerisk.validation.checklist import Checklist
+from truerisk.validation.study_facts import Rated, StudyFacts
+
+FACTS = StudyFacts(
+    n_rows=200,
+    n_columns=8,
+    class_counts={"no": 150, "yes": 50},
+    n_gaps=0,
+    steps=("StandardScaler", "LogisticRegression"),
+    n_settings=3,
+    setting="C=1",
+    chosen_by="10-fold",
+    tested_by="pairs (10-fold)",
+    response="a probability of every class",
+    risk="risk 0.2",
+    measures=(Rated("zero-one", interval="beta-cv"),),
+    versions={"truerisk": "1"},
+)
+NOBODY = ("3a", "6b", "8a", "17", "18a", "19", "25", "1.1", "2.3", "3.3", "4.3", "4.6")
+
+
+def answers(facts: StudyFacts) -> dict[str, str | None]:
+    return {item.number: item.answer for item in Checklist.of(facts).items}
+
+
+def test_every_item_of_both_guidelines_is_there():
+    """TRIPOD+AI has 27 items, 52 with their parts; PROBAST has 20 questions in four domains."""
+    items = Checklist.of(FACTS).items
+    tripod = [item.number for item in items if item.guideline == "TRIPOD+AI"]
+    probast = [item.number for item in items if item.guideline == "PROBAST"]
+    assert (len(tripod), len(set(tripod))) == (52, 52)
+    assert {number.rstrip("abcdefg") for number in tripod} == {str(n) for n in range(1, 28)}
+    assert [sum(n.startswith(f"{d}.") for n in probast) for d in (1, 2, 3, 4)] == [2, 3, 6, 9]
+
+
+def test_what_no_program_knows_stays_open():
+    """Setting, outcome, ethics, money and meaning are open whatever the data are."""
+    found = answers(FACTS)
+    assert all(found[number] is None for number in NOBODY)
+    assert {item.number for item in Checklist.of(FACTS).open_questions} >= set(NOBODY)
+    assert "open, and yours to answer: 1, 2, 3a" in str(Checklist.of(FACTS))
+
+
+@pytest.mark.parametrize(
+    ("events", "word"), [(79, "no"), (80, "probably"), (159, "probably"), (160, "yes")]
+)
+def test_events_per_column_are_held_against_the_rule(events, word):
+    """Fewer than 10 per column: no; fewer than 20: probably; with 8 columns."""
+    facts = replace(FACTS, class_counts={"no": 900, "yes": events})
+    assert answers(facts)["4.1"].startswith(f"{word} by the rule")
+    assert f"{events / 8:.1f} rows of the rarest class per column" in answers(facts)["10"]
+
+
+@pytest.mark.parametrize(
+    ("facts", "said"),
+    [
+        ({"n_gaps": None}, None),
+        ({"n_gaps": 0}, "no cell without a value"),
+        ({"n_gaps": 7, "n_rows_with_gaps": 5, "imputed": True}, "inside the folds"),
+        ({"n_gaps": 7, "n_rows_with_gaps": 5}, "left to the model"),
+    ],
+)
+def test_gaps_are_told(facts, said):
+    """How many cells, in how many rows, and who deals with them; nothing where X does not say."""
+    found = answers(replace(FACTS, **facts))["11"]
+    assert found is None if said is None else said in found
+
+
+def test_validation_and_tuning_are_told():
+    """The kind of validation, whether tuning is inside, and what corrected for optimism."""
+    slope = Rated("slope", "calibration", "sandwich")
+    measures = (*FACTS.measures, slope)
+    found = answers(replace(FACTS, corrected=200, measures=measures, n_groups=30))
+    assert "pairs (10-fold)" in found["12a"]
+    assert "3 settings compared by 10-fold inside every outer training set" in found["12c"]
+    assert "200 bootstrap samples of the whole procedure" in found["12e"]
+    assert "30 groups stayed whole" in found["12d"]
+    assert found["4.7"].startswith("yes")
+    assert answers(FACTS)["4.7"].startswith("in part")
+    assert "nothing was tuned" in answers(replace(FACTS, n_settings=1))["12c"]
+
+
+def test_subgroups_are_told():
+    """Which columns, and which levels were too small; none asked for is said, not hidden."""
+    facts = replace(FACTS, subgroups=("sex",), too_small=("sex = other",))
+    assert "by sex (too few rows: sex = other)" in answers(facts)["23a"]
+    assert "no subgroups were asked for" in answers(FACTS)["23a"]
+    assert answers(FACTS)["14"] is None
+
+
+def test_numbers_have_no_classes():
+    """Of a regression rows are counted in the place of events."""
+    found = answers(replace(FACTS, class_counts={}))
+    assert "25.0 rows per column" in found["10"]
+    assert found["13"] is None
+    assert found["20a"] == "200 rows"
+
+
+def test_the_paragraph_says_what_was_done():
+    """Rows, predictors, model, tuning, validation, measures, software, seed."""
+    text = Checklist.of(FACTS).methods_text
+    for said in ("200 rows", "8 candidate predictors", "StandardScaler → LogisticRegression",
+                 "3 settings by 10-fold", "pairs (10-fold), with all tuning repeated inside",
+                 "zero-one", "truerisk 1", "seed 0"):  # fmt: skip
+        assert said in text
+    assert "Missing" not in text
+    gaps = replace(FACTS, n_gaps=3, n_rows_with_gaps=2, imputed=True)
+    assert (
+        "(2 participants) were imputed within each training set" in Checklist.of(gaps).methods_text
+    )
+
+
+def test_it_is_written_as_json_and_as_a_frame():
+    """Plain values, a line for each item."""
+    found = Checklist.of(FACTS)
+    assert len(json.loads(json.dumps(found.to_dict()))["items"]) == 72
+    assert len(found.frame()) == 72

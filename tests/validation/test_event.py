@@ -1,0 +1,142 @@
+"""The event: whichever class it is, the numbers are those of that class against the rest."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.naive_bayes import GaussianNB
+from sklearn.svm import LinearSVC
+from tests.support.rms_data import drawn
+
+import truerisk as tr
+from truerisk.core.errors import Refusal, UnknownName
+from truerisk.core.table.data import Data
+from truerisk.validation.outcomes import Event
+
+X, Y, SAMPLES = drawn()
+NAMES = np.where(Y == 1, "well", "ill")  # the event of the table is the first in order
+THREE = np.where(X[:, 2] > 0.8, "c", NAMES)
+SITE = np.arange(len(Y)) % 2
+
+
+def numbers(found):
+    """Every measure, the net benefits, and how far predictions move."""
+    parts = (found.discrimination.measures, found.calibration.measures)
+    told = [
+        value
+        for part in parts
+        for one in part.values()
+        for value in (one.honest, one.std_error, one.apparent, one.training, one.test)
+    ]
+    benefit = found.net_benefit
+    moved = found.stability.predictions
+    return np.array([*map(float, (t for t in told if t is not None)), *benefit.honest,
+                     *benefit.low, moved.mape, *found.calibration.counts.ravel()])  # fmt: skip
+
+
+@pytest.mark.parametrize("model", [GaussianNB(), LogisticRegression(C=np.inf, tol=1e-10)])
+def test_the_first_class_as_event_is_the_second_of_turned_labels(model):
+    """`positive=` the first of two classes gives what y turned around gives."""
+    given = {"samples": SAMPLES[:4], "subgroups": {"site": SITE}}
+    found = tr.validate(model, X, Y, positive=0, **given)
+    turned = tr.validate(model, X, 1 - Y, **given)
+    np.testing.assert_allclose(numbers(found), numbers(turned), atol=1e-6)
+    assert found.rows["event"] == 0
+    assert found.rows["n_events"] == turned.rows["n_events"] == (Y == 0).sum()
+    for one, other in zip(found.subgroups.risks, turned.subgroups.risks, strict=True):
+        for a, b in zip(one.levels, other.levels, strict=True):
+            assert a.subgroup.n_events == b.subgroup.n_events
+            assert a.value == pytest.approx(b.value, abs=1e-9)
+
+
+def test_the_second_class_is_the_event_unless_another_is_named():
+    """And the text says which."""
+    usual = tr.validate(GaussianNB(), X, NAMES, replicates=0)
+    named = tr.validate(GaussianNB(), X, NAMES, replicates=0, positive="well")
+    other = tr.validate(GaussianNB(), X, NAMES, replicates=0, positive="ill")
+    np.testing.assert_array_equal(numbers(usual), numbers(named))
+    assert f"event: well, in {(Y == 1).sum()} of {len(Y)} rows" in str(usual)
+    assert f"event: ill, in {(Y == 0).sum()} of {len(Y)} rows" in str(other)
+    assert other.calibration.event == other.net_benefit.event == "ill"
+
+
+def test_decision_values_turn_their_sign():
+    """The area is the same, and average precision is of the other class."""
+    found = tr.validate(LinearSVC(), X, Y, replicates=0, positive=0)
+    turned = tr.validate(LinearSVC(), X, 1 - Y, replicates=0)
+    for word in ("auc", "average-precision"):
+        assert found.discrimination[word].honest == pytest.approx(
+            turned.discrimination[word].honest
+        )
+
+
+def test_one_of_three_classes_stands_against_the_rest():
+    """Its probability as it is: slope and Brier score are those of the held-out column."""
+    found = tr.validate(GaussianNB(), X, THREE, positive="c", samples=SAMPLES[:3])
+    held = found.held_out
+    assert held.answers.shape[1] == 3
+    p, came = held.answers[:, 0], held.truth == 0
+    assert found.calibration["brier"].honest == pytest.approx(np.mean((p - came) ** 2))
+    own = GaussianNB().fit(X, THREE).predict_proba(X)[:, 0]
+    apparent = np.mean((own - (THREE == "c")) ** 2)
+    assert found.calibration["brier"].apparent == pytest.approx(apparent)
+    assert found.calibration["brier"].n == 3
+    assert found.rows["n_events"] == (THREE == "c").sum()
+    assert found.stability.predictions.event == "c"
+    treated = np.mean(np.where(p >= 0.2, came - ~came * 0.25, 0))
+    at = np.argmin(np.abs(found.net_benefit.thresholds - 0.2))
+    assert found.net_benefit.honest[at] == pytest.approx(treated)
+
+
+def test_a_sample_that_lacks_one_of_three_classes_does_not_count():
+    """Its model could give no probability of that class."""
+    lacking = np.resize(np.flatnonzero(THREE != "c"), len(Y))
+    samples = np.vstack([lacking, SAMPLES[:2]])
+    found = tr.validate(GaussianNB(), X, THREE, positive="well", samples=samples)
+    assert found.calibration["brier"].n == 2
+    assert found.notes[0].startswith("1 bootstrap samples do not count")
+    nothing = tr.validate(GaussianNB(), X, THREE, positive="well", samples=samples[:1])
+    assert "no bootstrap sample holds all 3 classes" in nothing.notes[0]
+
+
+def test_reading_keeps_every_answer():
+    """Labels, probabilities and decision values of two outcomes; the usual event reads nothing."""
+    data = Data.check(X, THREE, task="classification")
+    event = Event.named("ill", data)
+    codes = np.array([0, 1, 2], dtype=np.int8)
+    code = int(np.flatnonzero(data.classes == "ill")[0])
+    assert event.read(codes, "label").tolist() == (codes == code).astype(int).tolist()
+    p = np.array([[0.2, 0.3, 0.5]])
+    assert event.read(p, "probability").tolist() == [[1 - p[0, code], p[0, code]]]
+    assert event.data.classes.tolist() == ["the rest", "ill"]
+    assert Event.named(None, data) is None
+    two = Data.check(X, Y, task="classification")
+    assert Event.named(None, two).read(p, "probability") is p
+
+
+# ---------------------------------------------------------------- bad input
+
+
+@pytest.mark.parametrize("given", ["sick", 1.5, ["ill"], ("a", "b")])
+def test_an_unknown_class_is_named_before_anything_is_fitted(given):
+    """With those that there are."""
+    with pytest.raises(UnknownName, match="is no class of y, which has ill, well"):
+        tr.validate(GaussianNB(), X, NAMES, positive=given)
+
+
+def test_numbers_have_no_event():
+    """A regression has no classes to name."""
+    with pytest.raises(Refusal, match="positive=1 names a class, and y holds numbers"):
+        tr.validate(Ridge(), X, X[:, 0], positive=1)
+    for given in ({"clip": 0.01}, {"thresholds": [0.5]}):
+        with pytest.raises(Refusal, match=r"speaks of probabilities, and y holds numbers"):
+            tr.validate(Ridge(), X, X[:, 0], **given)
+
+
+def test_given_samples_of_rows_in_time_are_refused():
+    """They would be drawn row by row, and the rows depend on each other."""
+    drawn = [np.arange(len(X))]
+    for where in ({"time": np.arange(len(X))}, {"block": np.arange(len(X)) % 8}):
+        with pytest.raises(Refusal, match="samples= are drawn row by row, and these rows depend"):
+            tr.validate(GaussianNB(), X, NAMES, samples=drawn, **where)

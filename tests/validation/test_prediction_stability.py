@@ -1,0 +1,102 @@
+"""How far predictions move: the numbers of Riley and Collins, and which models are compared."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from truerisk.core.family import Family
+from truerisk.run.problem import pose
+from truerisk.run.run import compute
+from truerisk.validation.prediction_stability import PredictionStability, others_of_pairs
+
+RNG = np.random.default_rng(2)
+ROWS = np.arange(50)
+GIVEN = RNG.uniform(size=50)
+OTHERS = np.clip(GIVEN + 0.2 * RNG.standard_normal((8, 50)), 0, 1)
+
+
+def test_the_numbers_are_those_of_plain_loops():
+    """Mean |p_bi − p_i| and the share of models on the other side of the threshold."""
+    found = PredictionStability.of(ROWS, GIVEN, OTHERS, "", event="ill", threshold=0.3)
+    for i in (0, 7, 49):
+        moves = [abs(line[i] - GIVEN[i]) for line in OTHERS]
+        assert found.by_row[i] == pytest.approx(sum(moves) / 8)
+        other = [(line[i] >= 0.3) != (GIVEN[i] >= 0.3) for line in OTHERS]
+        assert found.otherwise[i] == sum(other) / 8
+    assert found.mape == pytest.approx(found.by_row.mean())
+    low, high = found.ranges
+    assert low[3] == pytest.approx(np.percentile(OTHERS[:, 3], 2.5))
+    assert high[3] == pytest.approx(np.percentile(OTHERS[:, 3], 97.5))
+
+
+def test_several_classes_move_by_their_most_probable():
+    """Of each row the probability of its most probable class; another class is a change."""
+    given = np.array([[0.5, 0.3, 0.2], [0.1, 0.2, 0.7]])
+    others = np.array([[[0.2, 0.6, 0.2], [0.1, 0.1, 0.8]]])
+    found = PredictionStability.of(np.arange(2), given, others, "", event="any")
+    assert found.by_row == pytest.approx([0.3, 0.1])
+    assert found.otherwise.tolist() == [1, 0]
+
+
+def test_numbers_have_no_classes():
+    """Of a regression nothing is classified."""
+    found = PredictionStability.of(ROWS, 10 * GIVEN, 10 * OTHERS, "")
+    assert found.otherwise is None
+    assert "classified" not in str(found)
+    assert "otherwise" not in found.frame()
+
+
+def test_it_is_written_as_json():
+    """Plain values, the others by their ranges."""
+    found = PredictionStability.of(ROWS, GIVEN, OTHERS, "said", event="ill")
+    content = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert content["n_models"] == 8
+    assert len(content["low"]) == 50
+    assert content["summary"]["mean absolute prediction error"] == pytest.approx(found.mape)
+
+
+def told(method):
+    """The answers of a logistic regression about held-out rows, and by models that lack more."""
+    X = RNG.normal(size=(61, 2))
+    y = (X[:, 0] + RNG.logistic(size=61) > 0).astype(int)
+    problem = pose(Family.of(LogisticRegression()), X, y, loss="brier")
+    found = compute(problem, method).evaluation
+    return X, y, found.answers, found.shaken
+
+
+def test_further_models_lack_one_fold_more():
+    """Line s: the row's own fold and the s-th after it are left out, by plain fits."""
+    X, y, answers, shaken = told("pairs")
+    rows, places = others_of_pairs(answers, shaken)
+    assert rows.tolist() == list(range(61))
+    fold = np.empty(61, dtype=int)
+    fold[answers.plan.positions[0]] = np.repeat(answers.plan.fold, answers.plan.test_sizes)
+    for s, row in [(0, 0), (2, 17), (3, 60)]:
+        seen = (fold != fold[row]) & (fold != (fold[row] + s + 1) % 5)
+        expected = LogisticRegression().fit(X[seen], y[seen]).predict_proba(X[[row]])
+        assert shaken.values[0][places[s, row]] == pytest.approx(expected[0], abs=1e-3)
+
+
+def test_rows_that_are_tested_twice_have_no_line():
+    """Several repetitions give a row several own models."""
+    from truerisk.methods.nested import Pairs
+
+    _, _, answers, shaken = told(Pairs("2x5-fold"))
+    assert others_of_pairs(answers, shaken) is None
+
+
+def test_the_factor_leads_to_models_of_new_rows():
+    """Means of normal rows: moves times √(K − 2) are those between new samples, on average."""
+    rng = np.random.default_rng(0)
+    k, m, moves, own = 10, 9, [], []
+    for _ in range(400):
+        blocks = rng.standard_normal((k - 1, m)).sum(axis=1)
+        whole = blocks.sum() / ((k - 1) * m)
+        without = (blocks.sum() - blocks) / ((k - 2) * m)
+        moves.append(np.abs(without - whole).mean())
+        own.append(abs(whole))  # of a model around its mean over samples, which is 0
+    assert np.mean(moves) * np.sqrt(k - 2) == pytest.approx(np.mean(own), rel=0.1)

@@ -1,0 +1,162 @@
+"""The numbers of a validation: numbers as rms has them, and intervals that count the pairs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeRegressor
+from tests.support.rms_data import REVIEW, drawn
+
+import truerisk as tr
+from truerisk.validation.calibration import Recalibration
+from truerisk.validation.outcomes import Outcomes
+
+X, Y, SAMPLES = drawn()
+AMOUNT = X[:, 0] + X[:, 1] ** 2 / 2 + np.sin(5 * X[:, 2])
+WORDS = ("slope", "intercept", "in-the-large")
+
+
+@pytest.fixture(scope="module")
+def amounts():
+    """Least squares on the samples that R was given."""
+    return tr.validate(LinearRegression(), X, AMOUNT, samples=SAMPLES)
+
+
+@pytest.mark.parametrize(
+    ("place", "word"), [(0, "explained"), (1, "squared"), (2, "intercept"), (3, "slope")]
+)
+def test_numbers_are_those_of_validate_ols(amounts, place, word):
+    """index.orig, training, test, optimism, index.corrected and n of rms."""
+    one = amounts.calibration[word]
+    told = [one.apparent, one.training, one.test, one.optimism, one.corrected, one.n]
+    assert told == pytest.approx(REVIEW["ols"][place], abs=1e-9)
+
+
+def test_held_out_numbers_are_those_of_the_held_out_rows(amounts):
+    """R² and line of the answers that the validation keeps; the squared error is the risk."""
+    held = amounts.held_out
+    slope, intercept = np.polyfit(held.answers, held.truth, 1)
+    assert amounts.calibration["slope"].honest == pytest.approx(slope)
+    assert amounts.calibration["intercept"].honest == pytest.approx(intercept)
+    left = np.mean((held.truth - held.answers) ** 2)
+    assert amounts.calibration["explained"].honest == pytest.approx(1 - left / AMOUNT.var())
+    assert amounts.calibration["squared"].honest == pytest.approx(amounts.risk.value)
+    assert amounts.calibration["squared"].interval == amounts.risk.interval
+    curve = amounts.calibration.curve
+    assert (curve.low < curve.observed).all()
+    assert (curve.observed < curve.high).all()
+    assert amounts.calibration.counts.sum() == 120
+
+
+def test_numbers_have_subgroups_and_stability(amounts):
+    """The squared error by level, and moves of the models of samples about that of all rows."""
+    site = np.arange(120) % 3
+    found = tr.validate(LinearRegression(), X, AMOUNT, replicates=0, subgroups={"site": site})
+    held, squared = found.held_out, found.subgroups["squared"]
+    for one, code in zip(squared.levels, range(3), strict=True):
+        mine = site[held.rows] == code
+        assert one.value == pytest.approx(np.mean((held.truth - held.answers)[mine] ** 2))
+        assert one.subgroup.n_events is None
+    assert found.stability.predictions.n_models == 4
+    moved = amounts.stability.predictions
+    assert moved.event is None
+    assert moved.given == pytest.approx(LinearRegression().fit(X, AMOUNT).predict(X))
+    first = LinearRegression().fit(X[SAMPLES[0]], AMOUNT[SAMPLES[0]]).predict(X)
+    assert moved.others[0] == pytest.approx(first)
+
+
+def test_another_unit_changes_numbers_as_it_should():
+    """In hundredths, moved by 7: slope, R² and their intervals stay, intercepts follow."""
+    one = tr.validate(LinearRegression(), X, AMOUNT, replicates=0).calibration
+    other = tr.validate(LinearRegression(), X, 100 * AMOUNT + 7, replicates=0).calibration
+    assert other["explained"].honest == pytest.approx(one["explained"].honest)
+    for end in ("low", "high"):
+        ends = [getattr(part["slope"].interval, end) for part in (one, other)]
+        assert ends[0] == pytest.approx(ends[1])
+        large = [getattr(part["in-the-large"].interval, end) for part in (one, other)]
+        assert 100 * large[0] == pytest.approx(large[1])
+    assert other.curve.observed == pytest.approx(100 * one.curve.observed + 7)
+
+
+def test_equal_answers_have_no_line_and_no_curve():
+    """A stump without a split: the sentence says so, and the risk is there."""
+    found = tr.validate(DecisionTreeRegressor(min_samples_leaf=119), X, AMOUNT, replicates=0)
+    few = tr.validate(DecisionTreeRegressor(max_depth=1), X, AMOUNT, replicates=0)
+    assert found.calibration["slope"].honest is not None  # the means of the folds differ
+    assert few.calibration["slope"].interval is not None
+    own = Outcomes.of(AMOUNT, np.zeros(120), link=_identity())
+    with pytest.raises(ValueError, match="all answers are equal: there is no slope"):
+        Recalibration.of(own)
+    with pytest.raises(ValueError, match="all values of y are equal"):
+        Recalibration.of(Outcomes.of(np.ones(120), AMOUNT, link=_identity()))
+
+
+def _identity():
+    from truerisk.validation.calibration_fits import IDENTITY
+
+    return IDENTITY
+
+
+@pytest.mark.parametrize("of_event", [True, False])
+def test_intervals_count_what_leaving_out_a_fold_does(of_event):
+    """By plain loops: the line without fold j, of models that lack a row's own fold and j."""
+    model, y = (GaussianNB(), Y) if of_event else (Ridge(3.0), AMOUNT)
+    found = tr.validate(model, X, y, replicates=0, clip=1e-6 if of_event else None)
+    held = found.held_out
+    fold = np.empty(120, dtype=int)
+    fold[held.rows] = held.fold
+
+    def answers(rows, others):
+        fitted = model.fit(X[others], y[others])
+        return fitted.predict_proba(X[rows])[:, 1] if of_event else fitted.predict(X[rows])
+
+    without = []
+    for j in range(5):
+        told = np.full(120, np.nan)
+        for i in set(range(5)) - {j}:
+            told[fold == i] = answers(fold == i, (fold != i) & (fold != j))
+        kept = fold != j
+        without.append(_line(y[kept], told[kept], of_event))
+    whole = held.answers[:, 1] if of_event else held.answers
+    own = _line(held.truth, whole, of_event)
+    for word in WORDS:
+        measured, left = found.calibration[word], np.array([one[word] for one in without])
+        spread = measured.std_error**2 + 0.8 * ((left - left.mean()) ** 2).sum()
+        middle, half = 2 * own[word] - left.mean(), 1.959963984540054 * spread**0.5
+        ends = (measured.interval.low, measured.interval.high)
+        assert ends == pytest.approx((middle - half, middle + half), rel=1e-6)
+        assert measured.interval.method == "sandwich-pairs"
+
+
+def _line(came, given, of_event):
+    from truerisk.validation.calibration_fits import IDENTITY, LOGIT
+
+    given = np.clip(given, 1e-6, 1 - 1e-6) if of_event else given
+    return Recalibration.of(
+        Outcomes.of(came, given, link=LOGIT if of_event else IDENTITY)
+    ).measures()
+
+
+def test_without_pairs_the_rows_count_alone():
+    """Nested folds: the sandwich of the held-out rows, and a note that says so."""
+    search = tr.HonestSearchCV(GaussianNB(), {"var_smoothing": [1e-9, 0.1]}, outer="5-fold")
+    found = tr.validate(search, X, Y, replicates=0)
+    slope = found.calibration["slope"]
+    assert slope.interval.method == "sandwich"
+    half = 1.959963984540054 * slope.std_error
+    assert slope.interval.high == pytest.approx(slope.honest + half)
+    assert "trained on rows that overlap" in found.calibration.notes[0]
+
+
+def test_what_does_not_exist_without_a_fold_has_no_interval():
+    """One event that is not separated: without its fold the outcomes are, and there is no line."""
+    x = np.arange(120.0)[:, None]
+    y = (x[:, 0] >= 60).astype(int)
+    y[3] = 1
+    found = tr.validate(GaussianNB(), x, y, replicates=0)
+    slope = found.calibration["slope"]
+    assert slope.honest is not None
+    assert slope.interval is None
+    assert "without one of the folds it does not exist" in slope.reason

@@ -1,0 +1,92 @@
+"""Nogueira's index: its value, its variance, and when there is none."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from tests.support.rms_data import REVIEW
+
+from truerisk.validation.stability import stability_index
+
+Z = np.array(
+    [
+        [1, 1, 0, 0, 1, 0],
+        [1, 1, 1, 0, 0, 0],
+        [1, 0, 1, 0, 0, 1],
+        [1, 1, 0, 0, 0, 0],
+        [1, 1, 1, 1, 0, 0],
+    ]
+)
+
+
+def test_it_is_that_of_the_authors():
+    """Index and variance of the authors' program in Python.
+
+    ``getVarianceofStability(Z)`` of github.com/nogueirs/JMLR2018, python/stability/__init__.py.
+    """
+    index, error = stability_index(Z)
+    assert (index, error**2) == pytest.approx((0.2666666666666665, 0.016213333333333333))
+
+
+SETS = (
+    ([[1, 2, 3], [1, 2, 3, 4], [1, 2, 3, 4, 5]], 10),  # the example of stabm's documentation
+    ([[1, 2, 5], [1, 2, 3], [1, 3, 6], [1, 2], [1, 2, 3, 4]], 6),
+    ([[*range(1, 8)], [*range(3, 10)], [*range(2, 7)], [7]], 12),
+)
+
+
+@pytest.mark.parametrize("place", range(3))
+def test_it_is_that_of_stabm(place):
+    """StabilityNogueira of the R package (`tests/support/review_oracles.R`)."""
+    sets, n_features = SETS[place]
+    marks = np.array([[f + 1 in one for f in range(n_features)] for one in sets])
+    assert stability_index(marks)[0] == pytest.approx(REVIEW["nogueira"][place], abs=1e-11)
+
+
+def test_of_sets_of_one_size_it_is_kunchevas_index():
+    """Where all fits select k of d: the mean over pairs of (r − k²/d)/(k − k²/d), r in common."""
+    rng = np.random.default_rng(0)
+    k, d = 3, 8
+    marks = np.array([rng.permutation(d) < k for _ in range(6)])
+    common = [float((a & b).sum()) for a, b in combinations(marks, 2)]
+    assert stability_index(marks)[0] == pytest.approx(
+        np.mean([(r - k**2 / d) / (k - k**2 / d) for r in common])
+    )
+
+
+def test_the_variance_is_that_of_its_derivative():
+    """(M−1)/M times what a little more weight on a fit does to the index, by differences."""
+    m, step = len(Z), 1e-6
+
+    def index(weights: np.ndarray) -> float:
+        shares = weights @ Z
+        size = shares.mean()
+        return 1 - m / (m - 1) * (shares * (1 - shares)).mean() / (size * (1 - size))
+
+    even = np.full(m, 1 / m)
+    moved = [(index((1 - step) * even + step * one) - index(even)) / step for one in np.eye(m)]
+    expected = (m - 1) / m * np.sqrt(np.square(moved).sum()) / m
+    assert stability_index(Z)[1] == pytest.approx(expected, rel=1e-3)
+
+
+def test_agreement_is_one_and_chance_is_none():
+    """The same features in every fit: 1 without error. Drawn at random: 0 on average."""
+    assert stability_index(np.tile(Z[0], (4, 1))) == (1.0, 0.0)
+    rng = np.random.default_rng(1)
+    drawn = [stability_index(rng.random((10, 30)) < 0.3)[0] for _ in range(400)]
+    assert np.mean(drawn) == pytest.approx(0, abs=4 * np.std(drawn) / 20)
+
+
+@pytest.mark.parametrize(
+    ("marks", "why"),
+    [
+        (Z[:1], "one fit alone"),
+        (np.zeros((3, 4)), "no fit selected"),
+        (np.ones((3, 4)), "all 4 features"),
+    ],
+)
+def test_without_a_choice_there_is_no_index(marks, why):
+    """A single fit, no feature and every feature are told in a sentence."""
+    assert why in stability_index(marks)

@@ -1,0 +1,240 @@
+"""The risk of every level: its value, intervals that hold together, levels that are too small."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.metrics import average_precision_score, f1_score, log_loss, roc_auc_score
+
+from truerisk.core.contracts import Terms
+from truerisk.core.family import Family
+from truerisk.core.interval import Interval
+from truerisk.run.problem import pose
+from truerisk.run.run import compute
+from truerisk.validation.subgroup_risks import subgroup_risks
+from truerisk.validation.subgroups import levels_of
+
+N = 240
+RNG = np.random.default_rng(5)
+X = RNG.normal(size=(N, 3))
+Y = (X[:, 0] + RNG.logistic(size=N) > 0).astype(int)
+SITE = np.repeat(["a", "b", "c", "d"], [120, 80, 34, 6])
+EVERY = ("auc", "average-precision", "log", "brier", "f1", "balanced-accuracy")
+
+
+def told(method="pairs", columns=None, loss="zero-one", *, y=Y, model=None, **given):
+    """Each loss by its word: the risks of all levels, and the computation they rest on."""
+    family = Family.of(LogisticRegression() if model is None else model)
+    problem = pose(family, X[: len(y)], y, loss=loss, **given)
+    computed = compute(problem, method)
+    levels = levels_of({"site": SITE} if columns is None else columns, None, len(y))
+    found = {}
+    for name, one in {problem.loss.word: computed, **computed.scores}.items():
+        rests = one.evaluation
+        terms, tested = Terms(0.95, problem.rule), rests.procedure or rests.tested[0]
+        shaken = None if tested.influences is None else tested.influences.shaken
+        data = one.problem.data
+        event = 1 if data.n_classes == 2 else None
+        found[name] = subgroup_risks(
+            rests.answers, shaken, data, one.problem.loss, terms, levels, event
+        )
+    return found, computed
+
+
+def out_of_fold(computed, response):
+    """The single answer to every row."""
+    own = computed.evaluation.answers
+    one = next(a for a in (own, *own.also) if a.response == response)
+    values = np.empty((N, *one.values.shape[2:]))
+    values[one.plan.positions[0]] = one.values[0]
+    return values
+
+
+def test_values_are_those_of_the_rows_of_a_level():
+    """Scikit-learn's score of the out-of-fold answers about the level's rows alone."""
+    found, computed = told(scores=EVERY)
+    labels, probabilities = out_of_fold(computed, "label"), out_of_fold(computed, "probability")
+    scores = out_of_fold(computed, "score")
+    for code, name in enumerate("abc"):
+        mine = name == SITE
+        y, p, s = Y[mine], probabilities[mine], scores[mine]
+        expected = {
+            "zero-one": (labels[mine] != y).mean(),
+            "auc": 1 - roc_auc_score(y, s),
+            "average-precision": 1 - average_precision_score(y, s),
+            "log": log_loss(y, p),
+            "f1": 1 - f1_score(y, labels[mine]),
+        }
+        for word, value in expected.items():
+            risk = found[word].levels[code]
+            assert risk.value == pytest.approx(value), word
+            assert (risk.subgroup.n_rows, risk.subgroup.n_events) == (mine.sum(), y.sum())
+
+
+@pytest.mark.parametrize("loss", ["zero-one", "brier", "log"])
+@pytest.mark.parametrize("method", ["pairs", "5-fold", "3x5-fold"])
+def test_all_rows_as_a_level_have_the_risk_of_the_whole(method, loss):
+    """A loss of rows: value, standard error and interval are those of the estimate."""
+    interval = "log-cv" if loss == "log" else "beta-cv"
+    found, computed = told(method, loss=loss, interval=interval)
+    own = computed.evaluation.procedure or computed.evaluation.tested[0]
+    whole, expected = found[loss].whole, own.read_interval()
+    assert whole.value == pytest.approx(own.value)
+    assert whole.std_error == pytest.approx(own.read_std_error())
+    ends = whole.interval.low, whole.interval.high
+    assert ends == pytest.approx((expected.low, expected.high))
+
+
+def test_intervals_hold_together():
+    """Wider than alone, and as wide as Šidák's where levels are disjoint, up to simulation."""
+    risks = told()[0]["zero-one"]
+    alone = told(columns={"site": np.where(SITE == "a", "a", "rest")})[0]["zero-one"]
+    assert 1.96 < alone.quantile < risks.quantile < 2.4
+    assert alone.levels[0].interval.width < risks.levels[0].interval.width
+
+
+def test_crossed_columns_cost_less_than_as_many_levels():
+    """A column given twice adds no level to be wrong about."""
+    once = told()[0]["zero-one"].quantile
+    twice = told(columns={"site": SITE, "again": SITE})[0]["zero-one"].quantile
+    assert twice == pytest.approx(once, abs=0.02)
+
+
+def test_small_levels_are_named():
+    """Six rows are too few of any loss; a score of both classes needs ten rows of each."""
+    y = Y.copy()
+    y[SITE == "c"] = 0
+    y[np.flatnonzero(SITE == "b")] = np.arange(80) < 4
+    found = told(y=y, scores=("auc",))[0]
+    assert found["zero-one"].levels[3].reason == "6 rows: at least 10 are needed."
+    assert found["zero-one"].levels[2].value is not None
+    auc = found["auc"].levels
+    assert auc[1].reason == "4 of 80 rows are '1': at least 10 of each class are needed."
+    assert auc[2].reason == "no row is '1': at least 10 of each class are needed."
+    assert (auc[2].value, auc[2].interval, auc[2].shrunken) == (None, None, None)
+
+
+def test_levels_of_few_groups_are_named():
+    """Forty rows of one patient are one row."""
+    groups = np.concatenate([np.repeat(np.arange(5), 24), np.arange(120) // 2 + 5])
+    risks = told("5-fold", groups=groups)[0]["zero-one"]
+    assert risks.levels[0].reason == "5 groups of rows: at least 10 are needed."
+    assert risks.levels[1].value is not None
+
+
+def test_shrunken_values_lie_between_level_and_mean():
+    """Three levels with a value are drawn together, the smaller ones further."""
+    risks = told()[0]["zero-one"]
+    given = [one for one in risks.levels if one.value is not None]
+    assert set(risks.spreads) == {"site"}
+    for one in given:
+        assert 0 <= one.kept < 1
+    spread = np.ptp([one.shrunken for one in given])
+    assert spread < np.ptp([one.value for one in given])
+    assert given[0].kept >= given[2].kept
+    two = told(columns={"half": np.arange(N) % 2})[0]["zero-one"]
+    assert [one.shrunken for one in two.levels] == [None, None]
+
+
+def test_a_level_without_an_error_has_an_interval():
+    """No error in 20 rows is no certainty: its interval reaches up, and it is shrunken."""
+    y = (X[:, 0] > 0).astype(int)
+    far = np.argsort(-np.abs(X[:, 0]))
+    site = np.full(N, "near", dtype=object)
+    site[far[:20]], site[far[20:40]] = "far", "between"
+    risks = told(y=y, columns={"site": site})[0]["zero-one"]
+    still = next(one for one in risks.levels if one.subgroup.level == "far")
+    assert (still.value, still.interval.low) == (0, pytest.approx(0, abs=0.01))
+    assert still.interval.high > 0.05
+    assert still.shrunken > 0
+
+
+def test_all_losses_alike_are_no_certainty():
+    """A rule that is always wrong by the same has no spread, and the reason is told."""
+    y = np.arange(N) % 2
+    risks = told("5-fold", y=y, loss="brier", model=DummyClassifier(strategy="prior"))[0]["brier"]
+    assert risks.levels[0].value == pytest.approx(0.25)
+    assert risks.levels[0].interval is None
+    assert "spread is 0" in risks.levels[0].reason
+
+
+def test_without_justification_there_is_no_interval():
+    """Splits forward in time, and losses whose interval nobody calibrated."""
+    from sklearn.model_selection import TimeSeriesSplit
+
+    risks = told(TimeSeriesSplit(5))[0]["zero-one"]
+    assert risks.levels[1].interval is None
+    assert any("ordered" in note for note in risks.notes)
+
+    def largest(y, predicted):
+        return np.abs(y - predicted).max()
+
+    y = X @ [1.0, 0.5, 0.0] + RNG.normal(size=N)
+    found = told("5-fold", y=y, loss=largest, model=LinearRegression())[0]
+    risks = next(iter(found.values()))
+    assert risks.levels[0].value is not None
+    assert risks.levels[0].interval is None
+    assert any("no interval was calibrated" in note for note in risks.notes)
+
+
+@pytest.mark.filterwarnings("ignore:.*given but method")
+@pytest.mark.parametrize(
+    ("method", "given"),
+    [
+        ("5-fold", {"time": np.arange(float(N))}),
+        ("forward-3", {"time": np.arange(float(N))}),
+        ("5-fold", {"block": X[:, :2]}),
+    ],
+)
+def test_rows_that_depend_on_each_other_get_no_interval(method, given):
+    """Of times and places: what holds together rests on independent rows."""
+    risks = told(method, **given)[0]["zero-one"]
+    assert risks.levels[0].value is not None
+    assert {one.interval for one in (risks.whole, *risks.levels)} == {None}
+    assert {one.shrunken for one in risks.levels} == {None}  # which rests on the variance
+    assert any("may depend on each other" in note for note in risks.notes)
+
+
+def test_scorers_and_failed_fits_say_nothing_of_rows():
+    """A scorer rates whole test sets; where a fit failed, some rows have no answer."""
+    from sklearn.metrics import make_scorer
+
+    risks = next(iter(told("5-fold", loss=make_scorer(f1_score, average="micro"))[0].values()))
+    assert "scorer" in risks.levels[0].reason
+    computed = told("5-fold")[1]
+    answers = computed.evaluation.answers
+    failed = replace(answers, answered=np.zeros_like(answers.answered))
+    data, loss = computed.problem.data, computed.problem.loss
+    levels = levels_of({"site": SITE}, None, N)
+    risks = subgroup_risks(failed, None, data, loss, Terms(0.95, computed.problem.rule), levels)
+    assert {one.reason for one in risks.levels} == {"a fit failed, so some rows have no answer."}
+
+
+def test_weights_count():
+    """Rows of weight 0 change no value; a level of nothing else has none."""
+    weight = np.where(np.arange(N) % 3 == 0, 0.0, 1.0)
+    found, computed = told("5-fold", sample_weight=weight)
+    labels = out_of_fold(computed, "label")
+    mine = (SITE == "a") & (weight > 0)
+    assert found["zero-one"].levels[0].value == pytest.approx((labels != Y)[mine].mean())
+    weight[SITE == "c"] = 0
+    risks = told("5-fold", sample_weight=weight)[0]["zero-one"]
+    assert risks.levels[2].reason == "all its rows have a sample_weight of 0."
+    weight[np.flatnonzero(SITE == "c")[:9]] = 1
+    level = told("5-fold", sample_weight=weight)[0]["zero-one"].levels[2]
+    assert (level.subgroup.n_rows, level.reason) == (9, "9 rows: at least 10 are needed.")
+
+
+def test_a_score_is_shown_on_its_own_scale():
+    """AUC and its interval are 1 minus the loss."""
+    one = told(scores=("auc",))[0]["auc"].levels[0]
+    assert one.own_scale.value == pytest.approx(1 - one.value)
+    assert one.own_scale.interval == Interval(
+        1 - one.interval.high, 1 - one.interval.low, one.interval.method,
+        one.interval.confidence_level,
+    )  # fmt: skip
+    assert one.own_shrunken == pytest.approx(1 - one.shrunken)
