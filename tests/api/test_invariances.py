@@ -17,7 +17,7 @@ from tests.support.fitted_once import fitted_once
 
 import truerisk as tr
 from truerisk.core.errors import Refusal
-from truerisk.engines.trees.agreement import closeness
+from truerisk.engines.trees.recipes import closeness
 from truerisk.methods import (
     Blocks,
     Bootstrap,

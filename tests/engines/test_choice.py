@@ -22,8 +22,8 @@ from truerisk.engines import choice
 from truerisk.engines.generic import Generic
 from truerisk.engines.linear import elastic_net
 from truerisk.engines.logistic import stops as logistic
-from truerisk.engines.support_vectors import agreement as svm
-from truerisk.engines.trees import agreement as trees
+from truerisk.engines.support_vectors import stepping as svm
+from truerisk.engines.trees import recipes as trees
 
 X = np.arange(24.0).reshape(12, 2)
 Y = np.arange(12) % 2

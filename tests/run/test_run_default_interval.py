@@ -11,7 +11,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import truerisk as tr
-from truerisk.engines.trees.agreement import closeness
+from truerisk.engines.trees.recipes import closeness
 
 RNG = np.random.default_rng(1)
 X = RNG.normal(size=(60, 3))

@@ -13,7 +13,7 @@ from truerisk.core.family import Family
 from truerisk.core.identity import PIPELINE, is_exactly, is_from, is_plain
 from truerisk.core.table.data import Data
 from truerisk.engines.preparation.apart import why_not_apart
-from truerisk.engines.preparation.chance import may_not_draw
+from truerisk.engines.preparation.by_rows import may_not_draw
 
 __all__ = [
     "Group",

@@ -24,10 +24,9 @@ from tests.engines.closed_forms import (
 
 from truerisk.core.contracts import Request, RunOptions, Streams
 from truerisk.engines.discriminants import scatter
-from truerisk.engines.discriminants.discriminant import LinearDiscriminants
+from truerisk.engines.discriminants.discriminant import SHARE, LinearDiscriminants, ShrunkFit
 from truerisk.engines.discriminants.rule import DiscriminantRule
 from truerisk.engines.discriminants.scatter import Classes
-from truerisk.engines.discriminants.shrunk import SHARE, ShrunkFit
 from truerisk.engines.templates.turned import turned_about_mean
 from truerisk.methods.nested import Pairs
 from truerisk.models import LinearDiscriminant

@@ -16,7 +16,7 @@ from truerisk.core.contracts import Request, Streams
 from truerisk.core.errors import FitFailed
 from truerisk.core.plan.builder import PlanBuilder
 from truerisk.core.plan.plan import ALL
-from truerisk.engines.support_vectors import agreement
+from truerisk.engines.support_vectors import stepping
 from truerisk.engines.support_vectors.svm import SupportVectors
 from truerisk.kernels.svm_steps import products_between, steps_of_each
 
@@ -237,9 +237,9 @@ def test_other_steps_are_refused(monkeypatch):
 
 def test_the_comparison_notices_a_last_bit(monkeypatch):
     """A product that is rounded otherwise, a solver that stops elsewhere: not the same steps."""
-    agreement.takes_the_same_steps.cache_clear()
-    assert agreement.takes_the_same_steps()
-    solve = agreement.stepped
+    stepping.takes_the_same_steps.cache_clear()
+    assert stepping.takes_the_same_steps()
+    solve = stepping.stepped
 
     def off(*arguments):
         told = solve(*arguments)
@@ -247,10 +247,10 @@ def test_the_comparison_notices_a_last_bit(monkeypatch):
         return told
 
     with monkeypatch.context() as patch:
-        patch.setattr(agreement, "stepped", off)
-        agreement.takes_the_same_steps.cache_clear()
-        assert not agreement.takes_the_same_steps()
-    agreement.takes_the_same_steps.cache_clear()
+        patch.setattr(stepping, "stepped", off)
+        stepping.takes_the_same_steps.cache_clear()
+        assert not stepping.takes_the_same_steps()
+    stepping.takes_the_same_steps.cache_clear()
 
 
 def test_a_value_of_exactly_0_is_of_the_second_class(monkeypatch):

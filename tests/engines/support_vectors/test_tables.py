@@ -17,9 +17,8 @@ import truerisk as tr
 from truerisk.core.contracts import Request, Streams
 from truerisk.core.errors import FitFailed
 from truerisk.engines.preparation.prepared import OwnArithmetic
-from truerisk.engines.support_vectors import agreement
-from truerisk.engines.support_vectors.svm import SupportVectors
-from truerisk.engines.support_vectors.tables import Gapped, gamma_of
+from truerisk.engines.support_vectors import stepping
+from truerisk.engines.support_vectors.svm import Gapped, SupportVectors, gamma_of
 from truerisk.kernels import svm_steps
 
 ENGINE = SupportVectors()
@@ -192,7 +191,7 @@ def test_refusals_of_sparse_tables_say_why(monkeypatch):
     assert "too empty" in reason(SVC(), sparse.csr_array((20, 100_000)))
     assert reason(SVC(kernel="precomputed"), X) == "X is sparse."
     assert reason(piped, X) == "X is sparse."
-    agreement.takes_the_same_steps_on_sparse.cache_clear()
-    monkeypatch.setattr(agreement, "in_order", agreement.as_called)
+    stepping.takes_the_same_steps_on_sparse.cache_clear()
+    monkeypatch.setattr(stepping, "in_order", stepping.as_called)
     assert "takes other steps" in reason(SVC(), X)
-    agreement.takes_the_same_steps_on_sparse.cache_clear()
+    stepping.takes_the_same_steps_on_sparse.cache_clear()

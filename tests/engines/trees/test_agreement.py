@@ -10,8 +10,8 @@ import pytest
 import sklearn
 from sklearn.tree import DecisionTreeClassifier
 
-from truerisk.engines.trees import agreement
-from truerisk.engines.trees.agreement import closeness, same_tree
+from truerisk.engines.trees import recipes
+from truerisk.engines.trees.recipes import closeness, same_tree
 from truerisk.kernels.trees import grow_trees
 
 OLD = tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 8)  # their least gap is 0
@@ -40,7 +40,7 @@ def altered(monkeypatch, change):
         arguments, more = change(list(arguments), more) or (arguments, more)
         return grow_trees(*arguments, **more)
 
-    monkeypatch.setattr(agreement, "grow_trees", other)
+    monkeypatch.setattr(recipes, "grow_trees", other)
 
 
 def another_start(arguments, more):
@@ -74,7 +74,7 @@ def test_every_number_counts(monkeypatch, name) -> None:
         array[-1] += 1
         return replace(growth, nodes=replace(growth.nodes, **{name: array}))
 
-    monkeypatch.setattr(agreement, "grow_trees", changed)
+    monkeypatch.setattr(recipes, "grow_trees", changed)
     assert closeness("gini") is None
 
 
@@ -85,7 +85,7 @@ def test_other_leaves_are_a_disagreement(monkeypatch) -> None:
         growth = grow_trees(*arguments, **more)
         return replace(growth, leaves=growth.leaves[::-1])
 
-    monkeypatch.setattr(agreement, "grow_trees", changed)
+    monkeypatch.setattr(recipes, "grow_trees", changed)
     assert closeness("gini") is None
 
 
@@ -102,7 +102,7 @@ def test_a_release_that_fails_otherwise_is_another_one(monkeypatch, error) -> No
 
 def test_without_the_compiled_module_nothing_is_compared(monkeypatch) -> None:
     """The answer is no, and no tree is fitted."""
-    monkeypatch.setattr(agreement, "available", lambda: False)
+    monkeypatch.setattr(recipes, "available", lambda: False)
     monkeypatch.setattr(DecisionTreeClassifier, "fit", None)
     assert closeness("gini") is None
 

@@ -23,8 +23,8 @@ from truerisk.core.table.data import Data
 from truerisk.engines.generic import Generic
 from truerisk.engines.settings import groups_along
 from truerisk.engines.trees import growing
-from truerisk.engines.trees.agreement import closeness
 from truerisk.engines.trees.growing import growing_of
+from truerisk.engines.trees.recipes import closeness
 from truerisk.engines.trees.tree import Trees
 from truerisk.methods.words import as_method
 

@@ -2,13 +2,11 @@
 
 | file | what it holds |
 |---|---|
-| `discriminant.py` | the engine of linear discriminants |
+| `discriminant.py` | the engine of linear discriminants, with every shrinkage |
 | `quadratic.py` | the engine of quadratic discriminants |
 | `fisher.py` | the engine of FisherClassifier |
 | `rule.py` | what settings mean, and which are served |
 | `scatter.py` | class means and scatter, and ways to invert a scatter |
-| `quadratic_shape.py` | the Gaussian of a class for every `reg_param` |
 | `left_out.py` | fits that lack one row |
 | `samples.py` | many samples at once |
-| `shrunk.py` | shrunk fits, also of more columns than rows |
 """

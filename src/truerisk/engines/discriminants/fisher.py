@@ -16,10 +16,10 @@ from truerisk.core.contracts import Request
 from truerisk.core.family import Family
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
+from truerisk.engines.discriminants.left_out import LeftOut
+from truerisk.engines.discriminants.rule import respond, undecided
 from truerisk.engines.discriminants.scatter import FLAT, Root, root_of
 from truerisk.engines.settings import Group
-from truerisk.engines.templates.deciding import respond, undecided
-from truerisk.engines.templates.left_out import LeftOut
 from truerisk.engines.templates.one_pass import OnePass
 from truerisk.engines.templates.task import Shown, Task
 from truerisk.kernels.spectral import EPS

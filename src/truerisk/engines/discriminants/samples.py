@@ -13,9 +13,14 @@ from itertools import pairwise, product
 
 import numpy as np
 
-from truerisk.engines.discriminants.rule import DiscriminantRule, shrinkage_of, spreads
+from truerisk.engines.discriminants.rule import (
+    DiscriminantRule,
+    respond,
+    shrinkage_of,
+    spreads,
+    undecided,
+)
 from truerisk.engines.discriminants.scatter import FLAT
-from truerisk.engines.templates.deciding import respond, undecided
 from truerisk.engines.templates.samples import (
     MOST_PRODUCTS,
     Samples,

@@ -6,9 +6,8 @@
 | `fitted.py` | steps fitted on one train set: what they give of it, and of asked rows |
 | `read_off.py` | settings of a step that are read off one fit of it |
 | `closed/` | steps in closed form: all train sets from what is computed once |
-| `by_rows.py` | steps that give a row the same cells, whichever rows come with it |
+| `by_rows.py` | steps that give a row the same cells, whichever rows come with it; or draw |
 | `prepared.py` | a table as one block of doubles, or the learner's own business |
 | `zeros.py` | sparse tables as dense ones |
-| `chance.py` | whether fitted steps drew random numbers |
 | `magnitude.py` | numbers whose squares, or distances, are numbers |
 """

@@ -6,12 +6,12 @@ how it rounds depends on how many rows there are.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from truerisk.core.identity import is_exactly
+from truerisk.core.identity import entry_of, is_exactly
 
-__all__ = ["is_by_rows"]
+__all__ = ["drew", "is_by_rows", "may_not_draw"]
 
 CELLS = tuple(
     f"sklearn.{place}"
@@ -58,3 +58,41 @@ def _parts(step: Any) -> Iterator[Any]:
     listed = next(getattr(step, name) for place, name in PARTS.items() if is_exactly(step, place))
     yield from (part[1] for part in listed)
     yield getattr(step, "remainder", None)
+
+
+EXACT = ("full", "covariance_eigh")
+UNDECIDED = ("auto", *EXACT)
+
+
+def _pca(step: Any, n_rows: int) -> bool:
+    return getattr(step, "_fit_svd_solver", None) not in EXACT
+
+
+def _quantiles(step: Any, n_rows: int) -> bool:
+    return step.subsample is not None and n_rows > step.subsample
+
+
+def _bins(step: Any, n_rows: int) -> bool:
+    return step.strategy == "kmeans" or _quantiles(step, n_rows)
+
+
+DRAWS: Mapping[str, Callable[[Any, int], bool]] = {
+    "sklearn.decomposition:PCA": _pca,
+    "sklearn.preprocessing:QuantileTransformer": _quantiles,
+    "sklearn.preprocessing:KBinsDiscretizer": _bins,
+}
+
+
+def may_not_draw(step: Any) -> bool:
+    """Whether a step without a seed may turn out, once it is fitted, to have drawn nothing."""
+    solver = getattr(step, "svd_solver", "auto")
+    return entry_of(step, DRAWS) is not None and solver in UNDECIDED
+
+
+def drew(steps: Iterable[Any], n_rows: int) -> bool:
+    """Whether some fitted step that has no seed drew random numbers, fitted on so many rows."""
+    return any(
+        draws(step, n_rows)
+        for step in steps
+        if getattr(step, "random_state", 0) is None and (draws := entry_of(step, DRAWS)) is not None
+    )

@@ -10,8 +10,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from truerisk.core.table.data import Data
-from truerisk.engines.preparation.by_rows import is_by_rows
-from truerisk.engines.preparation.chance import drew
+from truerisk.engines.preparation.by_rows import drew, is_by_rows
 from truerisk.engines.preparation.closed.answering import closed_steps
 from truerisk.engines.preparation.prepared import OwnArithmetic
 

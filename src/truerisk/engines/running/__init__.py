@@ -5,15 +5,11 @@
 | `fitting.py` | one fit of one candidate |
 | `shared_steps.py` | steps before a learner, fitted once for candidates that begin alike |
 | `trie.py` | fitted steps by what they begin with, kept while there is room |
-| `reasons.py` | why a fit failed, in a sentence |
 | `answering.py` | what a fitted model is asked, and its answers as codes or numbers |
 | `asked_once.py` | predictions of each kind made once, however many scores read them |
-| `checked_answers.py` | what answers must be: one for each row, labels of y, probabilities |
-| `stand_ins.py` | models whose answers are known, for scorers to ask |
-| `jobs.py` | many fits, answers put in their place as they come in |
+| `jobs.py` | many fits, answers put in their place, or in a store, as they come in |
 | `copies.py` | learners that split their own rows, on samples that hold rows several times |
 | `listed_draws.py` | drawn train sets one by one, where they are few |
 | `members.py` | forests and bagging: their first members, and members without a row |
-| `stored_fits.py` | fits that a store keeps |
-| `fit_warnings.py` | warnings of a thousand fits, said once |
+| `fit_warnings.py` | warnings of a thousand fits, and why one failed, said once |
 """

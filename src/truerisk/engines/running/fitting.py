@@ -28,11 +28,9 @@ from truerisk.core.table.rows import copied, n_columns, take_columns, take_rows
 from truerisk.engines.running.answering import Enquiry, answer_of, counts_of, enquiries
 from truerisk.engines.running.asked_once import asked_once, asks_plainly
 from truerisk.engines.running.copies import keep_copies_together
-from truerisk.engines.running.fit_warnings import Warned, kept_warnings
-from truerisk.engines.running.members import out_of_bag
-from truerisk.engines.running.reasons import reason_of
+from truerisk.engines.running.fit_warnings import Warned, kept_warnings, reason_of
+from truerisk.engines.running.members import out_of_bag, standing_for
 from truerisk.engines.running.shared_steps import SharedSteps
-from truerisk.engines.running.stand_ins import standing_for
 from truerisk.engines.running.trie import Begun, Tries
 from truerisk.models.stated.degrees_of_freedom import degrees_of_freedom
 from truerisk.models.stated.linear_rule import linear_rule

@@ -15,15 +15,27 @@ from math import ceil, log
 from typing import Any
 
 import numpy as np
+from scipy.special import expit
 
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
 from truerisk.core.identity import is_plain
 from truerisk.engines.running.answering import Enquiry
-from truerisk.engines.running.stand_ins import FixedAnswers, SaidShares
 from truerisk.engines.settings import settings_of
+from truerisk.models.logistic_places import codes_of_scores
 
-__all__ = ["averages", "bagging", "forests", "out_of_bag", "why_no_bags"]
+__all__ = [
+    "FixedAnswers",
+    "SaidOfClasses",
+    "SaidScores",
+    "SaidShares",
+    "averages",
+    "bagging",
+    "forests",
+    "out_of_bag",
+    "standing_for",
+    "why_no_bags",
+]
 
 UNSEEN = 0.01  # so few rows may be expected in every bag where the number of members is advised
 
@@ -235,3 +247,70 @@ def _divided(
     if members.n_classes is not None and not members.is_forest:
         return total / total.sum(axis=1)[:, None]  # as BaggingClassifier has it
     return total / times.reshape(-1, *[1] * (total.ndim - 1))
+
+
+class FixedAnswers:
+    """Answers with labels or values."""
+
+    classes_: np.ndarray | None = None
+
+    def __init__(self, answers: np.ndarray) -> None:
+        self.answers = answers
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The answers."""
+        return self.answers
+
+
+class SaidOfClasses(FixedAnswers):
+    """Answers about classes, which it knows."""
+
+    classes_: np.ndarray
+
+    def __init__(self, answers: np.ndarray, classes: np.ndarray) -> None:
+        super().__init__(answers)
+        self.classes_ = classes
+
+
+class SaidShares(SaidOfClasses):
+    """Answers with probabilities of the classes; its label is that of the largest."""
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """The answers."""
+        return self.answers
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The class of the largest probability, of equal ones the first."""
+        return self.classes_.take(self.answers.argmax(axis=1), axis=0)
+
+
+class SaidScores(SaidOfClasses):
+    """Answers with decision values."""
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """The answers."""
+        return self.answers
+
+
+class SaidDecisions(SaidScores):
+    """Answers with decision values, positive for the second of two classes."""
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The second class where they are for it."""
+        return self.classes_[codes_of_scores(self.answers[:, None])]
+
+
+class SaidLogOdds(SaidDecisions):
+    """Answers with the log-odds of the second of two classes."""
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """The probabilities of both classes, from the log-odds of the second."""
+        return np.column_stack([expit(-self.answers), expit(self.answers)])
+
+
+def standing_for(model: Any, scores: np.ndarray) -> FixedAnswers:
+    """Says these scores as the model would: numbers, decision values or log-odds."""
+    if not hasattr(model, "classes_"):
+        return FixedAnswers(scores)
+    kind = SaidLogOdds if hasattr(model, "predict_proba") else SaidDecisions
+    return kind(scores, np.asarray(model.classes_))

@@ -2,10 +2,7 @@
 
 | file | what it holds |
 |---|---|
-| `svm.py` | the engine |
-| `setting.py` | which settings of SVC it serves |
-| `tables.py` | tables as SVC takes them, dense or sparse, and its gamma |
+| `svm.py` | the engine, and what it is given: settings, tables |
 | `gram.py` | inner products of all rows by SVC's arithmetic, Gram matrices from them |
-| `stepping.py` | where libsvm itself stops, pair by pair, and the votes |
-| `agreement.py` | whether its steps are those of the installed release |
+| `stepping.py` | where libsvm itself stops, pair by pair, and whether it agrees |
 """

@@ -5,14 +5,17 @@ and every train set is a list of its rows. (gamma='scale' is another number in e
 takes a matrix each.)
 
 The answer is SVC's, to the last bit (decision 22): the kernel takes the very steps of libsvm, on
-numbers by the very arithmetic (another one for sparse rows, `tables.py`), and stops where libsvm
+numbers by the very arithmetic (another one for sparse rows), and stops where libsvm
 stops. Once per process it is compared with SVC; where they differ the engine refuses.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
+from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,13 +25,9 @@ from truerisk.core.family import Family
 from truerisk.core.plan.plan import Plan
 from truerisk.core.progress import tell
 from truerisk.core.table.data import Data
-from truerisk.engines.preparation.prepared import OwnArithmetic
-from truerisk.engines.preparation.zeros import is_bearable
+from truerisk.engines.preparation.prepared import OwnArithmetic, dense
+from truerisk.engines.preparation.zeros import as_dense, is_bearable
 from truerisk.engines.settings import Group, groups_along, settings_of
-from truerisk.engines.support_vectors.agreement import (
-    takes_the_same_steps,
-    takes_the_same_steps_on_sparse,
-)
 from truerisk.engines.support_vectors.gram import (
     ROUNDING,
     Gram,
@@ -38,13 +37,15 @@ from truerisk.engines.support_vectors.gram import (
     as_called,
     in_order,
 )
-from truerisk.engines.support_vectors.setting import svm_refusal, uses_gamma
-from truerisk.engines.support_vectors.stepping import stepped
-from truerisk.engines.support_vectors.tables import Gapped, cells_of, gamma_of, stacked
+from truerisk.engines.support_vectors.stepping import (
+    stepped,
+    takes_the_same_steps,
+    takes_the_same_steps_on_sparse,
+)
 from truerisk.engines.templates.one_pass import OnePass
 from truerisk.engines.templates.task import Shown, Task
 
-__all__ = ["SupportVectors"]
+__all__ = ["Gapped", "SupportVectors", "gamma_of", "uses_gamma"]
 
 MOST_ROWS = 8_000  # of a Gram matrix: 1.8 GB with the products that it is made of
 KERNEL = ("kernel", "gamma", "degree", "coef0")
@@ -241,3 +242,121 @@ def _by_kernel(group: Group) -> Iterator[Group]:
             group.preparation,
             group.rowwise,
         )
+
+
+def svm_refusal(setting: dict[str, Any]) -> str | None:
+    """Why one setting is not served, or None."""
+    return _kernel_refusal(setting) or _solver_refusal(setting)
+
+
+def _kernel_refusal(setting: dict[str, Any]) -> str | None:
+    kernel = setting["kernel"]
+    if not isinstance(kernel, str) or kernel not in ("linear", "rbf", "poly", "precomputed"):
+        return f"kernel={kernel!r} is not linear, rbf, poly or precomputed."
+    if not uses_gamma(kernel):
+        return None
+    gamma = setting["gamma"]
+    if gamma not in ("scale", "auto") and not _positive(gamma):
+        return f"gamma={gamma!r} is neither a positive number nor 'scale' or 'auto'."
+    if kernel == "poly":
+        degree, coef0 = setting["degree"], setting["coef0"]
+        if isinstance(degree, bool) or not isinstance(degree, Integral) or degree < 1:
+            return f"degree={degree!r} is no whole number above 0."
+        if not _number(coef0):
+            return f"coef0={coef0!r} is no number."
+    return None
+
+
+def _solver_refusal(setting: dict[str, Any]) -> str | None:
+    if not _positive(setting["C"]):
+        return f"C={setting['C']!r} is no positive number."
+    if setting["probability"] not in (False, "deprecated"):
+        return "probability=True cross-validates inside with random folds."
+    if setting["max_iter"] != -1:
+        return f"max_iter={setting['max_iter']!r} may stop the solver at any step."
+    if not _positive(setting["tol"]):
+        return f"tol={setting['tol']!r} is no positive number."
+    if not isinstance(setting["shrinking"], bool | np.bool_):
+        return f"shrinking={setting['shrinking']!r} is neither True nor False."
+    if setting["break_ties"]:
+        return "break_ties=True settles ties of votes by sums of decision values."
+    return None
+
+
+def uses_gamma(kernel: str) -> bool:
+    """Whether the kernel has a width, which 'scale' takes from the training rows."""
+    return kernel not in ("linear", "precomputed")
+
+
+def _number(value: Any) -> bool:
+    real = isinstance(value, Real) and not isinstance(value, bool)
+    return real and math.isfinite(value)
+
+
+def _positive(value: Any) -> bool:
+    return _number(value) and value > 0
+
+
+class Gapped:
+    """Rows of a sparse table, as SVC itself converts it; with rows that are asked for by places."""
+
+    def __init__(self, table: Any) -> None:
+        self.table = table
+
+    @classmethod
+    def of(cls, table: Any) -> Gapped:
+        """What SVC would refuse, or go through in another order, is its own business."""
+        from sklearn.utils import check_array
+
+        taken = check_array(
+            table, accept_sparse="csr", dtype=np.float64, order="C", accept_large_sparse=False
+        )
+        sorted_ = taken.copy()
+        sorted_.sort_indices()
+        if not sorted_.has_canonical_format:
+            raise OwnArithmetic("with a cell that is given twice")
+        found = cls(taken)
+        dense(found.cells)
+        return found
+
+    @cached_property
+    def cells(self) -> np.ndarray:
+        """All of them, zeros as well."""
+        return np.ascontiguousarray(as_dense(self.table))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        n_rows, n_columns = self.table.shape
+        return int(n_rows), int(n_columns)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, rows: np.ndarray) -> Gapped:
+        return Gapped(self.table[rows])
+
+
+def cells_of(table: np.ndarray | Gapped) -> np.ndarray:
+    """A table as a dense one."""
+    return table.cells if isinstance(table, Gapped) else table
+
+
+def stacked(tables: Sequence[np.ndarray | Gapped]) -> np.ndarray:
+    """The cells of several, one below the other."""
+    return np.vstack([cells_of(table) for table in tables])
+
+
+def gamma_of(setting: Mapping[str, Any], X: np.ndarray | Gapped, times: np.ndarray | None) -> float:
+    """The number that gamma stands for on these training rows, copies and all."""
+    gamma = setting["gamma"]
+    if not uses_gamma(setting["kernel"]) or gamma == "auto":
+        return 1.0 / float(X.shape[1])
+    if gamma != "scale":
+        return float(gamma)
+    every = X if times is None else X[np.repeat(np.arange(len(X)), times)]
+    if isinstance(every, Gapped):  # in other sums, and from other moments
+        squares = every.table.multiply(every.table)
+        variance = float(squares.mean() - every.table.mean() ** 2)
+    else:
+        variance = float(every.var())
+    return float(1.0 / (X.shape[1] * variance)) if variance != 0 else 1.0

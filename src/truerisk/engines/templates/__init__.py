@@ -7,7 +7,5 @@
 | `one_fit.py` | the template of engines that fit one model and read all candidates off it |
 | `samples.py` | many fits on rows of one table, as weights |
 | `single_row.py` | fits that differ from all rows by one row, and where their answers go |
-| `left_out.py` | fits that lack one row: which they are |
 | `turned.py` | more columns than rows: rows turned into as many columns as there are rows |
-| `deciding.py` | scores turned into answers, and which of them rounding would decide |
 """

@@ -20,8 +20,7 @@ from truerisk.core.contracts import Engine, Request, RunOptions
 from truerisk.core.family import Family
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
-from truerisk.engines.running.answering import Enquiry
-from truerisk.engines.running.checked_answers import refuse_other_rows
+from truerisk.engines.running.answering import Enquiry, refuse_other_rows
 from truerisk.engines.running.fitting import FitInput, Piece, attempt
 from truerisk.engines.running.jobs import run_jobs
 from truerisk.engines.running.trie import Begun

@@ -6,8 +6,5 @@
 | `ensemble.py` | the engine of forests, bagging and boosting: every number of members |
 | `packages.py` | boosting of XGBoost, LightGBM and CatBoost: which fits begin with a shorter one |
 | `growing.py`, `recipes.py` | trees of a plan by the compiled builder; which trees it grows |
-| `tables.py` | what they are grown on: X, or what the steps of a pipeline give in each fit |
-| `agreement.py` | whether it grows those of the scikit-learn that is installed |
 | `pruning.py` | all subtrees of one tree |
-| `stages.py` | the answers of the first members of an ensemble |
 """

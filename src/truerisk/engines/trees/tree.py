@@ -13,7 +13,7 @@ by itself.
 Plain `DecisionTreeClassifier`s on tables of numbers, and `DecisionTreeRegressor`s of whole numbers,
 are grown by a compiled builder, all fits of a plan in a few calls (`trees/growing.py`). It grows
 exactly scikit-learn's trees, down to random numbers and ties, and is not trusted blindly: once per
-process small trees of both are compared (`trees/agreement.py`). Where they differ, where the
+process small trees of both are compared (`trees/recipes.py`). Where they differ, where the
 compiled module is missing, with a store, and for all other learners, settings and tables
 scikit-learn makes the fits: the same numbers, several times slower. The builder runs in the calling
 process; an executor is for the fits of scikit-learn.
@@ -35,8 +35,7 @@ from truerisk.core.family import Family
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.core.table.rows import take_rows
-from truerisk.engines.running.answering import Enquiry
-from truerisk.engines.running.checked_answers import codes_of_classes
+from truerisk.engines.running.answering import Enquiry, codes_of_classes
 from truerisk.engines.running.fitting import FitInput, Piece
 from truerisk.engines.settings import Group, groups_along
 from truerisk.engines.templates.one_fit import OneFit

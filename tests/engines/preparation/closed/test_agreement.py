@@ -13,10 +13,14 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 from truerisk.core.table.data import Data
-from truerisk.engines.preparation.closed import answering, registry, scaling
-from truerisk.engines.preparation.closed.agreement import agrees, agrees_on
-from truerisk.engines.preparation.closed.answering import closed_steps
-from truerisk.engines.preparation.closed.registry import FORMS, form_of
+from truerisk.engines.preparation.closed import answering, scaling
+from truerisk.engines.preparation.closed.answering import (
+    FORMS,
+    agrees,
+    agrees_on,
+    closed_steps,
+    form_of,
+)
 from truerisk.engines.preparation.closed.table import Numbers, Refused
 
 
@@ -64,7 +68,7 @@ def test_what_differs_in_the_last_bit_is_not_used(monkeypatch):
     data = Data.check(np.arange(40.0).reshape(20, 2), np.arange(20) % 2, task="classification")
     given = data, np.arange(10), np.arange(10) % 2, []
     assert closed_steps(Pipeline([("s", StandardScaler())]), *given) is not None
-    monkeypatch.setattr(registry, "FORMS", {**FORMS, place: otherwise})
+    monkeypatch.setattr(answering, "FORMS", {**FORMS, place: otherwise})
     assert closed_steps(Pipeline([("s", StandardScaler())]), *given) is None
 
 

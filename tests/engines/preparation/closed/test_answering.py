@@ -180,11 +180,11 @@ def test_what_is_kept_goes_with_the_data():
     """Nothing is held of data that nobody holds."""
     data = Data.check(frame(), Y, task="classification")
     steps = Pipeline([("c", columns())])
-    before = len(answering.SOURCES), len(answering.FORMS)
+    before = len(answering.SOURCES), len(answering.KNOWN)
     assert agree(steps, data, (np.arange(40), None), [])
-    assert (len(answering.SOURCES), len(answering.FORMS)) == (before[0] + 1, before[1] + 1)
+    assert (len(answering.SOURCES), len(answering.KNOWN)) == (before[0] + 1, before[1] + 1)
     del data, steps
-    assert (len(answering.SOURCES), len(answering.FORMS)) == before
+    assert (len(answering.SOURCES), len(answering.KNOWN)) == before
 
 
 def test_the_first_steps_suffice():

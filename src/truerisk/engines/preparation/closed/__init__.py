@@ -8,14 +8,11 @@ warns), is refused, and scikit-learn's steps are fitted.
 |---|---|
 | `source.py` | the cells of the data, coded once over all rows |
 | `table.py` | what stands between two steps: numbers, codes, indicators |
-| `forms.py` | what a closed form is |
-| `registry.py` | which steps have one |
-| `parameters.py` | the values of their parameters that are known |
+| `forms.py` | what a closed form is, and which parameters it knows |
 | `imputing.py` | missing cells filled |
 | `encoding.py` | levels as indicators, or as numbers |
 | `scaling.py` | columns moved and stretched |
 | `selecting.py` | columns chosen |
-| `joining.py`, `places.py` | steps made of steps, and the columns that each is given |
-| `agreement.py` | whether the installed scikit-learn gives the same |
-| `answering.py` | what the steps give of a train set, and of asked rows |
+| `joining.py` | steps made of steps, and the columns that each is given |
+| `answering.py` | which steps have a form; what they give of a train set and of asked rows |
 """

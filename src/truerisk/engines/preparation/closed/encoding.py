@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.engines.preparation.closed.forms import Fitted, Form, fitted
-from truerisk.engines.preparation.closed.parameters import (
+from truerisk.engines.preparation.closed.forms import (
+    Fitted,
+    Form,
+    fitted,
     flag,
     is_nan,
     is_none,

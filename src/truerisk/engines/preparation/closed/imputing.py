@@ -6,8 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.engines.preparation.closed.forms import Fitted, Form, fitted
-from truerisk.engines.preparation.closed.parameters import flag, is_nan, known_parameters, one_of
+from truerisk.engines.preparation.closed.forms import (
+    Fitted,
+    Form,
+    fitted,
+    flag,
+    is_nan,
+    known_parameters,
+    one_of,
+)
 from truerisk.engines.preparation.closed.table import Coded, Levels, Numbers, Refused, Table
 
 __all__ = ["simple_imputer"]

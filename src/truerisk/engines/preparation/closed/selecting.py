@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.engines.preparation.closed.forms import Fitted, Form, fitted
-from truerisk.engines.preparation.closed.parameters import known_parameters
+from truerisk.engines.preparation.closed.forms import Fitted, Form, fitted, known_parameters
 from truerisk.engines.preparation.closed.table import Numbers, Refused, Table
 
 __all__ = ["select_k_best", "select_percentile", "variance_threshold"]
