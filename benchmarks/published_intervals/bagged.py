@@ -11,8 +11,8 @@ import numpy as np
 from benchmarks.published_intervals.form import Asked, Published
 from benchmarks.published_intervals.formulas import Found, around, jackknife, plus, shifted
 from truerisk.core.contracts import Streams
+from truerisk.core.plan.partitions import plan_of_samples, times_drawn
 from truerisk.core.plan.plan import Plan
-from truerisk.core.plan.samples import plan_of_samples, times_drawn
 from truerisk.core.table.data import Data
 from truerisk.resampling.samples import draw_samples
 

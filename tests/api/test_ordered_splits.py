@@ -11,7 +11,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
 from truerisk.core.errors import Refusal
-from truerisk.core.plan.order import ORDERED
+from truerisk.core.plan.leaks import ORDERED
 from truerisk.core.results import RiskEstimate
 
 X, Y = tr.datasets.make_difficult(80, random_state=3)

@@ -7,8 +7,11 @@ from dataclasses import FrozenInstanceError
 
 import numpy as np
 import pytest
+from scipy.stats import t as student
 
 import truerisk as tr
+from truerisk.core.comparison import FOLDS, SHARPNESS, PairedLosses, may_be_best
+from truerisk.core.errors import BadArgument
 
 A = np.array([0.12, 0.10, 0.14, 0.08, 0.16, 0.11])
 B = np.array([0.15, 0.13, 0.14, 0.12, 0.18, 0.10])
@@ -44,3 +47,116 @@ def test_it_is_frozen() -> None:
     """A result cannot be changed."""
     with pytest.raises(FrozenInstanceError):
         tr.compare(A, B, n_train=90, n_test=10).difference = 0
+
+
+RNG = np.random.default_rng(0)
+
+
+def equal_shares(losses, groups=None):
+    n = losses.shape[1]
+    return PairedLosses(losses, np.full(n, 1 / n), groups)
+
+
+def plainly(losses, level):
+    """The set by loops over rows: every mean anew without the row, weights of every rival."""
+    n_candidates, n = losses.shape
+    best = losses.mean(axis=1).argmin()
+    noises = (losses - losses[best]).std(axis=1, ddof=1) / np.sqrt(n)
+    sharp = SHARPNESS / np.median(noises[noises > 1e-12])
+    kept = []
+    for r in range(n_candidates):
+        others = [s for s in range(n_candidates) if s != r]
+        behind = []
+        for i in range(n):
+            rest = np.delete(losses, i, axis=1).mean(axis=1)[others]
+            weights = np.exp(-sharp * (rest - rest.min()))
+            behind.append(losses[r, i] - weights @ losses[others, i] / weights.sum())
+        noise = np.std(behind, ddof=1) * np.sqrt(FOLDS / n)
+        kept.append(r == best or np.mean(behind) <= student(n - 1).ppf(level) * noise)
+    return kept
+
+
+@pytest.mark.parametrize("level", [0.5, 0.8, 0.95])
+@pytest.mark.parametrize("spread", [0.1, 0.4, 3.0])
+def test_it_is_the_formula(level, spread):
+    """Losses of any size, close and far apart; one far ahead leaves its rivals no weight at all."""
+    losses = RNG.exponential(size=(7, 25)) + spread * np.arange(7)[:, None]
+    kept = may_be_best(equal_shares(losses), level)
+    assert kept.tolist() == plainly(losses, level)
+    assert kept.sum() > 0
+
+
+def test_one_row_may_decide_everything():
+    """Far ahead but for a single row: without it the rivals have no weight that numbers know."""
+    losses = 1 + 0.001 * RNG.exponential(size=(5, 30))
+    losses[0], losses[0, 7] = 0.0, 40.0
+    kept = may_be_best(equal_shares(losses), 0.95)
+    assert kept.tolist() == plainly(losses, 0.95)
+    assert kept[0]
+
+
+def test_weights_are_those_of_the_rows():
+    """A weight of two on a row counts as in means; rows without weight do not count at all."""
+    losses = RNG.integers(0, 2, (4, 30)).astype(float)
+    weights = RNG.integers(0, 3, 30)
+    mine = may_be_best(PairedLosses(losses, weights / weights.sum()), 0.8)
+    rest = weights > 0
+    cut = PairedLosses(losses[:, rest], weights[rest] / weights.sum())
+    assert mine.tolist() == may_be_best(cut, 0.8).tolist()
+    assert mine[(losses @ weights).argmin()]
+
+
+def test_groups_are_the_units():
+    """Rows that come four times in a group tell as much as each once."""
+    losses = RNG.exponential(size=(9, 20)) + 0.12 * np.arange(9)[:, None]
+    often, groups = np.repeat(losses, 4, axis=1), np.repeat(np.arange(20), 4)
+    kept = may_be_best(equal_shares(losses), 0.9)
+    assert 1 < kept.sum() < 9
+    assert may_be_best(equal_shares(often, groups), 0.9).tolist() == kept.tolist()
+    assert may_be_best(equal_shares(often), 0.9).sum() < kept.sum()
+
+
+def test_equal_candidates_stay_together():
+    """Ties everywhere: candidates with the same losses are in the set, or out of it, together."""
+    losses = RNG.exponential(size=(3, 40)) + np.array([[0.0], [0.2], [2.0]])
+    kept = may_be_best(equal_shares(np.repeat(losses, 3, axis=0)), 0.95).reshape(3, 3)
+    assert kept[0].all()
+    assert (kept == kept[:, :1]).all()
+    assert not kept[2].any()
+    assert may_be_best(equal_shares(np.ones((4, 9))), 0.95).all()
+
+
+def test_what_has_no_risk_is_out_and_one_row_tells_nothing():
+    """A candidate whose fit failed is not in the set; of one row, or group, all others are."""
+    losses = np.array([[0.0, 1.0], [1.0, 1.0], [np.nan, 0.0]])
+    assert may_be_best(equal_shares(losses[:, :1]), 0.95).tolist() == [True, True, False]
+    assert may_be_best(equal_shares(losses, np.zeros(2)), 0.95).tolist() == [True, True, False]
+    assert not may_be_best(equal_shares(np.full((2, 3), np.nan)), 0.95).any()
+    assert may_be_best(equal_shares(losses[:1]), 0.95).all()
+
+
+def test_the_unit_of_the_loss_does_not_matter():
+    """Dollars or cents, and a constant more for everybody."""
+    losses = RNG.exponential(size=(6, 30)) + 0.2 * np.arange(6)[:, None]
+    kept = may_be_best(equal_shares(losses), 0.9).tolist()
+    assert may_be_best(equal_shares(1e8 * losses), 0.9).tolist() == kept
+    assert may_be_best(equal_shares(1e-8 * losses), 0.9).tolist() == kept
+    assert may_be_best(equal_shares(losses + 5), 0.9).tolist() == kept
+
+
+@pytest.mark.parametrize("n_candidates", [2, 10, 30])
+def test_it_holds_the_best_of_many_equal_ones(n_candidates):
+    """Independent rows, all candidates as good: a given one is in the set in 95 % and more."""
+    held = [
+        may_be_best(equal_shares((draw.random((n_candidates, 60)) < 0.3).astype(float)), 0.95)
+        for draw in map(np.random.default_rng, range(300))
+    ]
+    assert np.mean(held) > 0.95
+    assert np.mean(held) < 0.999
+
+
+@pytest.mark.parametrize("level", [0, 1, 95, "0.95", None, True, float("nan")])
+def test_a_level_is_between_0_and_1(level):
+    """Anything else is refused by name."""
+    with pytest.raises(BadArgument, match="use a level between 0 and 1"):
+        may_be_best(equal_shares(np.eye(3)), level)

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
+from contextlib import contextmanager
 
+import numpy as np
+import pytest
+from sklearn.dummy import DummyClassifier
+
+import truerisk as tr
 from truerisk.core.errors import (
     BadData,
     FitFailed,
@@ -12,8 +17,9 @@ from truerisk.core.errors import (
     Refusal,
     TrueRiskWarning,
     first_line,
-    named,
+    warn,
 )
+from truerisk.core.present import named
 
 
 @pytest.mark.parametrize(
@@ -46,3 +52,24 @@ def test_what_others_say_is_cut_at_a_word():
 def test_no_name_in_a_message_drives_the_terminal(kind):
     """A path or a label may hold control sequences; the lines of the message itself stay."""
     assert str(kind("a\x1b[31mb\nc")) == "a\\x1b[31mb\nc"
+
+
+def test_a_warning_points_to_the_call():
+    """Here it is raised by the engine, some thirty calls below."""
+    rows = np.repeat(np.arange(20.0)[:, None], 2, axis=0)
+    with pytest.warns(TrueRiskWarning) as said:
+        tr.estimate_risk(DummyClassifier(), rows, np.arange(40) % 2, method="5-fold")
+    assert {warning.filename for warning in said} == {__file__}
+
+
+def test_calls_through_contextlib_are_inside():
+    """A block that warns at its end points to the block."""
+
+    @contextmanager
+    def block():
+        yield
+        warn("at the end", UserWarning)
+
+    with pytest.warns(UserWarning, match="at the end") as said, block():
+        pass
+    assert said[0].filename == __file__

@@ -10,9 +10,8 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 import pytest
 
-from truerisk.core.breakdown import Breakdown
 from truerisk.core.errors import BadData
-from truerisk.core.interval import Interval
+from truerisk.core.interval import Breakdown, Interval
 from truerisk.core.records import UNWRITTEN, Column, Count, Record, Share
 
 Points = Annotated[np.ndarray, Column("points", least=1)]

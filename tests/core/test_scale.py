@@ -15,7 +15,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 import truerisk as tr
 from truerisk.core.interval import Interval
 from truerisk.core.present import number
-from truerisk.core.scale import ERROR, Scale
+from truerisk.core.scale import ERROR, Scale, tied
 
 X, Y = make_classification(150, 6, flip_y=0.2, random_state=1)
 NUMBERS = X @ np.arange(6.0) + np.random.default_rng(0).normal(0, 8, 150)
@@ -177,3 +177,17 @@ def test_a_validation_has_one_auc():
         told = set(re.findall(r"(?:AUC|AUC is|ROC curve was) (\d\.\d{4})", plain(page)))
         assert told == {number(auc.honest)}
         assert str(auc.interval) in plain(page)
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e-14, 1.0, 1e9])
+def test_no_unit_of_a_loss_counts(unit):
+    """A last bit is a tie and a millionth is none, for positive and for negative risks."""
+    risks = unit * np.array([1.0, 1 + 1e-15, 1 + 1e-6, 2.0])
+    assert tied(risks, risks[0]).tolist() == [True, True, False, False]
+    assert tied(-risks, -risks[3]).tolist() == [False, False, False, True]
+
+
+def test_nothing_but_0_ties_with_0():
+    """A risk of 0 has no last bit; what failed, at infinity, ties with what failed."""
+    assert tied(np.array([0.0, 1e-300, np.inf]), 0.0).tolist() == [True, False, False]
+    assert tied(np.inf, np.inf)

@@ -12,8 +12,8 @@ from tests.support.fitted_once import fitted_once
 from truerisk.core.contracts import Request, RunOptions, Streams
 from truerisk.core.errors import FitFailed
 from truerisk.core.family import Family
+from truerisk.core.plan.blocks import ALL
 from truerisk.core.plan.builder import PlanBuilder
-from truerisk.core.plan.plan import ALL
 from truerisk.core.table.data import Data
 from truerisk.engines.generic import Generic
 from truerisk.engines.templates import task as tasks

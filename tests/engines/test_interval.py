@@ -18,8 +18,8 @@ from sklearn.preprocessing import StandardScaler
 import truerisk as tr
 from truerisk.core.contracts import Request, RunOptions
 from truerisk.core.family import Family
+from truerisk.core.plan.blocks import ALL
 from truerisk.core.plan.builder import PlanBuilder
-from truerisk.core.plan.plan import ALL
 from truerisk.core.progress import listen
 from truerisk.core.table.data import Data
 from truerisk.engines.generic import Generic

@@ -5,8 +5,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from truerisk.core.plan.blocks import ALL
 from truerisk.core.plan.builder import PlanBuilder
-from truerisk.core.plan.plan import ALL
 from truerisk.kernels.neighbours import NearestRows, euclidean
 from truerisk.kernels.walk import SHORT, SURE, TIED, RowTargets, walk_plan
 

@@ -12,7 +12,7 @@ from sklearn.model_selection import KFold
 import truerisk as tr
 from truerisk.core.contracts import Streams
 from truerisk.core.errors import BadArgument, BadData, Refusal
-from truerisk.core.plan.order import IN_TIME
+from truerisk.core.plan.leaks import IN_TIME
 from truerisk.core.table.data import Data
 from truerisk.methods.parts.paired_losses import PairedAnswers
 from truerisk.methods.temporal import Purged

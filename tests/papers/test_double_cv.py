@@ -9,7 +9,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from truerisk.core.contracts import RunOptions
 from truerisk.core.family import Family
-from truerisk.core.plan.plan import ALL
+from truerisk.core.plan.blocks import ALL
 from truerisk.core.table.data import Data
 from truerisk.engines import Generic
 from truerisk.papers import double_cv as module

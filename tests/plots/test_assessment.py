@@ -14,7 +14,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
 from truerisk.core.errors import BadData, Refusal, UnknownName
-from truerisk.core.statistics.five_numbers import five_numbers
+from truerisk.core.present import five_numbers
 from truerisk.plots.assessment import draw_boxes, draw_ladder, draw_shares
 
 X, Y = tr.datasets.make_difficult(40, random_state=1)

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from matplotlib.cbook import boxplot_stats
 
-from truerisk.core.present import number
-from truerisk.core.statistics.five_numbers import five_numbers
+from truerisk.core.present import five_numbers, number
 from truerisk.report.boxes import draw_boxes
 from truerisk.report.calibration import draw_calibration
 from truerisk.report.curves import draw_curves

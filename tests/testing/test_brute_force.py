@@ -9,8 +9,8 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from truerisk.core.contracts import Request
 from truerisk.core.family import Family
+from truerisk.core.plan.blocks import ALL
 from truerisk.core.plan.builder import PlanBuilder
-from truerisk.core.plan.plan import ALL
 from truerisk.core.table.data import Data
 from truerisk.testing.brute_force import (
     brute_force,

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from truerisk.core.plan.blocks import ALL
 from truerisk.core.plan.builder import PlanBuilder
-from truerisk.core.plan.plan import ALL
 from truerisk.core.table.data import Data
 from truerisk.testing.brute_force import decoded
 from truerisk.testing.changing import altered, frozen, permuted_data, permuted_plan, renamed

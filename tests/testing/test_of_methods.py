@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from truerisk.core.errors import BadData, FitFailed
-from truerisk.core.plan.plan import ALL, Plan, RowSets
+from truerisk.core.plan.blocks import ALL, RowSets
+from truerisk.core.plan.plan import Plan
 from truerisk.methods import KFold
 from truerisk.testing import NotConforming, check_method, method_checks
 

@@ -13,9 +13,9 @@ from truerisk.api.assessing.schedule import PlannedCurve, Schedule, planned_curv
 from truerisk.api.assessing.tested_learners import Kept
 from truerisk.api.assessing.tuned_learner import TunedLearner, honest_learner, with_curve
 from truerisk.api.searching.stored_search import StoredSearch, check_store, open_store
-from truerisk.core.arguments import check_flag, shown
-from truerisk.core.as_typed import as_typed
-from truerisk.core.errors import BadArgument, Refusal, UnknownName, named
+from truerisk.core.arguments import as_typed, check_flag, shown
+from truerisk.core.errors import BadArgument, Refusal, UnknownName
+from truerisk.core.present import named
 from truerisk.core.progress import counting, stage
 from truerisk.core.table.data import Data
 from truerisk.methods.words import as_method

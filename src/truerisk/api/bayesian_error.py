@@ -8,10 +8,10 @@ from typing import Any, Literal
 
 import numpy as np
 
+from truerisk.core.answers import LinearRules
 from truerisk.core.arguments import as_array, check_level, shown
 from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.interval import Interval
-from truerisk.core.linear_rules import LinearRules
 from truerisk.core.losses import ZeroOne
 from truerisk.core.table.data import Data
 from truerisk.methods.bayesian.rule_errors import ErrorLaw, pairwise

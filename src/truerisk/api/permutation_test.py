@@ -10,11 +10,10 @@ from truerisk.api.permutations import SHIFTS, Orders, PermutationTest, Repeated
 from truerisk.api.search import HonestSearchCV
 from truerisk.api.searching.search_problem import run_of
 from truerisk.core.arguments import check_count
-from truerisk.core.errors import Refusal, TrueRiskWarning
+from truerisk.core.errors import Refusal, TrueRiskWarning, warn
 from truerisk.core.present import of_class
 from truerisk.core.present import seconds as in_words
 from truerisk.core.progress import stage
-from truerisk.core.warned import warn
 from truerisk.engines.workers.executors import workers_of
 from truerisk.methods.nested import Pairs
 from truerisk.run.problem import as_seed, checked_method

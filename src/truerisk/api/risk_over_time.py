@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.arguments import check_count, check_level, shown
-from truerisk.core.displays import displays
 from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.present import number, text_table
+from truerisk.core.registry import displays
 from truerisk.core.results import RiskEstimate, frame_of
 from truerisk.core.scale import Scale
 from truerisk.core.statistics.long_run import long_run

@@ -23,11 +23,10 @@ from truerisk.api.replicate import (
 )
 from truerisk.core.arguments import MOST, check_count, check_flag, check_number, store_of
 from truerisk.core.contracts import Streams
-from truerisk.core.errors import BadStore, TrueRiskError, TrueRiskWarning
+from truerisk.core.errors import BadStore, TrueRiskError, TrueRiskWarning, warn
 from truerisk.core.loss_words import as_loss
 from truerisk.core.progress import stage
 from truerisk.core.table.data import Data
-from truerisk.core.warned import warn
 from truerisk.methods.interval_wanted import with_interval
 from truerisk.methods.parts.interval_choice import choose
 from truerisk.study.driving import Rules, drive

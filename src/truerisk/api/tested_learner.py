@@ -18,16 +18,15 @@ from truerisk.core.errors import (
     LeakWarning,
     Refusal,
     TrueRiskWarning,
-    named,
+    warn,
 )
 from truerisk.core.interval import Basis
-from truerisk.core.learning_curve import LearningCurve
+from truerisk.core.learning_curve import FEWEST_SIZES, LearningCurve
 from truerisk.core.plan.plan import Plan
+from truerisk.core.present import named
 from truerisk.core.progress import listen, stage
 from truerisk.core.results import RiskEstimate
-from truerisk.core.statistics.power_law import FEWEST_SIZES
 from truerisk.core.table.data import Data
-from truerisk.core.warned import warn
 from truerisk.methods.nested import Nested
 from truerisk.methods.parts.averages import Averaged, influences_by_row
 from truerisk.methods.parts.interval_choice import gives

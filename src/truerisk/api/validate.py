@@ -9,7 +9,7 @@ import numpy as np
 
 from truerisk.api.search import HonestSearchCV
 from truerisk.api.searching.search_problem import run_of
-from truerisk.core.as_typed import as_typed
+from truerisk.core.arguments import as_typed
 from truerisk.core.errors import Refusal
 from truerisk.run.problem import as_seed
 from truerisk.run.run import Run

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 
 import click
 
+from truerisk.core.errors import visible
 from truerisk.core.progress import Progress, listen
-from truerisk.core.visible import visible
 
 __all__ = ["ProgressLine", "duration", "listed", "say", "show", "shown_progress", "worded_warnings"]
 

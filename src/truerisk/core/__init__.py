@@ -7,25 +7,21 @@
 | `statistics/` | ROC curves, calibration, posteriors, sample sizes |
 | `family.py`, `drawn_settings.py` | a learner with its candidates; candidates drawn at random |
 | `identity.py` | whether an object is what a known class makes |
-| `answers.py`, `linear_rules.py` | predictions of all candidates in flat blocks; coefficients |
-| `loss.py`, `losses.py`, `scores/` | what a loss is; losses of rows; scores of test sets |
+| `answers.py` | predictions of all candidates in flat blocks; coefficients of their models |
+| `loss.py`, `losses.py` | what a loss is, and the positive one of two labels; losses of rows, R² |
+| `confusion_scores.py`, `rank_scores.py` | scores of test sets by counted labels, and by ranks |
 | `loss_words.py` | what users may write as `loss=` |
 | `scorer_losses.py` | scorers of scikit-learn as losses |
-| `positive.py` | scores of one class: which of two labels is the positive one |
 | `contracts.py` | Method, Engine, Rule, and what passes between them |
-| `evaluation.py` | what a method found |
-| `results.py`, `breakdown.py`, `interval.py` | frozen results |
-| `scale.py` | how people read a risk: a score as a score |
+| `evaluation.py` | what a method found, what was answered about every row and what it does |
+| `results.py`, `interval.py` | frozen results, and the numbers that they are made of |
+| `scale.py` | how people read a risk: a score as a score; which risks are the same |
 | `records.py`, `json_values.py` | results as JSON and back into their class |
-| `displays.py` | pictures of results, by the room that draws them |
-| `learning_curve.py` | risks at several numbers of training rows |
-| `answered_rows.py`, `influences.py` | what was answered about every row; what it does to a value |
-| `comparison.py` | a difference of two risks, and how sure it is |
-| `best_set.py` | which of several candidates may be the best |
-| `ties.py` | what counts as the same risk |
+| `learning_curve.py` | risks at several numbers of training rows, and their law |
+| `comparison.py` | a difference of two risks; which of several candidates may be the best |
 | `present.py`, `writing.py` | numbers and tables as text and HTML; files of results |
-| `registry.py`, `errors.py`, `warned.py`, `progress.py` | words, sentences, who listens |
-| `arguments.py`, `as_typed.py`, `version.py` | checks of arguments; their text; the version |
-| `visible.py` | text that moves no terminal |
+| `registry.py` | words, and the pictures of results by word |
+| `errors.py`, `progress.py` | sentences, warnings at the line of the user; who listens |
+| `arguments.py`, `version.py` | checks of arguments, and their text; the version |
 | `moved.py` | documented places of modules that have moved |
 """

@@ -1,12 +1,18 @@
-"""Arguments of a wrong kind or size: the sentence names the argument, what came, what is wanted."""
+"""Arguments of a wrong kind or size: the sentence names the argument, what came, what is wanted.
+
+`as_typed` writes arguments as someone would type them again: short values, else their names.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from numbers import Integral, Rational, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from truerisk.core.errors import BadArgument, BadData, UnknownName, first_line
 from truerisk.core.identity import is_exactly
@@ -17,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = [
     "MOST",
     "as_array",
+    "as_typed",
     "check_clip",
     "check_count",
     "check_flag",
@@ -218,3 +225,44 @@ def generator_of(random_state: Any) -> np.random.Generator:
             f"random_state={shown(random_state)} is no seed; use an integer of at least 0, None, "
             "or a numpy Generator."
         ) from None
+
+
+LONGEST = 120
+
+
+def as_typed(**arguments: Any) -> dict[str, str]:
+    """Of every argument that was given the text after its "=".
+
+    Rows are not written out: an array is the variable that is called like the argument.
+
+    >>> as_typed(time=np.arange(3), block=None, scores=["auc"], validate={"subgroups": "sex"})
+    {'time': 'time', 'scores': "['auc']", 'validate': "{'subgroups': 'sex'}"}
+    """
+    return {name: _typed(name, value) for name, value in arguments.items() if value is not None}
+
+
+def _typed(name: str, value: Any) -> str:
+    text = _text(name, value)
+    return text if len(text) <= LONGEST and "\n" not in text else name
+
+
+def _text(name: str, value: Any) -> str:
+    """Its own text where it is plain, or a mapping of what is; else the variable of that name."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if _plain(value):
+        return repr(value)
+    if isinstance(value, list | tuple) and all(map(_plain, value)):
+        return repr(list(value))
+    if isinstance(value, Mapping):
+        parts = (f"{str(key)!r}: {_text(_name(key, name), one)}" for key, one in value.items())
+        return f"{{{', '.join(parts)}}}"
+    return name
+
+
+def _plain(value: Any) -> bool:
+    return value is None or type(value) in (bool, int, float, str)
+
+
+def _name(key: Any, otherwise: str) -> str:
+    return key if isinstance(key, str) and key.isidentifier() else otherwise

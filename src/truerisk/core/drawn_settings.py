@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.arguments import check_count, shown
-from truerisk.core.errors import BadArgument, TrueRiskWarning, said_by
-from truerisk.core.warned import warn
+from truerisk.core.errors import BadArgument, TrueRiskWarning, said_by, warn
 
 __all__ = ["drawn_settings", "is_distribution"]
 

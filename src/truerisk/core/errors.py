@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
+import inspect
+import os
 import traceback
-from collections.abc import Iterator
-from contextlib import contextmanager
-
-from truerisk.core.visible import visible
+import unicodedata
+import warnings
+from pathlib import Path
+from typing import Any
 
 __all__ = [
     "BadArgument",
     "BadData",
     "BadStore",
+    "Brief",
     "CompiledModuleWarning",
     "DuplicateRowsWarning",
     "FitFailed",
@@ -36,10 +40,10 @@ __all__ = [
     "first_line",
     "is_failure",
     "kind_of",
-    "named",
     "said_by",
+    "visible",
+    "warn",
 ]
-
 
 LONGEST = 300  # characters of what an error of others says
 
@@ -203,15 +207,45 @@ def kind_of(error: BaseException) -> str:
     return next((k.__name__ for k in (ValueError, TypeError) if isinstance(error, k)), "")
 
 
-@contextmanager
-def named(learner: str) -> Iterator[None]:
-    """Put the learner's name before what truerisk says of an error inside; the kind is kept."""
-    from truerisk.core.present import clean  # which needs NumPy, and errors are everywhere
+LONGEST_REPR = 12  # lines
 
-    try:
-        yield
-    except TrueRiskError as error:
-        again = type(error)(f"{clean(learner, 40)}: {error}")
-        for note in getattr(error, "__notes__", ()):
-            again.add_note(note)
-        raise again from error
+
+def visible(text: str) -> str:
+    r"""Text that can neither break a line nor reorder it: control characters become visible.
+
+    >>> visible("a\x1b[31mb\n")
+    'a\\x1b[31mb\\x0a'
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        f"\\x{ord(c):02x}" if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp") else c
+        for c in text
+    )
+
+
+class Brief:
+    """A result whose `repr` is the beginning of what it prints: a notebook shows it unasked."""
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        if "__repr__" not in vars(cls):  # a dataclass would list all fields, arrays too
+            cls.__repr__ = Brief.__repr__  # type: ignore[method-assign]
+
+    def __repr__(self) -> str:
+        lines = str(self).split("\n")
+        if len(lines) <= LONGEST_REPR:
+            return "\n".join(lines)
+        rest = f"... print() shows {len(lines) - LONGEST_REPR + 1} lines more"
+        return "\n".join([*lines[: LONGEST_REPR - 1], rest])
+
+
+INSIDE = (f"{Path(__file__).parents[1]}{os.sep}", str(contextlib.__file__))
+
+
+def warn(text: str, category: type[Warning]) -> None:
+    """Warn at the first line outside of this package."""
+    frame, level = inspect.currentframe(), 1
+    while frame is not None and frame.f_code.co_filename.startswith(INSIDE):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, category, stacklevel=level - (frame is None))

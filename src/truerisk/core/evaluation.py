@@ -1,23 +1,30 @@
-"""What a method found: risks, who was chosen in each outer split, and the answers they rest on."""
+"""What a method found: risks, who was chosen in each outer split, and the answers they rest on.
+
+What models answered about rows they had not seen is kept row by row, with what each row does to a
+cross-validated value: the difference of two values is made of it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol, overload
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, overload
 
 import numpy as np
 
-from truerisk.core.answers import Answers
-from truerisk.core.influences import Influences
+from truerisk.core.answers import Answers, Response
 from truerisk.core.interval import Interval
 from truerisk.core.plan.plan import Plan
+from truerisk.core.table.data import Data
 
 __all__ = [
+    "AnsweredRows",
     "Evaluation",
+    "Influences",
     "LazyInterval",
     "OuterSplit",
     "RisksByColumn",
+    "Shaken",
     "Tested",
     "Winners",
     "ranks_of",
@@ -165,3 +172,147 @@ class Evaluation:
     answers: Answers | None = None
     shaken: Answers | None = None
     scores: tuple[Evaluation, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Shaken:
+    """Losses of rows that were tested by models without their own fold and a further one.
+
+    `losses[c, t]` is candidate c's loss of row `rows[t]` by the model that lacks fold `other[t]`
+    besides the row's own.
+    """
+
+    rows: np.ndarray
+    other: np.ndarray
+    losses: np.ndarray
+
+    @classmethod
+    def of(cls, answers: Answers, losses: np.ndarray) -> Shaken:
+        """Those of the "inner" questions of a plan of pairs."""
+        plan = answers.plan
+        return cls(plan.positions[0], np.repeat(plan.unit, plan.test_sizes), losses)
+
+    def line(self, candidate: int) -> Shaken:
+        """Those of one candidate."""
+        return Shaken(self.rows, self.other, self.losses[candidate : candidate + 1])
+
+    def by_row(self, candidate: int, rows: np.ndarray) -> np.ndarray:
+        """The mean loss of each row by all models of one candidate that answered it."""
+        place = np.searchsorted(rows, self.rows)
+        sums: np.ndarray = np.bincount(place, self.losses[candidate], len(rows))
+        return sums / np.bincount(place, minlength=len(rows))
+
+    def minus(self, other: Shaken) -> Shaken:
+        """The differences of two candidates on the same rows and folds."""
+        return Shaken(self.rows, self.other, self.losses - other.losses)
+
+
+@dataclass(frozen=True, eq=False)
+class Influences:
+    """The losses whose weighted mean is a value, a row each, of rows that were tested once.
+
+    Of a score that rates whole test sets it is the value plus the row's influence. `losses[j]`
+    belongs to row `rows[j]`, `weights` add to 1, `groups` are those of the rows. `k` is the number
+    of folds. `one_row` is what another answer to a single row does to the value where answers are
+    labels, 0 where they are not. `shaken` are the losses by models that lack a further fold.
+    """
+
+    losses: np.ndarray
+    rows: np.ndarray
+    weights: np.ndarray
+    groups: np.ndarray | None
+    k: float
+    one_row: float
+    shaken: Shaken | None
+
+    @property
+    def in_pairs(self) -> bool:
+        """Whether fits without a further fold tell how much the losses move."""
+        return self.shaken is not None
+
+
+OF_ROWS: tuple[Response, ...] = ("label", "probability", "score", "value")
+
+
+@dataclass(frozen=True, eq=False)
+class AnsweredRows:
+    """Answers to one plan of every line in it, or of one `candidate`, beside the truth.
+
+    `told` are the answers and those that were asked for besides; `truth` is y, and `classes` are
+    its labels in the order of their codes, None for numbers. `times` are those of all rows, if they
+    had any; `placed` says whether they had places.
+    """
+
+    told: tuple[Answers, ...]
+    truth: np.ndarray
+    classes: np.ndarray | None
+    candidate: int = 0
+    times: np.ndarray | None = None
+    placed: bool = False
+
+    @classmethod
+    def of(cls, answers: Answers | None, data: Data) -> AnsweredRows | None:
+        """None where rows were not answered one by one: by a scorer, or for drawn train sets."""
+        if answers is None:
+            return None
+        known = {one.response: one for one in (*answers.also, answers)}
+        told = tuple(known[response] for response in OF_ROWS if response in known)
+        truth = data.y if data.classes is None else data.classes[data.codes]
+        if not told:
+            return None
+        placed = data.block is not None
+        return cls(told, np.asarray(truth), data.classes, times=data.time, placed=placed)
+
+    @property
+    def n_lines(self) -> int:
+        """Of how many candidates there are answers."""
+        return self.told[0].n_candidates
+
+    def line(self, candidate: int) -> AnsweredRows:
+        """The answers of one candidate."""
+        return replace(self, candidate=candidate)
+
+    def columns(self) -> dict[str, list[Any]]:
+        """Row, fold, truth and answers of every test, in the order of the rows."""
+        plan = self.told[0].plan
+        rows, _ = plan.positions
+        question: np.ndarray = np.repeat(np.arange(plan.n_questions), plan.test_sizes)
+        order = np.lexsort((plan.fold[question], plan.repeat[question], rows))
+        found: dict[str, np.ndarray] = {"row": np.asarray(rows), "fold": plan.fold[question]}
+        if len(np.unique(plan.repeat)) > 1:
+            found["repeat"] = plan.repeat[question]
+        found |= dict(_columns("truth", self.truth[rows]))
+        for one in self.told:
+            found |= self._answers(one)
+        order = order[self.unseen[order]]
+        return {name: values[order].tolist() for name, values in found.items()}
+
+    @property
+    def unseen(self) -> np.ndarray:
+        """Which answers are of a model that did not see the row: a bootstrap asks others, too."""
+        plan = self.told[0].plan
+        seen = [plan.seen(q) & ~plan.without_row[q] for q in range(plan.n_questions)]
+        return ~np.concatenate(seen)
+
+    def _answers(self, one: Answers) -> dict[str, np.ndarray]:
+        values = one.values[self.candidate]
+        told = np.repeat(one.answered[self.candidate], one.plan.test_sizes)
+        if one.response == "label":
+            assert self.classes is not None
+            labels: np.ndarray = self.classes.astype(object)[values]
+            labels[~told | (values < 0)] = None
+            return {"label": labels}
+        if one.response == "probability":
+            assert self.classes is not None
+            each = zip(self.classes.tolist(), values.T, strict=True)
+            return {f"probability_{label}": shares for label, shares in each}
+        return dict(_columns(one.response, values))
+
+
+def _columns(name: str, values: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
+    """One column, or one of each target."""
+    if values.ndim == 1:
+        yield name, values
+        return
+    for place, column in enumerate(values.T):
+        yield f"{name}_{place}", column

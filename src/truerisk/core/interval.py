@@ -1,15 +1,20 @@
-"""An interval carries the name of the method that made it; `Basis` names what it may rest on."""
+"""An interval carries the name of the method that made it; `Basis` names what it may rest on.
+
+A `Breakdown` holds the named numbers that an estimate was made of.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from math import inf
 
+from truerisk.core import present
 from truerisk.core.present import risk
 from truerisk.core.records import Share
 
-__all__ = ["OF_PLANS", "Basis", "Interval"]
+__all__ = ["OF_PLANS", "Basis", "Breakdown", "Interval"]
 
 
 class Basis(Enum):
@@ -73,3 +78,34 @@ class Interval:
 
     def __str__(self) -> str:
         return f"[{risk(self.low, self.high)}, {risk(self.high)}]"
+
+
+@dataclass(frozen=True)
+class Breakdown(Mapping[str, float]):
+    """A mapping that prints as a table of one line.
+
+    >>> print(Breakdown({"apparent": 0.1, "optimism": 0.025, "corrected": 0.125, "n": 200}))
+    apparent  optimism  corrected    n
+    ----------------------------------
+      0.1000    0.0250     0.1250  200
+    """
+
+    numbers: Mapping[str, int | float]
+
+    def __getitem__(self, name: str) -> float:
+        return self.numbers[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.numbers)
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def __str__(self) -> str:
+        return present.text_table(list(self), [self._cells()])
+
+    def _repr_html_(self) -> str:
+        return present.html_table("What the risk is made of", list(self), [self._cells()])
+
+    def _cells(self) -> list[str]:
+        return [str(v) if isinstance(v, int) else present.number(v) for v in self.values()]

@@ -1,8 +1,18 @@
-"""`LearningCurve`: the risk at several numbers of training rows, and what to expect at others."""
+"""`LearningCurve`: the risk at several numbers of training rows, and what to expect at others.
+
+The law of a learning curve: risk a + b n^−c, and how sure it is, at sizes measured and beyond.
+
+The risks at several sizes are taken as normal about the law with a known covariance. Nothing but a
+long curve tells the exponent c, and a fitted one seldom means it: so no c is chosen. All those
+between `SLOWEST` and `FASTEST` are averaged by how well they fit, with a ≥ the least loss and b ≥ 0
+and a flat prior on the last risk and on the fall from the first to the last. For a given c and b
+the law is linear in a, so the posterior of the risk at n is a mixture of truncated normals: exact
+but for the sums over c and b, and without a random number.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Annotated, Any, ClassVar
 
@@ -10,15 +20,14 @@ import numpy as np
 
 from truerisk.core import present
 from truerisk.core.arguments import is_number, shown
-from truerisk.core.displays import displays
 from truerisk.core.errors import BadArgument, Refusal
 from truerisk.core.interval import Interval
-from truerisk.core.records import Column, Range, Record, Share
+from truerisk.core.records import UNWRITTEN, Column, Range, Record, Share
+from truerisk.core.registry import displays
 from truerisk.core.results import RiskEstimate, frame_of
 from truerisk.core.scale import OwnScale, Scale
-from truerisk.core.statistics.power_law import PowerLaw
 
-__all__ = ["ExpectedRisk", "LearningCurve"]
+__all__ = ["FEWEST_SIZES", "ExpectedRisk", "LearningCurve", "PowerLaw"]
 
 FURTHEST = 4.0  # times the largest size: how far the band was checked (docs/learning-curves.md)
 
@@ -175,3 +184,184 @@ class LearningCurve(Record):
             return [f"note: {self.lacking}"]
         law, further = self.law, self.at(round(2 * float(self.sizes[-1])))
         return [f"best fit {law.a:.4g} + {law.b:.4g} n^-{law.c:.3g}; {further}"]
+
+
+SLOWEST, FASTEST = 0.25, 2.0
+FEWEST_SIZES = 4  # one more than a, b and c
+N_EXPONENTS, N_SLOPES, REACH = 36, 161, 8.0
+CLOSE = 1e-9  # standard errors by which a quantile may be off
+NUGGET = 0.2  # of each variance: the law is an approximation, and nested fits are nearly equal
+UNLIKELY = 0.01  # chance of so bad a fit, below which the law is refused
+
+
+@dataclass(frozen=True, eq=False)
+class PowerLaw:
+    """The law behind `values` at `sizes`, ascending, whose errors have this `covariance`.
+
+    `lower` is the least loss there is, None without one. `a`, `b` and `c` are of the best fit.
+
+    >>> sizes = np.array([10.0, 20.0, 40.0, 80.0])
+    >>> law = PowerLaw(sizes, 0.1 + 1 / sizes, np.eye(4) * 1e-8, 0.0)
+    >>> [round(float(one), 2) for one in (law.a, law.b, law.c)]
+    [0.1, 1.0, 1.0]
+    """
+
+    derived: ClassVar[tuple[str, ...]] = ("a", "b", "c")
+
+    sizes: np.ndarray = field(metadata=UNWRITTEN)
+    values: np.ndarray = field(metadata=UNWRITTEN)
+    covariance: np.ndarray = field(metadata=UNWRITTEN)
+    lower: float | None = field(default=0.0, metadata=UNWRITTEN)
+
+    @property
+    def a(self) -> float:
+        """What the best fit tends to with many rows."""
+        return self._best[0]
+
+    @property
+    def b(self) -> float:
+        return self._best[1]
+
+    @property
+    def c(self) -> float:
+        return self._best[2]
+
+    def check(self) -> None:
+        """Refuse a curve that the law does not fit, such as one that rises."""
+        from scipy.special import chdtrc
+
+        misfit, spare = self._best[3], len(self.sizes) - 3
+        if float(chdtrc(spare, misfit)) >= UNLIKELY:
+            return
+        low = int(self.values.argmin())
+        rises = low < len(self.sizes) - 1
+        what = (
+            f"it rises from {self.values[low]:.4g} at {self.sizes[low]:g} rows to "
+            f"{self.values[-1]:.4g} at {self.sizes[-1]:g}"
+            if rises
+            else "it falls in another way"
+        )
+        raise Refusal(
+            f"a + b n^-c does not fit this learning curve ({what}; chi-square {misfit:.3g} with "
+            f"{spare} degrees of freedom): it has no band and is not carried on to other sizes."
+        )
+
+    def mean(self, n: float) -> float:
+        """The expected risk with n rows."""
+        centres, scale, weights = self._at(n)
+        low = (self._least - self._a_means) / scale
+        return float(weights @ (centres + scale * _mills(low)))
+
+    def interval(self, n: float, level: float) -> tuple[float, float]:
+        """Equal-tailed, by bisection of the posterior's distribution function."""
+        tails = (1 - level) / 2, (1 + level) / 2
+        low, high = (self._quantile(n, tail) for tail in tails)
+        return low, high
+
+    def _quantile(self, n: float, tail: float) -> float:
+        from scipy.special import ndtr
+
+        centres, scale, weights = self._at(n)
+        floor = (self._least - self._a_means) / scale
+        allowed = np.maximum(ndtr(-floor), np.finfo(float).tiny)
+        first = self._least - self._a_means + centres  # where a is as small as it can be
+        low, high = float((centres - 12 * scale).min()), float((centres + 12 * scale).max())
+        cut = ndtr(floor)
+        while high - low > CLOSE * scale:
+            middle = (low + high) / 2
+            below = (ndtr((middle - centres) / scale) - cut) / allowed
+            share = float(weights @ np.where(middle > first, below, 0.0))
+            low, high = (low, middle) if share >= tail else (middle, high)
+        return high
+
+    # -- the posterior ----------------------------------------------------------------------
+
+    @property
+    def _least(self) -> float:
+        return -np.inf if self.lower is None else self.lower
+
+    @cached_property
+    def _precision(self) -> np.ndarray:
+        """Of the risks, whose variances are put on a line in log size before they weigh.
+
+        A size where few rows happen to be wrong has a small estimated variance as well: weighted by
+        it, highly correlated risks pull the law below all of them.
+        """
+        variances, x = np.diag(self.covariance), np.log(self.sizes)
+        smooth = np.exp(np.polyval(np.polyfit(x, np.log(variances), 1), x))
+        ratio = np.sqrt(smooth / variances)
+        covariance = self.covariance * np.outer(ratio, ratio)
+        return np.linalg.inv(covariance + NUGGET * np.diag(smooth))
+
+    def _at(self, n: float) -> tuple[np.ndarray, float, np.ndarray]:
+        """Of each (c, b): the centre of a + b n^−c with a unbounded, its spread, its weight."""
+        exponents, slopes, a_means, weights = self._mixture
+        centres = a_means + slopes * (n / self.sizes[-1]) ** -exponents
+        return centres, float(self._precision.sum()) ** -0.5, weights
+
+    @property
+    def _a_means(self) -> np.ndarray:
+        return self._mixture[2]
+
+    @cached_property
+    def _mixture(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Exponents, slopes (at the last size), means of a and weights, which add to 1."""
+        from scipy.special import log_ndtr
+
+        W, r, one = self._precision, self.values, np.ones(len(self.sizes))
+        total = float(one @ W @ one)
+        exponents, slopes, means, logs = [], [], [], []
+        for c in np.linspace(SLOWEST, FASTEST, N_EXPONENTS):
+            x = (self.sizes / self.sizes[-1]) ** -c
+            held = x - one @ W @ x / total  # x without its mean
+            curvature = held @ W @ x
+            centre, spread = held @ W @ r / curvature, curvature**-0.5
+            low, high = max(0.0, centre - REACH * spread), max(0.0, centre) + REACH * spread
+            b = np.linspace(low, high, N_SLOPES)
+            a = (one @ W @ r - b * (one @ W @ x)) / total
+            rest = r[:, None] - a - b * x[:, None]
+            log = -0.5 * ((W @ rest) * rest).sum(axis=0) + np.log((high - low) * (x[0] - 1))
+            logs.append(log + log_ndtr((a - self._least) * total**0.5))
+            exponents.append(np.full(N_SLOPES, c))
+            slopes.append(b)
+            means.append(a)
+        log = np.concatenate(logs)
+        weights = np.exp(log - log.max())
+        kept = weights > 1e-12
+        parts = (np.concatenate(one)[kept] for one in (exponents, slopes, means))
+        return (*parts, weights[kept] / weights[kept].sum())
+
+    @cached_property
+    def _best(self) -> tuple[float, float, float, float]:
+        """a, b, c of the best fit, and its misfit."""
+        return min(
+            (self._fitted(c) for c in np.linspace(SLOWEST, FASTEST, 8 * N_EXPONENTS)),
+            key=lambda fit: fit[3],
+        )
+
+    def _fitted(self, c: float) -> tuple[float, float, float, float]:
+        """Generalised least squares for one exponent, within the bounds of a and b."""
+        W, r = self._precision, self.values
+        X = np.stack([np.ones(len(r)), self.sizes**-c], axis=1)
+        a, b = np.linalg.solve(X.T @ W @ X, X.T @ W @ r)
+        tried = [(a, b)]
+        if a < self._least or b < 0:
+            x = X[:, 1]
+            flat = max(self._least, float(W.sum(axis=0) @ r / W.sum()))
+            tried = [(flat, 0.0)]
+            if np.isfinite(self._least):
+                rest = r - self._least
+                tried.append((self._least, max(0.0, float(x @ W @ rest / (x @ W @ x)))))
+        fits = [(float(a), float(b), float(c), self._misfit(r - a - b * X[:, 1])) for a, b in tried]
+        return min(fits, key=lambda fit: fit[3])
+
+    def _misfit(self, rest: np.ndarray) -> float:
+        return float(rest @ self._precision @ rest)
+
+
+def _mills(low: np.ndarray) -> np.ndarray:
+    """The mean of a standard normal that is at least `low`."""
+    from scipy.special import log_ndtr
+
+    log = -0.5 * low**2 - 0.5 * np.log(2 * np.pi) - log_ndtr(-low)
+    return np.exp(np.where(np.isneginf(low), -np.inf, log))

@@ -16,9 +16,8 @@ import numpy as np
 
 from truerisk.core.arguments import refuse_class, shown
 from truerisk.core.errors import FitFailed, Refusal, TrueRiskError, UnknownName, is_failure
-from truerisk.core.loss import NO_PREDICTIONS
+from truerisk.core.loss import NO_PREDICTIONS, WANT_A_CLASS, PositiveScorer
 from truerisk.core.losses import Loss, RowLoss
-from truerisk.core.positive import WANT_A_CLASS, PositiveScorer
 from truerisk.core.present import clean
 from truerisk.core.registry import Line, Registry, closest
 from truerisk.core.scorer_losses import ScorerLoss, loss_of_scorer, same_as_scorer
@@ -27,8 +26,8 @@ from truerisk.core.table.data import Data
 __all__ = ["CallableLoss", "RatedLoss", "as_loss", "registry"]
 
 _HERE = "truerisk.core.losses"
-_TABLE = "truerisk.core.scores.confusion"
-_RANKED = "truerisk.core.scores.ranked"
+_TABLE = "truerisk.core.confusion_scores"
+_RANKED = "truerisk.core.rank_scores"
 registry = Registry(
     "loss",
     {
@@ -49,8 +48,8 @@ registry = Registry(
         "mcc": Line(f"{_TABLE}:MCC", "1 - Matthews' correlation"),
         "kappa": Line(f"{_TABLE}:Kappa", "1 - Cohen's kappa"),
         "g-mean": Line(f"{_TABLE}:GMean", "1 - geometric mean of the classes' recalls"),
-        "r2": Line("truerisk.core.scores.explained:R2", "1 - R^2"),
-        "ece": Line("truerisk.core.scores.reliability:ECE", "expected calibration error"),
+        "r2": Line("truerisk.core.losses:R2", "1 - R^2"),
+        "ece": Line("truerisk.core.losses:ECE", "expected calibration error"),
     },
 )
 

@@ -1,4 +1,7 @@
-"""Losses of single rows, and a list of all losses; scores of whole test sets stand in `scores/`."""
+"""Losses of single rows, and a list of all losses; R² and the calibration error of test sets.
+
+Scores of counted labels and of ranks stand in `confusion_scores.py` and `rank_scores.py`.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.arguments import as_array, check_clip, shown
-from truerisk.core.errors import BadArgument, Refusal
-from truerisk.core.loss import Loss, RowLoss
-from truerisk.core.scores.confusion import (
+from truerisk.core.arguments import as_array, check_clip, check_count, shown
+from truerisk.core.confusion_scores import (
     MCC,
     BalancedAccuracy,
     FBeta,
@@ -21,9 +22,9 @@ from truerisk.core.scores.confusion import (
     Sensitivity,
     Specificity,
 )
-from truerisk.core.scores.explained import R2
-from truerisk.core.scores.ranked import AUC, AveragePrecision
-from truerisk.core.scores.reliability import ECE
+from truerisk.core.errors import BadArgument, Refusal
+from truerisk.core.loss import Loss, RowLoss
+from truerisk.core.rank_scores import AUC, AveragePrecision
 from truerisk.core.table.data import Data
 
 __all__ = [
@@ -156,3 +157,105 @@ class Absolute(RowLoss):
     def of_rows(self, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
         losses: np.ndarray = np.abs(answers - data.y[rows])
         return losses.mean(axis=2) if losses.ndim == 3 else losses
+
+
+class R2(Loss):
+    """1 − R² = Σ (y − f)² / Σ (y − ȳ)², the mean over targets where there are several.
+
+    A row has the influence ((y − f)² − m (y − ȳ)²)/S about the loss m, with S the variance of y.
+    """
+
+    word, response, per_row, is_score, perfect = "r2", "value", False, True, 1.0
+    tasks = ("regression",)
+    usual_average = "pooled"
+    tells_influences = True
+
+    def of_set(
+        self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
+    ) -> np.ndarray:
+        errors, spread, share = self._squares(data, rows, answers, weights)
+        ratios = np.einsum("i,cit->ct", share, errors) / (share @ spread)
+        return np.asarray(ratios.mean(axis=1))
+
+    def influences(
+        self,
+        data: Data,
+        rows: np.ndarray,
+        answers: np.ndarray,
+        weights: np.ndarray | None,
+        about: np.ndarray,
+    ) -> np.ndarray:
+        errors, spread, share = self._squares(data, rows, answers, weights)
+        variance = share @ spread
+        of_targets = np.einsum("i,cit->ct", share, errors) / variance
+        of_targets += (about - of_targets.mean(axis=1))[:, None]
+        told = (errors - of_targets[:, None] * spread) / variance
+        return np.asarray(told.mean(axis=2))
+
+    def _squares(
+        self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(y − f)² by candidate, (y − ȳ)², with an axis of targets, and the rows' shares."""
+        y = data.y[rows].reshape(len(rows), -1)
+        w = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=np.float64)
+        if not w.any() or (np.ptp(y[w > 0], axis=0) == 0).any():
+            raise Refusal(
+                f"loss '{self.word}' needs several values of y in every test set, and one of "
+                f"{len(rows)} rows holds a single one; use fewer folds or average='pooled'."
+            )
+        share = w / w.sum()
+        errors = (answers.reshape(len(answers), *y.shape) - y) ** 2
+        return errors, (y - share @ y) ** 2, share
+
+
+class ECE(Loss):
+    r"""`Σ_b |Σ_{i∈b} w_i (hit_i − p_i)| / W` over `bins` equally wide bins of the confidence p.
+
+    p is the largest of a row's probabilities, and hit_i whether that class came (Naeini, Cooper and
+    Hauskrecht, 2015; Guo et al., 2017). With few rows a bin it is too large, even of a model whose
+    probabilities are right. A row has the influence ±(hit_i − p_i) − ECE, with the sign of its bin.
+    """
+
+    word, response, per_row, upper = "ece", "probability", False, 1.0
+    usual_average = "pooled"
+    tells_influences = True
+    grows_with_few_rows = True
+    notes = ("of few rows it is too large, even of a model whose probabilities are right",)
+
+    def __init__(self, bins: int = 10) -> None:
+        check_count("bins", bins)
+        self.bins = bins
+
+    def of_set(
+        self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
+    ) -> np.ndarray:
+        gaps, signs, share = self._gaps(data, rows, answers, weights)
+        return np.asarray((gaps * signs) @ share)
+
+    def influences(
+        self,
+        data: Data,
+        rows: np.ndarray,
+        answers: np.ndarray,
+        weights: np.ndarray | None,
+        about: np.ndarray,
+    ) -> np.ndarray:
+        gaps, signs, _ = self._gaps(data, rows, answers, weights)
+        return np.asarray(gaps * signs - about[:, None])
+
+    def _gaps(
+        self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Hit minus confidence of every row, the sign of the mean of these in its bin, shares."""
+        share = np.full(len(rows), 1 / len(rows))
+        if weights is not None:
+            share = np.asarray(weights, dtype=np.float64) / np.sum(weights)
+        confidence = answers.max(axis=2)
+        gaps = (answers.argmax(axis=2) == data.codes_of(rows)) - confidence
+        inside = np.nan_to_num(np.ceil(confidence * self.bins) - 1)  # the lower edge is not in
+        bins = np.clip(inside, 0, self.bins - 1).astype(np.int64)
+        signs = [
+            np.sign(np.bincount(b, share * gap, self.bins))[b]
+            for b, gap in zip(bins, gaps, strict=True)
+        ]
+        return gaps, np.array(signs), share

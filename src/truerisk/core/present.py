@@ -5,13 +5,14 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
 
-from truerisk.core.visible import Brief, visible
+from truerisk.core.errors import Brief, TrueRiskError, visible
 
 __all__ = [
     "MODELS_SAW",
@@ -22,9 +23,11 @@ __all__ = [
     "clean",
     "either",
     "estimate_rows",
+    "five_numbers",
     "honest_risk",
     "html_table",
     "may_be_best",
+    "named",
     "number",
     "of_class",
     "params_text",
@@ -302,3 +305,28 @@ def signed(value: float, beside: float | None) -> str:
     """
     text = unsigned(value, beside)
     return text if text.startswith("-") else f"+{text}"
+
+
+@contextmanager
+def named(learner: str) -> Iterator[None]:
+    """Put the learner's name before what truerisk says of an error inside; the kind is kept."""
+    try:
+        yield
+    except TrueRiskError as error:
+        again = type(error)(f"{clean(learner, 40)}: {error}")
+        for note in getattr(error, "__notes__", ()):
+            again.add_note(note)
+        raise again from error
+
+
+def five_numbers(values: Any) -> tuple[float, float, float, float, float]:
+    """Tukey's box: whiskers to the last value within 1.5 quartile distances, quartiles, median.
+
+    >>> five_numbers([1, 2, 3, 4, 5, 20])
+    (1.0, 2.25, 3.5, 4.75, 5.0)
+    """
+    given = np.sort(np.asarray(values, dtype=np.float64))
+    first, middle, third = np.quantile(given, [0.25, 0.5, 0.75])
+    reach = 1.5 * (third - first)
+    inside = given[(given >= first - reach) & (given <= third + reach)]
+    return float(inside[0]), float(first), float(middle), float(third), float(inside[-1])

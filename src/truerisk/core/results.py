@@ -11,19 +11,14 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from truerisk.core import present
-from truerisk.core.answered_rows import AnsweredRows
 from truerisk.core.arguments import shown
-from truerisk.core.best_set import Comparable, may_be_best
-from truerisk.core.breakdown import Breakdown
-from truerisk.core.comparison import Comparison
+from truerisk.core.comparison import Comparable, Comparison, may_be_best
 from truerisk.core.contracts import Target
-from truerisk.core.displays import displays
 from truerisk.core.errors import BadArgument, MissingExtra, MissingResult, Refusal
-from truerisk.core.evaluation import Evaluation, Tested, std_errors_of
-from truerisk.core.influences import Influences
-from truerisk.core.interval import Interval
+from truerisk.core.evaluation import AnsweredRows, Evaluation, Influences, Tested, std_errors_of
+from truerisk.core.interval import Breakdown, Interval
 from truerisk.core.records import UNWRITTEN, Column, Count, Record, Size
-from truerisk.core.registry import Line
+from truerisk.core.registry import Line, displays
 from truerisk.core.scale import OwnScale, Scale
 from truerisk.core.writing import Written
 
@@ -206,7 +201,7 @@ class RiskCurve(Written):
         """The settings that may be the best: the best one is among them with probability `level`.
 
         From the losses of the rows that were held out, without a further fit
-        (`core/best_set.py`).
+        (`core/comparison.py`).
         """
         return [dict(self.candidates[c]) for c in np.flatnonzero(self._may_be_best(level))]
 

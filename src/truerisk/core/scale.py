@@ -1,14 +1,17 @@
-"""How people read the risks of a loss: a score as a score, an error as it is."""
+"""How people read the risks of a loss, a score as a score; and when two risks are the same."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import overload
+from typing import Any, overload
+
+import numpy as np
 
 from truerisk.core.interval import Interval
 from truerisk.core.present import clean
 
-__all__ = ["ERROR", "OwnScale", "Scale"]
+__all__ = ["ERROR", "TIE", "OwnScale", "Scale", "tied", "tied_groups"]
 
 
 @dataclass(frozen=True)
@@ -105,3 +108,32 @@ class Scale:
 
 
 ERROR = Scale()
+
+
+TIE = 1e-12  # sums of equal fold risks in another order differ by less
+
+
+def tied(risks: Any, least: Any) -> Any:
+    """Whether risks are as small as the least; relative, so that no unit of a loss counts.
+
+    >>> tied(np.array([0.3, 0.1 + 1e-14, 0.1]), 0.1).tolist()
+    [False, True, True]
+    >>> bool(tied(3e-14, 1e-14))
+    False
+    """
+    return risks <= least + TIE * np.abs(least)
+
+
+def tied_groups(risks: Sequence[float]) -> list[list[int]]:
+    """Positions from the smallest risk on, those that are tied together and in their own order.
+
+    >>> tied_groups([0.3, 0.1 + 1e-14, 0.1, float("inf")])
+    [[1, 2], [0], [3]]
+    """
+    groups: list[list[int]] = []
+    for at in np.argsort(risks, kind="stable").tolist():
+        if groups and tied(risks[at], risks[groups[-1][0]]):
+            groups[-1].append(at)
+        else:
+            groups.append([at])
+    return [sorted(group) for group in groups]

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.arguments import shown
+from truerisk.core.confusion_scores import OfOneClass
 from truerisk.core.errors import Refusal
+from truerisk.core.loss import PositiveScorer, class_named
 from truerisk.core.losses import (
     AUC,
     MCC,
@@ -27,8 +29,6 @@ from truerisk.core.losses import (
     Squared,
     ZeroOne,
 )
-from truerisk.core.positive import PositiveScorer, class_named
-from truerisk.core.scores.confusion import OfOneClass
 from truerisk.core.table.data import Data
 
 __all__ = ["ScorerLoss", "loss_of_scorer", "perfect_rule", "same_as_scorer", "scorer_word"]

@@ -11,8 +11,7 @@ from secrets import token_hex
 from typing import Any, TypeVar
 
 from truerisk.core.arguments import path_of, shown
-from truerisk.core.errors import NotWritten, said_by
-from truerisk.core.visible import Brief
+from truerisk.core.errors import Brief, NotWritten, said_by
 
 __all__ = ["Written", "also_written", "place_of", "write_file", "write_text"]
 

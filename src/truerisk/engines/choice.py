@@ -7,14 +7,13 @@ from typing import Any
 
 from truerisk.core.arguments import refuse_class, shown
 from truerisk.core.contracts import Engine, Request
-from truerisk.core.errors import CompiledModuleWarning, NoEngine, UnknownName
+from truerisk.core.errors import CompiledModuleWarning, NoEngine, UnknownName, warn
 from truerisk.core.family import Family
 from truerisk.core.plan.plan import Plan
 from truerisk.core.registry import Line, Registry
 from truerisk.core.table.columns import unreadable_names
 from truerisk.core.table.data import Data
 from truerisk.core.table.rows import n_columns
-from truerisk.core.warned import warn
 from truerisk.kernels import why_not
 
 __all__ = ["choose_engine", "registry"]

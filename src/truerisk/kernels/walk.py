@@ -7,7 +7,8 @@ from typing import Literal
 
 import numpy as np
 
-from truerisk.core.plan.plan import Flips, Plan
+from truerisk.core.plan.blocks import Flips
+from truerisk.core.plan.plan import Plan
 from truerisk.kernels.loading import native
 from truerisk.kernels.neighbours import NearestRows
 

@@ -9,12 +9,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from truerisk.core.answers import Answers
+from truerisk.core.answers import Answers, LinearRules
 from truerisk.core.arguments import as_array, check_flag, shown
 from truerisk.core.contracts import Method, Streams, Target, Terms
 from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.evaluation import RisksByColumn, Tested
-from truerisk.core.linear_rules import LinearRules
 from truerisk.core.loss import Loss
 from truerisk.core.losses import ZeroOne
 from truerisk.core.plan.builder import one_fit

@@ -7,16 +7,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from truerisk.core.answers import Answers
+from truerisk.core.answers import Answers, LinearRules
 from truerisk.core.arguments import as_array, check_count, check_flag
 from truerisk.core.contracts import Method, Streams, Target, Terms
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.evaluation import Tested
-from truerisk.core.linear_rules import LinearRules
 from truerisk.core.loss import Loss
+from truerisk.core.plan.blocks import ALL, Moves
 from truerisk.core.plan.builder import PlanBuilder
-from truerisk.core.plan.plan import ALL, Plan
-from truerisk.core.plan.special_fits import Moves
+from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.methods.bayesian.scaled_rows import ScaledRows, scaled_rows
 from truerisk.methods.bayesian_error import check_rows, ruled_plan

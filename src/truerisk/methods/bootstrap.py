@@ -15,10 +15,10 @@ from truerisk.core.errors import BadData, Refusal, UnknownName
 from truerisk.core.evaluation import Tested
 from truerisk.core.interval import Basis
 from truerisk.core.losses import Loss, RowLoss
+from truerisk.core.plan.partitions import plan_of_samples
 from truerisk.core.plan.plan import Plan
-from truerisk.core.plan.samples import plan_of_samples
+from truerisk.core.scale import tied
 from truerisk.core.table.data import Data
-from truerisk.core.ties import tied
 from truerisk.methods.interval_forms import as_form
 from truerisk.methods.interval_forms.evidence import SampleEvidence
 from truerisk.methods.interval_forms.form import dependence, if_independent

@@ -15,8 +15,9 @@ from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.evaluation import Tested
 from truerisk.core.loss import Loss
 from truerisk.core.losses import Log, Squared
+from truerisk.core.plan.blocks import ALL
 from truerisk.core.plan.builder import PlanBuilder
-from truerisk.core.plan.plan import ALL, Plan
+from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data, Task
 from truerisk.methods.parts.averages import failure_notes
 

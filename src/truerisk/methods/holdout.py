@@ -14,8 +14,9 @@ from truerisk.core.errors import BadArgument
 from truerisk.core.evaluation import Evaluation, Tested
 from truerisk.core.interval import Basis
 from truerisk.core.loss import Loss
+from truerisk.core.plan.blocks import ALL
 from truerisk.core.plan.builder import PlanBuilder
-from truerisk.core.plan.plan import ALL, Plan
+from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.methods.parts.averages import (
     OF_ROW_MEANS,

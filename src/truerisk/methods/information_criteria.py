@@ -9,12 +9,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from truerisk.core.answers import Answers
+from truerisk.core.answers import Answers, LinearRules
 from truerisk.core.arguments import check_flag, check_number
 from truerisk.core.contracts import Streams, Terms
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.evaluation import Tested
-from truerisk.core.linear_rules import LinearRules
 from truerisk.core.loss import Loss
 from truerisk.core.losses import Log
 from truerisk.core.plan.plan import Plan

@@ -14,10 +14,9 @@ from truerisk.core.errors import BadData, Refusal
 from truerisk.core.evaluation import Evaluation, Tested, values_of
 from truerisk.core.interval import Basis
 from truerisk.core.loss import Loss
-from truerisk.core.plan.equal_fits import merge_equal_fits
-from truerisk.core.plan.nesting import nest
-from truerisk.core.plan.order import is_ordered
-from truerisk.core.plan.pairs import with_pairs
+from truerisk.core.plan.builder import merge_equal_fits
+from truerisk.core.plan.leaks import is_ordered
+from truerisk.core.plan.nesting import nest, with_pairs
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.methods.parts.averages import Average, Averaged, check_average, tested_by_average

@@ -14,8 +14,9 @@ from truerisk.core.errors import BadData
 from truerisk.core.evaluation import Tested
 from truerisk.core.interval import Basis
 from truerisk.core.losses import Loss
+from truerisk.core.plan.blocks import ALL
 from truerisk.core.plan.builder import PlanBuilder
-from truerisk.core.plan.plan import ALL, Plan
+from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.methods.interval_forms import as_form
 from truerisk.methods.interval_forms.evidence import HalfEvidence

@@ -20,7 +20,7 @@ from truerisk.core.errors import BadData, Refusal
 from truerisk.core.evaluation import Evaluation, Tested
 from truerisk.core.interval import Basis
 from truerisk.core.loss import Loss, RowLoss
-from truerisk.core.plan.pairs import partitions_of
+from truerisk.core.plan.nesting import partitions_of
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.methods.nested import Pairs

@@ -12,8 +12,9 @@ from truerisk.core.contracts import Method, Streams, Target, Terms
 from truerisk.core.errors import Refusal
 from truerisk.core.evaluation import Tested
 from truerisk.core.loss import Loss
+from truerisk.core.plan.blocks import ALL
 from truerisk.core.plan.builder import PlanBuilder
-from truerisk.core.plan.plan import ALL, Plan
+from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.methods.bootstrap import Bootstrap
 from truerisk.methods.parts.averages import tested_by_average

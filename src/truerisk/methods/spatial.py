@@ -9,14 +9,14 @@ import numpy as np
 
 from truerisk.core.arguments import check_count, check_flag, is_number, shown
 from truerisk.core.contracts import Streams, Target
-from truerisk.core.displays import displays
-from truerisk.core.errors import BadArgument, BadData, TrueRiskWarning
+from truerisk.core.errors import BadArgument, BadData, TrueRiskWarning, warn
 from truerisk.core.loss import Loss
+from truerisk.core.plan.blocks import ALL
 from truerisk.core.plan.builder import PlanBuilder
 from truerisk.core.plan.partitions import leave_out
-from truerisk.core.plan.plan import ALL, Plan
+from truerisk.core.plan.plan import Plan
+from truerisk.core.registry import displays
 from truerisk.core.table.data import Data
-from truerisk.core.warned import warn
 from truerisk.methods.parts.averages import Average, Averaged, check_average
 from truerisk.resampling.folds import block_folds, blocks_of, rows_within, side_of
 

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from truerisk.core.displays import displays
+from truerisk.core.registry import displays
 from truerisk.models.logistic_places import (
     SETTING,
     codes_of_scores,

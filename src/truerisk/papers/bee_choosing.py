@@ -20,12 +20,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truerisk.core.answers import Answers
+from truerisk.core.answers import Answers, LinearRules
 from truerisk.core.contracts import Method
 from truerisk.core.errors import TrueRiskWarning
 from truerisk.core.evaluation import Tested
 from truerisk.core.family import Family
-from truerisk.core.linear_rules import LinearRules
 from truerisk.core.losses import ZeroOne
 from truerisk.core.table.data import Data
 from truerisk.datasets.problems import CORRELATION, GAP, PAIRS

@@ -9,9 +9,9 @@ from functools import lru_cache
 import numpy as np
 from sklearn.base import clone
 
+from truerisk.core.answers import LinearRules
 from truerisk.core.contracts import Method
 from truerisk.core.family import Family
-from truerisk.core.linear_rules import LinearRules
 from truerisk.datasets import documents
 from truerisk.methods.information_criteria import EBIC
 from truerisk.papers.bee_choosing import (

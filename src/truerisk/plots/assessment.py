@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.errors import BadData
-from truerisk.core.present import clean
-from truerisk.core.statistics.five_numbers import five_numbers
+from truerisk.core.present import clean, five_numbers
 from truerisk.plots.axes import axes_of
 
 __all__ = ["draw_boxes", "draw_ladder", "draw_shares"]

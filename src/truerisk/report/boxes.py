@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from truerisk.core.present import clean, number
-from truerisk.core.statistics.five_numbers import five_numbers
+from truerisk.core.present import clean, five_numbers, number
 from truerisk.report.document import Document
 from truerisk.report.figure import Figure, FigureTable, Key, columns_of
 from truerisk.report.scale import Scale

@@ -13,10 +13,9 @@ from truerisk.core.interval import Interval
 from truerisk.core.json_values import JsonValue, require_schema
 from truerisk.core.present import NOTHING_CHOSEN, clean
 from truerisk.core.records import read_record
-from truerisk.core.scale import Scale
+from truerisk.core.scale import Scale, tied_groups
 from truerisk.core.statistics.calibration import Calibration
 from truerisk.core.statistics.roc import RocCurve
-from truerisk.core.ties import tied_groups
 from truerisk.report.estimates import (
     Course,
     Curve,

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.errors import BadArgument, BadData, TrueRiskWarning
+from truerisk.core.errors import BadArgument, BadData, TrueRiskWarning, warn
 from truerisk.core.table.data import Data
-from truerisk.core.table.grid_cells import USUAL_CELLS, grid_cells, joined, usual_side
-from truerisk.core.warned import warn
+from truerisk.core.table.places import USUAL_CELLS, grid_cells, joined, usual_side
 
 __all__ = [
     "block_folds",

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.arguments import as_array
-from truerisk.core.errors import BadData, TrueRiskWarning
+from truerisk.core.errors import BadData, TrueRiskWarning, warn
 from truerisk.core.table.data import Data
-from truerisk.core.warned import warn
 from truerisk.resampling.folds import shuffled_by_class
 
 __all__ = ["draw_held_out", "draw_order", "draw_samples", "given_samples", "subsamples"]

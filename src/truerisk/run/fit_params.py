@@ -10,12 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.errors import Refusal, TrueRiskWarning
+from truerisk.core.errors import Refusal, TrueRiskWarning, warn
 from truerisk.core.family import Family
 from truerisk.core.identity import PIPELINE, is_a
 from truerisk.core.table.data import Data, has_row_entries
 from truerisk.core.table.rows import column_arrays
-from truerisk.core.warned import warn
 
 __all__ = [
     "SEARCH",

@@ -13,6 +13,7 @@ from truerisk.core.errors import (
     GroupLeakWarning,
     SpaceLeakWarning,
     TimeLeakWarning,
+    warn,
 )
 from truerisk.core.family import Family
 from truerisk.core.identity import is_a, is_from
@@ -24,7 +25,6 @@ from truerisk.core.plan.leaks import (
 )
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
-from truerisk.core.warned import warn
 from truerisk.methods.splitter import known_rows
 
 __all__ = ["warn_of_fitted_parts", "warn_of_inner_splits", "warn_of_leaks"]

@@ -16,10 +16,10 @@ from truerisk.core.arguments import check_level, shown
 from truerisk.core.contracts import Method, Request, Rule, Streams
 from truerisk.core.errors import BadArgument, Refusal, UnknownName
 from truerisk.core.family import Family
+from truerisk.core.loss import class_named
 from truerisk.core.loss_words import as_loss
 from truerisk.core.losses import Loss
 from truerisk.core.plan.plan import Plan
-from truerisk.core.positive import class_named
 from truerisk.core.present import of_class
 from truerisk.core.table.data import Data
 from truerisk.core.version import __version__

@@ -13,12 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.answered_rows import AnsweredRows
 from truerisk.core.answers import Answers
 from truerisk.core.contracts import Keeper, Method, Streams, Terms
 from truerisk.core.errors import NoEngine, Refusal
-from truerisk.core.evaluation import Evaluation, std_errors_of, values_of
-from truerisk.core.plan.order import is_ordered
+from truerisk.core.evaluation import AnsweredRows, Evaluation, std_errors_of, values_of
+from truerisk.core.plan.leaks import is_ordered
 from truerisk.core.plan.plan import Plan
 from truerisk.core.results import RiskCurve, RiskEstimate, dress
 from truerisk.core.table.data import Data

@@ -9,7 +9,7 @@ import numpy as np
 
 from truerisk.core.contracts import Rule
 from truerisk.core.errors import Refusal
-from truerisk.core.ties import tied
+from truerisk.core.scale import tied
 
 __all__ = ["Minimum", "smallest"]
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from truerisk.core.contracts import Rule
 from truerisk.core.errors import Refusal, UnknownName
-from truerisk.core.ties import tied
+from truerisk.core.scale import tied
 from truerisk.selection.minimum import Minimum
 
 __all__ = ["OneStandardError"]

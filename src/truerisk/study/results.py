@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.displays import displays
 from truerisk.core.errors import BadStore
 from truerisk.core.present import number, seconds, text_table
+from truerisk.core.registry import displays
 from truerisk.core.results import frame_of
 from truerisk.study.comparison.of_study import Replicates, compare_study
 from truerisk.study.comparison.result import ManyComparison

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from truerisk.core.answers import LinearRules
 from truerisk.core.contracts import Request
 from truerisk.core.family import Family
-from truerisk.core.linear_rules import LinearRules
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.models.stated.degrees_of_freedom import degrees_of_freedom

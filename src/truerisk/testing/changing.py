@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.plan.plan import Blocks, Plan
+from truerisk.core.plan.blocks import Blocks
+from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data, has_row_entries
 from truerisk.core.table.rows import take_rows
 

@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.answers import Answers, code_type
+from truerisk.core.answers import Answers, LinearRules, code_type
 from truerisk.core.contracts import Engine, Request, RunOptions
 from truerisk.core.errors import FitFailed
 from truerisk.core.family import Family
-from truerisk.core.linear_rules import LinearRules
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.testing import strategies

@@ -11,8 +11,9 @@ import numpy as np
 from truerisk.core.answers import Answers
 from truerisk.core.contracts import Engine, Request, RunOptions
 from truerisk.core.family import Family
+from truerisk.core.plan.blocks import ALL
 from truerisk.core.plan.builder import PlanBuilder
-from truerisk.core.plan.plan import ALL, Plan
+from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.testing.cases import quiet
 

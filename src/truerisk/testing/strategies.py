@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from truerisk.core.errors import MissingExtra
+from truerisk.core.plan.blocks import ALL, RowSets
 from truerisk.core.plan.builder import PlanBuilder, RowSet
-from truerisk.core.plan.pairs import with_pairs
+from truerisk.core.plan.nesting import with_pairs
 from truerisk.core.plan.partitions import leave_out
-from truerisk.core.plan.plan import ALL, Plan, RowSets
+from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data, Task
 
 if TYPE_CHECKING:

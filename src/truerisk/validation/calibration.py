@@ -12,10 +12,9 @@ from typing import Annotated, Any, TypeVar
 
 import numpy as np
 
-from truerisk.core.displays import displays
 from truerisk.core.errors import Refusal
 from truerisk.core.records import FINITE, Column, Points, Record, Share
-from truerisk.core.registry import of_word
+from truerisk.core.registry import displays, of_word
 from truerisk.validation.calibration_fits import (
     IDENTITY,
     LOGIT,

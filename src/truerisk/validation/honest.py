@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.answered_rows import AnsweredRows
 from truerisk.core.answers import Answers, Response
 from truerisk.core.contracts import Request, Streams, Terms
 from truerisk.core.errors import Refusal
-from truerisk.core.influences import Shaken
+from truerisk.core.evaluation import AnsweredRows, Shaken
 from truerisk.core.interval import Interval
 from truerisk.core.loss import Loss, RowLoss
 from truerisk.core.loss_words import as_loss

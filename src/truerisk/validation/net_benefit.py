@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from truerisk.core import present
-from truerisk.core.displays import displays
 from truerisk.core.records import Points, Record, Share
+from truerisk.core.registry import displays
 from truerisk.validation.calibration_fits import sums_by_member
 from truerisk.validation.outcomes import Outcomes
 

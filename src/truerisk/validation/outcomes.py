@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from truerisk.core import present
-from truerisk.core.answered_rows import AnsweredRows
 from truerisk.core.answers import Answers, Response
-from truerisk.core.positive import class_named
+from truerisk.core.evaluation import AnsweredRows
+from truerisk.core.loss import class_named
 from truerisk.core.present import Brief
 from truerisk.core.table.data import Data
 from truerisk.validation.calibration_fits import IDENTITY, LOGIT, Link

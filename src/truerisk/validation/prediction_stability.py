@@ -21,9 +21,9 @@ import numpy as np
 
 from truerisk.core import present
 from truerisk.core.answers import Answers, Response
-from truerisk.core.displays import displays
 from truerisk.core.errors import Refusal
 from truerisk.core.records import FINITE, UNWRITTEN, Column, Count, Record
+from truerisk.core.registry import displays
 from truerisk.core.results import frame_of
 from truerisk.validation.honest import HonestRun, pair_answers
 from truerisk.validation.outcomes import Event

@@ -12,7 +12,7 @@ from truerisk.core.contracts import Request
 from truerisk.core.errors import Refusal
 from truerisk.core.interval import Interval
 from truerisk.core.plan.builder import one_fit
-from truerisk.core.plan.order import ORDERED
+from truerisk.core.plan.leaks import ORDERED
 from truerisk.validation.calibration import (
     CalibrationCurve,
     SmoothCalibration,

@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.contracts import Request, Streams
-from truerisk.core.errors import Refusal, TrueRiskWarning
+from truerisk.core.errors import Refusal, TrueRiskWarning, warn
+from truerisk.core.plan.partitions import times_drawn
 from truerisk.core.plan.plan import Plan
-from truerisk.core.plan.samples import times_drawn
 from truerisk.core.present import seconds as in_words
 from truerisk.core.progress import stage
 from truerisk.core.table.data import Data
-from truerisk.core.warned import warn
 from truerisk.methods.bootstrap import Bootstrap
 from truerisk.run.outer_splits import testing_method, usual_word
 from truerisk.run.run import compute

@@ -34,10 +34,10 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from truerisk.core import present
-from truerisk.core.displays import displays
 from truerisk.core.errors import Refusal
 from truerisk.core.interval import Interval
 from truerisk.core.records import UNWRITTEN, Column, Count, Range, Record, Size
+from truerisk.core.registry import displays
 from truerisk.core.results import frame_of
 from truerisk.core.table.rows import column_names, n_columns
 from truerisk.methods.parts.procedure import by_fit

@@ -12,14 +12,13 @@ from typing import Any, Literal
 import numpy as np
 
 from truerisk.core import present
+from truerisk.core.errors import visible
 from truerisk.core.identity import PIPELINE, is_a
 from truerisk.core.interval import Interval
-from truerisk.core.plan.leaks import cut_groups, leaks_in_time, tested_by_neighbours
-from truerisk.core.plan.order import is_ordered
+from truerisk.core.plan.leaks import cut_groups, is_ordered, leaks_in_time, tested_by_neighbours
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.columns import is_missing
 from truerisk.core.table.rows import column_arrays, column_names, n_columns
-from truerisk.core.visible import visible
 from truerisk.validation.calibration import SmoothCalibration
 from truerisk.validation.discrimination import Discrimination
 from truerisk.validation.honest import HonestRun

@@ -17,7 +17,7 @@ import numpy as np
 from truerisk.core.answers import Answers
 from truerisk.core.contracts import Terms
 from truerisk.core.loss import Loss, RowLoss
-from truerisk.core.plan.order import ORDERED, is_ordered
+from truerisk.core.plan.leaks import ORDERED, is_ordered
 from truerisk.core.table.data import Data
 from truerisk.methods.interval_forms import RowEvidence, as_form
 from truerisk.methods.interval_forms.calibrated import enlarged

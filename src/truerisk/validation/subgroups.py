@@ -14,12 +14,11 @@ import numpy as np
 
 from truerisk.core import present
 from truerisk.core.arguments import even_array, shown
-from truerisk.core.displays import displays
 from truerisk.core.errors import BadArgument, BadData, UnknownName
 from truerisk.core.interval import Interval
 from truerisk.core.present import clean
 from truerisk.core.records import Count, Record, Share, Size
-from truerisk.core.registry import of_word
+from truerisk.core.registry import displays, of_word
 from truerisk.core.results import frame_of
 from truerisk.core.scale import OwnScale, Scale
 from truerisk.core.table.columns import is_missing

@@ -9,8 +9,8 @@ from typing import Any, ClassVar, TypedDict
 import numpy as np
 
 from truerisk.core import present
-from truerisk.core.displays import displays
 from truerisk.core.records import UNWRITTEN, Count, Record
+from truerisk.core.registry import displays
 from truerisk.core.results import RiskEstimate
 from truerisk.core.writing import also_written
 from truerisk.validation.calibration import SmoothCalibration

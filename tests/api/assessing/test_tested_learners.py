@@ -14,7 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
 from truerisk.api.assessing.assessment import HEAD
-from truerisk.core.best_set import PairedLosses, may_be_best
+from truerisk.core.comparison import PairedLosses, may_be_best
 from truerisk.core.errors import Refusal, UnknownName
 from truerisk.report.document import read_document
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.model_selection import KFold, ShuffleSplit, TimeSeriesSplit
 
+from truerisk.core.plan.blocks import ALL
 from truerisk.core.plan.builder import PlanBuilder, one_fit, split_plan
-from truerisk.core.plan.plan import ALL
 
 
 @pytest.mark.parametrize(

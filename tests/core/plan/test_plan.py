@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 
 from truerisk.core.contracts import Streams
 from truerisk.core.errors import BadData
+from truerisk.core.plan.blocks import ALL
 from truerisk.core.plan.builder import PlanBuilder
-from truerisk.core.plan.plan import ALL, Plan
+from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.methods import KFold, LeaveOneOut, Nested, as_method
 

@@ -6,9 +6,11 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from truerisk.core.errors import BadData
-from truerisk.core.table.places import checked_places
+from truerisk.core.table.places import checked_places, grid_cells, joined, usual_side
 
 FRAME = {"x": [0.0, 1.0, 2.0], "y": [5, 5, 6], "site": ["a", "b", "a"]}
 
@@ -66,3 +68,53 @@ def test_what_is_no_place_is_named(given, message) -> None:
     """What is wrong, where, and what to do."""
     with pytest.raises(BadData, match=message):
         checked_places(given, None, 3)
+
+
+PLACES = np.random.default_rng(2).random((300, 2)) * [10, 4]
+
+
+def test_a_cell_is_a_box_of_about_the_side():
+    """As many parts along an axis as come nearest; no two cells overlap."""
+    cells = grid_cells(PLACES, 2.1)
+    assert cells.max() + 1 == 5 * 2
+    boxes = [(PLACES[cells == c].min(axis=0), PLACES[cells == c].max(axis=0)) for c in range(10)]
+    for number, (low, high) in enumerate(boxes):
+        assert (high - low <= [2.0, 2.0]).all()
+        for other_low, other_high in boxes[:number]:
+            assert (high < other_low).any() or (other_high < low).any()
+
+
+@pytest.mark.parametrize("axes", [1, 2, 3])
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+def test_the_unit_does_not_count(axes, scale):
+    """Places and side in metres or kilometres have the same cells; so have moved places."""
+    places = np.random.default_rng(axes).random((60, axes))
+    side = usual_side(places, 8)
+    moved = grid_cells(places * scale + 3 * scale, side * scale)
+    np.testing.assert_array_equal(grid_cells(places, side), moved)
+
+
+def test_a_tiny_side_gives_each_place_its_own_cell():
+    """Without a number of parts beyond what integers hold."""
+    assert len(np.unique(grid_cells(PLACES, 1e-300))) == 300
+
+
+def test_the_usual_side_cuts_the_box_into_as_many_squares():
+    """25 of a square; of a strip as many along it; of a line as many parts."""
+    assert usual_side(np.array([[0.0, 0], [5, 5]])) == 1.0
+    assert usual_side(np.array([[0.0, 0], [5, 1e-9]])) == 0.2
+    assert usual_side(np.array([[0.0], [5.0]])) == 0.2
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=20))
+def test_rows_are_joined_where_a_chain_connects_them(pairs):
+    """By merging the labels of rows until nothing changes."""
+    first, second = np.array(pairs).T
+    member = np.arange(len(pairs))
+    for _ in pairs:
+        for labels in (first, second):
+            for label in np.unique(labels):
+                member[labels == label] = member[labels == label].min()
+    found = joined(first, second)
+    assert (found[:, None] == found).tolist() == (member[:, None] == member).tolist()
+    assert set(found) == set(range(found.max() + 1))

@@ -35,8 +35,8 @@ from tests.engines.closed_forms import (
 import truerisk as tr
 from truerisk.core.contracts import Request, RunOptions, Streams
 from truerisk.core.errors import FitFailed
+from truerisk.core.plan.blocks import ALL
 from truerisk.core.plan.builder import PlanBuilder
-from truerisk.core.plan.plan import ALL
 from truerisk.engines.discriminants.quadratic import QuadraticDiscriminants
 from truerisk.models import QuadraticDiscriminant
 

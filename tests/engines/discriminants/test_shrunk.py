@@ -139,8 +139,8 @@ def test_labels_that_rounding_decides_are_asked_of_the_learner(monkeypatch) -> N
 
 def last_two_apart(data):
     """One fit on all rows but 11 and 23, which it is asked about."""
+    from truerisk.core.plan.blocks import ALL
     from truerisk.core.plan.builder import PlanBuilder
-    from truerisk.core.plan.plan import ALL
 
     builder = PlanBuilder(data.n_rows)
     rows = builder.block(np.array([11, 23]))

@@ -13,8 +13,8 @@ from tests.engines.linear.test_least_squares import ENGINE
 import truerisk as tr
 from truerisk.core.contracts import Request, Streams
 from truerisk.core.errors import FitFailed, Refusal
+from truerisk.core.plan.blocks import ALL
 from truerisk.core.plan.builder import PlanBuilder
-from truerisk.core.plan.plan import ALL
 from truerisk.core.table.data import Data
 
 

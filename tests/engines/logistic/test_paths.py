@@ -13,8 +13,8 @@ from sklearn.preprocessing import StandardScaler
 import truerisk as tr
 from truerisk.core.contracts import Request, RunOptions, Streams
 from truerisk.core.family import Family
+from truerisk.core.plan.blocks import ALL
 from truerisk.core.plan.builder import PlanBuilder
-from truerisk.core.plan.plan import ALL
 from truerisk.core.table.data import Data
 from truerisk.engines.generic import Generic
 from truerisk.engines.logistic.paths import LogisticPaths

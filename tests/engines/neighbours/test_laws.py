@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import hypergeom
 
-from truerisk.core.plan.special_fits import Law
+from truerisk.core.plan.blocks import Law
 from truerisk.engines.neighbours.laws import expected_costs, ranks_needed
 
 KS = np.array([1, 2, 3, 4])

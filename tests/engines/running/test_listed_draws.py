@@ -15,8 +15,8 @@ from truerisk.core.contracts import Request, RunOptions
 from truerisk.core.errors import FitFailed, FitFailedWarning, Refusal
 from truerisk.core.family import Family
 from truerisk.core.losses import AUC, ZeroOne
+from truerisk.core.plan.blocks import Law
 from truerisk.core.plan.partitions import draw_every
-from truerisk.core.plan.special_fits import Law
 from truerisk.core.table.data import Data
 from truerisk.engines.generic import Generic
 from truerisk.engines.running.listed_draws import drawn_sets

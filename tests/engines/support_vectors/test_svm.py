@@ -13,8 +13,8 @@ import truerisk as tr
 from truerisk.core.contracts import Request, RunOptions, Streams
 from truerisk.core.errors import FitFailed
 from truerisk.core.family import Family
+from truerisk.core.plan.blocks import ALL
 from truerisk.core.plan.builder import PlanBuilder
-from truerisk.core.plan.plan import ALL
 from truerisk.engines.support_vectors.svm import SupportVectors
 from truerisk.engines.templates.task import Task
 from truerisk.testing import engine_checks

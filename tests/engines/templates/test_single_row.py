@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from truerisk.core.plan.blocks import ALL
 from truerisk.core.plan.builder import PlanBuilder
-from truerisk.core.plan.plan import ALL
 from truerisk.core.table.data import Data
 from truerisk.engines.templates.single_row import single_row_fits
 from truerisk.testing.strategies import data_sets, plans

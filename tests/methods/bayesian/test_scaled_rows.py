@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
+from truerisk.core.answers import LinearRules
 from truerisk.core.errors import BadData
-from truerisk.core.linear_rules import LinearRules
 from truerisk.methods.bayesian.priors import check_prior, class_priors
 from truerisk.methods.bayesian.rule_errors import RuleErrors
 from truerisk.methods.bayesian.scaled_rows import ScaledRows

@@ -8,7 +8,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
 from truerisk.core.errors import BadData, Refusal
-from truerisk.core.table.marks import row_marks
+from truerisk.core.table.rows import row_marks
 from truerisk.methods.interval_forms.bootstrapped_choice import (
     corrected_by_bootstrap,
     corrected_by_splits,

@@ -18,8 +18,8 @@ from truerisk.api.assessing.tested_learners import Kept, risk_of_choice
 from truerisk.api.assessing.tuned_learner import TunedLearner
 from truerisk.api.auditing.finding import Finding
 from truerisk.core import present
-from truerisk.core.displays import displays
 from truerisk.core.present import signed
+from truerisk.core.registry import displays
 from truerisk.core.results import frame_of
 from truerisk.core.writing import Written, also_written
 

@@ -8,10 +8,9 @@ from typing import Any
 from truerisk.api.assessing.tested_learners import TestedLearners
 from truerisk.api.assessing.tuned_learner import TunedLearner
 from truerisk.api.compare import of_score
-from truerisk.core.displays import displays
 from truerisk.core.errors import Refusal, UnknownName
 from truerisk.core.present import WHOLE_SEARCH, params_text
-from truerisk.core.registry import closest
+from truerisk.core.registry import closest, displays
 from truerisk.core.results import RiskEstimate
 from truerisk.core.statistics.error_posterior import ErrorPosterior
 from truerisk.core.statistics.roc import RocCurve

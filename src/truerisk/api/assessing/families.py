@@ -14,8 +14,10 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.arguments import shown
-from truerisk.core.errors import BadData, UnknownName, named
+from truerisk.core.errors import BadData, UnknownName
 from truerisk.core.family import Family
+from truerisk.core.present import named
+from truerisk.core.scale import tied_groups
 from truerisk.core.table.columns import (
     kinds_of_columns,
     number_columns_have_holes,
@@ -24,7 +26,6 @@ from truerisk.core.table.columns import (
 )
 from truerisk.core.table.data import Data, Task
 from truerisk.core.table.rows import n_columns
-from truerisk.core.ties import tied_groups
 from truerisk.datasets.roles import MOST_INTEGER_CLASSES
 from truerisk.engines.running.shared_steps import beginning_alike
 from truerisk.engines.running.trie import Tries

@@ -14,8 +14,8 @@ from truerisk.core.family import Family
 from truerisk.core.losses import AUC, RowLoss
 from truerisk.core.present import clean, number, params_text, signed, unsigned
 from truerisk.core.results import RiskCurve
+from truerisk.core.scale import tied
 from truerisk.core.table.data import Data
-from truerisk.core.ties import tied
 from truerisk.run.problem import Problem
 from truerisk.run.run import Run
 

@@ -23,10 +23,10 @@ from truerisk.core.errors import (
     Refusal,
     TrueRiskError,
     UnknownName,
-    named,
 )
 from truerisk.core.learning_curve import LearningCurve
 from truerisk.core.plan.plan import Plan
+from truerisk.core.present import named
 from truerisk.core.progress import Count, stage
 from truerisk.core.registry import closest
 from truerisk.engines.generic import Generic

@@ -15,8 +15,7 @@ from truerisk.api.assessing.tuned_learner import TunedLearner
 from truerisk.api.compare import check_asked, difference, of_score
 from truerisk.core import present
 from truerisk.core.answers import Answers, joined
-from truerisk.core.best_set import may_be_best
-from truerisk.core.comparison import ROPE, Comparison
+from truerisk.core.comparison import ROPE, Comparison, may_be_best
 from truerisk.core.contracts import Terms
 from truerisk.core.errors import Refusal, UnknownName
 from truerisk.core.learning_curve import LearningCurve
@@ -204,7 +203,7 @@ class TestedLearners:
         """The learners that may be the best: the best one is among them with probability `level`.
 
         By their honest losses on the same rows, or by one of the further scores, without a further
-        fit (`core/best_set.py`). In the order of the ranking.
+        fit (`core/comparison.py`). In the order of the ranking.
         """
         names = [name for name in self.ranking if self.risks[name].value is not None]
         kept = may_be_best(self._comparable(names, score).losses(), level)

@@ -22,9 +22,8 @@ from truerisk.core.losses import Loss
 from truerisk.core.plan.plan import Plan
 from truerisk.core.present import number
 from truerisk.core.results import RiskEstimate
-from truerisk.core.scale import Scale
+from truerisk.core.scale import Scale, tied
 from truerisk.core.table.data import Data
-from truerisk.core.ties import tied
 from truerisk.methods.parts.procedure import by_fit, tuned, winners_of
 from truerisk.methods.words import as_method
 from truerisk.run.outer_splits import usual_word

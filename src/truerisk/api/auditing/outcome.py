@@ -11,10 +11,10 @@ from typing import Annotated, Any, ClassVar
 from truerisk.api.auditing.finding import Finding
 from truerisk.api.auditing.mixed_splits import Kind
 from truerisk.core import present
-from truerisk.core.displays import displays
 from truerisk.core.interval import Interval
 from truerisk.core.present import MODELS_SAW, unsigned
 from truerisk.core.records import FINITE, Column, Count, Record, Share, Size
+from truerisk.core.registry import displays
 from truerisk.core.results import RiskEstimate
 from truerisk.core.scale import OwnScale, Scale
 from truerisk.core.writing import also_written

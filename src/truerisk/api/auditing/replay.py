@@ -20,13 +20,13 @@ from truerisk.core.contracts import Streams
 from truerisk.core.errors import Refusal
 from truerisk.core.evaluation import Tested
 from truerisk.core.losses import RowLoss
-from truerisk.core.plan.order import ORDERED
+from truerisk.core.plan.leaks import ORDERED
 from truerisk.core.plan.plan import Plan
 from truerisk.core.present import number
 from truerisk.core.progress import stage, tell
 from truerisk.core.results import RiskCurve, RiskEstimate, dress
+from truerisk.core.scale import tied
 from truerisk.core.table.data import Data
-from truerisk.core.ties import tied
 from truerisk.methods.interval_forms.bootstrapped_choice import Corrected, corrected_by_bootstrap
 from truerisk.methods.interval_forms.form import NO_SPREAD, dependence
 from truerisk.methods.parts.set_risks import row_losses

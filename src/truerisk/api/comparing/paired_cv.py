@@ -11,7 +11,7 @@ import numpy as np
 from truerisk.api.comparing.contract import PairedTest, Tolerance
 from truerisk.api.comparing.pairing import Basis, Pairs
 from truerisk.core.comparison import Comparison
-from truerisk.core.influences import Influences
+from truerisk.core.evaluation import Influences
 from truerisk.methods.interval_forms.calibrated import ONCE, Law
 from truerisk.methods.interval_forms.evidence import variances_of_means
 from truerisk.methods.interval_forms.instability import instability_of_pairs

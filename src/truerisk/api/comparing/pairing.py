@@ -10,7 +10,7 @@ import numpy as np
 
 from truerisk.core.arguments import as_array, shown
 from truerisk.core.errors import BadArgument, BadData, Refusal, UnknownName
-from truerisk.core.influences import Influences
+from truerisk.core.evaluation import Influences
 from truerisk.core.results import RiskEstimate
 
 __all__ = ["Basis", "Pairs", "pair", "refuse_unlike"]

@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from truerisk.core.arguments import store_of
-from truerisk.core.errors import BadArgument, TrueRiskWarning
+from truerisk.core.errors import BadArgument, TrueRiskWarning, warn
 from truerisk.core.family import Family
-from truerisk.core.warned import warn
 from truerisk.engines.workers.executors import workers_of
 from truerisk.run.problem import Problem
 

@@ -18,8 +18,8 @@ from truerisk.core.answers import Answers, joined
 from truerisk.core.contracts import Method
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
+from truerisk.core.plan.nesting import with_training_rows
 from truerisk.core.plan.plan import Plan
-from truerisk.core.plan.training_rows import with_training_rows
 from truerisk.core.progress import Listener, Progress, counting, listen, listener
 from truerisk.methods.parts.procedure import Procedure
 from truerisk.run.problem import Problem, draw_plan

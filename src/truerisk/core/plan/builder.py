@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from truerisk.core.plan.plan import ALL, Blocks, Flips, Plan, RowSets
+from truerisk.core.plan.blocks import ALL, Blocks, Flips, RowSets
+from truerisk.core.plan.plan import Plan
+from truerisk.core.table.rows import mixed
 
-__all__ = ["PlanBuilder", "one_fit", "split_plan"]
+__all__ = ["PlanBuilder", "merge_equal_fits", "one_fit", "split_plan"]
 
 RowSet = tuple[int, tuple[int, ...]]  # (base, blocks taken away)
 
@@ -111,16 +114,12 @@ def one_fit(n_rows: int, asked: np.ndarray) -> Plan:
     """
     one, none = np.zeros(1, np.int32), np.empty(0, np.int32)
     nothing_less = np.zeros(2, np.int64)
-    return Plan(
+    return Plan.of(
         n_rows=n_rows,
         blocks=Blocks(np.asarray(asked, dtype=np.int32), np.array([0, len(asked)], np.int64)),
         train=RowSets(np.full(1, ALL, np.int32), none, nothing_less),
         test=RowSets(one, none, nothing_less),
         fit=one,
-        part=np.zeros(1, np.int8),
-        repeat=one,
-        fold=one,
-        unit=np.full(1, -1, np.int32),
         parts=("apparent",),
     )
 
@@ -159,3 +158,41 @@ def _flips(keys: Sequence[tuple[RowSet, tuple[tuple[int, int], ...]]]) -> Flips 
         return None
     fit, row, code = np.array(triples, dtype=np.int32).T
     return Flips(np.ascontiguousarray(fit), np.ascontiguousarray(row), np.ascontiguousarray(code))
+
+
+def merge_equal_fits(plan: Plan) -> Plan:
+    """The same plan with equal train sets fitted once, told apart by 64-bit content keys."""
+    keys = _fit_keys(plan)
+    if (np.diff(np.sort(keys)) > 0).all():  # nothing is equal, the usual case
+        return plan
+    _, first, which = np.unique(keys, return_index=True, return_inverse=True)
+    kept = np.sort(first)
+    place = np.searchsorted(kept, first[which.ravel()]).astype(np.int32)
+    flips = None if plan.flips is None else plan.flips.only(kept)
+    laws = None if plan.laws is None else plan.laws.only(kept)
+    return replace(plan, train=plan.train.take(kept), fit=place[plan.fit], flips=flips, laws=laws)
+
+
+def _fit_keys(plan: Plan) -> np.ndarray:
+    blocks = plan.blocks
+    row_keys = mixed(np.arange(plan.n_rows, dtype=np.uint64) + np.uint64(1))
+    if blocks.counts is None:
+        cells = mixed(row_keys + np.uint64(1))[blocks.rows]
+    else:  # mixed after the sum: a product would take row 0 twice for row 1 once
+        cells = mixed(row_keys[blocks.rows] + blocks.counts.astype(np.uint64))
+    sums = np.concatenate([[np.uint64(0)], np.cumsum(cells)])
+    of_block = mixed(sums[blocks.offsets[1:]] - sums[blocks.offsets[:-1]] + np.uint64(7))
+    removed = np.concatenate([[np.uint64(0)], np.cumsum(of_block[plan.train.minus])])
+    base = np.append(of_block, np.uint64(3))[plan.train.base]
+    keys: np.ndarray = (
+        mixed(base) + removed[plan.train.offsets[1:]] - removed[plan.train.offsets[:-1]]
+    )
+    if plan.flips is not None:
+        pairs = mixed(plan.flips.row.astype(np.uint64) << np.uint64(20)) + plan.flips.code.astype(
+            np.uint64
+        )
+        np.add.at(keys, plan.flips.fit, mixed(pairs))
+    if plan.laws is not None:
+        laws = mixed(mixed(plan.laws.size) + plan.laws.kind.astype(np.uint64))
+        np.add.at(keys, plan.laws.fit, laws)
+    return keys

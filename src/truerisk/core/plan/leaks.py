@@ -1,17 +1,28 @@
-"""Rows tested by models that saw too much: a copy, a row of the same group, or a later row."""
+"""Rows tested by models that saw too much: a copy, a row of the same group, or a later row.
+
+How far tested rows lie from those that a model saw, and whether splits go forward in time, is told
+by the rows of a plan, not by a name.
+"""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
 from truerisk.core.plan.blocks import ALL, occurrences
-from truerisk.core.plan.nearest_seen import distances_to_nearest, distances_to_seen
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 
 __all__ = [
+    "IN_TIME",
+    "ORDERED",
     "across",
     "cut_groups",
+    "distances_to_nearest",
+    "distances_to_seen",
+    "is_in_row_order",
+    "is_ordered",
     "known_to_their_models",
     "leaks_in_time",
     "split_copies",
@@ -115,3 +126,124 @@ def _with_keys(
     # blocks may overlap: a row taken away twice is gone once
     outside = np.sort(keys[np.unique(np.concatenate(removed))]) if removed else keys[:0]
     return totals[asked] - occurrences(outside, asked)
+
+
+def distances_to_seen(plan: Plan, places: np.ndarray) -> np.ndarray:
+    """For every answer of a plan, how far the nearest row lies that its model saw.
+
+    NaN where the model saw the row itself, or was made of drawn or of no rows.
+
+    >>> from truerisk.core.plan.partitions import leave_out
+    >>> plan = leave_out(4, [np.array([0, 0, 1, 1])])
+    >>> distances_to_seen(plan, np.array([[0.0], [1.0], [3.0], [4.0]])).tolist()
+    [3.0, 2.0, 2.0, 3.0]
+    """
+    if plan.laws is not None:
+        return np.full(len(plan.positions[0]), np.nan)
+    tree = _tree(places)
+    found = []
+    for q in range(plan.n_questions):
+        fit, tested = int(plan.fit[q]), plan.test_rows(q)[0]
+        seen = np.zeros(plan.n_rows, dtype=bool)
+        seen[plan.train_rows(fit)[0]] = True
+        apart = _nearest_of(tree, places[tested], seen)
+        found.append(np.where(plan.seen(q), np.nan, apart))
+    return np.concatenate(found) if found else np.empty(0)
+
+
+def distances_to_nearest(places: np.ndarray) -> np.ndarray:
+    """How far the nearest other row lies from each row.
+
+    >>> distances_to_nearest(np.array([[0.0], [1.0], [3.0]])).tolist()
+    [1.0, 1.0, 2.0]
+    """
+    nearest: np.ndarray = _tree(places).query(places, 2)[0][:, 1]
+    return nearest
+
+
+def _nearest_of(tree: Any, places: np.ndarray, seen: np.ndarray) -> np.ndarray:
+    """Distances to the nearest row that was seen: among twice as many neighbours until there is."""
+    found = np.full(len(places), np.nan)
+    if not seen.any():
+        return found
+    k, open_ = 2, np.arange(len(places))
+    while len(open_):
+        distance, row = tree.query(places[open_], min(k, len(seen)))
+        among = seen[row]
+        there = among.any(axis=1)
+        found[open_[there]] = distance[there, among[there].argmax(axis=1)]
+        open_, k = open_[~there], 2 * k
+    return found
+
+
+def _tree(places: np.ndarray) -> Any:
+    from scipy.spatial import cKDTree
+
+    return cKDTree(places)
+
+
+ORDERED = (
+    "the splits are ordered: models train on rows that come before those they test, later ones on "
+    "rows that earlier ones tested. Such rows are not independent tests of one procedure, so no "
+    "standard error is justified. With time= there is one of losses that depend on each other."
+)
+
+IN_TIME = (
+    "the rows were tested in the order of time, and a row may depend on those before it: what "
+    "rests on independent rows is not justified."
+)
+
+
+def is_ordered(plan: Plan) -> bool:
+    """Whether models are tested on what comes after their training rows, one after the other.
+
+    That is so where several models each see only rows above, or each only rows below, those they
+    test; and, however the rows stand, where rows that one split tests train the model of another
+    one, and never conversely. In K-fold cross-validation, and in random splits, they do both.
+
+    >>> from truerisk.core.plan.builder import split_plan
+    >>> rows = np.arange(6)
+    >>> is_ordered(split_plan(6, [(rows[:2], rows[2:4]), (rows[:4], rows[4:])]))
+    True
+    >>> is_ordered(split_plan(6, [(rows[3:], rows[:3]), (rows[:3], rows[3:])]))
+    False
+    """
+    return _splits_rows(plan) and (is_in_row_order(plan) or _among_splits(plan))
+
+
+def _splits_rows(plan: Plan) -> bool:
+    """Whether there are several models, and each is asked something."""
+    if plan.laws is not None or len(np.unique(plan.fit)) < 2:
+        return False
+    return len(plan.positions[0]) > 0 and bool(plan.test_sizes.min() > 0)
+
+
+def is_in_row_order(plan: Plan) -> bool:
+    """Whether all train sets end before their test sets start, or all start after these end.
+
+    Then the rows stand in the order of time, or in the reverse one.
+    """
+    if not _splits_rows(plan):
+        return False
+    before = after = True
+    for q in range(plan.n_questions):
+        train, test = plan.train_rows(int(plan.fit[q]))[0], plan.test_rows(q)[0]
+        if not len(train):
+            return False
+        before, after = before and train[-1] < test[0], after and train[0] > test[-1]
+        if not (before or after):
+            return False
+    return True
+
+
+def _among_splits(plan: Plan) -> bool:
+    """Whether some test set has rows in another's train set, and no two have it of each other."""
+    rows, starts = plan.positions[0], plan.test_offsets[:-1]
+    trained: list[np.ndarray] = []  # [q][s]: the model of q saw rows that s tests
+    for q in range(plan.n_questions):
+        seen = np.zeros(plan.n_rows, dtype=bool)
+        seen[plan.train_rows(int(plan.fit[q]))[0]] = True
+        trained.append(np.logical_or.reduceat(seen[rows], starts))
+        if any(trained[q][s] and trained[s][q] for s in range(q + 1)):  # or rows that it saw itself
+            return False
+    return any(bool(line.any()) for line in trained)

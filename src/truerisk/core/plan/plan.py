@@ -20,15 +20,18 @@ from truerisk.core.errors import BadData
 from truerisk.core.plan.blocks import (
     ALL,
     Blocks,
+    Flips,
+    Law,
+    Laws,
+    Moves,
     RowSets,
     among,
     covered,
     places_among,
     spread,
 )
-from truerisk.core.plan.special_fits import Flips, Law, Laws, Moves
 
-__all__ = ["ALL", "ASKED", "BESIDES", "Blocks", "Flips", "Law", "Laws", "Plan", "RowSets", "spread"]
+__all__ = ["ASKED", "BESIDES", "Plan"]
 
 ASKED = ("counted", "freedom", "rules", "out_of_bag", "taken_out")
 """Lists of questions that ask for something besides, or of someone else."""
@@ -93,6 +96,22 @@ class Plan:
             total.update(name.encode())
             total.update(np.ascontiguousarray(array).data.cast("B") if array.size else b"")
         return total.hexdigest()[:16]
+
+    @classmethod
+    def of(
+        cls,
+        n_rows: int,
+        blocks: Blocks,
+        train: RowSets,
+        test: RowSets,
+        fit: np.ndarray,
+        **others: Any,
+    ) -> Plan:
+        """A plan of one part, "test", one repetition and one fold, unless the others say so."""
+        usual: dict[str, Any] = {"part": np.zeros(len(fit), np.int8), "parts": ("test",)}
+        usual |= {name: np.zeros(len(fit), np.int32) for name in ("repeat", "fold")}
+        usual["unit"] = np.full(len(fit), -1, np.int32)
+        return cls(n_rows, blocks, train, test, fit, **usual | others)
 
     # -- what an engine reads ---------------------------------------------------------------
 
@@ -198,16 +217,7 @@ class Plan:
     def only(self, questions: np.ndarray) -> Plan:
         """The plan of these questions alone, with the fits they need; rows keep their numbers."""
         fits, fit = np.unique(self.fit[questions], return_inverse=True)
-        flips = self.flips
-        if flips is not None:
-            mine = np.isin(flips.fit, fits)
-            renumbered = np.searchsorted(fits, flips.fit[mine]).astype(np.int32)
-            flips = Flips(renumbered, flips.row[mine], flips.code[mine])
-        laws = self.laws
-        if laws is not None:
-            mine = np.isin(laws.fit, fits)
-            renumbered = np.searchsorted(fits, laws.fit[mine]).astype(np.int32)
-            laws = Laws(renumbered, laws.kind[mine], laws.size[mine]) if mine.any() else None
+        laws = None if self.laws is None else self.laws.only(fits)
         return Plan(
             n_rows=self.n_rows,
             blocks=self.blocks,
@@ -219,8 +229,8 @@ class Plan:
             fold=self.fold[questions],
             unit=self.unit[questions],
             parts=self.parts,
-            flips=flips,
-            laws=laws,
+            flips=None if self.flips is None else self.flips.only(fits),
+            laws=laws if laws is not None and len(laws.fit) else None,
             moves=None if self.moves is None else self.moves.only(questions),
             **{name: places_among(getattr(self, name), questions) for name in ASKED},
         )

@@ -3,19 +3,14 @@
 | file | what it holds |
 |---|---|
 | `roc.py` | ROC and precision-recall curves: every threshold at once |
-| `delong.py` | the area under a curve and its variance |
-| `operating_points.py` | thresholds that a cost or a rate asks for |
+| `operating_points.py` | thresholds that a cost or a rate asks for; the area under a curve |
 | `calibration.py` | whether probabilities mean what they say |
 | `error_posterior.py` | `ErrorPosterior`: the Beta posterior of an error rate |
 | `selection_bias.py` | `SelectionBias`: why the risk that was minimised is too small |
 | `sample_size.py` | test rows for a width of its interval |
 | `long_run.py` | the error of a mean of values that depend on those before them, and on how many |
-| `normal_ratio.py` | the tail of a mean over the root of a few squares |
 | `ranks.py` | average ranks, Friedman's test, critical differences, Holm |
 | `signed_rank.py` | Wilcoxon's signed-rank test, exact, and its shift with interval |
 | `dirichlet_signed_rank.py` | the Bayesian signed-rank test |
 | `hierarchical.py` | the hierarchical correlated t test, summed on a grid |
-| `power_law.py` | the law of a learning curve, and how sure it is |
-| `spatial_components.py` | the error of a mean over places that hang together |
-| `five_numbers.py` | the numbers of a box plot |
 """

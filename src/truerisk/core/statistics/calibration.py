@@ -8,9 +8,9 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from truerisk.core import present
-from truerisk.core.displays import displays
 from truerisk.core.errors import BadData
 from truerisk.core.records import Column, Range, Record, Share
+from truerisk.core.registry import displays
 
 __all__ = ["Calibration"]
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from truerisk.core.ties import TIE
+from truerisk.core.scale import TIE
 
 __all__ = ["DRAWS", "PRIOR", "dirichlet_signed_rank"]
 

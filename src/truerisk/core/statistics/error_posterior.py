@@ -11,9 +11,9 @@ import numpy as np
 
 from truerisk.core import present
 from truerisk.core.arguments import as_array, check_level, is_number, shown
-from truerisk.core.displays import displays
 from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.interval import Interval
+from truerisk.core.registry import displays
 from truerisk.core.results import RiskEstimate
 from truerisk.core.statistics.sample_size import beta_quantile
 

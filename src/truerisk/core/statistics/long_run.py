@@ -11,22 +11,31 @@ Lewis, Stock and Watson, 2018). It falls, the sooner the longer the series remem
 the standard error is therefore the least that holds the mean at the level asked for, whether the
 values are independent or as lasting as their autocorrelations allow (`memory`), and B the number
 with the shortest interval of independent values, as Müller and Watson (2022) choose theirs.
+
+How often a normal value exceeds the root of a weighted sum of squares of others.
+
+That is the error of a mean whose standard error is made of a few sums, each normal about 0.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from math import exp, lgamma, sqrt
 
 import numpy as np
 
-from truerisk.core.statistics.normal_ratio import (
-    exceeds,
-    exceeds_first,
-    least_factor,
-    mean_of_chi,
-)
-
-__all__ = ["FEWEST_TIMES", "LongRun", "Memory", "long_run", "memory"]
+__all__ = [
+    "FEWEST_TIMES",
+    "LongRun",
+    "Memory",
+    "exceeds",
+    "exceeds_first",
+    "least_factor",
+    "long_run",
+    "mean_of_chi",
+    "memory",
+]
 
 FIRST = 5  # lags that count, whether they are surely correlated or not
 ABOVE = 1.0  # standard errors that are added to autocorrelations
@@ -201,3 +210,49 @@ def _n_cosines(spectra: np.ndarray) -> int:
 def _crossing(steps: np.ndarray, errs: np.ndarray, alpha: float) -> float:
     """Where the logarithms, which fall along the steps, reach that of alpha."""
     return float(np.exp(np.interp(-np.log(alpha), -errs, np.log(steps))))
+
+
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(24)
+_SINES = np.sin((_NODES + 1) * np.pi / 4) ** 2  # of angles from 0 to a quarter turn
+
+
+def exceeds(weights: np.ndarray) -> np.ndarray:
+    """P(z₀² > Σ_j w_j z_j²) of independent standard normal z, for each row of weights.
+
+    >>> from scipy.special import stdtr
+    >>> bool(np.isclose(exceeds(np.full(4, 2.5**2 / 4)), 2 * stdtr(4, -2.5)))
+    True
+    """
+    return _tails(np.log1p(weights[..., None] / _SINES).sum(axis=-2))
+
+
+def _tails(logarithms: np.ndarray) -> np.ndarray:
+    r"""The same from Σ_j log(1 + w_j/sin² t), along the nodes t of the last axis.
+
+    By Craig's form of the normal tail it is 2/π ∫₀^{π/2} Π_j (1 + w_j/sin² t)^{−1/2} dt.
+    """
+    shares: np.ndarray = np.exp(-logarithms / 2) @ _WEIGHTS / 2
+    return shares
+
+
+def exceeds_first(weights: np.ndarray) -> np.ndarray:
+    """`exceeds` of the first weight, of the first two, and so on: the last axis counts them."""
+    return _tails(np.cumsum(np.log1p(weights[..., None] / _SINES), axis=-2))
+
+
+def least_factor(errs: Callable[[float], np.ndarray], alpha: float) -> float:
+    """The least factor f at which nothing of `errs(f)`, which falls with it, exceeds `alpha`."""
+    from scipy.optimize import brentq
+
+    def too_often(log_factor: float) -> float:
+        return float(np.log(errs(exp(log_factor)).max() / alpha))
+
+    high = 1.0  # from near the root: far above it rounding counts
+    while too_often(high) > 0:
+        high += 1
+    return exp(brentq(too_often, -5, high, xtol=1e-9))
+
+
+def mean_of_chi(q: int) -> float:
+    """E √(χ²_q/q), to which the expected length of an interval from q sums is proportional."""
+    return sqrt(2 / q) * exp(lgamma((q + 1) / 2) - lgamma(q / 2))

@@ -19,7 +19,7 @@ from typing import Annotated
 import numpy as np
 
 from truerisk.core.records import FINITE, Count, Share
-from truerisk.core.ties import tied_groups
+from truerisk.core.scale import tied_groups
 
 __all__ = ["Friedman", "critical_difference", "friedman", "holm", "rank_errors", "ranked"]
 

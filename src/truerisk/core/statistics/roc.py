@@ -9,12 +9,17 @@ import numpy as np
 
 from truerisk.core import present
 from truerisk.core.arguments import as_array, check_level
-from truerisk.core.displays import displays
 from truerisk.core.errors import BadData, MissingResult, Refusal
 from truerisk.core.interval import Interval
 from truerisk.core.records import UNWRITTEN, Column, Positive, Range, Record, Share, Size
-from truerisk.core.statistics.delong import area, covariance, placements
-from truerisk.core.statistics.operating_points import OperatingPoint, Sweep
+from truerisk.core.registry import displays
+from truerisk.core.statistics.operating_points import (
+    OperatingPoint,
+    Sweep,
+    area,
+    covariance,
+    placements,
+)
 from truerisk.core.table.columns import is_missing
 
 __all__ = ["AreaDifference", "PrecisionRecall", "RocCurve"]

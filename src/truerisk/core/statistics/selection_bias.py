@@ -13,7 +13,7 @@ from truerisk.core.arguments import as_array, check_count, generator_of, shown
 from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.present import number
 from truerisk.core.results import RiskCurve
-from truerisk.core.ties import tied
+from truerisk.core.scale import tied
 
 __all__ = ["RiskMixture", "SelectionBias"]
 

@@ -13,7 +13,7 @@ from math import sqrt
 
 import numpy as np
 
-from truerisk.core.ties import TIE
+from truerisk.core.scale import TIE
 
 __all__ = ["EXACT", "Shift", "SignedRank", "median_shift", "signed_rank"]
 

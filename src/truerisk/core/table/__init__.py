@@ -3,12 +3,9 @@
 | file | what it holds |
 |---|---|
 | `data.py` | `Data`: rows, labels, groups, weights, times and places, checked once at the door |
-| `rows.py` | rows of arrays, sparse matrices, frames and lists |
+| `rows.py` | rows of arrays, sparse matrices, frames and lists; their checksums and marks |
 | `targets.py` | y as it is given: its classes or numbers, and its form |
 | `times.py` | when each row was taken, and lengths of time |
-| `places.py` | where each row was taken: coordinates, or the label of a block |
-| `grid_cells.py` | cells of a regular grid over places; labels that are kept together |
+| `places.py` | where each row was taken: coordinates, the label of a block, or the cell of a grid |
 | `columns.py` | what columns hold, and what models cannot read of it |
-| `checksums.py` | sums that tell rows apart |
-| `marks.py` | a number by the content of a row, wherever it stands |
 """

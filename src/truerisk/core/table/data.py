@@ -12,10 +12,16 @@ import numpy as np
 from truerisk.core.arguments import as_array, even_array, shown
 from truerisk.core.errors import BadData
 from truerisk.core.table.columns import non_finite
-from truerisk.core.table.grid_cells import grid_cells, joined, usual_side
-from truerisk.core.table.marks import row_marks
-from truerisk.core.table.places import checked_places
-from truerisk.core.table.rows import RowSums, digest, n_rows, row_keys, sums_of, take_rows
+from truerisk.core.table.places import checked_places, grid_cells, joined, usual_side
+from truerisk.core.table.rows import (
+    RowSums,
+    digest,
+    n_rows,
+    row_keys,
+    row_marks,
+    sums_of,
+    take_rows,
+)
 from truerisk.core.table.targets import (
     Form,
     any_target,

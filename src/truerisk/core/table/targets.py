@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.arguments import as_array, even_array, shown
-from truerisk.core.errors import BadData
+from truerisk.core.errors import BadData, warn
 from truerisk.core.table.columns import is_missing
-from truerisk.core.warned import warn
 
 __all__ = [
     "Form",

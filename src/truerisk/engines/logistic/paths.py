@@ -17,11 +17,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from truerisk.core.answers import LinearRules
 from truerisk.core.arguments import check_flag
 from truerisk.core.contracts import Request
 from truerisk.core.family import Family
-from truerisk.core.linear_rules import LinearRules
-from truerisk.core.plan.plan import ALL, Plan
+from truerisk.core.plan.blocks import ALL
+from truerisk.core.plan.plan import Plan
 from truerisk.core.progress import tell
 from truerisk.core.table.data import Data
 from truerisk.engines.logistic.path_answers import (

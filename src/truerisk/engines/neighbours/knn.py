@@ -19,7 +19,8 @@ import numpy as np
 
 from truerisk.core.contracts import Request
 from truerisk.core.family import Family
-from truerisk.core.plan.plan import Plan, spread
+from truerisk.core.plan.blocks import spread
+from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.engines.neighbours.drawn import answer_drawn, drawn_refusal
 from truerisk.engines.neighbours.nearest import NearestAnswers, found_in_pass, found_together

@@ -21,7 +21,7 @@ from typing import Protocol
 
 import numpy as np
 
-from truerisk.core.plan.special_fits import Law
+from truerisk.core.plan.blocks import Law
 
 __all__ = ["expected_costs", "ranks_needed"]
 

@@ -9,8 +9,9 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from truerisk.core.plan.blocks import ALL
 from truerisk.core.plan.builder import PlanBuilder
-from truerisk.core.plan.plan import ALL, Plan
+from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data, SameRows
 from truerisk.engines.neighbours.setting import Measure
 from truerisk.engines.settings import Group

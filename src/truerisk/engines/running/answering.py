@@ -10,13 +10,12 @@ import numpy as np
 
 from truerisk.core.answers import code_type
 from truerisk.core.contracts import Request
-from truerisk.core.errors import BadData, Refusal, TrueRiskWarning
+from truerisk.core.errors import BadData, Refusal, TrueRiskWarning, warn
 from truerisk.core.family import Family
 from truerisk.core.plan.plan import Plan
 from truerisk.core.present import clean
 from truerisk.core.table.data import Data
 from truerisk.core.table.rows import take_columns
-from truerisk.core.warned import warn
 from truerisk.models.stated.rows_behind import rows_behind
 
 __all__ = [

@@ -14,7 +14,7 @@ from functools import partial, wraps
 from typing import Any
 
 from truerisk.core.contracts import Request
-from truerisk.core.positive import PositiveScorer
+from truerisk.core.loss import PositiveScorer
 from truerisk.core.table.rows import copied
 
 __all__ = ["asked_once", "asks_plainly"]

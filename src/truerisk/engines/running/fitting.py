@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.answers import code_type
+from truerisk.core.answers import LinearRules, code_type
 from truerisk.core.contracts import Request
 from truerisk.core.errors import (
     BadData,
@@ -20,7 +20,6 @@ from truerisk.core.errors import (
     is_failure,
 )
 from truerisk.core.family import Family
-from truerisk.core.linear_rules import LinearRules
 from truerisk.core.plan.plan import Plan
 from truerisk.core.present import params_text
 from truerisk.core.table.data import Data, has_row_entries

@@ -10,15 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.answers import Answers, Failure, with_besides
+from truerisk.core.answers import Answers, Failure, LinearRules, gathered, with_besides
 from truerisk.core.contracts import Keeper, Request, RunOptions, Shelf
-from truerisk.core.errors import BadStore, FitFailed, FitFailedWarning, TrueRiskError, said_by
+from truerisk.core.errors import BadStore, FitFailed, FitFailedWarning, TrueRiskError, said_by, warn
 from truerisk.core.family import Family
-from truerisk.core.linear_rules import LinearRules, gathered
 from truerisk.core.plan.plan import Plan
 from truerisk.core.progress import tell
 from truerisk.core.table.data import Data
-from truerisk.core.warned import warn
 from truerisk.engines.running.fit_warnings import Tally
 from truerisk.engines.running.fitting import (
     Piece,

@@ -18,10 +18,9 @@ from truerisk.core.contracts import Engine, Request, RunOptions
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
 from truerisk.core.losses import RowLoss
-from truerisk.core.plan.blocks import ALL
+from truerisk.core.plan.blocks import ALL, Law
 from truerisk.core.plan.builder import PlanBuilder
 from truerisk.core.plan.plan import Plan
-from truerisk.core.plan.special_fits import Law
 from truerisk.core.table.data import Data
 
 __all__ = ["MOST_FITS", "drawn_sets", "enumerated", "law_refusal", "too_many"]

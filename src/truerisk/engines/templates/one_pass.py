@@ -19,10 +19,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from truerisk.core.answers import Answers
+from truerisk.core.answers import Answers, gathered
 from truerisk.core.contracts import Engine, Request, RunOptions
 from truerisk.core.family import Family
-from truerisk.core.linear_rules import gathered
 from truerisk.core.plan.plan import Plan
 from truerisk.core.progress import tell
 from truerisk.core.table.data import Data

@@ -12,9 +12,9 @@ from functools import cached_property
 
 import numpy as np
 
-from truerisk.core.plan.blocks import ALL, covered
-from truerisk.core.plan.plan import Plan, spread
-from truerisk.core.plan.samples import times_drawn
+from truerisk.core.plan.blocks import ALL, covered, spread
+from truerisk.core.plan.partitions import times_drawn
+from truerisk.core.plan.plan import Plan
 from truerisk.engines.templates.task import Task
 
 __all__ = ["MOST_PRODUCTS", "Samples", "lacking_blocks", "products_of"]

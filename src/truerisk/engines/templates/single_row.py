@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from truerisk.core.plan.plan import ALL, Blocks, Plan, RowSets, spread
+from truerisk.core.plan.blocks import ALL, Blocks, RowSets, spread
+from truerisk.core.plan.plan import Plan
 from truerisk.engines.templates.task import ELSEWHERE, Task
 
 __all__ = [

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from truerisk.core.answers import LinearRules
 from truerisk.core.contracts import Request, RunOptions
 from truerisk.core.family import Family
-from truerisk.core.linear_rules import LinearRules
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.engines.preparation.fitted import Begin, fitted_steps

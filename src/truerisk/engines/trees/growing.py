@@ -18,7 +18,8 @@ import numpy as np
 from truerisk.core.answers import Answers, with_besides
 from truerisk.core.contracts import Request, RunOptions
 from truerisk.core.family import Family, drawn_states
-from truerisk.core.plan.plan import BESIDES, Plan, spread
+from truerisk.core.plan.blocks import spread
+from truerisk.core.plan.plan import BESIDES, Plan
 from truerisk.core.progress import tell
 from truerisk.core.table.data import Data
 from truerisk.engines.preparation.apart import why_not_apart

@@ -14,9 +14,9 @@ from functools import cached_property
 
 import numpy as np
 
+from truerisk.core.answers import LinearRules
 from truerisk.core.errors import Refusal
 from truerisk.core.interval import Interval
-from truerisk.core.linear_rules import LinearRules
 from truerisk.methods.bayesian.class_errors import ClassErrors, Scored, improper, moments, posterior
 from truerisk.methods.bayesian.priors import ClassPrior
 from truerisk.methods.bayesian.scaled_rows import ScaledRows

@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.answers import Answers
+from truerisk.core.answers import Answers, LinearRules
 from truerisk.core.arguments import as_array
 from truerisk.core.errors import BadData, Refusal
-from truerisk.core.linear_rules import LinearRules
 from truerisk.core.table.data import Data
 
 __all__ = ["ScaledRows", "scaled_rows"]

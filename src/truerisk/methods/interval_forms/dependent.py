@@ -139,7 +139,7 @@ class Spatial(IntervalForm[RowEvidence]):
 
     Of coordinates, :math:`se^2 = n/q \sum_j (\sum_i v_{ji} φ_i)^2` with :math:`φ_i = w_i (ℓ_i -
     value)`, the q weights :math:`v_j` those in which values of exponential correlation vary most
-    (`core/statistics/spatial_components.py`), and the factor of se is such that a Gaussian process
+    (`methods/interval_forms/evidence.py`), and the factor of se is such that a Gaussian process
     whose values have a mean correlation of up to .15 is covered (Müller and Watson, 2022). Of
     labels,
     :math:`se^2 = 1.8 · m/(m−1) \sum_b (\sum_{i∈b} φ_i)^2` over m blocks, which must be independent,

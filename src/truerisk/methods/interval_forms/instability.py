@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from truerisk.core.influences import Shaken
+from truerisk.core.evaluation import Shaken
 from truerisk.core.plan.plan import Plan
 
 __all__ = ["Shaken", "exchanged", "instabilities", "instability", "instability_of_pairs"]

@@ -20,7 +20,7 @@ from truerisk.core.contracts import Method, Terms
 from truerisk.core.evaluation import Tested
 from truerisk.core.interval import Basis
 from truerisk.core.loss import Average, Loss, RowLoss, check_average
-from truerisk.core.plan.order import is_ordered
+from truerisk.core.plan.leaks import is_ordered
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.methods.interval_forms import RowEvidence, Sureness, as_form

@@ -30,7 +30,7 @@ from truerisk.core.answers import Answers
 from truerisk.core.errors import Refusal
 from truerisk.core.loss import Loss, RowLoss
 from truerisk.core.losses import AUC, Brier, Cost, Log, Squared, ZeroOne
-from truerisk.core.plan.samples import times_drawn
+from truerisk.core.plan.partitions import times_drawn
 from truerisk.core.table.data import Data
 from truerisk.methods.parts.set_risks import row_losses, split_risks
 

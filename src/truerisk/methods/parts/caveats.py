@@ -8,7 +8,7 @@ import numpy as np
 
 from truerisk.core.loss import Loss
 from truerisk.core.losses import Log
-from truerisk.core.plan.nearest_seen import distances_to_seen
+from truerisk.core.plan.leaks import distances_to_seen
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.resampling.in_time import times_of

@@ -10,7 +10,7 @@ from truerisk.core.contracts import Method, Terms
 from truerisk.core.errors import Refusal
 from truerisk.core.interval import Basis
 from truerisk.core.loss import Loss
-from truerisk.core.plan.order import ORDERED, is_in_row_order, is_ordered
+from truerisk.core.plan.leaks import ORDERED, is_in_row_order, is_ordered
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.methods.interval_forms import as_form, registry

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from truerisk.core.answers import Answers
-from truerisk.core.best_set import PairedLosses
+from truerisk.core.comparison import PairedLosses
 from truerisk.core.contracts import Method
 from truerisk.core.errors import Refusal
 from truerisk.core.interval import Basis
 from truerisk.core.loss import Loss, RowLoss
-from truerisk.core.plan.order import IN_TIME, ORDERED, is_ordered
+from truerisk.core.plan.leaks import IN_TIME, ORDERED, is_ordered
 from truerisk.core.table.data import Data
 from truerisk.methods.interval_forms.calibrated import ONCE
 from truerisk.methods.parts.averages import Averaged, average_weights, means_by_row

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from truerisk.core.answers import LinearRules
 from truerisk.core.errors import Refusal
 from truerisk.core.identity import entry_of
-from truerisk.core.linear_rules import LinearRules
 from truerisk.models.searches import is_a_search
 from truerisk.models.stated.freedom_of_regressions import table
 from truerisk.models.stated.question import INSTEAD, Question, rows_of_last_step

@@ -12,11 +12,11 @@ import numpy as np
 from truerisk.core.contracts import Streams
 from truerisk.core.interval import Interval
 from truerisk.core.records import FINITE, Count, Share
+from truerisk.core.scale import TIE
 from truerisk.core.statistics.dirichlet_signed_rank import dirichlet_signed_rank
 from truerisk.core.statistics.hierarchical import Hierarchical, hierarchical
 from truerisk.core.statistics.ranks import holm, rank_errors
 from truerisk.core.statistics.signed_rank import median_shift, signed_rank
-from truerisk.core.ties import TIE
 from truerisk.study.comparison.missing import Held
 from truerisk.study.comparison.terms import Terms
 

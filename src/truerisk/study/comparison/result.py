@@ -7,9 +7,9 @@ from dataclasses import asdict, astuple, dataclass, field, fields
 from typing import Annotated, Any, ClassVar
 
 from truerisk.core import present
-from truerisk.core.displays import displays
 from truerisk.core.errors import UnknownName
 from truerisk.core.records import FINITE, Column, Count, Record
+from truerisk.core.registry import displays
 from truerisk.core.results import frame_of
 from truerisk.core.statistics.hierarchical import Hierarchical
 from truerisk.core.statistics.ranks import Friedman

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from truerisk.core.breakdown import Breakdown
+from truerisk.core.interval import Breakdown
 
 TABLE = Breakdown({"apparent": 0.1, "optimism": -0.025, "n": 200})
 

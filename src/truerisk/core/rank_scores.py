@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from truerisk.core.answers import Response
+from truerisk.core.confusion_scores import OfOneClass
 from truerisk.core.errors import Refusal
-from truerisk.core.scores.confusion import OfOneClass
 from truerisk.core.table.data import Data
 
 __all__ = ["AUC", "AveragePrecision"]

@@ -7,7 +7,7 @@ import pytest
 
 from truerisk.core.contracts import Streams
 from truerisk.core.errors import Refusal
-from truerisk.core.plan.training_rows import with_training_rows
+from truerisk.core.plan.nesting import with_training_rows
 from truerisk.core.table.data import Data
 from truerisk.methods.words import as_method
 

@@ -15,8 +15,8 @@ from sklearn.svm import LinearSVC
 
 import truerisk as tr
 from truerisk.core.errors import BadArgument, Refusal, UnknownName
+from truerisk.core.loss import WANT_A_CLASS, PositiveScorer
 from truerisk.core.losses import FBeta
-from truerisk.core.positive import WANT_A_CLASS, PositiveScorer
 from truerisk.study.contents import content_of
 
 RNG = np.random.default_rng(5)

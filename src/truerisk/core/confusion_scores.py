@@ -17,8 +17,7 @@ import numpy as np
 
 from truerisk.core.arguments import shown
 from truerisk.core.errors import BadArgument, Refusal, UnknownName
-from truerisk.core.loss import Loss
-from truerisk.core.positive import class_named
+from truerisk.core.loss import Loss, class_named
 from truerisk.core.table.data import Data
 
 __all__ = [

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from truerisk.core.statistics.delong import area, covariance, placements
+from truerisk.core.statistics.operating_points import area, covariance, placements
 
 RNG = np.random.default_rng(0)
 POSITIVE = np.r_[np.ones(9, bool), np.zeros(7, bool)]
