@@ -11,10 +11,6 @@
 | `sample_size.py` | test rows for a width of its interval |
 | `long_run.py` | the error of a mean of values that depend on those before them, and on how many |
 | `normal_ratio.py` | the tail of a mean over the root of a few squares |
-| `ranks.py` | average ranks, Friedman's test, critical differences, Holm |
-| `signed_rank.py` | Wilcoxon's signed-rank test, exact, and its shift with interval |
-| `dirichlet_signed_rank.py` | the Bayesian signed-rank test |
-| `hierarchical.py` | the hierarchical correlated t test, summed on a grid |
 | `power_law.py` | the law of a learning curve, and how sure it is |
 | `spatial_components.py` | the error of a mean over places that hang together |
 | `five_numbers.py` | the numbers of a box plot |
