@@ -26,9 +26,9 @@ from benchmarks.calibration.learners import learner
 from benchmarks.calibration.problems import PROBLEMS
 from benchmarks.calibration.rating import Rows, asked
 from benchmarks.machine import one_blas_thread
-from truerisk.api.comparing.nadeau_bengio import Correlated
-from truerisk.api.comparing.paired_cv import Spread
-from truerisk.api.comparing.pairing import Pairs as Paired
+from truerisk.comparing.paired_cv import Spread
+from truerisk.comparing.paired_tests import Correlated
+from truerisk.comparing.pairing import Pairs as Paired
 from truerisk.core.family import Family
 from truerisk.methods import KFold, Pairs
 from truerisk.resampling.folds import draw_folds

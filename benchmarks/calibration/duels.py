@@ -10,8 +10,8 @@ import numpy as np
 from scipy.special import bdtr, stdtr, stdtrit
 
 from benchmarks.calibration.differences import Duel
-from truerisk.api.comparing.paired_cv import Spread
-from truerisk.api.comparing.sharp import z_of_halves
+from truerisk.comparing.paired_cv import Spread
+from truerisk.comparing.paired_tests import z_of_halves
 
 __all__ = ["TESTS", "Line", "table"]
 

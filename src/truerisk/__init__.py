@@ -22,7 +22,7 @@ _WHERE = {
     "Comparison": "truerisk.core.comparison",
     "ErrorPosterior": "truerisk.core.statistics.error_posterior",
     "HonestSearchCV": "truerisk.api.search",
-    "ManyComparison": "truerisk.study.comparison.result",
+    "ManyComparison": "truerisk.comparing.many_comparison",
     "PermutationTest": "truerisk.api.permutation_test",
     "LearningCurve": "truerisk.core.learning_curve",
     "RiskCurve": "truerisk.core.results",
@@ -35,8 +35,8 @@ _WHERE = {
     "assess": "truerisk.api.assess",
     "audit": "truerisk.api.audit",
     "bayesian_error": "truerisk.api.bayesian_error",
-    "compare": "truerisk.api.compare",
-    "compare_many": "truerisk.api.compare_many",
+    "compare": "truerisk.comparing.paired",
+    "compare_many": "truerisk.comparing.many",
     "estimate_risk": "truerisk.api.estimate",
     "permutation_test": "truerisk.api.permutation_test",
     "learning_curve": "truerisk.api.learning_curve",
@@ -109,8 +109,6 @@ if TYPE_CHECKING:  # the same names, for type checkers
     from truerisk.api.audit import Audit as Audit
     from truerisk.api.audit import audit as audit
     from truerisk.api.bayesian_error import bayesian_error as bayesian_error
-    from truerisk.api.compare import compare as compare
-    from truerisk.api.compare_many import compare_many as compare_many
     from truerisk.api.estimate import estimate_risk as estimate_risk
     from truerisk.api.estimate import risk_curve as risk_curve
     from truerisk.api.learning_curve import learning_curve as learning_curve
@@ -123,6 +121,9 @@ if TYPE_CHECKING:  # the same names, for type checkers
     from truerisk.api.show_versions import show_versions as show_versions
     from truerisk.api.study import Study as Study
     from truerisk.api.validate import validate as validate
+    from truerisk.comparing.many import compare_many as compare_many
+    from truerisk.comparing.many_comparison import ManyComparison as ManyComparison
+    from truerisk.comparing.paired import compare as compare
     from truerisk.core import losses as losses
     from truerisk.core.comparison import Comparison as Comparison
     from truerisk.core.learning_curve import LearningCurve as LearningCurve
@@ -132,7 +133,6 @@ if TYPE_CHECKING:  # the same names, for type checkers
     from truerisk.core.statistics.roc import RocCurve as RocCurve
     from truerisk.core.statistics.selection_bias import SelectionBias as SelectionBias
     from truerisk.methods import interval_forms as intervals
-    from truerisk.study.comparison.result import ManyComparison as ManyComparison
     from truerisk.validation.validation import Validation as Validation
 
 

@@ -6,8 +6,6 @@
 | `search.py` | `HonestSearchCV` |
 | `assess.py` | `assess` |
 | `audit.py` | `audit` of a search that is fitted already, also as a check of skore |
-| `compare.py` | `compare`: paired tests of two rules |
-| `compare_many.py` | `compare_many`: methods over many data sets |
 | `bayesian_error.py` | `bayesian_error` of a linear rule given by its coefficients |
 | `show_versions.py` | `show_versions`: versions, and engines that are off |
 | `permutation_test.py` | `permutation_test`: whether a procedure learns anything |
@@ -18,5 +16,5 @@
 | `study.py` | `Study`: many replicates in a store |
 | `permutations.py`, `tested_learner.py` | orders of labels; fits on fewer rows |
 | `replicate.py` | one replicate of a study |
-| `assessing/`, `searching/`, `auditing/`, `comparing/` | their parts |
+| `assessing/`, `searching/`, `auditing/` | their parts |
 """

@@ -44,7 +44,7 @@ def compare(
     truerisk estimate data.csv --target y --model lda --json > b.json
     truerisk compare a.json b.json
     """  # noqa: D301 - \b is for click
-    from truerisk.api.compare import compare as compared
+    from truerisk.comparing.paired import compare as compared
     from truerisk.core.comparison import ROPE
 
     a, b = _estimate(first), _estimate(second)

@@ -17,7 +17,7 @@ from truerisk.core.errors import BadStore, NotWritten
 
 if TYPE_CHECKING:
     from truerisk.api.study import Study
-    from truerisk.study.comparison.result import ManyComparison
+    from truerisk.comparing.many_comparison import ManyComparison
     from truerisk.study.status import Status
 
 __all__ = ["compare", "study"]

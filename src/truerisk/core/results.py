@@ -24,7 +24,7 @@ from truerisk.core.writing import Written
 
 __all__ = ["RiskCurve", "RiskEstimate", "frame_of"]
 
-_DIFFERENCE = Line("truerisk.api.compare:difference", "two estimates on the same splits")
+_DIFFERENCE = Line("truerisk.comparing.paired:difference", "two estimates on the same splits")
 
 
 @dataclass(frozen=True, eq=False)

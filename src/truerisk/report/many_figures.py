@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from math import ceil, floor
 
+from truerisk.comparing.many_comparison import ManyComparison
+from truerisk.comparing.method_pairs import MethodPair
 from truerisk.core.present import clean, number
 from truerisk.report.figure import Figure, FigureTable, Key, columns_of
 from truerisk.report.scale import Scale, tick_text
 from truerisk.report.svg import WIDTH, Drawing
-from truerisk.study.comparison.pairs import MethodPair
-from truerisk.study.comparison.result import ManyComparison
 
 __all__ = ["draw_effects", "draw_ranks", "draw_values"]
 

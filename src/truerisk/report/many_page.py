@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import astuple
 
+from truerisk.comparing.many_comparison import ManyComparison, p_text
 from truerisk.core.present import clean, number
 from truerisk.report.figure import FigureTable
 from truerisk.report.layout import Headline, Section, rendered
 from truerisk.report.many_figures import draw_effects, draw_ranks, draw_values
 from truerisk.report.methods_text import Repeat
-from truerisk.study.comparison.concluding import p_text
-from truerisk.study.comparison.result import ManyComparison
 
 __all__ = ["draw_many"]
 

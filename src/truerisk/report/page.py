@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from truerisk.api.auditing.outcome import Audit
+from truerisk.comparing.many_comparison import ManyComparison
 from truerisk.core.errors import BadData
 from truerisk.core.json_values import parse, read_text, schema_of
 from truerisk.core.present import clean
@@ -15,7 +16,6 @@ from truerisk.report.assessment_page import draw_page
 from truerisk.report.audit_page import draw_audit
 from truerisk.report.many_page import draw_many
 from truerisk.report.validation_page import draw_validation
-from truerisk.study.comparison.result import ManyComparison
 from truerisk.validation.validation import Validation
 
 __all__ = ["draw_any", "page_of_file"]

@@ -25,6 +25,6 @@ Single fits of an assessment, or of a search
     contents.py   learners and data as contents
 What was found
     results.py    one row per replicate, one row per cell: bias, RMSE, coverage, cost
-    comparison/   learners or methods over many data sets: ranks, tests, what to conclude
+    competitors.py  learners or methods as a table to compare over problems
     export.py     Parquet, CSV, JSONL
 """

@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
+from truerisk.comparing.many_comparison import ManyComparison
 from truerisk.core.errors import BadStore
 from truerisk.core.present import number, seconds, text_table
 from truerisk.core.registry import displays
 from truerisk.core.results import frame_of
-from truerisk.study.comparison.of_study import Replicates, compare_study
-from truerisk.study.comparison.result import ManyComparison
+from truerisk.study.competitors import Replicates, compare_study
 from truerisk.study.store import Cell, Store
 from truerisk.study.versions import refuse_fits
 

@@ -9,8 +9,8 @@ from typing import Any
 from truerisk.api.assessing.tested_learners import TestedLearners
 from truerisk.api.assessing.tuned_learner import TunedLearner
 from truerisk.api.auditing.finding import Finding
-from truerisk.api.compare import of_score
 from truerisk.api.risk_over_time import risk_over_time
+from truerisk.comparing.paired import of_score
 from truerisk.core import present
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.results import RiskCurve, RiskEstimate

@@ -7,7 +7,7 @@ from typing import Any
 
 from truerisk.api.assessing.tested_learners import TestedLearners
 from truerisk.api.assessing.tuned_learner import TunedLearner
-from truerisk.api.compare import of_score
+from truerisk.comparing.paired import of_score
 from truerisk.core.errors import Refusal, UnknownName
 from truerisk.core.present import WHOLE_SEARCH, params_text
 from truerisk.core.registry import closest, displays

@@ -12,7 +12,7 @@ import numpy as np
 from truerisk.api.assessing.families import ranked
 from truerisk.api.assessing.reference_risks import Constant, Paired, paired_difference
 from truerisk.api.assessing.tuned_learner import TunedLearner
-from truerisk.api.compare import check_asked, difference, of_score
+from truerisk.comparing.paired import check_asked, difference, of_score
 from truerisk.core import present
 from truerisk.core.answers import Answers, joined
 from truerisk.core.comparison import ROPE, Comparison, may_be_best

@@ -9,8 +9,4 @@
 | `selection_bias.py` | `SelectionBias`: why the risk that was minimised is too small |
 | `sample_size.py` | test rows for a width of its interval |
 | `long_run.py` | the error of a mean of values that depend on those before them, and on how many |
-| `ranks.py` | average ranks, Friedman's test, critical differences, Holm |
-| `signed_rank.py` | Wilcoxon's signed-rank test, exact, and its shift with interval |
-| `dirichlet_signed_rank.py` | the Bayesian signed-rank test |
-| `hierarchical.py` | the hierarchical correlated t test, summed on a grid |
 """

@@ -9,8 +9,8 @@ import pytest
 from scipy.stats import rankdata, wilcoxon
 from tests.support.demsar import C45
 
-from truerisk.core.statistics import signed_rank as module
-from truerisk.core.statistics.signed_rank import median_shift, signed_rank
+from truerisk.comparing import method_pairs as module
+from truerisk.comparing.method_pairs import median_shift, signed_rank
 
 RNG = np.random.default_rng(1)
 X = np.array([1.1, -0.3, 2.2, 0.7, -1.4, 3.1, 0.25, -0.9])

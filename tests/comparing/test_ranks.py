@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import friedmanchisquare, rankdata
 from tests.support.demsar import C45
 
-from truerisk.core.statistics.ranks import (
+from truerisk.comparing.ranks import (
     critical_difference,
     friedman,
     holm,

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.api.comparing.contract import PairedTest, Tolerance, registry
-from truerisk.api.comparing.pairing import pair, refuse_unlike
+from truerisk.comparing.paired_tests import PairedTest, Tolerance, registry
+from truerisk.comparing.pairing import pair, refuse_unlike
 from truerisk.core.arguments import shown
 from truerisk.core.comparison import ROPE, Comparison
 from truerisk.core.errors import BadArgument, Refusal, UnknownName

@@ -9,8 +9,8 @@ import pytest
 from tests.support.demsar import C45, DATA_SETS, METHODS
 
 import truerisk as tr
+from truerisk.comparing.scores import read_scores
 from truerisk.core.errors import BadData, Refusal, UnknownName
-from truerisk.study.comparison.scores import read_scores
 
 FRAME = pd.DataFrame(C45, columns=METHODS, index=DATA_SETS)
 

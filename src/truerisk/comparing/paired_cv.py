@@ -8,8 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from truerisk.api.comparing.contract import PairedTest, Tolerance
-from truerisk.api.comparing.pairing import Basis, Pairs
+from truerisk.comparing.paired_tests import PairedTest, Tolerance
+from truerisk.comparing.pairing import Basis, Pairs
 from truerisk.core.comparison import Comparison
 from truerisk.core.evaluation import Influences
 from truerisk.methods.interval_forms.calibrated import ONCE, Law

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from tests.support.demsar import C45
 
-from truerisk.core.statistics import dirichlet_signed_rank as module
-from truerisk.core.statistics.dirichlet_signed_rank import dirichlet_signed_rank
+from truerisk.comparing import method_pairs as module
+from truerisk.comparing.method_pairs import dirichlet_signed_rank
 
 
 def drawn(differences, rope, seed=0, **options):

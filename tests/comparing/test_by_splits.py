@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import truerisk as tr
+from truerisk.comparing.hierarchical import hierarchical
 from truerisk.core.errors import BadData
-from truerisk.core.statistics.hierarchical import hierarchical
 
 RNG = np.random.default_rng(0)
 SPLITS = RNG.normal(0.3, 0.02, (7, 1, 10)) + RNG.normal(0, 0.02, (7, 2, 10))

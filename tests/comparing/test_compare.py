@@ -7,7 +7,7 @@ import pytest
 from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
-from truerisk.api.comparing.contract import registry
+from truerisk.comparing.paired_tests import registry
 from truerisk.core.errors import BadArgument, UnknownName
 
 A, B = np.random.default_rng(0).random((2, 10))

@@ -15,13 +15,12 @@ from typing import Any
 
 import numpy as np
 
+from truerisk.comparing.many import compared
+from truerisk.comparing.many_comparison import ManyComparison
+from truerisk.comparing.scores import Scores, Terms
 from truerisk.core.arguments import shown
 from truerisk.core.errors import BadArgument, UnknownName
 from truerisk.core.registry import closest
-from truerisk.study.comparison.comparing import compared
-from truerisk.study.comparison.result import ManyComparison
-from truerisk.study.comparison.scores import Scores
-from truerisk.study.comparison.terms import Terms
 
 __all__ = ["Replicates", "compare_study"]
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import truerisk as tr
+from truerisk.comparing.hierarchical import hierarchical
 from truerisk.core.errors import BadArgument, Refusal, UnknownName
-from truerisk.core.statistics.hierarchical import hierarchical
 from truerisk.study.results import StudyResults
 
 PROBLEMS = ("one", "two", "three")

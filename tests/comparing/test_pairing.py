@@ -9,7 +9,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
-from truerisk.api.comparing.pairing import pair
+from truerisk.comparing.pairing import pair
 from truerisk.core.errors import BadArgument, BadData, FitFailedWarning, Refusal, UnknownName
 
 X, Y = tr.datasets.make_difficult(60, random_state=0)

@@ -11,8 +11,8 @@ from scipy.integrate import quad
 from scipy.special import gammaln
 from scipy.stats import t
 
-from truerisk.core.statistics import hierarchical as module
-from truerisk.core.statistics.hierarchical import hierarchical
+from truerisk.comparing import hierarchical as module
+from truerisk.comparing.hierarchical import hierarchical
 
 
 def drawn(seed, n_sets, n_splits, mean, among, within):

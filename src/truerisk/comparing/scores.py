@@ -1,7 +1,8 @@
 """The table data set × method, however it was given: a frame, a mapping, or an array.
 
 A cell is a number, or the results of the splits (folds, repetitions) of that data set, the same
-splits for all methods; its value is then their mean. None and NaN are missing.
+splits for all methods; its value is then their mean. None and NaN are missing: data sets on which a
+method has no value are held by a stated rule of the `Terms`, and never in silence.
 """
 
 from __future__ import annotations
@@ -12,10 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.arguments import as_array, shown
-from truerisk.core.errors import BadData, Refusal
+from truerisk.comparing.hierarchical import FEWEST_SETS, FEWEST_SPLITS
+from truerisk.core.arguments import as_array, check_level, shown
+from truerisk.core.comparison import ROPE, check_rope
+from truerisk.core.errors import BadArgument, BadData, Refusal, UnknownName
+from truerisk.core.registry import closest
 
-__all__ = ["MOST_METHODS", "MOST_SETS", "Scores", "read_scores"]
+__all__ = ["MOST_METHODS", "MOST_SETS", "Held", "Scores", "Terms", "hold", "read_scores"]
 
 MOST_SETS, MOST_METHODS = 2_000, 50
 WAYS = (
@@ -203,3 +207,150 @@ def _correlations(given: Any, n: int) -> tuple[float | None, ...]:
             f"they share no rows), one number or one for each of {n} data sets."
         )
     return tuple(found.tolist())
+
+
+WORDS = {
+    "better": {"lower": "risks and losses", "higher": "accuracy, AUC and other scores"},
+    "missing": {
+        "leave-out": "a data set on which a method has no value takes part in nothing",
+        "last": "a method without a value ranks last; differences are of data sets with both",
+    },
+    "pairwise": {
+        "wilcoxon": "signed-rank tests, which look at two methods alone",
+        "ranks": "differences of average ranks, which depend on all methods (Demšar 2006)",
+    },
+}
+
+
+@dataclass(frozen=True)
+class Terms:
+    """`better` is "lower" or "higher"; `control` is the method that all others are held against."""
+
+    better: str = "lower"
+    missing: str = "leave-out"
+    pairwise: str = "wilcoxon"
+    control: str | None = None
+    rope: float = ROPE
+    confidence_level: float = 0.95
+    random_state: int = 0
+
+    def __post_init__(self) -> None:
+        for name, words in WORDS.items():
+            _known(name, getattr(self, name), words)
+        check_rope(self.rope)
+        check_level("confidence_level", self.confidence_level)
+        seed: Any = self.random_state
+        if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+            raise BadArgument(f"random_state={shown(seed)}: use an integer of at least 0.")
+
+    @property
+    def alpha(self) -> float:
+        """The level of the tests."""
+        return 1 - self.confidence_level
+
+    @property
+    def sign(self) -> int:
+        """What turns values so that lower is better."""
+        return 1 if self.better == "lower" else -1
+
+
+def _known(name: str, given: Any, words: dict[str, str]) -> None:
+    if not isinstance(given, str) or given not in words:
+        near = closest(given, words) if isinstance(given, str) else None
+        known = "; ".join(f"{word!r}: {said}" for word, said in words.items())
+        raise UnknownName(f"{name}={shown(given)}{near or '.'} Known: {known}.")
+
+
+NAMED = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """The table that takes part; `for_ranks` is finite but for methods that rank last."""
+
+    scores: Scores
+    for_ranks: np.ndarray
+    left_out: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def no_splits(self) -> str | None:
+        """What the hierarchical test lacks: None where it has all, empty where none were given."""
+        scores = self.scores
+        if all(splits is None for splits in scores.splits):
+            return ""
+        if len(scores.data_sets) < FEWEST_SETS:
+            return f"it needs {FEWEST_SETS} data sets"
+        for name, splits, correlation in zip(
+            scores.data_sets, scores.splits, scores.correlation, strict=True
+        ):
+            if splits is None or len(splits) < FEWEST_SPLITS:
+                return f"it needs {FEWEST_SPLITS} results of every method on '{name}'"
+            if correlation is None:
+                return f"how splits correlate on '{name}' is not known (correlation=)"
+        return None
+
+
+def hold(scores: Scores, terms: Terms) -> Held:
+    """Apply the rule for missing cells; what it does is a note."""
+    lacking = np.isnan(scores.values)
+    oriented = terms.sign * scores.values
+    if not lacking.any():
+        return Held(scores, oriented, (), ())
+    if terms.missing == "last":
+        _refuse_strangers(scores)
+        notes = (_last(scores, lacking),)
+        return Held(scores, np.where(lacking, np.inf, oriented), (), notes)
+    kept = np.flatnonzero(~lacking.any(1))
+    left_out = tuple(scores.data_sets[i] for i in np.flatnonzero(lacking.any(1)))
+    if len(kept) < 2:
+        worst = int(lacking.sum(0).argmax())
+        raise Refusal(
+            f"only {len(kept)} of {len(scores.data_sets)} data sets have a value of every method; "
+            f"'{scores.methods[worst]}' lacks most ({int(lacking[:, worst].sum())}): leave it out, "
+            "or use missing='last'."
+        )
+    whole = scores.taken(kept)
+    return Held(whole, oriented[kept], left_out, (_left_out(scores, lacking, left_out),))
+
+
+def _left_out(scores: Scores, lacking: np.ndarray, left_out: tuple[str, ...]) -> str:
+    lacked = ", ".join(
+        f"{method} on {int(n)}"
+        for method, n in zip(scores.methods, lacking.sum(0), strict=True)
+        if n
+    )
+    return (
+        f"{len(left_out)} of {len(scores.data_sets)} data sets take no part, as a method has no "
+        f"value there ({lacked}): {_listed(left_out)}"
+    )
+
+
+def _last(scores: Scores, lacking: np.ndarray) -> str:
+    cells = [
+        f"{scores.methods[j]} on {scores.data_sets[i]}"
+        for i, j in zip(*lacking.nonzero(), strict=True)
+    ]
+    return (
+        f"{len(cells)} of {lacking.size} cells are missing and rank last (those of one data set "
+        f"tied): {_listed(cells)}; differences of two methods are of the data sets on which both "
+        "have values"
+    )
+
+
+def _listed(names: list[str] | tuple[str, ...]) -> str:
+    more = len(names) - NAMED
+    return ", ".join(names[:NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _refuse_strangers(scores: Scores) -> None:
+    """Two methods need two data sets on which both have values."""
+    there = (~np.isnan(scores.values)).astype(int)
+    both = there.T @ there
+    for a, b in zip(*np.triu_indices(len(scores.methods), 1), strict=True):
+        if both[a, b] < 2:
+            raise Refusal(
+                f"'{scores.methods[a]}' and '{scores.methods[b]}' have values on "
+                f"{both[a, b] or 'no'} common data set{'' if both[a, b] == 1 else 's'}: leave "
+                "one of them out."
+            )

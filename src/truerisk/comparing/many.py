@@ -1,0 +1,154 @@
+"""`compare_many`: methods by their values on many data sets, from a table to a comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from truerisk.comparing.many_comparison import ManyComparison, concluded
+from truerisk.comparing.method_pairs import MethodPair, pairs_of
+from truerisk.comparing.ranks import critical_difference, friedman, ranked
+from truerisk.comparing.scores import Held, Scores, Terms, hold, read_scores
+from truerisk.core.comparison import ROPE
+from truerisk.core.errors import UnknownName
+from truerisk.core.registry import closest
+
+__all__ = ["compare_many", "compared"]
+
+
+def compared(scores: Scores, terms: Terms, quantity: str = "value") -> ManyComparison:
+    """Rank, test and hold against each other the methods of a table."""
+    _refuse_unknown_control(scores, terms)
+    held = hold(scores, terms)
+    ranks = ranked(held.for_ranks)
+    n, k = ranks.shape
+    pairs = pairs_of(held, ranks, terms)
+    found = ManyComparison(
+        quantity=quantity,
+        data_sets=scores.data_sets,
+        methods=scores.methods,
+        values=tuple(tuple(_or_none(v) for v in row) for row in scores.values.tolist()),
+        ranks=tuple(ranks.mean(0).tolist()),
+        friedman=friedman(ranks),
+        critical_difference=critical_difference(n, k, terms.confidence_level),
+        pairs=pairs,
+        terms=terms,
+        n_compared=n,
+        conclusion=(),
+        left_out=held.left_out,
+        notes=(*scores.notes, *held.notes, *_notes(held, ranks, pairs, terms)),
+    )
+    return replace(found, conclusion=concluded(found))
+
+
+def _or_none(value: float) -> float | None:
+    return None if np.isnan(value) else value
+
+
+def _refuse_unknown_control(scores: Scores, terms: Terms) -> None:
+    if terms.control is not None and terms.control not in scores.methods:
+        raise UnknownName(
+            f"control={terms.control!r} is no method of the table"
+            f"{closest(terms.control, scores.methods) or '.'} It has: {', '.join(scores.methods)}."
+        )
+
+
+def _notes(
+    held: Held, ranks: np.ndarray, pairs: tuple[MethodPair, ...], terms: Terms
+) -> Iterator[str]:
+    n = len(ranks)
+    if (ranks == ranks[:, :1]).all():
+        yield "all methods are tied on every data set: there is nothing to tell apart"
+    else:
+        for pair in pairs:
+            if pair.ties == pair.n:
+                yield f"{pair.a} and {pair.b} are equal on every data set"
+    if held.no_splits:
+        yield f"the hierarchical test is left out: {held.no_splits}"
+    alpha, least = terms.alpha, 2.0 ** (1 - n)
+    if terms.pairwise == "wilcoxon" and least * len(pairs) > alpha:
+        yield (
+            f"{n} data sets are too few: the smallest p-value that the signed-rank test can have "
+            f"is {least:.3g}, and Holm multiplies it by {len(pairs)}, so nothing is told apart at "
+            f"level {alpha:.3g}"
+        )
+    if any(pair.interval is None for pair in pairs):
+        yield (
+            "no interval of a difference keeps the level "
+            f"{terms.confidence_level:g} with so few data sets"
+        )
+
+
+def compare_many(
+    scores: Any,
+    *,
+    better: str = "lower",
+    rope: float = ROPE,
+    missing: str = "leave-out",
+    pairwise: str = "wilcoxon",
+    control: str | None = None,
+    methods: Any = None,
+    data_sets: Any = None,
+    correlation: Any = None,
+    quantity: str = "value",
+    confidence_level: float = 0.95,
+    random_state: int = 0,
+) -> ManyComparison:
+    """Compare methods by their values on many data sets (Demšar 2006; Benavoli et al. 2017).
+
+    Parameters
+    ----------
+    scores : frame, mapping or array
+        A frame with a row per data set and a column per method (a column of text, or the index,
+        names the data sets); a mapping of method to values, or to a mapping of data set to value;
+        or an array ``(data sets, methods)``. What is missing is None or NaN. A cell may hold the
+        results of several splits (an array ``(data sets, methods, splits)``); its value is their
+        mean.
+    better : str
+        "lower" (risks) or "higher" (accuracy, AUC).
+    rope : float
+        Values that differ by no more are practically the same, in the units of the values.
+    missing : str
+        "leave-out": a data set on which a method has no value takes part in nothing. "last": that
+        method ranks last there.
+    pairwise : str
+        "wilcoxon": signed-rank tests, or "ranks": differences of average ranks.
+    control : str, optional
+        The method that all others are held against; without one all pairs are.
+    methods, data_sets : names, optional
+        Where the table has none, or other ones.
+    correlation : float or one per data set, optional
+        Of the results of two splits of a data set, n_test / (n_train + n_test): 1/k of k folds,
+        0 of splits that share no rows. With it the hierarchical test looks at single splits.
+    quantity : str
+        What the values are, for the page.
+    confidence_level : float
+        Of intervals; the level of the tests is what it leaves of 1.
+    random_state : int
+        Of the draws of the Bayesian test.
+
+    Returns
+    -------
+    ManyComparison
+        ``ranks``, ``friedman``, ``pairs``, ``critical_difference``, the ``conclusion`` in
+        sentences; ``to_html(path)`` writes a page, ``plot()`` draws the diagram.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> risks = {
+    ...     "knn": [0.31, 0.22, 0.12, 0.40, 0.08, 0.25, 0.19, 0.33],
+    ...     "forest": [0.24, 0.17, 0.11, 0.31, 0.04, 0.20, 0.17, 0.25],
+    ...     "constant": [0.50, 0.45, 0.41, 0.48, 0.33, 0.50, 0.39, 0.46],
+    ... }
+    >>> found = tr.compare_many(risks)
+    >>> dict(zip(found.methods, found.ranks))
+    {'knn': 2.0, 'forest': 1.0, 'constant': 3.0}
+    >>> found.pair("knn", "forest").p_holm
+    0.0234375
+    """
+    terms = Terms(better, missing, pairwise, control, rope, confidence_level, random_state)
+    return compared(read_scores(scores, methods, data_sets, correlation), terms, quantity)

@@ -1,0 +1,304 @@
+r"""Two of the methods over many data sets: tests, the size of the difference, probabilities.
+
+Wilcoxon's signed-rank test goes with a shift. The absolute differences are ranked, ties share the
+mean of their ranks, and W is the sum of the ranks of positive differences. Zero differences are
+ranked with the others and then speak for neither side (Pratt 1959). Up to `EXACT` differences the
+p-value is exact, given the ranks: every rank has either sign with probability one half. Beyond, W
+is taken as normal.
+
+The Bayesian signed-rank test has a Dirichlet process in place of a distribution of differences. The
+differences z₁ … z_N of N data sets, and z₀ = 0 for the prior, get weights w that are Dirichlet
+with parameters (s, 1, …, 1). With r half the width of the region of practical equivalence
+
+    θ_better = Σᵢⱼ wᵢ wⱼ [zᵢ + zⱼ < −2r],  θ_worse = Σᵢⱼ wᵢ wⱼ [zᵢ + zⱼ > 2r],  θ_equal the rest,
+
+and the answer is how probably each of the three is the largest (Benavoli, Mangili, Corani, Zaffalon
+and Ruggeri 2014; Benavoli, Corani, Demšar and Zaffalon 2017). The weights are drawn from their
+distribution itself, so the only error is that of the number of draws.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from math import sqrt
+from typing import Annotated
+
+import numpy as np
+
+from truerisk.comparing.hierarchical import Hierarchical, hierarchical
+from truerisk.comparing.ranks import holm, rank_errors
+from truerisk.comparing.scores import Held, Terms
+from truerisk.core.contracts import Streams
+from truerisk.core.interval import Interval
+from truerisk.core.records import FINITE, Count, Share
+from truerisk.core.scale import TIE
+
+__all__ = [
+    "EXACT",
+    "MethodPair",
+    "Shift",
+    "SignedRank",
+    "dirichlet_signed_rank",
+    "median_shift",
+    "pairs_of",
+    "signed_rank",
+]
+
+EXACT = 200
+
+
+@dataclass(frozen=True)
+class SignedRank:
+    """W of the positive and of the negative differences, and the two-sided p-value.
+
+    `correlation` is the matched-pairs rank-biserial one, (W₊ − W₋) / (W₊ + W₋) (Kerby 2014).
+    """
+
+    positive: float
+    negative: float
+    n_zero: int
+    p_value: float
+    correlation: float | None
+
+
+@dataclass(frozen=True)
+class Shift:
+    """The Hodges–Lehmann estimate, and the ends of its interval where the level can be kept."""
+
+    value: float
+    ends: tuple[float, float] | None
+
+
+def signed_rank(differences: np.ndarray, scale: float = 1.0) -> SignedRank:
+    """The test; differences that are rounding beside `scale` are zero."""
+    from scipy.stats import rankdata
+
+    sizes = _rounded(np.abs(differences), scale)
+    ranks, zero = rankdata(sizes), sizes == 0
+    positive = float(ranks[(differences > 0) & ~zero].sum())
+    negative = float(ranks[(differences < 0) & ~zero].sum())
+    total = positive + negative
+    return SignedRank(
+        positive,
+        negative,
+        int(zero.sum()),
+        _p_value(ranks[~zero], positive),
+        (positive - negative) / total if total else None,
+    )
+
+
+def _rounded(sizes: np.ndarray, scale: float) -> np.ndarray:
+    """Sizes in steps that are far below any difference: what rounding tells apart is tied."""
+    steps = TIE * scale
+    return np.round(sizes / steps) * steps if steps else sizes
+
+
+def _p_value(ranks: np.ndarray, positive: float) -> float:
+    if not len(ranks):
+        return 1.0
+    if len(ranks) <= EXACT:
+        chances = _chances(np.round(2 * ranks).astype(int))
+        at = round(2 * positive)
+        below, above = float(chances[: at + 1].sum()), float(chances[at:].sum())
+        return min(1.0, 2 * min(below, above))
+    from scipy.special import ndtr
+
+    z = (positive - ranks.sum() / 2) / (sqrt(float((ranks**2).sum())) / 2)
+    return float(2 * ndtr(-abs(z)))
+
+
+def _chances(doubled: np.ndarray) -> np.ndarray:
+    """The chances of each sum of doubled ranks, every rank taken or left by a fair coin."""
+    chances = np.zeros(int(doubled.sum()) + 1)
+    chances[0] = 1.0
+    for rank in doubled.tolist():
+        moved = np.zeros_like(chances)
+        moved[rank:] = chances[: len(chances) - rank]
+        chances = (chances + moved) / 2
+    return chances
+
+
+def median_shift(differences: np.ndarray, level: float) -> Shift:
+    """The median of the Walsh averages, and their order statistics as interval.
+
+    The interval is the set of shifts that the test without ties does not reject (Hodges and Lehmann
+    1963); with ties and zeros it covers more often. Few differences cannot keep every level.
+    """
+    n = len(differences)
+    first, second = np.triu_indices(n)
+    walsh = np.sort((differences[first] + differences[second]) / 2)
+    out = _left_out(n, (1 - level) / 2)
+    ends = None if out == 0 else (float(walsh[out - 1]), float(walsh[len(walsh) - out]))
+    return Shift(float(np.median(walsh)), ends)
+
+
+def _left_out(n: int, tail: float) -> int:
+    """The order of the Walsh average that ends the interval; 0 where no average does."""
+    if n <= EXACT:
+        below = np.cumsum(_chances(2 * np.arange(1, n + 1)))[::2]
+        return int(np.searchsorted(below, tail * (1 - TIE)))
+    from scipy.special import ndtri
+
+    return int(n * (n + 1) / 4 + float(ndtri(tail)) * sqrt(n * (n + 1) * (2 * n + 1) / 24))
+
+
+DRAWS = 50_000
+PRIOR = 0.5  # the strength s
+AT_ONCE = 200_000  # weights, so many as a cache holds
+
+
+def dirichlet_signed_rank(
+    differences: np.ndarray,
+    rope: float,
+    rng: np.random.Generator,
+    *,
+    draws: int = DRAWS,
+    prior: float = PRIOR,
+) -> tuple[float, float, float]:
+    """How probably "lower by more than `rope`", "no matter" and "higher" is the largest share."""
+    z = np.append(np.sort(differences), 0.0)
+    lower, higher = _bounds(z, rope)
+    won, left = np.zeros(3), draws
+    while left:
+        some = min(left, max(1, AT_ONCE // len(z)))
+        shares = _shares(z, lower, higher, _weights(rng, some, len(z), prior))
+        won += np.bincount(shares.argmax(0), minlength=3)
+        left -= some
+    better, equivalent, worse = (won / draws).tolist()
+    return better, equivalent, worse
+
+
+def _weights(rng: np.random.Generator, draws: int, n: int, prior: float) -> np.ndarray:
+    """Dirichlet weights, a column for each draw; the last row is the prior's."""
+    drawn = np.empty((n, draws))
+    drawn[:-1] = rng.standard_exponential((n - 1, draws))
+    drawn[-1] = rng.standard_gamma(prior, draws)
+    drawn /= drawn.sum(0)
+    return drawn
+
+
+def _bounds(z: np.ndarray, rope: float) -> tuple[np.ndarray, np.ndarray]:
+    """For each zᵢ how many sorted zⱼ lie below −2r − zᵢ, and how many do not exceed 2r − zᵢ.
+
+    A sum that is the end of the region up to rounding lies inside.
+    """
+    ordered, width = np.sort(z), 2 * rope
+    slack = 2 * TIE * max(float(np.abs(z).max()), rope)
+    lower = np.searchsorted(ordered, -width - z - slack, side="left")
+    higher = np.searchsorted(ordered, width - z + slack, side="right")
+    return lower, higher
+
+
+def _shares(
+    z: np.ndarray, lower: np.ndarray, higher: np.ndarray, weights: np.ndarray
+) -> np.ndarray:
+    """θ_better, θ_equal and θ_worse of each draw."""
+    below = np.zeros((len(z) + 1, weights.shape[1]))
+    np.cumsum(weights[np.argsort(z, kind="stable")], axis=0, out=below[1:])
+    better = np.einsum("id,id->d", weights, below[lower])
+    worse = np.einsum("id,id->d", weights, 1 - below[higher])
+    return np.stack([better, 1 - better - worse, worse])
+
+
+@dataclass(frozen=True)
+class MethodPair:
+    """Method a and method b: `wins` counts the data sets on which a is better.
+
+    `difference` is the Hodges–Lehmann estimate of a − b with its `interval`, in the units of the
+    values. `statistic` is W₊ of the signed-rank test, or z of the average ranks; `p_holm` is
+    corrected for all pairs of the comparison. `correlation` is the rank-biserial one, positive
+    where a is better. `better`, `equivalent` and `worse` are probabilities that on most data sets a
+    is better or worse than b by more than the region, or neither. `favours_a` says which of the two
+    the test speaks for. `hierarchical` goes by the single splits, where they are known.
+    """
+
+    a: str
+    b: str
+    n: Count
+    wins: Count
+    ties: Count
+    losses: Count
+    rank_difference: float
+    statistic: float
+    p_value: Share
+    p_holm: Share
+    difference: Annotated[float, FINITE]
+    interval: Interval | None
+    correlation: float | None
+    better: Share
+    equivalent: Share
+    worse: Share
+    favours_a: bool
+    hierarchical: Hierarchical | None = None
+
+
+def pairs_of(held: Held, ranks: np.ndarray, terms: Terms) -> tuple[MethodPair, ...]:
+    """All pairs, or those of the control, their p-values corrected together."""
+    found = [_pair(held, ranks, terms, a, b) for a, b in _asked(held.scores.methods, terms.control)]
+    corrected = holm([pair.p_value for pair in found])
+    return tuple(replace(pair, p_holm=p) for pair, p in zip(found, corrected, strict=True))
+
+
+def _asked(methods: Sequence[str], control: str | None) -> Iterator[tuple[int, int]]:
+    if control is None:
+        yield from combinations(range(len(methods)), 2)
+        return
+    at = methods.index(control)
+    yield from ((j, at) for j in range(len(methods)) if j != at)
+
+
+def _pair(held: Held, ranks: np.ndarray, terms: Terms, a: int, b: int) -> MethodPair:
+    values, methods = held.scores.values[:, [a, b]], held.scores.methods
+    values = values[~np.isnan(values).any(1)]
+    scale = float(np.abs(values).max())
+    raw = values[:, 0] - values[:, 1]
+    raw = np.where(np.abs(raw) <= TIE * scale, 0.0, raw)
+    oriented = terms.sign * raw  # negative where a is better
+    test, shift = signed_rank(oriented, scale), median_shift(raw, terms.confidence_level)
+    apart = float((ranks[:, a] - ranks[:, b]).mean())
+    by_ranks = _by_ranks(apart, len(ranks), len(methods))
+    statistic, p = by_ranks if terms.pairwise == "ranks" else (test.positive, test.p_value)
+    better, equivalent, worse = dirichlet_signed_rank(
+        oriented, terms.rope, Streams(terms.random_state).get("dirichlet weights")
+    )
+    return MethodPair(
+        a=methods[a],
+        b=methods[b],
+        n=len(raw),
+        wins=int((oriented < 0).sum()),
+        ties=int((oriented == 0).sum()),
+        losses=int((oriented > 0).sum()),
+        rank_difference=apart,
+        statistic=statistic,
+        p_value=p,
+        p_holm=p,
+        difference=shift.value,
+        interval=_interval(shift.ends, terms),
+        correlation=None if test.correlation is None else -test.correlation,
+        better=better,
+        equivalent=equivalent,
+        worse=worse,
+        favours_a=apart < 0 if terms.pairwise == "ranks" else test.positive < test.negative,
+        hierarchical=_by_splits(held, terms, a, b),
+    )
+
+
+def _by_splits(held: Held, terms: Terms, a: int, b: int) -> Hierarchical | None:
+    if held.no_splits is not None:
+        return None
+    scores = held.scores
+    apart = [terms.sign * (x[:, a] - x[:, b]) for x in scores.splits if x is not None]
+    return hierarchical(apart, [r for r in scores.correlation if r is not None], terms.rope)
+
+
+def _by_ranks(apart: float, n: int, k: int) -> tuple[float, float]:
+    from scipy.special import ndtr
+
+    z = apart / rank_errors(n, k)
+    return z, float(2 * ndtr(-abs(z)))
+
+
+def _interval(ends: tuple[float, float] | None, terms: Terms) -> Interval | None:
+    return None if ends is None else Interval(*ends, "signed-rank", terms.confidence_level)
