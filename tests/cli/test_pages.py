@@ -19,7 +19,6 @@ from sklearn.preprocessing import StandardScaler
 import truerisk as tr
 from truerisk.core.errors import FitFailedWarning
 from truerisk.engines.generic import Generic
-from truerisk.report.document import read_document
 from truerisk.report.methods_text import described, repeat
 
 NAME = "zacharias_q"
@@ -78,7 +77,7 @@ def test_an_assessment_says_nothing_of_folders(call, folder, monkeypatch, quick,
     if words[0] == "--json":
         assert said.content["source"] == "rows.csv"
         assert said.content["command"].startswith("truerisk assess rows.csv --target y")
-        document = read_document(said.content)
+        document = tr.Assessment.from_dict(said.content)
         says_nothing_of(folder, described(document), repeat(document).call)
 
 

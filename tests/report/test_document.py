@@ -8,9 +8,9 @@ import random
 
 import pytest
 
-from truerisk.core.errors import BadData
+import truerisk as tr
+from truerisk.core.errors import BadData, Refusal
 from truerisk.core.json_values import parse, read_text
-from truerisk.report.document import read_document
 from truerisk.report.page import draw_any, page_of_file
 
 
@@ -55,13 +55,16 @@ def refusal(read, content) -> str:
 
 
 def test_what_was_written_is_read(content, found):
-    """The best learner comes first, and its numbers are those of the assessment."""
-    document = read_document(content)
-    assert document.best.name == document.learners[0].name == found.best
-    assert document.best.honest.value == found.risks[found.best].value
-    assert document.best.apparent.value == found.learners[found.best].apparent.value
-    assert document.roc.auc == found.roc.auc
-    assert [one.name for one in document.learners] == found.ranking
+    """And prints, draws and is written as it was; what needs the rows is refused."""
+    again = tr.Assessment.from_dict(content)
+    assert str(again) == str(found)
+    assert again._repr_html_() == found._repr_html_()
+    assert again.to_html() == found.to_html()
+    assert json.loads(again.to_json()) == content
+    assert again.difference("knn", "bayes") == found.difference("knn", "bayes")
+    assert again.plot_roc().get_title() == found.plot_roc().get_title()
+    with pytest.raises(Refusal, match="answers of rows that were held out"):
+        again.best_set(0.5)
 
 
 def test_a_changed_document_is_drawn_or_refused(content):
@@ -72,7 +75,7 @@ def test_a_changed_document_is_drawn_or_refused(content):
     refused = 0
     for path in draw.sample(every, min(200, len(every))):
         changed = put(content, path, draw.choice(wrong))
-        said = refusal(read_document, changed)
+        said = refusal(tr.Assessment.from_dict, changed)
         refused += said != ""
         assert len(said) < 400, path
     assert refused > 25
@@ -83,7 +86,7 @@ def test_some_changed_documents_are_drawn(content):
     draw = random.Random(1)
     every = [path for path in places(content) if path]
     drawn = 0
-    for path in draw.sample(every, 40):
+    for path in draw.sample(every, 120):
         changed = put(content, path, draw.choice([None, 0, 0.5, "x", []]))
         drawn += refusal(draw_any, changed) == ""
     assert drawn > 10
@@ -104,7 +107,7 @@ def test_some_changed_documents_are_drawn(content):
 def test_a_lost_field_is_named(content, path, sentence):
     """The sentence says what is missing and where."""
     with pytest.raises(BadData, match="damaged") as refused:
-        read_document(drop(content, path))
+        tr.Assessment.from_dict(drop(content, path))
     assert sentence in str(refused.value)
 
 
@@ -127,7 +130,7 @@ def test_a_lost_field_is_named(content, path, sentence):
 def test_a_wrong_value_is_named(content, path, value):
     """Values that contradict each other or their meaning are refused by their place."""
     with pytest.raises(BadData, match="damaged"):
-        read_document(put(content, path, value))
+        tr.Assessment.from_dict(put(content, path, value))
 
 
 @pytest.mark.parametrize(

@@ -8,19 +8,20 @@ import numpy as np
 import pytest
 from matplotlib.cbook import boxplot_stats
 
+import truerisk as tr
 from truerisk.core.present import five_numbers, number
 from truerisk.report.boxes import draw_boxes
 from truerisk.report.calibration import draw_calibration
 from truerisk.report.curves import draw_curves
-from truerisk.report.document import read_document
 from truerisk.report.heat_map import draw_heat
 from truerisk.report.ladder import draw_ladder
+from truerisk.report.page import draw_any
 from truerisk.report.stability import draw_stability
 
 
 @pytest.fixture
 def document(content):
-    return read_document(content)
+    return tr.Assessment.from_dict(content)
 
 
 def said(figure) -> str:
@@ -43,8 +44,8 @@ def test_the_ladder_has_every_learner_and_the_whole_search(document, found):
 
 def test_a_far_baseline_is_named_and_not_drawn(content):
     """A constant answer ten times as bad would press all others into a corner."""
-    far = draw_ladder(read_document({**content, "baseline": 9.0}))
-    near = draw_ladder(read_document({**content, "baseline": 0.3}))
+    far = draw_ladder(tr.Assessment.from_dict({**content, "baseline": 9.0}))
+    near = draw_ladder(tr.Assessment.from_dict({**content, "baseline": 0.3}))
     assert 'class="baseline"' not in said(far)
     assert "beyond the axis" in far.keys[-1].said
     assert 'class="baseline"' in said(near)
@@ -52,8 +53,7 @@ def test_a_far_baseline_is_named_and_not_drawn(content):
 
 def test_a_curve_has_every_criterion_and_marks_what_each_chooses(document, found):
     """One line and one ring per criterion; the table marks the chosen settings."""
-    knn = next(one for one in document.learners if one.name == "knn")
-    (figure,) = draw_curves(knn, document, 0)
+    (figure,) = draw_curves("knn", document.learners["knn"], document, 0)
     curve = found.curves["knn"]
     assert said(figure).count('class="line') == 2
     assert said(figure).count("point ring") == 2
@@ -69,9 +69,9 @@ def test_a_criterion_in_another_loss_has_its_own_drawing(content):
     changed = copy.deepcopy(content)
     for one in changed["learners"]["knn"]["criteria"]["loo"]["estimates"]:
         one["loss"] = "aic"
-    document = read_document(changed)
-    knn = next(one for one in document.learners if one.name == "knn")
-    assert [figure.title for figure in draw_curves(knn, document, 0)] == [
+    document = tr.Assessment.from_dict(changed)
+    figures = draw_curves("knn", document.learners["knn"], document, 0)
+    assert [figure.title for figure in figures] == [
         "knn: zero-one risk against its settings",
         "knn: aic risk against its settings",
     ]
@@ -81,23 +81,20 @@ def test_a_setting_without_risk_is_a_gap(content):
     """A candidate whose fit failed has no point and a dash in the table."""
     changed = copy.deepcopy(content)
     changed["learners"]["knn"]["curve"]["estimates"][1]["value"] = None
-    document = read_document(changed)
-    knn = next(one for one in document.learners if one.name == "knn")
-    (figure,) = draw_curves(knn, document, 0)
+    document = tr.Assessment.from_dict(changed)
+    (figure,) = draw_curves("knn", document.learners["knn"], document, 0)
     assert figure.table.rows[1][1].startswith("–")
 
 
 def test_two_parameters_make_a_heat_grid(document, found):
     """A full grid of two is shaded; the frame is on the chosen cell."""
-    tree = next(one for one in document.learners if one.name == "tree")
-    figure = draw_heat(tree, "heat")
+    figure = draw_heat("tree", document.curves["tree"], "heat")
     values = found.curves["tree"].values
     cells = [cell for row in figure.table.rows for cell in row[1:]]
     assert sorted(cells) == sorted(number(v) for v in values)
     assert said(figure).count('class="frame"') == 1
     assert said(figure).count('class="cell') == 6
-    knn = next(one for one in document.learners if one.name == "knn")
-    assert draw_heat(knn, "heat") is None
+    assert draw_heat("knn", document.curves["knn"], "heat") is None
 
 
 def test_boxes_are_tukeys():
@@ -110,9 +107,9 @@ def test_boxes_are_tukeys():
 
 def test_boxes_need_random_splits(content):
     """Without Monte-Carlo risks there is no box; with them one per learner."""
-    assert draw_boxes(read_document(content)) is None
+    assert draw_boxes(tr.Assessment.from_dict(content)) is None
     risks = {name: [0.1, 0.2, 0.4] for name in content["learners"]}
-    figure = draw_boxes(read_document({**content, "monte_carlo": risks}))
+    figure = draw_boxes(tr.Assessment.from_dict({**content, "monte_carlo": risks}))
     assert said(figure).count('class="box') == 3
     assert figure.table.rows[0][1:] == (
         "3",
@@ -127,7 +124,7 @@ def test_boxes_need_random_splits(content):
 
 def test_calibration_has_a_point_per_bin(document, found):
     """Probabilities, shares and counts are those of the assessment."""
-    figure = draw_calibration(document)
+    figure = draw_calibration(document.calibration)
     assert len(figure.table.rows) == len(found.calibration.counts)
     assert figure.table.rows[0][1] == number(found.calibration.observed[0])
 
@@ -145,4 +142,5 @@ def test_stability_counts_the_outer_choices(document, found):
 
 def test_what_is_not_there_is_left_out(content):
     """A null in the JSON is no figure."""
-    assert draw_calibration(read_document({**content, "calibration": None})) is None
+    assert '<section id="calibration"' in draw_any(content)
+    assert '<section id="calibration"' not in draw_any({**content, "calibration": None})

@@ -12,7 +12,6 @@ from tests.report.conftest import ARABIC, HOSTILE, LONG
 
 import truerisk as tr
 from truerisk.core.present import clean, number
-from truerisk.report.document import read_document
 from truerisk.report.rates import Rates
 
 AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text("utf-8")
@@ -52,7 +51,7 @@ def findings(opened, **options) -> list[str]:
 def test_the_slider_moves_the_numbers_to_those_of_python(show, content, found):
     """At every step counts and rates are those of the ROC curve at that threshold."""
     opened = show(content)
-    rates = Rates(read_document(content).roc)
+    rates = Rates(tr.Assessment.from_dict(content).roc)
     last = len(rates.calls) - 1
     for i, call in enumerate(rates.calls):
         move(opened, last - i)
@@ -88,7 +87,7 @@ def test_costs_and_prevalence_move_the_expected_cost(show, content, found):
 def test_the_mark_moves_along_both_curves(show, content):
     """At the right end nothing is called positive: the mark is where both rates are 0."""
     opened = show(content)
-    rates = Rates(read_document(content).roc)
+    rates = Rates(tr.Assessment.from_dict(content).roc)
     opened.page.focus("#threshold-slider")
     opened.page.keyboard.press("End")
     where = [opened.page.get_attribute("#roc-here", name) for name in ("cx", "cy")]
@@ -262,7 +261,7 @@ def test_numbers_are_rounded_as_python_rounds(show, content):
     """Ties of the binary fraction go to the even digit: 1/32 and 3/32 on the page and in Python."""
     plain = {**content, "roc": tr.RocCurve.of([0] * 32 + [1] * 32, range(64)).to_dict()}
     opened = show(plain)
-    rates = Rates(read_document(plain).roc)
+    rates = Rates(tr.Assessment.from_dict(plain).roc)
     last = len(rates.calls) - 1
     for i in (1, 3, 5, 33):
         move(opened, last - i)

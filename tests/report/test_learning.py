@@ -14,7 +14,6 @@ from tests.report.test_in_browser import findings
 import truerisk as tr
 from truerisk.core.errors import BadData
 from truerisk.core.present import number
-from truerisk.report.document import read_document
 from truerisk.report.learning import draw_learning
 from truerisk.report.methods_text import described, references, repeat
 from truerisk.report.page import draw_any
@@ -41,9 +40,8 @@ def content(curves):
 
 def test_a_figure_has_every_size_and_the_law_beyond(content, curves) -> None:
     """Measured risks as a table with what is expected of more rows, and a sentence on twice."""
-    document = read_document(content)
-    at = {one.name: i for i, one in enumerate(document.learners)}
-    figure = draw_learning(document.learners[at["knn"]], document, 0)
+    document = tr.Assessment.from_dict(content)
+    figure = draw_learning("knn", document.learning_curves["knn"], document, 0)
     one = curves.learners["knn"]
     sizes = [f"{size:g}" for size in one.learning_curve.sizes]
     assert [row[0] for row in figure.table.rows][: len(sizes)] == sizes
@@ -56,7 +54,7 @@ def test_a_figure_has_every_size_and_the_law_beyond(content, curves) -> None:
     beyond = [at for at in one.expected if at.n_train > one.learning_curve.sizes[-1]]
     assert sum("(expected)" in row[1] for row in figure.table.rows) == len(beyond) > 2
     assert str(figure.svg).count('class="baseline"') == 1  # all rows there are
-    assert draw_learning(document.learners[at["tree"]], document, 1) is None
+    assert draw_learning("tree", document.learners["tree"].learning_curve, document, 1) is None
 
 
 def test_the_page_has_the_section_and_says_who_has_none(content, curves) -> None:
@@ -81,34 +79,27 @@ def test_a_curve_that_is_not_carried_on_says_why(content) -> None:
     """In place of what to expect."""
     stored = content["learners"]["lda"]["learning_curve"]
     stored.update(expected=[], lacking="a + b n^-c does not fit")
-    document = read_document(content)
-    (lda,) = (one for one in document.learners if one.name == "lda")
-    figure = draw_learning(lda, document, 0)
+    document = tr.Assessment.from_dict(content)
+    figure = draw_learning("lda", document.learning_curves["lda"], document, 0)
     assert figure.caption == "The curve is not carried on: a + b n^-c does not fit"
     assert 'class="band' not in str(figure.svg)
 
 
 def test_what_was_done_names_the_curves(content) -> None:
     """The paragraph, the reference and the call."""
-    document = read_document(content)
+    document = tr.Assessment.from_dict(content)
     assert "Learning curves were measured on nested subsamples" in described(document)
-    assert f"With 120 rows, {document.best.shown} is expected" in described(document)
+    assert f"With 120 rows, {document.best} is expected" in described(document)
     assert any(one.startswith("Mukherjee") for one in references(document))
-    curved = [one.shown for one in document.learners if one.name != "tree"]
+    curved = [name for name in document.ranking if name != "tree"]
     assert f"learning_curve={curved!r}," in repeat(document).call
 
 
 @pytest.mark.parametrize(
     ("change", "wrong"),
     [
-        ({"sizes": [10.0]}, "numbers of training rows, one for each"),
+        ({"sizes": [10.0]}, "estimates' is .* not as long as 'sizes'"),
         ({"sizes": "many"}, "sizes"),
-        (
-            {"expected": [{"n_train": 10.0, "value": 0.1, "low": 0.3, "high": 0.2}]},
-            "what to expect",
-        ),
-        ({"expected": [{"n_train": 0.0, "value": 0.1, "low": 0.1, "high": 0.2}]}, "what to expect"),
-        ({"expected": None}, "expected"),
         ({"confidence_level": 7}, "confidence_level"),
         ({"lacking": 3}, "lacking"),
     ],
@@ -118,14 +109,14 @@ def test_damaged_curves_are_refused(content, change, wrong) -> None:
     damaged = copy.deepcopy(content)
     damaged["learners"]["lda"]["learning_curve"].update(change)
     with pytest.raises(BadData, match=wrong):
-        read_document(damaged)
+        tr.Assessment.from_dict(damaged)
 
 
 def test_sizes_that_do_not_ascend_are_refused(content) -> None:
     """They would be drawn as a line that goes back."""
     content["learners"]["lda"]["learning_curve"]["sizes"].reverse()
     with pytest.raises(BadData, match="ascending"):
-        read_document(content)
+        tr.Assessment.from_dict(content)
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])

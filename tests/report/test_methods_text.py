@@ -11,7 +11,6 @@ from sklearn.linear_model import Ridge
 
 import truerisk as tr
 from truerisk.core.present import number
-from truerisk.report.document import read_document
 from truerisk.report.methods_text import (
     REFERENCES,
     described,
@@ -25,7 +24,7 @@ BOTH = [REFERENCES["nested"], REFERENCES["cv"]]
 
 def test_the_paragraph_has_the_numbers(content, found):
     """Rows, learners, methods, risk with interval, constant answer, versions, seed."""
-    text = described(read_document(content))
+    text = described(tr.Assessment.from_dict(content))
     wanted = [
         "3 learners on 40 rows",
         "knn (3 settings)",
@@ -44,10 +43,10 @@ def test_references_follow_what_was_used(content):
     changed = copy.deepcopy(content)
     for estimate in (changed["choice"], *(one["risk"] for one in changed["learners"].values())):
         estimate["interval"]["method"] = "wald-grouped"
-    document = read_document(changed)
+    document = tr.Assessment.from_dict(changed)
     wald = tr.intervals.as_form("wald").reference
     assert references(document) == [*BOTH, wald]
-    other = read_document({**content, "rule": "1-se", "roc": None})
+    other = tr.Assessment.from_dict({**content, "rule": "1-se", "roc": None})
     assert REFERENCES["1-se"] in references(other)
 
 
@@ -58,7 +57,7 @@ def test_every_interval_has_its_reference(content, word, grouped):
     changed = copy.deepcopy({**content, "roc": None})
     for estimate in (changed["choice"], *(one["risk"] for one in changed["learners"].values())):
         estimate["interval"]["method"] = word + grouped
-    document, form = read_document(changed), tr.intervals.as_form(word)
+    document, form = tr.Assessment.from_dict(changed), tr.intervals.as_form(word)
     assert references(document) == [*BOTH, form.reference]
     assert re.search(r"\b[A-Z]\w+ \w+.*\((19|20)\d\d\)\. ", form.reference)
     assert (form.caution in described(document)) or not form.caution
@@ -85,18 +84,20 @@ def test_one_learner_is_no_comparison(content):
     one = copy.deepcopy(content)
     one["learners"] = {one["best"]: one["learners"][one["best"]]}
     one["choice"] = None
-    text = described(read_document(one))
+    text = described(tr.Assessment.from_dict(one))
     assert text.startswith("On 40 rows we tested ")
     assert "Counting the choice" not in text
 
 
 def test_the_call_is_the_command_or_the_function(content, found):
     """What was typed where that is known, else `tr.assess` with its arguments."""
-    typed = repeat(read_document({**content, "command": "truerisk assess a.csv --target y"}))
+    typed = repeat(
+        tr.Assessment.from_dict({**content, "command": "truerisk assess a.csv --target y"})
+    )
     assert typed.call == "truerisk assess a.csv --target y"
-    called = repeat(read_document(content)).call
+    called = repeat(tr.Assessment.from_dict(content)).call
     assert "methods=['3-fold', 'loo'], outer='4-fold'" in called
-    facts = dict(repeat(read_document(content)).facts)
+    facts = dict(repeat(tr.Assessment.from_dict(content)).facts)
     assert facts["seed"] == "0"
     assert facts["data fingerprint"] == found.risks["knn"].data_fingerprint
 
@@ -116,7 +117,7 @@ def test_the_call_run_as_it_is_printed_gives_the_same_numbers():
         scores=["absolute"],
         validate={"subgroups": {"half": known["half"]}},
     )
-    call = repeat(read_document(found.to_dict())).call
+    call = repeat(tr.Assessment.from_dict(found.to_dict())).call
     assert "scores=['absolute']" in call
     assert "validate={'subgroups': {'half': half}}" in call
     typed = call.partition("\n")[2]
@@ -129,4 +130,4 @@ def test_the_call_run_as_it_is_printed_gives_the_same_numbers():
 def test_a_page_of_an_earlier_version_has_the_call_that_it_had(content):
     """Which says nothing of rows."""
     older = {name: value for name, value in content.items() if name != "given"}
-    assert "groups" not in repeat(read_document(older)).call
+    assert "groups" not in repeat(tr.Assessment.from_dict(older)).call

@@ -14,7 +14,6 @@ from tests.report.test_in_browser import findings
 import truerisk as tr
 from truerisk.core.errors import BadData
 from truerisk.core.present import number
-from truerisk.report.document import read_document
 from truerisk.report.over_time import draw_over_time
 from truerisk.report.page import draw_any
 
@@ -40,9 +39,8 @@ def content(found):
 
 
 def drawn(content, name="ridge"):
-    document = read_document(content)
-    (one,) = (one for one in document.learners if one.name == name)
-    return draw_over_time(one, document, 0)
+    document = tr.Assessment.from_dict(content)
+    return draw_over_time(name, document.learners[name], document, 0)
 
 
 def test_a_figure_has_every_stretch(content, found) -> None:
@@ -114,8 +112,8 @@ def test_scores_without_losses_of_rows_say_why() -> None:
 @pytest.mark.parametrize(
     ("change", "wrong"),
     [
-        ({"values": [1.0]}, "as long as the other columns"),
-        ({"low": [1.0]}, "as long as the other columns"),
+        ({"values": [1.0]}, "not as long as 'starts'"),
+        ({"low": [1.0]}, "not as long as 'starts'"),
         ({"starts": [None] * 10}, "starts"),
         ({"n_rows": "many"}, "n_rows"),
         ({"said": 3}, "said"),
@@ -127,7 +125,7 @@ def test_damaged_courses_are_refused(content, change, wrong) -> None:
     damaged = copy.deepcopy(content)
     damaged["learners"]["ridge"]["over_time"].update(change)
     with pytest.raises(BadData, match=wrong):
-        read_document(damaged)
+        tr.Assessment.from_dict(damaged)
 
 
 def test_times_may_be_numbers() -> None:

@@ -14,7 +14,6 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
-from truerisk.api.assessing.assessment_json import recorded
 from truerisk.core.errors import (
     BadArgument,
     MissingResult,
@@ -295,14 +294,11 @@ def test_a_store_without_scores_serves_a_run_with_them(tmp_path):
     same(found.risks["bayes"], without.risks["bayes"])
 
 
-def test_the_page_has_the_scorecard_without_single_rows():
-    """Each score on its own scale in a table; the page carries no losses of rows or splits."""
+def test_the_page_has_the_scorecard():
+    """Each score on its own scale in a table."""
     found = tr.assess({"bayes": CASES[4]}, X, Y, methods=["3-fold"], scores=("auc", "log"))
     page = found.to_html()
     auc = found.risks["bayes"].scores["auc"]
     assert "<h3>Scores</h3>" in page
     assert f"{auc.score:.4f}" in page
     assert str(auc.score_interval) in page
-    short = recorded(found, (), rows=False)["learners"]["bayes"]["risk"]["scores"]
-    assert [short[name]["split_risks"] for name in ("auc", "log")] == [None, None]
-    assert short["log"]["losses"] is None

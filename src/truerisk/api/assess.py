@@ -164,7 +164,9 @@ def assess(
                 validated = _validated(found.learners[found.best], schedule, wishes)
         except KeyboardInterrupt:  # which loses nothing but the validation
             raise Interrupted(found, ("validation",)) from None
-        return replace(found, validated=validated)
+        if isinstance(validated, str):
+            return replace(found, no_validation=validated)
+        return replace(found, validation=validated)
 
 
 def _assess_each(
@@ -195,11 +197,11 @@ def _assess_each(
     except KeyboardInterrupt:
         missing = (
             *(name for name in problems if name not in done),
-            *(f"learning curve of {n}" for n in curves if n in done and done[n].learning is None),
+            *(f"learning curve of {n}" for n in curves if n in done and not done[n].has_curve),
         )
     fits = stored.fits
     kept = None if fits is None else Kept(fits.found, fits.added)
-    whole = assessment_of(done, schedule, kept, given, missing or ()) if done else None
+    whole = assessment_of(done, problems, schedule, kept, given, missing or ()) if done else None
     if missing is not None or whole is None:
         raise Interrupted(whole, missing or ()) from None
     return whole
@@ -208,7 +210,7 @@ def _assess_each(
 def _validated(one: TunedLearner, schedule: Schedule, wishes: Wishes) -> Validation | str:
     """By its answers, or why there are none: no fit of an assessment is lost for it."""
     risk = one.risk
-    if risk.value is None or one.winners is None:
+    if risk.value is None or one.winners is None or one.problem is None:
         return "a fit failed in an outer split, so some rows have no answer."
     if risk.answered is None:
         return f"'{risk.method}' keeps no answers about single rows."

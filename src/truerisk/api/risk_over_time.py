@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
 from truerisk.core.arguments import check_count, check_level, shown
 from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.present import number, text_table
+from truerisk.core.records import FINITE, Column, Range, Record, Share, Size
 from truerisk.core.registry import displays
 from truerisk.core.results import RiskEstimate, frame_of
 from truerisk.core.scale import Scale
@@ -21,6 +24,9 @@ __all__ = ["RiskOverTime", "risk_over_time", "trend_of"]
 SMALL = 0.05  # a p-value that is called a trend
 FEWEST_TIMES = 300  # of fewer, a test at .05 found a trend in 9 of 100 series without one
 
+Times = Annotated[np.ndarray, Column("stretches", kind="times")]
+Ends = Annotated[np.ndarray, Column("stretches", numbers=FINITE)]
+
 OF_GROUPS = (
     "rows come in {met}, which may be met again later: losses far apart depend on each other, so "
     "a trend has no test."
@@ -28,7 +34,7 @@ OF_GROUPS = (
 
 
 @dataclass(frozen=True, eq=False)
-class RiskOverTime:
+class RiskOverTime(Record):
     """Mean losses in stretches of time of about equally many times, and their trend.
 
     Stretch j has `n_rows[j]` rows from `starts[j]` to `ends[j]`, whose mean loss is `values[j]`.
@@ -39,18 +45,20 @@ class RiskOverTime:
     `RiskEstimate`: of a score, what is printed and drawn is the score, perfect − value.
     """
 
-    starts: np.ndarray
-    ends: np.ndarray
-    values: np.ndarray
-    n_rows: np.ndarray
+    stored: ClassVar[Mapping[str, str]] = {"said": "said"}
+
+    starts: Times
+    ends: Times
+    values: Annotated[np.ndarray, Column("stretches", least=1, most=1000, numbers=FINITE)]
+    n_rows: Annotated[np.ndarray, Column("stretches", kind="i8", numbers=Range(0, 2**53))]
     slope: float
-    std_error: float | None
-    p_value: float | None
+    std_error: Size | None
+    p_value: Share | None
     loss: str
-    notes: tuple[str, ...] = field(default=())
-    low: np.ndarray | None = None
-    high: np.ndarray | None = None
-    confidence_level: float = 0.95
+    notes: tuple[str, ...] = ()
+    low: Ends | None = None
+    high: Ends | None = None
+    confidence_level: Share = 0.95
     perfect: float | None = None
 
     @property
@@ -58,7 +66,7 @@ class RiskOverTime:
         """How people read the values: a score as a score."""
         return Scale(self.perfect)
 
-    @property
+    @cached_property
     def said(self) -> str:
         """What the test says of a trend, in a sentence."""
         slope, what = self.scale.gap(self.slope), self.scale.short(self.loss)
@@ -72,25 +80,6 @@ class RiskOverTime:
             return f"The {what} {way} by {change}, on a straight line: {p} without a trend."
         chance = "No trend that could not be chance: on a straight line"
         return f"{chance} the {what} {way} by {change}, {p}."
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values: times as texts of dates, or as numbers."""
-        named = ("starts", "ends", "values", "n_rows", "low", "high")
-        columns = {name: getattr(self, name) for name in named}
-        for name in ("starts", "ends"):
-            if columns[name].dtype.kind == "M":
-                columns[name] = np.datetime_as_string(columns[name], unit="auto")
-        lists = {name: None if c is None else c.tolist() for name, c in columns.items()}
-        return {
-            **lists,
-            "slope": self.slope,
-            "std_error": self.std_error,
-            "p_value": self.p_value,
-            "loss": self.loss,
-            "said": self.said,
-            "notes": list(self.notes),
-            "confidence_level": self.confidence_level,
-        }
 
     def frame(self) -> Any:
         """A line for each stretch."""

@@ -256,8 +256,8 @@ def _run(
         say(f"note: {store}: {found.kept.found:,} fits found, {found.kept.added:,} added")
     command = typed(click.get_current_context(), WHERE_AND_HOW)
     found = replace(found, source=source.name, command=command, column_names=source.columns)
-    if not (found.validated is None or isinstance(found.validated, str)):
-        found = replace(found, validated=found.validated.with_names(source.columns))
+    if found.validation is not None:
+        found = replace(found, validation=found.validation.with_names(source.columns))
     with worded_warnings():  # the page needs some fits more, which may warn
         text = found.to_json() if as_json else str(found)
         page = None if report is None else found.to_html()

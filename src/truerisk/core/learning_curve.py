@@ -12,6 +12,7 @@ but for the sums over c and b, and without a random number.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Annotated, Any, ClassVar
@@ -29,6 +30,7 @@ from truerisk.core.scale import OwnScale, Scale
 
 __all__ = ["FEWEST_SIZES", "ExpectedRisk", "LearningCurve", "PowerLaw"]
 
+N_PLACES = 16  # at which the law is read for a picture
 FURTHEST = 4.0  # times the largest size: how far the band was checked (docs/learning-curves.md)
 
 
@@ -78,7 +80,7 @@ class LearningCurve(Record):
     """
 
     schema: ClassVar[str] = "truerisk.learning-curve/1"
-    derived: ClassVar[tuple[str, ...]] = ("law",)
+    derived: ClassVar[Mapping[str, str]] = {"law": "law", "expected": "_written_expected"}
 
     sizes: Annotated[np.ndarray, Column("sizes", least=1, numbers=Range(1, np.inf))]
     estimates: Annotated[tuple[RiskEstimate, ...], Column("sizes")]
@@ -91,6 +93,8 @@ class LearningCurve(Record):
     @property
     def flaw(self) -> tuple[str, str] | None:
         """What makes it none, where it was read from a file."""
+        if (np.diff(self.sizes) <= 0).any():
+            return "sizes", "ascending"
         n = len(self.sizes)
         square = self.covariance is None or self.covariance.shape == (n, n)
         return None if square else ("covariance", f"{n} lines of {n} numbers")
@@ -106,6 +110,24 @@ class LearningCurve(Record):
         if self.covariance is None or self.lacking is not None:
             return None
         return PowerLaw(self.sizes, self.values, self.covariance, self.lower)
+
+    @cached_property
+    def expected(self) -> tuple[ExpectedRisk, ...]:
+        """What the law says from the first size up to twice the rows; empty without a law."""
+        if self.law is None:
+            return ()
+        n, first = float(self.estimates[-1].n_rows), float(self.sizes[0])
+        last = min(2 * n, FURTHEST * float(self.sizes[-1]))
+        places = np.union1d(np.geomspace(first, last, N_PLACES), [min(n, last)])
+        return tuple(self.at(float(place)) for place in places)
+
+    @property
+    def _written_expected(self) -> list[dict[str, float]]:
+        return [
+            {"n_train": at.n_train, "value": at.value, "low": at.interval.low}
+            | {"high": at.interval.high}
+            for at in self.expected
+        ]
 
     def at(self, n: float) -> ExpectedRisk:
         """The risk to expect with `n` training rows, up to four times as many as were measured.

@@ -72,19 +72,26 @@ def plain(value: Any) -> Any:
     if isinstance(value, np.generic):
         return plain(value.item())
     if isinstance(value, np.ndarray):
-        return [plain(v) for v in value.tolist()]
+        dates = value.dtype.kind == "M"
+        return [plain(v) for v in (dates_text(value) if dates else value).tolist()]
     if isinstance(value, Mapping):
         return {str(k): plain(v) for k, v in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
+    if isinstance(value, Sequence | set | frozenset):
         return [plain(v) for v in value]
     if is_dataclass(value) and not isinstance(value, type):
         schema, derived = getattr(value, "schema", ""), getattr(value, "derived", ())
+        derived = derived if isinstance(derived, Mapping) else {name: name for name in derived}
         written = [one for one in fields(value) if one.metadata.get("written", True)]
         names = {one.metadata.get("key", one.name): one.name for one in written}
-        names |= {name: name for name in derived}
+        names |= {**derived, **getattr(value, "stored", {})}
         head = {"schema": schema} if schema else {}
         return {**head, **{key: plain(getattr(value, name)) for key, name in names.items()}}
     return clean(without_folders(str(value)))
+
+
+def dates_text(dates: np.ndarray) -> np.ndarray:
+    """Dates as texts, each no longer than it takes."""
+    return np.datetime_as_string(dates, unit="auto")
 
 
 def without_folders(text: str) -> str:
@@ -230,6 +237,11 @@ def scale_rows(estimate: Any) -> list[list[str]]:
 
 def _interval(interval: Any) -> str:
     return f"{interval} ({interval.method})" if interval else "none"
+
+
+def setting_text(params: Mapping[str, Any]) -> str:
+    """A setting in words, the same before it is written and after it is read."""
+    return clean(params_text(plain(params)), 120)
 
 
 NOTHING_CHOSEN = "one setting: nothing was selected"

@@ -7,10 +7,12 @@ long as each other. What is damaged is refused by a sentence that names its plac
 
 from __future__ import annotations
 
+import re
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cache, partial, reduce
+from inspect import getattr_static
 from math import inf
 from typing import (
     Annotated,
@@ -65,7 +67,10 @@ class Range:
 
 @dataclass(frozen=True)
 class Column:
-    """An array, or a tuple, as long as the other columns with this `name`; "" for any length."""
+    """An array, or a tuple, as long as the other columns with this `name`; "" for any length.
+
+    `kind` is a dtype, or "times": dates or numbers.
+    """
 
     name: str = ""
     kind: str = "f8"
@@ -91,10 +96,15 @@ Another name in the JSON is `field(metadata={"key": ...})`.
 
 
 class Record(Written):
-    """A frozen result whose JSON is its fields and, beside them, the properties in `derived`."""
+    """A frozen result whose JSON is its fields and, beside them, the properties in `derived`.
+
+    Those in `stored` are read again, too: cached properties of what is no part of the JSON, such as
+    rows. Both name properties, or map a key of the JSON to each.
+    """
 
     schema: ClassVar[str] = ""
-    derived: ClassVar[tuple[str, ...]] = ()
+    derived: ClassVar[tuple[str, ...] | Mapping[str, str]] = ()
+    stored: ClassVar[Mapping[str, str]] = {}
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, under a versioned schema name."""
@@ -135,6 +145,9 @@ def read_record(cls: type[T], found: JsonValue) -> T:
         made = cls(**values)
     except (BadArgument, UnknownName) as refusal:
         raise BadData(f"the results are damaged: in '{found.place}', {refusal}") from None
+    for name, (key, read_stored) in _stored(cls).items():
+        if found.has(key):
+            vars(made)[name] = read_stored(found[key])
     flaw = getattr(made, "flaw", None)
     if flaw is not None:
         *path, wanted = flaw
@@ -155,6 +168,16 @@ def _made_readers(cls: Any) -> dict[str, tuple[str, Reader, str, Any]]:
 
 
 _readers: Callable[[Any], dict[str, tuple[str, Reader, str, Any]]] = cache(_made_readers)
+
+
+def _made_stored(cls: Any) -> dict[str, tuple[str, Reader]]:
+    """How to read each cached property that is written, and its key."""
+    stored: Mapping[str, str] = getattr(cls, "stored", {})
+    made = {name: getattr_static(cls, name).func for name in stored.values()}
+    return {name: (key, _reader(_hints(made[name])["return"])) for key, name in stored.items()}
+
+
+_stored: Callable[[Any], dict[str, tuple[str, Reader]]] = cache(_made_stored)
 
 
 def _column(hint: Any) -> Column:
@@ -178,11 +201,13 @@ def _reader(hint: Any) -> Reader:
         return _union(parts)
     if origin is Literal:
         return _one_of(parts)
+    if origin in (list, Sequence):
+        return _tuple((parts[0], ...))
     if origin is tuple:
         return _tuple(parts)
     if origin is not None and issubclass(origin, Mapping):
-        each = _reader(parts[1])
-        return lambda found: {name: each(one) for name, one in found.items()}
+        key, each = _number_of if parts[0] is int else _text_of, _reader(parts[1])
+        return lambda found: {key(name, one): each(one) for name, one in found.items()}
     if is_typeddict(hint):
         return _dict({name: _reader(one) for name, one in _hints(hint).items()})
     if isinstance(hint, type) and is_dataclass(hint):
@@ -194,6 +219,17 @@ def _mapping(cls: Any) -> Reader:
     """A mapping with a class of its own, which holds a plain one."""
     ((_, read, _, _),) = _readers(cls).values()
     return lambda found: cls(read(found))
+
+
+def _text_of(name: str, _: JsonValue) -> str:
+    return name
+
+
+def _number_of(name: str, found: JsonValue) -> int:
+    """The whole number that is a key: JSON writes it as a text."""
+    if not name.isdecimal() or len(name) > 15:
+        found.wrong("beside a whole number")
+    return int(name)
 
 
 def _dict(readers: Mapping[str, Reader]) -> Reader:
@@ -282,6 +318,8 @@ def _tuple(parts: tuple[Any, ...]) -> Reader:
 
 def _array(mark: Column) -> Reader:
     def array(found: JsonValue) -> np.ndarray:
+        if mark.kind == "times":
+            return _times(found, mark)
         read, *plain = ENTRIES[mark.kind[0]]
         lines = found.each() if mark.n_axes == 2 else [found]
         rows = [np.array(line.all_of(read, *plain), dtype=mark.kind) for line in lines]
@@ -297,6 +335,22 @@ def _array(mark: Column) -> Reader:
 
     return array
 
+
+def _times(found: JsonValue, mark: Column) -> np.ndarray:
+    """Dates, or numbers."""
+    entries = found.each(mark.most)
+    if not entries or not isinstance(entries[0].value, str):
+        return np.array([entry.number() for entry in entries], dtype=float)
+    texts = [entry.text() for entry in entries]
+    if not all(map(DATE.fullmatch, texts)):
+        found.wrong("an array of dates, or of numbers")
+    try:
+        return np.array(texts, dtype="datetime64")
+    except ValueError:
+        found.wrong("an array of dates, or of numbers")
+
+
+DATE = re.compile(r"-?\d{4,9}(-\d\d(-\d\d(T[\d:.]{2,18})?)?)?")
 
 SIMPLE: dict[Any, Reader] = {
     Any: lambda found: found.value,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from numbers import Integral
@@ -15,14 +15,20 @@ from truerisk.core.arguments import shown
 from truerisk.core.comparison import Comparable, Comparison, may_be_best
 from truerisk.core.contracts import Target
 from truerisk.core.errors import BadArgument, MissingExtra, MissingResult, Refusal
-from truerisk.core.evaluation import AnsweredRows, Evaluation, Influences, Tested, std_errors_of
+from truerisk.core.evaluation import (
+    AnsweredRows,
+    Evaluation,
+    Influences,
+    Tested,
+    std_errors_of,
+    values_of,
+)
 from truerisk.core.interval import Breakdown, Interval
 from truerisk.core.records import UNWRITTEN, Column, Count, Record, Size
 from truerisk.core.registry import Line, displays
 from truerisk.core.scale import OwnScale, Scale
-from truerisk.core.writing import Written
 
-__all__ = ["RiskCurve", "RiskEstimate", "frame_of"]
+__all__ = ["DressedRisks", "RiskCurve", "RiskEstimate", "frame_of"]
 
 _DIFFERENCE = Line("truerisk.comparing.paired:difference", "two estimates on the same splits")
 
@@ -166,7 +172,34 @@ class RiskEstimate(Record):
 
 
 @dataclass(frozen=True, eq=False)
-class RiskCurve(Written):
+class DressedRisks(Sequence[RiskEstimate]):
+    """The estimate of every candidate, put together when it is read.
+
+    `common` are the papers that they share, `scores` further losses of the same fits, by name.
+    """
+
+    candidates: Sequence[Mapping[str, Any]]
+    tested: Sequence[Tested]
+    common: RiskEstimate
+    scores: Mapping[str, RiskCurve]
+
+    def __len__(self) -> int:
+        return len(self.candidates)
+
+    def __getitem__(self, candidate: Any) -> Any:
+        if isinstance(candidate, slice):
+            return tuple(self[c] for c in range(len(self))[candidate])
+        common, answered = self.common, self.common.answered
+        if answered is not None:  # those of the winners belong to no candidate
+            own = answered.n_lines == len(self)
+            common = replace(common, answered=answered.line(candidate) if own else None)
+        scores = {name: curve[candidate] for name, curve in self.scores.items()}
+        common = replace(common, scores=scores)
+        return dress(self.tested[candidate], common, self.candidates[candidate])
+
+
+@dataclass(frozen=True, eq=False)
+class RiskCurve(Record):
     """The risk of every candidate, and the one chosen.
 
     `values[c]` is NaN only where a fit of candidate c failed, or where it left a race before all
@@ -174,24 +207,58 @@ class RiskCurve(Written):
     `procedure` is the honest risk of "tune, then fit" where the method estimates it (nested,
     three-way). `rule` and `ties` say how `best` was chosen. `scores` are the curves of further
     losses of the same fits, by name; `best` is there what was chosen here. `comparable` holds the
-    losses of all candidates on the same rows.
+    losses of all candidates on the same rows. `evaluation` and these two are not written.
     """
 
-    candidates: tuple[Mapping[str, Any], ...]
-    values: np.ndarray
-    best: int
+    schema: ClassVar[str] = "truerisk.risk-curve/1"
+    stored: ClassVar[Mapping[str, str]] = {"best_set": "rivals"}
+
     rule: str
     ties: str
-    procedure: RiskEstimate | None
-    evaluation: Evaluation = field(repr=False)
-    common: RiskEstimate = field(repr=False)
-    scores: Mapping[str, RiskCurve] = field(default_factory=dict, repr=False)
-    comparable: Comparable | None = field(default=None, repr=False)
+    best: Count
+    estimates: Annotated[Sequence[RiskEstimate], Column(least=1, most=100_000)] = field(repr=False)
+    procedure: RiskEstimate | None = None
+    evaluation: Evaluation | None = field(default=None, repr=False, metadata=UNWRITTEN)
+    scores: Mapping[str, RiskCurve] = field(default_factory=dict, repr=False, metadata=UNWRITTEN)
+    comparable: Comparable | None = field(default=None, repr=False, metadata=UNWRITTEN)
+
+    @property
+    def flaw(self) -> tuple[str, str] | None:
+        """What makes it none, where it was read from a file."""
+        return None if self.best < len(self) else ("best", "the number of a setting")
+
+    @cached_property
+    def candidates(self) -> tuple[Mapping[str, Any], ...]:
+        """The settings."""
+        if isinstance(self.estimates, DressedRisks):
+            return tuple(self.estimates.candidates)
+        return tuple(one.params for one in self.estimates)
+
+    @cached_property
+    def values(self) -> np.ndarray:
+        """The risk of every candidate."""
+        if isinstance(self.estimates, DressedRisks):
+            return values_of(self.estimates.tested).copy()
+        return np.array([one.value for one in self.estimates], dtype=float)
+
+    @cached_property
+    def own_values(self) -> np.ndarray:
+        """The same as people read them: a score as a score."""
+        perfect = self.common.perfect
+        return self.values if perfect is None else perfect - self.values
 
     @cached_property
     def std_errors(self) -> np.ndarray:
         """The standard error of every candidate; NaN where it has none."""
-        return std_errors_of(self.evaluation.tested)
+        if isinstance(self.estimates, DressedRisks):
+            return std_errors_of(self.estimates.tested)
+        return np.array([one.std_error for one in self.estimates], dtype=float)
+
+    @property
+    def common(self) -> RiskEstimate:
+        """What all estimates share: method, loss, origin."""
+        known = self.estimates
+        return known.common if isinstance(known, DressedRisks) else known[0]
 
     @property
     def best_params(self) -> dict[str, Any]:
@@ -214,7 +281,7 @@ class RiskCurve(Written):
         return may_be_best(self.comparable.losses(), level)
 
     def __len__(self) -> int:
-        return len(self.candidates)
+        return len(self.estimates)
 
     def __iter__(self) -> Iterator[RiskEstimate]:
         return (self[c] for c in range(len(self)))
@@ -227,14 +294,7 @@ class RiskCurve(Written):
             )
         if not -len(self) <= candidate < len(self):
             raise IndexError(f"curve[{candidate}]: the curve has {len(self)} settings, from 0 on.")
-        candidate = int(candidate) % len(self)
-        common, answered = self.common, self.common.answered
-        if answered is not None:  # those of the winners belong to no candidate
-            own = answered.n_lines == len(self)
-            common = replace(common, answered=answered.line(candidate) if own else None)
-        scores = {name: curve[candidate] for name, curve in self.scores.items()}
-        common = replace(common, scores=scores)
-        return dress(self.evaluation.tested[candidate], common, self.candidates[candidate])
+        return self.estimates[int(candidate) % len(self)]
 
     def frame(self, others: Iterable[RiskCurve] = ()) -> Any:
         """One row per candidate: parameters, risk, standard error, interval, chosen or not.
@@ -267,17 +327,6 @@ class RiskCurve(Written):
         """
         return displays.load("risk-curve")(self, ax=ax, **options)
 
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "schema": "truerisk.risk-curve/1",
-            "rule": self.rule,
-            "ties": self.ties,
-            "best": self.best,
-            "estimates": [estimate.to_dict() for estimate in self],
-            "procedure": None if self.procedure is None else self.procedure.to_dict(),
-            "best_set": self._numbers_of_best_set,
-        }
-
     def __str__(self) -> str:
         head = [*self._head, f"{self.common.method}, rule {self.rule}"]
         return present.text_table(head, self._rows("<- chosen"))
@@ -293,7 +342,7 @@ class RiskCurve(Written):
         return ["candidate", self.common.scale.head(self.common.named_loss), "std. error"]
 
     def _rows(self, mark: str) -> list[list[str]]:
-        rivals, others = self._numbers_of_best_set or (), "may be best (95 %)"
+        rivals, others = self.rivals or (), "may be best (95 %)"
         return [
             [
                 present.params_text(e.params),
@@ -305,7 +354,7 @@ class RiskCurve(Written):
         ]
 
     @cached_property
-    def _numbers_of_best_set(self) -> list[int] | None:
+    def rivals(self) -> Sequence[int] | None:
         """The settings of `best_set(0.95)` by their numbers; None where there is none."""
         try:
             return [int(c) for c in np.flatnonzero(self._may_be_best(0.95))]

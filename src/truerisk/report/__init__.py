@@ -7,7 +7,6 @@
 | `audit_page.py`, `audit.html`, `audit_figures.py` | that of an audit |
 | `layout.py`, `layout.html`, `macros.html`, `page.js` | what all pages have |
 | `page.css`, `marks.css` | its looks; those of the drawings |
-| `document.py`, `estimates.py` | the JSON of an assessment, read with care |
 | `notebook.py` | small pictures for notebooks |
 | `svg.py`, `scale.py`, `figure.py` | marks, scales, and a figure with its table |
 | `ladder.py`, `curves.py`, `heat_map.py`, `boxes.py` | the figures |

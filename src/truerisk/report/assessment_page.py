@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
 
+from truerisk.api.assessing.assessment import Assessment
+from truerisk.api.assessing.tuned_learner import TunedLearner
 from truerisk.core.interval import Interval
 from truerisk.core.present import (
     SELECTED_SCORE,
-    WHOLE_SEARCH,
     clean,
     honest_risk,
     may_be_best,
     number,
+    setting_text,
     tested_by,
     yes_or_no,
 )
+from truerisk.core.scale import OwnScale
 from truerisk.report.boxes import draw_boxes
 from truerisk.report.calibration import draw_calibration
 from truerisk.report.curves import draw_curves
-from truerisk.report.document import Document, LearnerRecord, read_document
-from truerisk.report.estimates import Estimate
 from truerisk.report.figure import FigureTable
-from truerisk.report.ladder import draw_ladder, interval_text, signed_text
+from truerisk.report.ladder import draw_ladder, interval_text, own_value, signed_text
 from truerisk.report.layout import Headline, Section, rendered, sentences
 from truerisk.report.learning import draw_learning
-from truerisk.report.methods_text import described, references, repeat
+from truerisk.report.methods_text import described, honest_rank, references, repeat
 from truerisk.report.over_time import draw_over_time
 from truerisk.report.rates import Rates
 from truerisk.report.stability import draw_stability
@@ -46,9 +46,8 @@ RATE_NAMES = (
 )
 
 
-def draw_page(content: Any) -> str:
-    """The page of an assessment's plain values (`Assessment.to_dict`)."""
-    document = read_document(content)
+def draw_page(document: Assessment) -> str:
+    """The page of an assessment, live or read from its JSON."""
     rates = None if document.roc is None else Rates(document.roc, _areas(document))
     values = {
         "eyebrow": "assessment",
@@ -80,26 +79,26 @@ def draw_page(content: Any) -> str:
 # ---------------------------------------------------------------- the top
 
 
-def _title(document: Document) -> str:
+def _title(document: Assessment) -> str:
     source = clean(document.source, 80)
     n = len(document.learners)
     learners = f"{n} {'tuned ' if document.tuned else ''}learner{'s' if n > 1 else ''}"
     return f"{source}: {learners} assessed" if source else f"Assessment of {learners}"
 
 
-def _caption(document: Document) -> str:
-    scale, loss = document.scale, clean(document.loss, 40)
+def _caption(document: Assessment) -> str:
+    scale, loss = document.scale, clean(document.named_loss, 40)
     what = f"Risks in {loss} loss" if scale.perfect is None else f"Scores, {loss}"
     return f"{what}, {scale.better} is better; the best learner first"
 
 
-def _facts(document: Document) -> list[str]:
+def _facts(document: Assessment) -> list[str]:
     facts = [f"{document.n_rows} rows"]
     if document.columns:
         facts.append(f"{len(document.columns)} columns")
     if document.classes:
         facts.append(f"{len(document.classes)} classes")
-    name = clean(document.loss, 40)
+    name = clean(document.named_loss, 40)
     facts.append(name if document.scale.perfect is not None else f"{name} loss")
     if document.tuned:
         facts.append(f"tuned by {clean(document.tuned_by, 40)}")
@@ -107,36 +106,37 @@ def _facts(document: Document) -> list[str]:
     return facts
 
 
-def _headline(document: Document) -> list[Headline]:
-    best, report, noun = document.best, document.report, document.scale.noun
-    said = [] if document.scale.perfect is None else [clean(document.loss, 40)]
-    said.append(_sure(report))
+def _headline(document: Assessment) -> list[Headline]:
+    best, report, noun = document.best_learner, document.report.own_scale, document.scale.noun
+    honest = best.risk.own_scale
+    what = [] if document.scale.perfect is None else [clean(document.named_loss, 40)]
+    what.append(_sure(report))
     if document.choice is not None:
-        said.append(f"{noun} of choosing among {len(document.learners)} learners")
+        what.append(f"{noun} of choosing among {len(document.learners)} learners")
     shown = [
-        Headline(f"Report this {noun}", number(report.value), "; ".join(said), "report"),
-        Headline("Best learner", clean(best.name, 24), best.chosen),
-        Headline(f"Its honest {noun}", number(best.honest.value), _sure(best.honest)),
+        Headline(f"Report this {noun}", number(report.value), "; ".join(what), "report"),
+        Headline("Best learner", clean(document.best, 24), setting_text(best.setting)),
+        Headline(f"Its honest {noun}", number(honest.value), _sure(honest)),
     ]
     if best.tuned:
-        shown.append(Headline("What tuning said", number(best.selected_value), _beside(best)))
+        said = number(own_value(best.selected))
+        shown.append(Headline("What tuning said", said, _beside(best)))
     if document.baseline is not None:
-        shown.append(
-            Headline("Without learning", number(document.baseline), document.baseline_rule)
-        )
+        baseline, rule = number(document.own_baseline), document.baseline_rule or ""
+        shown.append(Headline("Without learning", baseline, rule))
     return shown
 
 
-def _beside(best: LearnerRecord) -> str:
+def _beside(best: TunedLearner) -> str:
     """What is said of the selected risk."""
     if best.optimism is not None:
-        return f"optimism {signed_text(best.optimism, best.honest.value)}"
+        return f"optimism {signed_text(best.optimism, own_value(best.risk))}"
     if best.selected is not None:
         return "of another loss"
-    return clean(best.no_selected, 100) or "not known"
+    return clean(best.no_selected or "", 100) or "not known"
 
 
-def _sure(estimate: Estimate | Measured) -> str:
+def _sure(estimate: OwnScale | Measured) -> str:
     interval = estimate.interval
     if interval is None:
         return "no interval"
@@ -147,80 +147,69 @@ def _sure(estimate: Estimate | Measured) -> str:
 # ---------------------------------------------------------------- tables
 
 
-def _learners(document: Document) -> FigureTable:
+def _learners(document: Assessment) -> FigureTable:
+    best = document.usual_best_set
     rows = [
         [
-            one.shown,
-            one.chosen,
-            number(one.selected_value),
-            number(one.honest.value),
-            interval_text(one.honest),
-            yes_or_no(None if document.best_set is None else one.name in document.best_set),
-            signed_text(one.optimism, one.honest.value),
-            f"{one.agreement:.0%}" if len(one.curve.settings) > 1 else "–",
+            clean(name, 60),
+            setting_text(one.setting),
+            number(own_value(one.selected)),
+            number(own_value(one.risk)),
+            interval_text(one.risk),
+            yes_or_no(None if best is None else name in best),
+            signed_text(one.optimism, own_value(one.risk)),
+            f"{one.stability.agreement:.0%}" if len(one.curve) > 1 else "–",
             str(one.n_fits),
         ]
-        for one in document.learners
+        for name, one in document.ranked_learners.items()
     ]
     head = ("learner", "chosen setting", "selected", "honest", "interval", "best?", "optimism")
     return FigureTable.of((*head, "agreement", "fits"), rows)
 
 
-def _scorecard(document: Document) -> FigureTable | None:
+def _scorecard(document: Assessment) -> FigureTable | None:
     """Further scores of every learner on their own scale; None where none was asked for."""
-    names = list(dict.fromkeys(name for one in document.learners for name in one.honest.scores))
-    rows = [row for name in names for row in _of_score(document, name)]
+    rows = [
+        [
+            clean(name, 40),
+            honest.own_scale.better,
+            clean(learner, 60),
+            number(own_value(selected)),
+            number(own_value(honest)),
+            interval_text(honest),
+        ]
+        for name, learner, selected, honest in document.told_scores()
+        if name != document.named_loss
+    ]
     head = ("score", "better is", "learner", "selected", "honest", "interval")
     return FigureTable.of(head, rows) if rows else None
 
 
-def _of_score(document: Document, name: str) -> Iterator[list[str]]:
-    """The lines of a score, the choice among all learners last."""
-    every = [
-        (one.shown, one.selected if one.tuned else None, one.honest) for one in document.learners
-    ]
-    if document.choice is not None:
-        every.append((WHOLE_SEARCH, None, document.choice))
-    for learner, selected, honest in every:
-        if name not in honest.scores:
-            continue
-        own = honest.scores[name]
-        chosen = None if selected is None else selected.scores.get(name)
-        yield [
-            clean(name, 40),
-            own.scale.better,
-            learner,
-            number(None if chosen is None else chosen.value),
-            number(own.value),
-            str(own.interval or "none"),
-        ]
-
-
-def _legend(document: Document) -> list[str]:
-    named = {clean(o.honest.interval.method, 40) for o in document.learners if o.honest.interval}
-    level = f"{100 * document.level:g} %"
+def _legend(document: Assessment) -> list[str]:
+    named = {clean(o.interval.method, 40) for o in document.risks.values() if o.interval}
+    level = f"{100 * document.confidence_level:g} %"
     how = f"; {level} interval: {', '.join(sorted(named))}" if named else ""
     tuning = f"{clean(document.tuned_by, 40)} on all rows, rule {clean(document.rule, 40)}"
     testing = f"{tested_by(document.tested_by)}{how}"
     scale = document.scale
     of = honest_risk(scale.noun, document.tested_by, tuned=document.tuned)
     honest = f"honest: {of} ({testing})"
+    best = [] if document.usual_best_set is None else [may_be_best(level)]
     if not document.tuned:
-        best = [] if document.best_set is None else [may_be_best(level)]
         return ["selected: nothing, since every learner has one setting", honest, *best]
     return [
         f"{scale.selected} ({tuning})",
-        *([SELECTED_SCORE] if document.best.honest.scores else []),
+        *([SELECTED_SCORE] if document.best_learner.risk.scores else []),
         honest,
-        *([] if document.best_set is None else [may_be_best(level)]),
+        *best,
         f"{scale.optimism}; agreement: outer splits that chose the same setting",
     ]
 
 
-def _differences(document: Document) -> FigureTable | None:
+def _differences(document: Assessment) -> FigureTable | None:
     if not document.differences:
         return None
-    best, scale = document.best.honest.value, document.scale
+    best, scale = own_value(document.best_learner.risk), document.scale
     known = [one.rope for one in document.differences if one.rope is not None]
     rope = f" by more than {known[0]:g}" if known else ""
     rows = [
@@ -233,7 +222,7 @@ def _differences(document: Document) -> FigureTable | None:
         for one in document.differences
     ]
     likely = f"probability that it is worse{rope}"
-    what = f"{scale.short(document.loss)} minus that of the best"
+    what = f"{scale.short(document.named_loss)} minus that of the best"
     return FigureTable.of(("learner", what, "interval", likely), rows)
 
 
@@ -247,27 +236,34 @@ def _between(interval: Interval | None, best: float | None) -> str:
 # ---------------------------------------------------------------- sections
 
 
-def _sections(document: Document, rates: Rates | None) -> Iterator[Section]:
+def _sections(document: Assessment, rates: Rates | None) -> Iterator[Section]:
     yield Section("learners", "The learners")
     ladder = draw_ladder(document)
     if ladder is not None:
         lead = "What the same learners seem to be worth, from the most flattering number on."
         yield Section("optimism", "Optimism", lead, (ladder,))
-    drawn_of, noun = document.learners[:MOST_LEARNERS], document.scale.noun
-    curves = [f for i, one in enumerate(drawn_of) for f in draw_curves(one, document, i)]
+    drawn_of, noun = list(document.ranked_learners.items())[:MOST_LEARNERS], document.scale.noun
+    curves = [
+        figure
+        for i, (name, one) in enumerate(drawn_of)
+        for figure in draw_curves(name, one, document, i)
+    ]
     if curves:
         lead = f"The {noun} of every setting on all rows; the best of many flatters."
         if len(document.learners) > MOST_LEARNERS:
             lead += f" Drawn are the {MOST_LEARNERS} best learners; the JSON has them all."
         yield Section("curves", f"{noun.capitalize()} curves", lead, tuple(curves))
-    learned = [draw_learning(one, document, i) for i, one in enumerate(drawn_of)]
+    learned = [
+        draw_learning(name, one.learning_curve, document, i)
+        for i, (name, one) in enumerate(drawn_of)
+    ]
     if any(learned):
         lead = "What tuning on fewer rows costs, and what more rows should give. "
         lead += "Each point is tuned anew on so many rows, and tested on the same others; inner "
         lead += "folds are drawn for it, so the last one is not quite the honest risk of tuning."
         drawn = [figure for figure in learned if figure is not None]
         yield Section("learning", "Learning curves", lead, tuple(drawn))
-    courses = [draw_over_time(one, document, i) for i, one in enumerate(drawn_of)]
+    courses = [draw_over_time(name, one, document, i) for i, (name, one) in enumerate(drawn_of)]
     if any(courses):
         what = "losses" if document.scale.perfect is None else "scores"
         lead = f"The {what} of rows that were tested, in stretches of about equally many times."
@@ -277,27 +273,27 @@ def _sections(document: Document, rates: Rates | None) -> Iterator[Section]:
     if drawn:
         lead = "How much depends on the rows that happened to be there."
         yield Section("stability", "Stability", lead, tuple(drawn))
-    calibration = draw_calibration(document)
-    made = "tuned and fitted" if document.best.tuned else "fitted"
+    made = "tuned and fitted" if document.best_learner.tuned else "fitted"
+    best, calibration = clean(document.best, 60), document.calibration
     if rates is not None:
-        lead = f"Of {document.best.shown}, {made} without the rows it scores; positive: "
+        lead = f"Of {best}, {made} without the rows it scores; positive: "
         lead += f"{rates.positive}."
         pair = (rates.draw_roc(), rates.draw_precision_recall())
         yield Section("rates", "Ranking and thresholds", lead, pair)
     if calibration is not None:
-        lead = f"Of {document.best.shown}, {made} without the rows it rates."
-        yield Section("calibration", "Calibration", lead, (calibration,))
+        lead = f"Of {best}, {made} without the rows it rates."
+        yield Section("calibration", "Calibration", lead, (draw_calibration(calibration),))
     if document.validation is not None:
-        lead = f"What a reviewer asks of {document.best.shown}, {made} without the rows it rates; "
+        lead = f"What a reviewer asks of {best}, {made} without the rows it rates; "
         lead += f"on {rows_text(document.validation)}."
         yield Section("validation", "Validation", lead)
     yield Section("methods", "What was done")
     yield Section("repeat", "How to repeat it")
 
 
-def _areas(document: Document) -> dict[str, str]:
+def _areas(document: Assessment) -> dict[str, str]:
     """What the page says of the ranks of the best learner: one number for each, the honest one."""
-    every = {word: document.of_ranks(word) for word in ("auc", "average-precision")}
+    every = {word: honest_rank(document, word) for word in ("auc", "average-precision")}
     return {
         word: f"{number(one.value)}, {_sure(one)}"
         for word, one in every.items()
@@ -305,20 +301,20 @@ def _areas(document: Document) -> dict[str, str]:
     }
 
 
-def _validation(document: Document) -> tuple[PagePart, ...]:
+def _validation(document: Assessment) -> tuple[PagePart, ...]:
     if document.validation is None:
         return ()
     return tuple(part.inside("validation") for part in parts_of(document.validation))
 
 
-def _references(document: Document) -> list[str]:
+def _references(document: Assessment) -> list[str]:
     papers = references(document)
     if document.validation is not None:
         papers = [*papers, *validated_by(document.validation)]
     return list(dict.fromkeys(papers))
 
 
-def _data(document: Document) -> list[tuple[str, str]]:
+def _data(document: Assessment) -> list[tuple[str, str]]:
     facts = []
     if document.columns:
         facts.append(("columns", _some(document.columns)))
@@ -327,41 +323,32 @@ def _data(document: Document) -> list[tuple[str, str]]:
     return facts
 
 
-def _some(names: tuple[str, ...], most: int = 20) -> str:
+def _some(names: Sequence[str], most: int = 20) -> str:
     listed = ", ".join(clean(name, 60) for name in names[:most])
     return listed if len(names) <= most else f"{listed} and {len(names) - most} more"
 
 
-def _notes(document: Document) -> list[str]:
-    notes = [
-        f"{clean(o.name, 60)}: {clean(n, 400)}" for o in document.learners for n in o.honest.notes
-    ]
+def _notes(document: Assessment) -> list[str]:
+    learners = [(clean(name, 60), one) for name, one in document.ranked_learners.items()]
+    notes = [f"{n}: {clean(note, 400)}" for n, one in learners for note in one.risk.notes]
     if document.choice is not None:
         notes += [clean(note, 400) for note in document.choice.notes]
-    notes += [
-        f"{one.shown}: {clean(one.no_selected, 200)}"
-        for one in document.learners
-        if one.no_selected
-    ]
+    notes += [f"{n}: {o.claimed}" for n, o in learners if o.no_selected]
     notes += [
         f"{clean(one.learner, 60)}, beside the best: {clean(note, 400)}"
         for one in document.differences
         for note in one.notes
     ]
+    notes += [f"{n}: {o.claimed}" for n, o in learners if not o.no_selected and o.claimed]
     notes += [
-        f"{one.shown}: selected is {clean(s.method, 100)}, as {s.scale.of(s.loss)}"
-        for one in document.learners
-        if (s := one.selected) is not None and s.method != one.curve.method  # a claim of its own
+        f"{n}: no learning curve: {clean(one.no_learning_curve, 300)}"
+        for n, one in learners
+        if one.no_learning_curve
     ]
     notes += [
-        f"{one.shown}: no learning curve: {clean(one.no_learned, 300)}"
-        for one in document.learners
-        if one.no_learned
-    ]
-    notes += [
-        f"{one.shown}: no risk over time: {clean(one.no_course, 300)}"
-        for one in document.learners
-        if one.no_course
+        f"{n}: no risk over time: {clean(one.no_over_time, 300)}"
+        for n, one in learners
+        if one.no_over_time
     ]
     if document.no_roc and document.task == "classification":
         notes.append(f"no ROC curve: {clean(document.no_roc, 200)}")

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from truerisk.api.auditing.outcome import Audit, Stated
-from truerisk.core.present import number
+from truerisk.core.present import number, setting_text
 from truerisk.core.results import RiskEstimate
 from truerisk.core.scale import OwnScale
-from truerisk.report.estimates import setting_text
 from truerisk.report.figure import Figure, FigureTable, Key, columns_of, thinned
 from truerisk.report.scale import Scale
 from truerisk.report.svg import WIDTH, Drawing

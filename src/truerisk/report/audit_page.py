@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from truerisk.api.auditing.outcome import Audit, Stated
-from truerisk.core.present import MODELS_SAW, clean, number, signed
+from truerisk.core.present import MODELS_SAW, clean, number, setting_text, signed
 from truerisk.core.results import RiskEstimate
 from truerisk.report.audit_figures import draw_claim, draw_settings, own_scale
-from truerisk.report.estimates import setting_text
 from truerisk.report.figure import FigureTable
 from truerisk.report.layout import Headline, Section, rendered, sentences
 from truerisk.report.methods_text import REFERENCES, Repeat, reference_of

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
 
 import numpy as np
 
+from truerisk.api.assessing.assessment import Assessment
 from truerisk.core.present import clean, five_numbers, number
-from truerisk.report.document import Document
 from truerisk.report.figure import Figure, FigureTable, Key, columns_of
 from truerisk.report.scale import Scale
 from truerisk.report.svg import WIDTH, Drawing
@@ -17,17 +18,22 @@ __all__ = ["draw_boxes"]
 ROW, TOP, LEFT, MOST = 38, 12, 118, 12
 
 
-def draw_boxes(document: Document) -> Figure | None:
+def draw_boxes(document: Assessment) -> Figure | None:
     """One box per learner; None where no learner was tested on random splits."""
-    risks = {name: values for name, values in document.monte_carlo.items() if len(values) > 1}
+    scale = document.scale
+    every_risk = {
+        name: tuple(scale.value(v) for v in risks.tolist() if isfinite(v))
+        for name, risks in document.monte_carlo.items()
+    }
+    risks = {name: values for name, values in every_risk.items() if len(values) > 1}
     if not risks:
         return None
-    order = [one.name for one in document.learners if one.name in risks]
+    order = [name for name in document.ranking if name in risks]
     order += [name for name in risks if name not in order]
     drawn = order[:MOST]
     every = [v for name in drawn for v in risks[name]]
-    bottom, noun = TOP + ROW * len(drawn), document.scale.noun
-    free = min(every) < 0 or document.scale.perfect is not None
+    bottom, noun = TOP + ROW * len(drawn), scale.noun
+    free = min(every) < 0 or scale.perfect is not None
     drawing = Drawing(
         title=f"{noun.capitalize()}s of single splits",
         about="; ".join(_said(name, risks[name]) for name in drawn),
@@ -35,7 +41,7 @@ def draw_boxes(document: Document) -> Figure | None:
         x=Scale.around(every, LEFT, WIDTH - 14, floor_at=None if free else -0.01),
         y=Scale(0, len(drawn), TOP, bottom),
     )
-    drawing.bottom_axis(f"{noun} of one split ({columns_of(document.loss, 30)})")
+    drawing.bottom_axis(f"{noun} of one split ({columns_of(document.named_loss, 30)})")
     for i, name in enumerate(drawn):
         five = five_numbers(risks[name])
         label = columns_of(clean(name, 60), 16)

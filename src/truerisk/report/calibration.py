@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from truerisk.core.present import clean, number
-from truerisk.report.document import Document
+from truerisk.core.statistics.calibration import Calibration
 from truerisk.report.figure import Figure, FigureTable, Key
 from truerisk.report.scale import Scale
 from truerisk.report.svg import WIDTH, Drawing
@@ -14,11 +14,8 @@ HEIGHT, TOP, BOTTOM, LEFT = 380, 30, 336, 52
 TICKS = [0, 0.2, 0.4, 0.6, 0.8, 1]
 
 
-def draw_calibration(document: Document) -> Figure | None:
+def draw_calibration(found: Calibration) -> Figure:
     """Observed shares with their intervals over mean probabilities, beside the diagonal."""
-    found = document.calibration
-    if found is None:
-        return None
     drawing = Drawing(
         title="Calibration",
         about=f"Brier score {number(found.brier)}; {len(found.counts)} bins of about as many rows.",

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import log10
+from math import isfinite, log10
 
-from truerisk.core.present import clean, number
-from truerisk.report.document import Document, LearnerRecord
-from truerisk.report.estimates import Curve
+from truerisk.api.assessing.assessment import Assessment
+from truerisk.api.assessing.tuned_learner import TunedLearner
+from truerisk.core.present import clean, number, setting_text
+from truerisk.core.results import RiskCurve
 from truerisk.report.figure import Figure, FigureTable, Key, thinned
 from truerisk.report.heat_map import draw_heat
 from truerisk.report.scale import Scale
@@ -52,44 +53,59 @@ class Axis:
         return sorted(range(len(self.places)), key=lambda c: self.places[c])
 
 
-def draw_curves(learner: LearnerRecord, document: Document, number_on_page: int) -> list[Figure]:
+def draw_curves(
+    name: str, learner: TunedLearner, document: Assessment, number_on_page: int
+) -> list[Figure]:
     """A figure per loss that the criteria are in; none for a learner with one setting."""
-    if len(learner.curve.settings) < 2:
+    if len(learner.curve) < 2:
         return []
-    curves = {f"{learner.curve.method} (tuned)": learner.curve, **learner.criteria}
-    same = {word: c for word, c in curves.items() if len(c.settings) == len(learner.curve.settings)}
-    by_loss: dict[str, dict[str, Curve]] = {}
-    for word, curve in same.items():
-        by_loss.setdefault(curve.loss, {})[word] = curve
-    heat = draw_heat(learner, f"curve-{number_on_page}-heat")
+    shown, curve = clean(name, 60), learner.curve
+    curves = {f"{curve.common.method} (tuned)": curve, **learner.criteria}
+    by_loss: dict[str, dict[str, RiskCurve]] = {}
+    for word, one in curves.items():
+        if len(one) == len(curve):
+            by_loss.setdefault(one.common.named_loss, {})[word] = one
+    heat = draw_heat(shown, curve, f"curve-{number_on_page}-heat")
     figures = [
-        _of_loss(learner, loss, some, document, f"curve-{number_on_page}-{i}")
-        for i, (loss, some) in enumerate(by_loss.items())
+        _of_loss(shown, learner, some, document, f"curve-{number_on_page}-{i}")
+        for i, some in enumerate(by_loss.values())
     ]
     return [f for f in (heat, *figures) if f is not None]
 
 
 def _of_loss(
-    learner: LearnerRecord, loss: str, curves: Mapping[str, Curve], document: Document, name: str
+    shown: str,
+    learner: TunedLearner,
+    curves: Mapping[str, RiskCurve],
+    document: Assessment,
+    name: str,
 ) -> Figure | None:
-    tuned = learner.curve if loss == learner.curve.loss else None
-    honest = learner.honest.value if loss == learner.honest.loss else None
-    scale = next(iter(curves.values())).scale
-    title = f"{scale.noun.capitalize()} curve of {learner.shown}"
-    drawing = draw_lines(title, _about(learner, curves), curves, banded=tuned, honest=honest)
+    common = next(iter(curves.values())).common
+    loss, scale, own, risk = common.named_loss, common.scale, learner.curve, learner.risk
+    tuned = own if loss == own.common.named_loss else None
+    honest = risk.own_scale.value if loss == risk.named_loss else None
+    noun = scale.noun.capitalize()
+    chosen = "; ".join(
+        f"{clean(word, 60)} chooses {setting_text(curve.best_params)} "
+        f"with {number(curve.own_values[curve.best])}"
+        for word, curve in curves.items()
+    )
+    about = f"{noun} of {len(own)} settings of {shown}. {chosen}."
+    drawing = draw_lines(f"{noun} curve of {shown}", about, curves, banded=tuned, honest=honest)
     if drawing is None:
         return None
     keys = [Key(series(i), clean(w, 60), SHAPES[i % 6]) for i, w in enumerate(curves)]
     keys.append(Key("ring", "chosen by the criterion", "ring"))
     if honest is not None:
-        keys.append(Key("honest", f"honest {learner.honest.scale.noun} of tuning", "line"))
-    band = " The band is ± 1 standard error." if tuned and any(tuned.std_errors) else ""
+        keys.append(Key("honest", f"honest {risk.scale.noun} of tuning", "line"))
+    band = " The band is ± 1 standard error." if tuned and (tuned.std_errors > 0).any() else ""
+    chosen = setting_text(learner.setting)
     return Figure(
         name=name,
-        title=f"{learner.shown}: {scale.of(loss)} against its settings",
+        title=f"{shown}: {scale.of(loss)} against its settings",
         drawing=drawing,
-        caption=f"Rule {clean(document.rule, 40)} chose {learner.chosen}.{band}",
-        table=_table(learner, curves),
+        caption=f"Rule {clean(document.rule, 40)} chose {chosen}.{band}",
+        table=_table(curves),
         keys=tuple(keys),
     )
 
@@ -97,15 +113,15 @@ def _of_loss(
 def draw_lines(
     title: str,
     about: str,
-    curves: Mapping[str, Curve],
+    curves: Mapping[str, RiskCurve],
     *,
-    banded: Curve | None,
+    banded: RiskCurve | None,
     honest: float | None = None,
 ) -> Drawing | None:
     """Curves of the same settings in one loss; `banded` has its standard errors drawn."""
     first = next(iter(curves.values()))
-    axis = Axis.of(first.settings)
-    heights = [v for curve in curves.values() for v in curve.values if v is not None]
+    axis, common = Axis.of(first.candidates), first.common
+    heights = [v for curve in curves.values() for v in curve.own_values.tolist() if isfinite(v)]
     if not heights:
         return None
     if banded:
@@ -118,7 +134,7 @@ def draw_lines(
         x=Scale.around(axis.places, LEFT, WIDTH - 12, log=axis.log, margin=0.03),
         y=Scale.around(heights, BOTTOM, TOP),
     )
-    drawing.left_axis(first.scale.axis(first.loss))
+    drawing.left_axis(common.scale.axis(common.named_loss))
     drawing.bottom_axis(axis.name, _ticks(axis))
     if honest is not None:
         drawing.level(honest, "honest")
@@ -129,16 +145,13 @@ def draw_lines(
     return drawing
 
 
-def _errors(curve: Curve) -> dict[int, tuple[float, float]]:
+def _errors(curve: RiskCurve) -> dict[int, tuple[float, float]]:
     """Risk and standard error of the settings that have both."""
-    return {
-        c: (value, error)
-        for c, (value, error) in enumerate(zip(curve.values, curve.std_errors, strict=True))
-        if value is not None and error is not None
-    }
+    pairs = zip(curve.own_values.tolist(), curve.std_errors.tolist(), strict=True)
+    return {c: pair for c, pair in enumerate(pairs) if all(map(isfinite, pair))}
 
 
-def _draw_band(drawing: Drawing, curve: Curve, axis: Axis) -> None:
+def _draw_band(drawing: Drawing, curve: RiskCurve, axis: Axis) -> None:
     errors = _errors(curve)
     order = [c for c in axis.order if c in errors]
     if len(order) > 1:
@@ -149,26 +162,28 @@ def _draw_band(drawing: Drawing, curve: Curve, axis: Axis) -> None:
         drawing.band(xs, lows, highs, "s0")
 
 
-def _draw_line(drawing: Drawing, word: str, curve: Curve, axis: Axis, number_of: int) -> None:
-    known = [c for c in axis.order if curve.values[c] is not None]
+def _draw_line(drawing: Drawing, word: str, curve: RiskCurve, axis: Axis, number_of: int) -> None:
+    values = {c: v for c, v in enumerate(curve.own_values.tolist()) if isfinite(v)}
+    known = [c for c in axis.order if c in values]
     order = [known[i] for i in thinned(len(known))]
     if curve.best in known and curve.best not in order:
         order = sorted([*order, curve.best], key=lambda c: axis.places[c])
-    values = {c: v for c, v in enumerate(curve.values) if v is not None}
     look = series(number_of)
     drawing.line([axis.places[c] for c in order], [values[c] for c in order], look)
     marked = [order[i] for i in thinned(len(order), MOST_MARKS)]
     for c in marked if curve.best in marked or curve.best not in values else [*marked, curve.best]:
-        said = f"{curve.said(c)}: {number(values[c])}{_error(curve, c)} ({word})"
+        said = (
+            f"{setting_text(curve.candidates[c])}: {number(values[c])}{_error(curve, c)} ({word})"
+        )
         shape = SHAPES[number_of % 6]
         drawing.point(axis.places[c], values[c], look, said, shape=shape, size=3.2)
     if curve.best in values:
         drawing.point(axis.places[curve.best], values[curve.best], f"ring {look}", size=7.5)
 
 
-def _error(curve: Curve, candidate: int) -> str:
+def _error(curve: RiskCurve, candidate: int) -> str:
     error = curve.std_errors[candidate]
-    return "" if error is None else f" ± {number(error)}"
+    return f" ± {number(error)}" if isfinite(error) else ""
 
 
 def _ticks(axis: Axis) -> list[float] | None:
@@ -179,29 +194,20 @@ def _ticks(axis: Axis) -> list[float] | None:
     return sorted(set(axis.places))
 
 
-def _about(learner: LearnerRecord, curves: Mapping[str, Curve]) -> str:
-    chosen = "; ".join(
-        f"{clean(word, 60)} chooses {curve.said(curve.best)} "
-        f"with {number(curve.values[curve.best])}"
-        for word, curve in curves.items()
-    )
-    noun = next(iter(curves.values())).scale.noun.capitalize()
-    return f"{noun} of {len(learner.curve.settings)} settings of {learner.shown}. {chosen}."
-
-
-def _table(learner: LearnerRecord, curves: Mapping[str, Curve]) -> FigureTable:
+def _table(curves: Mapping[str, RiskCurve]) -> FigureTable:
     head = ["setting", *(clean(word, 60) for word in curves)]
-    rows = []
-    for c in range(len(learner.curve.settings)):
-        cells = [_cell(curve, c) for curve in curves.values()]
-        rows.append([learner.curve.said(c), *cells])
+    settings = next(iter(curves.values())).candidates
+    rows = [
+        [setting_text(setting), *(_cell(curve, c) for curve in curves.values())]
+        for c, setting in enumerate(settings)
+    ]
     return FigureTable.of(head, rows)
 
 
-def _cell(curve: Curve, candidate: int) -> str:
-    others = " may be best (95 %)" if candidate in curve.best_set else ""
+def _cell(curve: RiskCurve, candidate: int) -> str:
+    others = " may be best (95 %)" if candidate in (curve.rivals or ()) else ""
     mark = " ← chosen" if candidate == curve.best else others
-    return f"{number(curve.values[candidate])}{_error(curve, candidate)}{mark}"
+    return f"{number(curve.own_values[candidate])}{_error(curve, candidate)}{mark}"
 
 
 def _is_number(value: object) -> bool:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isfinite
 
-from truerisk.core.present import clean, number
-from truerisk.report.document import LearnerRecord
-from truerisk.report.estimates import Curve
+from truerisk.core.present import clean, number, setting_text
+from truerisk.core.results import RiskCurve
 from truerisk.report.figure import Figure, FigureTable, Key, columns_of
 from truerisk.report.scale import Scale, tick_text
 from truerisk.report.svg import WIDTH, Drawing
@@ -29,11 +29,11 @@ class SettingGrid:
     at: dict[tuple[int, int], int]
 
     @classmethod
-    def of(cls, curve: Curve) -> SettingGrid | None:
+    def of(cls, curve: RiskCurve) -> SettingGrid | None:
         """None where another number of parameters varies, or cells are missing, or too many."""
-        names = list(dict.fromkeys(n for s in curve.settings for n in s))
+        names = list(dict.fromkeys(n for s in curve.candidates for n in s))
         values = {
-            n: list({repr(s.get(n)): s.get(n) for s in curve.settings}.values()) for n in names
+            n: list({repr(s.get(n)): s.get(n) for s in curve.candidates}.values()) for n in names
         }
         varying = [n for n in names if len(values[n]) > 1]
         if len(varying) != 2:
@@ -41,13 +41,13 @@ class SettingGrid:
         down, across = sorted(varying, key=lambda n: (len(values[n]), n))
         rows, columns = values[down], values[across]
         n_cells = len(rows) * len(columns)
-        if n_cells != len(curve.settings) or max(len(rows), len(columns)) > MOST:
+        if n_cells != len(curve.candidates) or max(len(rows), len(columns)) > MOST:
             return None
         row_of = {repr(v): i for i, v in enumerate(rows)}
         column_of = {repr(v): j for j, v in enumerate(columns)}
         at = {
             (row_of[repr(s.get(down))], column_of[repr(s.get(across))]): c
-            for c, s in enumerate(curve.settings)
+            for c, s in enumerate(curve.candidates)
         }
         if len(at) < n_cells:
             return None
@@ -68,33 +68,32 @@ class SettingGrid:
         return TOP + self.height * len(self.rows)
 
 
-def draw_heat(learner: LearnerRecord, name: str) -> Figure | None:
+def draw_heat(shown: str, curve: RiskCurve, name: str) -> Figure | None:
     """The tuning risks over a full grid of two parameters; None for any other grid."""
-    curve = learner.curve
     grid = SettingGrid.of(curve)
-    known = [v for v in curve.values if v is not None]
+    known = [v for v in curve.own_values.tolist() if isfinite(v)]
     if grid is None or not known:
         return None
-    low, high, noun = min(known), max(known), curve.scale.noun
+    low, high, noun = min(known), max(known), curve.common.scale.noun
+    chosen = setting_text(curve.best_params)
     drawing = Drawing(
-        title=f"{noun.capitalize()}s of {learner.shown} over two parameters",
-        about=f"The smallest is {number(low)}, the largest {number(high)}; chosen: "
-        f"{learner.chosen}.",
+        title=f"{noun.capitalize()}s of {shown} over two parameters",
+        about=f"The smallest is {number(low)}, the largest {number(high)}; chosen: {chosen}.",
         height=int(grid.bottom) + 42,
         x=Scale(0, len(grid.columns), LEFT, WIDTH - 12),
         y=Scale(0, len(grid.rows), TOP, grid.bottom),
     )
     for place, candidate in grid.at.items():
-        value = curve.values[candidate]
-        share = 0.0 if value is None or high == low else (value - low) / (high - low)
+        value = curve.own_values[candidate]
+        share = 0.0 if not isfinite(value) or high == low else (value - low) / (high - low)
         _cell(drawing, grid, place, round(N_SHADES * share), curve, candidate)
     _name_axes(drawing, grid)
     return Figure(
         name=name,
-        title=f"{learner.shown}: {noun}s over {grid.down} and {grid.across}",
+        title=f"{shown}: {noun}s over {grid.down} and {grid.across}",
         drawing=drawing,
-        caption=f"Darker is a larger {noun} ({clean(curve.method, 60)}). The frame marks "
-        f"{learner.chosen}.",
+        caption=f"Darker is a larger {noun} ({clean(curve.common.method, 60)}). The frame marks "
+        f"{chosen}.",
         table=_table(curve, grid),
         keys=(Key("h0", number(low), "cell"), Key("h8", number(high), "cell")),
     )
@@ -105,13 +104,15 @@ def _cell(
     grid: SettingGrid,
     place: tuple[int, int],
     shade: int,
-    curve: Curve,
+    curve: RiskCurve,
     candidate: int,
 ) -> None:
     width, height = grid.width, grid.height
     x, y = LEFT + place[1] * width, TOP + place[0] * height
-    value = curve.values[candidate]
-    drawing.cell(x, y, width, height, shade, f"{curve.said(candidate)}: {number(value)}")
+    value = curve.own_values[candidate]
+    drawing.cell(
+        x, y, width, height, shade, f"{setting_text(curve.candidates[candidate])}: {number(value)}"
+    )
     if width > WIDE_ENOUGH:
         look = "tick on-dark" if shade > N_SHADES / 2 else "tick on-light"
         drawing.text(x + width / 2, y + height / 2 + 4, number(value, 3), look, anchor="middle")
@@ -142,9 +143,9 @@ def _said(value: object) -> str:
     return clean(str(value), 40)
 
 
-def _table(curve: Curve, grid: SettingGrid) -> FigureTable:
+def _table(curve: RiskCurve, grid: SettingGrid) -> FigureTable:
     cells = [
-        [_said(row), *(number(curve.values[grid.at[i, j]]) for j in range(len(grid.columns)))]
+        [_said(row), *(number(curve.own_values[grid.at[i, j]]) for j in range(len(grid.columns)))]
         for i, row in enumerate(grid.rows)
     ]
     return FigureTable.of([grid.down, *map(_said, grid.columns)], cells)

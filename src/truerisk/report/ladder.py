@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
+
+from truerisk.api.assessing.assessment import Assessment
+from truerisk.api.assessing.tuned_learner import TunedLearner
 from truerisk.core.present import WHOLE_SEARCH, clean, number, signed
-from truerisk.report.document import Document, LearnerRecord
-from truerisk.report.estimates import Estimate
+from truerisk.core.results import RiskEstimate
+from truerisk.core.scale import OwnScale
 from truerisk.report.figure import Figure, FigureTable, Key, columns_of
 from truerisk.report.scale import Scale
 from truerisk.report.svg import WIDTH, Drawing
 
-__all__ = ["draw_ladder", "interval_text", "signed_text"]
+__all__ = ["draw_ladder", "interval_text", "own_value", "signed_text"]
 
 ROW = 34
 TOP = 14
@@ -18,15 +22,16 @@ MOST = 12  # learners drawn; the table has all
 FAR = 1.0  # a baseline further out than so many widths of the rest is named, not drawn
 
 
-def draw_ladder(document: Document) -> Figure | None:
+def draw_ladder(document: Assessment) -> Figure | None:
     """One rung per learner, from left (flattering) to right (honest); None without any risk."""
-    shown = [one for one in document.learners if one.honest.value is not None][:MOST]
+    known = {n: o for n, o in document.ranked_learners.items() if o.risk.value is not None}
+    shown = {name: known[name] for name in list(known)[:MOST]}
     if not shown:
         return None
     choice = document.choice if document.choice and document.choice.value is not None else None
     n_rows = len(shown) + (choice is not None)
     bottom = TOP + n_rows * ROW
-    values = _values(shown, choice, document)
+    values = _values(shown.values(), choice, document)
     drawing = Drawing(
         title="Optimism ladder",
         about=_about(document),
@@ -35,27 +40,27 @@ def draw_ladder(document: Document) -> Figure | None:
         y=Scale(0, n_rows, TOP, bottom),
     )
     lower = "" if document.scale.perfect is not None else ", lower is better"
-    drawing.bottom_axis(f"{document.scale.axis(columns_of(document.loss, 30))}{lower}")
-    baseline = document.baseline
+    drawing.bottom_axis(f"{document.scale.axis(columns_of(document.named_loss, 30))}{lower}")
+    baseline = document.own_baseline
     if baseline is not None and baseline in values:
         drawing.upright(baseline, "baseline")
-    for i, learner in enumerate(shown):
-        _rung(drawing, learner, i + 0.5)
+    for i, (name, learner) in enumerate(shown.items()):
+        _rung(drawing, clean(name, 60), learner, i + 0.5)
     if choice is not None:
         _label(drawing, WHOLE_SEARCH, len(shown) + 0.5)
         said = f"{WHOLE_SEARCH}: honest {document.scale.noun}"
-        _honest(drawing, choice, len(shown) + 0.5, said)
+        _honest(drawing, choice.own_scale, len(shown) + 0.5, said)
     return Figure(
         name="ladder",
         title="From the flattering number to the honest one",
         drawing=drawing,
         caption=_caption(document),
         table=_table(document),
-        keys=_keys(document, shown, baseline in values),
+        keys=_keys(document, shown.values(), baseline in values),
     )
 
 
-def _caption(document: Document) -> str:
+def _caption(document: Assessment) -> str:
     scale, tuned = document.scale, document.tuned
     selected = f"{scale.selected.capitalize()}. " if tuned else ""
     way = "left to right" if scale.perfect is None else "right to left"
@@ -66,48 +71,51 @@ def _caption(document: Document) -> str:
     )
 
 
-def _values(shown: list[LearnerRecord], choice: Estimate | None, document: Document) -> list[float]:
+def _values(
+    shown: Iterable[TunedLearner], choice: RiskEstimate | None, document: Assessment
+) -> list[float]:
     """All that the axis must show."""
-    honest = [one.honest for one in shown] + ([choice] if choice else [])
+    honest = [one.risk.own_scale for one in shown] + ([choice.own_scale] if choice else [])
     known = [
         *(one.value for one in honest),
-        *(one.selected_value for one in shown if _comparable(one)),
-        *(one.apparent_value for one in shown),
+        *(own_value(one.selected) for one in shown if _comparable(one)),
+        *(own_value(one.apparent) for one in shown),
     ]
     known += [end for one in honest if (i := one.interval) for end in (i.low, i.high)]
     values = [v for v in known if v is not None]
-    baseline, wide = document.baseline, FAR * (max(values) - min(values))
+    baseline, wide = document.own_baseline, FAR * (max(values) - min(values))
     if baseline is not None and min(values) - wide <= baseline <= max(values) + wide:
         values.append(baseline)  # further away it would press all others into a corner
     return values
 
 
-def _floor(values: list[float], document: Document) -> float | None:
+def _floor(values: list[float], document: Assessment) -> float | None:
     """Most losses are never negative; where one is, and for scores, the axis starts anywhere."""
     free = min(values) < 0 or document.scale.perfect is not None
     return None if free else -0.004 * max(values)
 
 
-def _comparable(learner: LearnerRecord) -> bool:
+def _comparable(learner: TunedLearner) -> bool:
     return learner.optimism is not None
 
 
-def _rung(drawing: Drawing, learner: LearnerRecord, y: float) -> None:
-    honest, apparent, noun = learner.honest, learner.apparent_value, learner.honest.scale.noun
-    selected = learner.selected_value if _comparable(learner) else None
-    _label(drawing, learner.shown, y)
+def _rung(drawing: Drawing, name: str, learner: TunedLearner, y: float) -> None:
+    honest, apparent = learner.risk.own_scale, own_value(learner.apparent)
+    selected = own_value(learner.selected) if _comparable(learner) else None
+    noun = learner.risk.scale.noun
+    _label(drawing, name, y)
     known = [v for v in (honest.value, selected, apparent) if v is not None]
     drawing.slope(min(known), y, max(known), y, "way")
-    _honest(drawing, honest, y, f"{learner.shown}: honest {noun}")
+    _honest(drawing, honest, y, f"{name}: honest {noun}")
     if selected is not None:
-        said = f"{learner.shown}: selected {noun} {number(selected)}"
+        said = f"{name}: selected {noun} {number(selected)}"
         drawing.point(selected, y, "hollow s1", said, shape="diamond", size=3.8)
     if apparent is not None:
-        said = f"{learner.shown}: apparent {noun} {number(apparent)}"
+        said = f"{name}: apparent {noun} {number(apparent)}"
         drawing.point(apparent, y, "hollow muted", said, size=3)
 
 
-def _honest(drawing: Drawing, estimate: Estimate, y: float, said: str) -> None:
+def _honest(drawing: Drawing, estimate: OwnScale, y: float, said: str) -> None:
     if estimate.value is None:
         return
     said += f" {number(estimate.value)}"
@@ -121,54 +129,59 @@ def _label(drawing: Drawing, name: str, y: float) -> None:
     drawing.text(LEFT - 10, drawing.y(y) + 4, columns_of(name, 16), "name", anchor="end")
 
 
-def _about(document: Document) -> str:
-    best = document.best
+def _about(document: Assessment) -> str:
+    best = document.best_learner
     return (
         f"{document.scale.noun.capitalize()}s of {len(document.learners)} learners. The best, "
-        f"{best.shown}: apparent {number(best.apparent_value)}, selected "
-        f"{number(best.selected_value)}, honest {number(best.honest.value)}. "
+        f"{clean(document.best, 60)}: apparent {number(own_value(best.apparent))}, selected "
+        f"{number(own_value(best.selected))}, honest {number(own_value(best.risk))}. "
         "The table below has all numbers."
     )
 
 
-def _keys(document: Document, shown: list[LearnerRecord], near: bool) -> tuple[Key, ...]:
+def _keys(document: Assessment, shown: Collection[TunedLearner], near: bool) -> tuple[Key, ...]:
     keys = []
     if any(one.apparent for one in shown):
         keys.append(Key("hollow muted", "apparent"))
     if any(_comparable(one) for one in shown):
         keys.append(Key("hollow s1", "selected", "diamond"))
-    level = f"{100 * document.level:g} %"
+    level = f"{100 * document.confidence_level:g} %"
     keys.append(Key("s0", f"honest, with its {level} interval", "span"))
     if document.baseline is not None:
-        said = f"{clean(document.baseline_rule, 60)}: {number(document.baseline)}"
+        said = f"{clean(document.baseline_rule or '', 60)}: {number(document.own_baseline)}"
         keys.append(Key("baseline", said if near else f"{said}, beyond the axis", "line"))
     return tuple(keys)
 
 
-def _table(document: Document) -> FigureTable:
+def _table(document: Assessment) -> FigureTable:
     rows = [
         [
-            one.shown,
-            number(one.apparent_value),
-            number(one.selected_value),
-            number(one.honest.value),
-            interval_text(one.honest),
-            signed_text(one.optimism, one.honest.value),
+            clean(name, 60),
+            number(own_value(one.apparent)),
+            number(own_value(one.selected)),
+            number(own_value(one.risk)),
+            interval_text(one.risk),
+            signed_text(one.optimism, own_value(one.risk)),
         ]
-        for one in document.learners
+        for name, one in document.ranked_learners.items()
     ]
     if document.choice is not None:
         choice = document.choice
-        value = number(choice.value)
+        value = number(own_value(choice))
         rows.append([WHOLE_SEARCH, "–", "–", value, interval_text(choice), "–"])
     return FigureTable.of(
         ("learner", "apparent", "selected", "honest", "interval", "optimism"), rows
     )
 
 
-def interval_text(estimate: Estimate) -> str:
+def own_value(estimate: RiskEstimate | None) -> float | None:
+    """The value as people state it, where there is one."""
+    return None if estimate is None else estimate.own_scale.value
+
+
+def interval_text(estimate: RiskEstimate) -> str:
     """The interval, or the word none."""
-    return str(estimate.interval or "none")
+    return str(estimate.own_scale.interval or "none")
 
 
 def signed_text(value: float | None, beside: float | None) -> str:

@@ -2,37 +2,42 @@
 
 from __future__ import annotations
 
+from truerisk.api.assessing.assessment import Assessment
+from truerisk.core.learning_curve import ExpectedRisk, LearningCurve
 from truerisk.core.present import clean, number
-from truerisk.report.document import Document, LearnerRecord
-from truerisk.report.estimates import Expected, Learned
+from truerisk.core.scale import Scale
 from truerisk.report.figure import Figure, FigureTable, Key
-from truerisk.report.scale import Scale
+from truerisk.report.ladder import interval_text, own_value
+from truerisk.report.scale import Scale as Axis
 from truerisk.report.svg import WIDTH, Drawing
 
-__all__ = ["draw_learning"]
+__all__ = ["draw_learning", "ends_of"]
 
 HEIGHT, TOP, BOTTOM, LEFT = 264, 30, 222, 52
 CLOSEST = 34  # places between two ticks: what their numbers take
 
 
-def draw_learning(learner: LearnerRecord, document: Document, number_on_page: int) -> Figure | None:
+def draw_learning(
+    name: str, found: LearningCurve | None, document: Assessment, number_on_page: int
+) -> Figure | None:
     """Measured risks with their intervals and what the law expects; None without a curve."""
-    found = learner.learned
     if found is None or all(one.value is None for one in found.estimates):
         return None
+    shown, scale = clean(name, 60), document.scale
     drawing = Drawing(
-        title=f"Learning curve of {learner.shown}",
+        title=f"Learning curve of {shown}",
         about=_promise(found, document.n_rows),
         height=HEIGHT,
-        x=Scale.around(_rows(found, document.n_rows), LEFT, WIDTH - 12, log=True, margin=0.03),
-        y=Scale.around(_heights(found), BOTTOM, TOP),
+        x=Axis.around(_rows(found, document.n_rows), LEFT, WIDTH - 12, log=True, margin=0.03),
+        y=Axis.around(_heights(found), BOTTOM, TOP),
     )
-    drawing.left_axis(document.scale.axis(document.loss))
+    drawing.left_axis(scale.axis(document.named_loss))
     ticks = _ticks(drawing.x, [*found.sizes, *(one.n_train for one in found.expected[-1:])])
     drawing.bottom_axis("training rows, logarithmic", ticks)
     drawing.upright(document.n_rows, "baseline")
     _draw_law(drawing, found.expected)
-    for size, one in zip(found.sizes, found.estimates, strict=True):
+    for size, risk in zip(found.sizes, found.estimates, strict=True):
+        one = risk.own_scale
         if one.value is None:
             continue
         if one.interval is not None:
@@ -40,42 +45,50 @@ def draw_learning(learner: LearnerRecord, document: Document, number_on_page: in
         drawing.point(size, one.value, "s0", f"{size:g} rows: {number(one.value)}", size=4)
     return Figure(
         name=f"learning-{number_on_page}",
-        title=f"{learner.shown}: {document.scale.of(document.loss)} by training rows",
+        title=f"{shown}: {scale.of(document.named_loss)} by training rows",
         drawing=drawing,
         caption=_promise(found, document.n_rows),
-        table=_table(found, document.scale.short(document.loss)),
+        table=_table(found, scale.short(document.named_loss)),
         keys=_keys(found, document),
     )
 
 
-def _promise(found: Learned, n_rows: int) -> str:
+def _promise(found: LearningCurve, n_rows: int) -> str:
     """What to expect of more rows, or why that is not said."""
     if not found.expected:
-        return f"The curve is not carried on: {clean(found.lacking, 300)}"
+        return f"The curve is not carried on: {clean(found.lacking or '', 300)}"
     last = found.expected[-1]
     rows = f"{last.n_train:g} rows"
     much = f"twice the rows ({last.n_train:g})" if last.n_train == 2 * n_rows else rows
-    return f"With {much} expect {number(last.value)} {_ends(last)}."
+    return f"With {much} expect {number(last.own_scale.value)} {_ends(last)}."
 
 
-def _ends(one: Expected) -> str:
-    return f"[{number(one.low)}, {number(one.high)}]"
+def _ends(one: ExpectedRisk) -> str:
+    low, high = ends_of(one)
+    return f"[{number(low)}, {number(high)}]"
 
 
-def _rows(found: Learned, n_rows: int) -> list[float]:
+def ends_of(expected: ExpectedRisk) -> tuple[float, float]:
+    """The ends of the interval as people state them."""
+    interval = expected.own_scale.interval
+    assert interval is not None
+    return interval.low, interval.high
+
+
+def _rows(found: LearningCurve, n_rows: int) -> list[float]:
     return [*found.sizes, float(n_rows), *(one.n_train for one in found.expected)]
 
 
-def _heights(found: Learned) -> list[float]:
+def _heights(found: LearningCurve) -> list[float]:
     """Every risk that is drawn, and every end of an interval."""
-    heights = [v for one in found.expected for v in (one.low, one.high)]
-    for one in found.estimates:
+    heights = [end for one in found.expected for end in ends_of(one)]
+    for one in (risk.own_scale for risk in found.estimates):
         heights += [] if one.value is None else [one.value]
         heights += [] if one.interval is None else [one.interval.low, one.interval.high]
     return heights
 
 
-def _ticks(x: Scale, values: list[float]) -> list[float]:
+def _ticks(x: Axis, values: list[float]) -> list[float]:
     """As many of the sizes as have room for their numbers, the largest first."""
     kept: list[float] = []
     for value in sorted({float(round(value)) for value in values}, reverse=True):
@@ -84,29 +97,30 @@ def _ticks(x: Scale, values: list[float]) -> list[float]:
     return kept[::-1]
 
 
-def _draw_law(drawing: Drawing, expected: tuple[Expected, ...]) -> None:
+def _draw_law(drawing: Drawing, expected: tuple[ExpectedRisk, ...]) -> None:
     if not expected:
         return
     xs = [one.n_train for one in expected]
-    drawing.band(xs, [one.low for one in expected], [one.high for one in expected], "s0")
-    drawing.line(xs, [one.value for one in expected], "s0")
+    lows, highs = zip(*map(ends_of, expected), strict=True)
+    drawing.band(xs, lows, highs, "s0")
+    drawing.line(xs, [Scale(one.perfect).value(one.value) for one in expected], "s0")
 
 
-def _table(found: Learned, what: str) -> FigureTable:
+def _table(found: LearningCurve, what: str) -> FigureTable:
     rows = [
-        [f"{size:g}", number(one.value), "none" if one.interval is None else str(one.interval)]
+        [f"{size:g}", number(own_value(one)), interval_text(one)]
         for size, one in zip(found.sizes, found.estimates, strict=True)
     ]
     rows += [
-        [f"{one.n_train:g}", f"{number(one.value)} (expected)", _ends(one)]
+        [f"{one.n_train:g}", f"{number(one.own_scale.value)} (expected)", _ends(one)]
         for one in found.expected
         if one.n_train > found.sizes[-1]
     ]
     return FigureTable.of(("training rows", what, "interval"), rows)
 
 
-def _keys(found: Learned, document: Document) -> tuple[Key, ...]:
-    level = f"{100 * found.level:g} %"
+def _keys(found: LearningCurve, document: Assessment) -> tuple[Key, ...]:
+    level = f"{100 * found.confidence_level:g} %"
     law = [Key("s0", f"power law, with its {level} band", "band")] if found.expected else []
     return (
         Key("s0", f"tuned on so many rows and tested on others, {level} interval", "span"),

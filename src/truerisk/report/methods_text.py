@@ -6,14 +6,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from truerisk.api.assessing.assessment import Assessment
 from truerisk.core.interval import Interval
-from truerisk.core.present import clean, number
+from truerisk.core.present import clean, number, setting_text
+from truerisk.core.results import RiskEstimate
+from truerisk.core.scale import OwnScale
 from truerisk.methods.interval_forms import IntervalForm, as_form, registry
-from truerisk.report.document import Document
-from truerisk.report.estimates import Estimate
+from truerisk.report.ladder import own_value
+from truerisk.report.learning import ends_of
 from truerisk.validation.measures import Measured
 
-__all__ = ["Repeat", "arguments", "described", "reference_of", "references", "repeat"]
+__all__ = [
+    "Repeat",
+    "arguments",
+    "described",
+    "honest_rank",
+    "reference_of",
+    "references",
+    "repeat",
+]
 
 REFERENCES = {
     "nested": "Varma S, Simon R (2006). Bias in error estimation when using cross-validation for "
@@ -35,47 +46,47 @@ class Repeat:
     facts: tuple[tuple[str, str], ...]
 
 
-def described(document: Document) -> str:
+def described(document: Assessment) -> str:
     """The methods paragraph."""
     scale = document.scale
     sentences = [_compared(document), _nested(document), _found(document)]
     if document.choice is not None:
-        sure, what = _sure(document.choice), scale.short(document.loss)
+        sure, what = _sure(document.choice.own_scale), scale.short(document.named_loss)
         sentences.append(
             f"Counting the choice among the learners as well, the estimated {what} was {sure}."
         )
     if document.baseline is not None:
-        rule, what = clean(document.baseline_rule, 80), scale.short(document.loss)
+        rule, what = clean(document.baseline_rule or "", 80), scale.short(document.named_loss)
         rule = rule or "the best constant answer"
-        sentences.append(f"The {what} of {rule} was {number(document.baseline)}.")
-    area = document.of_ranks("auc")
-    if area is not None and area.value is not None and document.ranks.get("auc") != document.loss:
+        sentences.append(f"The {what} of {rule} was {number(document.own_baseline)}.")
+    area, name = honest_rank(document, "auc"), document.named_ranks.get("auc")
+    if area is not None and area.value is not None and name != document.named_loss:
         sentences.append(f"The area under the ROC curve was {_sure(area)}.")
     return " ".join([*sentences, *_learned(document), *_cautions(document), _computed(document)])
 
 
-def _learned(document: Document) -> list[str]:
+def _learned(document: Assessment) -> list[str]:
     """How learning curves were measured, and what that of the best learner says."""
-    curves = [one.learned for one in document.learners if one.learned is not None]
-    if not curves:
+    if all(one.learning_curve is None for one in document.learners.values()):
         return []
     said = "Learning curves were measured on nested subsamples of the training rows, tuned anew on "
     said += "each, and fitted by an inverse power law."
-    best = document.best
-    if best.learned is None or not best.learned.expected:
+    expected = document.best_learner.expected
+    if not expected:
         return [said]
-    last = best.learned.expected[-1]
-    what = "a risk of" if document.scale.perfect is None else clean(document.loss, 40)
-    more = f"With {last.n_train:g} rows, {best.shown} is expected to have {what} "
-    more += f"{number(last.value)} ({100 * best.learned.level:g} % band "
-    return [said, f"{more}{number(last.low)} to {number(last.high)})."]
+    last, (low, high) = expected[-1], ends_of(expected[-1])
+    what = "a risk of" if document.scale.perfect is None else clean(document.named_loss, 40)
+    more = f"With {last.n_train:g} rows, {clean(document.best, 60)} is expected to have {what} "
+    more += f"{number(last.own_scale.value)} ({100 * last.interval.confidence_level:g} % band "
+    return [said, f"{more}{number(low)} to {number(high)})."]
 
 
-def _compared(document: Document) -> str:
+def _compared(document: Assessment) -> str:
     n, rows = len(document.learners), document.n_rows
-    listed = _listed([f"{o.shown} ({_grid(len(o.curve.settings))})" for o in document.learners])
+    learners = document.ranked_learners
+    listed = _listed([f"{clean(n, 60)} ({_grid(len(o.curve))})" for n, o in learners.items()])
     what = f"We compared {n} learners on {rows} rows:" if n > 1 else f"On {rows} rows we tested"
-    tuned, loss = _method(document.tuned_by), clean(document.loss, 40)
+    tuned, loss = _method(document.tuned_by), clean(document.named_loss, 40)
     loss += " loss" if document.scale.perfect is None else ""
     rule = clean(document.rule, 40)
     if not document.tuned:
@@ -83,11 +94,11 @@ def _compared(document: Document) -> str:
     return f"{what} {listed}. Settings were chosen by {tuned} ({loss}, rule {rule})."
 
 
-def _nested(document: Document) -> str:
+def _nested(document: Assessment) -> str:
     outer, inner = _method(document.tested_by), _method(document.tuned_by)
     in_pairs, noun = document.tested_by == "pairs", document.scale.noun
     outer = inner if in_pairs else outer
-    if all(len(one.curve.settings) == 1 for one in document.learners):
+    if all(len(one.curve) == 1 for one in document.learners.values()):
         return (
             f"The {noun} of each learner was estimated by {outer}, on rows that took no part in "
             "its fit and on the same splits for all."
@@ -106,19 +117,26 @@ def _nested(document: Document) -> str:
     )
 
 
-def _found(document: Document) -> str:
-    best = document.best
+def _found(document: Assessment) -> str:
+    best = document.best_learner
     which = "best learner" if len(document.learners) > 1 else "learner"
-    known = best.selected is not None
-    what = "an estimated risk of" if document.scale.perfect is None else clean(document.loss, 40)
-    tuned = "minimised score" if document.scale.perfect is None else "score that tuned it"
-    selected = f"; the {tuned} was {number(best.selected_value)}" if known else ""
-    return (
-        f"The {which} was {best.shown} ({best.chosen}), with {what} {_sure(best.honest)}{selected}."
-    )
+    known, error = best.selected is not None, document.scale.perfect is None
+    what = "an estimated risk of" if error else clean(document.named_loss, 40)
+    tuned = "minimised score" if error else "score that tuned it"
+    selected = f"; the {tuned} was {number(own_value(best.selected))}" if known else ""
+    named = f"{clean(document.best, 60)} ({setting_text(best.setting)})"
+    return f"The {which} was {named}, with {what} {_sure(best.risk.own_scale)}{selected}."
 
 
-def _cautions(document: Document) -> list[str]:
+def honest_rank(document: Assessment, word: str) -> OwnScale | Measured | None:
+    """The honest "auc" or "average-precision" of the best learner, if the page has it."""
+    if word not in document.named_ranks:
+        return None if document.validation is None else document.validation.measure(word)
+    known = document.of_ranks(word)
+    return None if known is None else known.own_scale
+
+
+def _cautions(document: Assessment) -> list[str]:
     """What an interval rests on that no reference has."""
     words: dict[str, list[str]] = {}
     for form in _forms(document):
@@ -126,22 +144,24 @@ def _cautions(document: Document) -> list[str]:
     return [f"Intervals {_listed(those)} {said}." for said, those in words.items() if said]
 
 
-def _computed(document: Document) -> str:
-    version = clean(document.versions.get("truerisk", "of unknown version"), 40)
-    learn = clean(document.versions.get("sklearn", ""), 40)
+def _computed(document: Assessment) -> str:
+    versions = document.best_learner.risk.versions
+    version = clean(versions.get("truerisk", "of unknown version"), 40)
+    learn = clean(versions.get("sklearn", ""), 40)
     beside = f" and scikit-learn {learn}" if learn else ""
     return f"Computed with truerisk {version}{beside}, seed {document.seed}."
 
 
-def references(document: Document) -> list[str]:
+def references(document: Assessment) -> list[str]:
     """What the paragraph rests on."""
     found = [REFERENCES["nested"], REFERENCES["cv"]]
     if document.rule == "1-se":
         found.append(REFERENCES["1-se"])
     found += [form.reference for form in _forms(document)]
-    if any(one.learned is not None for one in document.learners):
+    learners = document.learners.values()
+    if any(one.learning_curve is not None for one in learners):
         found.append(REFERENCES["learning"])
-    methods = [document.tuned_by, *(word for one in document.learners for word in one.criteria)]
+    methods = [document.tuned_by, *(word for one in learners for word in one.criteria)]
     if any("632" in method for method in methods):
         found.append(reference_of("bootstrap-.632"))
     return list(dict.fromkeys(found))
@@ -153,46 +173,49 @@ def reference_of(interval: str) -> str:
     return as_form(word).reference if word in registry else REFERENCES.get(word, "")
 
 
-def _forms(document: Document) -> list[IntervalForm[Any]]:
+def _forms(document: Assessment) -> list[IntervalForm[Any]]:
     """The intervals by word that the page gives, in the order of their registry."""
     given = _interval_words(document)
     return [as_form(word) for word in registry if word in given]
 
 
-def _interval_words(document: Document) -> set[str]:
+def _interval_words(document: Assessment) -> set[str]:
     """Which intervals the page gives."""
-    estimates = [one.honest for one in document.learners]
+    estimates: list[RiskEstimate | OwnScale | Measured] = [*document.risks.values()]
     estimates += [document.choice] if document.choice else []
-    area = document.of_ranks("auc")
+    area = honest_rank(document, "auc")
     given = [one.interval for one in (*estimates, *([] if area is None else [area]))]
     return {one.method.removesuffix("-grouped") for one in given if one is not None}
 
 
-def repeat(document: Document) -> Repeat:
+def repeat(document: Assessment) -> Repeat:
     """The command or call, the seed, the fingerprints and the versions."""
+    risk, learners = document.best_learner.risk, document.ranked_learners.values()
     call = "\n".join(clean(line, 1000) for line in document.command.splitlines())
     facts = [
         ("seed", str(document.seed)),
-        ("data fingerprint", clean(document.data_fingerprint, 80)),
-        ("plan fingerprint", clean(document.plan_fingerprint, 80)),
-        ("engines", ", ".join(sorted({clean(o.honest.engine, 40) for o in document.learners}))),
-        *((clean(name, 40), clean(version, 40)) for name, version in document.versions.items()),
+        ("data fingerprint", clean(risk.data_fingerprint, 80)),
+        ("plan fingerprint", clean(risk.plan_fingerprint, 80)),
+        ("engines", ", ".join(sorted({clean(one.risk.engine, 40) for one in learners}))),
+        *((clean(name, 40), clean(version, 40)) for name, version in risk.versions.items()),
     ]
     return Repeat(call or _call(document), tuple(facts))
 
 
-def _call(document: Document) -> str:
-    words = ", ".join(repr(one.shown) for one in document.learners)
-    methods = [document.tuned_by, *dict.fromkeys(w for o in document.learners for w in o.criteria)]
+def _call(document: Assessment) -> str:
+    learners = document.ranked_learners
+    words = ", ".join(repr(clean(name, 60)) for name in learners)
+    criteria = dict.fromkeys(word for one in learners.values() for word in one.criteria)
+    methods = [document.tuned_by, *criteria]
     interval = f" interval={document.interval!r}," if document.interval else ""
-    curves = [one.shown for one in document.learners if one.learned is not None]
+    curves = [clean(name, 60) for name, one in learners.items() if one.learning_curve is not None]
     lines = [
         f"learners = {{...}}  # {words}",
         f"tr.assess(learners, X, y, methods={methods!r}, outer={document.tested_by!r},",
         *(f"          {argument}," for argument in arguments(document.given)),
-        f"          rule={document.rule!r}, loss={document.loss_word!r},{interval}",
+        f"          rule={document.rule!r}, loss={document.loss!r},{interval}",
         *([f"          learning_curve={curves!r},"] if curves else []),
-        f"          confidence_level={document.level:g}, random_state={document.seed})",
+        f"          confidence_level={document.confidence_level:g}, random_state={document.seed})",
     ]
     return "\n".join(clean(line, 1000) for line in lines)
 
@@ -211,7 +234,7 @@ def _method(word: str) -> str:
     return f"{shown} cross-validation" if shown.endswith("-fold") else shown
 
 
-def _sure(estimate: Estimate | Measured) -> str:
+def _sure(estimate: OwnScale | Measured) -> str:
     if estimate.interval is None:
         return f"{number(estimate.value)} (no interval)"
     return f"{number(estimate.value)} ({_interval(estimate.interval)})"

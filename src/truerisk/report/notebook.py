@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from markupsafe import Markup
 
+from truerisk.api.assessing.assessment import Assessment
+from truerisk.core.present import setting_text
 from truerisk.core.results import RiskCurve
 from truerisk.report.curves import draw_lines
-from truerisk.report.document import read_document
-from truerisk.report.estimates import Curve
 from truerisk.report.ladder import draw_ladder
 from truerisk.report.svg import Drawing
 
@@ -27,9 +26,9 @@ NOTEBOOK = (
 )
 
 
-def ladder_picture(content: Any) -> str:
-    """The optimism ladder of an assessment's plain values; nothing where there is no risk."""
-    figure = draw_ladder(read_document(content))
+def ladder_picture(assessment: Assessment) -> str:
+    """The optimism ladder of an assessment; nothing where there is no risk."""
+    figure = draw_ladder(assessment)
     return "" if figure is None else _boxed(figure.drawing)
 
 
@@ -37,21 +36,10 @@ def curve_picture(curve: RiskCurve) -> str:
     """A risk curve with its band and the chosen setting; nothing where there is no curve."""
     if len(curve) < 2 or not np.isfinite(curve.values).any():
         return ""
-    plain = Curve(
-        method=curve.common.method,
-        loss=curve.common.named_loss,
-        rule=curve.rule,
-        best=curve.best,
-        settings=curve.candidates,
-        values=tuple(
-            curve.common.scale.value(float(v)) if np.isfinite(v) else None for v in curve.values
-        ),
-        scale=curve.common.scale,
-        std_errors=tuple(float(v) if np.isfinite(v) else None for v in curve.std_errors),
-    )
-    noun = plain.scale.noun.capitalize()
-    about = f"{noun} of {len(curve)} settings; the ring is on {plain.said(plain.best)}."
-    drawing = draw_lines(f"{noun} curve", about, {plain.method: plain}, banded=plain)
+    noun = curve.common.scale.noun.capitalize()
+    chosen = setting_text(curve.best_params)
+    about = f"{noun} of {len(curve)} settings; the ring is on {chosen}."
+    drawing = draw_lines(f"{noun} curve", about, {curve.common.method: curve}, banded=curve)
     return "" if drawing is None else _boxed(drawing)
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from truerisk.api.assessing.assessment import Assessment
 from truerisk.api.auditing.outcome import Audit
 from truerisk.comparing.many_comparison import ManyComparison
 from truerisk.core.errors import BadData
 from truerisk.core.json_values import parse, read_text, schema_of
 from truerisk.core.present import clean
 from truerisk.core.records import Record
-from truerisk.report import document
 from truerisk.report.assessment_page import draw_page
 from truerisk.report.audit_page import draw_audit
 from truerisk.report.many_page import draw_many
@@ -22,6 +22,7 @@ __all__ = ["draw_any", "page_of_file"]
 
 
 RECORDS: dict[type[Record], Callable[[Any], str]] = {
+    Assessment: draw_page,
     Audit: draw_audit,
     Validation: draw_validation,
     ManyComparison: draw_many,
@@ -34,13 +35,11 @@ def draw_any(content: Any) -> str:
     for cls, drawn in RECORDS.items():
         if cls.schema.partition("/")[0] == schema:
             return drawn(cls.from_dict(content))
-    if schema != document.SCHEMA:
-        raise BadData(
-            f"this is a '{clean(schema, 60)}', and a report is drawn of an assessment, an audit, a "
-            "validation or a comparison over data sets: `truerisk assess --json`, `truerisk audit "
-            "--json`, `truerisk study compare --json` or to_json(path) writes one."
-        )
-    return draw_page(content)
+    raise BadData(
+        f"this is a '{clean(schema, 60)}', and a report is drawn of an assessment, an audit, a "
+        "validation or a comparison over data sets: `truerisk assess --json`, `truerisk audit "
+        "--json`, `truerisk study compare --json` or to_json(path) writes one."
+    )
 
 
 def page_of_file(path: Any) -> str:

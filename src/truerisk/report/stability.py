@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from truerisk.report.document import Document, LearnerRecord
+from collections.abc import Mapping
+
+from truerisk.api.assessing.assessment import Assessment
+from truerisk.api.assessing.tuned_learner import TunedLearner
+from truerisk.core.present import clean, setting_text
 from truerisk.report.figure import Figure, FigureTable, Key, columns_of
 from truerisk.report.scale import Scale
 from truerisk.report.svg import WIDTH, Drawing
@@ -12,23 +16,29 @@ __all__ = ["draw_stability"]
 ROW, TOP, LEFT, MOST = 30, 8, 118, 12
 
 
-def draw_stability(document: Document) -> Figure | None:
+def draw_stability(document: Assessment) -> Figure | None:
     """One bar per tuned learner, a part for each setting that won; None where none was tuned."""
-    tuned = [one for one in document.learners if len(one.curve.settings) > 1 and one.frequencies]
+    tuned = {
+        name: one
+        for name, one in document.ranked_learners.items()
+        if len(one.curve) > 1 and one.stability.frequencies
+    }
     if not tuned:
         return None
-    shown = tuned[:MOST]
+    shown = {name: tuned[name] for name in list(tuned)[:MOST]}
     bottom = TOP + ROW * len(shown)
     drawing = Drawing(
         title="Stability of the chosen settings",
-        about="; ".join(f"{one.shown}: {one.agreement:.0%} agree" for one in shown),
+        about="; ".join(
+            f"{clean(n, 60)}: {o.stability.agreement:.0%} agree" for n, o in shown.items()
+        ),
         height=bottom + 42,
         x=Scale(0, 100, LEFT, WIDTH - 16),
         y=Scale(0, len(shown), TOP, bottom),
     )
     drawing.bottom_axis("outer splits that chose the setting, %")
-    for i, learner in enumerate(shown):
-        _bar(drawing, learner, i)
+    for i, (name, learner) in enumerate(shown.items()):
+        _bar(drawing, name, learner, i)
     return Figure(
         name="stability",
         title="Whether other rows would have chosen the same",
@@ -43,33 +53,34 @@ def draw_stability(document: Document) -> Figure | None:
     )
 
 
-def _bar(drawing: Drawing, learner: LearnerRecord, row: int) -> None:
-    name = columns_of(learner.shown, 16)
+def _bar(drawing: Drawing, name: str, learner: TunedLearner, row: int) -> None:
+    name = columns_of(clean(name, 60), 16)
     drawing.text(LEFT - 10, drawing.y(row + 0.5) + 4, name, "name", anchor="end")
-    total = sum(count for _, count in learner.frequencies)
+    total = sum(learner.stability.frequencies.values())
     at = 0.0
     for setting, count in _ordered(learner):
         share = 100 * count / total
         look = "s0" if setting == learner.curve.best else "other"
-        said = f"{learner.curve.said(setting)}: {count} of {total}"
+        said = f"{setting_text(learner.curve.candidates[setting])}: {count} of {total}"
         drawing.bar(at, at + share, row + 0.2, row + 0.8, look, said)
         at += share
 
 
-def _ordered(learner: LearnerRecord) -> list[tuple[int, int]]:
+def _ordered(learner: TunedLearner) -> list[tuple[int, int]]:
     """The setting chosen on all rows first, then the most frequent."""
-    return sorted(learner.frequencies, key=lambda pair: (pair[0] != learner.curve.best, -pair[1]))
+    counts, best = learner.stability.frequencies, learner.curve.best
+    return sorted(counts.items(), key=lambda pair: (pair[0] != best, -pair[1]))
 
 
-def _table(tuned: list[LearnerRecord]) -> FigureTable:
+def _table(tuned: Mapping[str, TunedLearner]) -> FigureTable:
     rows = [
         [
-            learner.shown,
-            learner.curve.said(setting),
-            f"{count} of {learner.n_splits}",
+            clean(name, 60),
+            setting_text(learner.curve.candidates[setting]),
+            f"{count} of {learner.stability.n_splits}",
             "yes" if setting == learner.curve.best else "",
         ]
-        for learner in tuned
+        for name, learner in tuned.items()
         for setting, count in _ordered(learner)
     ]
     return FigureTable.of(("learner", "setting", "outer splits", "chosen on all rows"), rows)

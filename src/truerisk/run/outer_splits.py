@@ -11,6 +11,7 @@ from truerisk.core.contracts import Method
 from truerisk.core.errors import Refusal
 from truerisk.core.evaluation import OuterSplit
 from truerisk.core.present import params_text
+from truerisk.core.records import Count, Share
 from truerisk.methods.interval_wanted import of_procedure
 from truerisk.methods.nested import Nested, Pairs
 from truerisk.methods.parts.averages import Averaged
@@ -144,10 +145,16 @@ class Stability:
     `frequencies` counts the choices by candidate number, the most frequent first.
     """
 
-    agreement: float
-    frequencies: Mapping[int, int]
-    n_splits: int
+    agreement: Share
+    frequencies: Mapping[int, Count]
+    n_splits: Count
     candidates: tuple[Mapping[str, Any], ...]
+
+    @property
+    def flaw(self) -> tuple[str, str] | None:
+        """What makes it none, where it was read from a file."""
+        known = all(c < len(self.candidates) for c in self.frequencies)
+        return None if known else ("frequencies", "the counts of settings")
 
     @property
     def n_distinct(self) -> int:

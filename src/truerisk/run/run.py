@@ -16,10 +16,10 @@ import numpy as np
 from truerisk.core.answers import Answers
 from truerisk.core.contracts import Keeper, Method, Streams, Terms
 from truerisk.core.errors import NoEngine, Refusal
-from truerisk.core.evaluation import AnsweredRows, Evaluation, std_errors_of, values_of
+from truerisk.core.evaluation import AnsweredRows, Evaluation, std_errors_of
 from truerisk.core.plan.leaks import is_ordered
 from truerisk.core.plan.plan import Plan
-from truerisk.core.results import RiskCurve, RiskEstimate, dress
+from truerisk.core.results import DressedRisks, RiskCurve, RiskEstimate, dress
 from truerisk.core.table.data import Data
 from truerisk.engines.asking import Asking
 from truerisk.methods.interval_forms import as_form
@@ -233,16 +233,16 @@ def curve_of(computed: Computed, best: int | None = None) -> RiskCurve:
     comparable, answers = None, evaluation.answers
     if answers is not None and answers.n_candidates == len(problem.family):  # not of winners alone
         comparable = PairedAnswers(answers, problem.data, problem.loss, computed.method)
+    candidates, papers = problem.family.candidates, _common(computed)
+    scores = {name: curve_of(told, best) for name, told in computed.scores.items()}
     return RiskCurve(
-        candidates=problem.family.candidates,
-        values=values_of(evaluation.tested).copy(),
+        estimates=DressedRisks(candidates, evaluation.tested, papers, scores),
         best=best,
         rule=problem.rule.word,
         ties=problem.rule.ties,
         procedure=procedure_of(computed),
         evaluation=evaluation,
-        common=_common(computed),
-        scores={name: curve_of(told, best) for name, told in computed.scores.items()},
+        scores=scores,
         comparable=comparable,
     )
 

@@ -101,7 +101,7 @@ def test_the_curve_is_of_the_class_that_was_named(y, model):
     assert one.roc.positive == label
     assert one.roc.auc == pytest.approx(roc_auc_score(y[told.rows] == label, scores))
     assert one.calibration is None or one.calibration.event == str(label)
-    assert one.validated.discrimination.event == str(label)
+    assert one.validation.discrimination.event == str(label)
     assert one.learners["one"].risk.positive == label
     assert f"f1 of {label!r}" in str(one)
 

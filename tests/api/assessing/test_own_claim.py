@@ -18,7 +18,6 @@ from sklearn.tree import DecisionTreeClassifier
 import truerisk as tr
 from truerisk.api.assessing.own_claim import claimed_by, tunes_inside
 from truerisk.core.family import Family
-from truerisk.report.document import read_document
 from truerisk.run.problem import pose
 
 X, Y = tr.datasets.make_simple(60, random_state=2)
@@ -75,7 +74,7 @@ def test_where_there_is_no_claim_nothing_is_shown_and_a_sentence_says_why():
     assert np.isnan(found.table()["selected_risk"].astype(float)).all()
     content = json.loads(found.to_json())
     assert content["learners"]["inside"]["selected"] is None
-    assert read_document(content).best.no_selected == one.no_selected
+    assert tr.Assessment.from_dict(content).learners["inside"].no_selected == one.no_selected
     assert "minimised score" not in found.to_html()
     assert one.no_selected in found.to_html()
     found.plot_ladder()

@@ -38,10 +38,7 @@ def test_nothing_is_measured_unless_asked_for() -> None:
     found = tr.assess({"lda": LEARNERS["lda"]}, X, Y, methods=METHODS)
     one = found.learners["lda"]
     assert found.learning_curves == {}
-    assert (one.learning, one.learning_curve, one.no_learning_curve, one.expected) == (
-        *(None, None, None),
-        (),
-    )
+    assert (one.learning_curve, one.no_learning_curve, one.expected) == (None, None, ())
     assert "rows expect" not in str(found)
     with pytest.raises(Refusal, match=r"assess with learning_curve=\['lda'\]"):
         found.plot_learning_curve()

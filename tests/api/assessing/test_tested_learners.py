@@ -16,7 +16,6 @@ import truerisk as tr
 from truerisk.api.assessing.assessment import HEAD
 from truerisk.core.comparison import PairedLosses, may_be_best
 from truerisk.core.errors import Refusal, UnknownName
-from truerisk.report.document import read_document
 
 X, Y = tr.datasets.make_simple(61, random_state=1)
 LEARNERS = {
@@ -77,7 +76,7 @@ def test_it_stands_wherever_learners_are_shown(found):
     assert list(found.table()["may_be_best"]) == [name in kept for name in found.ranking]
     content = json.loads(found.to_json())
     assert content["best_set"] == kept
-    assert read_document(content).best_set == tuple(kept)
+    assert tr.Assessment.from_dict(content).usual_best_set == tuple(kept)
     page = found.to_html()
     assert page.count("<td>yes</td>") + page.count(">yes<") >= len(kept)
     assert "whether it may be the best, by a confidence set (95 %)" in page
@@ -101,4 +100,4 @@ def test_a_page_of_an_older_file_has_a_dash(found):
     """Documents that were written before have no such set."""
     content = json.loads(found.to_json())
     del content["best_set"]
-    assert read_document(content).best_set is None
+    assert tr.Assessment.from_dict(content).usual_best_set is None

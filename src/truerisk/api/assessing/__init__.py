@@ -9,9 +9,8 @@
 | `own_claim.py` | what a learner that tunes inside its own fit claims |
 | `out_of_fold.py` | answers about rows without part in tuning or fit: ROC, calibration |
 | `reference_risks.py` | the best constant answer, the setting as given, paired differences |
-| `tested_learners.py` | all of them on the same splits, and the risk of choosing among them |
+| `tested_learners.py` | all of them on the same splits: what is written, and what follows |
+| `choice.py` | the risk of choosing among them |
 | `conclusion.py` | what to conclude, in words, and what makes the answer fragile |
-| `assessment.py` | `Assessment`: the same, printed, drawn and written |
-| `assessment_json.py` | the JSON from which its report is drawn |
-| `assessment_plots.py` | its `plot_*()` |
+| `assessment.py` | `Assessment`: the same, printed and drawn |
 """

@@ -5,23 +5,26 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
-from typing import Any
+from functools import cached_property
+from typing import Any, ClassVar
 
-from truerisk.api.assessing.assessment_json import recorded
-from truerisk.api.assessing.assessment_plots import Plots
+from truerisk.api.assessing.choice import risk_of_choice
 from truerisk.api.assessing.conclusion import conclude, fragile
 from truerisk.api.assessing.families import by_text, ranked
 from truerisk.api.assessing.reference_risks import constant_risk
 from truerisk.api.assessing.schedule import Schedule
-from truerisk.api.assessing.tested_learners import Kept, risk_of_choice
+from truerisk.api.assessing.tested_learners import Kept, TestedLearners
 from truerisk.api.assessing.tuned_learner import TunedLearner
 from truerisk.api.auditing.finding import Finding
 from truerisk.core import present
-from truerisk.core.present import signed
-from truerisk.core.registry import displays
-from truerisk.core.results import frame_of
-from truerisk.core.writing import Written, also_written
+from truerisk.core.errors import Refusal, UnknownName
+from truerisk.core.present import WHOLE_SEARCH, params_text, signed
+from truerisk.core.registry import closest, displays
+from truerisk.core.results import RiskEstimate, frame_of
+from truerisk.core.statistics.error_posterior import ErrorPosterior
+from truerisk.core.statistics.roc import RocCurve
+from truerisk.core.writing import also_written
+from truerisk.run.problem import Problem
 
 __all__ = ["Assessment", "Kept", "TunedLearner", "assessment_of"]
 
@@ -34,17 +37,23 @@ CARD = ("score", "better", "learner", "selected", "honest", "interval")
 WIDEST = 100  # columns of the printed table
 WIDEST_NAME, NARROWEST_NAME = 24, 12
 NARROWEST_SETTING = 14
+NO_CALIBRATION = "there is no calibration: it needs classes and a model with probabilities."
+NO_BOXES = "no learner was tested on random splits: assess with outer='monte-carlo'."
 
 
 @dataclass(frozen=True, eq=False)
-class Assessment(Written, Plots):
+class Assessment(TestedLearners):
     """Tuned learners compared on the same splits.
 
     `best` is the learner with the smallest honest risk. That risk is the smallest of several and
     slightly flatters; `choice` is the honest risk of choosing among the learners as well, which is
     the number to report for the whole search. `findings` are what makes the answer fragile.
-    Every fit was made by `assess`: what is printed, drawn or written is only arranged.
+    Every fit was made by `assess`: what is printed, drawn or written is only arranged, and an
+    assessment that is read from its JSON prints and draws the same.
+    ``a.plot_ladder().figure.savefig("ladder.svg")`` writes a figure (needs matplotlib).
     """
+
+    stored: ClassVar[Mapping[str, str]] = {**TestedLearners.stored, "findings": "findings"}
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
@@ -114,48 +123,38 @@ class Assessment(Written, Plots):
             last = name
         return rows
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, under a versioned schema name."""
-        return recorded(self, self.findings)
-
     def to_html(self, path: Any = None) -> str:
         """One HTML page that needs nothing else, also written to `path` where one is given."""
-        short = partial(recorded, self, self.findings, rows=False)
-        return also_written(path, lambda: str(displays.load("page")(short())))
+        return also_written(path, lambda: str(displays.load("page")(self)))
 
     @property
     def title(self) -> str:
         """What the table is about."""
-        n, scale = len(self.learners), self.problem.loss.scale
+        n, scale = len(self.learners), self.scale
         return (
             f"{scale.of(self.named_loss)} ({scale.better} is better) of {n} "
-            f"{'tuned ' if self._tuned else ''}learner{'s' if n != 1 else ''} on {self.n_rows} rows"
+            f"{'tuned ' if self.tuned else ''}learner{'s' if n != 1 else ''} on {self.n_rows} rows"
         )
 
     @property
     def legend(self) -> tuple[str, ...]:
         """What the columns mean."""
         kinds = {one.risk.interval.method for one in self.learners.values() if one.risk.interval}
-        level = f"{100 * self.problem.confidence_level:g} %"
+        level = f"{100 * self.confidence_level:g} %"
         how = f"; {level} interval: {', '.join(sorted(kinds))}" if kinds else ""
         tested = f"({present.tested_by(self.tested_by)}{how})"
-        tuning = f"{self.tuned_by} on all rows, rule {self.problem.rule.word}"
-        scale = self.problem.loss.scale
+        tuning = f"{self.tuned_by} on all rows, rule {self.rule}"
+        scale = self.scale
         selected = f"{scale.selected} ({tuning})"
-        honest = present.honest_risk(scale.noun, self.tested_by, tuned=self._tuned)
+        honest = present.honest_risk(scale.noun, self.tested_by, tuned=self.tuned)
         return (
-            *([selected] if self._tuned else []),
-            *([present.SELECTED_SCORE] if self._tuned and self.problem.scores else []),
+            *([selected] if self.tuned else []),
+            *([present.SELECTED_SCORE] if self.tuned and self.best_learner.risk.scores else []),
             f"honest: {honest} {tested}",
             *([present.may_be_best(level)] if self.usual_best_set else []),
-            *([scale.optimism] if self._tuned else []),
+            *([scale.optimism] if self.tuned else []),
             *self._claims,
         )
-
-    @property
-    def _tuned(self) -> bool:
-        """Whether any of the learners was tuned."""
-        return any(one.tuned for one in self.learners.values())
 
     @property
     def _claims(self) -> Iterator[str]:
@@ -173,7 +172,7 @@ class Assessment(Written, Plots):
         return [
             f"{present.clean(name, 40)}: {_promise(one)}"
             for name, one in told.items()
-            if one.learning is not None
+            if one.has_curve
         ]
 
     def __str__(self) -> str:
@@ -184,7 +183,7 @@ class Assessment(Written, Plots):
         card += [textwrap.fill(line, WIDEST) for line in self._more_rows]
         card += [""] if self._more_rows else []
         warned = ["", *warned] if warned else []
-        said_of_best = ["", *self._validated] if self.validated is not None else []
+        said_of_best = ["", *self._validated] if self.validated else []
         lines = [self.title, "", table, "", *card, *self.legend, "", said, *warned, *said_of_best]
         return "\n".join(lines)
 
@@ -198,35 +197,129 @@ class Assessment(Written, Plots):
 
     def _repr_html_(self) -> str:
         caption = f"{self.title}. {self.conclusion} " + "; ".join(self.legend)
-        picture: str = displays.load("ladder-picture")(recorded(self, self.findings, rows=False))
+        picture: str = displays.load("ladder-picture")(self)
         return present.html_table(caption, HEAD, self.rows()) + picture
+
+    def plot_ladder(self, ax: Any = None) -> Any:
+        """The optimism ladder: apparent, selected and honest risk of every learner."""
+        rungs = {name: _rung(self.learners[name]) for name in self.ranking}
+        if self.choice is not None:
+            rungs[WHOLE_SEARCH] = _honest(self.choice)
+        scale = self.scale
+        options = {"baseline": scale.value(self.baseline), "axis": scale.axis(self.named_loss)}
+        return displays.load("ladder")(rungs, ax=ax, **options)
+
+    def plot_curve(self, learner: str | None = None, ax: Any = None) -> Any:
+        """The risk curve of a learner, by default the best one, with every criterion."""
+        one = self._learner(learner)
+        return one.curve.plot(ax=ax, others=one.criteria)
+
+    def plot_learning_curve(self, learner: str | None = None, ax: Any = None) -> Any:
+        """The learning curve of a learner, by default the best one, carried on to twice the rows.
+
+        There is one where `learning_curve=` asked for it.
+        """
+        name = self.best if learner is None else learner
+        one = self._learner(learner)
+        if one.learning_curve is None:
+            why = one.no_learning_curve or f"assess with learning_curve=[{name!r}]."
+            raise Refusal(f"there is no learning curve of {name!r}: {why}")
+        to = one.expected[-1].n_train if one.expected else None
+        return one.learning_curve.plot(ax=ax, to=to)
+
+    def plot_monte_carlo(self, ax: Any = None) -> Any:
+        """Box plots of the risks of single random splits."""
+        if not self.monte_carlo:
+            raise Refusal(NO_BOXES)
+        scale = self.scale
+        shown = {name: [scale.value(v) for v in risks] for name, risks in self.monte_carlo.items()}
+        return displays.load("boxes")(shown, ax=ax, what=scale.short(self.named_loss))
+
+    def plot_posterior(self, ax: Any = None, learner: str | None = None) -> Any:
+        """The posterior of a learner's true error after the honest test."""
+        return ErrorPosterior.of_estimate(self._learner(learner).risk).plot(ax=ax)
+
+    def plot_roc(self, ax: Any = None, learner: str | None = None) -> Any:
+        """The ROC curve of rows without part in tuning or fit; its AUC is the honest one."""
+        curve, known = self._roc_of(learner), self.of_ranks("auc", learner or self.best)
+        if known is not None and (own := known.own_scale).value is not None:
+            curve = replace(curve, auc=own.value, interval=own.interval)
+        return curve.plot(ax=ax)
+
+    def plot_precision_recall(self, ax: Any = None, learner: str | None = None) -> Any:
+        """Precision against recall of such rows."""
+        return self._roc_of(learner).precision_recall().plot(ax=ax)
+
+    def plot_calibration(self, ax: Any = None, learner: str | None = None) -> Any:
+        """Observed shares over the probabilities of such rows."""
+        one = self._learner(learner)
+        calibration = self.calibration if one is self.best_learner else one.calibration
+        if calibration is None:
+            raise Refusal(NO_CALIBRATION)
+        return calibration.plot(ax=ax)
+
+    def plot_stability(self, ax: Any = None) -> Any:
+        """How often each outer split chose what was chosen on all rows."""
+        tuned = [name for name in self.ranking if len(self.learners[name].curve) > 1]
+        shares = {name: _shares(self.learners[name]) for name in tuned}
+        return displays.load("stability")(shares, ax=ax)
+
+    def _roc_of(self, name: str | None) -> RocCurve:
+        one = self._learner(name)
+        curve = self.roc if one is self.best_learner else one.roc
+        if curve is None:
+            why = one.no_roc or self.no_roc or "a file has that of the best learner alone."
+            raise Refusal(f"there is no ROC curve: {why}")
+        return curve
+
+    def _learner(self, name: str | None) -> TunedLearner:
+        known = self.learners
+        if name is not None and name not in known:
+            raise UnknownName(f"no learner {name!r}{closest(name, known) or '.'}")
+        return known[self.best if name is None else name]
 
 
 def assessment_of(
     learners: Mapping[str, TunedLearner],
+    problems: Mapping[str, Problem],
     schedule: Schedule,
     kept: Kept | None,
     given: Mapping[str, str],
     missing: Sequence[str] = (),
 ) -> Assessment:
     """What was found of these learners, and the conclusion."""
-    order = by_text({name: one.problem.family for name, one in learners.items()})
+    order = by_text({name: problems[name].family for name in learners})
     best = ranked({name: one.risk.value for name, one in learners.items()}, order)[0]
-    problem, choice = learners[best].problem, None
+    problem, choice = problems[best], None
     if len(learners) > 1:
         choice = risk_of_choice(learners, order, problem, schedule.nested)
+    data, constant = problem.data, constant_risk(problem)
     found = Assessment(
-        best=best,
         learners=learners,
-        choice=choice,
-        constant=constant_risk(problem),
+        best=best,
+        conclusion="",
+        loss=problem.loss.word,
+        positive=problem.loss.label(data),
+        task=data.task,
         tuned_by=schedule.methods[0].word,
         tested_by=schedule.nested.tested_by,
-        testing=schedule.nested,
+        rule=problem.rule.word,
+        interval=problem.interval,
+        confidence_level=problem.confidence_level,
+        n_rows=data.n_rows,
+        classes=tuple(str(data.label(code)) for code in range(data.n_classes)),
+        seed=problem.seed,
+        source="",
+        command="",
+        baseline=None if constant is None else constant.risk,
+        baseline_rule=None if constant is None else constant.rule,
         missing=tuple(missing),
+        choice=choice,
+        given=given,
         order=tuple(order),
         problem=problem,
-        given=given,
+        testing=schedule.nested,
+        constant=constant,
         kept=kept,
     )
     return replace(found, conclusion=conclude(found))
@@ -276,3 +369,24 @@ def _row(name: str, one: TunedLearner, may_be_best: bool | None) -> list[str]:
         str(one.n_fits),
         present.seconds(one.seconds),
     ]
+
+
+def _rung(one: TunedLearner) -> dict[str, float | None]:
+    apparent = None if one.apparent is None else one.apparent.own_scale.value
+    known = None if one.optimism is None else one.selected
+    selected = None if known is None else known.own_scale.value
+    return {**_honest(one.risk), "apparent": apparent, "selected": selected}
+
+
+def _honest(risk: RiskEstimate) -> dict[str, float | None]:
+    own = risk.own_scale
+    low, high = (None, None) if own.interval is None else (own.interval.low, own.interval.high)
+    return {"apparent": None, "selected": None, "honest": own.value, "low": low, "high": high}
+
+
+def _shares(one: TunedLearner) -> list[tuple[str, float]]:
+    """The setting chosen on all rows first, with share 0 where no outer split chose it."""
+    counts = dict(one.stability.frequencies)
+    order = [one.curve.best, *(c for c in counts if c != one.curve.best)]
+    settings, n = one.stability.candidates, one.stability.n_splits
+    return [(params_text(settings[c]), counts.get(c, 0) / n) for c in order]

@@ -11,8 +11,10 @@ from truerisk.api.auditing.finding import Finding, by_severity, row_findings, sp
 from truerisk.api.auditing.on_columns import column_findings, columns_of, neighbour_findings
 from truerisk.api.auditing.selected_columns import selection_findings
 from truerisk.core import present
+from truerisk.core.loss import Loss
 from truerisk.core.present import clean, number, params_text, signed
 from truerisk.core.results import RiskEstimate
+from truerisk.core.table.data import Data
 
 __all__ = ["conclude", "fragile"]
 
@@ -39,7 +41,7 @@ def _is_useful(found: TestedLearners) -> bool | None:
     """Whether learning beats the best constant answer by more than its noise; None if unknown."""
     gain = found.gain()
     if gain is not None:
-        return gain.mean > 0 and gain.exceeds_noise(found.problem.confidence_level)
+        return gain.mean > 0 and gain.exceeds_noise(found.confidence_level)
     if found.baseline is None:
         return None
     choice = None if found.choice is None else found.choice.value
@@ -77,7 +79,7 @@ def _nothing(found: TestedLearners) -> str:
 def _untuned(found: TestedLearners) -> str:
     """That the setting as given does as well, as far as these rows can tell."""
     given = found.learners[found.best].as_given
-    if given is None or not given.suffices(found.problem.confidence_level):
+    if given is None or not given.suffices(found.confidence_level):
         return ""
     return f"Tuning is not shown to help: {given}."
 
@@ -99,13 +101,14 @@ def _expected(found: TestedLearners, risk: RiskEstimate) -> str:
     name, scale = clean(risk.named_loss, _NAME), risk.scale
     shown = name if scale.perfect is not None else "a risk of"
     shown += f" {number(scale.value(risk.value))}"
-    said = [f"{100 * risk.value:.1f} % wrong answers"] if found.problem.loss.binary else []
+    binary = found.problem is not None and found.problem.loss.binary
+    said = [f"{100 * risk.value:.1f} % wrong answers"] if binary else []
     said = said or ([name] if scale.perfect is None else [])
     return f"{shown} ({'; '.join([*said, _sure(risk)])})"
 
 
 def _shown(found: TestedLearners, risk: float | None) -> float | None:
-    return found.problem.loss.scale.value(risk)
+    return found.scale.value(risk)
 
 
 def _sure(risk: RiskEstimate, *, why: bool = True) -> str:
@@ -120,14 +123,14 @@ def _sure(risk: RiskEstimate, *, why: bool = True) -> str:
 
 def _others(found: TestedLearners) -> str:
     """Which learners may be the best besides, or that no other one may."""
-    kept, level = found.usual_best_set, 100 * found.problem.confidence_level
+    kept, level = found.usual_best_set, 100 * found.confidence_level
     if kept is None or len(found.learners) < 2:
         return ""
     sure = f"By a {level:g} % confidence set"
     others = [name for name in kept if name != found.best]
     if not others:
         return f"{sure}, no other learner is the best."
-    scale = found.problem.loss.scale
+    scale = found.scale
     what = scale.short(found.named_loss)
     listed = present.either(
         f"{clean(name, _NAME)} ({what} {signed(scale.gap(_behind(found, name)), _best(found))})"
@@ -167,8 +170,9 @@ QUIETLY = ("scaled-outside", "columns-unseen")  # a table of an assessment may c
 
 def fragile(found: TestedLearners) -> tuple[Finding, ...]:
     """Findings on rows, columns, splits and the choice, the most serious first."""
-    problem = found.problem
-    data = problem.data
+    if found.problem is None:
+        return ()
+    data = found.problem.data
     columns = columns_of(data.X)
     if columns is not None and len(found.column_names) == len(columns.names):
         names = tuple(clean(name, 60) for name in found.column_names)
@@ -183,15 +187,14 @@ def fragile(found: TestedLearners) -> tuple[Finding, ...]:
         *neighbour_findings(data, columns),
         *row_findings(data, settings),
         *([] if outer is None else split_findings(data, outer.plan)),
-        *_few_of_a_class(found),
-        *_wide(found),
+        *_few_of_a_class(data),
+        *_wide(found, found.problem.loss),
         *_unstable(found),
     ]
     return by_severity([one for one in findings if one.code not in QUIETLY])
 
 
-def _few_of_a_class(found: TestedLearners) -> Iterator[Finding]:
-    data = found.problem.data
+def _few_of_a_class(data: Data) -> Iterator[Finding]:
     if data.codes is None:
         return
     sizes = [int((data.codes == code).sum()) for code in range(data.n_classes)]
@@ -205,10 +208,9 @@ def _few_of_a_class(found: TestedLearners) -> Iterator[Finding]:
         )
 
 
-def _wide(found: TestedLearners) -> Iterator[Finding]:
+def _wide(found: TestedLearners, loss: Loss) -> Iterator[Finding]:
     """An interval that leaves most of the question open, and the rows that would halve it."""
-    risk = found.learners[found.best].risk if found.choice is None else found.choice
-    loss, interval = found.problem.loss, risk.interval
+    interval = found.report.interval
     if interval is None or loss.lower is None or loss.upper is None:
         return
     scale = loss.scale

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,23 +14,27 @@ from truerisk.api.assessing.reference_risks import Constant, Paired, paired_diff
 from truerisk.api.assessing.tuned_learner import TunedLearner
 from truerisk.comparing.paired import check_asked, difference, of_score
 from truerisk.core import present
-from truerisk.core.answers import Answers, joined
+from truerisk.core.answers import joined
 from truerisk.core.comparison import ROPE, Comparison, may_be_best
-from truerisk.core.contracts import Terms
 from truerisk.core.errors import Refusal, UnknownName
 from truerisk.core.learning_curve import LearningCurve
 from truerisk.core.losses import AUC, AveragePrecision
+from truerisk.core.records import UNWRITTEN, Count, Record, Share
 from truerisk.core.registry import closest
-from truerisk.core.results import RiskCurve, RiskEstimate, dress
+from truerisk.core.results import RiskCurve, RiskEstimate
+from truerisk.core.scale import Scale
 from truerisk.core.statistics.calibration import Calibration
+from truerisk.core.statistics.error_posterior import ErrorPosterior
 from truerisk.core.statistics.roc import RocCurve
+from truerisk.core.table.data import Task
 from truerisk.methods.parts.paired_losses import PairedAnswers
 from truerisk.methods.parts.procedure import Procedure
-from truerisk.run.problem import Problem, Score
-from truerisk.selection.minimum import Minimum
+from truerisk.run.problem import Problem
 from truerisk.validation.validation import Validation
 
-__all__ = ["Kept", "TestedLearners", "risk_of_choice"]
+__all__ = ["Beside", "Kept", "TestedLearners"]
+
+MOST_NAMES = 10_000  # of columns; the fingerprint covers them all
 
 
 @dataclass(frozen=True)
@@ -41,60 +45,128 @@ class Kept:
     added: int
 
 
+@dataclass(frozen=True, kw_only=True)
+class Beside(Comparison):
+    """A learner minus the best one; earlier files have no more than its `mean` and the error."""
+
+    schema: ClassVar[str] = ""
+    derived: ClassVar[tuple[str, ...]] = (*Comparison.derived, "exceeds_noise")
+
+    learner: str
+    mean: float
+    test: str = ""
+    difference: float = 0.0
+    n_pairs: Count = 0
+
+
 @dataclass(frozen=True, eq=False)
-class TestedLearners:
+class TestedLearners(Record):
     """Tuned learners compared on the same splits.
 
     `best` is the learner with the smallest honest risk. That risk is the smallest of several and
     slightly flatters; `choice` is the honest risk of choosing among the learners as well, which is
-    the number to report for the whole search. `constant` is the best answer that ignores the
-    features, `baseline` its risk. `testing` is the method that tested them. `missing` names
-    learners that an interruption left out; `order` says which comes first of equal ones. `source`,
+    the number to report for the whole search. `baseline` is the risk of the best constant answer,
+    such as the commonest class. `missing` names learners that an interruption left out. `source`,
     `command` and `column_names` say, for a report, what the data and their columns are called and
-    what was typed, `given` which further arguments were. `kept` says what a store spared; no number
-    depends on it. `validated` is the validation of the best learner, or why there is none; None
-    where none was asked for.
+    what was typed, `given` which further arguments were. `validation` is that of the best learner;
+    where one was asked for and is None, `no_validation` says why. What follows is not written:
+    `order` says which comes first of equal learners, `testing` is the method that tested them, and
+    `kept` says what a store spared; no number depends on it.
     """
 
-    best: str
+    schema: ClassVar[str] = "truerisk.assessment/1"
+    derived: ClassVar[Mapping[str, str]] = {
+        "best_params": "best_params",
+        "posterior": "posterior",
+    }
+    stored: ClassVar[Mapping[str, str]] = {
+        "columns": "columns",
+        "differences": "differences",
+        "best_set": "usual_best_set",
+        "roc": "roc",
+        "ranks": "named_ranks",
+        "no_roc": "no_roc",
+        "calibration": "calibration",
+        "monte_carlo": "monte_carlo",
+    }
+
     learners: Mapping[str, TunedLearner]
-    choice: RiskEstimate | None
-    constant: Constant | None
+    best: str
+    conclusion: str
+    loss: str
+    task: Task
     tuned_by: str
     tested_by: str
-    missing: tuple[str, ...]
-    order: tuple[str, ...]
-    problem: Problem = field(repr=False)
-    testing: Procedure = field(repr=False)
-    conclusion: str = ""
-    source: str = ""
-    command: str = ""
+    rule: str
+    interval: str | None
+    confidence_level: Share
+    n_rows: Count
+    classes: tuple[str, ...]
+    seed: Count
+    source: str
+    command: str
+    baseline: float | None
+    baseline_rule: str | None
+    missing: tuple[str, ...] = field(metadata={"key": "not_assessed"})
+    choice: RiskEstimate | None
+    positive: Any = None
     given: Mapping[str, str] = field(default_factory=dict, repr=False)
-    column_names: tuple[str, ...] = ()
-    kept: Kept | None = None
-    validated: Validation | str | None = field(default=None, repr=False)
+    validation: Validation | None = field(default=None, repr=False)
+    no_validation: str | None = None
+    order: tuple[str, ...] = field(default=(), metadata=UNWRITTEN)
+    problem: Problem | None = field(default=None, repr=False, metadata=UNWRITTEN)
+    testing: Procedure | None = field(default=None, repr=False, metadata=UNWRITTEN)
+    constant: Constant | None = field(default=None, repr=False, metadata=UNWRITTEN)
+    column_names: tuple[str, ...] = field(default=(), metadata=UNWRITTEN)
+    kept: Kept | None = field(default=None, metadata=UNWRITTEN)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, under a versioned schema name; `docs/report.md` says what each is."""
+        content = super().to_dict()
+        learners = content.pop("learners")
+        return {**content, "learners": {name: learners[name] for name in self.ranking}}
 
     @property
-    def n_rows(self) -> int:
-        return self.problem.data.n_rows
+    def flaw(self) -> tuple[str, str] | None:
+        """What makes it none, where it was read from a file."""
+        return None if self.best in self.learners else ("best", "one of the learners")
 
     @property
-    def seed(self) -> int:
-        return self.problem.seed
+    def best_learner(self) -> TunedLearner:
+        return self.learners[self.best]
 
     @property
-    def loss(self) -> str:
-        return self.problem.loss.word
+    def report(self) -> RiskEstimate:
+        """The risk to report: of choosing among all learners, where there are several."""
+        return self.best_learner.risk if self.choice is None else self.choice
+
+    @property
+    def scale(self) -> Scale:
+        """How people read its risks."""
+        return self.best_learner.risk.scale
 
     @property
     def named_loss(self) -> str:
         """The loss, with the class that it speaks of."""
-        return self.risks[self.best].named_loss
+        return self.best_learner.risk.named_loss
 
     @property
-    def baseline(self) -> float | None:
-        """The risk of the best constant answer, such as the commonest class."""
-        return None if self.constant is None else self.constant.risk
+    def own_baseline(self) -> float | None:
+        """`baseline` as people state it."""
+        return self.scale.value(self.baseline)
+
+    @property
+    def tuned(self) -> bool:
+        """Whether any of the learners was tuned."""
+        return any(one.tuned for one in self.learners.values())
+
+    @cached_property
+    def columns(self) -> Sequence[str]:
+        """Names of the columns, where the table has names."""
+        names = self.column_names
+        if not names and self.problem is not None:
+            names = getattr(self.problem.data.X, "columns", ())
+        return [str(name) for name in list(names)[:MOST_NAMES]]
 
     @property
     def risks(self) -> dict[str, RiskEstimate]:
@@ -117,28 +189,28 @@ class TestedLearners:
         known = {name: one.learning_curve for name, one in self.learners.items()}
         return {name: curve for name, curve in known.items() if curve is not None}
 
-    @property
+    @cached_property
     def roc(self) -> RocCurve | None:
         """The ROC curve of the best learner, of rows without part in its tuning or fit."""
-        return self.learners[self.best].roc
+        return self.best_learner.roc
 
-    @property
+    @cached_property
+    def no_roc(self) -> str | None:
+        """Why it has none."""
+        return self.best_learner.no_roc
+
+    @cached_property
     def calibration(self) -> Calibration | None:
         """The calibration of the best learner, of rows without part in its tuning or fit."""
-        return self.learners[self.best].calibration
+        return self.best_learner.calibration
 
     @property
-    def validation(self) -> Validation | None:
-        """What a reviewer asks of the best learner (see `validate=`)."""
-        return None if isinstance(self.validated, str) else self.validated
+    def validated(self) -> Validation | str | None:
+        """The validation, or why there is none; None where none was asked for."""
+        return self.validation or self.no_validation
 
-    @property
-    def no_validation(self) -> str | None:
-        """Why there is no validation, where one was asked for."""
-        return self.validated if isinstance(self.validated, str) else None
-
-    @property
-    def monte_carlo(self) -> dict[str, np.ndarray]:
+    @cached_property
+    def monte_carlo(self) -> Mapping[str, np.ndarray]:
         """Risks of the single random splits by which each tuned learner was tested.
 
         Empty unless `outer` is such a method ("monte-carlo").
@@ -148,6 +220,27 @@ class TestedLearners:
         splits = {name: risk.split_risks for name, risk in self.risks.items()}
         return {name: risks for name, risks in splits.items() if risks is not None}
 
+    @cached_property
+    def differences(self) -> Sequence[Beside]:
+        """Paired differences of the risks, each learner minus the best one."""
+        others = [name for name in self.ranking if name != self.best]
+        known = [name for name in others if self.risks[name].value is not None]
+        paired = [self.difference(name, self.best) for name in known]
+        return [
+            Beside(learner=one.names[0], mean=one.value, **vars(one))
+            for one in paired
+            if one.test != "none"
+        ]
+
+    @property
+    def posterior(self) -> dict[str, Any] | None:
+        """Errors and tested rows behind the posterior of the error; None where it has none."""
+        try:
+            found = ErrorPosterior.of_estimate(self.best_learner.risk)
+        except Refusal:
+            return None
+        return {"errors": found.errors, "n": found.n, "of": found.of}
+
     @property
     def best_params(self) -> dict[str, Any]:
         """The setting of the best learner."""
@@ -156,7 +249,13 @@ class TestedLearners:
     @property
     def ranking(self) -> list[str]:
         """Learners by their honest risk, the smallest first; those without one last."""
-        return ranked({name: risk.value for name, risk in self.risks.items()}, self.order)
+        order = self.order or tuple(self.learners)
+        return ranked({name: risk.value for name, risk in self.risks.items()}, order)
+
+    @property
+    def ranked_learners(self) -> dict[str, TunedLearner]:
+        """The learners in the order of `ranking`."""
+        return {name: self.learners[name] for name in self.ranking}
 
     def told_scores(self) -> Iterator[tuple[str, str, RiskEstimate | None, RiskEstimate]]:
         """Of every score the name, a learner, and its selected and honest estimate.
@@ -164,16 +263,16 @@ class TestedLearners:
         The loss comes first where it is a score; in each the best learners stand first, and the
         choice among all of them last.
         """
-        if self.problem.loss.is_score:
+        if self.scale.perfect is not None:
             for learner in self.ranking:
                 one = self.learners[learner]
                 yield self.named_loss, learner, one.selected if one.tuned else None, one.risk
             if self.choice is not None:
                 yield self.named_loss, present.WHOLE_SEARCH, None, self.choice
-        for name in self.problem.scores:
+        for name in dict.fromkeys(name for risk in self.risks.values() for name in risk.scores):
             for learner in self.ranking:
                 one = self.learners[learner]
-                known = one.selected.scores if one.claim is None and one.selected else {}
+                known = one.selected.scores if one.selected and not one.claimed else {}
                 if name in one.risk.scores:
                     honest = one.risk.scores[name]
                     yield honest.named_loss, learner, known.get(name), honest
@@ -184,6 +283,8 @@ class TestedLearners:
     @property
     def ranks(self) -> dict[str, str]:
         """By which names the AUC and the average precision were asked for, where they were."""
+        if self.problem is None:
+            return {}
         asked = {name: one.loss for name, one in self.problem.scores.items()}
         kinds = {"auc": AUC, "average-precision": AveragePrecision}
         return {
@@ -192,6 +293,18 @@ class TestedLearners:
             for word, kind in kinds.items()
             if isinstance(loss, kind)
         }
+
+    @cached_property
+    def named_ranks(self) -> Mapping[str, str]:
+        """The same scores by their words, each with the class that it speaks of."""
+        risk = self.best_learner.risk
+        return {word: of_score(risk, name).named_loss for word, name in self.ranks.items()}
+
+    def of_ranks(self, word: str, learner: str = "") -> RiskEstimate | None:
+        """The honest "auc" or "average-precision" of a learner, by default the best one."""
+        name, honest = self.named_ranks.get(word), self.risks[learner or self.best]
+        known = [honest, *honest.scores.values()]
+        return next((one for one in known if one.named_loss == name), None)
 
     @property
     def runner_up(self) -> str | None:
@@ -210,17 +323,17 @@ class TestedLearners:
         return [name for name, may_be in zip(names, kept, strict=True) if may_be]
 
     @cached_property
-    def usual_best_set(self) -> list[str] | None:
+    def usual_best_set(self) -> Sequence[str] | None:
         """`best_set` at the level of the intervals; None where it is refused."""
         try:
-            return self.best_set(self.problem.confidence_level)
+            return self.best_set(self.confidence_level)
         except Refusal:
             return None
 
     def _comparable(self, names: Sequence[str], score: str | None) -> PairedAnswers:
         """The answers of these learners to the questions of the outer splits."""
         known = [answers for n in names if (answers := self.learners[n].answers) is not None]
-        if not known or len(known) < len(names):
+        if self.problem is None or self.testing is None or not known or len(known) < len(names):
             raise Refusal("no learner has answers of rows that were held out: nothing compares.")
         whole, loss = joined(known), self.problem.loss
         if score is not None and score != self.loss:
@@ -257,7 +370,7 @@ class TestedLearners:
         if a == b:
             raise UnknownName(f"{a!r} is compared with itself: name two learners.")
         first, second = (of_score(self.risks[name], score or loss) for name in (a, b))
-        level = self.problem.confidence_level
+        level = self.confidence_level
         found = difference(first, second, rope=rope, confidence_level=level)
         return replace(found, names=(a, b))
 
@@ -266,96 +379,10 @@ class TestedLearners:
 
         The choice and not its best learner: the smallest of several risks would gain by chance.
         """
-        risk = self.learners[self.best].risk if self.choice is None else self.choice
-        if risk.losses is None or risk.loss_rows is None or self.constant is None:
+        risk, constant = self.report, self.constant
+        if risk.losses is None or risk.loss_rows is None or constant is None:
             return None
-        if risk.ordered:
-            return None
-        if self.constant.losses is None:
+        if risk.ordered or constant.losses is None or self.problem is None:
             return None
         rows = risk.loss_rows
-        return paired_difference(self.constant.losses[rows], risk.losses, rows, self.problem.data)
-
-
-def risk_of_choice(
-    done: Mapping[str, TunedLearner], order: Sequence[str], problem: Problem, testing: Procedure
-) -> RiskEstimate | None:
-    """Nested risk of "take the learner and setting with the smallest inner risk, then fit".
-
-    It costs nothing more: every learner was tuned inside the same outer splits, so in each of them
-    the answers of the learner that looked best inside are taken, of equals the first in `order`.
-    So it is for every question of the outer method: the fit on all rows, which .632+ asks besides,
-    is that of the learner with the smallest inner risk on all rows. None if a learner lacks an
-    answer, or there is a question before which no inner risk is known.
-    """
-    results = [done[name] for name in order]
-    answers = [one.answers for one in results]
-    if any(a is None or not a.answered.all() for a in answers):
-        return None
-    inner = np.array([one.winners.inner_risk for one in results if one.winners is not None])
-    inner[np.isnan(inner)] = np.inf  # a fit failed: nothing is known of this learner here
-    if np.isinf(inner).all(axis=0).any():
-        return None
-    least = Minimum()
-    chosen = np.array([least.choose(column, np.full(len(results), np.nan)) for column in inner.T])
-    mixed = _mixed([a for a in answers if a is not None], chosen)
-    further = [one.shaken for one in results if one.shaken is not None]
-    known = len(further) == len(results)
-    shaken = _mixed(further, chosen[further[0].plan.fold]) if known else None
-    note = _note(order, chosen[~mixed.plan.own_rows])
-
-    def risk(one: Score, papers: RiskEstimate, of: Answers, shaken: Answers | None) -> RiskEstimate:
-        terms = Terms(problem.confidence_level, problem.rule, interval=one.interval)
-        tested = testing.risk(of, shaken, problem.data, one.loss, terms)
-        return dress(tested, _papers(results, papers, (*one.loss.notes, note)), {})
-
-    first = results[0].risk
-    moved = [None] * len(mixed.also) if shaken is None else shaken.also
-    told = zip(problem.scores.items(), mixed.also, moved, strict=True)
-    scores = {name: risk(one, first.scores[name], of, more) for (name, one), of, more in told}
-    whole = risk(Score(problem.loss, problem.interval), first, mixed, shaken)
-    return replace(whole, scores=scores)
-
-
-def _mixed(answers: Sequence[Answers], chosen: np.ndarray) -> Answers:
-    """The chosen learner's answers to every question."""
-    plan = answers[0].plan
-    values = answers[0].values.astype(np.result_type(*(a.values.dtype for a in answers)))
-    for question, learner in enumerate(chosen):
-        if answers[0].response == "scored":
-            part = slice(question, question + 1)
-        else:
-            part = slice(*plan.test_offsets[question : question + 2])
-        values[:, part] = answers[learner].values[:, part]
-    notes = tuple(dict.fromkeys(note for a in answers for note in a.notes))
-    also = tuple(_mixed(those, chosen) for those in zip(*(a.also for a in answers), strict=True))
-    return replace(answers[0], values=values, notes=notes, also=also)
-
-
-def _note(order: Sequence[str], chosen: np.ndarray) -> str:
-    """How often which learner was chosen, the most frequent first."""
-    counts = np.bincount(chosen, minlength=len(order))
-    often = [f"{order[i]} {counts[i]}" for i in np.argsort(-counts, kind="stable") if counts[i]]
-    return (
-        f"risk of choosing among {len(order)} learners too; chosen in the outer splits: "
-        f"{', '.join(often)}"
-    )
-
-
-def _papers(
-    results: Sequence[TunedLearner], first: RiskEstimate, notes: tuple[str, ...]
-) -> RiskEstimate:
-    """What is said of the choice besides its value: all learners together made it."""
-    risks = [one.risk for one in results]
-    refusals = {word: why for risk in reversed(risks) for word, why in risk.refusals.items()}
-    return replace(
-        first,
-        params={},
-        answered=None,
-        scores={},
-        engine=", ".join(dict.fromkeys(risk.engine for risk in risks)),
-        refusals=refusals,
-        n_fits=sum(one.n_fits for one in results),
-        seconds=sum(one.seconds for one in results),
-        notes=notes,
-    )
+        return paired_difference(constant.losses[rows], risk.losses, rows, self.problem.data)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from time import perf_counter
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,14 +15,16 @@ from truerisk.api.assessing.out_of_fold import OutOfFold, calibration_of, out_of
 from truerisk.api.assessing.own_claim import claimed_by, tunes_inside
 from truerisk.api.assessing.reference_risks import AsGiven, as_given
 from truerisk.api.assessing.schedule import PlannedCurve, Schedule
+from truerisk.api.risk_over_time import RiskOverTime, risk_over_time
 from truerisk.core import present
 from truerisk.core.answers import Answers
 from truerisk.core.contracts import Keeper, Terms
-from truerisk.core.errors import FitFailed, NoEngine
+from truerisk.core.errors import BadData, FitFailed, NoEngine, Refusal
 from truerisk.core.evaluation import Evaluation, Winners
 from truerisk.core.family import Family
-from truerisk.core.learning_curve import FURTHEST, ExpectedRisk, LearningCurve
-from truerisk.core.progress import Count
+from truerisk.core.learning_curve import ExpectedRisk, LearningCurve
+from truerisk.core.progress import Count as Progress
+from truerisk.core.records import UNWRITTEN, Count, Record, Size
 from truerisk.core.results import RiskCurve, RiskEstimate
 from truerisk.core.statistics.calibration import Calibration
 from truerisk.core.statistics.roc import RocCurve
@@ -32,52 +35,49 @@ from truerisk.run.run import Computed, Run, curve_of
 
 __all__ = ["TunedLearner", "honest_learner", "with_curve"]
 
-N_PLACES = 16  # at which the law of a learning curve is read for a picture
-
 
 @dataclass(frozen=True, eq=False)
-class TunedLearner(present.Brief):
+class TunedLearner(Record):
     """One learner: its risk curve, the honest risk of tuning it, and how stable the tuning was.
 
-    `claim` is what a learner of one setting says of itself: the risk behind the score by which it
-    tunes inside its own fit, or a sentence on why there is none; None where the curve has several.
-    `apparent` is the risk on the very rows of the fit, None where that fit failed. `held_out` has
+    `selected` is the risk that was minimised: that of the chosen setting, or, of a learner that
+    tunes inside its own fit, the risk behind the score that it says of itself; where it is None,
+    `no_selected` says why. `apparent` is the risk on the very rows of the fit, None where that fit
+    failed. `learning_curve` is the risk of tuning it on fewer rows, and the law; where one was
+    asked for and is None, `no_learning_curve` says why. What follows is not written: `held_out` has
     the probabilities (or scores) of the rows that the outer splits tested, or why there are none.
     `as_given` is the setting that the model was given with, where it is known on the same fits.
-    `learning` is its learning curve, or why there is none; None where none was asked for.
     """
 
+    derived: ClassVar[Mapping[str, str]] = {"setting": "setting", "optimism": "optimism"}
+    stored: ClassVar[Mapping[str, str]] = {"over_time": "over_time", "no_over_time": "no_over_time"}
+
     curve: RiskCurve
-    criteria: Mapping[str, RiskCurve]
     risk: RiskEstimate
     outer: tuple[OuterFold, ...]
     stability: Stability
-    n_fits: int
-    seconds: float
-    answers: Answers | None = field(repr=False)
-    shaken: Answers | None = field(repr=False)
-    winners: Winners | None = field(repr=False)
-    problem: Problem = field(repr=False)
-    apparent: RiskEstimate | None
-    held_out: OutOfFold | str = field(repr=False)
-    claim: RiskEstimate | str | None = None
-    as_given: AsGiven | None = None
-    learning: LearningCurve | str | None = field(default=None, repr=False)
+    n_fits: Count
+    seconds: Size
+    criteria: Mapping[str, RiskCurve]
+    selected: RiskEstimate | None
+    no_selected: str | None = None
+    apparent: RiskEstimate | None = None
+    learning_curve: LearningCurve | None = field(default=None, repr=False)
+    no_learning_curve: str | None = None
+    answers: Answers | None = field(default=None, repr=False, metadata=UNWRITTEN)
+    shaken: Answers | None = field(default=None, repr=False, metadata=UNWRITTEN)
+    winners: Winners | None = field(default=None, repr=False, metadata=UNWRITTEN)
+    problem: Problem | None = field(default=None, repr=False, metadata=UNWRITTEN)
+    held_out: OutOfFold | str | None = field(default=None, repr=False, metadata=UNWRITTEN)
+    as_given: AsGiven | None = field(default=None, metadata=UNWRITTEN)
 
     def __str__(self) -> str:
-        return f"{present.params_text(self.curve.best_params)}: {self.risk}"
+        return f"{present.params_text(self.setting)}: {self.risk}"
 
     @property
-    def selected(self) -> RiskEstimate | None:
-        """The risk that was minimised; where None, `no_selected` says why."""
-        if self.claim is None:
-            return self.curve[self.curve.best]
-        return None if isinstance(self.claim, str) else self.claim
-
-    @property
-    def no_selected(self) -> str | None:
-        """Why it is not known which risk was minimised."""
-        return self.claim if isinstance(self.claim, str) else None
+    def setting(self) -> dict[str, Any]:
+        """What was chosen on all rows."""
+        return self.curve.best_params
 
     @property
     def tuned(self) -> bool:
@@ -87,25 +87,29 @@ class TunedLearner(present.Brief):
     @property
     def claimed(self) -> str:
         """Where `selected` is a claim of its own, what it is; or why there is none."""
-        if isinstance(self.claim, RiskEstimate):
-            what = self.claim.scale.of(self.claim.loss)
-            return present.clean(f"selected is {self.claim.method}, as {what}", 200)
-        return present.clean(self.claim or "", 200)
+        claim = self.selected
+        if claim is None:
+            return present.clean(self.no_selected or "", 200)
+        if claim.method == self.curve.common.method:
+            return ""
+        return f"selected is {present.clean(claim.method, 100)}, as {claim.scale.of(claim.loss)}"
 
     @property
     def out_of_fold(self) -> OutOfFold | None:
         """Probabilities (or scores) of the rows that the outer splits tested."""
-        return None if isinstance(self.held_out, str) else self.held_out
+        return self.held_out if isinstance(self.held_out, OutOfFold) else None
 
     @cached_property
-    def _roc(self) -> RocCurve | str:
+    def _roc(self) -> RocCurve | str | None:
         found = self.held_out
-        return found if isinstance(found, str) else roc_of(found, self.problem)
+        if self.problem is None or not isinstance(found, OutOfFold):
+            return found if isinstance(found, str) else None
+        return roc_of(found, self.problem)
 
     @property
     def roc(self) -> RocCurve | None:
         """The ROC curve of rows without part in tuning or fit; where None, `no_roc` says why."""
-        return None if isinstance(self._roc, str) else self._roc
+        return self._roc if isinstance(self._roc, RocCurve) else None
 
     @property
     def no_roc(self) -> str | None:
@@ -115,29 +119,36 @@ class TunedLearner(present.Brief):
     @cached_property
     def calibration(self) -> Calibration | None:
         """Whether the probabilities of such rows mean what they say; None without any."""
-        found = self.out_of_fold
-        return None if found is None else calibration_of(found, self.problem)
-
-    @property
-    def learning_curve(self) -> LearningCurve | None:
-        """The risk of tuning it on fewer rows, and the law; where None, `no_learning_curve`."""
-        return None if isinstance(self.learning, str) else self.learning
-
-    @property
-    def no_learning_curve(self) -> str | None:
-        """Why there is no learning curve, where one was asked for."""
-        return self.learning if isinstance(self.learning, str) else None
+        found, problem = self.out_of_fold, self.problem
+        return None if found is None or problem is None else calibration_of(found, problem)
 
     @cached_property
+    def _over_time(self) -> RiskOverTime | str | None:
+        time = None if self.problem is None else self.problem.data.time
+        try:
+            return None if time is None else risk_over_time(self.risk, time)
+        except (BadData, Refusal) as error:
+            return str(error)
+
+    @cached_property
+    def over_time(self) -> RiskOverTime | None:
+        """The honest risk in stretches of time, where rows have times; or `no_over_time`."""
+        return self._over_time if isinstance(self._over_time, RiskOverTime) else None
+
+    @cached_property
+    def no_over_time(self) -> str | None:
+        """Why rows with times have no risk over time."""
+        return self._over_time if isinstance(self._over_time, str) else None
+
+    @property
+    def has_curve(self) -> bool:
+        """Whether its learning curve was asked for and made, or refused."""
+        return self.learning_curve is not None or self.no_learning_curve is not None
+
+    @property
     def expected(self) -> tuple[ExpectedRisk, ...]:
         """What the law of the learning curve says up to twice the rows; empty without a law."""
-        curve = self.learning_curve
-        if curve is None or curve.law is None:
-            return ()
-        n, first = float(self.problem.data.n_rows), float(curve.sizes[0])
-        last = min(2 * n, FURTHEST * float(curve.sizes[-1]))
-        places = np.union1d(np.geomspace(first, last, N_PLACES), [min(n, last)])
-        return tuple(curve.at(float(place)) for place in places)
+        return () if self.learning_curve is None else self.learning_curve.expected
 
     @property
     def optimism(self) -> float | None:
@@ -154,7 +165,7 @@ def honest_learner(
     problem: Problem,
     tuned: Sequence[Computed],
     schedule: Schedule,
-    count: Count,
+    count: Progress,
     keeper: Keeper | None,
 ) -> TunedLearner:
     """The honest risk of tuning this learner, put beside what the tuning found."""
@@ -164,7 +175,7 @@ def honest_learner(
     count.finish(run.honest.n_made)
     curve, found = run.curve, run.honest.evaluation
     inside = tunes_inside(problem.family)  # one more fit, on all rows
-    claim = claimed_by(problem, curve[0]) if inside else None
+    claim: RiskEstimate | str = claimed_by(problem, curve[0]) if inside else curve[curve.best]
     if len(curve) == 1 and not inside:
         claim = present.NOTHING_CHOSEN
     with warnings.catch_warnings():  # these models have said before what they warn of
@@ -187,22 +198,25 @@ def honest_learner(
         problem=problem,
         apparent=apparent,
         held_out=held_out,
-        claim=claim,
+        selected=None if isinstance(claim, str) else claim,
+        no_selected=claim if isinstance(claim, str) else None,
         as_given=as_given(run, curve),
     )
 
 
 def with_curve(
-    one: TunedLearner, curve: PlannedCurve | str, count: Count, keeper: Keeper | None
+    one: TunedLearner, curve: PlannedCurve | str, count: Progress, keeper: Keeper | None
 ) -> TunedLearner:
     """With its learning curve, or with the reason why it has none."""
     if isinstance(curve, str):
-        return replace(one, learning=curve)
+        return replace(one, no_learning_curve=curve)
     started = perf_counter()
     learning, n_fits = curve.measured(keeper), one.n_fits + curve.n_fits
     count.finish(curve.n_fits)
-    seconds = one.seconds + perf_counter() - started
-    return replace(one, learning=learning, n_fits=n_fits, seconds=seconds)
+    one = replace(one, n_fits=n_fits, seconds=one.seconds + perf_counter() - started)
+    if isinstance(learning, str):
+        return replace(one, no_learning_curve=learning)
+    return replace(one, learning_curve=learning)
 
 
 def _by_word(curves: Sequence[RiskCurve]) -> dict[str, RiskCurve]:

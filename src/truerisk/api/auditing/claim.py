@@ -113,6 +113,7 @@ class Claim:
     def plan(self, data: Data) -> Plan:
         """The search's splits, drawn again; refused where they cannot be the same."""
         if self.kept is not None:
+            assert self.kept.evaluation is not None
             return self.kept.evaluation.plan
         if is_exactly(self.cv, LEAVE_ONE_OUT):
             return leave_out(data.n_rows, [np.arange(data.n_rows)])

@@ -91,6 +91,7 @@ def _by_rank(computed: Computed) -> Replayed:
 
 def _of_kept(curve: RiskCurve) -> Replayed:
     """A search of ours has kept its out-of-fold losses: there is nothing to fit."""
+    assert curve.evaluation is not None
     tested = curve.evaluation.tested
     rows = tested[0].loss_rows
     if rows is None or any(t.losses is None or t.split_risks is None for t in tested):
