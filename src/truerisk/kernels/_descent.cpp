@@ -1,54 +1,182 @@
-// The elastic net by coordinate descent on X'X, with scikit-learn's order, screening and stop.
-// Called by descent.py, which checks.
+// The elastic net by coordinate descent, with scikit-learn's order, screening and stop: on X'X where X
+// is tall, else on X as scikit-learn itself. Called by descent.py, which checks.
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
+#include <utility>
 #include <vector>
 
 #include "_arrays.hpp"
+#include "_logistic_loops.hpp"
 
 namespace {
 
-#if defined(__x86_64__) && defined(__GNUC__)
-// Four at a time; the answers are the same without.
-__attribute__((target("avx2"))) void add_avx2(double* to, double by, const double* from,
-                                              std::size_t n) {
-    for (std::size_t i = 0; i < n; ++i) to[i] += by * from[i];
-}
-#endif
+using logistic::add;
+using logistic::dot;
+using logistic::HAS_AVX2;
+using logistic::Lane;
 
-void add_times(double* to, double by, const double* from, std::size_t n) {
-#if defined(__x86_64__) && defined(__GNUC__)
-    if (__builtin_cpu_supports("avx2")) return add_avx2(to, by, from, n);
-#endif
-    for (std::size_t i = 0; i < n; ++i) to[i] += by * from[i];
-}
-
+constexpr std::size_t SOME = 4;      // columns that are gone through at once
 constexpr double ROUNDING = 1e-12;  // of a sum's terms: how far its rounding is allowed to grow
 
-// |y - Xw|^2 / 2 + lasso |w|_1 + ridge |w|^2 / 2, from w = 0.
-struct Descent {
-    const std::size_t p;
-    const double *const gram, *const right;  // X'X and X'y
-    const double square, lasso, ridge;       // y'y and the penalties
-    double* const w;
-    std::vector<double> product, gradient;  // X'Xw and X'(y - Xw) - ridge w
-    std::vector<std::size_t> active;
-    double gap = 0.0, steepest = 0.0;                 // primal less dual; largest of the gradient
-    double gap_may_move = 0.0, gradient_may_move = 0.0;  // by rounding
-    bool sure = true;
+// r -= x by of some columns that have moved; then the products of the next ones with r
+LOGISTIC_INLINE void next_any(const double* const* moved, const double* by, const double* const* next,
+                              double* r, std::size_t n, double* products) {
+    const double *x[SOME], *z[SOME];  // copies, which no store changes
+    Lane sums[SOME], step[SOME];
+    for (std::size_t k = 0; k < SOME; ++k) {
+        x[k] = moved[k];
+        z[k] = next[k];
+        sums[k] = Lane{};
+        step[k] = Lane{} + by[k];
+    }
+    for (std::size_t i = 0; i < n; i += logistic::WIDTH) {
+        LOGISTIC_LOAD(c, r + i);
+        for (std::size_t k = 0; k < SOME; ++k) {
+            LOGISTIC_LOAD(a, x[k] + i);
+            c -= step[k] * a;
+        }
+        LOGISTIC_STORE(r + i, c);
+        for (std::size_t k = 0; k < SOME; ++k) {
+            LOGISTIC_LOAD(a, z[k] + i);
+            sums[k] += a * c;
+        }
+    }
+    for (std::size_t k = 0; k < SOME; ++k) products[k] = logistic::sum_of(sums[k]);
+}
 
-    Descent(std::size_t columns, const double* gram_, const double* right_, double square_,
-            double lasso_, double ridge_, double* w_)
-        : p(columns), gram(gram_), right(right_), square(square_), lasso(lasso_), ridge(ridge_),
-          w(w_), product(p), gradient(p), active(p) {
-        std::iota(active.begin(), active.end(), std::size_t{0});
+LOGISTIC_LOOP(void, next,
+              (const double* const* moved, const double* by, const double* const* next_, double* r,
+               std::size_t n, double* products),
+              (moved, by, next_, r, n, products))
+
+// What a descent reads of the rows: X'X (length: columns, filled up) and X'y.
+struct Products {
+    static constexpr std::size_t AT_ONCE = 1;
+
+    const std::size_t p, length;
+    const double *const gram, *const right;
+    const double square;          // y'y
+    std::vector<double> product;  // X'Xw
+
+    double norm(std::size_t j) const { return gram[j * length + j]; }
+    double left(std::size_t j) const { return right[j] - product[j]; }  // X'(y - Xw)
+    void arrange(const std::vector<std::size_t>&) {}
+    void begin(const std::size_t* block, std::size_t, double* products) { *products = left(*block); }
+    double cross(std::size_t, std::size_t) const { return 0.0; }
+    void settle() {}
+
+    void move(const std::size_t* block, const double* by, std::size_t) {
+        if (*by != 0.0) add(product.data(), gram + *block * length, *by, length);
     }
 
-    double norm(std::size_t j) const { return gram[j * p + j]; }
+    // |y - Xw|^2 and (y - Xw)'y
+    std::pair<double, double> squares(const double* w) const {
+        double along = 0.0, fitted = 0.0;
+        for (std::size_t j = 0; j < p; ++j) {
+            along += w[j] * right[j];
+            fitted += w[j] * product[j];
+        }
+        return {square + fitted - 2.0 * along, square - along};
+    }
+};
+
+// The same of the rows themselves: X by columns (length: rows, filled up with zeros; a column of zeros
+// comes last), y and y - Xw. The products of some columns are taken at once: what a move of one does to
+// those after it is known from the products of the columns with each other.
+struct Rows {
+    static constexpr std::size_t AT_ONCE = SOME;
+
+    const std::size_t p, length;
+    const double *const columns, *const y;
+    const double square;
+    std::vector<double> residual, norms;
+    std::vector<double> crossed;  // products of active columns with those shortly before them
+    const double* moved[SOME];    // columns whose move waits until y - Xw is read again
+    double by[SOME];
+
+    Rows(std::size_t width, std::size_t rows, const double* cells, const double* targets, double size)
+        : p(width), length(rows), columns(cells), y(targets), square(size),
+          residual(targets, targets + rows) {
+        for (std::size_t j = 0; j < p; ++j) norms.push_back(dot(column(j), column(j), length));
+        stand(nullptr, nullptr, 0);
+    }
+
+    const double* column(std::size_t j) const { return columns + j * length; }
+    double norm(std::size_t j) const { return norms[j]; }
+    double left(std::size_t j) const { return dot(column(j), residual.data(), length); }
+    double cross(std::size_t place, std::size_t k) const { return crossed[place * SOME + k]; }
+
+    void arrange(const std::vector<std::size_t>& active) {
+        crossed.resize(active.size() * SOME);
+        for (std::size_t a = 0; a < active.size(); ++a) {
+            for (std::size_t b = a - a % SOME; b < a; ++b)
+                crossed[a * SOME + b % SOME] = dot(column(active[a]), column(active[b]), length);
+        }
+    }
+
+    void begin(const std::size_t* block, std::size_t some, double* products) {
+        const double* to[SOME];
+        for (std::size_t k = 0; k < SOME; ++k) to[k] = column(k < some ? block[k] : p);
+        next(moved, by, to, residual.data(), length, products);
+        stand(nullptr, nullptr, 0);
+    }
+
+    void move(const std::size_t* block, const double* step, std::size_t some) {
+        settle();
+        stand(block, step, some);
+    }
+
+    void settle() {
+        for (std::size_t k = 0; k < SOME; ++k) {
+            if (by[k] != 0.0) add(residual.data(), moved[k], -by[k], length);
+        }
+        stand(nullptr, nullptr, 0);
+    }
+
+    std::pair<double, double> squares(const double*) const {
+        const double* const r = residual.data();
+        return {dot(r, r, length), dot(r, y, length)};
+    }
+
+private:
+    void stand(const std::size_t* block, const double* step, std::size_t some) {
+        for (std::size_t k = 0; k < SOME; ++k) {
+            moved[k] = column(k < some ? block[k] : p);
+            by[k] = k < some ? step[k] : 0.0;
+        }
+    }
+};
+
+// |y - Xw|^2 / 2 + lasso |w|_1 + ridge |w|^2 / 2, from w = 0.
+template <typename Sides>
+struct Descent {
+    Sides sides;
+    const std::size_t p;
+    const double square, lasso, ridge;  // y'y and the penalties
+    double* const w;
+    std::vector<double> gradient;       // X'(y - Xw) - ridge w
+    std::vector<double> inverse, term;  // of the curvature; what the rounding of a step is relative to
+    std::vector<std::size_t> active;
+    double gap = 0.0, steepest = 0.0;                    // primal less dual; largest of the gradient
+    double gap_may_move = 0.0, gradient_may_move = 0.0;  // by rounding
+    double largest = 0.0, farthest = 0.0, terms = 0.0;   // coefficient and step of a pass
+    bool sure = true, arranged = false;
+
+    Descent(const Sides& of, double lasso_, double ridge_, double* w_)
+        : sides(of), p(of.p), square(of.square), lasso(lasso_), ridge(ridge_), w(w_), gradient(p),
+          inverse(p), term(p) {
+        for (std::size_t j = 0; j < p; ++j) {
+            if (norm(j) == 0.0) continue;
+            active.push_back(j);
+            inverse[j] = 1.0 / (norm(j) + ridge);
+            term[j] = std::sqrt(square / norm(j));
+        }
+    }
+
+    double norm(std::size_t j) const { return sides.norm(j); }
 
     // Whether it is; where rounding could say otherwise, the way is sure no longer.
     bool at_most(double value, double bound, double may_move) {
@@ -56,31 +184,25 @@ struct Descent {
         return value <= bound;
     }
 
-    void set(std::size_t j, double to) {
-        add_times(product.data(), to - w[j], gram + j * p, p);
-        w[j] = to;
-    }
-
     bool has_closed(double tolerance) {
-        double first = 0.0, second = 0.0, along = 0.0, fitted = 0.0, longest = 0.0;
-        double terms = std::sqrt(square);
+        double first = 0.0, second = 0.0, longest = 0.0, lengths = std::sqrt(square);
         steepest = 0.0;
+        sides.settle();
         for (std::size_t j = 0; j < p; ++j) {
-            gradient[j] = right[j] - product[j] - ridge * w[j];
+            gradient[j] = sides.left(j) - ridge * w[j];
             steepest = std::max(steepest, std::abs(gradient[j]));
             first += std::abs(w[j]);
             second += w[j] * w[j];
-            along += w[j] * right[j];
-            fitted += w[j] * product[j];
             longest = std::max(longest, norm(j));
-            terms += std::abs(w[j]) * std::sqrt(norm(j));
+            lengths += std::abs(w[j]) * std::sqrt(norm(j));
         }
         const double top = std::max(lasso, steepest), scale = lasso / top;
-        const double squares = square + fitted - 2.0 * along + ridge * second;
-        gap = 0.5 * (1.0 + scale * scale) * squares + lasso * first - scale * (square - along);
-        gradient_may_move = ROUNDING * terms * std::sqrt(longest);
-        gap_may_move = ROUNDING * terms * terms + scale * gradient_may_move / top *
-                                                      std::abs(scale * squares - (square - along));
+        const auto [left, with_y] = sides.squares(w);
+        const double squares = left + ridge * second;
+        gap = 0.5 * (1.0 + scale * scale) * squares + lasso * first - scale * with_y;
+        gradient_may_move = ROUNDING * lengths * std::sqrt(longest);
+        gap_may_move = ROUNDING * lengths * lengths +
+                       scale * gradient_may_move / top * std::abs(scale * squares - with_y);
         return at_most(gap, tolerance * square, gap_may_move);
     }
 
@@ -92,10 +214,44 @@ struct Descent {
             const double unit = lasso / std::sqrt(norm(j) + ridge);
             const double away = (1.0 - std::abs(gradient[j]) / top) * unit;
             const double may_move = 2.0 * gradient_may_move / top * unit + gap_may_move / radius;
-            if (norm(j) > 0.0 && at_most(away, radius, may_move)) active[kept++] = j;
-            else if (w[j] != 0.0) set(j, 0.0);
+            if (at_most(away, radius, may_move)) {
+                active[kept++] = j;
+            } else if (w[j] != 0.0) {
+                const double by = -std::exchange(w[j], 0.0);
+                sides.move(&j, &by, 1);
+            }
         }
+        arranged = arranged && kept == active.size();
         active.resize(kept);
+    }
+
+    // The step along a column, whose product with what is left of y is known.
+    double step(std::size_t j, double left) {
+        const double before = w[j], pull = left + before * norm(j);
+        const double size = std::max(std::abs(pull) - lasso, 0.0) * inverse[j];
+        const double after = std::copysign(size, pull);
+        if (after == 0.0 && before == 0.0) return 0.0;
+        w[j] = after;
+        largest = std::max(largest, size);
+        farthest = std::max(farthest, std::abs(after - before));
+        terms = std::max(terms, term[j]);
+        return after - before;
+    }
+
+    void go_through() {
+        double products[Sides::AT_ONCE], by[Sides::AT_ONCE];
+        largest = farthest = terms = 0.0;
+        if (!std::exchange(arranged, true)) sides.arrange(active);
+        for (std::size_t a = 0; a < active.size(); a += Sides::AT_ONCE) {
+            const std::size_t some = std::min(Sides::AT_ONCE, active.size() - a);
+            sides.begin(&active[a], some, products);
+            for (std::size_t k = 0; k < some; ++k) {
+                double left = products[k];
+                for (std::size_t b = 0; b < k; ++b) left -= by[b] * sides.cross(a + k, b);
+                by[k] = step(active[a + k], left);
+            }
+            sides.move(&active[a], by, some);
+        }
     }
 
     // How often it goes through the columns before it stops; one more than `most`: it does not.
@@ -105,20 +261,9 @@ struct Descent {
             screen();
         }
         for (std::int64_t pass = 1; pass <= most; ++pass) {
-            double largest = 0.0, moved = 0.0, terms = 0.0;
-            for (const std::size_t j : active) {
-                if (norm(j) == 0.0) continue;
-                const double before = w[j], pull = right[j] - product[j] + before * norm(j);
-                const double size = std::max(std::abs(pull) - lasso, 0.0) / (norm(j) + ridge);
-                const double after = std::copysign(size, pull);
-                if (after == 0.0 && before == 0.0) continue;
-                if (after != before) set(j, after);
-                largest = std::max(largest, size);
-                moved = std::max(moved, std::abs(after - before));
-                terms = std::max(terms, std::sqrt(square / norm(j)));
-            }
+            go_through();
             const double may_move = ROUNDING * (terms + largest);
-            if (largest == 0.0 || pass == most || at_most(moved, tolerance * largest, may_move)) {
+            if (largest == 0.0 || pass == most || at_most(farthest, tolerance * largest, may_move)) {
                 if (has_closed(tolerance)) return pass;
                 if (screens) screen();
             }
@@ -127,18 +272,23 @@ struct Descent {
     }
 };
 
-void descend(Input<double, nb::ndim<2>> gram, Input<double, nb::ndim<1>> right,
-             Input<double, nb::ndim<2>> penalties, double square, double tolerance,
+// `table`: X'X, or the columns of X and one of zeros, filled up to a multiple of eight; `with` X'y or y
+void descend(Input<double, nb::ndim<2>> table, Input<double, nb::ndim<1>> with,
+             Input<double, nb::ndim<2>> penalties, bool by_rows, double square, double tolerance,
              std::int64_t most, bool screens, Output<double, nb::ndim<2>> coefficients,
              Output<std::int64_t, nb::ndim<1>> passes, Output<std::uint8_t, nb::ndim<1>> sure) {
-    const std::size_t p = right.shape(0), n = penalties.shape(0);
+    const std::size_t p = coefficients.shape(1), length = table.shape(1);
     nb::gil_scoped_release no_gil;
-    for (std::size_t c = 0; c < n; ++c) {
-        const double* const of = penalties.data() + 2 * c;
-        Descent way(p, gram.data(), right.data(), square, of[0], of[1], coefficients.data() + c * p);
-        passes.data()[c] = way.passes(tolerance, most, screens);
-        sure.data()[c] = way.sure;
-    }
+    const auto each = [&](const auto& sides) {
+        for (std::size_t c = 0; c < penalties.shape(0); ++c) {
+            const double* const of = penalties.data() + 2 * c;
+            Descent way(sides, of[0], of[1], coefficients.data() + c * p);
+            passes.data()[c] = way.passes(tolerance, most, screens);
+            sure.data()[c] = way.sure;
+        }
+    };
+    if (by_rows) return each(Rows(p, length, table.data(), with.data(), square));
+    each(Products{p, length, table.data(), with.data(), square, std::vector<double>(length)});
 }
 
 }  // namespace

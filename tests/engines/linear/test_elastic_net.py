@@ -76,13 +76,13 @@ def prefixed(params, prefix):
     return {prefix + name: value for name, value in params.items()}
 
 
-@pytest.mark.parametrize("shape", [(442, 10), (60, 90), (2000, 20)])
+@pytest.mark.parametrize("shape", [(442, 10), (60, 90), (2000, 20), (30, 700)])
 def test_where_rounding_decides_nothing_no_model_is_fitted(monkeypatch, shape):
     """Ten penalties of five folds: one pass per fold, and no fit of the learner."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=shape)
     y = X[:, :3].sum(axis=1) + rng.normal(size=len(X))
-    grid = {"alpha": np.logspace(-2, 0, 10).tolist()}
+    grid = {"alpha": np.logspace(-1, 0, 10).tolist()}
     with counted(monkeypatch) as seen:
         curve = tr.risk_curve(Lasso(), grid, X, y, method="5-fold")
     assert curve.common.engine == "elastic-net"
@@ -144,7 +144,6 @@ def test_what_it_does_not_serve_it_refuses(model, why):
     assert why in refusal(model)
 
 
-def test_wide_tables_and_several_targets_are_refused():
-    """The product of very many columns would cost more than the fits."""
-    assert "scikit-learn is faster" in refusal(Lasso(), shape=(20, 501))
+def test_several_targets_are_refused():
+    """Lasso fits each by itself, and stops each elsewhere."""
     assert "one number per row" in refusal(Lasso(), y=np.ones((6, 2)))

@@ -1,8 +1,8 @@
-"""The engine of Lasso and ElasticNet: all penalties of a train set from one product of its rows.
+"""The engine of Lasso and ElasticNet: all penalties of a train set by one descent each.
 
-Scikit-learn's coordinate descent is followed pass by pass on X'X, to where it stops: in exact
-arithmetic these are the very steps that it takes on the rows. Where rounding could have it take
-another, scikit-learn itself is asked.
+Scikit-learn's coordinate descent is followed pass by pass, to where it stops: on X'X where rows and
+penalties are many, else on some columns of X at a time. In exact arithmetic these are the very
+steps that it takes. Where rounding could have it take another, scikit-learn itself is asked.
 """
 
 from __future__ import annotations
@@ -30,7 +30,6 @@ from truerisk.kernels.spectral import EPS
 
 __all__ = ["ElasticNets"]
 
-FEW = 500  # columns whose product costs less than the fits, of however few rows
 SAME = 1e-9
 KINDS: dict[str, Any] = {
     **dict.fromkeys(("fit_intercept", "copy_X"), bool | np.bool_),
@@ -72,8 +71,6 @@ class ElasticNets(OnePass):
     def more_refusals(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
         if data.classes is not None or data.y.ndim != 1:
             return "y is not one number per row."
-        if _too_wide(np.shape(data.X)[1], int(plan.least_train_sizes.min())):
-            return "of so many columns and so few rows scikit-learn is faster."
         if way_of_the_installed() is None:
             return "the installed scikit-learn takes other steps than those it follows."
         return negative_weights(data)
@@ -83,8 +80,6 @@ class ElasticNets(OnePass):
     ) -> list[np.ndarray] | None:
         n_given = len(shown.rows) if shown.times is None else int(shown.times.sum())
         setting, y = group.settings[0], shown.y.astype(np.float64)[:, None]
-        if _too_wide(shown.X.shape[1], n_given):  # the steps before have made columns
-            return None
         train = TrainSet.of(shown.X, y, shown.all_weights, n_given, bool(setting["fit_intercept"]))
         if train is None:
             return None
@@ -98,11 +93,6 @@ class ElasticNets(OnePass):
         task.warn_alike(shown.fit, group.candidates[sure & (passes > setting["max_iter"])])
         answers = found @ asked.T + (train.mean_y - found @ train.mean)[:, None]
         return np.split(answers, np.cumsum([len(test) for test in tests])[:-1], axis=1)
-
-
-def _too_wide(n_features: int, n_rows: int) -> bool:
-    """Whether the product X'X costs more than descents on the rows."""
-    return n_features > max(FEW, n_rows // 4)
 
 
 @cache
@@ -140,9 +130,8 @@ def _descended(
     alpha = np.array([float(setting["alpha"]) for setting in settings]) * total
     ratio = np.array([float(setting.get("l1_ratio", 1.0)) for setting in settings])
     return descend(
-        Z.T @ Z,
-        Z.T @ t,
-        float(t @ t),
+        Z,
+        t,
         np.stack([alpha * ratio, alpha * (1 - ratio)], axis=1),
         tolerance=settings[0]["tol"],
         most=settings[0]["max_iter"],
