@@ -39,7 +39,8 @@ SLOW = {
     "test_pages.py",
 }
 """Killed processes, clocks, drawn attacks, pages followed to the letter: minutes of waiting
-that few changes need. `make test` leaves them out, `make test-slow` runs them, `.ci/run` both."""
+that few changes need. `make test` leaves them out, `make test-slow` runs them, `.ci/run` both.
+Long simulations, and checks in worker processes beyond one for each kind, bear the mark alone."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

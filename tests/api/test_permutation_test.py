@@ -25,6 +25,7 @@ def test_something_to_learn_has_a_small_p_value():
     assert found.notes == ()
 
 
+@pytest.mark.slow
 def test_p_values_of_noise_are_uniform():
     """Over data sets without anything to learn no level is exceeded more often than it says."""
     p_values = []

@@ -260,6 +260,7 @@ def test_a_prior_that_is_much_of_the_scatter_says_so():
         assert found.value < pessimistic.value - 0.03
 
 
+@pytest.mark.slow
 def test_a_class_of_the_battery_is_covered():
     """Fixed classes, two features: nominal 95 % are about 93 in the units of the problem.
 

@@ -9,7 +9,7 @@ from sklearn.discriminant_analysis import (
     LinearDiscriminantAnalysis,
     QuadraticDiscriminantAnalysis,
 )
-from sklearn.utils.estimator_checks import estimator_checks_generator
+from tests.support.estimator_checks import estimator_checks
 
 from truerisk.models import LinearDiscriminant, QuadraticDiscriminant
 from truerisk.models.discriminant import divides_by_n, pools_by_n
@@ -19,22 +19,13 @@ SIZES = np.array([9, 14, 8])
 Y = np.repeat([0, 1, 2], SIZES)
 X = RNG.normal(size=(31, 3)) @ np.diag([1, 2, 0.5]) + np.array([[0, 0, 0], [1, 0, 1], [0, 3, 0]])[Y]
 MEANS = np.array([X[k == Y].mean(axis=0) for k in range(3)])
+CHECKED = LinearDiscriminant(), QuadraticDiscriminant(reg_param=0.1)
 SCATTERS = [(X[k == Y] - MEANS[k]).T @ (X[k == Y] - MEANS[k]) for k in range(3)]
-
-
-def its_checks():
-    """All that scikit-learn checks, less array API input, which is not claimed."""
-    for model in (LinearDiscriminant(), QuadraticDiscriminant(reg_param=0.1)):
-        for number, (estimator, check) in enumerate(estimator_checks_generator(model)):
-            name = check.func.__name__
-            if not name.startswith("check_array_api"):
-                label = "-".join([type(model).__name__, name, *map(str, check.keywords.values())])
-                yield pytest.param(estimator, check, id=f"{label}-{number}")
 
 
 # up to scikit-learn 1.7 its quadratic analysis warns of classes with few rows, which a check draws
 @pytest.mark.filterwarnings("ignore:The covariance matrix of class:scipy.linalg.LinAlgWarning")
-@pytest.mark.parametrize(("estimator", "check"), list(its_checks()))
+@pytest.mark.parametrize(("estimator", "check"), list(estimator_checks(*CHECKED)))
 def test_they_keep_the_contract_of_scikit_learn(estimator, check) -> None:
     """All of scikit-learn's estimator checks pass, as for the classes they extend."""
     check(estimator)

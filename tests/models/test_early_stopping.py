@@ -10,8 +10,8 @@ from sklearn.ensemble import (
     HistGradientBoostingRegressor,
 )
 from sklearn.linear_model import LogisticRegression
-from sklearn.utils.estimator_checks import estimator_checks_generator
 from sklearn.utils.validation import has_fit_parameter
+from tests.support.estimator_checks import estimator_checks
 
 import truerisk as tr
 from truerisk.models.early_stopping import EarlyStopping
@@ -21,25 +21,17 @@ TAKES_ROWS = has_fit_parameter(BOOSTER, "X_val")  # from scikit-learn 1.7 on
 ended = pytest.mark.skipif(not TAKES_ROWS, reason="scikit-learn < 1.7 takes no X_val")
 X, CODES = tr.datasets.make_simple(150, random_state=0)
 Y = np.where(CODES == 1, "sick", "healthy")
-
-
-def its_checks():
-    """Scikit-learn's checks, of a classifier and of a regressor."""
-    small = {"max_iter": 40, "min_samples_leaf": 2, "random_state": 0}
-    for kind in (HistGradientBoostingClassifier, HistGradientBoostingRegressor):
-        model = EarlyStopping(kind(**small), random_state=0)
-        for number, (estimator, check) in enumerate(estimator_checks_generator(model)):
-            name = check.func.__name__
-            # a weight of 2 is no second row where rows are drawn
-            if name not in (
-                "check_array_api_input",
-                "check_sample_weight_equivalence_on_dense_data",
-            ):
-                yield pytest.param(estimator, check, id=f"{kind.__name__}-{name}-{number}")
+SMALL = {"max_iter": 40, "min_samples_leaf": 2, "random_state": 0}
+CHECKED = [
+    EarlyStopping(kind(**SMALL), random_state=0)
+    for kind in (HistGradientBoostingClassifier, HistGradientBoostingRegressor)
+]
+# a weight of 2 is no second row where rows are drawn
+WEIGHTED = {"check_sample_weight_equivalence_on_dense_data"}
 
 
 @ended
-@pytest.mark.parametrize(("estimator", "check"), list(its_checks()))
+@pytest.mark.parametrize(("estimator", "check"), list(estimator_checks(*CHECKED, without=WEIGHTED)))
 def test_it_keeps_the_contract_of_scikit_learn(estimator, check) -> None:
     """Scikit-learn's estimator checks pass."""
     check(estimator)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.utils.estimator_checks import estimator_checks_generator
+from tests.support.estimator_checks import estimator_checks
 
 from truerisk.models import FisherClassifier
 
@@ -15,21 +15,12 @@ RNG = np.random.default_rng(2)
 Y = np.repeat([0, 1, 2], [12, 20, 9])
 X = RNG.normal(size=(41, 3)) + np.array([[0, 0, 0], [2, 0, 1], [0, 3, 0]])[Y]
 TWO = Y < 2
+CHECKED = FisherClassifier("balanced")
 
 
-def its_checks():
-    """All that scikit-learn checks, less array API input, which is not claimed."""
-    for model in (FisherClassifier(), FisherClassifier("balanced")):
-        for number, (estimator, check) in enumerate(estimator_checks_generator(model)):
-            name = check.func.__name__
-            if not name.startswith("check_array_api"):
-                label = "-".join([model.threshold, name, *map(str, check.keywords.values())])
-                yield pytest.param(estimator, check, id=f"{label}-{number}")
-
-
-@pytest.mark.parametrize(("estimator", "check"), list(its_checks()))
+@pytest.mark.parametrize(("estimator", "check"), list(estimator_checks(CHECKED)))
 def test_it_keeps_the_contract_of_scikit_learn(estimator, check) -> None:
-    """All of scikit-learn's estimator checks pass, with either threshold."""
+    """All of scikit-learn's estimator checks pass."""
     check(estimator)
 
 

@@ -13,24 +13,16 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import estimator_checks_generator
 from sklearn.utils.multiclass import check_classification_targets
 from tests.models.test_logistic_path_solutions import GX, GY, problem
+from tests.support.estimator_checks import estimator_checks
 
 from truerisk.models import LogisticPath
 
-
-def its_checks():
-    """All that scikit-learn checks, less array API input, which is not claimed."""
-    model = LogisticPath(0.5, at=0.01, n_lambdas=12)
-    for number, (estimator, check) in enumerate(estimator_checks_generator(model)):
-        name = check.func.__name__
-        if name != "check_array_api_input":
-            named = [name, *map(str, check.keywords.values()), str(number)]
-            yield pytest.param(estimator, check, id="-".join(named))
+CHECKED = LogisticPath(0.5, at=0.01, n_lambdas=12)
 
 
-@pytest.mark.parametrize(("estimator", "check"), list(its_checks()))
+@pytest.mark.parametrize(("estimator", "check"), list(estimator_checks(CHECKED)))
 def test_it_keeps_the_contract_of_scikit_learn(estimator, check) -> None:
     """All of scikit-learn's estimator checks pass, for an elastic net."""
     check(estimator)

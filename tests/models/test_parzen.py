@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import multivariate_normal
 from sklearn.base import clone
 from sklearn.neighbors import KernelDensity
-from sklearn.utils.estimator_checks import estimator_checks_generator
+from tests.support.estimator_checks import estimator_checks
 
 from truerisk.models import ParzenClassifier
 
@@ -18,19 +18,10 @@ X = RNG.normal(size=(30, 2)) + np.array([[0, 0], [1.5, 0], [0, 2]])[np.repeat(ra
 ORDER = RNG.permutation(30)
 X, Y = X[ORDER], Y[ORDER]
 FAR = X * 1.7 + 0.3
+CHECKED = ParzenClassifier("maximum-likelihood", per_class=True, kernel="epanechnikov")
 
 
-def its_checks():
-    """All that scikit-learn checks, less array API input, which is not claimed."""
-    model = ParzenClassifier("maximum-likelihood", per_class=True, kernel="epanechnikov")
-    for number, (estimator, check) in enumerate(estimator_checks_generator(model)):
-        name = check.func.__name__
-        if name != "check_array_api_input":
-            named = [name, *map(str, check.keywords.values()), str(number)]
-            yield pytest.param(estimator, check, id="-".join(named))
-
-
-@pytest.mark.parametrize(("estimator", "check"), list(its_checks()))
+@pytest.mark.parametrize(("estimator", "check"), list(estimator_checks(CHECKED)))
 def test_it_keeps_the_contract_of_scikit_learn(estimator, check) -> None:
     """All of scikit-learn's estimator checks pass; kernels and widths are compared below."""
     check(estimator)

@@ -15,9 +15,7 @@ from sklearn.model_selection import (
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
-from sklearn.svm import LinearSVC
-from sklearn.utils.estimator_checks import estimator_checks_generator
+from tests.support.estimator_checks import estimator_checks
 
 import truerisk as tr
 from truerisk.core.errors import BadData, Refusal
@@ -26,27 +24,13 @@ from truerisk.models.threshold import ThresholdClassifier
 X, CODES = tr.datasets.make_simple(120, random_state=0)
 Y = np.where(CODES == 1, "sick", "healthy")
 FOLDS = StratifiedKFold(4, shuffle=True, random_state=3)
+CHECKED = ThresholdClassifier(LogisticRegression(), cost=(1, 2), cv=2, random_state=0)
 
 
-CHECKED = (  # with probabilities, and with decision values behind a step
-    ThresholdClassifier(LogisticRegression(), cv=2, random_state=0),
-    ThresholdClassifier(make_pipeline(StandardScaler(), LinearSVC()), cost=(1, 2), cv=2),
-)
-
-
-def its_checks():
-    """All that scikit-learn checks but array API input, which is not claimed."""
-    for place, model in enumerate(CHECKED):
-        for number, (estimator, check) in enumerate(estimator_checks_generator(model)):
-            name = check.func.__name__
-            if name != "check_array_api_input":
-                yield pytest.param(estimator, check, id=f"{place}-{name}-{number}")
-
-
-@pytest.mark.parametrize(("estimator", "check"), list(its_checks()))
+@pytest.mark.parametrize(("estimator", "check"), list(estimator_checks(CHECKED)))
 @pytest.mark.filterwarnings("ignore:The least populated class")
 def test_it_keeps_the_contract_of_scikit_learn(estimator, check) -> None:
-    """Scikit-learn's estimator checks pass, whatever classifier is inside."""
+    """Scikit-learn's estimator checks pass."""
     check(estimator)
 
 

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import matplotlib as mpl
-
-mpl.use("Agg")
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -31,13 +27,6 @@ def folded():
     """The same with folds, after which errors can be counted."""
     asked = {"methods": ["3-fold", "loo"], "outer": "4-fold", "learning_curve": "cheap"}
     return tr.assess(LEARNERS, X, Y, **asked)
-
-
-@pytest.fixture(autouse=True)
-def closed():
-    """No figure outlives its test."""
-    yield
-    plt.close("all")
 
 
 def points(ax, label):
@@ -68,7 +57,6 @@ def test_every_plot_returns_its_axes(found, folded, tmp_path):
         for kind in ("svg", "png"):
             ax.figure.savefig(tmp_path / f"{name}.{kind}")
             assert (tmp_path / f"{name}.{kind}").stat().st_size > 1000
-        plt.close(ax.figure)
 
 
 def test_what_is_not_there_is_refused_with_the_reason():

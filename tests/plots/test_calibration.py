@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import matplotlib as mpl
-
-mpl.use("Agg")
-
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -21,7 +17,6 @@ def test_points_are_the_bins():
     np.testing.assert_array_equal(line.get_xdata(), FOUND.predicted)
     np.testing.assert_array_equal(line.get_ydata(), FOUND.observed)
     assert ax.containers[0].has_yerr
-    plt.close("all")
 
 
 def test_several_are_drawn_by_name():
@@ -31,4 +26,3 @@ def test_several_are_drawn_by_name():
     assert FOUND.plot(ax=ax, label="a", others={"b": bare}) is ax
     assert [t.get_text()[0] for t in ax.get_legend().get_texts()] == ["a", "b"]
     assert not ax.containers[1].has_yerr
-    plt.close("all")

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import matplotlib as mpl
 import numpy as np
 from tests.support.demsar import C45, METHODS
 
 import truerisk as tr
-
-mpl.use("Agg")
 
 
 def test_ranks_and_bars_are_those_of_the_comparison():
@@ -24,4 +21,3 @@ def test_ranks_and_bars_are_those_of_the_comparison():
     ends = [[min(ranks[m] for m in group), max(ranks[m] for m in group)] for group in found.alike]
     assert [list(bar.get_xdata()) for bar in bars] == ends
     assert "critical difference 1.63" in ax.get_xlabel()
-    mpl.pyplot.close(ax.figure)

@@ -1,10 +1,5 @@
 """Risk curves are drawn as they are."""
 
-import matplotlib as mpl
-
-mpl.use("Agg")
-
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
@@ -13,13 +8,6 @@ from sklearn.neighbors import KNeighborsClassifier
 import truerisk as tr
 from truerisk.core.errors import BadData
 from truerisk.plots.curve import draw_curves
-
-
-@pytest.fixture
-def axes():
-    _, ax = plt.subplots()
-    yield ax
-    plt.close("all")
 
 
 def curve_of(grid, model=None, **options):
@@ -66,7 +54,6 @@ def test_without_axes_a_figure_is_made():
     """plot() makes its own figure and returns the axes."""
     ax = curve_of({"n_neighbors": [1, 3]}).plot(label="mine")
     assert ax.get_legend_handles_labels()[1] == ["mine"]
-    plt.close("all")
 
 
 def test_criteria_are_drawn_together(axes):

@@ -1,10 +1,5 @@
 """A map shows where the rows of a split lie: every row once, in the part that it plays."""
 
-import matplotlib as mpl
-
-mpl.use("Agg")
-
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
@@ -16,13 +11,6 @@ from truerisk.core.table.data import Data
 X, Y = tr.datasets.make_field(90, random_state=0)
 PLACES = X[:, :2]
 BUFFERED = tr.methods.Buffered(0.1, k=4)
-
-
-@pytest.fixture
-def axes():
-    _, ax = plt.subplots()
-    yield ax
-    plt.close("all")
 
 
 def drawn(axes) -> dict[str, set]:

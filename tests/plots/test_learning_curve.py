@@ -1,10 +1,5 @@
 """A learning curve is drawn as it is: the risks, the law, its band, and where it is carried on."""
 
-import matplotlib as mpl
-
-mpl.use("Agg")
-
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from sklearn.naive_bayes import GaussianNB
@@ -13,13 +8,6 @@ import truerisk as tr
 from truerisk.core.errors import BadArgument
 
 X, Y = tr.datasets.make_difficult(100, random_state=0)
-
-
-@pytest.fixture
-def axes():
-    _, ax = plt.subplots()
-    yield ax
-    plt.close("all")
 
 
 @pytest.fixture(scope="module")

@@ -1,10 +1,5 @@
 """The risk over time is drawn as it is: its stretches, their band, and the line of the trend."""
 
-import matplotlib as mpl
-
-mpl.use("Agg")
-
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -13,13 +8,6 @@ import truerisk as tr
 
 LOAD = tr.datasets.make_daily_load
 X, Y = LOAD(730, random_state=1)
-
-
-@pytest.fixture
-def axes():
-    _, ax = plt.subplots()
-    yield ax
-    plt.close("all")
 
 
 def found(time, **options):
@@ -68,7 +56,6 @@ def test_without_a_test_there_is_no_line():
     assert course.p_value is None
     ax = course.plot()
     assert len(ax.lines) == 1
-    plt.close("all")
 
 
 def test_four_years_of_dates_have_ticks_without_a_warning():
@@ -78,4 +65,3 @@ def test_four_years_of_dates_have_ticks_without_a_warning():
     ax = found(wide).plot()
     ax.figure.canvas.draw()
     assert 2 <= len(ax.get_xticks()) <= 9
-    plt.close("all")

@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-import matplotlib as mpl
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
 from truerisk.core.errors import BadData
 from truerisk.models import LogisticPath
 
-mpl.use("Agg")
-
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 5))
 Y = (X[:, 0] - X[:, 3] + RNG.normal(size=60) > 0).astype(int)
-
-
-@pytest.fixture(autouse=True)
-def _no_figures_left():
-    yield
-    plt.close("all")
 
 
 def test_each_coefficient_has_its_line():

@@ -1,21 +1,9 @@
 """Posterior densities are drawn as they are, and say what they are of."""
 
-import matplotlib as mpl
-
-mpl.use("Agg")
-
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
 from truerisk.core.statistics.error_posterior import ErrorPosterior
-
-
-@pytest.fixture
-def axes():
-    _, ax = plt.subplots()
-    yield ax
-    plt.close("all")
 
 
 def test_the_line_is_the_density(axes):

@@ -1,10 +1,5 @@
 """ROC and precision-recall curves are drawn as the values they are."""
 
-import matplotlib as mpl
-
-mpl.use("Agg")
-
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
@@ -13,13 +8,6 @@ from truerisk.plots.roc import draw_precision_recall
 
 Y = np.tile([0, 1], 20)
 SCORES = np.round(Y + np.random.default_rng(0).normal(size=40), 1)
-
-
-@pytest.fixture
-def axes():
-    _, ax = plt.subplots()
-    yield ax
-    plt.close("all")
 
 
 def test_the_line_goes_through_every_point(axes):

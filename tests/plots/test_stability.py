@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import matplotlib as mpl
 import numpy as np
 
 from truerisk.validation.prediction_stability import PredictionStability
 from truerisk.validation.stability import FeatureStability
 
-mpl.use("Agg")
 RNG = np.random.default_rng(0)
 GIVEN = RNG.uniform(size=80)
 OTHERS = np.clip(GIVEN + 0.1 * RNG.standard_normal((6, 80)), 0, 1)
@@ -23,7 +21,6 @@ def test_every_further_prediction_is_drawn():
     low, high = (line.get_ydata() for line in ax.get_lines()[1:3])
     assert (low < high).all()
     assert sum(list(line.get_xdata()) == [0.5, 0.5] for line in ax.get_lines()) == 1
-    mpl.pyplot.close(ax.figure)
 
 
 def test_numbers_have_no_threshold():
@@ -32,7 +29,6 @@ def test_numbers_have_no_threshold():
     diagonal = ax.get_lines()[-1]
     assert list(diagonal.get_xdata()) == [9 * GIVEN.min(), 9 * GIVEN.max()]
     assert ax.get_xlabel() == "prediction"
-    mpl.pyplot.close(ax.figure)
 
 
 def test_features_stand_by_their_share():
@@ -44,4 +40,3 @@ def test_features_stand_by_their_share():
     assert len(widths) == 20
     assert widths == sorted(widths, reverse=True)
     assert f"{found.index:.4f}" in ax.get_title()
-    mpl.pyplot.close(ax.figure)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import matplotlib as mpl
 import pytest
 
 from truerisk.core.errors import BadData, UnknownName
 from truerisk.study.results import StudyResults
-
-mpl.use("Agg")
 
 
 def results(**more):
@@ -30,7 +27,6 @@ def test_one_line_per_method(what):
     ax = results().plot(what)
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["loo", "nested"]
     assert ax.get_lines()[0].get_xdata().tolist() == [30, 50]
-    mpl.pyplot.close(ax.figure)
 
 
 def test_what_is_not_there_is_not_drawn():

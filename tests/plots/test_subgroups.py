@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import matplotlib as mpl
 import numpy as np
 import pytest
 
 from truerisk.core.interval import Interval
 from truerisk.validation.subgroups import Subgroup, SubgroupRisk, SubgroupRisks, Subgroups
-
-mpl.use("Agg")
 
 WHOLE = SubgroupRisk(Subgroup("", "all rows", 90, 40), 0.2, 0.05, Interval(0.1, 0.3, "logit-cv"))
 LEVELS = (
@@ -43,7 +40,6 @@ def test_values_intervals_and_shrunken_values_stand_in_their_lines(perfect):
     bars = [list(line.get_xdata()) for line in ax.get_lines() if line.get_marker() == "|"]
     assert bars == [[one.interval.low, one.interval.high] for one in own]
     assert ("larger" if perfect else "lower") in ax.get_xlabel()
-    mpl.pyplot.close(ax.figure)
 
 
 def test_small_levels_say_why():
@@ -52,4 +48,3 @@ def test_small_levels_say_why():
     assert [text.get_text() for text in ax.texts] == ["5 rows: at least 10 are needed."]
     assert [text.get_text() for text in ax.get_yticklabels()][-1] == "site = c (5)"
     assert np.diff(ax.get_ylim()) < 0
-    mpl.pyplot.close(ax.figure)

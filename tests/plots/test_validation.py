@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import matplotlib as mpl
-
-mpl.use("Agg")
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -33,7 +29,6 @@ def test_the_calibration_curve_is_held_out_apparent_and_corrected(found):
         np.testing.assert_array_equal(line.get_ydata(), values)
     assert len(ax.lines) == 4
     assert len(ax.collections) == 1
-    plt.close("all")
 
 
 def test_the_decision_curve_stands_beside_all_and_nobody(found):
@@ -43,7 +38,6 @@ def test_the_decision_curve_stands_beside_all_and_nobody(found):
     assert len(ax.lines) == 4
     assert len(ax.collections) == 2
     np.testing.assert_array_equal(ax.lines[2].get_ydata(), found.net_benefit.treat_all)
-    plt.close("all")
 
 
 def test_nothing_is_drawn_of_what_is_not_there():
@@ -51,4 +45,3 @@ def test_nothing_is_drawn_of_what_is_not_there():
     bare = tr.validate(GaussianNB(), X, Y, replicates=0)
     assert len(bare.calibration.plot().lines) == 3
     assert len(bare.net_benefit.plot().lines) == 3
-    plt.close("all")

@@ -53,6 +53,10 @@ FAMILIES = {
     "interval": [Family.of(IntervalClassifier(), {"k": [1, 2, 4]})],
 }
 TESTS = Path(__file__).parent.parent
+# Checks that begin worker processes: one method for each kind of plan, the others with what waits.
+ELSEWHERE = {"same_result_in_another_process", "same_result_on_any_executor"}
+KINDS = {"4-fold", "pairs (5-fold)", "holdout", "loo", "complete", "oob", ".632+ (B=8)"}
+KINDS |= {"swapping", "bee", "aic", "racing (10-fold)", "nested (loo, inner 4-fold)"}
 
 
 def case_of(word):
@@ -66,11 +70,16 @@ def case_of(word):
     return replace(case, data=replace(case.data, block=places))
 
 
-METHOD_CHECKS = [
-    pytest.param(check, id=f"{as_method(given).word}-{check}")
-    for given in [*WORDS, *GIVEN]
-    for check in method_checks(as_method(given), case_of(as_method(given).word))
-]
+def checks_of(method):
+    """All checks of a method, by its word."""
+    for check in method_checks(method, case_of(method.word)):
+        waits = check.name in ELSEWHERE and method.word not in KINDS
+        marks = pytest.mark.slow if waits else ()
+        yield pytest.param(check, id=f"{method.word}-{check}", marks=marks)
+
+
+METHODS = [as_method(given) for given in [*WORDS, *GIVEN]]
+METHOD_CHECKS = [check for method in METHODS for check in checks_of(method)]
 ENGINE_CHECKS = [
     pytest.param(check, id=f"{word}-{check}")
     for word, families in FAMILIES.items()
@@ -83,6 +92,11 @@ def runs_the_kit(word):
     place = Path(*engines.registry[word].module.split(".")[1:])
     text = (TESTS / place.with_name(f"test_{place.name}.py")).read_text("utf-8")
     return re.search(r"import .*\bkit\b|\bkit,$|\bengine_checks\(", text, re.MULTILINE) is not None
+
+
+def test_the_kinds_of_plans_are_of_methods_here():
+    """A word that has changed would leave its kind out of what every change runs."""
+    assert {method.word for method in METHODS} >= KINDS
 
 
 @pytest.mark.parametrize("word", engines.names())

@@ -290,7 +290,8 @@ def test_a_double_passes_the_other_checks(double):
     others = [name for name in WORDS if name != double.breaks and name not in double.also]
     assert len(others) > len(WORDS) / 2
     for name in others:
-        checks_of(double())[name]()
+        if name != "same_answers_on_any_executor" or double in DOUBLES[::5]:  # which begins workers
+            checks_of(double())[name]()
 
 
 @pytest.mark.parametrize("error", ["raise", "warn"])
@@ -324,7 +325,6 @@ def test_one_error_names_every_failing_check():
     assert "values are int64, not int8." in str(caught.value)
 
 
-@pytest.mark.parametrize("check", engine_checks(Generic(), FAMILY, examples=1))
-def test_every_check_says_what_it_establishes(check):
+def test_every_check_says_what_it_establishes():
     """The docstring of a check is a sentence."""
-    assert check.fact.endswith(".")
+    assert all(check.fact.endswith(".") for check in engine_checks(Generic(), FAMILY))

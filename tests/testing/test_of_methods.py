@@ -17,6 +17,8 @@ from truerisk.testing import NotConforming, check_method, method_checks
 
 SOUND = KFold(4)
 WORDS = [check.name for check in method_checks(SOUND)]
+# Each begins worker processes: a few doubles are enough to see that faults of others pass them.
+ELSEWHERE = {"same_result_in_another_process", "same_result_on_any_executor"}
 
 
 @dataclass(frozen=True)
@@ -218,7 +220,8 @@ def test_a_double_passes_the_other_checks(double):
     others = [name for name in WORDS if name != double.breaks and name not in double.also]
     assert len(others) > len(WORDS) / 2
     for name in others:
-        run(double, name)
+        if name not in ELSEWHERE or double in DOUBLES[::5]:
+            run(double, name)
 
 
 @pytest.mark.parametrize("double", [double for double in DOUBLES if double.also])
@@ -246,8 +249,6 @@ def test_one_error_names_every_failing_check():
     assert "X was written to." in text
 
 
-@pytest.mark.parametrize("check", method_checks(SOUND))
-def test_every_check_says_what_it_establishes(check):
-    """The docstring of a check is a sentence, and `check_method` runs without an error."""
-    assert check.fact.endswith(".")
-    check()
+def test_every_check_says_what_it_establishes():
+    """The docstring of a check is a sentence (that this method passes, its conformance says)."""
+    assert all(check.fact.endswith(".") for check in method_checks(SOUND))

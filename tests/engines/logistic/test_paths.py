@@ -230,18 +230,3 @@ def test_paths_that_do_not_converge_are_said():
     with pytest.warns(ConvergenceWarning, match="did not converge"):
         curve = tr.risk_curve(model, {"at": [3, 19]}, data.X, data.y, method="3-fold")
     assert curve[0].engine == "logistic-path"
-
-
-def test_a_whole_search_chooses_the_same_penalty():
-    """HonestSearchCV along the path: the same choices, risks and losses by either engine."""
-    data = data_of(60, 8)
-    pipe = make_pipeline(StandardScaler(), LogisticPath(n_lambdas=15, standardize=False))
-    found = []
-    for model, name in ((LogisticPath(n_lambdas=15), "at"), (pipe, "logisticpath__at")):
-        for engine in ("logistic-path", "generic"):
-            search = tr.HonestSearchCV(
-                model, {name: list(range(15))}, select_by="4-fold", outer="3-fold", engine=engine
-            ).fit(data.X, data.y)
-            found.append((search.best_index_, search.risk_.value, search.best_score_))
-    assert found[0] == found[1]
-    assert found[2] == found[3]

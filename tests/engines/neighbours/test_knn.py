@@ -178,19 +178,6 @@ def test_several_targets_are_served():
     same(family, data, tr.methods.KFold(5).plan(data, Streams(0)), "value")
 
 
-def test_a_whole_search_gives_the_generic_numbers():
-    """HonestSearchCV finds the same risk, choices and per-row losses on either engine."""
-    X, y = tr.datasets.make_simple(60, random_state=0)
-    found = [
-        tr.HonestSearchCV(KNeighborsClassifier(), {"n_neighbors": KS}, engine=engine).fit(X, y)
-        for engine in (NearestNeighbours(), "generic")
-    ]
-    assert [s.risk_.engine for s in found] == ["knn", "generic"]
-    assert found[0].best_params_ == found[1].best_params_
-    assert [f.params for f in found[0].outer_] == [f.params for f in found[1].outer_]
-    np.testing.assert_array_equal(found[0].risk_.losses, found[1].risk_.losses)
-
-
 class Other(KNeighborsClassifier):
     """A subclass may do anything."""
 

@@ -31,7 +31,6 @@ from tests.support.fitted_once import fitted_once
 
 import truerisk as tr
 from truerisk.core.contracts import Request, RunOptions, Streams
-from truerisk.core.errors import FitFailed
 from truerisk.core.family import Family
 from truerisk.core.table.data import Data
 from truerisk.engines.generic import Generic
@@ -264,11 +263,3 @@ def test_a_monitor_is_refused() -> None:
     plan = as_method("3-fold").plan(data, Streams(0))
     family = Family.of(GradientBoostingRegressor())
     assert "monitor" in str(Ensembles().refuse(family, data, plan, Request("value")))
-
-
-def test_a_failing_fit_is_named() -> None:
-    """With the split and the parameters, as the generic engine names it."""
-    model = RandomForestRegressor(criterion="poisson")
-    for engine in ("ensemble", "generic"):
-        with pytest.raises(FitFailed, match=r"n_estimators=4.*fit 0 of 3.*negative"):
-            tr.risk_curve(model, {"n_estimators": [4]}, X, NUMBERS, method="3-fold", engine=engine)

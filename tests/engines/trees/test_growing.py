@@ -129,27 +129,6 @@ def test_other_numbers_are_scikit_learns(y) -> None:
     assert builder(Family.of(DecisionTreeRegressor()), data, response="value") is None
 
 
-@pytest.mark.parametrize("method", ["nested", ".632", "loo"])
-def test_estimates_are_the_generic_ones(method) -> None:
-    """A whole risk curve, tuned inside, is the same by both engines."""
-    grid = {"ccp_alpha": ALPHAS, "max_depth": [2, None]}
-    ours, theirs = (
-        tr.risk_curve(
-            DecisionTreeClassifier(),
-            grid,
-            X,
-            CLASSES,
-            method=METHODS[method],
-            engine=engine,
-            random_state=1,
-        )
-        for engine in ("tree", "generic")
-    )
-    assert ours.values.tolist() == theirs.values.tolist()
-    if method == "nested":
-        assert ours.procedure.value == theirs.procedure.value
-
-
 def forbidden(*_, **__):
     raise AssertionError("scikit-learn fitted a tree.")
 

@@ -21,7 +21,7 @@ from tests.support.fitted_once import fitted_once
 
 import truerisk as tr
 from truerisk.core.contracts import Request, RunOptions, Streams
-from truerisk.core.errors import FitFailed, Refusal
+from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
 from truerisk.core.progress import listen
 from truerisk.core.table.data import Data
@@ -93,7 +93,7 @@ def test_equals_fits_bit_by_bit(name, weighted) -> None:
     responses += ["score"] if data.n_classes == 2 else []
     with fitted_once(type(model)):
         for response in responses:
-            for method in ("4-fold", "monte-carlo", "apparent"):
+            for method in ("4-fold", tr.methods.MonteCarlo(4), "apparent"):
                 same(family, data, method, response)
 
 
@@ -121,29 +121,6 @@ def test_depths_are_grown_one_by_one() -> None:
     grid = {"max_depth": [1, 2, 4, None], "ccp_alpha": [0.0, 0.01]}
     data = Data.check(X, CLASSES, task="classification")
     same(Family.of(DecisionTreeClassifier(), grid), data, "5-fold", "label")
-
-
-def test_a_deep_tree_cut_short_is_not_the_shallow_tree() -> None:
-    """Why depths are not read off one tree: equally good splits fall otherwise, seed or no seed."""
-    differ = 0
-    for seed in range(20):
-        rng = np.random.default_rng(seed)
-        rows, y = rng.integers(0, 2, (40, 6)).astype(float), rng.integers(0, 2, 40)
-        deep = DecisionTreeClassifier(random_state=0).fit(rows, y).tree_
-        shallow = DecisionTreeClassifier(random_state=0, max_depth=4).fit(rows, y).tree_
-        differ += first_features(deep, 4) != first_features(shallow, 4)
-    assert differ > 0
-
-
-def first_features(tree, depth, node=0):
-    """The features tested in the nodes above a depth."""
-    if depth == 0 or tree.children_left[node] < 0:
-        return []
-    below = [
-        first_features(tree, depth - 1, child)
-        for child in (tree.children_left[node], tree.children_right[node])
-    ]
-    return [int(tree.feature[node]), *below]
 
 
 @pytest.fixture
@@ -174,23 +151,6 @@ def test_progress_is_told() -> None:
     assert told[0] == (0, 18)
     assert told[-1] == (18, 18)
     assert (6, 18) in told
-
-
-def test_auto_takes_it() -> None:
-    """A curve over ccp_alpha is answered by it, with the generic engine's numbers."""
-    ours, theirs = (
-        tr.risk_curve(
-            DecisionTreeClassifier(),
-            {"ccp_alpha": ALPHAS},
-            X,
-            CLASSES,
-            method="5-fold",
-            engine=engine,
-        )
-        for engine in ("auto", "generic")
-    )
-    assert (ours[0].engine, theirs[0].engine) == ("tree", "generic")
-    assert ours.values.tolist() == theirs.values.tolist()
 
 
 @pytest.mark.parametrize(
@@ -232,14 +192,6 @@ def test_counts_are_left_to_the_generic_engine() -> None:
             method="swapping",
             engine="tree",
         )
-
-
-def test_a_failing_fit_is_named() -> None:
-    """With the split and the parameters, as the generic engine names it."""
-    model = DecisionTreeRegressor(criterion="poisson")
-    for engine in ("tree", "generic"):
-        with pytest.raises(FitFailed, match=r"ccp_alpha=0\.1.*fit 0 of 3.*negative"):
-            tr.risk_curve(model, {"ccp_alpha": [0.1]}, X, NUMBERS, method="3-fold", engine=engine)
 
 
 @pytest.mark.parametrize("builder", ["compiled", "scikit-learn"])

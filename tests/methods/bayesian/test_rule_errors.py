@@ -131,6 +131,7 @@ def test_a_sure_class_shifts_the_other():
     assert ErrorLaw((0.5, 0.5), (sure, right)).cdf(0.49) == 0
 
 
+@pytest.mark.slow
 def test_covers_the_truth_under_its_own_model():
     """Truths drawn from the proper prior, rows from the truth: 95 ± 1 % of intervals cover."""
     rng = np.random.default_rng(1)
