@@ -106,10 +106,14 @@ def without_folders(text: str) -> str:
 
 
 def number(value: float | None, digits: int = 4) -> str:
-    """A rounded number, or a dash for what is not there."""
+    """A rounded number, or a dash for what is not there; what rounds to nothing has no sign.
+
+    >>> number(-0.25), number(-2e-16), number(None)
+    ('-0.2500', '0.0000', '–')
+    """
     if value is None or not np.isfinite(value):
         return "–"
-    return f"{value:.{digits}f}" if abs(value) < 1000 else f"{value:.{digits}g}"
+    return f"{value:z.{digits}f}" if abs(value) < 1000 else f"{value:.{digits}g}"
 
 
 def risk(value: float, beside: float = 0.0) -> str:
