@@ -65,6 +65,9 @@ registry = Registry(
         "study": Line(
             f"{_HERE}.study:results", "studies: overhead, store, large data, two workers beside one"
         ),
+        "cluster": Line(
+            f"{_HERE}.cluster:results", "assess and HonestSearchCV on two Dask workers beside one"
+        ),
         "ncv": Line(f"{_HERE}.ncv:results", "W8: nested cross-validation of Bates et al."),
         "tables": Line(f"{_HERE}.tables:results", "R11: a large CSV file becomes a table"),
         "loo-plan": Line(f"{_HERE}.loo_plan:results", "the memory of leave-one-out of many rows"),

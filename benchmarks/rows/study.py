@@ -32,7 +32,7 @@ from truerisk.study.status import status_of
 from truerisk.study.store import Store
 from truerisk.study.values import pack
 
-__all__ = ["results"]
+__all__ = ["executor_named", "results"]
 
 TASKS = {"this process": 3_000, "two workers": 6_000, "Dask": 6_000}
 PER_TASK = {"this process": 1e-3, "two workers": 3e-3, "Dask": 4e-3}
@@ -68,7 +68,7 @@ def _run(path: Path, work: Any, n: int, executor: Any, arrays: Sequence[np.ndarr
 
 def _overheads(folder: Path, less: int) -> Iterator[Result]:
     for where, n in TASKS.items():
-        with _executor(where) as executor:
+        with executor_named(where) as executor:
             few, many = max(n // (10 * less), 20), n // less
             times = []
             for size in (few, few, many):  # the first run starts what has to be started
@@ -79,11 +79,11 @@ def _overheads(folder: Path, less: int) -> Iterator[Result]:
             yield limit(f"overhead per task, {where}", each, at_most=PER_TASK[where], unit="s")
 
 
-class _executor:  # noqa: N801  used like a function
+class executor_named:  # noqa: N801  used like a function
     """The executor of a name; a cluster ends with the block."""
 
-    def __init__(self, where: str) -> None:
-        self.where, self.cluster = where, None
+    def __init__(self, where: str, n_workers: int = 2) -> None:
+        self.where, self.n_workers, self.cluster = where, n_workers, None
 
     def __enter__(self) -> Any:
         if self.where != "Dask":
@@ -93,7 +93,10 @@ class _executor:  # noqa: N801  used like a function
 
         with dask.config.set({"distributed.nanny.pre-spawn-environ": ENVIRONMENT}):
             self.cluster = LocalCluster(
-                n_workers=2, threads_per_worker=1, dashboard_address=None, memory_limit=0
+                n_workers=self.n_workers,
+                threads_per_worker=1,
+                dashboard_address=None,
+                memory_limit=0,
             )
         self.client = Client(self.cluster, set_as_default=False)
         return self.client
@@ -145,7 +148,7 @@ def _touch(content: Mapping[str, Any], number: int, arrays: Sequence[np.ndarray]
 def _large(folder: Path, megabytes: int) -> Iterator[Result]:
     large = np.ones(megabytes * MEGABYTE // 8)
     for where, copies in (("two workers", 0.25), ("Dask", 1.25)):
-        with _executor(where) as executor:
+        with executor_named(where) as executor:
             path = folder / "large.db"
             _run(path, _touch, 4, executor, [np.ones(1000)])
             before = _own(path)
@@ -211,7 +214,7 @@ def _forests(path: Path, executor: Any, replicates: int) -> list[float]:
 def _two_workers(folder: Path, options: Options) -> Iterator[Result]:
     n, repeats = (2, 1) if options.quick else (4, 3)
     for where in ("two workers", "Dask"):
-        with _executor(where) as executor:
+        with executor_named(where) as executor:
             yield contest(
                 f"nested forests, {n} replicates on {where}, peer: one process",
                 lambda: _forests(folder / "one.db", None, n),
@@ -264,7 +267,7 @@ def _rows(folder: Path, options: Options) -> Iterator[Result]:
         "W4, .632+ of a linear discriminant": (_bootstrap, 200),
         "W6, ridge, leave-one-out": (_ridge, 120),
     }
-    with _executor("Dask") as executor:
+    with executor_named("Dask") as executor:
         for name, (work, replicates) in works.items():
             n, repeats = (4, 1) if options.quick else (replicates, 3)
             found = contest(

@@ -18,6 +18,7 @@ from truerisk.core.errors import BadArgument, Refusal, UnknownName
 from truerisk.core.present import named
 from truerisk.core.progress import counting, stage
 from truerisk.core.table.data import Data
+from truerisk.engines.workers.crews import connections_kept
 from truerisk.methods.words import as_method
 from truerisk.run.problem import Problem, as_seed
 from truerisk.run.run import Run
@@ -155,7 +156,8 @@ def assess(
     problems = {name: schedule.with_intervals(problem) for name, problem in problems.items()}
     curves = planned_curves(learning_curve, problems, schedule)
     given = as_typed(**rows, scores=scores or None, positive=positive, validate=validate or None)
-    with open_store(store, problems, kind="assessment", mixed_versions=mixed_versions) as stored:
+    opened = open_store(store, problems, kind="assessment", mixed_versions=mixed_versions)
+    with connections_kept(), opened as stored:
         found = _assess_each(problems, schedule, stored, curves, given)
         if wishes is None:
             return found

@@ -19,6 +19,7 @@ from truerisk.api.searching.tuned_model import LossScorer, Missing, TunedModel
 from truerisk.core.errors import Refusal
 from truerisk.core.progress import stage
 from truerisk.core.results import RiskCurve, RiskEstimate
+from truerisk.engines.workers.crews import connections_kept
 from truerisk.run.outer_splits import OuterFold, Stability
 from truerisk.run.run import Computed, Run, curve_of
 
@@ -232,7 +233,7 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         check_race(run.select_by, self.error_score, return_train_score=self.return_train_score)
         trained = {"trained": self.return_train_score}
         named = {run.problem.family.name: run.problem}
-        with open_store(self.store, named, kind="search") as stored:
+        with connections_kept(), open_store(self.store, named, kind="search") as stored:
             with own_warning(self.error_score):
                 tried = try_in_time(run, self.time_limit, stored, refit=bool(self.refit), **trained)
             run = replace(run, problem=tried.problem)

@@ -22,6 +22,7 @@ from truerisk.core.plan.plan import Plan
 from truerisk.core.results import DressedRisks, RiskCurve, RiskEstimate, dress
 from truerisk.core.table.data import Data
 from truerisk.engines.asking import Asking
+from truerisk.engines.workers.crews import connections_kept
 from truerisk.methods.interval_forms import as_form
 from truerisk.methods.parts.paired_losses import PairedAnswers
 from truerisk.methods.parts.procedure import Procedure, by_rule
@@ -118,7 +119,8 @@ def compute(
     scores = [(one.loss, replace(terms, interval=one.interval)) for one in problem.scores.values()]
     terms = replace(terms, scores=tuple(scores))
     try:
-        evaluation = chosen.evaluate(asking, data, loss, plan, terms)
+        with connections_kept():
+            evaluation = chosen.evaluate(asking, data, loss, plan, terms)
     except NoEngine as error:
         other = chosen.instead(error.reason)
         if other is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 
+import cloudpickle
 import numpy as np
 import pytest
 from tests.engines.workers.test_crews import Mortal
@@ -70,6 +71,39 @@ def test_what_all_batches_share_travels_once(cluster) -> None:
         assert found == {number: number + 1.5 for number in range(n_batches)}
         times.append(Sent.times)
     assert times[0] == times[1]
+
+
+@pytest.mark.parametrize("verb", ["assess", "search", "risk"])
+def test_a_call_sends_its_table_once(cluster, monkeypatch, verb) -> None:
+    """However many learners and passes ask about it; the next call sends its own."""
+    from distributed import Client
+
+    sent, scatter = [], Client.scatter
+
+    def weighed(self, contents, **options):
+        sent.extend(len(cloudpickle.dumps(content)) for content in contents)
+        return scatter(self, contents, **options)
+
+    monkeypatch.setattr(Client, "scatter", weighed)
+    grid = {"dies": [0, 1]}
+    here, there = (_call(verb, grid, executor) for executor in (None, cluster.address))
+    assert here == there
+    assert len(sent) > 1 + (verb != "risk")  # the passes, each sent what is its own
+    assert sum(size > X.nbytes for size in sent) == 1
+    _call(verb, grid, cluster.address)
+    assert sum(size > X.nbytes for size in sent) == 2
+
+
+def _call(verb, grid, executor):
+    options = {"executor": executor, "random_state": 1}
+    if verb == "risk":
+        return tr.estimate_risk(Mortal("never"), X, Y, method="nested", **options).value
+    if verb == "search":
+        search = tr.HonestSearchCV(Mortal("never"), grid, select_by="2-fold", outer="3-fold")
+        return search.set_params(**options).fit(X, Y).risk_.value
+    learners = {"a": (Mortal("never"), grid), "b": Mortal("never")}
+    found = tr.assess(learners, X, Y, methods=["2-fold"], outer="2-fold", **options)
+    return [risk.value for risk in found.risks.values()]
 
 
 def _plus(shared, batch):

@@ -1,14 +1,17 @@
 """Who runs batches: worker processes of our own, an executor of the user, a Dask cluster.
 
-What all batches share is sent to a crew once, before the first of them.
+What all batches share is sent to a crew once, before the first of them. A cluster keeps the table
+for as long as a call lives, which asks about the same rows several times.
 """
 
 from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Future
+from contextlib import contextmanager
+from contextvars import ContextVar
 from copy import copy
 from dataclasses import dataclass, is_dataclass
 from numbers import Integral
@@ -16,12 +19,13 @@ from typing import Any
 
 from truerisk.core.errors import FitFailed
 from truerisk.core.identity import is_a, is_from
+from truerisk.core.table.data import Data
 from truerisk.engines.workers.dask_cluster import DaskCluster, is_cluster
 from truerisk.engines.workers.parcels import Parcel, run_parcel
 from truerisk.engines.workers.processes import IN_FLIGHT, Processes
 from truerisk.engines.workers.same_versions import refuse_other_versions, versions
 
-__all__ = ["Crew", "crew_of"]
+__all__ = ["Crew", "connections_kept", "crew_of"]
 
 LOOK_EVERY = 2.0  # seconds
 PATIENCE = 60.0  # seconds that a cluster may lack workers
@@ -73,13 +77,49 @@ class Crew(ABC):
         return
 
 
-def crew_of(executor: Any, workers: int) -> Crew:
+_idle: ContextVar[dict[Any, Crew] | None] = ContextVar("truerisk_clusters", default=None)
+
+
+@contextmanager
+def connections_kept() -> Iterator[None]:
+    """In the block, clusters stay connected and keep the table that they were sent last."""
+    if _idle.get() is not None:
+        yield
+        return
+    idle: dict[Any, Crew] = {}
+    token = _idle.set(idle)
+    try:
+        yield
+    finally:
+        _idle.reset(token)
+        for crew in idle.values():
+            crew.close()
+
+
+@contextmanager
+def crew_of(executor: Any, workers: int) -> Iterator[Crew]:
     """The crew that `executor` names, of so many workers where they cannot be asked for."""
-    if is_cluster(executor):
-        return _Cluster(executor)
-    return (
-        _Processes(int(executor)) if isinstance(executor, Integral) else _Given(executor, workers)
-    )
+    if not is_cluster(executor):
+        own = isinstance(executor, Integral)
+        crew: Crew = _Processes(int(executor)) if own else _Given(executor, workers)
+        try:
+            yield crew
+        finally:
+            crew.close()
+        return
+    idle = _idle.get()
+    kept = None if idle is None else idle.pop(executor, None)
+    crew = _Cluster(executor) if kept is None else kept
+    crew.lacking()  # counts the workers, who come and go between two passes
+    try:
+        yield crew
+    except BaseException:
+        crew.close()
+        raise
+    if idle is None or executor in idle:
+        crew.close()
+    else:
+        idle[executor] = crew
 
 
 class _Processes(Crew):
@@ -139,7 +179,7 @@ class _Given(Crew):
 
 @dataclass(frozen=True, eq=False)
 class _Sent:
-    """What all batches share, as one thing that a cluster holds."""
+    """What all batches share but the table, as one thing that a cluster holds."""
 
     task: Callable[..., Any]
     shared: tuple[Any, ...]
@@ -154,11 +194,16 @@ class _Cluster(Crew):
 
     def __init__(self, where: Any) -> None:
         self._dask = DaskCluster(where, FitFailed)
+        self._count()
+
+    def _count(self) -> None:
         self.workers = self._dask.workers
         self.slots = IN_FLIGHT * self.workers
 
     def share(self, task: Callable[..., Any], shared: tuple[Any, ...]) -> None:
-        self._dask.keep([_Sent(task, shared, versions())])
+        tables = [part.X for part in shared if isinstance(part, Data)]
+        without = _with_tables(shared, [None] * len(tables))
+        self._dask.keep([_Sent(task, without, versions()), *tables])
 
     def submit(self, batch: Any) -> Future[Any]:
         return self._dask.submit(_run_sent, *self._dask.sent, batch)
@@ -180,15 +225,29 @@ class _Cluster(Crew):
         return True
 
     def lacking(self) -> str | None:
-        return self._dask.missing()
+        lacking = self._dask.missing()
+        self._count()
+        return lacking
 
     def close(self) -> None:
         self._dask.close()
 
 
-def _run_sent(sent: _Sent, batch: Any) -> Any:
+def _run_sent(sent: _Sent, *tables_and_batch: Any) -> Any:
     refuse_other_versions(sent.versions, FitFailed)
-    return sent.task(*sent.shared, batch)
+    *tables, batch = tables_and_batch
+    return sent.task(*_with_tables(sent.shared, tables), batch)
+
+
+def _with_tables(shared: tuple[Any, ...], tables: Sequence[Any]) -> tuple[Any, ...]:
+    """The same parts, the data among them with these X and with what they have worked out."""
+    parts, left = [], iter(tables)
+    for part in shared:
+        if isinstance(part, Data):
+            part = copy(part)
+            vars(part)["X"] = next(left)
+        parts.append(part)
+    return tuple(parts)
 
 
 def _apart(part: Any) -> Any:

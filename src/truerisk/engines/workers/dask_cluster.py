@@ -55,25 +55,29 @@ class DaskCluster:
         if self._own:  # a lost scheduler is one sentence here, not tracebacks
             self._log.setLevel(logging.CRITICAL)
         self._executor = self._client.get_executor(pure=False)
-        self._content: tuple[Any, ...] = ()
-        self._sent: list[Any] | None = None
+        self._held: list[tuple[Any, Any]] = []  # contents, each with its future or None
         self._looked = 0.0
         self.workers = 1
         self.look()
 
-    def keep(self, content: Sequence[Any]) -> None:
-        """What `sent` is to hold."""
-        self._content, self._sent = tuple(content), None
+    def keep(self, contents: Sequence[Any]) -> None:
+        """What `sent` is to hold; a content that it holds already is not sent again."""
+        held = [(one, self._future(one)) for one in contents]
+        self._held = held
+
+    def _future(self, content: Any) -> Any:
+        return next((future for held, future in self._held if held is content), None)
 
     @property
     def sent(self) -> list[Any]:
-        """The content on all workers: sent when first asked for, and anew when it was lost."""
-        if self._sent is None:
-            try:
-                self._sent = [self._on_all_workers(one) for one in self._content]
-            except KeyError as error:  # the scheduler looks up a worker that has just died
-                raise ConnectionError(f"the worker at {error} died while it was sent to") from error
-        return self._sent
+        """The contents on all workers: sent when first asked for, and anew when they were lost."""
+        try:
+            for place, (content, future) in enumerate(self._held):
+                if future is None:
+                    self._held[place] = content, self._on_all_workers(content)
+        except KeyError as error:  # the scheduler looks up a worker that has just died
+            raise ConnectionError(f"the worker at {error} died while it was sent to") from error
+        return [future for _, future in self._held]
 
     def _on_all_workers(self, one: Any) -> Any:
         """In a list: others of its kind would be taken apart."""
@@ -95,7 +99,7 @@ class DaskCluster:
 
     def lost(self) -> None:
         """Workers died, and may have been the last to hold what was sent."""
-        self._sent = None
+        self._held = [(content, None) for content, _ in self._held]
         self._looked = 0.0
 
     def missing(self) -> str | None:
@@ -120,7 +124,7 @@ class DaskCluster:
 
     def close(self) -> None:
         """Let go of what was sent, and of a client of our own."""
-        self._sent = None
+        self._held = []
         if self._own:
             self._client.close(timeout=ANSWER)
             self._log.setLevel(self._level)

@@ -73,15 +73,11 @@ def run_batches(
         for number, batch in enumerate(batches(None) if callable(batches) else batches):
             yield number, task(*shared, batch)
         return
-    crew = crew_of(executor, workers)
-    try:
+    with crew_of(executor, workers) as crew:
         made = batches(crew.workers) if callable(batches) else batches
-        if not made:
-            return
-        crew.share(task, shared)
-        yield from _Run(crew, made, named).results()
-    finally:
-        crew.close()
+        if made:
+            crew.share(task, shared)
+            yield from _Run(crew, made, named).results()
 
 
 class _Run:
