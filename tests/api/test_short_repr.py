@@ -17,12 +17,9 @@ KNN = KNeighborsClassifier()
 
 def _parts(result, *, fitted):
     """What hangs on a result under a public name; of a search what its fit has left."""
-    for name in dir(type(result)) if not fitted else vars(result):
-        if name.endswith("_") == fitted and not name.startswith("_"):
-            yield name, getattr(result, name, None)
-    for name in vars(result) if not fitted else ():
-        if not name.startswith("_") and name != "problem":  # the question, not a result
-            yield name, getattr(result, name)
+    for name in vars(result) if fitted else {*dir(type(result)), *vars(result)}:
+        if name.endswith("_") == fitted and not name.startswith("_") and name != "problem":
+            yield name, getattr(result, name, None)  # a problem is the question, not a result
 
 
 def _results():

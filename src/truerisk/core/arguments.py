@@ -12,8 +12,6 @@ from numbers import Integral, Rational, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from truerisk.core.errors import BadArgument, BadData, UnknownName, first_line
 from truerisk.core.identity import is_exactly
 
@@ -235,6 +233,7 @@ def as_typed(**arguments: Any) -> dict[str, str]:
 
     Rows are not written out: an array is the variable that is called like the argument.
 
+    >>> import numpy as np
     >>> as_typed(time=np.arange(3), block=None, scores=["auc"], validate={"subgroups": "sex"})
     {'time': 'time', 'scores': "['auc']", 'validate': "{'subgroups': 'sex'}"}
     """
@@ -248,6 +247,8 @@ def _typed(name: str, value: Any) -> str:
 
 def _text(name: str, value: Any) -> str:
     """Its own text where it is plain, or a mapping of what is; else the variable of that name."""
+    import numpy as np
+
     if isinstance(value, np.generic):
         value = value.item()
     if _plain(value):
