@@ -351,7 +351,7 @@ def line_of(text: str, place: Place) -> int | None:
     lines = text.splitlines()
     whole = 0  # lines that parse by themselves, before the statement that holds the place
     for end in range(1, len(lines) + 1):
-        content = _parsed("\n".join(lines[:end]))
+        content = _read_so_far("\n".join(lines[:end]))
         if content is None:
             continue
         if _has(content, place):
@@ -360,7 +360,7 @@ def line_of(text: str, place: Place) -> int | None:
     return None
 
 
-def _parsed(text: str) -> dict[str, Any] | None:
+def _read_so_far(text: str) -> dict[str, Any] | None:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError:
