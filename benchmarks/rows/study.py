@@ -25,8 +25,9 @@ from benchmarks.growth import exponent
 from benchmarks.limits import limit
 from benchmarks.results import Options, Result
 from truerisk.papers.double_cv import double_cv
-from truerisk.study.driving import COMMIT_SIZE, Rules, drive
+from truerisk.study.driving import COMMIT_SIZE, drive
 from truerisk.study.keys import seed_of
+from truerisk.study.queue import Rules
 from truerisk.study.states import Fate, State
 from truerisk.study.status import status_of
 from truerisk.study.store import Store

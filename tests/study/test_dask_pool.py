@@ -11,7 +11,6 @@ from tests.study.works import found, napping, numbers, once_begun, poisonous, ru
 
 from truerisk.core.errors import StudyIncomplete, UnknownName
 from truerisk.engines.workers import dask_cluster
-from truerisk.study import dask_pool
 from truerisk.study.status import status_of
 from truerisk.study.store import Store
 
@@ -78,7 +77,7 @@ def test_an_asynchronous_client_is_refused():
 
     Asynchronous.__module__ = "distributed.client"
     with pytest.raises(UnknownName, match="asynchronous=False"):
-        dask_pool.DaskPool(Asynchronous())
+        dask_cluster.Cluster(Asynchronous(), StudyIncomplete)
 
 
 def test_killed_workers_and_a_killed_scheduler(tmp_path, here):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from truerisk.study.lines import line_of
+from truerisk.study.spec import line_of
 
 TEXT = """# a comment that says nest
 a = 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from truerisk.study.queue import Queue
+from truerisk.study.queue import Queue, Rules
 from truerisk.study.states import Fate, State
 from truerisk.study.store import Cell
 
@@ -16,7 +16,8 @@ def cell(id_, wanted=10):
 
 def queue(*cells, slots=2, attempts=2, ended=(), suspects=None):
     """A queue of all tasks of the cells."""
-    made = Queue(attempts, slots)
+    made = Queue(Rules(attempts=attempts))
+    made.slots = slots
     for each in cells:
         made.add(each, np.array(ended, dtype=int), suspects or {})
     return made
@@ -101,8 +102,8 @@ def test_a_batch_that_cannot_be_sent_is_taken_apart():
     made = queue(one)
     made.timed([done(one, 0, 0.05)])
     batch = made.next()
-    assert made.unsendable(batch, ValueError("too large")) == []
+    assert made.failed(batch, ValueError("too large"), alone=False) is None
     last = [made.next() for _ in range(4)][-1]
-    (fate,) = made.unsendable(last, ValueError("too large"))
+    (fate,) = made.failed(last, ValueError("too large"), alone=False)
     assert fate.state is State.FAILED
     assert "too large" in fate.error

@@ -2,41 +2,47 @@
 
 from __future__ import annotations
 
+import tempfile
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
 import pytest
 from tests.study.works import found, run, summing
 
-from truerisk.study.sharing import frozen, mapped, received
+from truerisk.engines.workers import parcels
+from truerisk.study.tasks import Limits
+
+LARGE = 100_000
 
 
-def test_a_file_per_content(tmp_path):
-    """Written once; equal arrays share it, and it is mapped, not read."""
-    X = np.arange(1000.0)
-    first, second, third = mapped([X, X.copy(), X + 1], tmp_path)
-    assert first == second != third
-    written = Path(first.path).stat().st_mtime_ns
-    mapped([X], tmp_path)
-    assert Path(first.path).stat().st_mtime_ns == written
-    assert len(list(tmp_path.iterdir())) == 2
-    (back,) = received([first])
-    np.testing.assert_array_equal(back, X)
-    assert isinstance(back, np.memmap)
+def own_pool():
+    return ProcessPoolExecutor(1, mp_context=get_context("spawn"))
 
 
-def test_what_is_received_is_read_only(tmp_path):
-    """From a file or as it came; the sender's own array stays writable."""
-    X = np.zeros(3)
-    for array in (*received(mapped([X], tmp_path)), *received([X]), frozen(X)):
-        with pytest.raises(ValueError, match="read-only"):
-            array[0] = 1
-    X[0] = 1
+@pytest.mark.parametrize("limits", [Limits(), Limits(seconds=60)], ids=["free", "limited"])
+@pytest.mark.parametrize(
+    ("executor", "written"),
+    [(None, 0), (2, 1), (ThreadPoolExecutor(1), 0), (own_pool(), 1)],
+    ids=["here", "workers", "threads", "own pool"],
+)
+def test_arrays_are_written_once_read_only_and_gone(
+    tmp_path, monkeypatch, executor, written, limits
+):
+    """For processes of this machine; a limited task runs in a child, which needs the file, too."""
+    sizes, write = [], parcels._write
 
+    def counted(path, content):
+        write(path, content)
+        sizes.append(Path(path).stat().st_size)
 
-@pytest.mark.parametrize("executor", [None, 2], ids=["here", "workers"])
-def test_workers_have_the_array(tmp_path, executor):
-    """Read-only in this process and in workers."""
-    run(tmp_path / "a.db", summing, executor, wanted=4, arrays=[np.ones(10)], cells=[{"a": 1}])
+    monkeypatch.setattr(parcels, "_write", counted)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    arrays = [np.ones(LARGE)]
+    run(tmp_path / "a.db", summing, executor, wanted=8, arrays=arrays, cells=[{}], limits=limits)
     results = found(tmp_path / "a.db").values()
-    assert {(r["sum"], r["writable"]) for r in results} == {(10.0, False)}
+    assert {(r["sum"], r["writable"]) for r in results} == {(LARGE, False)}
+    assert arrays[0].flags.writeable
+    assert [size > arrays[0].nbytes for size in sizes] == [True] * max(written, bool(limits))
+    assert {path.name for path in tmp_path.iterdir()} <= {"a.db", "a.db.lock"}

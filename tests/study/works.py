@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.errors import BadData
-from truerisk.study.driving import Rules, drive
+from truerisk.study.driving import drive
 from truerisk.study.keys import key_of, seed_of
+from truerisk.study.queue import Rules
 from truerisk.study.store import Store
 
 CELLS = ({"a": 1}, {"a": 2}, {"a": 3})

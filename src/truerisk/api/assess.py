@@ -18,7 +18,7 @@ from truerisk.core.errors import BadArgument, Refusal, UnknownName
 from truerisk.core.present import named
 from truerisk.core.progress import counting, stage
 from truerisk.core.table.data import Data
-from truerisk.engines.workers.crews import connections_kept
+from truerisk.engines.workers.executors import connections_kept
 from truerisk.methods.words import as_method
 from truerisk.run.problem import Problem, as_seed
 from truerisk.run.run import Run

@@ -19,7 +19,7 @@ from truerisk.api.searching.tuned_model import LossScorer, Missing, TunedModel
 from truerisk.core.errors import Refusal
 from truerisk.core.progress import stage
 from truerisk.core.results import RiskCurve, RiskEstimate
-from truerisk.engines.workers.crews import connections_kept
+from truerisk.engines.workers.executors import connections_kept
 from truerisk.run.outer_splits import OuterFold, Stability
 from truerisk.run.run import Computed, Run, curve_of
 

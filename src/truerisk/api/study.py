@@ -29,9 +29,9 @@ from truerisk.core.progress import stage
 from truerisk.core.table.data import Data
 from truerisk.methods.interval_wanted import with_interval
 from truerisk.methods.parts.interval_choice import choose
-from truerisk.study.driving import Rules, drive
+from truerisk.study.driving import drive, executor_of
 from truerisk.study.keys import digest_of
-from truerisk.study.pools import refuse_unknown
+from truerisk.study.queue import Rules
 from truerisk.study.results import ROWS_OF_TABLES, StudyResults, collect
 from truerisk.study.spec import Entry, Spec, parse_spec, read_spec
 from truerisk.study.states import State
@@ -124,7 +124,7 @@ class Study:
             if most is not None:
                 check_number(f"limit_{name}", most, 0, MOST, f"the {name} of one replicate")
         check_flag("mixed_versions", mixed_versions)
-        refuse_unknown(executor)
+        executor = executor_of(executor)
         limits = Limits(limit_seconds, limit_megabytes)
         tables = tables_of(self.spec)
         contents = cells_of(self.spec, tables)

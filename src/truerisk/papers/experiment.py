@@ -168,8 +168,9 @@ def stored_replicates(
     Those that the store holds are read, if `resume` says that they may be; the others are drawn.
     A change of the experiment's file makes its replicates new ones.
     """
-    from truerisk.study.driving import Rules, drive
+    from truerisk.study.driving import drive
     from truerisk.study.keys import key_of
+    from truerisk.study.queue import Rules
     from truerisk.study.states import State
     from truerisk.study.store import Store
     from truerisk.study.versions import begin

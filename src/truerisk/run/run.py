@@ -22,7 +22,7 @@ from truerisk.core.plan.plan import Plan
 from truerisk.core.results import DressedRisks, RiskCurve, RiskEstimate, dress
 from truerisk.core.table.data import Data
 from truerisk.engines.asking import Asking
-from truerisk.engines.workers.crews import connections_kept
+from truerisk.engines.workers.executors import connections_kept
 from truerisk.methods.interval_forms import as_form
 from truerisk.methods.parts.paired_losses import PairedAnswers
 from truerisk.methods.parts.procedure import Procedure, by_rule

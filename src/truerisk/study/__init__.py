@@ -4,7 +4,7 @@ A study is a set of *cells* (all that determines a result but the number of the 
 each cell replicates 0, 1, 2 … A *task* is one replicate of one cell; a *fate* is what became of it.
 
 What a study is
-    spec.py       a TOML file, checked; lines.py finds the line of a mistake
+    spec.py       a TOML file, checked; the line of a mistake
     keys.py       contents and their hashes, seeds from them
 Its store
     store.py      one SQLite file; schema.py its tables and version, lock.py its one writer
@@ -12,14 +12,11 @@ Its store
     values.py     results as JSON and .npy bytes
     status.py     how far it is, and how long it will take
 A run
-    driving.py    the loop: give out, store, outlive workers
+    driving.py    batches go to the scheduler of engines/workers/, fates to the store
     queue.py      what to do next; who is suspected when a worker ends
-    pool.py       what a pool of workers is; pools.py this process, worker processes, an executor
-                  of the user; dask_pool.py a cluster
-    tasks.py      one task, timed and packed; work.py what a worker does with a batch of them
+    tasks.py      one task, timed and packed; a batch of them where it runs
     versions.py   one kind of study and one set of versions per store
-    limits.py     limits on time and memory, kept by a child process (child.py)
-    sharing.py    large arrays travel once
+    limits.py     limits on time and memory, kept by a child process
 Single fits of an assessment, or of a search
     keeping.py    what engines leave in a store of their own, and find there
     contents.py   learners and data as contents

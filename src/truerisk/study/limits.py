@@ -1,39 +1,47 @@
 """Limits on time and memory: tasks run in a child process of the worker, which can be ended.
 
 One child serves many tasks; after one that broke a limit the next gets a new child. The two speak
-through pipes, in frames of pickle that only they write.
+through pipes, in frames of pickle that only they write; the order and its arrays lie in a parcel,
+which the child maps.
 """
 
 from __future__ import annotations
 
-import hashlib
+import os
 import pickle
 import select
+import signal
 import struct
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
-from typing import IO, Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
 
 from truerisk.core.errors import Refusal
+from truerisk.engines.workers.crews import Shared
+from truerisk.engines.workers.parcels import Parcel, opened, path_of
 from truerisk.study.states import Fate
-from truerisk.study.tasks import Batch, Order, failed
+from truerisk.study.tasks import Batch, Limits, Order, failed, one_thread, run_here, run_task
 
-__all__ = ["end_child", "run_limited"]
+__all__ = ["end_child", "main", "run_limited"]
 
 STARTING = 120.0  # seconds that a child may take to start and to import
-CODE = "from truerisk.study.child import main; main()"
+CODE = "from truerisk.study.limits import main; main()"
+MEGABYTE = 2**20
+GRACE = 30.0  # a child whose worker was killed ends itself so long after its limit
 
 _own = threading.local()  # the child of this worker (of this thread, where workers are threads)
 
 
-def run_limited(order: Order, batch: Batch, arrays: Sequence[Any]) -> list[Fate]:
+def run_limited(order: Order, batch: Batch) -> list[Fate]:
     """Each task within the limits; a task that broke one failed, and says so."""
     if order.limits.megabytes is not None and not sys.platform.startswith("linux"):
         raise Refusal("a limit on memory needs Linux: leave --limit-memory out.")
-    return [_child(order, arrays).run(order, batch, number) for number in batch.numbers]
+    return [_child(order).run(batch, number) for number in batch.numbers]
 
 
 def end_child() -> None:
@@ -44,32 +52,34 @@ def end_child() -> None:
         child.close()
 
 
-def _child(order: Order, arrays: Sequence[Any]) -> _Child:
+def _child(order: Order) -> _Child:
     """The child that knows this order; a new one where there is none, or it has ended."""
-    import cloudpickle
-
-    content = cloudpickle.dumps((order, list(arrays)))
-    told = hashlib.blake2b(content, digest_size=16).digest()
     child: _Child | None = getattr(_own, "child", None)
-    if child is None or child.ended or child.told != told:
+    if child is None or child.ended or child.order.number != order.number:
         end_child()
-        child = _own.child = _Child(content, told)
+        child = _own.child = _Child(order)
     return child
 
 
 class _Child:
     """A process that runs one task at a time."""
 
-    def __init__(self, content: bytes, told: bytes) -> None:
-        self.told = told
+    def __init__(self, order: Order) -> None:
+        self.order = order
         self.ended = False
         self._process = subprocess.Popen(
             [sys.executable, "-c", CODE], stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
-        _send(self._in, pickle.dumps((sys.path, content)))
-        if _receive(self._out, STARTING) is None:
-            self.close()
-            raise RuntimeError("the process for limited tasks ended as it started.")
+        path = path_of(order)
+        own = Parcel(Shared(run_here, (order,))) if path is None else None
+        try:
+            _send(self._in, pickle.dumps((sys.path, path if own is None else own.path)))
+            if _receive(self._out, STARTING) is None:
+                self.close()
+                raise RuntimeError("the process for limited tasks ended as it started.")
+        finally:
+            if own is not None:
+                own.remove()  # the child has mapped it
 
     @property
     def _in(self) -> IO[bytes]:
@@ -81,10 +91,10 @@ class _Child:
         assert self._process.stdout is not None
         return self._process.stdout
 
-    def run(self, order: Order, batch: Batch, number: int) -> Fate:
+    def run(self, batch: Batch, number: int) -> Fate:
         """One task; a child that does not answer in time is ended."""
         started = time.perf_counter()
-        seconds = order.limits.seconds
+        seconds = self.order.limits.seconds
         _send(self._in, pickle.dumps((batch, number)))
         try:
             answer = _receive(self._out, seconds)
@@ -142,3 +152,50 @@ def _exactly(stream: IO[bytes], size: int, deadline: float | None) -> bytes | No
         parts.append(part)
         missing -= len(part)
     return b"".join(parts)
+
+
+# ---------------------------------------------------------------- in the child
+
+
+def main() -> None:
+    """Take tasks from stdin until it is closed; what a task prints goes to stderr."""
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the driver
+    tasks = sys.stdin.buffer
+    if (first := _receive(tasks, None)) is None:
+        return
+    sys.path[:], parcel = pickle.loads(first)  # what the parent could import, the order may need
+    (order,) = opened(parcel).parts
+    _send(answers, b"ready")
+    while (frame := _receive(tasks, None)) is not None:
+        with one_thread():
+            _send(answers, pickle.dumps(_limited(order, *pickle.loads(frame))))
+
+
+def _limited(order: Order, batch: Batch, number: int) -> Fate:
+    limits: Limits = order.limits
+    if limits.seconds is not None and hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_REAL, limits.seconds + GRACE)
+    if limits.megabytes is None:
+        return run_task(order.work, batch, number, order.frozen())
+    with _address_space(int(limits.megabytes * MEGABYTE)):
+        fate = run_task(order.work, batch, number, order.frozen())
+    if fate.error is not None and "MemoryError" in fate.error.splitlines()[-1]:
+        sentence = f"it needed more than its limit of {limits.megabytes:g} MB."
+        return failed(batch, number, fate.seconds or 0.0, f"{fate.error}\n{sentence}")
+    return fate
+
+
+@contextmanager
+def _address_space(more: int) -> Iterator[None]:
+    """At most so many bytes more than this process has now; Linux, as `limits.py` makes sure."""
+    import resource
+
+    pages = int(Path("/proc/self/statm").read_text("ascii").split()[0])
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + more, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)

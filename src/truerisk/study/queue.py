@@ -9,18 +9,39 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import CancelledError
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from truerisk.core.errors import StudyIncomplete
+from truerisk.engines.workers.scheduler import Batches
 from truerisk.study.states import Fate, State
 from truerisk.study.store import Cell
-from truerisk.study.tasks import Batch, failed, worded
+from truerisk.study.tasks import Batch, Limits, failed, worded
 
-__all__ = ["Queue"]
+__all__ = ["USUAL", "Queue", "Rules"]
 
 WORTH_SENDING = 0.2  # seconds; sending costs milliseconds
 LARGEST = 2_000
+SLACK = 120.0  # seconds beyond its tasks' limits after which a batch counts as lost
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How a run behaves.
+
+    `attempts` is how often a task may end its worker before it is quarantined, `patience` how many
+    seconds the run waits where there are no workers.
+    """
+
+    attempts: int = 3
+    patience: float = 60.0
+    limits: Limits = field(default_factory=Limits)
+    unit: str = "replicates"
+
+
+USUAL = Rules()
 
 
 @dataclass(eq=False)
@@ -43,18 +64,18 @@ class _Lane:
         return Batch(self.cell.id, self.cell.content, tuple(numbers.tolist()))
 
 
-@dataclass(eq=False)
-class Queue:
-    """Tasks that wait; `slots` is how many batches are in flight at most, 0 for one by one."""
+class Queue(Batches):
+    """Tasks that wait; their fates are the results of batches."""
 
-    attempts: int
-    slots: int = 0
-    _lanes: deque[_Lane] = field(default_factory=deque)
-    _of: dict[int, _Lane] = field(default_factory=dict)
-    _again: deque[Batch] = field(default_factory=deque)
-    _alone: deque[Batch] = field(default_factory=deque)
-    _blamed: Counter[tuple[int, int]] = field(default_factory=Counter)
-    _tried: Counter[tuple[int, int]] = field(default_factory=Counter)
+    def __init__(self, rules: Rules) -> None:
+        self.rules, self.patience = rules, rules.patience
+        self._lanes: deque[_Lane] = deque()
+        self._of: dict[int, _Lane] = {}
+        self._again: deque[Batch] = deque()
+        self._alone: deque[Batch] = deque()
+        self._blamed: Counter[tuple[int, int]] = Counter()
+        self._tried: Counter[tuple[int, int]] = Counter()
+        self._answered = False
 
     def add(self, cell: Cell, ended: np.ndarray, suspects: Mapping[int, int]) -> None:
         """The tasks of a cell that have not ended; suspects of an earlier run stay suspects."""
@@ -73,7 +94,6 @@ class Queue:
         return bool(self._lanes or self._again or self._alone)
 
     def next(self) -> Batch | None:
-        """A batch that may run beside others."""
         if not self._lanes:
             return self._again.popleft() if self._again else None
         lane = self._lanes[0]
@@ -84,29 +104,39 @@ class Queue:
         return batch
 
     def next_alone(self) -> Batch | None:
-        """A batch that runs when nothing else does."""
         return self._alone.popleft() if self._alone else None
 
     def timed(self, fates: Sequence[Fate]) -> None:
         """How long tasks took, which decides how many the next batches hold."""
         for fate in fates:
-            lane = self._of[fate.cell]
-            lane.seconds += fate.seconds or 0.0
-            lane.timed += 1
+            if fate.seconds:  # of those whose worker died nobody knows
+                lane = self._of[fate.cell]
+                lane.seconds += fate.seconds
+                lane.timed += 1
+                self._answered = True
 
     def give_back(self, batch: Batch, *, alone: bool) -> None:
-        """A batch that was not run, through no fault of its own."""
         (self._alone if alone else self._again).append(batch)
 
-    def unsendable(self, batch: Batch, error: Exception) -> list[Fate]:
-        """The executor failed with the batch, not with its worker: found task by task."""
+    def failed(self, batch: Batch, error: BaseException, *, alone: bool) -> list[Fate] | None:
+        """An executor that has answered failed with a task, which is found by itself."""
+        if isinstance(error, StudyIncomplete | CancelledError):
+            self.give_back(batch, alone=alone)
+            raise error if isinstance(error, StudyIncomplete) else self.stopped(error)
+        if not self._answered or not isinstance(error, Exception):
+            raise StudyIncomplete(
+                f"the executor cannot run the tasks ({type(error).__name__}: {error}): all workers "
+                "need truerisk and what the study imports."
+            ) from error
         if len(batch.numbers) > 1:
             self._again.extend(_halves(batch))
-            return []
+            return None
         return [failed(batch, batch.numbers[0], 0.0, worded(error))]
 
-    def blame(self, batch: Batch, *, alone: bool, deaths: int = 1) -> list[Fate]:
-        """The worker of the batch ended; the fates of those that are thereby suspect or worse."""
+    def blame(
+        self, batch: Batch, error: BaseException | None = None, *, deaths: int = 1, alone: bool
+    ) -> list[Fate]:
+        """The fates of those that are thereby suspect or worse."""
         if alone and len(batch.numbers) == 1:
             return [self._tried_alone(batch, deaths)]
         if not alone and not self._hit(batch):
@@ -115,11 +145,26 @@ class Queue:
             self._alone.extend(_single(batch, number) for number in batch.numbers)
         return [_suspect(batch, number, 0) for number in batch.numbers]
 
+    def longest(self, batch: Batch, ahead: int) -> float | None:
+        """Those ahead may have waited for one another."""
+        seconds = self.rules.limits.seconds
+        return None if seconds is None else (1 + ahead) * len(batch.numbers) * seconds + SLACK
+
+    def stopped(self, reason: str | BaseException) -> StudyIncomplete:
+        if isinstance(reason, str):
+            return StudyIncomplete(
+                f"{reason}: what was found is stored, and the study goes on when it is run again."
+            )
+        return StudyIncomplete(
+            "a worker of the executor died, and an executor that was given is not replaced: what "
+            "was found is stored; give a new one and run again, or a number of workers."
+        )
+
     def _tried_alone(self, batch: Batch, deaths: int) -> Fate:
         (number,) = batch.numbers
         self._tried[batch.cell, number] += deaths
         tries = self._tried[batch.cell, number]
-        if tries < self.attempts:
+        if tries < self.rules.attempts:
             self._alone.append(batch)
             return _suspect(batch, number, tries)
         reason = f"its worker ended {tries} times, each time with no other task in flight."

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
@@ -16,10 +16,9 @@ from typing import Any, NoReturn
 from truerisk.core.arguments import path_of
 from truerisk.core.errors import BadData, TrueRiskError
 from truerisk.core.registry import closest
-from truerisk.study.lines import line_of
 from truerisk.study.states import NUMBERS
 
-__all__ = ["Entry", "Spec", "options_of", "parse_spec", "read_spec"]
+__all__ = ["Entry", "Spec", "line_of", "options_of", "parse_spec", "read_spec"]
 
 LARGEST_SPEC = 1_000_000  # characters
 MOST_CELLS = 100_000
@@ -333,3 +332,63 @@ class _Reader:
                     f"{', '.join(sorted(known))}.",
                     key, i, name,
                 )  # fmt: skip
+
+
+# ---------------------------------------------------------------- the line of a mistake
+
+Place = Sequence[str | int]
+
+
+def line_of(text: str, place: Place) -> int | None:
+    r"""The first line (from 1) that holds the value at `place`, such as ("learners", 1, "word").
+
+    The value is there from the first line on after which the text up to there parses and has it;
+    inside a statement of several lines, from the line on that names the last word of the place.
+
+    >>> line_of('seed = 1\nmethods = [\n  "loo",\n  "holdout",\n]', ("methods", 1))
+    4
+    """
+    lines = text.splitlines()
+    whole = 0  # lines that parse by themselves, before the statement that holds the place
+    for end in range(1, len(lines) + 1):
+        content = _read_so_far("\n".join(lines[:end]))
+        if content is None:
+            continue
+        if _has(content, place):
+            return _inside(lines, whole, end, _value(content, place), place)
+        whole = end
+    return None
+
+
+def _read_so_far(text: str) -> dict[str, Any] | None:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return None
+
+
+def _has(content: Any, place: Place) -> bool:
+    try:
+        _value(content, place)
+    except (KeyError, IndexError, TypeError):
+        return False
+    return True
+
+
+def _value(content: Any, place: Place) -> Any:
+    for step in place:
+        content = content[step]
+    return content
+
+
+def _inside(lines: list[str], start: int, end: int, value: Any, place: Place) -> int:
+    """The line of a statement that shows the value, or else the name, or else the first."""
+    shown = [str(value).lower() if isinstance(value, bool) else str(value)]
+    if isinstance(value, dict):
+        shown = [str(v) for v in value.values()] + list(value)
+    for word in [*shown, *(step for step in reversed(place) if isinstance(step, str))]:
+        for number in range(start, end):
+            code = lines[number].partition("#")[0]
+            if word and word in code:
+                return number + 1
+    return start + 1

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 
 from truerisk.core.progress import listen
-from truerisk.engines.workers.same_versions import versions
+from truerisk.engines.workers.crews import versions
 from truerisk.study.states import Fate, State
 from truerisk.study.values import pack
 
@@ -24,6 +26,8 @@ __all__ = [
     "Work",
     "failed",
     "one_thread",
+    "run_batch",
+    "run_here",
     "run_task",
     "versions",
     "worded",
@@ -34,6 +38,7 @@ Work = Callable[[Mapping[str, Any], int, Sequence[np.ndarray]], Mapping[str, Any
 
 COST = "seconds"  # under this name a result says what it cost; it is no part of the content
 LONGEST_TRACE = 20_000
+THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 @dataclass(frozen=True)
@@ -47,13 +52,24 @@ class Limits:
         return self.seconds is not None or self.megabytes is not None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Order:
-    """What is the same for all batches of a run."""
+    """What is the same for all batches of a run; the arrays may be read only.
+
+    Copies of an order have its `number`, wherever they were sent.
+    """
 
     work: Work
     limits: Limits
-    versions: Mapping[str, str]
+    arrays: Sequence[np.ndarray]
+    number: str = field(default_factory=lambda: uuid4().hex)
+
+    def frozen(self) -> list[np.ndarray]:
+        """The arrays where they are worked on; the sender's own stay writable."""
+        views = [array.view() for array in self.arrays]
+        for view in views:
+            view.flags.writeable = False
+        return views
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +79,26 @@ class Batch:
     cell: int
     content: Mapping[str, Any]
     numbers: tuple[int, ...]
+
+
+def run_batch(order: Order, batch: Batch) -> list[Fate]:
+    """In a worker: the fate of every task of the batch, in its order."""
+    for name in THREADS:  # libraries that a task is the first to load
+        os.environ.setdefault(name, "1")
+    if order.limits:
+        return run_here(order, batch)
+    with one_thread():
+        return run_here(order, batch)
+
+
+def run_here(order: Order, batch: Batch) -> list[Fate]:
+    """The same where threads are limited already, or will be in another process."""
+    if order.limits:
+        from truerisk.study.limits import run_limited
+
+        return run_limited(order, batch)
+    arrays = order.frozen()
+    return [run_task(order.work, batch, number, arrays) for number in batch.numbers]
 
 
 def run_task(work: Work, batch: Batch, number: int, arrays: Sequence[np.ndarray]) -> Fate:

@@ -13,8 +13,8 @@ from tests.study.clusters import Cluster, free_port
 import truerisk as tr
 from truerisk.core.errors import FitFailed, UnknownName
 from truerisk.engines.workers import crews, dask_cluster
+from truerisk.engines.workers.crews import versions
 from truerisk.engines.workers.executors import run_batches
-from truerisk.engines.workers.same_versions import versions
 
 X = np.random.default_rng(0).normal(size=(20_000, 11))
 Y = X[:, 1] + X[:, 2] > 0
@@ -137,11 +137,12 @@ def test_the_fits_that_end_every_worker_are_named() -> None:
 
 def test_a_cluster_that_lost_all_workers_is_a_sentence(monkeypatch) -> None:
     """After a limited wait."""
-    monkeypatch.setattr(crews, "PATIENCE", 1.0)
     monkeypatch.setattr("truerisk.engines.workers.executors.PATIENCE", 1.0)
     with Cluster(1) as running:
         threading.Timer(0.5, running.workers[0].kill).start()
-        with pytest.raises(FitFailed, match="has no workers: start workers, or use executor=None"):
+        with pytest.raises(
+            FitFailed, match="has no workers for 1 s: start workers, or use executor=None"
+        ):
             list(run_batches(running.address, _nap, (), [0.2] * 30))
 
 

@@ -15,7 +15,6 @@ import pytest
 
 from truerisk.engines.workers.executors import run_batches
 from truerisk.engines.workers.interruptions import done_of, uninterrupted
-from truerisk.engines.workers.processes import Processes
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 
@@ -163,18 +162,21 @@ def test_a_reader_that_stops_ends_what_still_runs() -> None:
     coming = run_batches(2, time.sleep, (), [0.5, *[60.0] * 5])
     assert next(coming) == (0, None)
     coming.close()
-    assert Processes(2).submit(os.getpid).result(20) != os.getpid()
+    assert dict(run_batches(2, _process, (), [0])) != {0: os.getpid()}
     assert time.monotonic() - started < 20
 
 
 @posix
 def test_workers_ignore_ctrl_c_but_do_not_block_it() -> None:
     """Whatever a fit begins in turn may be interrupted."""
-    found = Processes(2).submit(_dealing_with_ctrl_c).result()
-    assert found == (True, False)
+    assert dict(run_batches(2, _dealing_with_ctrl_c, (), [0])) == {0: (True, False)}
 
 
-def _dealing_with_ctrl_c() -> tuple[bool, bool]:
+def _process(_: int) -> int:
+    return os.getpid()
+
+
+def _dealing_with_ctrl_c(_: int) -> tuple[bool, bool]:
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, [])
     return signal.getsignal(signal.SIGINT) is signal.SIG_IGN, signal.SIGINT in blocked
 

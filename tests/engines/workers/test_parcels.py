@@ -19,6 +19,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 import truerisk as tr
 from truerisk.core.errors import FitFailed
 from truerisk.engines.workers import parcels
+from truerisk.engines.workers.crews import Shared
 from truerisk.engines.workers.executors import run_batches
 from truerisk.engines.workers.parcels import Parcel, run_parcel
 
@@ -46,7 +47,7 @@ def folder(tmp_path, monkeypatch):
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_a_large_array_is_mapped_and_the_same(folder, order) -> None:
     """Rows and columns in either order; the array is read where it lies in the file."""
-    parcel = Parcel(looked_at, (np.asarray(LARGE, order=order),))
+    parcel = Parcel(Shared(looked_at, (np.asarray(LARGE, order=order),)))
     rows, mapped = run_parcel(parcel.path, [3, 1])
     assert rows.tolist() == LARGE[[3, 1]].tolist()
     assert mapped
@@ -60,7 +61,7 @@ def test_frames_and_sparse_matrices_come_back_as_they_were(folder) -> None:
     frame = pd.DataFrame(LARGE).assign(word=words)
     table = pl.DataFrame({"a": LARGE[:, 0], "word": words.tolist()})
     matrix = sparse.csr_matrix(LARGE)
-    parcel = Parcel(lambda *given: given[:-1], (frame, table, matrix))
+    parcel = Parcel(Shared(lambda *given: given[:-1], (frame, table, matrix)))
     one, two, three = run_parcel(parcel.path, None)
     pd.testing.assert_frame_equal(one, frame)
     assert two.equals(table)
@@ -76,7 +77,7 @@ def written_to(table, batch):
 
 def test_whoever_writes_changes_bytes_of_its_own(folder) -> None:
     """A model may write into what it is given; the file stays as it was."""
-    parcel = Parcel(written_to, (LARGE,))
+    parcel = Parcel(Shared(written_to, (LARGE,)))
     before = Path(parcel.path).read_bytes()
     assert run_parcel(parcel.path, 0.0) == 0.0
     assert Path(parcel.path).read_bytes() == before
@@ -85,11 +86,13 @@ def test_whoever_writes_changes_bytes_of_its_own(folder) -> None:
 
 def test_it_is_opened_once(folder) -> None:
     """By the first batch that names it."""
-    parcels._opened.cache_clear()
-    parcel = Parcel(looked_at, (LARGE,))
-    for _ in range(3):
-        run_parcel(parcel.path, [0])
-    assert parcels._opened.cache_info().misses == 1
+    parcel = Parcel(Shared(looked_at, (LARGE,)))
+    content = parcels.opened(parcel.path)
+    parcel.remove()
+    assert run_parcel(parcel.path, [0])[0].tolist() == LARGE[[0]].tolist()
+    assert parcels.opened(parcel.path) is content
+    assert parcels.path_of(content.parts[0]) == parcel.path
+    assert parcels.path_of(LARGE) is None
 
 
 class Counted(ClassifierMixin, BaseEstimator):

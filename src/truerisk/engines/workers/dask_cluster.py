@@ -1,18 +1,25 @@
-"""A Dask cluster, by the address of its scheduler or by a Client: for runs and for studies."""
+"""A Dask cluster, by the address of its scheduler or by a Client: for fits and for studies.
+
+A cluster keeps the table for as long as a call lives, which asks about the same rows several times.
+"""
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import CancelledError, Future
+from copy import copy
+from dataclasses import replace
 from typing import Any
 
 from truerisk.core.arguments import shown
 from truerisk.core.errors import MissingExtra, TrueRiskError, UnknownName
 from truerisk.core.identity import is_a
+from truerisk.core.table.data import Data
+from truerisk.engines.workers.crews import Crew, Shared
 
-__all__ = ["CLIENT", "DaskCluster", "is_address", "is_cluster", "parts_of"]
+__all__ = ["Cluster", "is_address", "is_cluster", "parts_of"]
 
 CLIENT = "distributed:Client"
 SCHEMES = ("dask://", "dask+tls://")
@@ -41,11 +48,13 @@ def parts_of(address: str) -> tuple[str, str]:
     return scheme, place
 
 
-class DaskCluster:
+class Cluster(Crew):
     """The cluster runs anew what a dead worker took along; it says so when it gives up.
 
     `unreachable` is the error that says that no scheduler answers.
     """
+
+    breaks_as_a_whole = False
 
     def __init__(self, where: Any, unreachable: type[TrueRiskError]) -> None:
         self._own = isinstance(where, str)
@@ -56,54 +65,50 @@ class DaskCluster:
             self._log.setLevel(logging.CRITICAL)
         self._executor = self._client.get_executor(pure=False)
         self._held: list[tuple[Any, Any]] = []  # contents, each with its future or None
-        self._looked = 0.0
-        self.workers = 1
         self.look()
 
-    def keep(self, contents: Sequence[Any]) -> None:
-        """What `sent` is to hold; a content that it holds already is not sent again."""
-        held = [(one, self._future(one)) for one in contents]
-        self._held = held
+    def share(self, shared: Shared) -> None:
+        """The X of data travels by itself, and not again while the next run has the same one."""
+        tables = [part.X for part in shared.parts if isinstance(part, Data)]
+        without = replace(shared, parts=_with_tables(shared.parts, [None] * len(tables)))
+        sent = {id(content): future for content, future in self._held}
+        self._held = [(content, sent.get(id(content))) for content in (without, *tables)]
 
-    def _future(self, content: Any) -> Any:
-        return next((future for held, future in self._held if held is content), None)
+    def submit(self, batch: Any) -> Future[Any]:
+        future: Future[Any] = self._executor.submit(_run_sent, *self._sent(), batch)
+        return future
 
-    @property
-    def sent(self) -> list[Any]:
+    def _sent(self) -> list[Any]:
         """The contents on all workers: sent when first asked for, and anew when they were lost."""
         try:
             for place, (content, future) in enumerate(self._held):
-                if future is None:
-                    self._held[place] = content, self._on_all_workers(content)
+                if future is None:  # in a list: others of its kind would be taken apart
+                    (future,) = self._client.scatter([content], broadcast=True, timeout=ANSWER)
+                    self._held[place] = content, future
         except KeyError as error:  # the scheduler looks up a worker that has just died
             raise ConnectionError(f"the worker at {error} died while it was sent to") from error
         return [future for _, future in self._held]
 
-    def _on_all_workers(self, one: Any) -> Any:
-        """In a list: others of its kind would be taken apart."""
-        return self._client.scatter([one], broadcast=True, timeout=ANSWER)[0]
-
-    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        future: Future[Any] = self._executor.submit(function, *arguments)
-        return future
-
     def deaths(self, error: BaseException) -> int:
-        """How many deaths of workers an error of a future stands for; 0 if it is none.
+        """KilledWorker comes after the scheduler has tried several times itself.
 
-        KilledWorker comes after the scheduler has tried several times itself. What is cancelled
-        needed something that went with its last holder.
+        What is cancelled needed something that went with its last holder, or lost its scheduler,
+        which is no death of a worker.
         """
         if is_a(error, "distributed:KilledWorker"):
             return int(getattr(error, "allowed_failures", 0)) + 1
-        return int(isinstance(error, CancelledError))
+        return int(isinstance(error, CancelledError) and self._client.status == "running")
 
-    def lost(self) -> None:
-        """Workers died, and may have been the last to hold what was sent."""
+    def unsent(self, error: BaseException) -> bool:
+        return isinstance(error, OSError) or self.deaths(error) > 0  # a worker that was sent to
+
+    def replace(self) -> bool:
+        """Workers come by themselves; the dead may have been the last to hold what was sent."""
         self._held = [(content, None) for content, _ in self._held]
         self._looked = 0.0
+        return True
 
     def missing(self) -> str | None:
-        """What is lacking for anything to run, as a sentence, or None."""
         if time.monotonic() - self._looked > LOOK_EVERY or self._lacking:
             self.look()
         return self._lacking
@@ -128,6 +133,22 @@ class DaskCluster:
         if self._own:
             self._client.close(timeout=ANSWER)
             self._log.setLevel(self._level)
+
+
+def _run_sent(shared: Shared, *tables_and_batch: Any) -> Any:
+    *tables, batch = tables_and_batch
+    return replace(shared, parts=_with_tables(shared.parts, tables))(batch)
+
+
+def _with_tables(parts: Sequence[Any], tables: Sequence[Any]) -> tuple[Any, ...]:
+    """The same parts, the data among them with these X and with what they have worked out."""
+    found, left = [], iter(tables)
+    for part in parts:
+        if isinstance(part, Data):
+            part = copy(part)
+            vars(part)["X"] = next(left)
+        found.append(part)
+    return tuple(found)
 
 
 def _client(address: str, unreachable: type[TrueRiskError]) -> Any:

@@ -1,32 +1,29 @@
-"""Where batches of fits run: in this process, on loky by a number, on Dask, on the user's executor.
+"""Where batches run: in this process, on loky by a number, on Dask, on the user's executor.
 
 Any object with `submit(function, *args) -> Future` will do. Results do not depend on the choice:
 a fit is seeded by its number in the plan, and answers are put back by it.
-
-A worker that dies takes along the batches in flight, of which one may be guilty. They are run
-again; those that were in flight twice run alone, until the one whose worker dies then is known.
 """
 
 from __future__ import annotations
 
-import time
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import Future
+from contextlib import closing, contextmanager
+from contextvars import ContextVar
 from numbers import Integral
 from typing import Any
 
 from truerisk.core.arguments import check_count, shown
-from truerisk.core.errors import FitFailed, UnknownName
-from truerisk.engines.workers.crews import PATIENCE, Crew, crew_of
-from truerisk.engines.workers.dask_cluster import is_address, is_cluster, parts_of
-from truerisk.engines.workers.interruptions import done_of, uninterrupted
+from truerisk.core.errors import FitFailed, TrueRiskError, UnknownName
+from truerisk.engines.workers.crews import Crew, Given, Shared
+from truerisk.engines.workers.dask_cluster import Cluster, is_address, is_cluster, parts_of
+from truerisk.engines.workers.processes import Processes
+from truerisk.engines.workers.scheduler import Batches, Run
 
-__all__ = ["run_batches", "workers_of"]
+__all__ = ["connections_kept", "crew_of", "run_batches", "workers_of"]
 
-Batches = Sequence[Any] | Callable[[int | None], Sequence[Any]]
 SUSPECT = 2  # deaths of workers during a batch, after which it runs alone
-STILLBORN = 3  # times that workers may die before they have begun
+PATIENCE = 60.0  # seconds that a cluster may lack workers
 
 
 def workers_of(executor: Any) -> int | None:
@@ -55,11 +52,66 @@ def workers_of(executor: Any) -> int | None:
     return int(getattr(executor, "_max_workers", 0) or 2)
 
 
+_idle: ContextVar[dict[Any, Cluster] | None] = ContextVar("truerisk_clusters", default=None)
+
+
+@contextmanager
+def connections_kept() -> Iterator[None]:
+    """In the block, clusters stay connected and keep the table that they were sent last."""
+    if _idle.get() is not None:
+        yield
+        return
+    idle: dict[Any, Cluster] = {}
+    token = _idle.set(idle)
+    try:
+        yield
+    finally:
+        _idle.reset(token)
+        for cluster in idle.values():
+            cluster.close()
+
+
+@contextmanager
+def crew_of(executor: Any, refusal: type[TrueRiskError]) -> Iterator[Crew | None]:
+    """The crew that `executor` names, None for this process; `refusal` says that there is none."""
+    workers = workers_of(executor)
+    if workers is None:
+        yield None
+    elif is_cluster(executor):
+        with _cluster(executor, refusal) as cluster:
+            yield cluster
+    else:
+        own = isinstance(executor, Integral)
+        crew = Processes(workers) if own else Given(executor, workers)
+        try:
+            yield crew
+        finally:
+            crew.close()
+
+
+@contextmanager
+def _cluster(where: Any, refusal: type[TrueRiskError]) -> Iterator[Cluster]:
+    """A cluster, connected to anew where no earlier run of the call has left the connection."""
+    idle = _idle.get()
+    kept = None if idle is None else idle.pop(where, None)
+    cluster = Cluster(where, refusal) if kept is None else kept
+    cluster.missing()  # counts the workers, who come and go between two runs
+    try:
+        yield cluster
+    except BaseException:
+        cluster.close()
+        raise
+    if idle is None or where in idle:
+        cluster.close()
+    else:
+        idle[where] = cluster
+
+
 def run_batches(
     executor: Any,
     task: Callable[..., Any],
     shared: tuple[Any, ...],
-    batches: Batches,
+    batches: Sequence[Any] | Callable[[int | None], Sequence[Any]],
     *,
     named: Callable[[Any], str] | None = None,
 ) -> Generator[tuple[int, Any], None, None]:
@@ -68,134 +120,65 @@ def run_batches(
     `batches` may depend on the number of workers, None in this process. `named` says of a batch
     that ends its workers what it is. Whoever may stop listening closes it: what runs is ended.
     """
-    workers = workers_of(executor)
-    if workers is None:
-        for number, batch in enumerate(batches(None) if callable(batches) else batches):
-            yield number, task(*shared, batch)
-        return
-    with crew_of(executor, workers) as crew:
-        made = batches(crew.workers) if callable(batches) else batches
-        if made:
-            crew.share(task, shared)
-            yield from _Run(crew, made, named).results()
+    with crew_of(executor, FitFailed) as crew:
+        workers = None if crew is None else crew.workers
+        made = batches(workers) if callable(batches) else batches
+        run = Run(crew, Shared(task, shared), _Listed(made, named))
+        with closing(run.results()) as coming:
+            for numbered, result in coming:
+                if numbered is not None:
+                    yield numbered[0], result
 
 
-class _Run:
-    """The batches of a run: those that wait, those in flight, and those under suspicion."""
+Numbered = tuple[int, Any]
 
-    def __init__(
-        self, crew: Crew, batches: Sequence[Any], named: Callable[[Any], str] | None
-    ) -> None:
-        self.crew, self.batches, self.named = crew, batches, named
-        self.waiting = deque(range(len(batches)))
-        self.alone: deque[int] = deque()
-        self.running: dict[Future[Any], int] = {}
+
+class _Listed(Batches):
+    """Batches that are known beforehand; the error of one is the end of all."""
+
+    def __init__(self, made: Sequence[Any], named: Callable[[Any], str] | None) -> None:
+        self.waiting: deque[Numbered] = deque(enumerate(made))
+        self.alone: deque[Numbered] = deque()
         self.hit: Counter[int] = Counter()
-        self.single = False  # whether the batch that runs is alone
-        self.stillborn = 0
-        self.quiet = time.monotonic()  # since when nothing has come back
+        self.named, self.patience = named, PATIENCE
 
-    def results(self) -> Iterator[tuple[int, Any]]:
-        try:
-            while self.waiting or self.alone or self.running:
-                self._begin()
-                done = done_of(self.running, self.crew.look_every)
-                self._lose_patience(bool(done))
-                died = None
-                for future in done:
-                    number = self.running.pop(future)
-                    error = _error_of(future)
-                    if error is None:
-                        self.stillborn = 0
-                        yield number, future.result()
-                    elif self.crew.deaths(error):
-                        self._blame(number, error)
-                        died = error
-                    else:
-                        raise error
-                if died is not None:
-                    yield from self._after(died)
-        except BaseException:  # Ctrl-C and close() as well: nobody waits for what still runs
-            with uninterrupted():
-                self.crew.end()  # before futures are cancelled: loky's thread would complain
-                for future in self.running:
-                    future.cancel()
-            raise
+    def __bool__(self) -> bool:
+        return bool(self.waiting or self.alone)
 
-    def _begin(self) -> None:
-        """Have as many batches in flight as there are slots; a suspect when nothing else is."""
-        if self.alone:
-            if not self.running:
-                self.single = True
-                self._submit(self.alone)
-            return
-        slots = len(self.batches) if self.crew.slots is None else self.crew.slots
-        while self.waiting and len(self.running) < slots:
-            self.single = False
-            self._submit(self.waiting)
+    def next(self) -> Numbered | None:
+        """None while there are suspects: who is guilty is to be known soon."""
+        return self.waiting.popleft() if self.waiting and not self.alone else None
 
-    def _submit(self, queue: deque[int]) -> None:
-        """The first batch of the queue begins; a pool may be found broken only now."""
-        number = queue[0]
-        try:
-            future = self.crew.submit(self.batches[number])
-        except Exception as error:
-            if not self.crew.unsent(error):
-                raise
-            self.stillborn += 1
-            if self.stillborn > STILLBORN or not self.crew.replace():
-                raise _sentence(error) from error
-        else:
-            self.running[future] = number
-            queue.popleft()
+    def next_alone(self) -> Numbered | None:
+        return self.alone.popleft() if self.alone else None
 
-    def _blame(self, number: int, error: BaseException) -> None:
-        """A batch was in flight when a worker died: it runs again, or is found guilty."""
-        if self.single:
-            name = (
-                ""
-                if self.named is None
-                else f" again and again over {self.named(self.batches[number])}"
-            )
-            raise _sentence(error, name) from error
-        self.hit[number] += self.crew.deaths(error)
-        (self.alone if self.hit[number] >= SUSPECT else self.waiting).appendleft(number)
+    def content(self, batch: Numbered) -> Any:
+        return batch[1]
 
-    def _after(self, error: BaseException) -> Iterator[tuple[int, Any]]:
-        """What a death leaves: results that had come, batches lost, and a crew to be replaced."""
-        if self.crew.breaks_as_a_whole:
-            done_of(self.running, every=True)
-            for future, number in list(self.running.items()):
-                also = _error_of(future)
-                del self.running[future]
-                if also is None:
-                    yield number, future.result()
-                elif self.crew.deaths(also):
-                    self._blame(number, also)
-                else:
-                    raise also
-        if not self.crew.replace():
-            raise _sentence(error) from error
+    def give_back(self, batch: Numbered, *, alone: bool) -> None:
+        (self.alone if alone else self.waiting).appendleft(batch)
 
-    def _lose_patience(self, found: bool) -> None:
-        """A cluster without workers is waited for, for a minute."""
-        now = time.monotonic()
-        lacking = None if found else self.crew.lacking()
-        if lacking is None:
-            self.quiet = now
-        elif now - self.quiet > PATIENCE:
-            raise FitFailed(f"{lacking}: start workers, or use executor=None.")
+    def blame(
+        self, batch: Numbered, error: BaseException | None, *, deaths: int, alone: bool
+    ) -> None:
+        """It runs again; alone after two deaths, and of another one it is guilty."""
+        number, content = batch
+        if alone:
+            named = "" if self.named is None else f" again and again over {self.named(content)}"
+            raise _death(error, named) from error
+        self.hit[number] += deaths
+        self.give_back(batch, alone=self.hit[number] >= SUSPECT)
+
+    def failed(self, batch: Numbered, error: BaseException, *, alone: bool) -> None:
+        raise error
+
+    def stopped(self, reason: str | BaseException) -> FitFailed:
+        if isinstance(reason, str):
+            return FitFailed(f"{reason}: start workers, or use executor=None.")
+        return _death(reason)
 
 
-def _error_of(future: Future[Any]) -> BaseException | None:
-    """The error of a future that is done; that it was cancelled is one, too."""
-    try:
-        return future.exception()
-    except BaseException as error:  # noqa: BLE001  CancelledError is none of Exception's
-        return error
-
-
-def _sentence(error: BaseException, where: str = "") -> FitFailed:
+def _death(error: BaseException | None, where: str = "") -> FitFailed:
     return FitFailed(
         f"a worker process died ({type(error).__name__}){where}: out of memory, or the model "
         "crashed it. Use fewer workers, or executor=None to see where."

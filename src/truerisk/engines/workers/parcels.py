@@ -12,13 +12,11 @@ import mmap
 import pickle
 import shutil
 import struct
-from collections.abc import Callable
-from functools import lru_cache
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
-__all__ = ["Parcel", "abandoned", "run_parcel"]
+__all__ = ["Parcel", "abandoned", "opened", "path_of", "run_parcel"]
 
 LARGE = 1 << 16  # bytes of an array that is worth a place of its own
 ALIGNED = 64  # bytes that processors like arrays to start at
@@ -26,13 +24,13 @@ HEAD = struct.Struct("<Q")
 
 
 class Parcel:
-    """A task and what it is given besides a batch, in a file of the temporary folder."""
+    """What is called with each batch, in a file of the temporary folder."""
 
-    def __init__(self, task: Callable[..., Any], shared: tuple[Any, ...]) -> None:
+    def __init__(self, content: Any) -> None:
         self._folder = Path(mkdtemp(prefix="truerisk-"))
         self.path = str(self._folder / "parcel")
         try:
-            _write(self.path, (task, shared))
+            _write(self.path, content)
         except BaseException:
             self.remove()
             raise
@@ -42,19 +40,35 @@ class Parcel:
         shutil.rmtree(self._folder, ignore_errors=True)
 
 
-_latest: list[Path] = []
+_open: dict[str, Any] = {}
+"""The content of the latest parcel that this process has opened, by its path."""
 
 
 def abandoned() -> None:
     """In a worker whose parent was killed, which would have removed the file."""
-    for path in _latest:
-        shutil.rmtree(path.parent, ignore_errors=True)
+    for path in list(_open):
+        shutil.rmtree(Path(path).parent, ignore_errors=True)
 
 
 def run_parcel(path: str, batch: Any) -> Any:
-    """What a worker does: the task of the parcel, on a batch."""
-    task, shared = _opened(path)
-    return task(*shared, batch)
+    """What a worker does: it calls the content of the parcel with a batch."""
+    return opened(path)(batch)
+
+
+def opened(path: str) -> Any:
+    """The content of a parcel; the first batch that names it opens it."""
+    if path not in _open:
+        _open.clear()  # before the next one takes memory
+        _open[path] = _read(path)
+    return _open[path]
+
+
+def path_of(part: Any) -> str | None:
+    """The parcel from which this process has a part; None where it came in another way."""
+    for path, content in _open.items():
+        if any(part is other for other in content.parts):
+            return path
+    return None
 
 
 def _write(path: str, content: Any) -> None:
@@ -85,10 +99,7 @@ def _aligned(place: int) -> int:
     return -(-place // ALIGNED) * ALIGNED
 
 
-@lru_cache(maxsize=1)
-def _opened(path: str) -> Any:
-    """The content of the latest parcel, opened by the first batch that names it."""
-    _latest[:] = [Path(path)]
+def _read(path: str) -> Any:
     with Path(path).open("rb") as file:
         whole = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY))
     (length,) = HEAD.unpack(whole[: HEAD.size])

@@ -5,45 +5,53 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Callable
 from concurrent.futures import Future
 from threading import Thread
 from typing import Any
 
+from truerisk.engines.workers.crews import Crew, Shared
 from truerisk.engines.workers.interruptions import born_deaf, hears_again, uninterrupted
-from truerisk.engines.workers.parcels import abandoned
+from truerisk.engines.workers.parcels import Parcel, abandoned, run_parcel
 
-__all__ = ["IN_FLIGHT", "Processes", "reusable_workers"]
+__all__ = ["Processes", "reusable_workers"]
 
 IDLE = 120  # seconds before a worker without work ends; ending just as work comes breaks the pool
-IN_FLIGHT = 2  # batches per worker: the next one waits where it will run
 LOOK_EVERY = 2.0  # seconds
 
 
-class Processes:
-    """So many of them; they begin with the first batch, and a broken pool is replaced."""
+class Processes(Crew):
+    """So many of them, who map what their batches share; a broken pool is replaced."""
 
     def __init__(self, n_workers: int) -> None:
         self.workers = n_workers
         self._pool: Any = None
+        self._parcel: Parcel | None = None
 
-    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+    def share(self, shared: Shared) -> None:
+        self._parcel = Parcel(shared)
+
+    def submit(self, batch: Any) -> Future[Any]:
+        assert self._parcel is not None
         with uninterrupted():
             if self._pool is None:
                 self._pool = reusable_workers(self.workers)
             with born_deaf():  # after what loky begins for itself, which would end the deafness
-                future: Future[Any] = self._pool.submit(function, *arguments)
+                future: Future[Any] = self._pool.submit(run_parcel, self._parcel.path, batch)
             return future
 
-    def replace(self) -> None:
+    def replace(self) -> bool:
         """Another pool takes the next batch; a broken one is not given out again."""
         self._pool = None
+        return True
 
     def end(self) -> None:
-        """With all that still runs."""
         with uninterrupted():
             if self._pool is not None:
                 self._pool.shutdown(kill_workers=True)
+
+    def close(self) -> None:
+        if self._parcel is not None:
+            self._parcel.remove()
 
 
 def reusable_workers(n_workers: int) -> Any:
