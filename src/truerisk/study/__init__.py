@@ -16,7 +16,7 @@ A run
     queue.py      what to do next; who is suspected when a worker ends
     tasks.py      one task, timed and packed; a batch of them where it runs
     versions.py   one kind of study and one set of versions per store
-    limits.py     limits on time and memory, kept by a child process
+    limits.py     what a worker does with a batch; limits, kept by a child process
 Single fits of an assessment, or of a search
     keeping.py    what engines leave in a store of their own, and find there
     contents.py   learners and data as contents

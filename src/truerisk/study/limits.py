@@ -1,4 +1,4 @@
-"""Limits on time and memory: tasks run in a child process of the worker, which can be ended.
+"""What a worker does with a batch; with limits on time and memory, in a child that can be ended.
 
 One child serves many tasks; after one that broke a limit the next gets a new child. The two speak
 through pipes, in frames of pickle that only they write; the order and its arrays lie in a parcel,
@@ -25,16 +25,35 @@ from truerisk.core.errors import Refusal
 from truerisk.engines.workers.crews import Shared
 from truerisk.engines.workers.parcels import Parcel, opened, path_of
 from truerisk.study.states import Fate
-from truerisk.study.tasks import Batch, Limits, Order, failed, one_thread, run_here, run_task
+from truerisk.study.tasks import Batch, Limits, Order, failed, one_thread, run_task
 
-__all__ = ["end_child", "main", "run_limited"]
+__all__ = ["end_child", "main", "run_batch", "run_here"]
 
+THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 STARTING = 120.0  # seconds that a child may take to start and to import
 CODE = "from truerisk.study.limits import main; main()"
 MEGABYTE = 2**20
 GRACE = 30.0  # a child whose worker was killed ends itself so long after its limit
 
 _own = threading.local()  # the child of this worker (of this thread, where workers are threads)
+
+
+def run_batch(order: Order, batch: Batch) -> list[Fate]:
+    """In a worker: the fate of every task of the batch, in its order."""
+    for name in THREADS:  # libraries that a task is the first to load
+        os.environ.setdefault(name, "1")
+    if order.limits:
+        return run_here(order, batch)
+    with one_thread():
+        return run_here(order, batch)
+
+
+def run_here(order: Order, batch: Batch) -> list[Fate]:
+    """The same where threads are limited already, or will be in another process."""
+    if order.limits:
+        return run_limited(order, batch)
+    arrays = order.frozen()
+    return [run_task(order.work, batch, number, arrays) for number in batch.numbers]
 
 
 def run_limited(order: Order, batch: Batch) -> list[Fate]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
@@ -26,8 +25,6 @@ __all__ = [
     "Work",
     "failed",
     "one_thread",
-    "run_batch",
-    "run_here",
     "run_task",
     "versions",
     "worded",
@@ -38,7 +35,6 @@ Work = Callable[[Mapping[str, Any], int, Sequence[np.ndarray]], Mapping[str, Any
 
 COST = "seconds"  # under this name a result says what it cost; it is no part of the content
 LONGEST_TRACE = 20_000
-THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 @dataclass(frozen=True)
@@ -79,26 +75,6 @@ class Batch:
     cell: int
     content: Mapping[str, Any]
     numbers: tuple[int, ...]
-
-
-def run_batch(order: Order, batch: Batch) -> list[Fate]:
-    """In a worker: the fate of every task of the batch, in its order."""
-    for name in THREADS:  # libraries that a task is the first to load
-        os.environ.setdefault(name, "1")
-    if order.limits:
-        return run_here(order, batch)
-    with one_thread():
-        return run_here(order, batch)
-
-
-def run_here(order: Order, batch: Batch) -> list[Fate]:
-    """The same where threads are limited already, or will be in another process."""
-    if order.limits:
-        from truerisk.study.limits import run_limited
-
-        return run_limited(order, batch)
-    arrays = order.frozen()
-    return [run_task(order.work, batch, number, arrays) for number in batch.numbers]
 
 
 def run_task(work: Work, batch: Batch, number: int, arrays: Sequence[np.ndarray]) -> Fate:
