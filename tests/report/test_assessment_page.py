@@ -7,6 +7,7 @@ import re
 
 import pytest
 from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.model_selection import GridSearchCV
 
 import truerisk as tr
 from truerisk.core.present import number
@@ -90,6 +91,18 @@ def test_regression_has_a_page():
     assert "C, logarithmic" not in page
     assert "alpha, logarithmic" in page
     assert "optimism +" in page or "optimism -" in page
+
+
+def test_a_learner_that_tunes_inside_has_no_further_score_that_was_selected():
+    """What is known of its other scores is of the fit without tuning; its table has none, too."""
+    X, y = tr.datasets.make_simple(40, random_state=0)
+    inside = GridSearchCV(Ridge(), {"alpha": [0.1, 1.0]}, cv=2)
+    found = tr.assess({"inside": inside}, X, X[:, 0] + 0.1 * y, scores=["absolute"], outer="4-fold")
+    (told,) = [told for told in found.told_scores() if told[0] == "absolute"]
+    assert told[2] is None
+    row = found.to_html().partition("<bdi>absolute<")[2].partition("</tr>")[0]
+    cells = re.findall("<bdi>([^<]*)<", row)
+    assert cells[:4] == ["lower", "inside", "–", number(told[3].value)]
 
 
 def test_one_learner_without_a_grid_has_a_page():
