@@ -72,7 +72,7 @@ def test_an_asynchronous_client_is_refused():
     class Asynchronous:
         asynchronous = True
 
-        def get_executor(self, pure):
+        def scatter(self, data):
             raise AssertionError
 
     Asynchronous.__module__ = "distributed.client"

@@ -73,6 +73,21 @@ def test_what_all_batches_share_travels_once(cluster) -> None:
     assert times[0] == times[1]
 
 
+def test_a_result_that_went_with_its_holder_is_told(cluster, monkeypatch) -> None:
+    """It was done, and its worker died before it was read: its batch ends, as a death does."""
+    from distributed.client import Client, FutureCancelledError
+
+    async def lost(*asked, **options):
+        raise FutureCancelledError("_run_sent", "its holder died")
+
+    crew = dask_cluster.Cluster(cluster.address, FitFailed)
+    crew.share(crews.Shared(_plus, (1.0,)))
+    monkeypatch.setattr(Client, "_gather", lost)
+    error = crew.submit(2.0).exception(timeout=20)
+    assert crew.deaths(error) == 1
+    crew.close()
+
+
 @pytest.mark.parametrize("verb", ["assess", "search", "risk"])
 def test_a_call_sends_its_table_once(cluster, monkeypatch, verb) -> None:
     """However many learners and passes ask about it; the next call sends its own."""

@@ -8,7 +8,8 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Sequence
-from concurrent.futures import CancelledError, Future
+from concurrent.futures import CancelledError, Future, InvalidStateError
+from contextlib import suppress
 from copy import copy
 from dataclasses import replace
 from typing import Any
@@ -63,7 +64,6 @@ class Cluster(Crew):
         self._level = self._log.level
         if self._own:  # a lost scheduler is one sentence here, not tracebacks
             self._log.setLevel(logging.CRITICAL)
-        self._executor = self._client.get_executor(pure=False)
         self._held: list[tuple[Any, Any]] = []  # contents, each with its future or None
         self.look()
 
@@ -75,7 +75,10 @@ class Cluster(Crew):
         self._held = [(content, sent.get(id(content))) for content in (without, *tables)]
 
     def submit(self, batch: Any) -> Future[Any]:
-        future: Future[Any] = self._executor.submit(_run_sent, *self._sent(), batch)
+        sent = self._client.submit(_run_sent, *self._sent(), batch, pure=False)
+        future: Future[Any] = Future()
+        future.add_done_callback(lambda ended: sent.cancel() if ended.cancelled() else None)
+        self._client.loop.add_callback(_hand_over, sent, future)
         return future
 
     def _sent(self) -> list[Any]:
@@ -135,6 +138,18 @@ class Cluster(Crew):
             self._log.setLevel(self._level)
 
 
+async def _hand_over(sent: Any, future: Future[Any]) -> None:
+    """What becomes of a batch, on the client's loop.
+
+    The executor of distributed tells nobody of a result whose only holder died before it was read.
+    """
+    with suppress(InvalidStateError):  # it was cancelled
+        try:
+            future.set_result(await sent)
+        except BaseException as error:  # noqa: BLE001  whoever waits for the batch judges it
+            future.set_exception(error)
+
+
 def _run_sent(shared: Shared, *tables_and_batch: Any) -> Any:
     *tables, batch = tables_and_batch
     return replace(shared, parts=_with_tables(shared.parts, tables))(batch)
@@ -170,7 +185,7 @@ def _client(address: str, unreachable: type[TrueRiskError]) -> Any:
 
 
 def _checked(client: Any) -> Any:
-    if not callable(getattr(client, "get_executor", None)):
+    if not callable(getattr(client, "scatter", None)):
         raise UnknownName(
             f"executor={shown(client)} is no Client of distributed: give Client(address), or "
             "'dask://host:port'."
