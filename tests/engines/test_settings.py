@@ -13,7 +13,7 @@ from sklearn.preprocessing import Normalizer, StandardScaler
 
 import truerisk as tr
 from truerisk.core.family import Family
-from truerisk.engines.settings import family_refusal, groups_along, settings_of
+from truerisk.engines.settings import family_refusal, groups_along
 
 
 def test_a_group_differs_along_the_pass_only():
@@ -51,8 +51,8 @@ def test_settings_are_read_without_making_models():
     """The parameters of the last step, those of the grid in place of its own."""
     model = make_pipeline(StandardScaler(), Ridge(alpha=3.0))
     family = Family.of(model, {"ridge__alpha": [1.0], "standardscaler__with_mean": [False]})
-    assert settings_of(family)[0]["alpha"] == 1.0
-    assert settings_of(family)[0]["fit_intercept"] is True
+    assert family.settings[0]["alpha"] == 1.0
+    assert family.settings[0]["fit_intercept"] is True
 
 
 @pytest.mark.parametrize(

@@ -106,29 +106,25 @@ def _reason(engine: Engine, family: Family, data: Data, plan: Plan, request: Req
     for name, sentence in LACKING.items():
         if getattr(plan, name) is not None and name not in engine.serves:
             return sentence
-    if not engine.cuts_columns and _takes_pairs(family, data):
+    square = n_columns(data.X) == data.n_rows  # only then are tags read, which takes a while
+    if not engine.cuts_columns and square and any(family.pairwise):
         return "X is a matrix of rows against rows, and it takes rows of X without its columns."
     if engine.word != "generic" and (names := unreadable_names(data.X)) is not None:
         return f"scikit-learn's own fits may fail of the names of columns. {names}"
     return engine.refuse(family, data, plan, request)
 
 
-def _warns_of_classes(data: Data, plan: Plan) -> bool:
-    """Whether a classifier may take so many labels for numbers, and say so when it is fitted."""
+def _reason_to_fit(engine: Engine, family: Family, data: Data, plan: Plan) -> str | None:
+    """Why the learner's own fits are to be preferred although the engine can answer, or None."""
     many = data.n_classes > MOST_OF_FEW_ROWS  # train sets of at most 20 rows never warn
-    return many and 2 * data.n_classes > int(plan.least_train_sizes.min())
-
-
-def _is_slower(engine: Engine, family: Family, data: Data, plan: Plan) -> bool:
-    """Whether the learner's own fits take less, where a plan asks for nothing besides answers."""
-    besides = any(getattr(plan, name) is not None for name in LACKING)
-    costs = None if besides else engine.costs(family, data, plan)
-    return costs is not None and costs[0] > costs[1]
-
-
-def _takes_pairs(family: Family, data: Data) -> bool:
-    """Only a square X can be a matrix of rows against rows; tags take a while to read."""
-    return n_columns(data.X) == data.n_rows and any(family.pairwise)
+    many = many and 2 * data.n_classes > int(plan.least_train_sizes.min())
+    if many and engine.word != "generic":
+        return "scikit-learn warns of so many classes in so few rows."
+    if all(getattr(plan, name) is None for name in LACKING):  # a plan asks for answers alone
+        costs = engine.costs(family, data, plan)
+        if costs is not None and costs[0] > costs[1]:
+            return "scikit-learn is faster here."
+    return None
 
 
 def _first_willing(
@@ -138,30 +134,23 @@ def _first_willing(
     for word in registry:
         engine: Engine = registry.load(word)()
         reason = _reason(engine, family, data, plan, request)
-        if reason is None and word != "generic" and _warns_of_classes(data, plan):
-            reason = "scikit-learn warns of so many classes in so few rows."
-        if reason is None and _is_slower(engine, family, data, plan):
-            reason = "scikit-learn is faster here."
+        reason = reason or _reason_to_fit(engine, family, data, plan)
         if reason is None:
-            _say_what_is_missing(refusals)
+            lacking = why_not()  # an engine would have answered, had its loops been compiled
+            if lacking is not None and f"{lacking}." in refusals.values():
+                _warn(lacking)
             return engine, refusals
         refusals[word] = reason
     words: dict[str, list[str]] = {}
     for word, reason in refusals.items():
         words.setdefault(reason.rstrip("."), []).append(word)
-    said = "; ".join(f"{', '.join(those)}: {reason}" for reason, those in words.items())
-    raise NoEngine(f"no engine can answer: {said}.", reason or "")
-
-
-def _say_what_is_missing(refusals: dict[str, str]) -> None:
-    """An engine would have answered, had its loops been compiled: said once a process."""
-    reason = why_not()
-    if reason is not None and f"{reason}." in refusals.values():
-        _warn(reason)
+    reasons = "; ".join(f"{', '.join(those)}: {reason}" for reason, those in words.items())
+    raise NoEngine(f"no engine can answer: {reasons}.", reason or "")
 
 
 @cache
 def _warn(reason: str) -> None:
+    """Warn of the missing module, once a process."""
     warn(
         f"{reason}: models that its engines would answer at once are fitted one by one, with the "
         "same numbers; `tr.show_versions()` names the engines, and a wheel of truerisk for this "

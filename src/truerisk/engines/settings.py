@@ -12,7 +12,6 @@ from truerisk.core.contracts import Request
 from truerisk.core.family import Family
 from truerisk.core.identity import PIPELINE, is_exactly, is_from, is_plain
 from truerisk.core.table.data import Data
-from truerisk.engines.preparation.apart import why_not_apart
 from truerisk.engines.preparation.by_rows import may_not_draw
 
 __all__ = [
@@ -20,18 +19,17 @@ __all__ = [
     "family_refusal",
     "groups_along",
     "key_of",
-    "last_step",
     "learner_refusal",
-    "prefix_of",
     "response_refusal",
-    "settings_of",
     "steps_key",
+    "why_not_apart",
 ]
 
 # what they make of a row is the same whichever other rows they were fitted on
 STATELESS = tuple(
     f"sklearn.preprocessing:{name}" for name in ("Normalizer", "Binarizer", "PolynomialFeatures")
 )
+OWN = {"memory", "verbose", "transform_input"}  # parameters of the pipeline itself
 FEW = 3  # classes that a refusal names
 NEEDS = {  # of a response: methods of which the model has one, and what it lacks without
     "probability": (("predict_proba",), "no probabilities"),
@@ -72,11 +70,6 @@ class Group:
         return Group(self.candidates[places], settings, self.preparation, self.rowwise)
 
 
-def last_step(family: Family) -> Any:
-    """The learner itself: the last step of a pipeline, else the estimator."""
-    return family.last
-
-
 def family_refusal(family: Family, served: Sequence[type]) -> str | None:
     """Why the family is not one of these learners, alone or last in a plain pipeline, or None."""
     reason = why_not_apart(family) or learner_refusal(family, served)
@@ -85,17 +78,41 @@ def family_refusal(family: Family, served: Sequence[type]) -> str | None:
     return reason
 
 
+def why_not_apart(family: Family) -> str | None:
+    """Why a pipeline has to fit its steps itself, or None; of other estimators as well."""
+    if not family.is_piped:
+        return None
+    from sklearn import get_config
+
+    pipe = family.estimator
+    if pipe.memory is not None:
+        return "the pipeline caches its steps (memory=), which may hold anything."
+    if pipe.verbose:
+        return "the pipeline says how long its steps take (verbose=True)."
+    if getattr(pipe, "transform_input", None) is not None:
+        return "the pipeline hands fit parameters through its steps (transform_input=)."
+    if set_ := sorted(OWN.intersection(family.named)):
+        return f"the grid sets {', '.join(set_)} of the pipeline."
+    steps = [pipe, *(step for _, step in pipe.steps)]
+    steps += [value for given in family.candidates for value in given.values()]
+    if any(getattr(step, "_skl_callbacks", None) for step in steps):
+        return "callbacks follow the fits of the pipeline or of its steps."
+    if get_config().get("enable_metadata_routing", False):
+        return "metadata are routed to the steps."
+    return None
+
+
 def learner_refusal(family: Family, served: Sequence[type]) -> str | None:
     """Why the learner is not, or not in all candidates, an object of one of these very classes."""
     if family.is_piped and not is_exactly(family.estimator, PIPELINE):
         return f"{_called(family.estimator)} is a pipeline of its own, which may do otherwise."
-    last = last_step(family)
+    last = family.last
     if not is_plain(last, *served):
         ours = is_from(last, "sklearn") or is_from(last, "truerisk")
         few = len(served) <= FEW
         names = " or ".join(kind.__name__ for kind in served) if few else "one that it reads"
         return f"the learner is {type(last).__name__ if ours else _called(last)}, not {names}."
-    if any(name == "steps" or f"{name}__" == prefix_of(family) for name in family.named):
+    if any(name == "steps" or f"{name}__" == family.prefix for name in family.named):
         return "the grid replaces the learner itself."
     return None
 
@@ -118,41 +135,26 @@ def _called(value: Any) -> str:
 
 
 def _prepares_at_random(family: Family) -> bool:
-    prefix = prefix_of(family)
-    return any(
-        not name.startswith(prefix) and not _may_not_draw(model, name)
-        for model in map(family.make, range(len(family)))
-        for name in family.random_parameters(model)
-    )
-
-
-def _may_not_draw(model: Any, name: str) -> bool:
-    """Whether a step that has no seed may draw nothing: it says so once it is fitted."""
-    step, _, parameter = name.partition("__")
-    return parameter == "random_state" and may_not_draw(model.named_steps[step])
-
-
-def prefix_of(family: Family) -> str:
-    """What stands before the names of the learner's parameters in a pipeline: "ridge__"."""
-    return family.prefix
-
-
-def settings_of(family: Family) -> tuple[dict[str, Any], ...]:
-    """The parameters of every candidate's last step, without making the models."""
-    return family.settings
+    """Whether a step before the learner draws without a seed, or may do so once it is fitted."""
+    for model in map(family.make, range(len(family))):
+        for name in family.random_parameters(model):
+            step, _, parameter = name.partition("__")
+            undecided = parameter == "random_state" and may_not_draw(model.named_steps[step])
+            if not name.startswith(family.prefix) and not undecided:
+                return True
+    return False
 
 
 def groups_along(family: Family, names: Sequence[str]) -> list[Group]:
     """The candidates by everything but these parameters of the last step."""
-    prefix = prefix_of(family)
-    free = {prefix + name for name in names}
+    free = {family.prefix + name for name in names}
     if free.issuperset(family.named):  # as in most grids
-        return [_group(family, range(len(family)), family.settings)]
+        return [_group(family, range(len(family)))]
     members: dict[str, list[int]] = {}
     for number, params in enumerate(family.candidates):
         key = key_of({name: params[name] for name in params.keys() - free})
         members.setdefault(key, []).append(number)
-    return [_group(family, numbers, family.settings) for numbers in members.values()]
+    return [_group(family, numbers) for numbers in members.values()]
 
 
 def steps_key(family: Family, candidate: int) -> str:
@@ -169,20 +171,16 @@ def key_of(params: Mapping[str, Any]) -> str:
     return repr(sorted((n, v if isinstance(v, plain) else id(v)) for n, v in params.items()))
 
 
-def _group(family: Family, numbers: Sequence[int], settings: Sequence[Mapping[str, Any]]) -> Group:
+def _group(family: Family, numbers: Sequence[int]) -> Group:
+    from sklearn.pipeline import Pipeline
+
     steps = family.make(numbers[0]).steps[:-1] if family.is_piped else []  # making takes time
     steps = [(name, step) for name, step in steps if step is not None and step != "passthrough"]
-    before = _pipeline(steps)
+    before = Pipeline(steps) if steps else None
     alone = all(is_exactly(step, *STATELESS) for _, step in steps)
     return Group(
         candidates=np.array(numbers),
-        settings=tuple(settings[number] for number in numbers),
+        settings=tuple(family.settings[number] for number in numbers),
         preparation=None if alone else before,
         rowwise=before if alone else None,
     )
-
-
-def _pipeline(steps: list[Any]) -> Any:
-    from sklearn.pipeline import Pipeline
-
-    return Pipeline(steps) if steps else None

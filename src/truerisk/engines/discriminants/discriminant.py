@@ -46,7 +46,7 @@ from truerisk.engines.discriminants.rule import (
 )
 from truerisk.engines.discriminants.samples import answer_samples
 from truerisk.engines.discriminants.scatter import Classes, ScatterSpectrum, spectrum_of
-from truerisk.engines.settings import Group, settings_of
+from truerisk.engines.settings import Group
 from truerisk.engines.templates.one_pass import OnePass
 from truerisk.engines.templates.task import ELSEWHERE, Shown, Task
 from truerisk.engines.templates.turned import Turned, is_wide, turned_about_mean
@@ -74,7 +74,7 @@ class LinearDiscriminants(OnePass):
         return setting_refusal(setting)
 
     def more_refusals(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
-        settings = settings_of(family)
+        settings = family.settings
         lengths = {len(s["priors"]) for s in settings if s["priors"] is not None}
         if lengths - {data.n_classes}:
             return f"there are {min(lengths)} priors, and y has {data.n_classes} classes."

@@ -30,7 +30,7 @@ from truerisk.engines.discriminants.scatter import (
     root_of,
     spectrum_of,
 )
-from truerisk.engines.settings import Group, settings_of
+from truerisk.engines.settings import Group
 from truerisk.engines.templates.one_pass import OnePass
 from truerisk.engines.templates.task import Shown, Task
 
@@ -58,7 +58,7 @@ class QuadraticDiscriminants(OnePass):
         return _setting_refusal(setting)
 
     def more_refusals(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
-        lengths = {len(s["priors"]) for s in settings_of(family) if s["priors"] is not None}
+        lengths = {len(s["priors"]) for s in family.settings if s["priors"] is not None}
         if lengths - {data.n_classes}:
             return f"there are {min(lengths)} priors, and y has {data.n_classes} classes."
         if family.is_piped:

@@ -35,8 +35,8 @@ from truerisk.engines.logistic.samples import answer_samples
 from truerisk.engines.logistic.setting import l1_ratio_of, path_refusal, regression_refusal
 from truerisk.engines.logistic.stops import Stopped, follows_the_solver, stopped
 from truerisk.engines.logistic.taken_out import OwnRows, Penalty
-from truerisk.engines.preparation.zeros import as_dense, is_bearable
-from truerisk.engines.settings import Group, settings_of
+from truerisk.engines.preparation.prepared import as_dense, is_bearable
+from truerisk.engines.settings import Group
 from truerisk.engines.templates.one_pass import OnePass
 from truerisk.engines.templates.task import Shown, Task
 from truerisk.kernels.logistic import column_major, logistic_path
@@ -92,7 +92,7 @@ class LogisticPaths(OnePass):
         return super().settings_refusal(settings) if "C" in settings[0] else path_refusal(settings)
 
     def table_refusal(self, family: Family, data: Data) -> str | None:
-        own = "at" in settings_of(family)[0]  # LogisticPath computes in double precision
+        own = "at" in family.settings[0]  # LogisticPath computes in double precision
         sparse, single = hasattr(data.X, "tocsr"), _is_single(data.X)
         if not sparse and not (own and single):
             return super().table_refusal(family, data)
@@ -115,7 +115,7 @@ class LogisticPaths(OnePass):
         return super().read(group, as_dense(table) if regression else table)
 
     def more_refusals(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
-        follows = self._follows(settings_of(family))
+        follows = self._follows(family.settings)
         if follows and not is_bearable(data.X):
             return "X is sparse, and too large, or too empty, to be made a dense table."
         if follows and not follows_the_solver():
@@ -332,7 +332,7 @@ def _asked_refusal(family: Family, data: Data, plan: Plan, minimiser: bool) -> s
         return None
     if family.is_piped:
         return "linear rules and what else is asked of a fit itself is not read after other steps."
-    settings = settings_of(family)
+    settings = family.settings
     if "at" not in settings[0] and not minimiser:
         return "what is asked of a fitted LogisticRegression itself is read where its solver stops."
     if plan.rules is None and plan.freedom is None:

@@ -3,7 +3,6 @@
 | file | what it holds |
 |---|---|
 | `knn.py` | the engine |
-| `setting.py` | which settings it serves, and how they measure |
-| `nearest.py` | lists of neighbours, walked for a plan |
+| `nearest.py` | lists of neighbours, walked for a plan; which settings are served |
 | `drawn.py`, `laws.py` | plans of drawn train sets: expected losses in closed form |
 """

@@ -13,10 +13,8 @@ from truerisk.core.losses import RowLoss
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.engines.neighbours.laws import expected_costs, ranks_needed
-from truerisk.engines.neighbours.nearest import nearest
-from truerisk.engines.neighbours.setting import Measure
-from truerisk.engines.preparation.magnitude import distances_fit
-from truerisk.engines.preparation.prepared import unless_it_fails
+from truerisk.engines.neighbours.nearest import Measure, nearest
+from truerisk.engines.preparation.prepared import distances_fit, unless_it_fails
 from truerisk.engines.running.listed_draws import law_refusal
 from truerisk.engines.settings import Group
 from truerisk.engines.templates.task import Task

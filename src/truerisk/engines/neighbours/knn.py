@@ -23,11 +23,15 @@ from truerisk.core.plan.blocks import spread
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.engines.neighbours.drawn import answer_drawn, drawn_refusal
-from truerisk.engines.neighbours.nearest import NearestAnswers, found_in_pass, found_together
-from truerisk.engines.neighbours.setting import Measure, neighbours_refusal
-from truerisk.engines.preparation.magnitude import distances_fit
-from truerisk.engines.preparation.prepared import as_doubles, plain_array
-from truerisk.engines.settings import Group, groups_along, settings_of
+from truerisk.engines.neighbours.nearest import (
+    Measure,
+    NearestAnswers,
+    answers_in_pass,
+    answers_together,
+    neighbours_refusal,
+)
+from truerisk.engines.preparation.prepared import as_doubles, distances_fit, plain_array
+from truerisk.engines.settings import Group, groups_along
 from truerisk.engines.templates.one_pass import OnePass
 from truerisk.engines.templates.task import ELSEWHERE, Shown, Task
 from truerisk.kernels.walk import MOST_CLASSES
@@ -103,13 +107,13 @@ class NearestNeighbours(OnePass):
         elif task.X is None:
             return ~done
         elif task.places is None or (task.places != ELSEWHERE).any():
-            _place(task, found_together(task))
+            _place(task, answers_together(task))
         return done
 
     def fit_pass(
         self, task: Task, group: Group, shown: Shown, tests: list[np.ndarray]
     ) -> list[np.ndarray] | None:
-        found = found_in_pass(task, group, shown, np.vstack(tests))
+        found = answers_in_pass(task, group, shown, np.vstack(tests))
         task.leave_open(shown.fit, group.candidates[found.open.any(axis=1)])
         cuts = np.cumsum([len(test) for test in tests])[:-1]
         parts = np.split(found.answers, cuts, axis=1)
@@ -126,7 +130,7 @@ def _measures(family: Family) -> list[Measure]:
 def _plan_refusal(family: Family, data: Data, plan: Plan, request: Request) -> str | None:
     if plan.counted is not None and any(measure.by_distance for measure in _measures(family)):
         return "weights='distance' may rest on fewer rows than n_neighbors, and they are counted."
-    largest = max(int(setting["n_neighbors"]) for setting in settings_of(family))
+    largest = max(int(setting["n_neighbors"]) for setting in family.settings)
     if largest > plan.least_train_sizes.min():  # a lower bound, had for nothing
         smallest = int(plan.train_sizes.min())
         if largest > smallest:

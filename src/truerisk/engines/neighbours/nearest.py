@@ -1,9 +1,10 @@
-"""Neighbour lists for a group of candidates, walked for a plan."""
+"""Neighbour lists for a group of candidates, walked for a plan; which settings are served."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -13,13 +14,84 @@ from truerisk.core.plan.blocks import ALL
 from truerisk.core.plan.builder import PlanBuilder
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data, SameRows
-from truerisk.engines.neighbours.setting import Measure
 from truerisk.engines.settings import Group
 from truerisk.engines.templates.task import Shown, Task
 from truerisk.kernels.neighbours import NearestRows, by_distances, euclidean
 from truerisk.kernels.walk import SHORT, SURE, TIED, RowTargets, walk_plan
 
-__all__ = ["NearestAnswers", "found_in_pass", "found_together", "nearest"]
+__all__ = [
+    "Measure",
+    "NearestAnswers",
+    "answers_in_pass",
+    "answers_together",
+    "nearest",
+    "neighbours_refusal",
+]
+
+WEIGHTS = ("uniform", "distance")
+OTHERS = {"manhattan", "cityblock", "l1", "chebyshev", "cosine", "minkowski", "canberra"}
+SEARCHES = ("auto", "brute", "kd_tree", "ball_tree")
+
+
+@dataclass(frozen=True)
+class Measure:
+    """How the candidates of a group measure; they differ in the number of neighbours only."""
+
+    by_distance: bool
+    metric: str
+    p: float
+    algorithm: str
+
+    @classmethod
+    def of(cls, group: Group) -> Measure:
+        setting = group.settings[0]
+        by_distance = setting["weights"] == "distance"
+        return cls(by_distance, setting["metric"], float(setting["p"]), setting["algorithm"])
+
+    def searches_all(self, n_columns: int, n_rows: int, k: int) -> bool:
+        """Whether scikit-learn measures all distances for this k, by products: its user guide."""
+        many = n_columns > 15 or k >= n_rows // 2
+        return self.algorithm == "brute" or (self.algorithm == "auto" and many)
+
+    @property
+    def is_euclidean(self) -> bool:
+        return self.metric in ("euclidean", "l2") or (self.metric == "minkowski" and self.p == 2)
+
+    @property
+    def needs_doubles(self) -> bool:
+        """Whether scikit-learn answers otherwise for a table in single precision, or sparse."""
+        return self.by_distance or not self.is_euclidean
+
+
+def neighbours_refusal(setting: Mapping[str, Any]) -> str | None:
+    """Why one setting is not served, or None."""
+    from sklearn.neighbors import VALID_METRICS
+
+    k, metric, p = setting["n_neighbors"], setting["metric"], setting["p"]
+    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
+        return f"n_neighbors={k!r} is no number of neighbours."
+    if not isinstance(setting["weights"], str) or setting["weights"] not in WEIGHTS:
+        return f"weights={setting['weights']!r} is no weighting that it knows."
+    if setting["metric_params"] is not None:
+        return "metric_params are given."
+    if not isinstance(metric, str):
+        return "the metric is a function."
+    if metric == "braycurtis":
+        return "braycurtis is no metric, so scikit-learn's trees pass over rows that are nearer."
+    if metric not in OTHERS | {"euclidean", "l2"}:
+        return f"metric '{metric}' is not one that it knows."
+    if isinstance(p, bool) or not isinstance(p, Real) or not float(p) >= 1:
+        return f"p={p!r} is no Minkowski distance."
+    # scikit-learn's search fails in three cases; how it searches decides about ties alone
+    algorithm, leaf_size = setting["algorithm"], setting["leaf_size"]
+    if not isinstance(algorithm, str) or algorithm not in SEARCHES:
+        return f"algorithm={algorithm!r} is no search that it knows."
+    if algorithm.endswith("_tree") and metric not in VALID_METRICS[algorithm]:
+        return f"algorithm={algorithm!r} does not search by metric {metric!r}."
+    if isinstance(leaf_size, bool) or not isinstance(leaf_size, Integral) or leaf_size < 1:
+        return f"leaf_size={leaf_size!r} is no size."
+    return None
+
 
 EPS = float(np.finfo(np.float64).eps)
 PAIRS = 0.6  # of the rows are seen by fits that lack two of five folds
@@ -36,34 +108,43 @@ class NearestAnswers:
 
 @dataclass(frozen=True, eq=False)
 class Walk:
-    """What lists are walked for: a plan, every k of a group (or one per fit), what rows say."""
+    """What lists are walked for: a plan, every k of a group (or one per fit), the targets."""
 
     task: Task
     group: Group
     plan: Plan
-    said: RowTargets
+    targets: RowTargets
     list_of: np.ndarray
     n_columns: int
     places: np.ndarray | None = None
 
-    def found(self, lists: Callable[[int], NearestRows], length: int) -> NearestAnswers:
-        """What lists of this length hold, or longer ones where some end too early."""
-        while True:
-            found = self._along(lists(length))
-            if found is not None:
-                return found
+    @property
+    def ks(self) -> np.ndarray:
+        """How many neighbours each candidate asks."""
+        return self.group.values("n_neighbors").astype(np.int64)
+
+    def answers(self, lists: Callable[[int], NearestRows], share: float) -> NearestAnswers:
+        """The answers, from lists in which a `share` of the rows is in a train set, and so counts.
+
+        The first lists are so long that a random part of their rows holds the largest k nearly
+        always; where some end too early they are made four times as long.
+        """
+        k = int(self.ks.max())
+        length = int(np.ceil((k + 4 * np.sqrt(k * (1 - share))) / share)) + 8
+        while (answers := self._along(lists(length))) is None:
             length *= 4
+        return answers
 
     def _along(self, near: NearestRows) -> NearestAnswers | None:
-        """What the walk found, or None where a list was too short."""
+        """The answers along these lists, or None where one of them is too short."""
         labels = self.task.request.response == "label" and self.task.counts is None
         by_distance = Measure.of(self.group).by_distance
         walked = walk_plan(
             near,
             self.list_of,
             self.plan,
-            _ks(self.group),
-            self.said,
+            self.ks,
+            self.targets,
             only=self.places,
             by_distance=by_distance,
             doubts=self._doubts(near) if by_distance else None,
@@ -84,16 +165,20 @@ class Walk:
         measure, n_rows = Measure.of(self.group), int(self.plan.least_train_sizes.min())
         if measure.metric == "cosine":
             return np.maximum(near.ties, (_cosine_rounding(self.n_columns) / DIGITS) ** 2)
-        most = int(_ks(self.group).max())
+        most = int(self.ks.max())
         if measure.is_euclidean and measure.searches_all(self.n_columns, n_rows, most):
             return np.divide(near.ties, DIGITS)
         return near.ties
 
 
-def found_together(task: Task) -> NearestAnswers:
+def answers_together(task: Task) -> NearestAnswers:
     """One list per asked row for all fits: no step before the neighbours learns from the rows."""
     plan, group, data, X = task.plan, task.group, task.data, task.X
-    seen = _seen_by_any(plan)
+    if (plan.train.base == ALL).any():
+        seen = np.arange(plan.n_rows)
+    else:  # the rows that stand in some train set
+        bases = np.unique(plan.train.base)
+        seen = np.unique(np.concatenate([plan.blocks[int(b)] for b in bases]))
     is_asked = np.zeros(plan.n_rows, dtype=bool)
     is_asked[plan.positions[0]] = True
     asked = np.flatnonzero(is_asked)
@@ -104,24 +189,24 @@ def found_together(task: Task) -> NearestAnswers:
 
     def lists(length: int) -> NearestRows:
         measure = Measure.of(group)
-        near = _kept(task, length) if whole else nearest(measure, queries, rows, length)
+        near = _lists_of_all(task, length) if whole else nearest(measure, queries, rows, length)
         if seen[-1] < len(seen):  # rows keep their numbers
             return near
         return NearestRows(
             seen[near.index].astype(np.int32), near.squared, near.ties, near.complete
         )
 
-    said = _said(data.y if data.codes is None else data.codes, data)
-    walk = Walk(task, group, plan, said, list_of, X.shape[1], task.places)
+    targets = _targets(data.y if data.codes is None else data.codes, data)
+    walk = Walk(task, group, plan, targets, list_of, X.shape[1], task.places)
     share = max(1, int(plan.least_train_sizes.min())) / len(seen)
     share = max(2 * share - 1, min(share, PAIRS))  # fits that lack two folds mostly follow
-    return walk.found(lists, _length(int(_ks(group).max()), share))
+    return walk.answers(lists, share)
 
 
 _lists: WeakKeyDictionary[SameRows, tuple[Any, int, NearestRows]] = WeakKeyDictionary()
 
 
-def _kept(task: Task, length: int) -> NearestRows:
+def _lists_of_all(task: Task, length: int) -> NearestRows:
     """The lists of all rows among all rows; the last ones of a data set serve its next pass.
 
     Nested validation asks twice, inside and outside, and a permutation test thousands of times with
@@ -138,7 +223,7 @@ def _kept(task: Task, length: int) -> NearestRows:
     return near
 
 
-def found_in_pass(task: Task, group: Group, shown: Shown, asked: np.ndarray) -> NearestAnswers:
+def answers_in_pass(task: Task, group: Group, shown: Shown, asked: np.ndarray) -> NearestAnswers:
     """Train rows first, copies and all, then asked rows, as a small plan of one fit."""
     X, y = shown.X, shown.y
     if shown.times is not None:
@@ -147,20 +232,15 @@ def found_in_pass(task: Task, group: Group, shown: Shown, asked: np.ndarray) -> 
     builder = PlanBuilder(n + m)
     train, test = builder.block(np.arange(n)), builder.block(np.arange(n, n + m))
     builder.ask((train, ()), (test, ()))
-    unsaid = np.zeros((m, *y.shape[1:]), dtype=y.dtype)  # nobody looks at what asked rows say
-    said = _said(np.concatenate([y, unsaid]), task.data)
+    unused = np.zeros((m, *y.shape[1:]), dtype=y.dtype)  # asked rows are nobody's neighbours
+    targets = _targets(np.concatenate([y, unused]), task.data)
     list_of = np.concatenate([np.full(n, -1), np.arange(m)])
-    walk = Walk(task, group, builder.build(), said, list_of, X.shape[1])
+    walk = Walk(task, group, builder.build(), targets, list_of, X.shape[1])
     measure = Measure.of(group)
-    most = int(_ks(group).max())
-    return walk.found(lambda length: nearest(measure, asked, X, length), most + 8)
+    return walk.answers(lambda length: nearest(measure, asked, X, length), share=1.0)
 
 
-def _ks(group: Group) -> np.ndarray:
-    return group.values("n_neighbors").astype(np.int64)
-
-
-def _said(y: np.ndarray, data: Data) -> RowTargets:
+def _targets(y: np.ndarray, data: Data) -> RowTargets:
     """Codes of classes, or one or several targets of every row."""
     if data.codes is None:
         return RowTargets(None, y.reshape(len(y), -1))
@@ -185,15 +265,3 @@ def nearest(measure: Measure, queries: np.ndarray, rows: np.ndarray, length: int
 
     rounding = _cosine_rounding(rows.shape[1]) if measure.metric == "cosine" else 0.0
     return by_distances(distances, len(queries), len(rows), length, rounding)
-
-
-def _length(k: int, share: float) -> int:
-    """Enough of a list that a random part of its rows holds k of them, nearly always."""
-    return int(np.ceil((k + 4 * np.sqrt(k * (1 - share))) / share)) + 8
-
-
-def _seen_by_any(plan: Plan) -> np.ndarray:
-    """Rows that stand in some train set (all of them where one is 'all but')."""
-    if (plan.train.base == ALL).any():
-        return np.arange(plan.n_rows)
-    return np.unique(np.concatenate([plan.blocks[int(b)] for b in np.unique(plan.train.base)]))

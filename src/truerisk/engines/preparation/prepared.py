@@ -1,4 +1,9 @@
-"""What steps before a learner give: one block of doubles, or the learner's own business."""
+"""What steps before a learner give: one block of doubles, or the learner's own business.
+
+Beyond some sizes closed forms overflow where learners do not (`squares_fit`, `distances_fit`). A
+sparse table is made dense for engines that go through it so; which arithmetic the learner itself
+has for a sparse table is for the engine to know.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +13,57 @@ from typing import Any, TypeVar
 import numpy as np
 
 from truerisk.core.errors import is_failure
-from truerisk.engines.preparation.magnitude import squares_fit
 
 __all__ = [
     "OwnArithmetic",
+    "as_dense",
     "as_doubles",
     "dense",
+    "distances_fit",
+    "is_bearable",
     "plain_array",
+    "squares_fit",
     "unless_it_fails",
 ]
 
+MOST, LEAST = 1e60, 1e-60  # closed forms multiply sums of squares with each other: 1e240
+FAR, NEAR = 1e140, 1e-140  # a distance squares once, and adds the columns
+MOST_CELLS = 2**25  # of a sparse table made dense: 256 MiB
+FEW_CELLS = 2**20  # so few are made dense in no time, however empty the table is
+PER_NUMBER = 100  # cells for one that is not 0: writing more zeros takes longer than fits without
+
 T = TypeVar("T")
+
+
+def squares_fit(table: Any) -> bool:
+    """Whether no cell is so large, and no column so small, that products of squares are lost.
+
+    >>> squares_fit(np.array([[1.0, 1e-30], [0.0, 1e30]]))
+    True
+    >>> squares_fit(np.array([[1.0, 1e-150], [2.0, 0.0]])), squares_fit(np.array([1e150]))
+    (False, False)
+    """
+    if hasattr(table, "tocsr"):
+        return bool((np.abs(table.data) <= MOST).all())
+    columns = np.asarray(table).reshape(len(table), -1)
+    if not columns.size:
+        return True
+    if (np.abs(columns[0]) >= LEAST).all():  # as in most tables: one look at them as a whole
+        return bool(columns.min() >= -MOST and columns.max() <= MOST)
+    most = np.maximum(columns.max(axis=0), -columns.min(axis=0))
+    return bool(((most <= MOST) & ((most >= LEAST) | (most == 0))).all())
+
+
+def distances_fit(table: Any) -> bool:
+    """Whether squares of the largest cell neither overflow nor vanish, nor sums of many.
+
+    A column of small cells beside a large one takes no part in a distance, and is no matter.
+
+    >>> distances_fit(np.array([[1e100, 1e-150]])), distances_fit(np.array([[1e-150]]))
+    (True, False)
+    """
+    largest = float(np.abs(table).max(initial=0.0))
+    return largest == 0.0 or NEAR <= largest <= FAR
 
 
 def unless_it_fails(prepare: Callable[[], T]) -> T | None:
@@ -63,3 +108,18 @@ def as_doubles(table: Any, fits: Callable[[np.ndarray], bool]) -> np.ndarray:
     if not fits(array):
         raise OwnArithmetic("too large or too small")
     return array
+
+
+def is_bearable(table: Any) -> bool:
+    """Whether a table is dense, or neither too large nor too empty to be made so."""
+    if not hasattr(table, "toarray"):
+        return True
+    cells = int(np.prod(table.shape, dtype=np.float64))
+    return cells <= MOST_CELLS and cells <= max(FEW_CELLS, PER_NUMBER * table.nnz)
+
+
+def as_dense(table: Any) -> Any:
+    """The table without gaps; one that is not bearable is the learner's business."""
+    if not is_bearable(table):
+        raise OwnArithmetic("sparse, and too large or too empty")
+    return table.toarray() if hasattr(table, "toarray") else table

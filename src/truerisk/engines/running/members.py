@@ -21,7 +21,6 @@ from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
 from truerisk.core.identity import is_plain
 from truerisk.engines.running.answering import Enquiry
-from truerisk.engines.settings import settings_of
 from truerisk.models.logistic_places import codes_of_scores
 
 __all__ = [
@@ -68,7 +67,7 @@ def why_no_bags(family: Family) -> str | None:
             "the steps of a pipeline have seen every row, so that nothing is out of its bag "
             "(without them, the ensemble could be asked)."
         )
-    if not all(setting["bootstrap"] for setting in settings_of(family)):
+    if not all(setting["bootstrap"] for setting in family.settings):
         return "bootstrap=False: every member is fitted on all rows; use bootstrap=True."
     return None
 

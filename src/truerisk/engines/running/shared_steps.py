@@ -26,10 +26,10 @@ from truerisk.core.identity import PIPELINE, is_exactly
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.core.table.rows import copied
-from truerisk.engines.preparation.apart import why_not_apart
 from truerisk.engines.preparation.fitted import Begin
 from truerisk.engines.preparation.read_off import reading_of
 from truerisk.engines.running.trie import Begun, Start, Trie, Tries
+from truerisk.engines.settings import why_not_apart
 
 __all__ = ["SharedSteps", "Starts", "beginning_alike", "known_steps"]
 

@@ -25,9 +25,8 @@ from truerisk.core.family import Family
 from truerisk.core.plan.plan import Plan
 from truerisk.core.progress import tell
 from truerisk.core.table.data import Data
-from truerisk.engines.preparation.prepared import OwnArithmetic, dense
-from truerisk.engines.preparation.zeros import as_dense, is_bearable
-from truerisk.engines.settings import Group, groups_along, settings_of
+from truerisk.engines.preparation.prepared import OwnArithmetic, as_dense, dense, is_bearable
+from truerisk.engines.settings import Group, groups_along
 from truerisk.engines.support_vectors.gram import (
     ROUNDING,
     Gram,
@@ -213,7 +212,7 @@ def _answer_from(task: Task, fit: int, products: Products, gram: Gram | None) ->
 
 
 def _takes_grams(family: Family) -> bool:
-    return any(setting["kernel"] == "precomputed" for setting in settings_of(family))
+    return any(setting["kernel"] == "precomputed" for setting in family.settings)
 
 
 def _given_gram_refusal(family: Family, data: Data) -> str | None:

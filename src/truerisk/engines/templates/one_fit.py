@@ -28,9 +28,7 @@ from truerisk.engines.settings import (
     Group,
     groups_along,
     learner_refusal,
-    prefix_of,
     response_refusal,
-    settings_of,
 )
 
 __all__ = ["OneFit"]
@@ -73,7 +71,7 @@ class OneFit(Engine):
         if reason is not None:
             return reason
         path = self.path_of(family)
-        for setting in settings_of(family):
+        for setting in family.settings:
             reason = self.value_refusal(setting[path])
             reason = reason or self.setting_refusal(setting, plan, request)
             if reason is not None:
@@ -101,7 +99,7 @@ class OneFit(Engine):
         """One fit for a group, and the piece of each of its candidates."""
         seed, fit, group = place
         path = self.path_of(family)
-        instead = {prefix_of(family) + path: self.whole([s[path] for s in group.settings])}
+        instead = {family.prefix + path: self.whole([s[path] for s in group.settings])}
 
         def say(model: Any, begun: Begun | None) -> dict[str, Any]:
             last = model[-1] if family.is_piped else model

@@ -25,8 +25,7 @@ from truerisk.core.family import Family
 from truerisk.core.plan.plan import Plan
 from truerisk.core.progress import tell
 from truerisk.core.table.data import Data
-from truerisk.engines.preparation.magnitude import squares_fit
-from truerisk.engines.preparation.prepared import dense, unless_it_fails
+from truerisk.engines.preparation.prepared import dense, squares_fit, unless_it_fails
 from truerisk.engines.running.fit_warnings import kept_warnings, say_once
 from truerisk.engines.running.fitting import empty_counts, empty_values
 from truerisk.engines.running.trie import Tries
@@ -34,9 +33,7 @@ from truerisk.engines.settings import (
     Group,
     family_refusal,
     groups_along,
-    prefix_of,
     response_refusal,
-    settings_of,
 )
 from truerisk.engines.templates.task import ELSEWHERE, Shown, Task
 from truerisk.kernels.loading import why_not
@@ -101,7 +98,8 @@ class OnePass(Engine):
             return reason
         if dtype.kind not in "biuf" and not family.is_piped:
             return "X holds more than numbers."
-        if any(_is_prepared(step) for step in _steps_before(family)):
+        steps = [step for _, step in family.estimator.steps[:-1]] if family.is_piped else []
+        if any(step is not None and not isinstance(step, str) for step in steps):
             return None  # a step may fill the gaps; what it gives out is looked at
         return "X has cells that are not finite." if data.non_finite else None
 
@@ -133,17 +131,15 @@ class OnePass(Engine):
         return []
 
     def refuse(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
-        reason = self.learner_refusal(family)
-        if reason is None:
-            reason = self.settings_refusal(settings_of(family))
-        if reason is not None:
-            return reason
+        lacking = why_not() if self.compiled else None
         return (
-            response_refusal(family, data, request)
+            self.learner_refusal(family)
+            or self.settings_refusal(family.settings)
+            or response_refusal(family, data, request)
             or _weights_refusal(family, data, self.weighted)
             or self.table_refusal(family, data)
             or _plan_refusal(plan)
-            or (_module_refusal() if self.compiled else None)
+            or (None if lacking is None else f"{lacking}.")
             or self.more_refusals(family, data, plan, request)
         )
 
@@ -159,13 +155,15 @@ class OnePass(Engine):
             run = replace(run, steps=Tries())
         free = None if plan.freedom is None else np.full((len(values), plan.n_fits), np.nan)
         counts = empty_counts(data, plan, len(values))
-        every = Task(family, groups[0], data, plan, request, run, None, _weights(data), values)
+        params = list(data.fit_params.values())  # `refuse` leaves none, or the weights of the rows
+        weights = np.asarray(params[0], dtype=np.float64) if params else None
+        every = Task(family, groups[0], data, plan, request, run, None, weights, values)
         every = replace(every, counts=counts, freedom=free)
         asked: set[tuple[int, int]] = set()  # (fit, candidate) that the learner itself answered
-        told = 0
+        n_done = 0
         for group in groups:
             task = replace(every, group=group, read=partial(self.read, group), open={}, alike=[])
-            told += self._answer_group(task, told, n_fits)
+            n_done += self._answer_group(task, n_done, n_fits)
             asked |= {(fit, c) for fit, those in task.open.items() for c in those}
         if request.response == "score" and any(map(self.rounds, groups)):
             every.ask_for_ranks(asked)
@@ -235,33 +233,14 @@ class OnePass(Engine):
             task.place(int(question), group, answer)
 
 
-def _steps_before(family: Family) -> list[Any]:
-    return [step for _, step in family.estimator.steps[:-1]] if family.is_piped else []
-
-
-def _is_prepared(step: Any) -> bool:
-    return step is not None and not isinstance(step, str)
-
-
-def _weights(data: Data) -> np.ndarray | None:
-    """The weights that the learner is fitted with: the only fit parameter that is served."""
-    given = list(data.fit_params.values())
-    return np.asarray(given[0], dtype=np.float64) if given else None
-
-
 def _weights_refusal(family: Family, data: Data, weighted: bool) -> str | None:
-    own = f"{prefix_of(family)}sample_weight"
+    own = f"{family.prefix}sample_weight"
     others = [name for name in data.fit_params if name != own or not weighted]
     if others:
         return f"fit parameters ({', '.join(others)}) are given."
     if own in data.fit_params and np.shape(data.fit_params[own]) != (data.n_rows,):
         return f"{own} is not one weight per row."
     return None
-
-
-def _module_refusal() -> str | None:
-    reason = why_not()
-    return None if reason is None else f"{reason}."
 
 
 def _plan_refusal(plan: Plan) -> str | None:

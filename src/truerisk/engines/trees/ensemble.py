@@ -31,7 +31,7 @@ from truerisk.engines.running.members import (
     forests,
     why_no_bags,
 )
-from truerisk.engines.settings import Group, last_step
+from truerisk.engines.settings import Group
 from truerisk.engines.templates.one_fit import OneFit
 from truerisk.engines.trees.packages import FirstTrees, package_of, packaged
 
@@ -54,7 +54,7 @@ class Ensembles(OneFit):
         return (*forests(), *bagging(), *boosting(), *reweighting(), *packaged())
 
     def path_of(self, family: Family) -> str:
-        return _path_of(last_step(family), family.settings[0])
+        return _path_of(family.last, family.settings[0])
 
     def whole(self, values: Sequence[Any]) -> Any:
         return max(values)

@@ -22,15 +22,18 @@ from truerisk.core.plan.blocks import spread
 from truerisk.core.plan.plan import BESIDES, Plan
 from truerisk.core.progress import tell
 from truerisk.core.table.data import Data
-from truerisk.engines.preparation.apart import why_not_apart
 from truerisk.engines.preparation.fitted import Begin, fitted_steps
-from truerisk.engines.preparation.prepared import OwnArithmetic, unless_it_fails
-from truerisk.engines.preparation.zeros import as_dense, is_bearable
+from truerisk.engines.preparation.prepared import (
+    OwnArithmetic,
+    as_dense,
+    is_bearable,
+    unless_it_fails,
+)
 from truerisk.engines.running.fit_warnings import Warned, kept_warnings, say_once
 from truerisk.engines.running.fitting import empty_values
 from truerisk.engines.running.shared_steps import known_steps
 from truerisk.engines.running.trie import Tries
-from truerisk.engines.settings import Group, family_refusal, steps_key
+from truerisk.engines.settings import Group, family_refusal, steps_key, why_not_apart
 from truerisk.engines.trees.pruning import nodes_at
 from truerisk.engines.trees.recipes import Recipe, closeness, recipe_of, start_of
 from truerisk.kernels.trees import Growth, RowLists, TreeTable, exact_sums, grow_trees

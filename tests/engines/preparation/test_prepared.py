@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.discriminant_analysis import (
     LinearDiscriminantAnalysis,
     QuadraticDiscriminantAnalysis,
@@ -17,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 
 import truerisk as tr
 from truerisk.core.errors import TrueRiskError
-from truerisk.engines.preparation.magnitude import squares_fit
+from truerisk.engines.preparation.prepared import OwnArithmetic, as_dense, is_bearable, squares_fit
 from truerisk.models import FisherClassifier, QuadraticDiscriminant
 
 NUMBERS = (LinearRegression(), Ridge(), KernelRidge(), make_pipeline(StandardScaler(), Ridge()))
@@ -121,3 +122,21 @@ def test_discriminants_of_rows_far_from_zero_are_the_learners_own(solver, method
         ]
         for one, other in zip(*curves):
             assert np.abs(one.losses - other.losses).max() < 1e-9, (name, one.params)
+
+
+# ---------------- Which sparse tables are made dense
+
+
+def test_what_is_bearable_depends_on_size_and_on_what_is_in_it():
+    """A dense table is as it is."""
+    dense = np.eye(2)
+    assert is_bearable(dense)
+    assert as_dense(dense) is dense
+    assert is_bearable(sparse.csr_array((1000, 1000)))  # empty, but small
+    assert not is_bearable(sparse.csr_array((1000, 10_000)))
+    tenth = sparse.random(1000, 10_000, density=0.1, random_state=0)
+    assert is_bearable(tenth)
+    assert not is_bearable(sparse.hstack([tenth] * 4))  # half a gigabyte of cells
+    np.testing.assert_array_equal(as_dense(sparse.csr_array(np.eye(2))), np.eye(2))
+    with pytest.raises(OwnArithmetic, match="too empty"):
+        as_dense(sparse.csr_array((1000, 10_000)))
