@@ -148,6 +148,15 @@ def test_what_is_no_text_of_results_is_told_from_it(text, message):
         Toy.from_json(text)
 
 
+def test_a_result_is_read_from_the_path_of_its_file(tmp_path):
+    """What is wrong with it is told with the name of the file."""
+    (tmp_path / "toy.json").write_text(TOY.to_json())
+    assert Toy.from_json(tmp_path / "toy.json").to_json() == TOY.to_json()
+    (tmp_path / "toy.json").write_text("{}")
+    with pytest.raises(BadData, match=r"toy.json': .*not of truerisk"):
+        Toy.from_json(tmp_path / "toy.json")
+
+
 def test_a_type_that_no_record_has_is_an_error_of_ours():
     """Sets, say: the one who writes the class learns it at once."""
 

@@ -10,8 +10,9 @@ from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.model_selection import GridSearchCV
 
 import truerisk as tr
+from truerisk.core.json_values import parse
 from truerisk.core.present import number
-from truerisk.report.page import draw_any, page_of_file
+from truerisk.report.page import draw_any
 
 LARGEST = 300_000
 
@@ -26,7 +27,7 @@ def test_the_page_is_drawn_again_from_the_file(found, tmp_path):
     written = found.to_html(tmp_path / "a.html")
     found.to_json(tmp_path / "a.json")
     assert (tmp_path / "a.html").read_text("utf-8") == written
-    assert page_of_file(tmp_path / "a.json") == written
+    assert draw_any(parse(tmp_path / "a.json")) == written
 
 
 def test_the_page_is_small(found):

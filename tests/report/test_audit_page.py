@@ -13,9 +13,10 @@ from tests.report.conftest import ARABIC, HOSTILE, LONG
 
 import truerisk as tr
 from truerisk.core.errors import BadData
+from truerisk.core.json_values import parse
 from truerisk.core.present import clean, number
 from truerisk.report.audit_figures import draw_claim, draw_settings
-from truerisk.report.page import draw_any, page_of_file
+from truerisk.report.page import draw_any
 
 LEVELS = ("scores", "bbc", "nested")
 
@@ -37,7 +38,7 @@ def test_the_page_is_drawn_again_from_the_file(audited, tmp_path, level):
     written = audited[level].to_html(tmp_path / "a.html")
     audited[level].to_json(tmp_path / "a.json")
     assert (tmp_path / "a.html").read_text("utf-8") == written
-    assert page_of_file(tmp_path / "a.json") == written
+    assert draw_any(parse(tmp_path / "a.json")) == written
 
 
 @pytest.mark.parametrize("level", LEVELS)

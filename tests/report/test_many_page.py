@@ -14,9 +14,10 @@ from tests.support.demsar import C45, DATA_SETS, METHODS
 
 import truerisk as tr
 from truerisk.core.errors import BadData
+from truerisk.core.json_values import parse
 from truerisk.core.present import number
 from truerisk.report.many_figures import draw_effects, draw_ranks, draw_values
-from truerisk.report.page import draw_any, page_of_file
+from truerisk.report.page import draw_any
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +55,7 @@ def test_the_page_is_drawn_again_from_the_file(compared, tmp_path):
     written = compared.to_html(tmp_path / "a.html")
     compared.to_json(tmp_path / "a.json")
     assert (tmp_path / "a.html").read_text("utf-8") == written
-    assert page_of_file(tmp_path / "a.json") == written
+    assert draw_any(parse(tmp_path / "a.json")) == written
 
 
 def test_the_page_says_what_was_found(compared):

@@ -10,8 +10,8 @@ import pytest
 
 import truerisk as tr
 from truerisk.core.errors import BadData, Refusal
-from truerisk.core.json_values import parse, read_text
-from truerisk.report.page import draw_any, page_of_file
+from truerisk.core.json_values import parse
+from truerisk.report.page import draw_any
 
 
 def places(value, path=()):
@@ -159,16 +159,16 @@ def test_foreign_text_is_refused(text, sentence):
 def test_a_file_that_cannot_be_read_is_named(tmp_path):
     """Missing, a folder, not text, too large."""
     with pytest.raises(BadData, match=r"nothing.json' cannot be read: No such file"):
-        page_of_file(tmp_path / "nothing.json")
+        draw_any(parse(tmp_path / "nothing.json"))
     with pytest.raises(BadData, match="cannot be read"):
-        read_text(tmp_path)
+        parse(tmp_path)
     (tmp_path / "bytes").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(BadData, match="not text in UTF-8"):
-        read_text(tmp_path / "bytes")
+        parse(tmp_path / "bytes")
     with (tmp_path / "large").open("wb") as file:
         file.truncate(2**30)
     with pytest.raises(BadData, match="larger than 512 MiB"):
-        read_text(tmp_path / "large")
+        parse(tmp_path / "large")
 
 
 def test_keys_of_later_versions_are_left_alone(content):

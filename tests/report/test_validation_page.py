@@ -18,8 +18,9 @@ from tests.support.rms_data import drawn
 
 import truerisk as tr
 from truerisk.core.errors import BadData
+from truerisk.core.json_values import parse
 from truerisk.core.present import number
-from truerisk.report.page import draw_any, page_of_file
+from truerisk.report.page import draw_any
 from truerisk.report.validation_figures import draw_benefit, draw_calibration_curve
 from truerisk.report.validation_text import validated_again
 from truerisk.validation.validation import Validation
@@ -49,7 +50,7 @@ def test_the_page_is_drawn_again_from_the_file(validated, tmp_path):
     written = validated.to_html(tmp_path / "v.html")
     validated.to_json(tmp_path / "v.json")
     assert (tmp_path / "v.html").read_text("utf-8") == written
-    assert page_of_file(tmp_path / "v.json") == written
+    assert draw_any(parse(tmp_path / "v.json")) == written
 
 
 def test_the_page_says_every_measure(validated):

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from truerisk.cli.output import show
-from truerisk.core.errors import BadData
-
-if TYPE_CHECKING:
-    from truerisk.core.results import RiskEstimate
 
 __all__ = ["compare"]
 
@@ -46,22 +41,10 @@ def compare(
     """  # noqa: D301 - \b is for click
     from truerisk.comparing.paired import compare as compared
     from truerisk.core.comparison import ROPE
+    from truerisk.core.results import RiskEstimate
 
-    a, b = _estimate(first), _estimate(second)
+    a, b = RiskEstimate.from_json(first), RiskEstimate.from_json(second)
     region = ROPE if rope is None else rope
     found = compared(a, b, test=test, rope=region, confidence_level=level)
     show(found.to_json() if as_json else str(found))
     return 0
-
-
-def _estimate(path: Path) -> RiskEstimate:
-    """The estimate that a file holds."""
-    from truerisk.core.json_values import parse
-    from truerisk.core.results import RiskEstimate
-
-    try:
-        return RiskEstimate.from_dict(parse(path.read_text(encoding="utf-8")))
-    except OSError as error:
-        raise BadData(f"{path.name} cannot be read: {error.strerror or error}.") from None
-    except (BadData, UnicodeDecodeError) as error:
-        raise BadData(f"{path.name}: {error}") from None

@@ -30,9 +30,9 @@ def report(file: str, output: str | None) -> None:
     truerisk report results.json
     """  # noqa: D301 - \b is for click
     from truerisk.core.json_values import parse
-    from truerisk.report.page import draw_any, page_of_file
+    from truerisk.report.page import draw_any
 
-    page = draw_any(parse(sys.stdin.read())) if file == "-" else page_of_file(file)
+    page = draw_any(parse(sys.stdin.read() if file == "-" else Path(file)))
     if output is None:
         output = "-" if file == "-" else str(Path(file).with_suffix(".html"))
     if output == "-":

@@ -13,7 +13,7 @@ from truerisk.core.arguments import shown
 from truerisk.core.errors import BadArgument, BadData
 from truerisk.core.present import clean
 
-__all__ = ["JsonValue", "parse", "read_text", "require_schema", "schema_of"]
+__all__ = ["JsonValue", "parse", "require_schema", "schema_of"]
 
 T = TypeVar("T")
 
@@ -21,29 +21,20 @@ LARGEST = 512 * 2**20  # bytes of a file of results
 LARGEST_COUNT = 2**53
 LARGEST_INTEGER = 2**63
 LARGEST_NUMBER = 1e150  # beyond it differences and squares overflow
+WANTED = "give the text that to_json() or --json wrote, or a pathlib.Path of its file"
 _WORDS = {"nan": nan, "inf": inf, "-inf": -inf}
 
 
-def read_text(path: Any) -> str:
-    """The text of a file of results."""
-    file = Path(path)
-    try:
-        if file.stat().st_size > LARGEST:
-            raise BadData(
-                f"{_shown(path)} is larger than {LARGEST >> 20} MiB: these are no results."
-            )
-        return file.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise BadData(f"{_shown(path)} is no JSON: it is not text in UTF-8.") from None
-    except OSError as error:
-        raise BadData(f"{_shown(path)} cannot be read: {error.strerror}.") from None
-
-
-def parse(text: str, path: Any = None) -> Any:
-    """What a JSON text says; NaN, which JSON does not know, is refused."""
-    named = "this" if path is None else _shown(path)
-    if not isinstance(text, str | bytes):
-        raise BadArgument(f"{shown(text)}: give the text that to_json() or --json wrote.")
+def parse(source: str | bytes | Path) -> Any:
+    """What a JSON text says, or the file of a Path; NaN, which JSON does not know, is refused."""
+    named = "this"
+    text: str | bytes
+    if isinstance(source, Path):
+        named, text = f"'{clean(str(source), 200)}'", _text_of(source)
+    elif isinstance(source, str | bytes):
+        text = source
+    else:
+        raise BadArgument(f"{shown(source)}: {WANTED}.")
     if not text.strip():
         raise BadData(f"{named} is empty: write results with to_json() or --json.")
     try:
@@ -52,20 +43,23 @@ def parse(text: str, path: Any = None) -> Any:
         raise BadData(f"{named} is no file of results: it is nested too deeply.") from None
     except ValueError as error:
         where = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
-        remedy = (
-            "give the text that to_json() or --json wrote."
-            if path is None
-            else "write results with to_json() or --json."
-        )
-        raise BadData(f"{named} is no JSON{where}: {remedy}") from None
+        raise BadData(f"{named} is no JSON{where}: {WANTED}.") from None
+
+
+def _text_of(file: Path) -> str:
+    named = f"'{clean(str(file), 200)}'"
+    try:
+        if file.stat().st_size > LARGEST:
+            raise BadData(f"{named} is larger than {LARGEST >> 20} MiB: these are no results.")
+        return file.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise BadData(f"{named} is no JSON: it is not text in UTF-8.") from None
+    except OSError as error:
+        raise BadData(f"{named} cannot be read: {error.strerror}.") from None
 
 
 def _no_constant(word: str) -> NoReturn:
     raise ValueError(word)
-
-
-def _shown(path: Any) -> str:
-    return f"'{clean(str(path), 200)}'"
 
 
 def schema_of(content: Any) -> str:

@@ -14,6 +14,7 @@ from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cache, partial, reduce
 from inspect import getattr_static
 from math import inf
+from pathlib import Path
 from typing import (
     Annotated,
     Any,
@@ -117,9 +118,15 @@ class Record(Written):
         return read_record(cls, JsonValue(content))
 
     @classmethod
-    def from_json(cls, text: str) -> Self:
-        """The result that `to_json` wrote."""
-        return cls.from_dict(parse(text))
+    def from_json(cls, source: str | bytes | Path) -> Self:
+        """The result that `to_json` wrote: its text, or the Path of its file."""
+        content = parse(source)
+        try:
+            return cls.from_dict(content)
+        except BadData as error:
+            if isinstance(source, Path):
+                raise BadData(f"'{present.clean(str(source), 200)}': {error}") from None
+            raise
 
 
 def read_record(cls: type[T], found: JsonValue) -> T:

@@ -9,7 +9,7 @@ from truerisk.api.assessing.assessment import Assessment
 from truerisk.api.auditing.outcome import Audit
 from truerisk.comparing.many_comparison import ManyComparison
 from truerisk.core.errors import BadData
-from truerisk.core.json_values import parse, read_text, schema_of
+from truerisk.core.json_values import schema_of
 from truerisk.core.present import clean
 from truerisk.core.records import Record
 from truerisk.report.assessment_page import draw_page
@@ -18,7 +18,7 @@ from truerisk.report.many_page import draw_many
 from truerisk.report.validation_page import draw_validation
 from truerisk.validation.validation import Validation
 
-__all__ = ["draw_any", "page_of_file"]
+__all__ = ["draw_any"]
 
 
 RECORDS: dict[type[Record], Callable[[Any], str]] = {
@@ -40,8 +40,3 @@ def draw_any(content: Any) -> str:
         "validation or a comparison over data sets: `truerisk assess --json`, `truerisk audit "
         "--json`, `truerisk study compare --json` or to_json(path) writes one."
     )
-
-
-def page_of_file(path: Any) -> str:
-    """The page of a file that `to_json` or `--json` wrote."""
-    return draw_any(parse(read_text(path), path))
