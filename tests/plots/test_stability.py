@@ -1,11 +1,10 @@
-"""Instability plots, and bars of selected features."""
+"""Instability plots."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from truerisk.validation.prediction_stability import PredictionStability
-from truerisk.validation.stability import FeatureStability
 
 RNG = np.random.default_rng(0)
 GIVEN = RNG.uniform(size=80)
@@ -29,14 +28,3 @@ def test_numbers_have_no_threshold():
     diagonal = ax.get_lines()[-1]
     assert list(diagonal.get_xdata()) == [9 * GIVEN.min(), 9 * GIVEN.max()]
     assert ax.get_xlabel() == "prediction"
-
-
-def test_features_stand_by_their_share():
-    """The most often selected on top, at most twenty of them."""
-    marks = np.arange(4)[:, None] >= np.arange(30) % 4
-    found = FeatureStability.of(marks, tuple(f"g{j}" for j in range(30)))
-    ax = found.plot()
-    widths = [bar.get_width() for bar in ax.patches]
-    assert len(widths) == 20
-    assert widths == sorted(widths, reverse=True)
-    assert f"{found.index:.4f}" in ax.get_title()

@@ -89,8 +89,8 @@ def test_the_call_names_what_was_given(content):
 def test_lines_below_the_axis_are_cut(content):
     """Treating everybody falls without end, and is drawn as far as the axis goes."""
     document = Validation.from_dict(content)
-    drawing = draw_benefit(document.net_benefit, document).drawing
-    heights = [float(y) for y in re.findall(r"[ML]-?[\d.]+ (-?[\d.]+)", "".join(drawing.marks))]
+    drawing = draw_benefit(document.net_benefit).drawing
+    heights = [float(y) for y in re.findall(r"[ML]-?[\d.]+ (-?[\d.]+)", drawing.svg(""))]
     assert max(heights) <= drawing.y.start + 0.1
     assert min(document.net_benefit.treat_all) < drawing.y.low
 
@@ -98,7 +98,7 @@ def test_lines_below_the_axis_are_cut(content):
 def test_the_bars_are_the_probabilities(content):
     """A bar for each bin with rows, upwards for rows with the event."""
     document = Validation.from_dict(content)
-    figure = draw_calibration_curve(document.calibration, document)
+    figure = draw_calibration_curve(document.calibration.curve, document.calibration)
     filled = sum(count > 0 for side in document.calibration.counts for count in side)
     assert figure.svg.count('class="bar ') == filled
 
@@ -128,12 +128,10 @@ def test_numbers_have_a_curve_of_their_own():
     assert "probabilities" not in page.partition("Calibration")[0]
     assert "event" not in page.partition("Calibration")[2].partition("Net benefit")[0]
     document = Validation.from_dict(found.to_dict())
-    figure = draw_calibration_curve(document.calibration, document)
+    figure = draw_calibration_curve(document.calibration.curve, document.calibration)
     filled = sum(count > 0 for count in document.calibration.counts[0])
     assert figure.svg.count('class="bar ') == filled
-    heights = [
-        float(y) for y in re.findall(r"[ML]-?[\d.]+ (-?[\d.]+)", "".join(figure.drawing.marks))
-    ]
+    heights = [float(y) for y in re.findall(r"[ML]-?[\d.]+ (-?[\d.]+)", figure.svg)]
     assert max(heights) <= figure.drawing.y.start + 0.1
     assert min(heights) >= figure.drawing.y.end - 0.1
     assert found.calibration.plot().get_xlabel() == "answer"

@@ -129,11 +129,11 @@ displays = Registry(
             "truerisk.report.validation_page:draw_validation", "a validation as one HTML page"
         ),
         "calibration-curve": Line(
-            "truerisk.plots.validation:draw_calibration_curve",
+            "truerisk.plots.pictures:draw_calibration_curve",
             "the smoothed share of events over the probability, with its band",
         ),
         "decision-curve": Line(
-            "truerisk.plots.validation:draw_decision_curve", "net benefit against the threshold"
+            "truerisk.plots.pictures:draw_benefit", "net benefit against the threshold"
         ),
         "critical-difference": Line(
             "truerisk.plots.critical_difference:draw_critical_difference",
@@ -151,26 +151,26 @@ displays = Registry(
         ),
         "coefficient-path": Line("truerisk.plots.path:draw_path", "coefficients against λ"),
         "posterior": Line("truerisk.plots.posterior:draw_posterior", "densities of an error"),
-        "ladder": Line("truerisk.plots.assessment:draw_ladder", "apparent, selected, honest risks"),
-        "boxes": Line("truerisk.plots.assessment:draw_boxes", "risks of single random splits"),
+        "ladder": Line("truerisk.plots.pictures:draw_ladder", "apparent, selected, honest risks"),
+        "boxes": Line("truerisk.plots.pictures:draw_boxes", "risks of single random splits"),
         "stability": Line(
-            "truerisk.plots.assessment:draw_shares", "how often which setting was chosen"
+            "truerisk.plots.pictures:draw_stability", "how often which setting was chosen"
         ),
         "calibration": Line(
-            "truerisk.plots.calibration:draw_calibration", "observed shares over probabilities"
+            "truerisk.plots.pictures:draw_calibration", "observed shares over probabilities"
         ),
         "roc": Line("truerisk.plots.roc:draw_roc", "true against false positive rate"),
         "precision-recall": Line(
             "truerisk.plots.roc:draw_precision_recall", "precision against recall"
         ),
         "subgroups": Line(
-            "truerisk.plots.subgroups:draw_subgroups", "a loss in every subgroup, a forest plot"
+            "truerisk.plots.pictures:draw_forest", "a loss in every subgroup, a forest plot"
         ),
         "instability": Line(
             "truerisk.plots.stability:draw_instability", "how far single predictions move"
         ),
         "selected-features": Line(
-            "truerisk.plots.stability:draw_selected_features", "how often features were selected"
+            "truerisk.plots.pictures:draw_features", "how often features were selected"
         ),
         "study": Line("truerisk.plots.study:draw_study", "what a study found against the size"),
     },

@@ -1,4 +1,4 @@
-"""Stability: how far predictions move, and how often features were selected."""
+"""Stability: how far predictions move."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.present import clean, number
+from truerisk.core.present import number
 from truerisk.plots.axes import SQUARE, axes_of
 from truerisk.validation.prediction_stability import PredictionStability
-from truerisk.validation.stability import MOST_SHOWN, FeatureStability
 
-__all__ = ["draw_instability", "draw_selected_features"]
+__all__ = ["draw_instability"]
 
 
 def draw_instability(found: PredictionStability, *, ax: Any = None) -> Any:
@@ -37,20 +36,6 @@ def draw_instability(found: PredictionStability, *, ax: Any = None) -> Any:
     ax.set_xlabel("prediction" if found.event is None else "probability given")
     ax.set_ylabel(f"that of {found.n_models} further models")
     ax.set_title(f"mean absolute prediction error {number(found.mape)}", fontsize="medium")
-    return ax
-
-
-def draw_selected_features(found: FeatureStability, *, ax: Any = None) -> Any:
-    """A bar for each of the most often selected features; returns the axes."""
-    shown = found.order[:MOST_SHOWN]
-    ax = axes_of(ax, (6.4, 1.4 + 0.3 * len(shown)))
-    ax.barh(range(len(shown)), found.shares[shown], height=0.6, color="C0")
-    ax.set_yticks(range(len(shown)), [clean(found.names[f], 30) for f in shown])
-    ax.set_ylim(len(shown) - 0.5, -0.5)
-    ax.set_xlim(0, 1)
-    ax.set_xlabel(f"share of {found.n_models} models that selected the feature")
-    if found.index is not None:
-        ax.set_title(f"stability {number(found.index)} {found.interval}", fontsize="medium")
     return ax
 
 

@@ -8,9 +8,9 @@ from truerisk.api.auditing.outcome import Audit, Stated
 from truerisk.core.present import number, setting_text
 from truerisk.core.results import RiskEstimate
 from truerisk.core.scale import OwnScale
-from truerisk.report.figure import Figure, FigureTable, Key, columns_of, thinned
+from truerisk.report.figure import Figure, FigureTable, Key, thinned
 from truerisk.report.scale import Scale
-from truerisk.report.svg import WIDTH, Drawing
+from truerisk.report.svg import WIDTH, Drawing, columns_of
 
 __all__ = ["draw_claim", "draw_settings", "own_scale"]
 
@@ -80,7 +80,7 @@ def draw_claim(audit: Audit) -> Figure | None:
 
 def _rung(drawing: Drawing, name: str, one: OwnScale, y: float, noun: str) -> None:
     assert one.value is not None
-    drawing.text(LEFT - 10, drawing.y(y) + 4, name, "name", anchor="end")
+    drawing.row(y, name)
     if one.interval is not None:
         drawing.span(one.interval.low, one.interval.high, y, "s0")
     look, shape = LOOKS.get(name, ("s0", "dot"))

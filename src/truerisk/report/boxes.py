@@ -9,16 +9,16 @@ import numpy as np
 
 from truerisk.api.assessing.assessment import Assessment
 from truerisk.core.present import clean, five_numbers, number
-from truerisk.report.figure import Figure, FigureTable, Key, columns_of
+from truerisk.report.figure import Figure, FigureTable, Key
 from truerisk.report.scale import Scale
-from truerisk.report.svg import WIDTH, Drawing
+from truerisk.report.svg import WIDTH, Drawing, columns_of
 
 __all__ = ["draw_boxes"]
 
 ROW, TOP, LEFT, MOST = 38, 12, 118, 12
 
 
-def draw_boxes(document: Assessment) -> Figure | None:
+def draw_boxes(document: Assessment, most: int | None = MOST) -> Figure | None:
     """One box per learner; None where no learner was tested on random splits."""
     scale = document.scale
     every_risk = {
@@ -30,7 +30,7 @@ def draw_boxes(document: Assessment) -> Figure | None:
         return None
     order = [name for name in document.ranking if name in risks]
     order += [name for name in risks if name not in order]
-    drawn = order[:MOST]
+    drawn = order[:most]
     every = [v for name in drawn for v in risks[name]]
     bottom, noun = TOP + ROW * len(drawn), scale.noun
     free = min(every) < 0 or scale.perfect is not None
@@ -44,8 +44,7 @@ def draw_boxes(document: Assessment) -> Figure | None:
     drawing.bottom_axis(f"{noun} of one split ({columns_of(document.named_loss, 30)})")
     for i, name in enumerate(drawn):
         five = five_numbers(risks[name])
-        label = columns_of(clean(name, 60), 16)
-        drawing.text(LEFT - 10, drawing.y(i + 0.5) + 4, label, "name", anchor="end")
+        drawing.row(i + 0.5, clean(name, 60))
         drawing.box(five, i + 0.5, 10, "s0", _said(name, risks[name]))
         for value in sorted({v for v in risks[name] if not five[0] <= v <= five[4]}):
             said = f"{clean(name, 60)}: {number(value)}"

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from truerisk.report.svg import Drawing
 
-__all__ = ["MOST_POINTS", "MOST_ROWS", "Figure", "FigureTable", "Key", "columns_of", "thinned"]
+__all__ = ["MOST_POINTS", "MOST_ROWS", "Figure", "FigureTable", "Key", "thinned"]
 
 MOST_ROWS = 60  # of a table on the page; the JSON has them all
 MOST_POINTS = 400  # of a line
@@ -72,8 +72,3 @@ def thinned(n: int, most: int = MOST_POINTS) -> list[int]:
     if n <= most:
         return list(range(n))
     return sorted({round(i * (n - 1) / (most - 1)) for i in range(most)})
-
-
-def columns_of(text: str, width: int) -> str:
-    """A text cut to so many letters, for a place of fixed width."""
-    return text if len(text) <= width else text[: width - 1] + "…"

@@ -7,9 +7,9 @@ from math import isfinite
 
 from truerisk.core.present import clean, number, setting_text
 from truerisk.core.results import RiskCurve
-from truerisk.report.figure import Figure, FigureTable, Key, columns_of
+from truerisk.report.figure import Figure, FigureTable, Key
 from truerisk.report.scale import Scale, tick_text
-from truerisk.report.svg import WIDTH, Drawing
+from truerisk.report.svg import WIDTH, Drawing, columns_of
 
 __all__ = ["draw_heat"]
 

@@ -9,9 +9,9 @@ from truerisk.api.assessing.tuned_learner import TunedLearner
 from truerisk.core.present import WHOLE_SEARCH, clean, number, signed
 from truerisk.core.results import RiskEstimate
 from truerisk.core.scale import OwnScale
-from truerisk.report.figure import Figure, FigureTable, Key, columns_of
+from truerisk.report.figure import Figure, FigureTable, Key
 from truerisk.report.scale import Scale
-from truerisk.report.svg import WIDTH, Drawing
+from truerisk.report.svg import WIDTH, Drawing, columns_of
 
 __all__ = ["draw_ladder", "interval_text", "own_value", "signed_text"]
 
@@ -22,10 +22,10 @@ MOST = 12  # learners drawn; the table has all
 FAR = 1.0  # a baseline further out than so many widths of the rest is named, not drawn
 
 
-def draw_ladder(document: Assessment) -> Figure | None:
+def draw_ladder(document: Assessment, most: int | None = MOST) -> Figure | None:
     """One rung per learner, from left (flattering) to right (honest); None without any risk."""
     known = {n: o for n, o in document.ranked_learners.items() if o.risk.value is not None}
-    shown = {name: known[name] for name in list(known)[:MOST]}
+    shown = {name: known[name] for name in list(known)[:most]}
     if not shown:
         return None
     choice = document.choice if document.choice and document.choice.value is not None else None
@@ -47,7 +47,7 @@ def draw_ladder(document: Assessment) -> Figure | None:
     for i, (name, learner) in enumerate(shown.items()):
         _rung(drawing, clean(name, 60), learner, i + 0.5)
     if choice is not None:
-        _label(drawing, WHOLE_SEARCH, len(shown) + 0.5)
+        drawing.row(len(shown) + 0.5, WHOLE_SEARCH)
         said = f"{WHOLE_SEARCH}: honest {document.scale.noun}"
         _honest(drawing, choice.own_scale, len(shown) + 0.5, said)
     return Figure(
@@ -103,7 +103,7 @@ def _rung(drawing: Drawing, name: str, learner: TunedLearner, y: float) -> None:
     honest, apparent = learner.risk.own_scale, own_value(learner.apparent)
     selected = own_value(learner.selected) if _comparable(learner) else None
     noun = learner.risk.scale.noun
-    _label(drawing, name, y)
+    drawing.row(y, name)
     known = [v for v in (honest.value, selected, apparent) if v is not None]
     drawing.slope(min(known), y, max(known), y, "way")
     _honest(drawing, honest, y, f"{name}: honest {noun}")
@@ -123,10 +123,6 @@ def _honest(drawing: Drawing, estimate: OwnScale, y: float, said: str) -> None:
         drawing.span(estimate.interval.low, estimate.interval.high, y, "s0")
         said += f", interval {estimate.interval}"
     drawing.point(estimate.value, y, "s0", said, size=5.6)
-
-
-def _label(drawing: Drawing, name: str, y: float) -> None:
-    drawing.text(LEFT - 10, drawing.y(y) + 4, columns_of(name, 16), "name", anchor="end")
 
 
 def _about(document: Assessment) -> str:

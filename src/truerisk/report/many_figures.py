@@ -7,9 +7,9 @@ from math import ceil, floor
 from truerisk.comparing.many_comparison import ManyComparison
 from truerisk.comparing.method_pairs import MethodPair
 from truerisk.core.present import clean, number
-from truerisk.report.figure import Figure, FigureTable, Key, columns_of
+from truerisk.report.figure import Figure, FigureTable, Key
 from truerisk.report.scale import Scale, tick_text
-from truerisk.report.svg import WIDTH, Drawing
+from truerisk.report.svg import WIDTH, Drawing, columns_of
 
 __all__ = ["draw_effects", "draw_ranks", "draw_values"]
 
@@ -229,7 +229,7 @@ def draw_effects(many: ManyComparison) -> Figure:
     drawing.bottom_axis(f"difference a − b ({many.terms.better} is better)")
     drawing.upright(0.0, "baseline")
     for i, pair in enumerate(pairs):
-        _effect(drawing, pair, i + 0.5, left)
+        _effect(drawing, pair, i + 0.5)
     level = f"{100 * many.terms.confidence_level:g} % interval"
     keys = [Key("s0", f"difference and {level}", "span")]
     if many.terms.rope:
@@ -269,9 +269,9 @@ def _named(pair: MethodPair) -> str:
     return f"{clean(pair.a, 60)} − {clean(pair.b, 60)}"
 
 
-def _effect(drawing: Drawing, pair: MethodPair, y: float, left: float) -> None:
+def _effect(drawing: Drawing, pair: MethodPair, y: float) -> None:
     name = " − ".join(columns_of(clean(name, 60), 12) for name in (pair.a, pair.b))
-    drawing.text(left - 10, drawing.y(y) + 4, name, "tick", anchor="end")
+    drawing.row(y, name, len(name), "tick")
     if pair.interval is not None:
         drawing.span(pair.interval.low, pair.interval.high, y, "s0")
     said = f"{_named(pair)}: {number(pair.difference)}, {pair.interval or 'no interval'}"

@@ -9,9 +9,9 @@ from truerisk.api.assessing.tuned_learner import TunedLearner
 from truerisk.api.risk_over_time import RiskOverTime
 from truerisk.core.present import clean, dates_text, number
 from truerisk.core.scale import Scale
-from truerisk.report.figure import Figure, FigureTable, Key, columns_of
+from truerisk.report.figure import Figure, FigureTable, Key
 from truerisk.report.scale import Scale as Axis
-from truerisk.report.svg import WIDTH, Drawing
+from truerisk.report.svg import WIDTH, Drawing, columns_of
 
 __all__ = ["draw_over_time"]
 

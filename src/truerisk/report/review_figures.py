@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from truerisk.core.present import clean, number
-from truerisk.report.figure import Figure, FigureTable, Key, columns_of, thinned
+from truerisk.report.figure import Figure, FigureTable, Key, thinned
 from truerisk.report.scale import Scale
-from truerisk.report.svg import WIDTH, Drawing
+from truerisk.report.svg import WIDTH, Drawing, columns_of
 from truerisk.validation.checklist import Item
 from truerisk.validation.prediction_stability import PredictionStability
 from truerisk.validation.stability import FeatureStability
@@ -22,10 +22,10 @@ N_SHOWN = 21
 TICKS = [0, 0.2, 0.4, 0.6, 0.8, 1]
 
 
-def draw_forest(found: SubgroupRisks, place: int) -> Figure | None:
+def draw_forest(found: SubgroupRisks, place: int = 0, most: int | None = MOST) -> Figure | None:
     """One loss in every level; None where no level has a value."""
     every, loss = (found.whole, *found.levels), clean(found.named_loss, 60)
-    lines = every[:MOST]
+    lines = every[:most]
     values = [v for one in lines for v in _ends(one)]
     if not values:
         return None
@@ -75,9 +75,10 @@ def _ends(one: SubgroupRisk) -> list[float]:
 
 def _level(drawing: Drawing, one: SubgroupRisk, i: int) -> None:
     at, own, name = i + 0.5, one.own_scale, _name(one)
-    drawing.text(LEFT - 10, drawing.y(at) + 4, columns_of(name, 22), "name", anchor="end")
+    drawing.row(at, name, 22)
+    drawing.names[at] = f"{name} ({one.subgroup.n_rows})"
     if own.value is None:
-        drawing.text(LEFT + 6, drawing.y(at) + 4, columns_of(_reason(one), 48), "tick")
+        drawing.note(at, _reason(one))
         return
     sure = "" if own.interval is None else f" {own.interval}"
     said = f"{name}, {one.subgroup.n_rows} rows: {number(own.value)}{sure}"
@@ -146,10 +147,8 @@ def draw_instability(found: PredictionStability) -> Figure:
     )
 
 
-def draw_features(found: FeatureStability) -> Figure | None:
-    """How often the features were selected; None where nothing was."""
-    if found.index is None:
-        return None
+def draw_features(found: FeatureStability) -> Figure:
+    """How often the features were selected."""
     shares = [(clean(found.names[f], 60), float(found.shares[f])) for f in found.order]
     shown = shares[:MOST]
     bottom = TOP + ROW * len(shown)
@@ -162,7 +161,7 @@ def draw_features(found: FeatureStability) -> Figure | None:
     )
     drawing.bottom_axis(f"of {found.n_models} models, %")
     for i, (name, share) in enumerate(shown):
-        drawing.text(LEFT - 10, drawing.y(i + 0.5) + 4, columns_of(name, 22), "name", anchor="end")
+        drawing.row(i + 0.5, name, 22)
         drawing.bar(0, 100 * share, i + 0.2, i + 0.8, "s0", f"{name}: {share:.0%}")
     rows = [[name, f"{share * found.n_models:.0f} of {found.n_models}"] for name, share in shares]
     return Figure(

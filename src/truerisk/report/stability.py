@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from truerisk.api.assessing.assessment import Assessment
 from truerisk.api.assessing.tuned_learner import TunedLearner
 from truerisk.core.present import clean, setting_text
-from truerisk.report.figure import Figure, FigureTable, Key, columns_of
+from truerisk.report.figure import Figure, FigureTable, Key
 from truerisk.report.scale import Scale
 from truerisk.report.svg import WIDTH, Drawing
 
@@ -16,7 +16,7 @@ __all__ = ["draw_stability"]
 ROW, TOP, LEFT, MOST = 30, 8, 118, 12
 
 
-def draw_stability(document: Assessment) -> Figure | None:
+def draw_stability(document: Assessment, most: int | None = MOST) -> Figure | None:
     """One bar per tuned learner, a part for each setting that won; None where none was tuned."""
     tuned = {
         name: one
@@ -25,7 +25,7 @@ def draw_stability(document: Assessment) -> Figure | None:
     }
     if not tuned:
         return None
-    shown = {name: tuned[name] for name in list(tuned)[:MOST]}
+    shown = {name: tuned[name] for name in list(tuned)[:most]}
     bottom = TOP + ROW * len(shown)
     drawing = Drawing(
         title="Stability of the chosen settings",
@@ -54,8 +54,7 @@ def draw_stability(document: Assessment) -> Figure | None:
 
 
 def _bar(drawing: Drawing, name: str, learner: TunedLearner, row: int) -> None:
-    name = columns_of(clean(name, 60), 16)
-    drawing.text(LEFT - 10, drawing.y(row + 0.5) + 4, name, "name", anchor="end")
+    drawing.row(row + 0.5, clean(name, 60))
     total = sum(learner.stability.frequencies.values())
     at = 0.0
     for setting, count in _ordered(learner):

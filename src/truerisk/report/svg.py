@@ -13,7 +13,7 @@ from markupsafe import Markup, escape
 
 from truerisk.report.scale import Scale, tick_text
 
-__all__ = ["WIDTH", "Drawing", "series"]
+__all__ = ["WIDTH", "Drawing", "Mark", "columns_of", "series"]
 
 WIDTH = 480
 N_SERIES = 6
@@ -29,144 +29,122 @@ def _place(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0")
 
 
+@dataclass(frozen=True)
+class Mark:
+    """A shape at values of both scales; `said` is shown where the reader points at it."""
+
+    kind: str
+    xs: Sequence[float]
+    ys: Sequence[float]
+    look: str
+    said: str = ""
+    shape: str = "dot"
+    size: float = 4
+
+
+@dataclass(frozen=True)
+class Axis:
+    """What is measured, and its ticks, where they are not left to the scale, with their names."""
+
+    label: str
+    ticks: Sequence[float] | None
+    names: Sequence[str] | None = None
+
+
 @dataclass
 class Drawing:
-    """Marks on a pair of scales; `x` and `y` map values to places."""
+    """Marks on a pair of scales; `x` and `y` map values to places.
+
+    What is drawn at values are marks, which any renderer can draw; what has its place in pixels is
+    written as SVG at once.
+    """
 
     title: str
     about: str
     height: int
     x: Scale
     y: Scale
-    marks: list[Markup] = field(default_factory=list)
+    marks: list[Mark | Markup] = field(default_factory=list)
+    bottom: Axis | None = None
+    left: Axis | None = None
+    names: dict[float, str] = field(default_factory=dict)
 
     def add(self, text: str, *values: object) -> None:
-        """A mark; the values are escaped."""
-        self.marks.append(Markup(text).format(*values))
+        """A mark of its own; the values are escaped."""
+        self.marks.append(_filled(text, *values))
 
-    # ------------------------------------------------------------ marks
+    # ------------------------------------------------------------ marks at values
 
-    def line(
-        self, xs: Iterable[float], ys: Iterable[float], look: str, *, step: bool = False
-    ) -> None:
-        """A line through the points, or steps that change at each point."""
-        places = [(self.x(a), self.y(b)) for a, b in zip(xs, ys, strict=True)]
-        if not places:
-            return
-        parts = [f"M{_place(places[0][0])} {_place(places[0][1])}"]
-        for a, b in places[1:]:
-            parts.append(f"H{_place(a)}V{_place(b)}" if step else f"L{_place(a)} {_place(b)}")
-        self.add('<path class="line {}" d="{}"/>', look, "".join(parts))
+    def line(self, xs: Iterable[float], ys: Iterable[float], look: str) -> None:
+        """A line through the points."""
+        if xs := tuple(xs):
+            self.marks.append(Mark("line", xs, tuple(ys), look))
 
     def band(
         self, xs: Iterable[float], lows: Iterable[float], highs: Iterable[float], look: str
     ) -> None:
         """The area between two lines."""
-        there = [f"{_place(self.x(a))} {_place(self.y(b))}" for a, b in zip(xs, highs, strict=True)]
-        back = [f"{_place(self.x(a))} {_place(self.y(b))}" for a, b in zip(xs, lows, strict=True)]
-        self.add('<path class="band {}" d="M{}Z"/>', look, "L".join(there + back[::-1]))
+        there, back = tuple(xs), tuple(lows)[::-1]
+        self.marks.append(Mark("band", there + there[::-1], (*highs, *back), look))
 
     def point(
         self, x: float, y: float, look: str, said: str = "", *, shape: str = "dot", size: float = 4
     ) -> None:
-        """A point; what it says is shown where the reader points at it."""
-        tip = Markup(' data-tip=""') if said else ""
-        title = Markup("<title>{}</title>").format(said) if said else ""
-        mark = _shape(shape, self.x(x), self.y(y), size)
-        self.add('<path class="point {}"{} d="{}">{}</path>', look, tip, mark, title)
+        """A point."""
+        self.marks.append(Mark("point", (x,), (y,), look, said, shape, size))
 
     def bar(self, x0: float, x1: float, y0: float, y1: float, look: str, said: str = "") -> None:
         """A rectangle between two values on each scale."""
-        left, right = sorted((self.x(x0), self.x(x1)))
-        top, bottom = sorted((self.y(y0), self.y(y1)))
-        title = Markup("<title>{}</title>").format(said) if said else ""
-        self.add(
-            '<rect class="bar {}" x="{}" y="{}" width="{}" height="{}">{}</rect>',
-            look,
-            _place(left),
-            _place(top),
-            _place(right - left),
-            _place(bottom - top),
-            title,
-        )
+        self.marks.append(Mark("bar", (x0, x1), (y0, y1), look, said))
 
     def box(self, five: Sequence[float], y: float, half: float, look: str, said: str = "") -> None:
-        """A lying box plot: whisker, quartile, median, quartile, whisker."""
-        low, first, middle, third, high = (self.x(v) for v in five)
-        top, centre, bottom = self.y(y) - half, self.y(y), self.y(y) + half
-        self.stroke(low, centre, first, centre, f"whisker {look}")
-        self.stroke(third, centre, high, centre, f"whisker {look}")
-        for end in (low, high):
-            self.stroke(end, centre - half / 2, end, centre + half / 2, f"whisker {look}")
-        self.add(
-            '<rect class="box {}" x="{}" y="{}" width="{}" height="{}"><title>{}</title></rect>',
-            look,
-            _place(first),
-            _place(top),
-            _place(max(third - first, 0.5)),
-            _place(2 * half),
-            said,
-        )
-        self.stroke(middle, top, middle, bottom, f"median {look}")
-
-    def cell(self, x: float, y: float, w: float, h: float, shade: int, said: str) -> None:
-        """A cell of a heat grid, in pixels; shades go from 0 to 8."""
-        self.add(
-            '<rect class="cell h{}" x="{}" y="{}" width="{}" height="{}"><title>{}</title></rect>',
-            shade,
-            _place(x),
-            _place(y),
-            _place(w),
-            _place(h),
-            said,
-        )
-
-    def frame(self, x: float, y: float, w: float, h: float) -> None:
-        """A frame around a cell, in pixels."""
-        mark = '<rect class="frame" x="{}" y="{}" width="{}" height="{}"/>'
-        self.add(mark, _place(x), _place(y), _place(w), _place(h))
+        """A lying box plot: whisker, quartile, median, quartile, whisker; `half` in pixels."""
+        self.marks.append(Mark("box", five, (y,) * 5, look, said, size=half))
 
     def span(self, x0: float, x1: float, y: float, look: str) -> None:
         """An interval with its ends, lying at y."""
-        left, right, at = self.x(x0), self.x(x1), self.y(y)
-        self.stroke(left, at, right, at, f"span {look}")
-        for end in (left, right):
-            self.stroke(end, at - 4, end, at + 4, f"span {look}")
-
-    def beam(self, x0: float, x1: float, y: float, look: str, said: str) -> None:
-        """A thick line between two places in pixels."""
-        self.add(
-            '<line class="beam {}" x1="{}" y1="{}" x2="{}" y2="{}"><title>{}</title></line>',
-            look,
-            _place(x0),
-            _place(y),
-            _place(x1),
-            _place(y),
-            said,
-        )
+        self.marks.append(Mark("span", (x0, x1), (y, y), look))
 
     def upright(self, x: float, look: str) -> None:
         """A vertical line over the whole height."""
-        self.stroke(self.x(x), self.y.start, self.x(x), self.y.end, look)
+        self.marks.append(Mark("upright", (x, x), (self.y.low, self.y.high), look))
 
     def level(self, y: float, look: str) -> None:
         """A horizontal line over the whole width."""
-        self.stroke(self.x.start, self.y(y), self.x.end, self.y(y), look)
+        self.marks.append(Mark("level", (self.x.low, self.x.high), (y, y), look))
 
     def slope(self, x0: float, y0: float, x1: float, y1: float, look: str) -> None:
         """A straight line between two points."""
-        self.stroke(self.x(x0), self.y(y0), self.x(x1), self.y(y1), look)
+        self.marks.append(Mark("slope", (x0, x1), (y0, y1), look))
+
+    def note(self, y: float, said: str, look: str = "tick") -> None:
+        """A text in the row at y, where it has no value."""
+        self.marks.append(Mark("note", (self.x.low,), (y,), look, said))
+
+    # ------------------------------------------------------------ marks in pixels
+
+    def cell(self, x: float, y: float, w: float, h: float, shade: int, said: str) -> None:
+        """A cell of a heat grid; shades go from 0 to 8."""
+        mark = '<rect class="cell h{}" x="{}" y="{}" width="{}" height="{}">{}</rect>'
+        self.add(mark, shade, x, y, w, h, _title(said))
+
+    def frame(self, x: float, y: float, w: float, h: float) -> None:
+        """A frame around a cell."""
+        self.add('<rect class="frame" x="{}" y="{}" width="{}" height="{}"/>', x, y, w, h)
+
+    def beam(self, x0: float, x1: float, y: float, look: str, said: str) -> None:
+        """A thick line that lies at y."""
+        mark = '<line class="beam {}" x1="{}" y1="{}" x2="{}" y2="{}">{}</line>'
+        self.add(mark, look, x0, y, x1, y, _title(said))
 
     def text(self, x: float, y: float, said: str, look: str = "", *, anchor: str = "start") -> None:
-        """A text at a place in pixels."""
-        self.add(
-            '<text class="{}" x="{}" y="{}" text-anchor="{}">{}</text>',
-            look,
-            _place(x),
-            _place(y),
-            anchor,
-            said,
-        )
+        """A text."""
+        mark = '<text class="{}" x="{}" y="{}" text-anchor="{}">{}</text>'
+        self.add(mark, look, x, y, anchor, said)
+
+    def stroke(self, x0: float, y0: float, x1: float, y1: float, look: str) -> None:
+        """A straight line between two places."""
+        self.marks.append(_stroke(x0, y0, x1, y1, look))
 
     # ------------------------------------------------------------ axes
 
@@ -176,6 +154,7 @@ class Drawing:
         """Ticks with light lines upwards, and what is measured."""
         base = max(self.y.start, self.y.end)
         shown = self.x.ticks(6) if ticks is None else ticks
+        self.bottom = Axis(label, ticks, names)
         for i, value in enumerate(shown):
             self.stroke(self.x(value), self.y.start, self.x(value), self.y.end, "grid")
             said = tick_text(value) if names is None else names[i]
@@ -185,25 +164,22 @@ class Drawing:
 
     def left_axis(self, label: str, ticks: Sequence[float] | None = None) -> None:
         """Ticks with light lines to the right; what is measured stands above."""
+        self.left = Axis(label, ticks)
         for value in self.y.ticks(5) if ticks is None else ticks:
             self.stroke(self.x.start, self.y(value), self.x.end, self.y(value), "grid")
             self.text(self.x.start - 7, self.y(value) + 4, tick_text(value), "tick", anchor="end")
         top = min(self.y.start, self.y.end)
         self.text(4, top - 10, label, "label")
 
-    def stroke(self, x0: float, y0: float, x1: float, y1: float, look: str) -> None:
-        """A straight line between two places in pixels."""
-        self.add(
-            '<line class="{}" x1="{}" y1="{}" x2="{}" y2="{}"/>',
-            look,
-            _place(x0),
-            _place(y0),
-            _place(x1),
-            _place(y1),
-        )
+    def row(self, y: float, name: str, letters: int = 16, look: str = "name") -> None:
+        """The name of the row at y, left of it, cut to so many letters where there is no room."""
+        self.names[y] = name
+        place = self.x.start - 10, self.y(y) + 4
+        self.text(*place, columns_of(name, letters), look, anchor="end")
 
     def svg(self, name: str) -> Markup:
         """The drawing as an image with a name and a description; `name` is unique on the page."""
+        marks = [_written(m, self.x, self.y) if isinstance(m, Mark) else m for m in self.marks]
         return Markup(
             '<svg class="drawing" viewBox="0 0 {w} {h}" role="img" '
             'aria-labelledby="{name}-title {name}-about" xmlns="http://www.w3.org/2000/svg">'
@@ -215,8 +191,76 @@ class Drawing:
             name=name,
             title=escape(self.title),
             about=escape(self.about),
-            marks=Markup("").join(self.marks),
+            marks=Markup("").join(marks),
         )
+
+
+def _written(mark: Mark, x: Scale, y: Scale) -> Markup:
+    """A mark in SVG."""
+    places = [(x(a), y(b)) for a, b in zip(mark.xs, mark.ys, strict=True)]
+    (x0, y0), (x1, y1) = places[0], places[-1]
+    match mark.kind:
+        case "line" | "band":
+            path = "L".join(f"{_place(a)} {_place(b)}" for a, b in places)
+            end = "Z" if mark.kind == "band" else ""
+            return _filled('<path class="{} {}" d="M{}{}"/>', mark.kind, mark.look, path, end)
+        case "point":
+            tip = Markup(' data-tip=""') if mark.said else ""
+            path = _shape(mark.shape, x0, y0, mark.size)
+            text = '<path class="point {}"{} d="{}">{}</path>'
+            return _filled(text, mark.look, tip, path, _title(mark.said))
+        case "bar":
+            size = abs(x1 - x0), abs(y1 - y0)
+            return _rect("bar", mark, min(x0, x1), min(y0, y1), *size)
+        case "box":
+            return _box(mark, [a for a, _ in places], y0)
+        case "span":
+            look = f"span {mark.look}"
+            ends = [_stroke(a, y0 - 4, a, y0 + 4, look) for a in (x0, x1)]
+            return _stroke(x0, y0, x1, y0, look) + Markup("").join(ends)
+        case "note":
+            text = '<text class="{}" x="{}" y="{}" text-anchor="start">{}</text>'
+            return _filled(text, mark.look, x0 + 6, y0 + 4, columns_of(mark.said, 48))
+    return _stroke(x0, y0, x1, y1, mark.look)
+
+
+def _box(mark: Mark, places: Sequence[float], centre: float) -> Markup:
+    low, first, middle, third, high = places
+    half, look = mark.size, f"whisker {mark.look}"
+    return Markup("").join(
+        [
+            _stroke(low, centre, first, centre, look),
+            _stroke(third, centre, high, centre, look),
+            *(_stroke(a, centre - half / 2, a, centre + half / 2, look) for a in (low, high)),
+            _rect("box", mark, first, centre - half, max(third - first, 0.5), 2 * half),
+            _stroke(middle, centre - half, middle, centre + half, f"median {mark.look}"),
+        ]
+    )
+
+
+def _rect(kind: str, mark: Mark, left: float, top: float, width: float, height: float) -> Markup:
+    text = '<rect class="{} {}" x="{}" y="{}" width="{}" height="{}">{}</rect>'
+    return _filled(text, kind, mark.look, left, top, width, height, _title(mark.said))
+
+
+def _stroke(x0: float, y0: float, x1: float, y1: float, look: str) -> Markup:
+    return _filled('<line class="{}" x1="{}" y1="{}" x2="{}" y2="{}"/>', look, x0, y0, x1, y1)
+
+
+def _title(said: str) -> Markup:
+    """What a mark says where the reader points at it."""
+    return Markup("<title>{}</title>").format(said) if said else Markup("")
+
+
+def _filled(text: str, *values: object) -> Markup:
+    """A text with its values: numbers with one decimal at most, all others escaped."""
+    shown = (_place(v) if isinstance(v, int | float) else v for v in values)
+    return Markup(text).format(*shown)
+
+
+def columns_of(text: str, width: int) -> str:
+    """A text cut to so many letters, for a place of fixed width."""
+    return text if len(text) <= width else text[: width - 1] + "…"
 
 
 def _shape(shape: str, x: float, y: float, r: float) -> str:

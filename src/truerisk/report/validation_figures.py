@@ -52,20 +52,22 @@ def draw_roc_curve(found: Discrimination, document: Validation) -> Figure | None
     )
 
 
-def draw_calibration_curve(found: SmoothCalibration, document: Validation) -> Figure | None:
-    """What came, smoothed, over what was given; the rows below."""
-    curve = found.curve
-    if curve is None:
-        return None
-    words = OF_EVENT if found.event is not None else OF_NUMBERS
-    slope = document.measure("slope")
+def draw_calibration_curve(
+    curve: CalibrationCurve, found: SmoothCalibration | None = None
+) -> Figure:
+    """What came, smoothed, over what was given; of all that was found the rows below."""
+    words = OF_EVENT if curve.of_event else OF_NUMBERS
+    event = "the event" if found is None else clean(str(found.event), 60)
+    slope = None if found is None else found.measures.get("slope")
     said = "" if slope is None or slope.honest is None else f" Slope {number(slope.honest, 2)}."
     low, high = _range(found, curve)
-    ticks = TICKS if found.event is not None else round_ticks(low, high)
-    drawing = _drawing("Calibration curve", f"{words.smoothed}{said}", 460, -0.3, low, high)
+    ticks = TICKS if curve.of_event else round_ticks(low, high)
+    size = (380, -0.01) if found is None else (460, -0.3)
+    drawing = _drawing("Calibration curve", f"{words.smoothed}{said}", *size, low, high)
     drawing.left_axis(words.came, ticks)
     drawing.bottom_axis(words.given, ticks)
-    _bars(drawing, found, words, (low, high))
+    if found is not None:
+        _bars(drawing, found, words, (low, high))
     drawing.slope(low, low, high, high, "baseline")
     keys = [Key("s0", "held-out rows", "line")]
     columns = [(words.column, curve.predicted), ("held out", curve.observed)]
@@ -88,7 +90,7 @@ def draw_calibration_curve(found: SmoothCalibration, document: Validation) -> Fi
         name="calibration",
         title=words.title,
         drawing=drawing,
-        caption=f"{words.caption.format(event=_event(document))}{said}",
+        caption=f"{words.caption.format(event=event)}{said}",
         table=_table(columns),
         keys=tuple(keys),
     )
@@ -143,11 +145,12 @@ OF_NUMBERS = Words(
 )
 
 
-def _range(found: SmoothCalibration, curve: CalibrationCurve) -> tuple[float, float]:
+def _range(found: SmoothCalibration | None, curve: CalibrationCurve) -> tuple[float, float]:
     """Of the axes: all probabilities; of numbers what was given, and what came."""
-    if found.event is not None:
+    if curve.of_event:
         return 0.0, 1.0
-    lines = (found.edges, curve.observed, curve.apparent, curve.corrected)
+    given = curve.predicted if found is None else found.edges
+    lines = (given, curve.observed, curve.apparent, curve.corrected)
     values = np.concatenate([line for line in lines if line is not None])
     return float(values.min()), float(values.max())
 
@@ -170,9 +173,9 @@ def _bars(
                 drawing.bar(edges[i], edges[i + 1], middle, end, look, tip)
 
 
-def draw_benefit(found: NetBenefit, document: Validation) -> Figure:
+def draw_benefit(found: NetBenefit) -> Figure:
     """Net benefit over thresholds, beside treating everybody and nobody."""
-    high = found.honest if found.high is None else found.high
+    high, event = found.honest if found.high is None else found.high, clean(found.event, 60)
     top = float(max(high.max(), found.treat_all.max()))
     floor = -0.12 * max(top, 1e-9)
     drawing = Drawing(
@@ -207,7 +210,7 @@ def draw_benefit(found: NetBenefit, document: Validation) -> Figure:
         title="What deciding by the model gains",
         drawing=drawing,
         caption=(
-            f"Event: {_event(document)}. True positives per row, less false positives weighted by "
+            f"Event: {event}. True positives per row, less false positives weighted by "
             "t/(1 − t), for those treated from probability t on. What lies below the axis is not "
             "drawn."
         ),

@@ -73,7 +73,8 @@ def parts_of(document: Validation) -> Iterator[PagePart]:
             _reasons(ranks.measures),
         )
     if calibration is not None:
-        figure = draw_calibration_curve(calibration, document)
+        curve = calibration.curve
+        figure = None if curve is None else draw_calibration_curve(curve, calibration)
         yield PagePart(
             "calibration",
             OF_EVENT if calibration.event is not None else OF_NUMBERS,
@@ -85,7 +86,7 @@ def parts_of(document: Validation) -> Iterator[PagePart]:
         yield PagePart(
             "net_benefit",
             "Whether deciding by the model is better than treating everybody or nobody.",
-            (draw_benefit(document.net_benefit, document),),
+            (draw_benefit(document.net_benefit),),
         )
     yield from _review(document)
     for name, why in document.missing.items():
@@ -108,7 +109,7 @@ def _review(document: Validation) -> Iterator[PagePart]:
     predictions = None if stability is None else stability.predictions
     if stability is not None and (features is not None or predictions is not None):
         figures = (
-            None if features is None else draw_features(features),
+            None if features is None or features.index is None else draw_features(features),
             None if predictions is None else draw_instability(predictions),
         )
         unsaid = [] if features is None or not features.reason else [clean(features.reason, 200)]

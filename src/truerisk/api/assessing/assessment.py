@@ -18,9 +18,9 @@ from truerisk.api.assessing.tuned_learner import TunedLearner
 from truerisk.api.auditing.finding import Finding
 from truerisk.core import present
 from truerisk.core.errors import Refusal, UnknownName
-from truerisk.core.present import WHOLE_SEARCH, params_text, signed
+from truerisk.core.present import signed
 from truerisk.core.registry import closest, displays
-from truerisk.core.results import RiskEstimate, frame_of
+from truerisk.core.results import frame_of
 from truerisk.core.statistics.error_posterior import ErrorPosterior
 from truerisk.core.statistics.roc import RocCurve
 from truerisk.core.writing import also_written
@@ -202,12 +202,7 @@ class Assessment(TestedLearners):
 
     def plot_ladder(self, ax: Any = None) -> Any:
         """The optimism ladder: apparent, selected and honest risk of every learner."""
-        rungs = {name: _rung(self.learners[name]) for name in self.ranking}
-        if self.choice is not None:
-            rungs[WHOLE_SEARCH] = _honest(self.choice)
-        scale = self.scale
-        options = {"baseline": scale.value(self.baseline), "axis": scale.axis(self.named_loss)}
-        return displays.load("ladder")(rungs, ax=ax, **options)
+        return displays.load("ladder")(self, ax=ax)
 
     def plot_curve(self, learner: str | None = None, ax: Any = None) -> Any:
         """The risk curve of a learner, by default the best one, with every criterion."""
@@ -231,9 +226,7 @@ class Assessment(TestedLearners):
         """Box plots of the risks of single random splits."""
         if not self.monte_carlo:
             raise Refusal(NO_BOXES)
-        scale = self.scale
-        shown = {name: [scale.value(v) for v in risks] for name, risks in self.monte_carlo.items()}
-        return displays.load("boxes")(shown, ax=ax, what=scale.short(self.named_loss))
+        return displays.load("boxes")(self, ax=ax)
 
     def plot_posterior(self, ax: Any = None, learner: str | None = None) -> Any:
         """The posterior of a learner's true error after the honest test."""
@@ -260,9 +253,7 @@ class Assessment(TestedLearners):
 
     def plot_stability(self, ax: Any = None) -> Any:
         """How often each outer split chose what was chosen on all rows."""
-        tuned = [name for name in self.ranking if len(self.learners[name].curve) > 1]
-        shares = {name: _shares(self.learners[name]) for name in tuned}
-        return displays.load("stability")(shares, ax=ax)
+        return displays.load("stability")(self, ax=ax)
 
     def _roc_of(self, name: str | None) -> RocCurve:
         one = self._learner(name)
@@ -369,24 +360,3 @@ def _row(name: str, one: TunedLearner, may_be_best: bool | None) -> list[str]:
         str(one.n_fits),
         present.seconds(one.seconds),
     ]
-
-
-def _rung(one: TunedLearner) -> dict[str, float | None]:
-    apparent = None if one.apparent is None else one.apparent.own_scale.value
-    known = None if one.optimism is None else one.selected
-    selected = None if known is None else known.own_scale.value
-    return {**_honest(one.risk), "apparent": apparent, "selected": selected}
-
-
-def _honest(risk: RiskEstimate) -> dict[str, float | None]:
-    own = risk.own_scale
-    low, high = (None, None) if own.interval is None else (own.interval.low, own.interval.high)
-    return {"apparent": None, "selected": None, "honest": own.value, "low": low, "high": high}
-
-
-def _shares(one: TunedLearner) -> list[tuple[str, float]]:
-    """The setting chosen on all rows first, with share 0 where no outer split chose it."""
-    counts = dict(one.stability.frequencies)
-    order = [one.curve.best, *(c for c in counts if c != one.curve.best)]
-    settings, n = one.stability.candidates, one.stability.n_splits
-    return [(params_text(settings[c]), counts.get(c, 0) / n) for c in order]

@@ -1,0 +1,128 @@
+"""A figure of the page on axes of matplotlib: its marks, scales and keys."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from truerisk.plots.axes import axes_of
+from truerisk.report.figure import Figure, Key
+from truerisk.report.svg import Drawing, Mark
+
+__all__ = ["on_axes"]
+
+UNITS = 75  # of a drawing in an inch
+SHAPES = {"dot": "o", "square": "s", "diamond": "D", "up": "^", "down": "v"}
+GREYS = {"baseline": "0.55", "way": "0.6", "muted": "0.45", "tick": "0.4", "other": "0.8"}
+DASHES = {"baseline": ":", "way": ":", "honest": "--", "s1": "--", "s2": "-."}
+
+
+def on_axes(figure: Figure, ax: Any = None, label: str | None = None) -> Any:
+    """Draw the figure and return the axes; `label` is said of its first key.
+
+    Its first series has the next colour of the axes, so figures can be drawn over each other.
+    """
+    drawing = figure.drawing
+    ax = axes_of(ax, (6.4, 0.6 + drawing.height / UNITS))
+    marks = [mark for mark in drawing.marks if isinstance(mark, Mark)]
+    colours = _colours(ax, [mark.look for mark in marks])
+    points: dict[tuple[str, str, float], list[Mark]] = {}
+    for mark in marks:
+        if mark.kind == "point":
+            points.setdefault((mark.look, mark.shape, mark.size), []).append(mark)
+        else:
+            _draw(ax, mark, _style(mark.look, colours))
+    for (look, shape, size), some in points.items():
+        xs, ys = [m.xs[0] for m in some], [m.ys[0] for m in some]
+        style = {**_style(look, colours), "linestyle": "", "markersize": 1.3 * size}
+        ax.plot(xs, ys, marker=SHAPES[shape], zorder=3, clip_on=False, **style)
+    _name_axes(ax, drawing)
+    _add_keys(ax, figure.keys, colours, label)
+    return ax
+
+
+def _colours(ax: Any, looks: Iterable[str]) -> dict[str, str]:
+    """A colour of the cycle for every series, and the fixed ones."""
+    colours = dict(GREYS)
+    for series in sorted({found[0] for look in looks if (found := re.search(r"\bs\d", look))}):
+        (line,) = ax.plot([], [])
+        colours[series] = line.get_color()
+        line.remove()
+    return {**colours, "honest": "C1"}
+
+
+def _style(look: str, colours: dict[str, str]) -> dict[str, Any]:
+    """What matplotlib needs to know of a look."""
+    words = look.split()
+    colour = next((colours[word] for word in words if word in colours), "0.85")
+    style = {"color": colour, "linewidth": 0.9 if {"thin", "whisker"} & {*words} else 1.3}
+    style["linestyle"] = next((DASHES[word] for word in words if word in DASHES), "-")
+    if {"hollow", "ring"} & {*words}:
+        style["fillstyle"] = "none"
+    return style
+
+
+def _draw(ax: Any, mark: Mark, style: dict[str, Any]) -> None:
+    """One mark that is no point."""
+    (x0, x1), (y0, y1) = (mark.xs[0], mark.xs[-1]), (mark.ys[0], mark.ys[-1])
+    match mark.kind:
+        case "band":
+            ax.fill(mark.xs, mark.ys, color=style["color"], alpha=0.18, linewidth=0)
+        case "bar":
+            place = {"left": x0, "height": y1 - y0, "align": "edge"}
+            ax.barh(y0, x1 - x0, color=style["color"], edgecolor="white", **place)
+        case "box":
+            low, first, middle, third, high = mark.xs
+            ax.plot([low, first], [y0, y0], marker="|", **style)
+            ax.plot([third, high], [y0, y0], marker="|", **style)
+            ax.barh(y0, third - first, left=first, height=0.5, color=style["color"], alpha=0.25)
+            ax.plot([middle, middle], [y0 - 0.25, y0 + 0.25], **style)
+        case "span":
+            ax.plot(mark.xs, mark.ys, marker="|", **style)
+        case "upright":
+            ax.axvline(x0, **style)
+        case "level":
+            ax.axhline(y0, **style)
+        case "note":
+            place = {"transform": ax.get_yaxis_transform(), "va": "center"}
+            ax.text(0.01, y0, mark.said, color=style["color"], fontsize="small", **place)
+        case _:
+            ax.plot(mark.xs, mark.ys, **style)
+
+
+def _name_axes(ax: Any, drawing: Drawing) -> None:
+    """Limits, ticks and labels."""
+    x, y = drawing.x, drawing.y
+    ax.set(xscale="log" if x.log else "linear", xlim=(x.low, x.high))
+    ax.set_ylim(*((y.low, y.high) if y.start > y.end else (y.high, y.low)))
+    for side, one in ((ax.xaxis, drawing.bottom), (ax.yaxis, drawing.left)):
+        if one is not None:
+            side.set_label_text(one.label)
+            if one.ticks is not None:
+                side.set_ticks(one.ticks, one.names)
+    if drawing.names:
+        ax.set_yticks(list(drawing.names), list(drawing.names.values()))
+
+
+def _add_keys(ax: Any, keys: Iterable[Key], colours: dict[str, str], label: str | None) -> None:
+    """A legend of these keys and of those that were there; of rows it stands above them."""
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    old, known = ax.get_legend(), {}
+    if old is not None:
+        known = dict(zip((t.get_text() for t in old.get_texts()), old.legend_handles, strict=True))
+    for i, key in enumerate(keys):
+        style = _style(key.look, colours)
+        if key.kind in ("band", "box", "cell"):
+            handle: Any = Patch(color=style["color"], alpha=1.0 if key.kind == "cell" else 0.25)
+        else:
+            marker = None if key.kind == "line" else SHAPES.get(key.kind, "o")
+            line = "" if key.kind in ("point", "ring") else style["linestyle"]
+            handle = Line2D([], [], marker=marker, markersize=5, **{**style, "linestyle": line})
+        known[label if label and i == 0 else key.said] = handle
+    if known:
+        above = {"loc": "lower center", "bbox_to_anchor": (0.5, 1), "ncols": 2}
+        place = above if ax.yaxis_inverted() else {}
+        ax.legend(known.values(), known, frameon=False, fontsize="small", **place)
