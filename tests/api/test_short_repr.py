@@ -22,7 +22,7 @@ def _parts(result, *, fitted):
             yield name, getattr(result, name, None)  # a problem is the question, not a result
 
 
-def _results():
+def _results(folder):
     search = tr.HonestSearchCV(KNN, GRID, scores=["auc"], cv=5).fit(X, Y)
     learners = {"knn": (KNN, GRID), "line": LogisticRegression()}
     assessment = tr.assess(learners, X, Y, scores=["auc"], methods=["5-fold"])
@@ -38,15 +38,23 @@ def _results():
     yield "permutations", tr.permutation_test(KNN, X, Y, n_permutations=19)
     yield "difference", assessment.difference("knn", "line")
     yield "roc", tr.RocCurve.of(Y, X[:, 0])
+    (folder / "a.csv").write_text(
+        "x,y\n" + "\n".join(f"{x},{y}" for (x, _), y in zip(X, Y, strict=True))
+    )
+    yield "table", tr.datasets.read_table(folder / "a.csv", "y")
+    yield "data set", tr.datasets.load("digits")
+    spec = {"replicates": 2, "sizes": list(range(20, 32)), "problems": ["simple"]}
+    spec |= {"learners": ["lda"], "methods": ["5-fold"]}
+    yield "study", tr.Study(spec, folder / "runs.db").run()
     yield "many", tr.compare_many(np.random.default_rng(0).random((6, 3)))
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_a_repr_is_short():
+def test_a_repr_is_short(tmp_path):
     """At most 12 lines each, and no array's insides: 1,500 characters hold the longest table."""
     found = {
         name: repr(result)
-        for name, result in _results()
+        for name, result in _results(tmp_path)
         if type(result).__module__.startswith("truerisk") and not callable(result)
     }
     assert len(found) > 25

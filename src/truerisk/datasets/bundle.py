@@ -8,13 +8,14 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from truerisk.core.errors import Brief
 from truerisk.datasets.roles import Task
 
 __all__ = ["Bundle", "Bundled", "Origin", "breast_cancer", "diabetes", "digits", "iris", "wine"]
 
 
 @dataclass(frozen=True, eq=False)
-class Bundle:
+class Bundle(Brief):
     """X and y, their names, what the data are and where they are from.
 
     `class_names[c]` says what the label c means; it is empty for a regression.
@@ -28,6 +29,11 @@ class Bundle:
     description: str
     source: str
     class_names: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        rows = f"X {self.X.shape[0]} x {self.X.shape[1]}, {self.task}"
+        classes = f" of {', '.join(self.class_names)}" if self.class_names else ""
+        return f"{self.name}: {self.description}\n{rows}{classes}; {self.source}"
 
 
 class Origin(Protocol):

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.core.arguments import shown
-from truerisk.core.errors import BadArgument, BadData
+from truerisk.core.errors import BadArgument, BadData, Brief
 from truerisk.core.table.times import dates_in
 from truerisk.datasets.cells import cells_of, counted, listed, quoted, side_by_side
 from truerisk.datasets.columns import Column, Kind, numbers_rows, read_column
@@ -33,7 +33,7 @@ class NoFeatures(BadData):
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class Table(Brief):
     """Features and target of a file.
 
     Attributes
@@ -80,6 +80,11 @@ class Table:
     block: NDArray[Any] | None = None
     reasons: tuple[str, ...] = ()
     dates: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        columns = f"{len(self.numeric)} columns of numbers, {len(self.text)} of text"
+        target = f"target {quoted(self.target)}, {self.task}"
+        return "\n".join([f"{self.n_rows} rows; {columns}; {target}", *self.notes])
 
     @property
     def n_rows(self) -> int:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.comparing.many_comparison import ManyComparison
-from truerisk.core.errors import BadStore
+from truerisk.core.errors import BadStore, Brief
 from truerisk.core.present import number, seconds, text_table
 from truerisk.core.registry import displays
 from truerisk.core.results import frame_of
@@ -68,7 +68,7 @@ def name_of_method(content: Mapping[str, Any]) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class StudyResults:
+class StudyResults(Brief):
     """The results of a study; `cells` has one entry per problem, size, learner and method.
 
     `asked` says the same of what was asked for, found or not: `wanted` replicates, and how two of
