@@ -3,9 +3,9 @@
 A file becomes features and target
     table.py      `read_table`: the verb, and `Table`, what it gives
     roles.py      the target: classes or numbers; columns beside: groups, times, places
-    formats.py    which format it is in
+    formats.py    which format it is in; ARFF and LIBSVM, line by line
     content.py    opened, decompressed under a cap, decoded
-    exchange.py, columnar.py    formats of their own: ARFF and LIBSVM, Parquet and Arrow
+    columnar.py   Parquet and Arrow
     grid.py       cut into a header and rows of equal length
     cells.py      the cells of a column: one by one, distinct, as plain numbers, quoted in messages
     columns.py    numbers or text, missing, left out

@@ -1,16 +1,26 @@
-"""Which format a file is in, told by its content where that is possible, else by its name."""
+"""Which format a file is in, told by its content where that is possible, else by its name.
+
+ARFF and LIBSVM, in which learners' data are exchanged, are read here, line by line.
+
+ARFF, of Weka and OpenML, is a header of typed attributes, then rows, dense or sparse. Nominal and
+string attributes are text, also where their levels look like numbers. A LIBSVM (SVMlight) file has
+a label, then pairs of column number and value; the rest is 0. Rankings have ``qid:3`` after the
+label: rows of one query, which are no feature but a group.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection
+import re
+from collections.abc import Collection, Iterator
 from pathlib import Path, PurePath
 
 from truerisk.core.errors import BadData
+from truerisk.datasets.cells import counted, quoted
 from truerisk.datasets.columnar import READERS, read_columnar
+from truerisk.datasets.columns import MISSING, number
 from truerisk.datasets.content import Text, read_text, refuse_large
-from truerisk.datasets.exchange import looks_like_arff, read_arff, read_libsvm
-from truerisk.datasets.grid import Columns, cut
+from truerisk.datasets.grid import Columns, cut, lines_of, named, too_many_cells
 
 __all__ = ["read_columns"]
 
@@ -82,3 +92,233 @@ def _extension(path: str | os.PathLike[str]) -> str:
     if suffixes and suffixes[-1] in _COMPRESSED:
         suffixes.pop()
     return suffixes[-1] if suffixes else ""
+
+
+# possessive, and each line is passed in one way only: else blank lines cost time without bound
+_START = re.compile(r"(?:[^\S\n]*(?:%[^\n]*)?\n)*+\s*@relation\b", re.IGNORECASE)
+_ATTRIBUTE = re.compile(
+    r"""@attribute\s+("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^\s{]+)\s*(\{.*\}|\S+).*""",
+    re.IGNORECASE | re.DOTALL,
+)
+_CELL = re.compile(
+    r"""\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^,"'\s][^,]*?|)\s*(,|$)""", re.DOTALL
+)
+_PAIR = re.compile(
+    r"""\s*(\d+)\s+("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^,"'\s][^,\s]*)\s*(,(?=.)|$)""",
+    re.DOTALL,
+)
+_ESCAPED = {"n": "\n", "r": "\r", "t": "\t"}  # all else stands for itself
+_NUMERIC = {"numeric", "real", "integer"}
+_WORDS = {"string", "date"}
+
+
+def looks_like_arff(text: str) -> bool:
+    """Whether the first line that is not a comment says @relation."""
+    return _START.match(text) is not None
+
+
+def read_arff(text: str, *, max_cells: int) -> Columns:
+    """The columns of an ARFF file; what is not as the format has it is named with its line."""
+    lines = enumerate(lines_of(text), start=1)
+    names, kinds = _header(lines)
+    rows: list[list[str]] = []
+    starts: list[int] = []
+    for line, row in _data(lines, kinds):
+        if (len(rows) + 1) * len(names) > max_cells:
+            raise too_many_cells(f"line {line}", len(names), max_cells)
+        _refuse_kinds(row, names, kinds, line)
+        rows.append(row)
+        starts.append(line)
+    if not rows:
+        raise BadData("the file has a header and no rows after @data: add the rows.")
+    text_columns = frozenset(n for n, kind in zip(names, kinds, strict=True) if kind != "number")
+    return Columns(names, [list(cells) for cells in zip(*rows, strict=True)], starts, text_columns)
+
+
+def _header(lines: Iterator[tuple[int, str]]) -> tuple[list[str], list[str]]:
+    names: list[str] = []
+    kinds: list[str] = []
+    for line, content in lines:
+        bare = content.strip()
+        word = bare.partition(" ")[0].lower() if "\t" not in bare else bare.split()[0].lower()
+        if not bare or bare.startswith("%") or word == "@relation":
+            continue
+        if word == "@data":
+            if not names:
+                raise BadData(f"line {line}: @data stands before any @attribute.")
+            return named(names, 1), kinds
+        if word != "@attribute":
+            raise BadData(
+                f"line {line} of the header is neither @attribute nor @data: {quoted(bare)}."
+            )
+        name, kind = _attribute(bare, line)
+        names.append(name)
+        kinds.append(kind)
+    raise BadData("the file has no line @data: the header never ends.")
+
+
+def _attribute(bare: str, line: int) -> tuple[str, str]:
+    """Name and kind: "number", "text", or the first level of a nominal attribute after "="."""
+    found = _ATTRIBUTE.fullmatch(bare)
+    if found is None:
+        raise BadData(f"line {line}: no name and type can be read from {quoted(bare)}.")
+    name, kind = _unquoted(found[1]), found[2]
+    if kind.startswith("{"):
+        levels = _split(kind[1:-1], line)
+        return name, "=" + (levels[0] if levels else "")
+    if kind.lower() in _NUMERIC:
+        return name, "number"
+    if kind.lower() in _WORDS:
+        return name, "text"
+    raise BadData(
+        f"line {line}: attribute {quoted(name)} is of type {quoted(kind)}; numeric, nominal, "
+        "string and date are read."
+    )
+
+
+def _data(lines: Iterator[tuple[int, str]], kinds: list[str]) -> Iterator[tuple[int, list[str]]]:
+    for line, content in lines:
+        bare = content.strip()
+        if not bare or bare.startswith("%"):
+            continue
+        if bare.startswith("{"):
+            yield line, _sparse(bare, kinds, line)
+            continue
+        row = _split(bare, line)
+        if len(row) != len(kinds):
+            raise BadData(
+                f"line {line} has {counted(len(row), 'cell')} where the header has "
+                f"{counted(len(kinds), 'attribute')}: mend the line."
+            )
+        yield line, row
+
+
+def _sparse(bare: str, kinds: list[str], line: int) -> list[str]:
+    """A row of pairs; what is left out is 0, or the first level of a nominal attribute."""
+    row = [kind[1:] if kind.startswith("=") else "0" for kind in kinds]
+    if not bare.endswith("}"):
+        raise BadData(f"line {line}: a sparse row is not closed by a brace.")
+    inside, place = bare[1:-1].strip(), 0
+    told: set[int] = set()
+    while place < len(inside):
+        found = _PAIR.match(inside, place)
+        if found is None or int(found[1]) >= len(kinds):
+            raise BadData(
+                f"line {line}: {quoted(inside[place:].partition(',')[0].strip())} is no pair of a "
+                f"column number below {len(kinds)} and a value."
+            )
+        column = int(found[1])
+        if column in told:
+            raise BadData(f"line {line} names column {column} twice.")
+        told.add(column)
+        row[column] = _unquoted(found[2])
+        place = found.end()
+    return row
+
+
+def _split(content: str, line: int) -> list[str]:
+    cells: list[str] = []
+    place = 0
+    while True:
+        found = _CELL.match(content, place)
+        if found is None:
+            raise BadData(
+                f"line {line} cannot be split into cells at {quoted(content[place:])}: "
+                "look for a quote that is not closed."
+            )
+        cells.append(_unquoted(found[1]))
+        if not found[2]:
+            return cells
+        place = found.end()
+
+
+def _unquoted(cell: str) -> str:
+    if len(cell) >= 2 and cell[0] in "\"'" and cell[-1] == cell[0]:
+        return re.sub(r"\\(.)", lambda m: _ESCAPED.get(m[1], m[1]), cell[1:-1], flags=re.DOTALL)
+    return cell
+
+
+def _refuse_kinds(row: list[str], names: list[str], kinds: list[str], line: int) -> None:
+    for cell, name, kind in zip(row, names, kinds, strict=True):
+        if kind == "number" and cell not in MISSING and number(cell) is None:
+            raise BadData(
+                f"line {line}: attribute {quoted(name)} is numeric and has the cell {quoted(cell)}."
+            )
+
+
+LABEL = "label"
+"""What the target of such a file is called; its columns are x1, x2, ... by their numbers."""
+
+QUERY = "qid"
+"""What the number of a row's query is called; it stands aside."""
+
+
+def read_libsvm(text: str, *, max_cells: int) -> Columns:
+    """Columns of such a file, written out with their zeros."""
+    labels: list[str] = []
+    rows: list[dict[int, str]] = []
+    queries: list[str | None] = []
+    starts: list[int] = []
+    last = 0
+    for line, content in enumerate(lines_of(text), start=1):
+        bare = content.partition("#")[0].split()
+        if not bare:
+            continue
+        if "," in bare[0] or number(bare[0]) is None:
+            raise BadData(f"line {line} has the label {quoted(bare[0])}: give one number.")
+        query, pairs = _query(bare[1:], line)
+        row = _row(pairs, line)
+        last = max(last, max(row, default=0))
+        labels.append(bare[0])
+        rows.append(row)
+        queries.append(query)
+        starts.append(line)
+        if len(rows) * (last + 1) > max_cells:
+            raise BadData(
+                f"with its zeros the table has more than {max_cells:,} cells (line {line}, "
+                f"{counted(last, 'column')}): take a sample, or raise --max-cells."
+            )
+    if not rows or not last:
+        raise BadData("the file has no row with a label and a value such as 3:0.5.")
+    first = 0 if any(0 in row for row in rows) else 1
+    numbers = range(first, last + 1)
+    cells = [[row.get(j, "0") for row in rows] for j in numbers]
+    names = [LABEL, *(f"x{j}" for j in numbers)]
+    aside = _aside(queries, starts)
+    return Columns(names, [labels, *cells], starts, frozenset(), aside)
+
+
+def _query(pairs: list[str], line: int) -> tuple[str | None, list[str]]:
+    """The query of a row, if it has one, and its other pairs."""
+    place, _, value = pairs[0].partition(":") if pairs else ("", "", "")
+    if place != QUERY:
+        return None, pairs
+    if not value.isdecimal():
+        raise BadData(f"line {line}: {quoted(pairs[0])} names no query, such as qid:3.")
+    return value, pairs[1:]
+
+
+def _aside(queries: list[str | None], starts: list[int]) -> dict[str, list[str]]:
+    """The queries of all rows; some rows without one are a mistake of the file."""
+    given = [query for query in queries if query is not None]
+    if not given:
+        return {}
+    if len(given) < len(queries):
+        line = starts[queries.index(None)]
+        raise BadData(f"line {line} has no qid, and other lines have one: give it to every row.")
+    return {QUERY: given}
+
+
+def _row(pairs: list[str], line: int) -> dict[int, str]:
+    row: dict[int, str] = {}
+    for pair in pairs:
+        place, colon, value = pair.partition(":")
+        if not colon or not place.isdecimal() or number(value) is None or len(place) > 9:
+            raise BadData(
+                f"line {line}: {quoted(pair)} is no pair of a column number and a value, "
+                "such as 3:0.5."
+            )
+        if int(place) in row:
+            raise BadData(f"line {line} names column {place} twice.")
+        row[int(place)] = value
+    return row

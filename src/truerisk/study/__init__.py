@@ -18,8 +18,7 @@ A run
     versions.py   one kind of study and one set of versions per store
     limits.py     what a worker does with a batch; limits, kept by a child process
 Single fits of an assessment, or of a search
-    keeping.py    what engines leave in a store of their own, and find there
-    contents.py   learners and data as contents
+    keeping.py    what engines leave in a store of their own; learners and data as contents
 What was found
     results.py    one row per replicate, one row per cell: bias, RMSE, coverage, cost
     competitors.py  learners or methods as a table to compare over problems

@@ -2,30 +2,42 @@
 
 A cell is what determines the answers of a fit but its number: learner, settings, data, plan, what
 is asked, seed. The number is that of the fit in its plan. No method and no engine knows the store.
+
+Learners and data are written as plain values, so that what they determine has a key (`keys.py`).
+What a class or a function does is known by its place and the version of its package; of one without
+a version the source is hashed. What cannot be written down is refused by name.
 """
 
 from __future__ import annotations
 
+import inspect
+import math
 import os
+import sys
 import time
 from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+
 from truerisk.core.arguments import store_of
 from truerisk.core.contracts import Request
+from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
+from truerisk.core.identity import is_from
 from truerisk.core.plan.plan import Plan
+from truerisk.core.present import clean
 from truerisk.core.table.data import Data
-from truerisk.study.contents import content_of, data_content, learner_content
-from truerisk.study.keys import key_of
+from truerisk.core.table.rows import column_names, digest
+from truerisk.study.keys import canonical, digest_of, key_of
 from truerisk.study.states import Fate, State
 from truerisk.study.store import Store
 from truerisk.study.tasks import versions
 from truerisk.study.values import pack
 from truerisk.study.versions import ASSESSMENT, begin
 
-__all__ = ["Keeping", "keeping"]
+__all__ = ["Keeping", "content_of", "data_content", "keeping", "learner_content"]
 
 COMMIT_EVERY = 1.0  # seconds; fits that end in between share a transaction
 COMMIT_SIZE = 1_000
@@ -166,3 +178,169 @@ class _Shelf:
 
     def keep(self, fit: int, content: Mapping[str, Any], seconds: float) -> None:
         self._keeping.keep(self, fit, content, seconds)
+
+
+COMPARED = {"builtins", "numpy", "scipy", "sklearn", "truerisk", *sys.stdlib_module_names}
+"""Packages whose versions the store compares."""
+
+
+def learner_content(family: Family, name: str) -> tuple[Any, list[Any]]:
+    """The estimator, and every setting among which one is chosen."""
+    where = f"learner {clean(name, 40)!r}"
+    estimator = content_of(family.estimator, where)
+    return estimator, [content_of(dict(given), where) for given in family.candidates]
+
+
+def data_content(data: Data) -> dict[str, Any]:
+    """Everything that a fit is given, as hashes; how rows lie in memory decides last bits, too."""
+    y = next(iter(data.targets(data.y)), data.y)  # in the form that fits are given
+    given = {"X": data.X, "y": y, "groups": data.groups, "weights": data.sample_weight}
+    tables = {name: None if table is None else _table(table) for name, table in given.items()}
+    params = {
+        name: _table(value) if hasattr(value, "shape") else content_of(value, f"fit's {name}")
+        for name, value in data.fit_params.items()
+    }
+    return {"task": data.task, **tables, "fit_params": params}
+
+
+def _table(table: Any) -> dict[str, Any]:
+    """What tells tables apart: kind, types, names and cells."""
+    found: dict[str, Any] = {"kind": _place(type(table)), "shape": list(np.shape(table))}
+    if isinstance(table, np.ndarray) and not table.dtype.hasobject:
+        return found | {"digest": digest_of(table), "by_columns": bool(table.flags.fnc)}
+    types = getattr(table, "dtypes", getattr(getattr(table, "schema", None), "types", ()))
+    return found | {
+        "digest": digest(table),
+        "names": column_names(table),
+        "types": [_type(one) for one in (types if np.iterable(types) else (types,))],
+    }
+
+
+def _type(of_column: Any) -> list[str]:
+    """A column's type; the order of categories can matter to a learner."""
+    categories = getattr(of_column, "categories", None)
+    listed = categories if categories is not None and np.iterable(categories) else ()
+    return [repr(of_column), *map(repr, listed)]
+
+
+def content_of(value: Any, where: str) -> Any:
+    """A parameter as plain values; `where` names it in the refusal of what has none.
+
+    >>> content_of({"k": (1, 2.5), "missing": float("nan")}, "learner 'a'")
+    {'dict': [['k', {'tuple': [1, 2.5]}], ['missing', {'float': 'nan'}]]}
+    """
+    if value is None or type(value) in (bool, int, str):
+        return value
+    if type(value) is float:
+        return value if math.isfinite(value) else {"float": repr(value)}
+    if isinstance(value, np.ndarray | np.generic):
+        return _array(np.asarray(value), where)
+    if type(value) in (list, tuple, set, frozenset, dict):
+        return _several(value, where)
+    if type(value) in (slice, range, bytes, complex, np.dtype) or isinstance(value, np.dtype):
+        return {type(value).__name__: repr(value)}
+    if isinstance(value, type) or (callable(value) and hasattr(value, "__name__")):
+        return _code(value, where)
+    if hasattr(value, "get_params"):
+        return _estimator(value, where)
+    if is_from(value, "sklearn") and hasattr(value, "__dict__"):  # a splitter, a scorer
+        return {"object": _place(type(value)), "holds": _named(vars(value), where)}
+    raise _refusal(value, where)
+
+
+def _array(array: np.ndarray, where: str) -> Any:
+    if array.dtype.hasobject:
+        return {"objects": content_of(array.tolist(), where), "shape": list(array.shape)}
+    return {"array": digest_of(array), "shape": list(array.shape)}
+
+
+def _several(value: Any, where: str) -> Any:
+    if type(value) is dict:
+        pairs = [[content_of(k, where), content_of(v, _inside(where, k))] for k, v in value.items()]
+        return {"dict": pairs}
+    items = [content_of(item, where) for item in value]
+    if type(value) is list:
+        return items
+    return {type(value).__name__: items if type(value) is tuple else sorted(items, key=canonical)}
+
+
+def _estimator(value: Any, where: str) -> Any:
+    """Class and parameters: what `clone` keeps of it."""
+    from sklearn.base import BaseEstimator
+
+    copying = getattr(type(value), "__sklearn_clone__", None)
+    if copying not in (None, BaseEstimator.__sklearn_clone__):
+        raise _refusal(value, where)  # a frozen model is more than its parameters
+    found = {
+        "class": _code(type(value), where),
+        "params": _named(value.get_params(deep=False), where),
+    }
+    for name in ("_sklearn_output_config", "_metadata_request"):  # of set_output, set_fit_request
+        if hasattr(value, name):
+            found[name] = repr(getattr(value, name))
+    return found
+
+
+def _named(values: Mapping[str, Any], where: str) -> dict[str, Any]:
+    return {name: content_of(values[name], _inside(where, name)) for name in sorted(values)}
+
+
+def _inside(where: str, name: Any) -> str:
+    return f"{where}: {name}" if ": " not in where else f"{where}__{name}"
+
+
+def _code(value: Any, where: str) -> Any:
+    """A class or a function that others find at the same place, and which edition of it."""
+    found: Any = sys.modules.get(_module(value))
+    for name in _name(value).split("."):
+        found = getattr(found, name, None)
+    if found is not value:
+        raise _refusal(value, where)
+    editions = {_place(kind): _edition(kind, where) for kind in _ancestors(value)}
+    return {"place": _place(value), **{k: v for k, v in editions.items() if v is not None}}
+
+
+def _ancestors(value: Any) -> tuple[Any, ...]:
+    return value.__mro__ if isinstance(value, type) else (value,)
+
+
+def _edition(value: Any, where: str) -> list[str] | None:
+    """Version of the package and hash of the source; None where the store compares versions."""
+    package = _package(value)
+    if package in COMPARED:
+        return None
+    version = getattr(sys.modules.get(package), "__version__", None)
+    found = [version] if isinstance(version, str) else []
+    try:
+        found.append(key_of(inspect.getsource(value)))
+    except (OSError, TypeError):
+        if not found:
+            raise _refusal(value, where) from None
+    return found
+
+
+def _name(value: Any) -> str:
+    return str(getattr(value, "__qualname__", getattr(value, "__name__", "")))
+
+
+def _place(value: Any) -> str:
+    return f"{_module(value)}:{_name(value)}"
+
+
+def _module(value: Any) -> str:
+    """Where it says that it is from; the functions of older NumPy do not say."""
+    named = getattr(value, "__module__", None)
+    return "numpy" if named is None and isinstance(value, np.ufunc) else str(named)
+
+
+def _package(value: Any) -> str:
+    return _module(value).partition(".")[0]
+
+
+def _refusal(value: Any, where: str) -> Refusal:
+    shown = clean(" ".join(repr(value).split()), 60)
+    return Refusal(
+        f"{where} is {shown}, which cannot be written down as a key: a store takes models with "
+        "get_params whose parameters are numbers, words, arrays, models, and classes and functions "
+        "of modules. Give such a value, or leave store out."
+    )

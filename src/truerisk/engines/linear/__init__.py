@@ -10,6 +10,5 @@
 | `blocks.py` | fits that lack blocks of rows, many at once |
 | `singles.py` | fits that lack one row, or see one label flipped |
 | `kernel_part.py` | the kernel of one train set |
-| `kernel_table.py` | kernels as parts of the kernel of all rows |
 | `targets.py` | targets as numbers, and numbers as answers |
 """

@@ -4,5 +4,5 @@
 |---|---|
 | `knn.py` | the engine |
 | `nearest.py` | lists of neighbours, walked for a plan; which settings are served |
-| `drawn.py`, `laws.py` | plans of drawn train sets: expected losses in closed form |
+| `laws.py` | plans of drawn train sets: expected losses in closed form |
 """

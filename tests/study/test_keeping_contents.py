@@ -29,7 +29,7 @@ from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
 from truerisk.core.table.data import Data
 from truerisk.models.learners import learner
-from truerisk.study.contents import content_of, data_content, learner_content
+from truerisk.study.keeping import content_of, data_content, learner_content
 from truerisk.study.keys import key_of
 
 X, Y = tr.datasets.make_simple(12, random_state=0)
@@ -110,7 +110,7 @@ UNKNOWN, HIDDEN = only_here()
         (SVC(kernel=UNKNOWN), None, "learner 'a': kernel is <function"),
         (SVC(), {"kernel": [UNKNOWN]}, "learner 'a': kernel is <function"),
         (make_pipeline(SVC(kernel=UNKNOWN)), None, "learner 'a': steps__kernel is <function"),
-        (HIDDEN, None, "only_here.<locals>.Hidden"),
+        (HIDDEN, None, "only_here.<locals"),
         (FrozenEstimator(SVC()), None, "learner 'a' is FrozenEstimator"),
         (
             RandomForestClassifier(random_state=np.random.RandomState(0)),
