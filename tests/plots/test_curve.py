@@ -7,7 +7,18 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
 from truerisk.core.errors import BadData
-from truerisk.plots.curve import draw_curves
+
+
+def drawn_on(axes):
+    """The curves and the rings; the legend has lines of its own."""
+    lines = [line for line in axes.lines if len(line.get_xdata())]
+    curves = [line for line in lines if line.get_marker() == "None"]
+    return curves, [line for line in lines if line.get_fillstyle() == "none"]
+
+
+def texts(axes):
+    """What the legend says."""
+    return [text.get_text() for text in axes.get_legend().get_texts()]
 
 
 def curve_of(grid, model=None, **options):
@@ -17,21 +28,39 @@ def curve_of(grid, model=None, **options):
 
 def test_the_points_are_the_risks_at_their_parameter(axes):
     """The line goes through (parameter, risk) of every candidate, sorted along the axis."""
-    curve = curve_of({"n_neighbors": [9, 1, 5]})
+    curve = curve_of({"n_neighbors": np.array([9, 1, 5])})
     curve.plot(ax=axes)
-    line = axes.containers[0].lines[0]
-    assert line.get_xdata().tolist() == [1, 5, 9]
+    ((line,), _) = drawn_on(axes)
+    assert list(line.get_xdata()) == [1, 5, 9]
     np.testing.assert_array_equal(line.get_ydata(), curve.values[[1, 2, 0]])
     assert axes.get_xlabel() == "n_neighbors"
     assert axes.get_ylabel() == "risk (zero-one)"
 
 
 def test_the_chosen_candidate_is_named(axes):
-    """The annotation names the chosen setting."""
+    """The legend names the chosen setting, a ring is around it; the band is a standard error."""
     curve = curve_of({"n_neighbors": [1, 5]})
     curve.plot(ax=axes)
-    (text,) = [t.get_text() for t in axes.texts]
-    assert text == f"chosen: n_neighbors={curve.best_params['n_neighbors']}"
+    chosen = curve.best_params["n_neighbors"]
+    named = f"{curve.common.method} → n_neighbors={chosen}"
+    assert texts(axes) == [named, "chosen by the criterion", "± 1 standard error"]
+    (_, (ring,)) = drawn_on(axes)
+    assert (ring.get_xdata()[0], ring.get_ydata()[0]) == (chosen, curve.values[curve.best])
+    heights = axes.patches[0].get_path().vertices[:, 1]
+    assert heights.max() == pytest.approx((curve.values + curve.std_errors).max())
+
+
+def test_what_is_drawn_later_hides_nothing(axes):
+    """Curves on the same axes have their colours, and limits that hold them all."""
+    low, high = (curve_of({"n_neighbors": grid}) for grid in ([1, 3], [9, 29]))
+    for curve in (low, high):
+        curve.plot(ax=axes, label=str(curve.candidates))
+    lines, _ = drawn_on(axes)
+    assert lines[0].get_color() != lines[1].get_color()
+    assert axes.get_xlim()[0] < 1 < 29 < axes.get_xlim()[1]
+    everything = np.concatenate([low.values, high.values])
+    assert axes.get_ylim()[0] < everything.min() < everything.max() < axes.get_ylim()[1]
+    assert len(texts(axes)) == 4
 
 
 def test_a_wide_range_is_drawn_on_a_logarithmic_axis(axes):
@@ -53,7 +82,7 @@ def test_settings_that_are_no_numbers_stand_in_grid_order(axes):
 def test_without_axes_a_figure_is_made():
     """plot() makes its own figure and returns the axes."""
     ax = curve_of({"n_neighbors": [1, 3]}).plot(label="mine")
-    assert ax.get_legend_handles_labels()[1] == ["mine"]
+    assert texts(ax)[0].startswith("mine → ")
 
 
 def test_criteria_are_drawn_together(axes):
@@ -64,25 +93,24 @@ def test_criteria_are_drawn_together(axes):
     curves = {w: tr.risk_curve(KNeighborsClassifier(), grid, X, y, method=w) for w in words}
     first, *others = curves.values()
     first.plot(ax=axes, others=others)
-    drawn = [line for line in axes.lines if len(line.get_xdata()) > 1]
-    rings = [line for line in axes.lines if len(line.get_xdata()) == 1]
-    labels = [text.get_text() for text in axes.get_legend().get_texts()]
+    drawn, rings = drawn_on(axes)
+    *labels, _ = texts(axes)
     assert len(drawn) == len(rings) == len(labels) == 4
     for word, line, ring, label in zip(words, drawn, rings, labels):
         curve, chosen = curves[word], curves[word].best_params["n_neighbors"]
-        assert line.get_xdata().tolist() == [1, 5, 9]
+        assert list(line.get_xdata()) == [1, 5, 9]
         np.testing.assert_array_equal(line.get_ydata(), curve.values[[1, 2, 0]])
         assert (ring.get_xdata()[0], ring.get_ydata()[0]) == (chosen, curve.values[curve.best])
         assert ring.get_color() == line.get_color()
-        assert label == f"{word} → {chosen}"
+        assert label == f"{word} → n_neighbors={chosen}"
+    assert len({line.get_color() for line in drawn}) == 4
 
 
 def test_names_can_be_given_to_the_criteria(axes):
     """A mapping and `label` name the lines."""
     curve, other = (curve_of({"n_neighbors": [1, 5]}) for _ in range(2))
     curve.plot(ax=axes, label="mine", others={"yours": other})
-    labels = [text.get_text().partition(" →")[0] for text in axes.get_legend().get_texts()]
-    assert labels == ["mine", "yours"]
+    assert [text.partition(" →")[0] for text in texts(axes)[:2]] == ["mine", "yours"]
 
 
 def test_curves_of_other_candidates_are_not_drawn_together(axes):
@@ -90,12 +118,10 @@ def test_curves_of_other_candidates_are_not_drawn_together(axes):
     curve = curve_of({"n_neighbors": [1, 5]})
     with pytest.raises(BadData, match="curve 'odd' has other candidates"):
         curve.plot(ax=axes, others={"odd": curve_of({"n_neighbors": [1, 3]})})
-    with pytest.raises(BadData, match="no curve"):
-        draw_curves({})
 
 
 def test_another_loss_has_its_scale_on_the_right(axes):
-    """An AIC beside a squared error: dashed, on axes of its own, in one legend; no third loss."""
+    """An AIC beside a squared error: on axes of its own, in one legend; no third loss."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(30, 3))
     y = X[:, 0] + rng.normal(size=30)
@@ -103,14 +129,16 @@ def test_another_loss_has_its_scale_on_the_right(axes):
     curves = [tr.risk_curve(Ridge(), grid, X, y, method=w) for w in ("loo", "cp", "aic", "bic")]
     curves[0].plot(ax=axes, others=curves[1:])
     (right,) = [other for other in axes.figure.axes if other is not axes]
-    for side, mine, style in ((axes, curves[:2], "-"), (right, curves[2:], "--")):
-        drawn = [line for line in side.lines if len(line.get_xdata()) > 1]
-        assert [line.get_linestyle() for line in drawn] == [style] * 2
-        for line, curve in zip(drawn, mine):
+    for side, mine in ((axes, curves[:2]), (right, curves[2:])):
+        for line, curve in zip(drawn_on(side)[0], mine, strict=True):
             np.testing.assert_array_equal(line.get_ydata(), curve.values)
+    colours = {line.get_color() for side in (axes, right) for line in drawn_on(side)[0]}
+    assert len(colours) == 4
     assert (axes.get_ylabel(), right.get_ylabel()) == ("risk (squared)", "risk (-2 log L)")
-    labels = [text.get_text().partition(" →")[0] for text in right.get_legend().get_texts()]
-    assert labels == ["loo", "cp", "aic", "bic"]
+    assert axes.get_legend() is None
+    labels = [text for text in texts(right) if "→" in text]
+    assert [text.partition(" →")[0] for text in labels] == ["loo", "cp", "aic", "bic"]
+    assert [text.endswith("(right)") for text in labels] == [False, False, True, True]
     third = tr.risk_curve(Ridge(), grid, X, y, loss="absolute")
     with pytest.raises(BadData, match="3 losses"):
         curves[0].plot(ax=axes, others=[curves[2], third])

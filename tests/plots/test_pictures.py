@@ -17,6 +17,7 @@ from truerisk.core.errors import BadData, Refusal, UnknownName
 from truerisk.core.interval import Interval
 from truerisk.core.present import five_numbers
 from truerisk.core.statistics.calibration import Calibration
+from truerisk.core.statistics.roc import RocCurve
 from truerisk.validation.stability import FeatureStability
 from truerisk.validation.subgroups import Subgroup, SubgroupRisk, SubgroupRisks, Subgroups
 
@@ -36,9 +37,16 @@ def folded():
     return tr.assess(LEARNERS, X, Y, **asked)
 
 
+def lines_of(ax):
+    """The lines that are drawn, without those of the legend alone."""
+    return [line for line in ax.lines if len(line.get_xdata())]
+
+
 def points(ax, marker, fill="full"):
     """The x values of the points of this shape."""
-    lines = [one for one in ax.lines if (one.get_marker(), one.get_fillstyle()) == (marker, fill)]
+    lines = [
+        one for one in lines_of(ax) if (one.get_marker(), one.get_fillstyle()) == (marker, fill)
+    ]
     return [x for line in lines for x in line.get_xdata()]
 
 
@@ -95,9 +103,9 @@ def test_boxes_have_their_quartiles_and_outliers(found):
     content = {**found.to_dict(), "monte_carlo": {"bayes": risks}}
     ax = tr.Assessment.from_dict(content).plot_monte_carlo()
     _, first, _, third, _ = five_numbers(risks)
-    (box,) = ax.patches
+    box = ax.patches[0]
     assert (box.get_x(), box.get_x() + box.get_width()) == pytest.approx((first, third))
-    assert ax.lines[-1].get_xdata().tolist() == [9.0]
+    assert lines_of(ax)[-1].get_xdata().tolist() == [9.0]
 
 
 def test_shares_start_with_the_chosen_setting(found):
@@ -106,6 +114,8 @@ def test_shares_start_with_the_chosen_setting(found):
     agreement = found.learners["knn"].stability.agreement
     assert ax.patches[0].get_width() == pytest.approx(100 * agreement)
     assert sum(patch.get_width() for patch in ax.patches) == pytest.approx(100)
+    text = [one.get_text() for one in ax.legend().get_texts()]
+    assert text == ["the setting chosen on all rows", "others"]  # also in a legend made anew
 
 
 def test_no_learner_is_left_out():
@@ -123,10 +133,10 @@ BINS = Calibration.of([0, 0, 0, 1] * 10, np.repeat([0.1, 0.2, 0.3, 0.6], 10))
 def test_points_are_the_bins():
     """Observed shares over mean probabilities, with bars where there are intervals."""
     ax = BINS.plot()
-    (bins,) = [line for line in ax.lines if line.get_marker() == "o"]
+    (bins,) = [line for line in lines_of(ax) if line.get_marker() == "o"]
     np.testing.assert_array_equal(bins.get_xdata(), BINS.predicted)
     np.testing.assert_array_equal(bins.get_ydata(), BINS.observed)
-    bars = [list(line.get_ydata()) for line in ax.lines if len({*line.get_xdata()}) == 1]
+    bars = [list(line.get_ydata()) for line in lines_of(ax) if len({*line.get_xdata()}) == 1]
     assert bars == [list(ends) for ends in zip(BINS.low, BINS.high, strict=True)]
 
 
@@ -141,8 +151,35 @@ def test_several_are_drawn_by_name():
         "probabilities that are right",
         f"b: Brier {bare.brier:.4f}",
     ]
-    colours = [line.get_color() for line in ax.lines if line.get_marker() == "o"]
+    colours = [line.get_color() for line in lines_of(ax) if line.get_marker() == "o"]
     assert len({*colours}) == 2
+
+
+# ---------------------------------------------------------------- ROC curves
+
+LABELS = np.tile([0, 1], 20)
+SCORES = np.round(LABELS + np.random.default_rng(0).normal(size=40), 1)
+ROC = RocCurve.of(LABELS, SCORES)
+
+
+def test_the_line_goes_through_every_point(axes):
+    """Each threshold is a point, from (0, 0) to (1, 1); the legend says the area."""
+    assert ROC.plot(ax=axes, label="knn") is axes
+    diagonal, line = lines_of(axes)
+    np.testing.assert_allclose(line.get_xdata(), ROC.fpr)
+    np.testing.assert_allclose(line.get_ydata(), ROC.tpr)
+    assert list(diagonal.get_xdata()) == [0, 1]
+    first = axes.get_legend().get_texts()[0].get_text()
+    assert first == f"knn: AUC {ROC.auc:.3f} {ROC.interval}"
+
+
+def test_several_curves_and_points_are_drawn_together(axes):
+    """One line per learner and the diagonal; an operating point stands where its rates are."""
+    point = ROC.at_rate(sensitivity=0.9)
+    ROC.plot(ax=axes, others={"other": RocCurve.of(LABELS, -SCORES)}, points=[point])
+    assert len(axes.get_legend().get_texts()) == 3
+    (marker,) = [line for line in lines_of(axes) if line.get_marker() == "o"]
+    assert marker.get_xydata().tolist() == [[1 - point.specificity, point.sensitivity]]
 
 
 # ---------------------------------------------------------------- validation
@@ -156,7 +193,7 @@ def validated():
 
 def drawn_as(ax, values):
     """Whether one of the lines goes through these values."""
-    return any(np.array_equal(line.get_ydata(), values) for line in ax.lines)
+    return any(np.array_equal(line.get_ydata(), values) for line in lines_of(ax))
 
 
 def test_the_calibration_curve_is_held_out_apparent_and_corrected(validated):
@@ -164,10 +201,9 @@ def test_the_calibration_curve_is_held_out_apparent_and_corrected(validated):
     curve = validated.calibration.curve
     for ax in (validated.calibration.plot(), curve.plot()):
         assert all(drawn_as(ax, v) for v in (curve.observed, curve.corrected, curve.apparent))
-        assert len(ax.lines) == 4
+        assert len(lines_of(ax)) == 4
         assert sum(isinstance(patch, Polygon) for patch in ax.patches) == 1
-    assert len(ax.patches) == 1
-    assert len(validated.calibration.plot().patches) > 1
+    assert len(validated.calibration.plot().patches) > len(ax.patches) == 1
 
 
 def test_the_decision_curve_stands_beside_all_and_nobody(validated):
@@ -190,7 +226,7 @@ def test_the_decision_curve_stands_beside_all_and_nobody(validated):
 def test_nothing_is_drawn_of_what_is_not_there():
     """Without samples there is no corrected line."""
     bare = tr.validate(GaussianNB(), *drawn()[:2], replicates=0)
-    assert len(bare.calibration.plot().lines) == 3
+    assert len(lines_of(bare.calibration.plot())) == 3
     assert "corrected" not in str(bare.net_benefit.plot().get_legend().get_texts())
 
 
@@ -220,7 +256,7 @@ def test_values_intervals_and_shrunken_values_stand_in_their_lines(perfect):
     own = [one.own_scale for one in lines[:3]]
     assert points(ax, "o") == [one.value for one in own]
     assert points(ax, "D") == [one.own_shrunken for one in lines[1:3]]
-    bars = [list(line.get_xdata()) for line in ax.get_lines() if line.get_marker() == "|"]
+    bars = [list(line.get_xdata()) for line in lines_of(ax) if line.get_marker() == "|"]
     assert bars == [[one.interval.low, one.interval.high] for one in own]
     assert ("larger" if perfect else "lower") in ax.get_xlabel()
 

@@ -159,7 +159,7 @@ displays = Registry(
         "calibration": Line(
             "truerisk.plots.pictures:draw_calibration", "observed shares over probabilities"
         ),
-        "roc": Line("truerisk.plots.roc:draw_roc", "true against false positive rate"),
+        "roc": Line("truerisk.plots.pictures:draw_roc", "true against false positive rate"),
         "precision-recall": Line(
             "truerisk.plots.roc:draw_precision_recall", "precision against recall"
         ),

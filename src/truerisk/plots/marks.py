@@ -1,4 +1,4 @@
-"""A figure of the page on axes of matplotlib: its marks, scales and keys."""
+"""Drawings of the page on axes of matplotlib: marks, scales and keys."""
 
 from __future__ import annotations
 
@@ -7,24 +7,32 @@ from collections.abc import Iterable
 from typing import Any
 
 from truerisk.plots.axes import axes_of
-from truerisk.report.figure import Figure, Key
+from truerisk.report.figure import Key
 from truerisk.report.svg import Drawing, Mark
 
 __all__ = ["on_axes"]
 
 UNITS = 75  # of a drawing in an inch
 SHAPES = {"dot": "o", "square": "s", "diamond": "D", "up": "^", "down": "v"}
-GREYS = {"baseline": "0.55", "way": "0.6", "muted": "0.45", "tick": "0.4", "other": "0.8"}
+GREYS = {
+    "baseline": "0.55",
+    "way": "0.6",
+    "muted": "0.45",
+    "tick": "0.4",
+    "other": "0.8",
+    "ring": "0.2",
+}
 DASHES = {"baseline": ":", "way": ":", "honest": "--", "s1": "--", "s2": "-."}
 
 
-def on_axes(figure: Figure, ax: Any = None, label: str | None = None) -> Any:
-    """Draw the figure and return the axes; `label` is said of its first key.
+def on_axes(drawing: Drawing, keys: Iterable[Key], ax: Any = None, beside: Any = None) -> Any:
+    """Draw the marks with a legend of these keys, and return the axes.
 
-    Its first series has the next colour of the axes, so figures can be drawn over each other.
+    The first series has the next colour of the axes, so figures can be drawn over each other. The
+    legend of axes `beside` these moves here.
     """
-    drawing = figure.drawing
     ax = axes_of(ax, (6.4, 0.6 + drawing.height / UNITS))
+    before = (*ax.get_xlim(), *ax.get_ylim()) if ax.has_data() else None
     marks = [mark for mark in drawing.marks if isinstance(mark, Mark)]
     colours = _colours(ax, [mark.look for mark in marks])
     points: dict[tuple[str, str, float], list[Mark]] = {}
@@ -38,7 +46,11 @@ def on_axes(figure: Figure, ax: Any = None, label: str | None = None) -> Any:
         style = {**_style(look, colours), "linestyle": "", "markersize": 1.3 * size}
         ax.plot(xs, ys, marker=SHAPES[shape], zorder=3, clip_on=False, **style)
     _name_axes(ax, drawing)
-    _add_keys(ax, figure.keys, colours, label)
+    if before is not None and not ax.yaxis_inverted():
+        (left, right), (low, high) = ax.get_xlim(), ax.get_ylim()
+        ax.set_xlim(min(before[0], left), max(before[1], right))
+        ax.set_ylim(min(before[2], low), max(before[3], high))
+    _add_keys(ax, keys, colours, ax if beside is None else beside)
     return ax
 
 
@@ -55,7 +67,7 @@ def _colours(ax: Any, looks: Iterable[str]) -> dict[str, str]:
 def _style(look: str, colours: dict[str, str]) -> dict[str, Any]:
     """What matplotlib needs to know of a look."""
     words = look.split()
-    colour = next((colours[word] for word in words if word in colours), "0.85")
+    colour = next((colours[word] for word in reversed(words) if word in colours), "0.85")
     style = {"color": colour, "linewidth": 0.9 if {"thin", "whisker"} & {*words} else 1.3}
     style["linestyle"] = next((DASHES[word] for word in words if word in DASHES), "-")
     if {"hollow", "ring"} & {*words}:
@@ -105,23 +117,28 @@ def _name_axes(ax: Any, drawing: Drawing) -> None:
         ax.set_yticks(list(drawing.names), list(drawing.names.values()))
 
 
-def _add_keys(ax: Any, keys: Iterable[Key], colours: dict[str, str], label: str | None) -> None:
-    """A legend of these keys and of those that were there; of rows it stands above them."""
+def _add_keys(ax: Any, keys: Iterable[Key], colours: dict[str, str], before: Any) -> None:
+    """A legend of these keys and of those that were `before`; of rows it stands above them."""
     from matplotlib.lines import Line2D
-    from matplotlib.patches import Patch
+    from matplotlib.patches import Rectangle
 
-    old, known = ax.get_legend(), {}
-    if old is not None:
-        known = dict(zip((t.get_text() for t in old.get_texts()), old.legend_handles, strict=True))
-    for i, key in enumerate(keys):
+    for key in keys:
         style = _style(key.look, colours)
         if key.kind in ("band", "box", "cell"):
-            handle: Any = Patch(color=style["color"], alpha=1.0 if key.kind == "cell" else 0.25)
+            alpha = 1.0 if key.kind == "cell" else 0.25
+            ax.add_patch(Rectangle((0, 0), 0, 0, color=style["color"], alpha=alpha, label=key.said))
         else:
-            marker = None if key.kind == "line" else SHAPES.get(key.kind, "o")
+            marker = "" if key.kind == "line" else SHAPES.get(key.kind, "o")
             line = "" if key.kind in ("point", "ring") else style["linestyle"]
-            handle = Line2D([], [], marker=marker, markersize=5, **{**style, "linestyle": line})
-        known[label if label and i == 0 else key.said] = handle
+            style |= {"linestyle": line, "marker": marker, "markersize": 5, "label": key.said}
+            ax.add_line(Line2D([], [], **style))
+    if before.get_legend() is not None:
+        before.get_legend().remove()
+    known = {
+        label: handle
+        for one in dict.fromkeys((before, ax))
+        for handle, label in zip(*one.get_legend_handles_labels(), strict=True)
+    }
     if known:
         above = {"loc": "lower center", "bbox_to_anchor": (0.5, 1), "ncols": 2}
         place = above if ax.yaxis_inverted() else {}

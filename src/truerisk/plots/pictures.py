@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from truerisk.core.errors import BadData
 from truerisk.core.present import clean, number
 from truerisk.core.statistics.calibration import Calibration
+from truerisk.core.statistics.operating_points import OperatingPoint
+from truerisk.core.statistics.roc import RocCurve
 from truerisk.plots.marks import on_axes
 from truerisk.report import boxes, calibration, ladder, review_figures, stability
 from truerisk.report import validation_figures as validation
 from truerisk.report.figure import Figure
+from truerisk.report.rates import Rates
 from truerisk.validation.stability import FeatureStability
 
 __all__ = [
@@ -22,6 +26,7 @@ __all__ = [
     "draw_features",
     "draw_forest",
     "draw_ladder",
+    "draw_roc",
     "draw_stability",
 ]
 
@@ -35,7 +40,7 @@ def _drawn(maker: Callable[..., Figure | None], lacking: str = "", **whole: Any)
         figure = maker(record, **whole, **options)
         if figure is None:
             raise BadData(lacking)
-        return on_axes(figure, ax)
+        return on_axes(figure.drawing, figure.keys, ax)
 
     return draw
 
@@ -50,7 +55,7 @@ draw_benefit = _drawn(validation.draw_benefit)
 
 def draw_features(found: FeatureStability, *, ax: Any = None) -> Any:
     """Draw how often the features were selected, and return the axes."""
-    ax = on_axes(review_figures.draw_features(found), ax)
+    ax = on_axes(review_figures.draw_features(found).drawing, (), ax)
     if found.index is not None:
         ax.set_title(f"stability {number(found.index)} {found.interval}", fontsize="medium")
     return ax
@@ -64,7 +69,42 @@ def draw_calibration(
     others: Mapping[str, Calibration] | None = None,
 ) -> Any:
     """Draw the bins with their intervals, and `others` by name, and return the axes."""
-    for name, one in {label or found.event: found, **(others or {})}.items():
-        said = f"{clean(name, 40)}: Brier {one.brier:.4f}"
-        ax = on_axes(calibration.draw_calibration(one), ax, said)
+    every = {label or found.event: found, **(others or {})}
+    figures = {
+        f"{clean(name, 40)}: Brier {one.brier:.4f}": calibration.draw_calibration(one)
+        for name, one in every.items()
+    }
+    return _overlaid(figures, ax)
+
+
+def draw_roc(
+    curve: RocCurve,
+    *,
+    ax: Any = None,
+    label: str | None = None,
+    others: Mapping[str, RocCurve] | None = None,
+    points: Iterable[OperatingPoint] = (),
+) -> Any:
+    """Draw the ROC curve, and `others` by name, and return the axes.
+
+    Rows of equal score pass together, so a tie is a slope. The diagonal ranks nothing. Operating
+    `points` are marked on the first curve with their threshold.
+    """
+    figures = {}
+    for name, one in {label or curve.method: curve, **(others or {})}.items():
+        sure = "" if one.interval is None else f" {one.interval}"
+        figures[f"{clean(name, 40)}: AUC {one.auc:.3f}{sure}"] = Rates(one).draw_roc()
+    ax = _overlaid(figures, ax)
+    for point in points:
+        place = (1 - point.specificity, point.sensitivity)
+        ax.plot(*place, "o", color="C0", markersize=5)
+        ax.annotate(f"{point.threshold:.3g}", place, xytext=(5, -10), textcoords="offset points")
+    return ax
+
+
+def _overlaid(figures: Mapping[str, Figure], ax: Any) -> Any:
+    """Figures of one kind over each other: each has its line, named here, and all one diagonal."""
+    for said, figure in figures.items():
+        line, diagonal, *_ = figure.keys
+        ax = on_axes(figure.drawing, (replace(line, said=said), diagonal), ax)
     return ax

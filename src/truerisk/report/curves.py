@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite, log10
+from numbers import Real
 
 from truerisk.api.assessing.assessment import Assessment
 from truerisk.api.assessing.tuned_learner import TunedLearner
@@ -15,11 +16,12 @@ from truerisk.report.heat_map import draw_heat
 from truerisk.report.scale import Scale
 from truerisk.report.svg import SHAPES, WIDTH, Drawing, series
 
-__all__ = ["draw_curves", "draw_lines"]
+__all__ = ["IN_ORDER", "draw_curves", "draw_lines", "keys_of"]
 
 HEIGHT, TOP, BOTTOM, LEFT = 264, 30, 222, 52
 LEAST = 1e-100  # smaller parameters, or larger ones than its inverse, are not drawn by decades
 MOST_MARKS = 48  # points of a line that say their setting
+IN_ORDER = "setting, in the order of the grid"
 WIDE = 2.0  # decades from which a parameter is drawn on a logarithmic axis
 
 
@@ -32,10 +34,12 @@ class Axis:
     log: bool = False
 
     @classmethod
-    def of(cls, settings: Sequence[Mapping[str, object]]) -> Axis:
+    def of(cls, settings: Sequence[Mapping[str, object]], x: str | None = None) -> Axis:
+        """On the values of `x`, by default of the one parameter that varies."""
         names = list(dict.fromkeys(name for setting in settings for name in setting))
         varying = [n for n in names if len({repr(s.get(n)) for s in settings}) > 1]
-        in_order = cls("setting, in the order of the grid", tuple(map(float, range(len(settings)))))
+        varying = varying if x is None else [x]
+        in_order = cls(IN_ORDER, tuple(map(float, range(len(settings)))))
         if len(varying) != 1:
             return in_order
         values = [setting.get(varying[0]) for setting in settings]
@@ -94,8 +98,7 @@ def _of_loss(
     drawing = draw_lines(f"{noun} curve of {shown}", about, curves, banded=tuned, honest=honest)
     if drawing is None:
         return None
-    keys = [Key(series(i), clean(w, 60), SHAPES[i % 6]) for i, w in enumerate(curves)]
-    keys.append(Key("ring", "chosen by the criterion", "ring"))
+    keys = keys_of(curves)
     if honest is not None:
         keys.append(Key("honest", f"honest {risk.scale.noun} of tuning", "line"))
     band = " The band is ± 1 standard error." if tuned and (tuned.std_errors > 0).any() else ""
@@ -117,10 +120,11 @@ def draw_lines(
     *,
     banded: RiskCurve | None,
     honest: float | None = None,
+    x: str | None = None,
 ) -> Drawing | None:
     """Curves of the same settings in one loss; `banded` has its standard errors drawn."""
     first = next(iter(curves.values()))
-    axis, common = Axis.of(first.candidates), first.common
+    axis, common = Axis.of(first.candidates, x), first.common
     heights = [v for curve in curves.values() for v in curve.own_values.tolist() if isfinite(v)]
     if not heights:
         return None
@@ -143,6 +147,12 @@ def draw_lines(
     for i, (word, curve) in enumerate(curves.items()):
         _draw_line(drawing, clean(word, 60), curve, axis, i)
     return drawing
+
+
+def keys_of(curves: Iterable[str]) -> list[Key]:
+    """A key for each curve, and for what it chooses."""
+    lines = [Key(series(i), clean(w, 60), SHAPES[i % 6]) for i, w in enumerate(curves)]
+    return [*lines, Key("ring", "chosen by the criterion", "ring")]
 
 
 def _errors(curve: RiskCurve) -> dict[int, tuple[float, float]]:
@@ -211,4 +221,4 @@ def _cell(curve: RiskCurve, candidate: int) -> str:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    return isinstance(value, Real) and not isinstance(value, bool)
