@@ -14,7 +14,7 @@ from truerisk.core.results import RiskCurve
 from truerisk.report.figure import Figure, FigureTable, Key, thinned
 from truerisk.report.heat_map import draw_heat
 from truerisk.report.scale import Scale
-from truerisk.report.svg import SHAPES, WIDTH, Drawing, series
+from truerisk.report.svg import WIDTH, Drawing, series, shape
 
 __all__ = ["IN_ORDER", "draw_curves", "draw_lines", "keys_of"]
 
@@ -151,7 +151,7 @@ def draw_lines(
 
 def keys_of(curves: Iterable[str]) -> list[Key]:
     """A key for each curve, and for what it chooses."""
-    lines = [Key(series(i), clean(w, 60), SHAPES[i % 6]) for i, w in enumerate(curves)]
+    lines = [Key(series(i), clean(w, 60), shape(i)) for i, w in enumerate(curves)]
     return [*lines, Key("ring", "chosen by the criterion", "ring")]
 
 
@@ -185,8 +185,8 @@ def _draw_line(drawing: Drawing, word: str, curve: RiskCurve, axis: Axis, number
         said = (
             f"{setting_text(curve.candidates[c])}: {number(values[c])}{_error(curve, c)} ({word})"
         )
-        shape = SHAPES[number_of % 6]
-        drawing.point(axis.places[c], values[c], look, said, shape=shape, size=3.2)
+        place = axis.places[c], values[c]
+        drawing.point(*place, look, said, shape=shape(number_of), size=3.2)
     if curve.best in values:
         drawing.point(axis.places[curve.best], values[curve.best], f"ring {look}", size=7.5)
 

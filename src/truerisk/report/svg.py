@@ -13,7 +13,7 @@ from markupsafe import Markup, escape
 
 from truerisk.report.scale import Scale, tick_text
 
-__all__ = ["WIDTH", "Drawing", "Mark", "columns_of", "series"]
+__all__ = ["WIDTH", "Drawing", "Mark", "columns_of", "series", "shape"]
 
 WIDTH = 480
 N_SERIES = 6
@@ -23,6 +23,11 @@ SHAPES = ("dot", "square", "diamond", "up", "down", "dot")
 def series(number: int) -> str:
     """The class of the n-th colour."""
     return f"s{number % N_SERIES}"
+
+
+def shape(number: int) -> str:
+    """The shape of the points of the n-th series; others where the colours begin again."""
+    return SHAPES[(number + number // N_SERIES) % len(SHAPES)]
 
 
 def _place(value: float) -> str:
