@@ -16,7 +16,7 @@ from sklearn.datasets import load_digits, load_iris
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
+from sklearn.linear_model import Lasso, LogisticRegression, Ridge, RidgeClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
@@ -28,6 +28,7 @@ from benchmarks.results import Options, Result
 __all__ = ["results"]
 
 MOST = 1.1
+NUMBERS = (Ridge, Lasso, KernelRidge)
 SHAPES = [(30, 3, 2), (150, 4, 3), (500, 20, 20), (2_000, 64, 10), (20_000, 3, 2), (100_000, 20, 2)]
 WIDE = (100_000, 100, 20)
 LEARNERS: list[tuple[Any, dict[str, list[Any]], int]] = [  # with the most rows
@@ -39,6 +40,8 @@ LEARNERS: list[tuple[Any, dict[str, list[Any]], int]] = [  # with the most rows
     (RidgeClassifier(), {"alpha": [0.1, 1, 10]}, 100_000),
     (RidgeClassifier(), {"alpha": [1]}, 100_000),
     (Ridge(), {"alpha": [0.1, 1, 10]}, 100_000),
+    (Lasso(), {"alpha": [0.01, 0.1, 1]}, 100_000),
+    (Lasso(), {"alpha": [0.1]}, 100_000),
     (DecisionTreeClassifier(random_state=0), {"max_depth": [2, 4]}, 100_000),
     (KNeighborsClassifier(), {"n_neighbors": [1, 5, 9]}, 20_000),
     (KNeighborsClassifier(), {"n_neighbors": [5]}, 20_000),
@@ -55,7 +58,7 @@ def results(options: Options) -> Iterator[Result]:
             few = shape[0] < 40 * shape[2] and isinstance(model, QuadraticDiscriminantAnalysis)
             if shape[0] <= most_rows and not few:
                 for method in ("holdout", "5-fold") if shape != WIDE else ("holdout",):
-                    X, y = _table(*shape, numbers=model.__class__ in (Ridge, KernelRidge))
+                    X, y = _table(*shape, numbers=isinstance(model, NUMBERS))
                     what = " x ".join(f"{number:,}" for number in shape)
                     yield _weighed(f"{what} classes", model, grid, X, y, method, options)
     for name, load, method in (("digits", load_digits, "5-fold"), ("iris", load_iris, "loo")):
@@ -68,7 +71,7 @@ def _weighed(
     what: str, model: Any, grid: Any, X: np.ndarray, y: np.ndarray, method: str, options: Options
 ) -> Result:
     def side(engine: str) -> list[float]:
-        loss = "squared" if isinstance(model, Ridge | KernelRidge) else "zero-one"
+        loss = "squared" if isinstance(model, NUMBERS) else "zero-one"
         curve = tr.risk_curve(model, grid, X, y, method=method, engine=engine, loss=loss)
         return [point.value for point in curve]
 

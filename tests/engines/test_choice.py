@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.linear_model import ElasticNet, LogisticRegression
+from sklearn.linear_model import ElasticNet, Lasso, LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
@@ -144,6 +144,7 @@ def test_an_option_that_is_no_flag_is_refused():
         (SVC(gamma=0.5), {"C": [0.1, 1, 10, 100, 1000, 1e4]}, "svm", 900),
         (KNeighborsClassifier(), {"n_neighbors": [1, 2, 3, 4, 5, 6]}, "knn", 8_000),
         (KernelRidge(), {"alpha": [0.1, 0.2, 0.3, 0.4, 0.5, 1, 2, 3, 4, 5]}, "kernel-ridge", 300),
+        (Lasso(), {"alpha": [0.1, 0.2, 0.5, 1]}, "elastic-net", 60_000),
     ],
 )
 def test_auto_passes_over_an_engine_that_is_slower(model, grid, word, n) -> None:
@@ -151,7 +152,7 @@ def test_auto_passes_over_an_engine_that_is_slower(model, grid, word, n) -> None
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(n, 2)), np.arange(n) % 2
     X[:, 0] += 4 * y
-    y = X[:, 0] if word == "kernel-ridge" else y
+    y = X[:, 0] if word in {"kernel-ridge", "elastic-net"} else y
     one = tr.estimate_risk(model, X, y, method="holdout")
     assert (one.engine, one.refusals[word]) == ("generic", "scikit-learn is faster here.")
     assert tr.risk_curve(model, grid, X, y, method="holdout")[0].engine == word

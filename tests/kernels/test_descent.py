@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -45,7 +46,7 @@ def test_equals_scikit_learn(seed, ratio, tol, most, by_rows):
     top = np.abs(X.T @ y).max() / (len(X) * ratio)
     alphas = top * np.array([1.5, 0.7, 0.1, 1e-3])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(descent, "SHARE", 1e9 if by_rows else 0)
+        patch.setattr(descent, "SHARE", 0 if by_rows else 100)
         found, passes, sure = descended(X, y, alphas, ratio, tol=tol, most=most)
     for c in np.flatnonzero(sure):
         model = ElasticNet(alpha=alphas[c], l1_ratio=ratio, fit_intercept=False, tol=tol)
@@ -72,6 +73,32 @@ def test_most_passes_that_do_not_suffice_are_one_more():
     assert passes.tolist() == [3]
     assert sure.all()
     assert found.any()
+
+
+def test_a_product_of_columns_is_never_larger_than_the_table():
+    """Of wide tables it would take gigabytes, however many penalties make up for its time."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 1000))
+    alphas = np.full(60, 1.0)
+    tracemalloc.start()
+    try:
+        descended(X, X[:, 0], alphas)
+        assert tracemalloc.get_traced_memory()[1] < 2 * X.nbytes
+    finally:
+        tracemalloc.stop()
+
+
+def test_penalties_beyond_those_that_descend_side_by_side_are_alike():
+    """Each of 19 ends as it does alone, to the last bit."""
+    rng = np.random.default_rng(0)
+    for shape in ((30, 70), (200, 9)):
+        X = rng.normal(size=shape)
+        y, alphas = X[:, 0] + rng.normal(size=len(X)), np.logspace(-3, 0, 19)
+        together = descended(X, y, alphas)
+        alone = [descended(X, y, alphas[[c]]) for c in range(len(alphas))]
+        for c, each in enumerate(alone):
+            for ours, theirs in zip(together, each, strict=True):
+                np.testing.assert_array_equal(ours[c], theirs[0])
 
 
 def test_what_does_not_fit_is_refused():

@@ -1,10 +1,12 @@
 // The elastic net by coordinate descent, with scikit-learn's order, screening and stop: on X'X where X
-// is tall, else on X as scikit-learn itself. Called by descent.py, which checks.
+// is tall, else on X as scikit-learn itself. Some penalties descend side by side, so that what is read
+// of the table serves all of them. Called by descent.py, which checks.
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -19,7 +21,31 @@ using logistic::HAS_AVX2;
 using logistic::Lane;
 
 constexpr std::size_t SOME = 4;      // columns that are gone through at once
+constexpr std::size_t TOGETHER = 8;  // penalties that descend side by side
+constexpr std::size_t NEAR = 1 << 14;  // numbers of the table that stay in a processor's cache meanwhile
 constexpr double ROUNDING = 1e-12;  // of a sum's terms: how far its rounding is allowed to grow
+
+// the products of some columns with r
+LOGISTIC_INLINE void products_of_any(const double* const* columns, const double* r, std::size_t n,
+                                  double* products) {
+    const double* z[SOME];  // copies, which no store changes
+    Lane sums[SOME], others[SOME];
+    for (std::size_t k = 0; k < SOME; ++k) {
+        z[k] = columns[k];
+        sums[k] = others[k] = Lane{};
+    }
+    for (std::size_t i = 0; i < n; i += 2 * logistic::WIDTH) {
+        LOGISTIC_LOAD(c, r + i);
+        LOGISTIC_LOAD(d, r + i + logistic::WIDTH);
+        for (std::size_t k = 0; k < SOME; ++k) {
+            LOGISTIC_LOAD(a, z[k] + i);
+            LOGISTIC_LOAD(b, z[k] + i + logistic::WIDTH);
+            sums[k] += a * c;
+            others[k] += b * d;
+        }
+    }
+    for (std::size_t k = 0; k < SOME; ++k) products[k] = logistic::sum_of(sums[k] + others[k]);
+}
 
 // r -= x by of some columns that have moved; then the products of the next ones with r
 LOGISTIC_INLINE void next_any(const double* const* moved, const double* by, const double* const* next,
@@ -47,6 +73,9 @@ LOGISTIC_INLINE void next_any(const double* const* moved, const double* by, cons
     for (std::size_t k = 0; k < SOME; ++k) products[k] = logistic::sum_of(sums[k]);
 }
 
+LOGISTIC_LOOP(void, products_of,
+              (const double* const* columns, const double* r, std::size_t n, double* products),
+              (columns, r, n, products))
 LOGISTIC_LOOP(void, next,
               (const double* const* moved, const double* by, const double* const* next_, double* r,
                std::size_t n, double* products),
@@ -63,9 +92,9 @@ struct Products {
 
     double norm(std::size_t j) const { return gram[j * length + j]; }
     double left(std::size_t j) const { return right[j] - product[j]; }  // X'(y - Xw)
-    void arrange(const std::vector<std::size_t>&) {}
+    void arrange(std::size_t) {}
     void begin(const std::size_t* block, std::size_t, double* products) { *products = left(*block); }
-    double cross(std::size_t, std::size_t) const { return 0.0; }
+    double cross(const std::size_t*, std::size_t, std::size_t, std::size_t) { return 0.0; }
     void settle() {}
 
     void move(const std::size_t* block, const double* by, std::size_t) {
@@ -92,7 +121,8 @@ struct Rows {
     const std::size_t p, length;
     const double *const columns, *const y;
     const double square;
-    std::vector<double> residual, norms;
+    std::vector<double> residual, norms, with_y;
+    bool fresh = true;            // whether nothing has moved, and the residual is y
     std::vector<double> crossed;  // products of active columns with those shortly before them
     const double* moved[SOME];    // columns whose move waits until y - Xw is read again
     double by[SOME];
@@ -100,32 +130,43 @@ struct Rows {
     Rows(std::size_t width, std::size_t rows, const double* cells, const double* targets, double size)
         : p(width), length(rows), columns(cells), y(targets), square(size),
           residual(targets, targets + rows) {
-        for (std::size_t j = 0; j < p; ++j) norms.push_back(dot(column(j), column(j), length));
+        for (std::size_t j = 0; j < p; ++j) {
+            norms.push_back(dot(column(j), column(j), length));
+            with_y.push_back(dot(column(j), y, length));
+        }
         stand(nullptr, nullptr, 0);
     }
 
     const double* column(std::size_t j) const { return columns + j * length; }
     double norm(std::size_t j) const { return norms[j]; }
-    double left(std::size_t j) const { return dot(column(j), residual.data(), length); }
-    double cross(std::size_t place, std::size_t k) const { return crossed[place * SOME + k]; }
-
-    void arrange(const std::vector<std::size_t>& active) {
-        crossed.resize(active.size() * SOME);
-        for (std::size_t a = 0; a < active.size(); ++a) {
-            for (std::size_t b = a - a % SOME; b < a; ++b)
-                crossed[a * SOME + b % SOME] = dot(column(active[a]), column(active[b]), length);
-        }
+    double left(std::size_t j) const {
+        return fresh ? with_y[j] : dot(column(j), residual.data(), length);
     }
+
+    // Of columns k and b of the block at that place: taken when b first moves, and kept.
+    double cross(const std::size_t* block, std::size_t place, std::size_t k, std::size_t b) {
+        double& product = crossed[(place + k) * SOME + b];
+        if (std::isnan(product)) product = dot(column(block[k]), column(block[b]), length);
+        return product;
+    }
+
+    void arrange(std::size_t active) { crossed.assign(active * SOME, std::nan("")); }
 
     void begin(const std::size_t* block, std::size_t some, double* products) {
         const double* to[SOME];
         for (std::size_t k = 0; k < SOME; ++k) to[k] = column(k < some ? block[k] : p);
-        next(moved, by, to, residual.data(), length, products);
-        stand(nullptr, nullptr, 0);
+        if (std::count(by, by + SOME, 0.0) < static_cast<std::ptrdiff_t>(SOME) - 1) {
+            next(moved, by, to, residual.data(), length, products);
+            stand(nullptr, nullptr, 0);
+        } else {  // most coefficients stay 0
+            settle();
+            products_of(to, residual.data(), length, products);
+        }
     }
 
     void move(const std::size_t* block, const double* step, std::size_t some) {
         settle();
+        fresh = false;
         stand(block, step, some);
     }
 
@@ -163,6 +204,7 @@ struct Descent {
     double gap = 0.0, steepest = 0.0;                    // primal less dual; largest of the gradient
     double gap_may_move = 0.0, gradient_may_move = 0.0;  // by rounding
     double largest = 0.0, farthest = 0.0, terms = 0.0;   // coefficient and step of a pass
+    std::size_t place = 0;                               // among the active ones, in a pass
     bool sure = true, arranged = false;
 
     Descent(const Sides& of, double lasso_, double ridge_, double* w_)
@@ -238,37 +280,39 @@ struct Descent {
         return after - before;
     }
 
-    void go_through() {
-        double products[Sides::AT_ONCE], by[Sides::AT_ONCE];
+    void begin_pass() {
+        place = 0;
         largest = farthest = terms = 0.0;
-        if (!std::exchange(arranged, true)) sides.arrange(active);
-        for (std::size_t a = 0; a < active.size(); a += Sides::AT_ONCE) {
-            const std::size_t some = std::min(Sides::AT_ONCE, active.size() - a);
-            sides.begin(&active[a], some, products);
+        if (!std::exchange(arranged, true)) sides.arrange(active.size());
+    }
+
+    // Goes on in a pass, as far as blocks of active columns begin before column `until`.
+    void go_on(std::size_t until) {
+        double products[Sides::AT_ONCE], by[Sides::AT_ONCE];
+        for (; place < active.size() && active[place] < until; place += Sides::AT_ONCE) {
+            const std::size_t* const block = &active[place];
+            const std::size_t some = std::min(Sides::AT_ONCE, active.size() - place);
+            sides.begin(block, some, products);
             for (std::size_t k = 0; k < some; ++k) {
                 double left = products[k];
-                for (std::size_t b = 0; b < k; ++b) left -= by[b] * sides.cross(a + k, b);
-                by[k] = step(active[a + k], left);
+                for (std::size_t b = 0; b < k; ++b) {
+                    if (by[b] != 0.0) left -= by[b] * sides.cross(block, place, k, b);
+                }
+                by[k] = step(block[k], left);
             }
-            sides.move(&active[a], by, some);
+            sides.move(block, by, some);
         }
     }
 
-    // How often it goes through the columns before it stops; one more than `most`: it does not.
-    std::int64_t passes(double tolerance, std::int64_t most, bool screens) {
-        if (screens) {
-            if (has_closed(tolerance)) return 0;
-            screen();
-        }
-        for (std::int64_t pass = 1; pass <= most; ++pass) {
-            go_through();
-            const double may_move = ROUNDING * (terms + largest);
-            if (largest == 0.0 || pass == most || at_most(farthest, tolerance * largest, may_move)) {
-                if (has_closed(tolerance)) return pass;
-                if (screens) screen();
-            }
-        }
-        return most + 1;
+    // Whether it stops after that pass (0: before the first), which is the last one it may make.
+    bool stops(std::int64_t pass, bool last, double tolerance, bool screens) {
+        const double may_move = ROUNDING * (terms + largest);
+        if (pass == 0 ? !screens
+                      : largest != 0.0 && !last && !at_most(farthest, tolerance * largest, may_move))
+            return false;
+        if (has_closed(tolerance)) return true;
+        if (screens) screen();
+        return false;
     }
 };
 
@@ -279,13 +323,34 @@ void descend(Input<double, nb::ndim<2>> table, Input<double, nb::ndim<1>> with,
              Output<std::int64_t, nb::ndim<1>> passes, Output<std::uint8_t, nb::ndim<1>> sure) {
     const std::size_t p = coefficients.shape(1), length = table.shape(1);
     nb::gil_scoped_release no_gil;
-    const auto each = [&](const auto& sides) {
-        for (std::size_t c = 0; c < penalties.shape(0); ++c) {
+    const std::size_t near = std::max(SOME, NEAR / length);
+    const auto some = [&](const auto& sides, std::size_t first, std::size_t end) {
+        std::vector<Descent<std::decay_t<decltype(sides)>>> ways;
+        std::vector<std::size_t> open;
+        for (std::size_t c = first; c < end; ++c) {
             const double* const of = penalties.data() + 2 * c;
-            Descent way(sides, of[0], of[1], coefficients.data() + c * p);
-            passes.data()[c] = way.passes(tolerance, most, screens);
-            sure.data()[c] = way.sure;
+            ways.emplace_back(sides, of[0], of[1], coefficients.data() + c * p);
+            open.push_back(c);
         }
+        for (std::int64_t pass = 0; pass <= most && !open.empty(); ++pass) {
+            if (pass > 0) {
+                for (const std::size_t c : open) ways[c - first].begin_pass();
+                for (std::size_t until = near; until < p + near; until += near) {
+                    for (const std::size_t c : open) ways[c - first].go_on(until);
+                }
+            }
+            const auto stops = [&](std::size_t c) {
+                passes.data()[c] = pass;
+                return ways[c - first].stops(pass, pass == most, tolerance, screens);
+            };
+            open.erase(std::remove_if(open.begin(), open.end(), stops), open.end());
+        }
+        for (const std::size_t c : open) passes.data()[c] = most + 1;
+        for (std::size_t c = first; c < end; ++c) sure.data()[c] = ways[c - first].sure;
+    };
+    const auto each = [&](const auto& sides) {
+        for (std::size_t first = 0; first < penalties.shape(0); first += TOGETHER)
+            some(sides, first, std::min(first + TOGETHER, penalties.shape(0)));
     };
     if (by_rows) return each(Rows(p, length, table.data(), with.data(), square));
     each(Products{p, length, table.data(), with.data(), square, std::vector<double>(length)});

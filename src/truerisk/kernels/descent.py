@@ -8,7 +8,7 @@ from truerisk.kernels.loading import native
 
 __all__ = ["descend"]
 
-SHARE = 8  # rows of a penalty, for each column, where X'X begins to pay
+SHARE = 100  # columns for each penalty up to which X'X pays
 FILLED = 8  # cells are filled up to a multiple of it with zeros
 
 
@@ -27,10 +27,10 @@ def descend(
 
     is descended column by column, from 0, until no coefficient moves by more than `tolerance` of
     the largest and the duality gap is at most `tolerance` of y'y. A line of `penalties` is λ₁ > 0
-    and λ₂. A pass goes over X'X, or over X where that is less work. With `screens` the gap is
-    looked at first, and columns that it rules out are left out, as scikit-learn does from 1.8 on.
-    Where `most` passes do not suffice they are one more. It is not sure where rounding decides on
-    which side of a bound a value lies, and so what is done next.
+    and λ₂. A pass goes over X'X, or over X where that is smaller or less work. With `screens` the
+    gap is looked at first, and columns that it rules out are left out, as scikit-learn does
+    from 1.8 on. Where `most` passes do not suffice they are one more. It is not sure where
+    rounding decides on which side of a bound a value lies, and so what is done next.
 
     >>> of, at = (np.eye(2), np.array([3.0, 0.5])), np.array([[1.0, 0.0]])
     >>> beta, passes, sure = descend(*of, at, tolerance=1e-4, most=9, screens=True)
@@ -42,7 +42,7 @@ def descend(
         raise ValueError(f"shapes {X.shape} of X and {y.shape} of y differ")
     if penalties.shape != (n, 2) or not (penalties >= 0).all() or not penalties[:, 0].all():
         raise ValueError("penalties must be lines of one that is positive, one not negative")
-    by_rows = SHARE * p > n * rows
+    by_rows = p > min(rows, SHARE * n)  # X'X never takes more memory than X
     lines, right = (X.T, y) if by_rows else (X.T @ X, X.T @ y)
     width = lines.shape[1]
     table = np.zeros((p + by_rows, width + -width % FILLED))
