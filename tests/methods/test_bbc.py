@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 import truerisk as tr
 from truerisk.core.errors import Refusal
@@ -58,6 +58,18 @@ def test_settings_have_the_interval_that_is_asked_for():
     given["method"] = "10-fold"
     kfold = tr.risk_curve(KNeighborsClassifier(), grid, X, y, interval="bbc", **given)
     assert [point.interval for point in asked] == [point.interval for point in kfold]
+
+
+def test_the_last_bit_of_a_number_does_not_move_the_interval():
+    """On another processor drawn numbers differ in it; samples are of the same rows still."""
+    model, grid, y = KNeighborsRegressor(), {"n_neighbors": [1, 5]}, X[:, 0] + RNG.normal(size=N)
+    first, other = (
+        tr.risk_curve(model, grid, table, target, method="bbc", random_state=0).procedure
+        for table, target in ((X, y), (np.nextafter(X, 9.0), np.nextafter(y, -9.0)))
+    )
+    assert other.value == pytest.approx(first.value, rel=1e-9)
+    assert other.interval.low == pytest.approx(first.interval.low, rel=1e-9)
+    assert other.interval.high == pytest.approx(first.interval.high, rel=1e-9)
 
 
 @pytest.mark.parametrize("method", ["bbc", tr.methods.KFold(5)])

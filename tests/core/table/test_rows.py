@@ -348,6 +348,18 @@ def test_zeros_and_the_type_of_numbers_do_not_matter():
     np.testing.assert_array_equal(row_marks(zeros, Y, None), row_marks(dropped, Y, None))
 
 
+def test_the_last_bit_of_a_number_does_not_matter():
+    """Another processor computes it otherwise; ten digits tell rows apart."""
+    target = X[:, 0] ** 2
+    marks = row_marks(X, None, target)
+    for other in (np.nextafter(X, np.inf), np.nextafter(X, -np.inf)):
+        np.testing.assert_array_equal(row_marks(other, None, target), marks)
+        np.testing.assert_array_equal(row_marks(X, None, np.nextafter(target, 9.0)), marks)
+    assert (row_marks(X * (1 + 1e-8), None, target) != marks).all()
+    large = np.arange(2.0**33 - 50, 2.0**33)[:, None]
+    assert len(set(row_marks(large, None, None).tolist())) == 50
+
+
 def test_targets_of_several_columns():
     """Regression with several targets has marks, too."""
     assert len(set(row_marks(np.ones((50, 1)), None, X[:, :2]).tolist())) == len(

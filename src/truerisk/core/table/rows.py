@@ -17,6 +17,11 @@ The mark of row i is the sum over columns j of h(x_ij) times an odd factor, modu
 says what stands in the column, and not where the column stands: it is made from the sum over rows
 of h(x_ij + mark of row i), with the marks of the round before. Numbers in y are columns, too; a
 class is known by the marks of its rows.
+
+Numbers are rounded to 33 binary digits (ten decimal ones) first: another processor computes drawn
+or scaled numbers otherwise in their last bits, and marks of all bits would then put the same rows
+in another order. A number that lies between two rounded ones, within its last bits, can still be
+rounded otherwise there: one in a million does.
 """
 
 from __future__ import annotations
@@ -298,6 +303,7 @@ def mixed(x: np.ndarray) -> np.ndarray:
 
 
 CELLS = 1 << 18  # of a block of columns
+UNUSED = 19  # bits of the 52 of a number
 ROUNDS = 3  # columns of truth values are told apart by the rows that they hold for
 
 
@@ -358,15 +364,18 @@ def _blocks(table: Any) -> Iterator[np.ndarray]:
 
 
 def _bits(cells: np.ndarray) -> np.ndarray:
-    """The bits of a number as a double; of anything else a hash of its text."""
+    """The bits of a number as a rounded double; of anything else a hash of its text."""
     if cells.dtype.kind in "biuf":
-        numbers: np.ndarray = cells.astype(np.float64, order="C") + 0.0  # -0.0 and 0.0 are one
-        return numbers.view(np.uint64)
+        bits = cells.astype(np.float64, order="C").view(np.uint64)
+        last, half = np.uint64(1 << UNUSED), np.uint64(1 << (UNUSED - 1))
+        # half of the last used digit is added to round; whole numbers below 2³³ stay as they are
+        rounded: np.ndarray = ((bits + half) & ~(last - np.uint64(1))).view(np.float64)
+        return (rounded + 0.0).view(np.uint64)  # -0.0 and 0.0 are one
     known: dict[str, int] = {}
-    said = [repr(cell) for cell in cells.ravel().tolist()]
-    for text in said:
+    texts = [repr(cell) for cell in cells.ravel().tolist()]
+    for text in texts:
         if text not in known:
             known[text] = int.from_bytes(
                 hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
             )
-    return np.array([known[text] for text in said], dtype=np.uint64).reshape(cells.shape)
+    return np.array([known[text] for text in texts], dtype=np.uint64).reshape(cells.shape)
