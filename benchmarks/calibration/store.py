@@ -18,10 +18,10 @@ import numpy as np
 from benchmarks.calibration import learners, problems, rating, tables, trial, usual
 from benchmarks.calibration.battery import Cell, told
 from truerisk.study.driving import drive
-from truerisk.study.keys import key_of
 from truerisk.study.queue import Rules
 from truerisk.study.states import State
 from truerisk.study.store import Store
+from truerisk.study.values import key_of
 from truerisk.study.versions import begin
 
 __all__ = ["LINES", "cell_of", "collect", "lines"]

@@ -26,12 +26,11 @@ from benchmarks.limits import limit
 from benchmarks.results import Options, Result
 from truerisk.papers.double_cv import double_cv
 from truerisk.study.driving import COMMIT_SIZE, drive
-from truerisk.study.keys import seed_of
 from truerisk.study.queue import Rules
 from truerisk.study.states import Fate, State
 from truerisk.study.status import status_of
 from truerisk.study.store import Store
-from truerisk.study.values import pack
+from truerisk.study.values import pack, seed_of
 
 __all__ = ["executor_named", "results"]
 

@@ -10,8 +10,8 @@ from truerisk.api import replicate as replicates
 from truerisk.api.replicate import draw, replicate
 from truerisk.core.errors import BadData, BadStore, StoreLocked, TrueRiskWarning
 from truerisk.methods.holdout import Holdout
-from truerisk.study.keys import seed_of
 from truerisk.study.store import Store
+from truerisk.study.values import seed_of
 
 SPEC = {
     "replicates": 4,

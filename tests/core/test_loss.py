@@ -12,12 +12,12 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import get_scorer, get_scorer_names, make_scorer
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.svm import LinearSVC
-from truerisk.study.contents import content_of
 
 import truerisk as tr
 from truerisk.core.errors import BadArgument, Refusal, UnknownName
 from truerisk.core.loss import WANT_A_CLASS, PositiveScorer
 from truerisk.core.losses import FBeta
+from truerisk.study.keeping import content_of
 
 RNG = np.random.default_rng(5)
 X = RNG.normal(size=(60, 3))

@@ -26,7 +26,7 @@ from truerisk.core.plan.builder import PlanBuilder
 from truerisk.engines.generic import Generic
 from truerisk.methods.bayesian.class_errors import ClassErrors
 from truerisk.methods.bayesian_error import BayesianError, ImproperBayesianError
-from truerisk.selection.minimum import Minimum
+from truerisk.selection.rules import Minimum
 from truerisk.testing.cases import evaluate, two_classes
 
 X = np.array([(0, 0), (1, 2), (2, 1), (-1, 1), (3, 2), (2, 4), (4, 3)], dtype=float)

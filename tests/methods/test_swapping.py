@@ -27,7 +27,7 @@ from truerisk.core.table.data import Data
 from truerisk.engines.generic import Generic
 from truerisk.methods import Swapping
 from truerisk.models.stated.rows_behind import rows_behind
-from truerisk.selection.minimum import Minimum
+from truerisk.selection.rules import Minimum
 from truerisk.testing.learners import NearestMean
 
 X = np.array([1, 2, 4, 8, 13, 21, 31, 45, 66.0])[:, None]

@@ -30,7 +30,7 @@ from truerisk.core.family import Family
 from truerisk.core.table.data import Data
 from truerisk.models.learners import learner
 from truerisk.study.keeping import content_of, data_content, learner_content
-from truerisk.study.keys import key_of
+from truerisk.study.values import key_of
 
 X, Y = tr.datasets.make_simple(12, random_state=0)
 

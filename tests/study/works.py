@@ -16,9 +16,9 @@ import numpy as np
 
 from truerisk.core.errors import BadData
 from truerisk.study.driving import drive
-from truerisk.study.keys import key_of, seed_of
 from truerisk.study.queue import Rules
 from truerisk.study.store import Store
+from truerisk.study.values import key_of, seed_of
 
 CELLS = ({"a": 1}, {"a": 2}, {"a": 3})
 

@@ -16,9 +16,9 @@ from tests.support.touched import chosen, places_of_tests
             ["tests/datasets/test_table.py", "tests/datasets/test_table_refusals.py"],
         ),
         ("src/truerisk/methods/bolstered.py", ["tests/methods/test_bolstered.py"]),
-        ("src/truerisk/selection/minimum.py", ["tests/selection/test_minimum.py"]),
+        ("src/truerisk/selection/rules.py", ["tests/selection/test_rules.py"]),
         ("src/truerisk/selection/__init__.py", ["tests/selection"]),
-        ("tests/selection/test_minimum.py", ["tests/selection/test_minimum.py"]),
+        ("tests/selection/test_rules.py", ["tests/selection/test_rules.py"]),
         ("tests/selection/test_gone.py", []),
         ("src/truerisk/kernels/_tree.cpp", []),
         ("src/truerisk/__init__.py", []),
@@ -32,5 +32,5 @@ def test_a_file_leads_to_its_tests(touched, tests):
 
 def test_a_room_holds_the_places_of_tests_its_files():
     """Nothing is run twice."""
-    paths = ["src/truerisk/selection/__init__.py", "src/truerisk/selection/minimum.py"]
+    paths = ["src/truerisk/selection/__init__.py", "src/truerisk/selection/rules.py"]
     assert chosen([Path(path) for path in paths]) == [Path("tests/selection")]

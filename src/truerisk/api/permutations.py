@@ -12,7 +12,7 @@ import numpy as np
 from truerisk.core import present
 from truerisk.core.contracts import Streams
 from truerisk.core.errors import BadData, Refusal
-from truerisk.core.plan.leaks import is_ordered
+from truerisk.core.plan.leaks import order_of
 from truerisk.core.progress import listen, tell
 from truerisk.core.records import Column, Count, Record, Size
 from truerisk.core.scale import tied
@@ -157,7 +157,7 @@ class Repeated:
         """Value and engine, if the splits go with these orders."""
         assert run.testing is not None
         plan = run.testing.plan(run.problem.data, Streams(run.problem.seed))
-        if self.orders.what != SHIFTS and is_ordered(plan):
+        if self.orders.what != SHIFTS and order_of(plan) is not None:
             raise Refusal(
                 "the splits go forward in time, and rows in the order of time are not "
                 "exchangeable: permuted labels would have another dependence than y has. With "

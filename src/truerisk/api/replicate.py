@@ -26,8 +26,8 @@ from truerisk.core.results import RiskCurve
 from truerisk.methods.words import as_method, method_by
 from truerisk.run.problem import pose
 from truerisk.run.run import Computed, compute, curve_of
-from truerisk.study.keys import key_of, seed_of
 from truerisk.study.spec import options_of
+from truerisk.study.values import key_of, seed_of
 
 __all__ = ["Drawn", "draw", "family_of", "generator", "method_of", "replicate"]
 

@@ -30,7 +30,6 @@ from truerisk.core.table.data import Data
 from truerisk.methods.interval_wanted import with_interval
 from truerisk.methods.parts.interval_choice import choose
 from truerisk.study.driving import drive, executor_of
-from truerisk.study.keys import digest_of
 from truerisk.study.queue import Rules
 from truerisk.study.results import ROWS_OF_TABLES, StudyResults, collect
 from truerisk.study.spec import Entry, Spec, parse_spec, read_spec
@@ -38,6 +37,7 @@ from truerisk.study.states import State
 from truerisk.study.status import Status, status_of
 from truerisk.study.store import Store
 from truerisk.study.tasks import Limits
+from truerisk.study.values import digest_of
 from truerisk.study.versions import begin, refuse_fits
 
 __all__ = ["Study"]

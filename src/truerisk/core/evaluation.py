@@ -263,11 +263,6 @@ class AnsweredRows:
         placed = data.block is not None
         return cls(told, np.asarray(truth), data.classes, times=data.time, placed=placed)
 
-    @property
-    def n_lines(self) -> int:
-        """Of how many candidates there are answers."""
-        return self.told[0].n_candidates
-
     def line(self, candidate: int) -> AnsweredRows:
         """The answers of one candidate."""
         return replace(self, candidate=candidate)

@@ -221,7 +221,7 @@ def refuse_no_estimator(estimator: Any) -> None:
             "KNeighborsClassifier(), not its class or its name."
         )
     if is_a(estimator, PIPELINE) and not (
-        _is_list(estimator.steps) and all(map(_is_named, estimator.steps))
+        isinstance(estimator.steps, list | tuple) and all(map(_is_named, estimator.steps))
     ):
         raise BadArgument(
             f"{type(estimator).__name__} has steps={shown(estimator.steps)}: give a list of "
@@ -230,13 +230,9 @@ def refuse_no_estimator(estimator: Any) -> None:
     _refuse_classes_in(estimator)
 
 
-def _is_list(value: Any) -> bool:
-    return isinstance(value, list | tuple)
-
-
 def _is_named(value: Any) -> bool:
     """Whether it is (name, object), or these two and more."""
-    return _is_list(value) and len(value) > 1 and isinstance(value[0], str)
+    return isinstance(value, list | tuple) and len(value) > 1 and isinstance(value[0], str)
 
 
 def _refuse_classes_in(model: Any) -> None:
@@ -245,7 +241,8 @@ def _refuse_classes_in(model: Any) -> None:
     Some models are meant to be given a class; those that ask an object for its tags are not.
     """
     for parameter, value in parameters_of(model).items():
-        pairs = [pair[:2] for pair in value if _is_named(pair)] if _is_list(value) else []
+        listed = value if isinstance(value, list | tuple) else ()
+        pairs = [pair[:2] for pair in listed if _is_named(pair)]
         for name, part in ((parameter, value), *pairs):
             if not isinstance(part, type) and hasattr(part, "get_params"):
                 refuse_no_estimator(part)

@@ -22,6 +22,8 @@ MOVED = {
     "truerisk.core.posterior": "truerisk.core.statistics.error_posterior",
     "truerisk.core.roc": "truerisk.core.statistics.roc",
     "truerisk.methods.averages": "truerisk.methods.parts.averages",
+    "truerisk.selection.minimum": "truerisk.selection.rules",
+    "truerisk.selection.one_standard_error": "truerisk.selection.rules",
 }
 
 

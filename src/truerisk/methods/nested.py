@@ -15,7 +15,7 @@ from truerisk.core.evaluation import Evaluation, Tested, values_of
 from truerisk.core.interval import Basis
 from truerisk.core.loss import Loss
 from truerisk.core.plan.builder import merge_equal_fits
-from truerisk.core.plan.leaks import is_ordered
+from truerisk.core.plan.leaks import order_of
 from truerisk.core.plan.nesting import nest, with_pairs
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
@@ -205,7 +205,7 @@ class Pairs(Procedure):
         try:
             return with_pairs(folds)
         except Refusal as refusal:
-            splits = "the same splitter" if is_ordered(folds) else "outer='10-fold'"
+            splits = "the same splitter" if order_of(folds) is not None else "outer='10-fold'"
             raise BadData(
                 f"the folds of '{self._folds.word}' cannot be left out in pairs: {refusal}. Choose "
                 f"by folds that hold every row once, or name the outer splits, such as {splits}."

@@ -32,7 +32,7 @@ from truerisk.methods.bayesian_error import BayesianError, ruled_plan
 from truerisk.methods.kfold import KFold
 from truerisk.methods.parts.procedure import by_rule
 from truerisk.papers.evaluating import answered, evaluated, terms_of
-from truerisk.selection.minimum import Minimum
+from truerisk.selection.rules import Minimum
 
 __all__ = [
     "BAYES",

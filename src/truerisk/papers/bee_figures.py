@@ -32,7 +32,7 @@ from truerisk.papers.experiment import Draws, Experiment, stream
 from truerisk.papers.figures import Panel, Panels, Series, mean_lines
 from truerisk.papers.report import Findings, GridRow, MeansGrid, PaperTable, Row, mean_row
 from truerisk.papers.statements import Claim, Quantity, Statement
-from truerisk.selection.minimum import Minimum
+from truerisk.selection.rules import Minimum
 
 __all__ = ["bee_figure_1", "bee_figure_4"]
 

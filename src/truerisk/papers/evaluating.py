@@ -17,7 +17,7 @@ from truerisk.core.plan.builder import PlanBuilder
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.engines.asking import Asking
-from truerisk.selection.minimum import Minimum
+from truerisk.selection.rules import Minimum
 
 __all__ = [
     "answered",

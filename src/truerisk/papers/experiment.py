@@ -169,10 +169,10 @@ def stored_replicates(
     A change of the experiment's file makes its replicates new ones.
     """
     from truerisk.study.driving import drive
-    from truerisk.study.keys import key_of
     from truerisk.study.queue import Rules
     from truerisk.study.states import State
     from truerisk.study.store import Store
+    from truerisk.study.values import key_of
     from truerisk.study.versions import begin
 
     source = inspect.getsource(inspect.getmodule(experiment.replicate) or experiment.replicate)

@@ -176,10 +176,10 @@ def problem_on(
     warn_of_cut_groups(family, data)
     if positive is not None:
         class_named(positive, data)  # which refuses a label that y does not hold
-    fitted = data.fitted_with(with_rows_inside(family, data, params))
+    params = with_rows_inside(family, data, params)
     return Problem(
         family=family,
-        data=fitted.for_fits(family.takes_y_as_given),
+        data=data.for_fits(params, family.takes_y_as_given),
         loss=as_loss(loss, data, positive),
         rule=as_rule(rule),
         confidence_level=confidence_level,

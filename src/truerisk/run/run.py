@@ -17,7 +17,7 @@ from truerisk.core.answers import Answers
 from truerisk.core.contracts import Keeper, Method, Streams, Terms
 from truerisk.core.errors import NoEngine, Refusal
 from truerisk.core.evaluation import AnsweredRows, Evaluation, std_errors_of
-from truerisk.core.plan.leaks import is_ordered
+from truerisk.core.plan.leaks import order_of
 from truerisk.core.plan.plan import Plan
 from truerisk.core.results import DressedRisks, RiskCurve, RiskEstimate, dress
 from truerisk.core.table.data import Data
@@ -317,4 +317,4 @@ def is_in_time(data: Data, method: Method, answers: Answers | None) -> bool:
     """Whether rows were tested in the order of time: they have times, or splits go forward."""
     if data.time is not None or method.tells_scores.respects_time:
         return True
-    return answers is not None and is_ordered(answers.plan)
+    return answers is not None and order_of(answers.plan) is not None

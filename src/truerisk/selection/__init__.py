@@ -1,9 +1,8 @@
-"""From a risk curve to a candidate: the rules, each in its file, by words.
+"""From a risk curve to a candidate: the rules by words.
 
-| file | rule |
+| file | what it holds |
 |---|---|
-| `minimum.py` | the smallest risk |
-| `one_standard_error.py` | the first candidate within one standard error of the smallest |
+| `rules.py` | the smallest risk; the simplest candidate within one standard error of it |
 """
 
 from __future__ import annotations
@@ -20,9 +19,9 @@ __all__ = ["as_rule", "names", "registry"]
 registry = Registry(
     "rule",
     {
-        "min": Line("truerisk.selection.minimum:Minimum", "the smallest risk, ties to the first"),
+        "min": Line("truerisk.selection.rules:Minimum", "the smallest risk, ties to the first"),
         "1-se": Line(
-            "truerisk.selection.one_standard_error:OneStandardError",
+            "truerisk.selection.rules:OneStandardError",
             "the first candidate within one standard error of the smallest risk",
         ),
     },

@@ -3,7 +3,7 @@
 A cell is what determines the answers of a fit but its number: learner, settings, data, plan, what
 is asked, seed. The number is that of the fit in its plan. No method and no engine knows the store.
 
-Learners and data are written as plain values, so that what they determine has a key (`keys.py`).
+Learners and data are written as plain values, so that what they determine has a key (`values.py`).
 What a class or a function does is known by its place and the version of its package; of one without
 a version the source is hashed. What cannot be written down is refused by name.
 """
@@ -30,11 +30,10 @@ from truerisk.core.plan.plan import Plan
 from truerisk.core.present import clean
 from truerisk.core.table.data import Data
 from truerisk.core.table.rows import column_names, digest
-from truerisk.study.keys import canonical, digest_of, key_of
 from truerisk.study.states import Fate, State
 from truerisk.study.store import Store
 from truerisk.study.tasks import versions
-from truerisk.study.values import pack
+from truerisk.study.values import canonical, digest_of, key_of, pack
 from truerisk.study.versions import ASSESSMENT, begin
 
 __all__ = ["Keeping", "content_of", "data_content", "keeping", "learner_content"]

@@ -1,10 +1,13 @@
-"""Results as they are stored: plain values as JSON, arrays as .npy bytes one after the other.
+"""Plain values as one text, its hash and seeds from it; results as they are stored.
+
+The hash is a key. A result is stored as JSON, its arrays as .npy bytes one after the other.
 
 Nothing is pickled, neither written nor read.
 """
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 from collections.abc import Mapping
@@ -15,7 +18,46 @@ import numpy as np
 
 from truerisk.core.errors import BadStore
 
-__all__ = ["Packed", "pack", "unpack"]
+__all__ = ["Packed", "canonical", "digest_of", "hash_of", "key_of", "pack", "seed_of", "unpack"]
+
+
+def canonical(content: Any) -> str:
+    """The one way to write a plain value: sorted names, no spaces, no NaN.
+
+    >>> canonical({"b": 1, "a": [0.5, None]})
+    '{"a":[0.5,null],"b":1}'
+    """
+    return json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def key_of(content: Any) -> str:
+    """The hash of a plain value: equal contents have equal keys, on any machine.
+
+    >>> key_of({"n": 30, "method": "loo"}) == key_of({"method": "loo", "n": 30})
+    True
+    """
+    return hash_of(canonical(content))
+
+
+def hash_of(text: str) -> str:
+    """The same of a value as `canonical` wrote it."""
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+
+
+def seed_of(*parts: Any) -> int:
+    """A seed of 63 bits from a key and whatever tells replicates apart."""
+    digest = hashlib.blake2b(canonical(parts).encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "big") >> 1
+
+
+def digest_of(array: np.ndarray) -> str:
+    """The hash of an array: its type, its shape and its bytes in row order."""
+    content = np.ascontiguousarray(array)  # of a single number it makes an array of one
+    shape = np.shape(array)
+    found = hashlib.blake2b(f"{content.dtype.str}{shape}".encode(), digest_size=16)
+    found.update(content.reshape(-1).view(np.uint8).data)
+    return found.hexdigest()
+
 
 ARRAYS = "arrays"  # under this name the text lists the arrays, in the order of their bytes
 

@@ -21,7 +21,7 @@ from truerisk.core.results import RiskEstimate, dress
 from truerisk.core.table.data import Data
 from truerisk.core.table.rows import digest
 from truerisk.engines.generic import Generic
-from truerisk.selection.minimum import Minimum
+from truerisk.selection.rules import Minimum
 
 __all__ = [
     "Case",

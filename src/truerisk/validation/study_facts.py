@@ -15,7 +15,7 @@ from truerisk.core import present
 from truerisk.core.errors import visible
 from truerisk.core.identity import PIPELINE, is_a
 from truerisk.core.interval import Interval
-from truerisk.core.plan.leaks import cut_groups, is_ordered, leaks_in_time, tested_by_neighbours
+from truerisk.core.plan.leaks import cut_groups, leaks_in_time, order_of, tested_by_neighbours
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.columns import is_missing
 from truerisk.core.table.rows import column_arrays, column_names, n_columns
@@ -143,7 +143,7 @@ def _tested_on(run: HonestRun) -> TestedOn:
     if data.time is not None:
         return "among" if len(leaks_in_time(data, plan)) else "later"
     if data.block is None:
-        return "below" if is_ordered(plan) and _falls(plan) else ""
+        return "below" if order_of(plan) is not None and _falls(plan) else ""
     if data.places is None:  # labels are groups: a row may be beside one of another label
         return "" if _n_cut(run) else "apart"
     near, n_tested = tested_by_neighbours(data, plan)

@@ -17,7 +17,7 @@ import numpy as np
 from truerisk.core.answers import Answers
 from truerisk.core.contracts import Terms
 from truerisk.core.loss import Loss, RowLoss
-from truerisk.core.plan.leaks import ORDERED, is_ordered
+from truerisk.core.plan.leaks import ORDERED, order_of
 from truerisk.core.table.data import Data
 from truerisk.methods.interval_forms import RowEvidence, as_form
 from truerisk.methods.interval_forms.calibrated import enlarged
@@ -176,7 +176,7 @@ class _Told:
     @cached_property
     def ordered(self) -> bool:
         """Whether models were tested on what comes after their training rows."""
-        return is_ordered(self.answers.plan)
+        return order_of(self.answers.plan) is not None
 
     @property
     def sure(self) -> bool:

@@ -27,8 +27,8 @@ from truerisk.core.plan.leaks import (
     cut_groups,
     distances_to_nearest,
     distances_to_seen,
-    is_ordered,
     leaks_in_time,
+    order_of,
     split_copies,
 )
 from truerisk.core.table.data import Data
@@ -180,24 +180,24 @@ def pairs_of(splitter):
 def test_forward_splits_are_ordered(name):
     """Also backwards."""
     pairs = pairs_of(FORWARD[name])
-    assert is_ordered(plan_of(pairs))
-    assert is_ordered(plan_of([(N - 1 - train, N - 1 - test) for train, test in pairs]))
+    assert order_of(plan_of(pairs)) is not None
+    assert order_of(plan_of([(N - 1 - train, N - 1 - test) for train, test in pairs])) is not None
 
 
 @pytest.mark.parametrize("name", ["growing", "two splits", "with a gap"])
 def test_the_order_of_the_rows_does_not_matter(name):
     """Rows that an earlier split tests train a later one: so it is in a table sorted otherwise."""
     pairs = [(SHUFFLED[train], SHUFFLED[test]) for train, test in pairs_of(FORWARD[name])]
-    assert is_ordered(plan_of(pairs))
-    assert is_ordered(plan_of(pairs[::-1]))
+    assert order_of(plan_of(pairs)) is not None
+    assert order_of(plan_of(pairs[::-1])) is not None
 
 
 @pytest.mark.parametrize("name", OTHERWISE)
 def test_other_splits_are_not(name):
     """Their rows train each other's models, or one rule is tested; in any order of the rows."""
     pairs = pairs_of(OTHERWISE[name])
-    assert not is_ordered(plan_of(pairs))
-    assert not is_ordered(plan_of([(SHUFFLED[a], SHUFFLED[b]) for a, b in pairs]))
+    assert order_of(plan_of(pairs)) is None
+    assert order_of(plan_of([(SHUFFLED[a], SHUFFLED[b]) for a, b in pairs])) is None
 
 
 @pytest.mark.parametrize("word", tr.methods.names())
@@ -208,6 +208,6 @@ def test_no_method_of_ours_is_ordered(word):
     data = Data.check(X, ROWS % 2, task="classification", block=block)
     plan = as_method(word.replace("K", "5")).plan(data, Streams(0))
     if word == "forward-K":
-        assert is_ordered(plan)
+        assert order_of(plan) == "of rows"
         return
-    assert not any(is_ordered(plan.only(plan.questions(part))) for part in plan.parts)
+    assert all(order_of(plan.only(plan.questions(part))) is None for part in plan.parts)

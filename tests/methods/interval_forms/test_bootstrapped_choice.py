@@ -14,8 +14,7 @@ from truerisk.methods.interval_forms.bootstrapped_choice import (
     corrected_by_splits,
     corrected_in_any_order,
 )
-from truerisk.selection.minimum import Minimum
-from truerisk.selection.one_standard_error import OneStandardError
+from truerisk.selection.rules import Minimum, OneStandardError
 
 
 def by_loop(losses, rng, replicates, groups, weights, rule):

@@ -15,7 +15,7 @@ from truerisk.methods import as_method
 from truerisk.methods.interval_forms.evidence import Evidence
 from truerisk.methods.interval_forms.form import IntervalForm
 from truerisk.methods.parts.interval_choice import gives, offered
-from truerisk.selection.minimum import Minimum
+from truerisk.selection.rules import Minimum
 
 N = 20
 X = np.arange(2.0 * N).reshape(N, 2)

@@ -15,7 +15,7 @@ from truerisk.core.losses import Cost, ZeroOne
 from truerisk.methods import Bootstrap, NestedInterval
 from truerisk.methods.interval_forms.evidence import NestedErrors, PairEvidence
 from truerisk.methods.interval_forms.refitted import NestedBeta
-from truerisk.selection.minimum import Minimum
+from truerisk.selection.rules import Minimum
 
 RNG = np.random.default_rng(1)
 X = RNG.normal(size=(40, 2))

@@ -18,7 +18,7 @@ from truerisk.core.loss_words import as_loss
 from truerisk.core.plan.builder import split_plan
 from truerisk.core.table.data import Data
 from truerisk.methods.parts import averages, set_risks
-from truerisk.selection.minimum import Minimum
+from truerisk.selection.rules import Minimum
 
 RNG = np.random.default_rng(3)
 N = 41

@@ -13,7 +13,7 @@ from truerisk.core.contracts import Terms
 from truerisk.core.results import RiskEstimate, dress
 from truerisk.methods.parts.procedure import Procedure
 from truerisk.run.problem import Problem, Score
-from truerisk.selection.minimum import Minimum
+from truerisk.selection.rules import Minimum
 
 __all__ = ["risk_of_choice"]
 

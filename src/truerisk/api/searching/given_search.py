@@ -132,7 +132,7 @@ class _Rows:
         model, started = self.family.estimator, time.perf_counter()
         params = fit_params_with_weight(model, **self.given)
         seed = (self.seed, 0) if self.family.is_random else None
-        fitted = fitted_on_all(self.family, 0, self.data.fitted_with(params), seed)
+        fitted = fitted_on_all(self.family, 0, self.data.for_fits(params, self.data.as_given), seed)
         self.seconds = time.perf_counter() - started
         return fitted
 

@@ -6,7 +6,7 @@ by the rows of a plan, not by a name.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -21,10 +21,9 @@ __all__ = [
     "cut_groups",
     "distances_to_nearest",
     "distances_to_seen",
-    "is_in_row_order",
-    "is_ordered",
     "known_to_their_models",
     "leaks_in_time",
+    "order_of",
     "split_copies",
     "tested_by_neighbours",
 ]
@@ -194,56 +193,37 @@ IN_TIME = (
 )
 
 
-def is_ordered(plan: Plan) -> bool:
+def order_of(plan: Plan) -> Literal["of rows", "of splits"] | None:
     """Whether models are tested on what comes after their training rows, one after the other.
 
-    That is so where several models each see only rows above, or each only rows below, those they
-    test; and, however the rows stand, where rows that one split tests train the model of another
-    one, and never conversely. In K-fold cross-validation, and in random splits, they do both.
+    "of rows": several models each see only rows above, or each only rows below, those they test, so
+    that the rows stand in the order of time or in the reverse one. "of splits": however the rows
+    stand, rows that one split tests train the model of another one, and never conversely. In K-fold
+    cross-validation, and in random splits, they do both, and the answer is None.
 
     >>> from truerisk.core.plan.builder import split_plan
     >>> rows = np.arange(6)
-    >>> is_ordered(split_plan(6, [(rows[:2], rows[2:4]), (rows[:4], rows[4:])]))
-    True
-    >>> is_ordered(split_plan(6, [(rows[3:], rows[:3]), (rows[:3], rows[3:])]))
-    False
+    >>> order_of(split_plan(6, [(rows[:2], rows[2:4]), (rows[:4], rows[4:])]))
+    'of rows'
+    >>> order_of(split_plan(6, [(rows[3:], rows[:3]), (rows[:3], rows[3:])]))
     """
-    return _splits_rows(plan) and (is_in_row_order(plan) or _among_splits(plan))
-
-
-def _splits_rows(plan: Plan) -> bool:
-    """Whether there are several models, and each is asked something."""
-    if plan.laws is not None or len(np.unique(plan.fit)) < 2:
-        return False
-    return len(plan.positions[0]) > 0 and bool(plan.test_sizes.min() > 0)
-
-
-def is_in_row_order(plan: Plan) -> bool:
-    """Whether all train sets end before their test sets start, or all start after these end.
-
-    Then the rows stand in the order of time, or in the reverse one.
-    """
-    if not _splits_rows(plan):
-        return False
+    if plan.laws is not None or len(np.unique(plan.fit)) < 2 or not plan.test_sizes.all():
+        return None
+    rows, questions = plan.positions[0], range(plan.n_questions)
     before = after = True
-    for q in range(plan.n_questions):
+    for q in questions:
         train, test = plan.train_rows(int(plan.fit[q]))[0], plan.test_rows(q)[0]
-        if not len(train):
-            return False
-        before, after = before and train[-1] < test[0], after and train[0] > test[-1]
+        before = before and len(train) > 0 and train[-1] < test[0]
+        after = after and len(train) > 0 and train[0] > test[-1]
         if not (before or after):
-            return False
-    return True
-
-
-def _among_splits(plan: Plan) -> bool:
-    """Whether some test set has rows in another's train set, and no two have it of each other."""
-    rows, starts = plan.positions[0], plan.test_offsets[:-1]
+            break
+    else:
+        return "of rows"
     trained: list[np.ndarray] = []  # [q][s]: the model of q saw rows that s tests
-    for q in range(plan.n_questions):
+    for q in questions:
         seen = np.zeros(plan.n_rows, dtype=bool)
         seen[plan.train_rows(int(plan.fit[q]))[0]] = True
-        trained.append(np.logical_or.reduceat(seen[rows], starts))
+        trained.append(np.logical_or.reduceat(seen[rows], plan.test_offsets[:-1]))
         if any(trained[q][s] and trained[s][q] for s in range(q + 1)):  # or rows that it saw itself
-            return False
-    return any(bool(line.any()) for line in trained)
+            return None
+    return "of splits" if np.any(trained) else None

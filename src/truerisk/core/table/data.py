@@ -167,12 +167,6 @@ class Data:
             form=None if task == "other" else form_of(y, target),
         )
 
-    def for_fits(self, as_given: bool) -> Data:
-        """The same rows for fits that take y as a column where it was given so, or do not."""
-        if self.form is None or as_given == self.as_given:
-            return self
-        return replace(self, as_given=as_given)
-
     def targets(self, y: np.ndarray) -> tuple[np.ndarray, ...]:
         """Some entries of y as models and scorers are given them: not at all if there is none."""
         if self.task == "other" and y.shape[1:] == (0,):
@@ -225,11 +219,15 @@ class Data:
         """What all data with these rows of X have in common, whatever their targets."""
         return SameRows()
 
-    def fitted_with(self, fit_params: Mapping[str, Any]) -> Data:
-        """The same rows for fits that take these parameters; what is counted of rows is shared."""
-        if not fit_params and not self.fit_params:
+    def for_fits(self, fit_params: Mapping[str, Any], as_given: bool) -> Data:
+        """The same rows for fits that take these parameters; what is counted of rows is shared.
+
+        With `as_given` they take y as a column where it was given so.
+        """
+        as_given = as_given if self.form is not None else self.as_given
+        if not fit_params and not self.fit_params and as_given == self.as_given:
             return self
-        other = replace(self, fit_params=dict(fit_params))
+        other = replace(self, fit_params=dict(fit_params), as_given=as_given)
         for counted in ("_row_sums", "fingerprint", "row_keys"):
             vars(other)[counted] = getattr(self, counted)
         return other

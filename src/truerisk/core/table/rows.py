@@ -47,8 +47,6 @@ __all__ = [
     "n_rows",
     "row_keys",
     "row_marks",
-    "row_sums",
-    "summed",
     "summed_by",
     "sums_of",
     "take_columns",
@@ -151,11 +149,6 @@ def _update(digest_: Any, array: np.ndarray) -> None:
         digest_.update(np.ascontiguousarray(array).data.cast("B") if array.size else b"")
 
 
-def sums_of(table: Any) -> RowSums | None:
-    """A checksum of every row where the table has one (`checksums.summed`)."""
-    return summed(table) if isinstance(table, np.ndarray) else None
-
-
 def digest(*tables: Any, sums: RowSums | None = None) -> str:
     """SHA-256 of the content, 16 hexadecimal digits; None counts as absent.
 
@@ -209,8 +202,8 @@ def _codes(column: np.ndarray) -> np.ndarray:
 
 
 def _keys(array: np.ndarray) -> np.ndarray:
-    sums = row_sums(array)
-    if sums is not None and _all_differ(sums):
+    sums = sums_of(array)
+    if sums is not None and _all_differ(sums.sums):
         return np.arange(len(array))
     array = np.ascontiguousarray(array)
     if array.dtype.kind == "f":
@@ -252,21 +245,16 @@ class RowSums:
     finite: bool
 
 
-def row_sums(array: np.ndarray) -> np.ndarray | None:
-    """One number per row of a table of 8-byte numbers, None for other arrays; −0.0 is 0.0."""
-    found = summed(array)
-    return None if found is None else found.sums
-
-
-def summed(array: np.ndarray) -> RowSums | None:
-    """The sums of a table of 8-byte numbers, None for other arrays."""
-    if array.ndim != 2 or not array.size or array.dtype.kind not in "fiu":
+def sums_of(table: Any) -> RowSums | None:
+    """A checksum of every row of an array of 8-byte numbers, None for others; −0.0 is 0.0."""
+    if not isinstance(table, np.ndarray) or table.ndim != 2 or not table.size:
         return None
-    if array.dtype.itemsize != 8 or not array.dtype.isnative:
+    kind = table.dtype
+    if kind.kind not in "fiu" or kind.itemsize != 8 or not kind.isnative:
         return None
-    factors = _factors(array.shape[1])
-    found = COMPILED.load()(array, factors)
-    return _by_numpy(array, factors) if found is None else RowSums(*found)
+    factors = _factors(table.shape[1])
+    sums = COMPILED.load()(table, factors)
+    return _by_numpy(table, factors) if sums is None else RowSums(*sums)
 
 
 @lru_cache(maxsize=4)

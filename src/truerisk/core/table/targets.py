@@ -50,7 +50,9 @@ def checked_target(y: Any, n: int, as_given: bool = False) -> np.ndarray:
     """One value or several for each of n rows, none missing; of a column is warned, or not."""
     if y is None:
         raise BadData("requires y to be passed, but the target y is None: a risk compares with y.")
-    target = np.array(y, dtype=object) if _mixes_text(y) else even_array("y", y, ONE_EACH)
+    # a list that holds text and something else: numpy would turn all of it into text silently
+    mixed = isinstance(y, list | tuple) and len({isinstance(v, str) for v in y}) == 2
+    target = np.array(y, dtype=object) if mixed else even_array("y", y, ONE_EACH)
     if target.ndim == 2 and target.shape[1] == 1:
         if not as_given:
             _warn_of_column()
@@ -87,11 +89,6 @@ def any_target(y: Any, n: int) -> np.ndarray:
     if target.shape[:1] != (n,):
         raise BadData(f"X has {n} rows and y has {len(target)}: they must be equally long.")
     return target
-
-
-def _mixes_text(y: Any) -> bool:
-    """Whether a list holds text and something else, which numpy would turn into text silently."""
-    return isinstance(y, list | tuple) and len({isinstance(v, str) for v in y}) == 2
 
 
 def _refuse_missing(target: np.ndarray) -> None:

@@ -5,7 +5,6 @@
 | `paths.py` | the engine |
 | `setting.py` | which settings it serves |
 | `stops.py` | where the solver of LogisticRegression stops, and whether its steps are the same |
-| `path_answers.py` | scores as answers, and what rounding would decide |
+| `path_answers.py` | scores as answers, also without a row; what rounding would decide |
 | `samples.py` | many samples at once: Newton steps in lockstep |
-| `taken_out.py` | rows taken out of a fit to first order |
 """

@@ -26,6 +26,8 @@ from truerisk.core.plan.plan import Plan
 from truerisk.core.progress import tell
 from truerisk.core.table.data import Data
 from truerisk.engines.logistic.path_answers import (
+    OwnRows,
+    Penalty,
     QuestionRows,
     answers_of,
     least_margin,
@@ -34,7 +36,6 @@ from truerisk.engines.logistic.path_answers import (
 from truerisk.engines.logistic.samples import answer_samples
 from truerisk.engines.logistic.setting import l1_ratio_of, path_refusal, regression_refusal
 from truerisk.engines.logistic.stops import Stopped, follows_the_solver, stopped
-from truerisk.engines.logistic.taken_out import OwnRows, Penalty
 from truerisk.engines.preparation.prepared import as_dense, is_bearable
 from truerisk.engines.settings import Group
 from truerisk.engines.templates.one_pass import OnePass

@@ -20,13 +20,13 @@ from truerisk.core.contracts import Method, Terms
 from truerisk.core.evaluation import Tested
 from truerisk.core.interval import Basis
 from truerisk.core.loss import Average, Loss, RowLoss, check_average
-from truerisk.core.plan.leaks import is_ordered
+from truerisk.core.plan.leaks import order_of
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.methods.interval_forms import RowEvidence, Sureness, as_form
 from truerisk.methods.interval_forms.instability import Shaken
 from truerisk.methods.parts.caveats import ahead_notes, apart_note, few_rows_note, unseen_note
-from truerisk.methods.parts.interval_choice import Own, calibrated_word, choose, own_interval
+from truerisk.methods.parts.interval_choice import calibrated_word, choose, own_interval
 from truerisk.methods.parts.procedure import by_rule
 from truerisk.methods.parts.set_risks import (
     changes_by_one_row,
@@ -70,7 +70,7 @@ class Averaged(Method):
         if terms.rule.needs_std_errors and not loss.per_row:
             usual = choose(None, loss, data, self, answers.plan, calibrated=True)
         found = tested_by_average(answers, data, loss, terms, average, usual=usual)
-        if not terms.with_errors or not is_ordered(answers.plan):
+        if not terms.with_errors or order_of(answers.plan) is None:
             return found
         notes = ahead_notes(answers.plan, data)  # first: the last note is why there is no interval
         return [replace(one, notes=(*notes, *one.notes)) for one in found]
@@ -107,7 +107,9 @@ def tested_by_average(
     """
     average = loss.averaged(average)
     own = own_interval(answers.plan, data, loss, terms, unsure, usual)
-    if not isinstance(loss, RowLoss) and not _is_sure(loss, average, terms, own):
+    one_spread = average == "fold" or loss.one_scale  # else one rank of answers that differ
+    has_interval = one_spread and terms.with_errors and own.word is not None
+    if not isinstance(loss, RowLoss) and not has_interval:
         return _rated(answers, data, loss, average)
     losses, by_split, values = _losses(answers, data, loss, average)
     weights, total = average_weights(data, answers.plan, average)
@@ -127,6 +129,7 @@ def tested_by_average(
     moved = None
     if shaken is not None:
         moved = Shaken.of(shaken, _losses(shaken, data, loss, average)[0])
+    times = rows if data.time is None else data.time[rows]  # splits go forward without times, too
     evidence = RowEvidence(
         values=values,
         loss=loss,
@@ -141,7 +144,7 @@ def tested_by_average(
         by_position=losses,
         split_risks=by_split,
         best=best,
-        times=_times(data, rows) if own.in_time else None,
+        times=times if own.in_time else None,
         shaken=moved,
         one_row=None if loss.per_row else changes_by_one_row(answers, data, loss, values),
     )
@@ -152,12 +155,6 @@ def tested_by_average(
     return [
         replace(one, influences=evidence.influences(c, one.losses)) for c, one in enumerate(found)
     ]
-
-
-def _is_sure(loss: Loss, average: Average, terms: Terms, own: Own) -> bool:
-    """Whether a score of whole test sets has an interval: it must have one spread, and a word."""
-    one_spread = average == "fold" or loss.one_scale  # else one rank of answers that differ
-    return one_spread and terms.with_errors and own.word is not None
 
 
 def _with_notes(
@@ -176,11 +173,6 @@ def _with_notes(
         # the last note is why there is no interval
         told.append((error, interval, more + notes if interval is None else notes + more))
     return told
-
-
-def _times(data: Data, rows: np.ndarray) -> np.ndarray:
-    """The times of rows; splits that go forward without any take the rows in their order."""
-    return rows if data.time is None else data.time[rows]
 
 
 def _losses(

@@ -10,7 +10,7 @@ from truerisk.core.contracts import Method, Terms
 from truerisk.core.errors import Refusal
 from truerisk.core.interval import Basis
 from truerisk.core.loss import Loss
-from truerisk.core.plan.leaks import ORDERED, is_in_row_order, is_ordered
+from truerisk.core.plan.leaks import ORDERED, order_of
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.methods.interval_forms import as_form, registry
@@ -68,17 +68,15 @@ def gives(method: Method, data: Data, plan: Plan) -> frozenset[Basis]:
     given = set(method.gives)
     if times.max(initial=0) <= 1:
         given.add(Basis.ONCE)
-    if np.ptp(times[times > 0]) == 0 and not _trains_on(plan, times == 0):
+    untested = times == 0
+    fits = np.unique(plan.fit) if untested.any() else ()
+    # inner splits leave the rows of an outer fold out, which then train no model either
+    trains = any(untested[plan.train_rows(int(fit))[0]].any() for fit in fits)
+    if np.ptp(times[~untested]) == 0 and not trains:
         given.add(Basis.EQUALLY_OFTEN)
-    if method.respects_time or data.time is not None or is_in_row_order(plan):
+    if method.respects_time or data.time is not None or order_of(plan) == "of rows":
         given.add(Basis.TIMES)
     return frozenset(given)
-
-
-def _trains_on(plan: Plan, untested: np.ndarray) -> bool:
-    """Whether rows that no question tests train a model; inner splits leave those of a fold out."""
-    fits = np.unique(plan.fit) if untested.any() else ()
-    return any(untested[plan.train_rows(int(fit))[0]].any() for fit in fits)
 
 
 def offered(method: Method, data: Data, plan: Plan) -> list[str]:
@@ -117,8 +115,9 @@ def own_interval(
     """What the terms name, else what the dependence of the rows demands, else the `usual` one."""
     asked = terms.interval if terms.with_errors else None
     in_time = data.time is not None
-    if terms.with_errors and loss.per_row and is_ordered(plan):
-        in_time = in_time or is_in_row_order(plan)
+    order = order_of(plan) if terms.with_errors and loss.per_row else None
+    if order is not None:
+        in_time = in_time or order == "of rows"
         if not in_time or asked not in (None, "hac"):
             unsure = unsure or ORDERED
     if asked is not None and unsure is not None:

@@ -12,7 +12,7 @@ from truerisk.core.contracts import Method
 from truerisk.core.errors import Refusal
 from truerisk.core.interval import Basis
 from truerisk.core.loss import Loss, RowLoss
-from truerisk.core.plan.leaks import IN_TIME, ORDERED, is_ordered
+from truerisk.core.plan.leaks import IN_TIME, ORDERED, order_of
 from truerisk.core.table.data import Data
 from truerisk.methods.interval_forms.calibrated import ONCE
 from truerisk.methods.parts.averages import Averaged, average_weights, means_by_row
@@ -71,7 +71,7 @@ class PairedAnswers:
             )
         if self.data.time is not None or self.method.respects_time:
             raise Refusal(IN_TIME)
-        if is_ordered(self.answers.plan):
+        if order_of(self.answers.plan) is not None:
             raise Refusal(ORDERED)
         if not self.loss.tells_influences:
             raise Refusal(f"'{self.loss.word}' does not tell what each row does to it.")
