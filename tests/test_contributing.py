@@ -59,6 +59,7 @@ EXAMPLES = [
     for at, named in enumerate(WORDS)
 ]
 METHOD, INTERVAL, ENGINE, LOSS = EXAMPLES
+RESULT, FIGURE, USE, ITS_TEST = (code for _, code in BLOCKS[5 * len(WORDS) :])
 PYTEST = ("-m", "pytest", "-q", "-p", "no:cacheprovider")
 
 
@@ -88,6 +89,9 @@ def clone(tmp_path_factory):
         add_line(root / place_of(example.line), body_of(example.line))
         with (root / "docs" / example.page).open("a", encoding="utf-8") as page:
             page.write("\n" + example.section)
+    for code in (RESULT, FIGURE, ITS_TEST):
+        (root / place_of(code)).parent.mkdir(parents=True, exist_ok=True)
+        (root / place_of(code)).write_text(body_of(code), "utf-8")
     return root
 
 
@@ -106,9 +110,9 @@ def python(clone, *arguments):
     return done.stdout
 
 
-def used(clone, example, more=""):
+def used(clone, use, more=""):
     """The lines that a block of use prints in the copy, and those of more code after it."""
-    code = f"import truerisk; print(truerisk.__file__)\n{example.use}\n{more}"
+    code = f"import truerisk; print(truerisk.__file__)\n{use}\n{more}"
     where, *said = python(clone, "-c", code).splitlines()
     assert Path(where).is_relative_to(clone)
     return said
@@ -116,7 +120,9 @@ def used(clone, example, more=""):
 
 def test_the_page_says_where_its_blocks_go():
     """Thrice a source file, a line of a registry, its use, a test file and a section."""
-    assert [language for language, _ in BLOCKS] == (["python"] * 4 + ["markdown"]) * 4
+    assert [language for language, _ in BLOCKS] == (["python"] * 4 + ["markdown"]) * 4 + [
+        "python"
+    ] * 4
     for example in EXAMPLES:
         source = Path(place_of(example.source)).relative_to("src/truerisk")
         assert Path(place_of(example.test)) == "tests" / source.with_name(f"test_{source.name}")
@@ -127,7 +133,7 @@ def test_the_page_says_where_its_blocks_go():
 
 def test_the_method_can_be_used(clone):
     """What a user writes after the line is there prints an estimate with an interval."""
-    [said] = used(clone, METHOD)
+    [said] = used(clone, METHOD.use)
     assert re.fullmatch(
         r"risk 0\.\d{4} \(zero-one, odd-even\), 95 % interval \[.*\] \(wald\)", said
     )
@@ -145,7 +151,7 @@ for given in ({"method": "2x5-fold"}, {"method": ".632"}):
 told = tr.assess({"knn": (KNeighborsClassifier(), grid)}, X, y, interval="hoeffding").to_html()
 print("Hoeffding W (1963). Probability inequalities" in told, "to 0." in told)
 """
-    served, of_loss, of_plan, of_method, cited = used(clone, INTERVAL, more)
+    served, of_loss, of_plan, of_method, cited = used(clone, INTERVAL.use, more)
     assert re.fullmatch(r"hoeffding \[0\.\d{4}, 0\.\d{4}\]", served)
     assert of_loss == (
         "interval 'hoeffding' needs losses with a largest value, which loss 'log' cannot give: "
@@ -165,7 +171,7 @@ print("Hoeffding W (1963). Probability inequalities" in told, "to 0." in told)
 
 def test_the_engine_can_be_used(clone):
     """It answers first, and the room shows its class."""
-    assert used(clone, ENGINE) == ["constant 0.34 True"]
+    assert used(clone, ENGINE.use) == ["constant 0.34 True"]
 
 
 def test_the_loss_can_be_used(clone):
@@ -177,7 +183,7 @@ try:
 except UnknownName as refusal:
     print("huber" in str(refusal))
 """
-    told, known = used(clone, LOSS, more)
+    told, known = used(clone, LOSS.use, more)
     sizes = np.abs(np.array([0, 0, 1, 1, 10, 0]) - np.array([12, 12, 11, 11, 2, 12]) / 5)
     by_hand = np.where(sizes > 1, sizes - 0.5, sizes**2 / 2).mean()
     assert told.split()[0] == "huber"
@@ -185,13 +191,20 @@ except UnknownName as refusal:
     assert known == "True"
 
 
+def test_the_result_is_read_back_and_drawn(clone):
+    """A table of its classes, and a bar for each."""
+    head, _, first, second, n_bars = used(clone, USE)
+    assert head.split() == ["class", "risk"]
+    assert [first.split()[0], second.split()[0], n_bars] == ["0", "1", "2"]
+
+
 def test_the_tests_of_the_page_pass(clone):
     """The test files of the page, conformance kits among them, and the rules of the registries."""
-    files = [place_of(one.test) for one in EXAMPLES]
+    files = [*(place_of(one.test) for one in EXAMPLES), place_of(ITS_TEST)]
     printed = python(clone, *PYTEST, "-rA", *files)
     passed = [len(re.findall(rf"^PASSED {file}", printed, re.MULTILINE)) for file in files]
     assert min(passed[0], passed[2]) > 15
-    assert (passed[1], passed[3]) == (2, 2)
+    assert (passed[1], *passed[3:]) == (2, 2, 2)
     assert "skipped" not in printed
     words = " or ".join(one.word for one in EXAMPLES)
     printed = python(clone, *PYTEST, "-k", f"({words}) and registry_line", "tests")
@@ -202,6 +215,7 @@ def test_the_blocks_are_in_the_house_format(clone):
     """Ruff would change nothing and finds nothing (without ruff: the oldest versions, skipped)."""
     pytest.importorskip("ruff")
     files = [place_of(code) for one in EXAMPLES for code in (one.source, one.test, one.line)]
+    files += [place_of(code) for code in (RESULT, FIGURE, ITS_TEST)]
     python(clone, "-m", "ruff", "format", "--check", "--no-cache", *files)
     python(clone, "-m", "ruff", "check", "--no-cache", *files)
 
