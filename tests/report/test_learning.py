@@ -41,7 +41,9 @@ def content(curves):
 def test_a_figure_has_every_size_and_the_law_beyond(content, curves) -> None:
     """Measured risks as a table with what is expected of more rows, and a sentence on twice."""
     document = tr.Assessment.from_dict(content)
-    figure = draw_learning("knn", document.learning_curves["knn"], document, 0)
+    figure = draw_learning(
+        document.learning_curves["knn"], document.learners["knn"].expected, "knn"
+    )
     one = curves.learners["knn"]
     sizes = [f"{size:g}" for size in one.learning_curve.sizes]
     assert [row[0] for row in figure.table.rows][: len(sizes)] == sizes
@@ -54,7 +56,6 @@ def test_a_figure_has_every_size_and_the_law_beyond(content, curves) -> None:
     beyond = [at for at in one.expected if at.n_train > one.learning_curve.sizes[-1]]
     assert sum("(expected)" in row[1] for row in figure.table.rows) == len(beyond) > 2
     assert str(figure.svg).count('class="baseline"') == 1  # all rows there are
-    assert draw_learning("tree", document.learners["tree"].learning_curve, document, 1) is None
 
 
 def test_the_page_has_the_section_and_says_who_has_none(content, curves) -> None:
@@ -80,7 +81,9 @@ def test_a_curve_that_is_not_carried_on_says_why(content) -> None:
     stored = content["learners"]["lda"]["learning_curve"]
     stored.update(expected=[], lacking="a + b n^-c does not fit")
     document = tr.Assessment.from_dict(content)
-    figure = draw_learning("lda", document.learning_curves["lda"], document, 0)
+    figure = draw_learning(
+        document.learning_curves["lda"], document.learners["lda"].expected, "lda"
+    )
     assert figure.caption == "The curve is not carried on: a + b n^-c does not fit"
     assert 'class="band' not in str(figure.svg)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from truerisk.plots.axes import axes_of
 from truerisk.report.figure import Key
+from truerisk.report.scale import tick_text
 from truerisk.report.svg import Drawing, Mark
 
 __all__ = ["on_axes"]
@@ -22,7 +23,7 @@ GREYS = {
     "other": "0.8",
     "ring": "0.2",
 }
-DASHES = {"baseline": ":", "way": ":", "honest": "--", "s1": "--", "s2": "-."}
+DASHES = {"baseline": ":", "way": ":", "honest": "--", "beyond": "--", "s1": "--", "s2": "-."}
 
 
 def on_axes(drawing: Drawing, keys: Iterable[Key], ax: Any = None, beside: Any = None) -> Any:
@@ -112,7 +113,8 @@ def _name_axes(ax: Any, drawing: Drawing) -> None:
         if one is not None:
             side.set_label_text(one.label)
             if one.ticks is not None:
-                side.set_ticks(one.ticks, one.names)
+                side.set_ticks(one.ticks, one.names or [tick_text(tick) for tick in one.ticks])
+                ax.minorticks_off()
     if drawing.names:
         ax.set_yticks(list(drawing.names), list(drawing.names.values()))
 

@@ -254,8 +254,9 @@ def _sections(document: Assessment, rates: Rates | None) -> Iterator[Section]:
             lead += f" Drawn are the {MOST_LEARNERS} best learners; the JSON has them all."
         yield Section("curves", f"{noun.capitalize()} curves", lead, tuple(curves))
     learned = [
-        draw_learning(name, one.learning_curve, document, i)
+        draw_learning(one.learning_curve, one.expected, name, i)
         for i, (name, one) in enumerate(drawn_of)
+        if one.learning_curve is not None
     ]
     if any(learned):
         lead = "What tuning on fewer rows costs, and what more rows should give. "

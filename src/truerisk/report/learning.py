@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from truerisk.api.assessing.assessment import Assessment
 from truerisk.core.learning_curve import ExpectedRisk, LearningCurve
 from truerisk.core.present import clean, number
 from truerisk.core.scale import Scale
@@ -18,24 +17,28 @@ CLOSEST = 34  # places between two ticks: what their numbers take
 
 
 def draw_learning(
-    name: str, found: LearningCurve | None, document: Assessment, number_on_page: int
+    found: LearningCurve,
+    expected: tuple[ExpectedRisk, ...],
+    name: str = "",
+    number_on_page: int = 0,
 ) -> Figure | None:
-    """Measured risks with their intervals and what the law expects; None without a curve."""
-    if found is None or all(one.value is None for one in found.estimates):
+    """Measured risks with their intervals and what the law expects; None where no risk is known."""
+    if all(one.value is None for one in found.estimates):
         return None
-    shown, scale = clean(name, 60), document.scale
+    shown, last = clean(name, 60), found.estimates[-1]
+    scale, n_rows, promise = last.scale, last.n_rows, _promise(found, expected)
+    sizes = [*found.sizes, *(one.n_train for one in expected[-1:])]
     drawing = Drawing(
         title=f"Learning curve of {shown}",
-        about=_promise(found, document.n_rows),
+        about=promise,
         height=HEIGHT,
-        x=Axis.around(_rows(found, document.n_rows), LEFT, WIDTH - 12, log=True, margin=0.03),
-        y=Axis.around(_heights(found), BOTTOM, TOP),
+        x=Axis.around([*sizes, n_rows], LEFT, WIDTH - 12, log=True, margin=0.03),
+        y=Axis.around(_heights(found, expected), BOTTOM, TOP),
     )
-    drawing.left_axis(scale.axis(document.named_loss))
-    ticks = _ticks(drawing.x, [*found.sizes, *(one.n_train for one in found.expected[-1:])])
-    drawing.bottom_axis("training rows, logarithmic", ticks)
-    drawing.upright(document.n_rows, "baseline")
-    _draw_law(drawing, found.expected)
+    drawing.left_axis(scale.axis(last.named_loss))
+    drawing.bottom_axis("training rows, logarithmic", _ticks(drawing.x, sizes))
+    drawing.upright(n_rows, "baseline")
+    _draw_law(drawing, expected)
     for size, risk in zip(found.sizes, found.estimates, strict=True):
         one = risk.own_scale
         if one.value is None:
@@ -45,19 +48,19 @@ def draw_learning(
         drawing.point(size, one.value, "s0", f"{size:g} rows: {number(one.value)}", size=4)
     return Figure(
         name=f"learning-{number_on_page}",
-        title=f"{shown}: {scale.of(document.named_loss)} by training rows",
+        title=f"{shown}: {scale.of(last.named_loss)} by training rows",
         drawing=drawing,
-        caption=_promise(found, document.n_rows),
-        table=_table(found, scale.short(document.named_loss)),
-        keys=_keys(found, document),
+        caption=promise,
+        table=_table(found, expected, scale.short(last.named_loss)),
+        keys=_keys(found, bool(expected)),
     )
 
 
-def _promise(found: LearningCurve, n_rows: int) -> str:
+def _promise(found: LearningCurve, expected: tuple[ExpectedRisk, ...]) -> str:
     """What to expect of more rows, or why that is not said."""
-    if not found.expected:
+    if not expected:
         return f"The curve is not carried on: {clean(found.lacking or '', 300)}"
-    last = found.expected[-1]
+    last, n_rows = expected[-1], found.estimates[-1].n_rows
     rows = f"{last.n_train:g} rows"
     much = f"twice the rows ({last.n_train:g})" if last.n_train == 2 * n_rows else rows
     return f"With {much} expect {number(last.own_scale.value)} {_ends(last)}."
@@ -75,13 +78,9 @@ def ends_of(expected: ExpectedRisk) -> tuple[float, float]:
     return interval.low, interval.high
 
 
-def _rows(found: LearningCurve, n_rows: int) -> list[float]:
-    return [*found.sizes, float(n_rows), *(one.n_train for one in found.expected)]
-
-
-def _heights(found: LearningCurve) -> list[float]:
+def _heights(found: LearningCurve, expected: tuple[ExpectedRisk, ...]) -> list[float]:
     """Every risk that is drawn, and every end of an interval."""
-    heights = [end for one in found.expected for end in ends_of(one)]
+    heights = [end for one in expected for end in ends_of(one)]
     for one in (risk.own_scale for risk in found.estimates):
         heights += [] if one.value is None else [one.value]
         heights += [] if one.interval is None else [one.interval.low, one.interval.high]
@@ -103,27 +102,35 @@ def _draw_law(drawing: Drawing, expected: tuple[ExpectedRisk, ...]) -> None:
     xs = [one.n_train for one in expected]
     lows, highs = zip(*map(ends_of, expected), strict=True)
     drawing.band(xs, lows, highs, "s0")
-    drawing.line(xs, [Scale(one.perfect).value(one.value) for one in expected], "s0")
+    heights = [Scale(one.perfect).value(one.value) for one in expected]
+    n_within = sum(not one.extrapolated for one in expected)
+    drawing.line(xs[:n_within], heights[:n_within], "s0")
+    beyond = max(n_within - 1, 0)
+    drawing.line(xs[beyond:], heights[beyond:], "s0 beyond")
 
 
-def _table(found: LearningCurve, what: str) -> FigureTable:
+def _table(found: LearningCurve, expected: tuple[ExpectedRisk, ...], what: str) -> FigureTable:
     rows = [
         [f"{size:g}", number(own_value(one)), interval_text(one)]
         for size, one in zip(found.sizes, found.estimates, strict=True)
     ]
     rows += [
         [f"{one.n_train:g}", f"{number(one.own_scale.value)} (expected)", _ends(one)]
-        for one in found.expected
+        for one in expected
         if one.n_train > found.sizes[-1]
     ]
     return FigureTable.of(("training rows", what, "interval"), rows)
 
 
-def _keys(found: LearningCurve, document: Assessment) -> tuple[Key, ...]:
+def _keys(found: LearningCurve, carried_on: bool) -> tuple[Key, ...]:
     level = f"{100 * found.confidence_level:g} %"
-    law = [Key("s0", f"power law, with its {level} band", "band")] if found.expected else []
+    law = (
+        [Key("s0", f"power law, with its {level} band; dashed: carried on", "band")]
+        if carried_on
+        else []
+    )
     return (
         Key("s0", f"tuned on so many rows and tested on others, {level} interval", "span"),
         *law,
-        Key("baseline", f"all {document.n_rows} rows", "line"),
+        Key("baseline", f"all {found.estimates[-1].n_rows} rows", "line"),
     )
