@@ -228,7 +228,7 @@ def test_the_compiled_module_changes_nothing(task, loss, outer, monkeypatch):
     """As if it could not be imported: other engines answer, or other loops."""
     wanted = said(base(task, loss, outer))
     closeness.cache_clear()
-    monkeypatch.setattr("truerisk.kernels.loading.attempt", lambda: (None, "none"))
+    monkeypatch.setattr("truerisk.kernels.attempt", lambda: (None, "none"))
     found = said(assessed(task, loss, outer))
     closeness.cache_clear()
     the_same(found, wanted)

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from truerisk.datasets.grid import lines_of
 from truerisk.kernels import cells as kernel
+from truerisk.kernels import native
 from truerisk.kernels.cells import PADDING, Sheet, first_row, padded, read_sheet, survey
-from truerisk.kernels.loading import native
 
 PLAIN = re.compile(r" *[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)? *", re.ASCII)
 

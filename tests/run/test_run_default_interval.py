@@ -35,7 +35,7 @@ def risk_of(model, grid, **options):
 def without_kernels(monkeypatch):
     """As if the compiled module could not be imported."""
     closeness.cache_clear()
-    monkeypatch.setattr("truerisk.kernels.loading.attempt", lambda: (None, "none"))
+    monkeypatch.setattr("truerisk.kernels.attempt", lambda: (None, "none"))
     yield
     closeness.cache_clear()
 

@@ -118,7 +118,7 @@ def bayesian_error(
     data = Data.check(X, y, task="classification")
     method = BayesianError(prior, gamma, standardize, kappa, nu, scale, mean)
     method.check(data, ZeroOne())
-    rules = _given(coef, intercept, data)
+    rules = _checked_rule(coef, intercept, data)
     rows = ScaledRows.of(data.X, data.class_codes, standardize=standardize)
     if rows.X.shape[1] != rules.coefficients.shape[2]:
         raise BadData(
@@ -145,7 +145,7 @@ def bayesian_error(
     )
 
 
-def _given(coef: Any, intercept: Any, data: Data) -> LinearRules:
+def _checked_rule(coef: Any, intercept: Any, data: Data) -> LinearRules:
     """The rule a user gave, checked."""
     slopes = _numbers("coef", coef, 2)
     starts = _numbers("intercept", intercept, 1).ravel()

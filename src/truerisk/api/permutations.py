@@ -145,15 +145,15 @@ class Repeated:
 
     def observed(self) -> tuple[float, str]:
         """The risk with the labels as they are, and which engine told it."""
-        return self._told(self.run)
+        return self._checked_value(self.run)
 
     def risk(self, number: int) -> float:
         """The risk with permuted labels, all splits and choices made anew."""
         problem = self.run.problem
         data = problem.data.with_targets_of(self.orders.of_number(number))
-        return self._told(replace(self.run, problem=replace(problem, data=data)))[0]
+        return self._checked_value(replace(self.run, problem=replace(problem, data=data)))[0]
 
-    def _told(self, run: Run) -> tuple[float, str]:
+    def _checked_value(self, run: Run) -> tuple[float, str]:
         """Value and engine, if the splits go with these orders."""
         assert run.testing is not None
         plan = run.testing.plan(run.problem.data, Streams(run.problem.seed))

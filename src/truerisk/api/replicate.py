@@ -114,14 +114,14 @@ def draw(content: Mapping[str, Any], number: int, arrays: Sequence[np.ndarray] =
     """The data set of a replicate; it depends on problem, size, study seed and number alone."""
     seed = _seed("data", content, number)
     if arrays:
-        return _taken(content["size"], arrays, seed)
+        return _without_replacement(content["size"], arrays, seed)
     make = generator(content["problem"])
     X, y = make(content["size"], random_state=seed)
     fresh = make(content["n_test"], random_state=_seed("test", content, number))
     return Drawn(np.asarray(X), np.asarray(y), np.asarray(fresh[0]), np.asarray(fresh[1]))
 
 
-def _taken(size: int, arrays: Sequence[np.ndarray], seed: int) -> Drawn:
+def _without_replacement(size: int, arrays: Sequence[np.ndarray], seed: int) -> Drawn:
     """Rows of a fixed table without replacement; the truth is measured on all others."""
     X, y = arrays
     rows = np.random.default_rng(seed).permutation(len(y))

@@ -168,7 +168,7 @@ def risk_over_time(
         raise Refusal("rows had weights, which an estimate does not keep: estimate without them.")
     if time is not None and (isinstance(time, str) or not hasattr(time, "__len__")):
         raise BadArgument(f"time={shown(time)}: give one time for each of {estimate.n_rows} rows.")
-    times = _kept(estimate) if time is None else checked_times(time, None, estimate.n_rows)
+    times = _times_or_rows(estimate) if time is None else checked_times(time, None, estimate.n_rows)
     assert times is not None
     distinct, member, counts = np.unique(times[rows], return_inverse=True, return_counts=True)
     member = member.ravel()
@@ -204,7 +204,7 @@ def risk_over_time(
     )
 
 
-def _kept(estimate: RiskEstimate) -> np.ndarray:
+def _times_or_rows(estimate: RiskEstimate) -> np.ndarray:
     """When the rows of the estimate were taken, or their numbers."""
     if estimate.answered is None and estimate.ordered:
         raise Refusal("an estimate read from a file keeps no times of rows: give time=.")

@@ -171,12 +171,12 @@ def honest_run(asked: Run, given: Any) -> HonestRun:
     """From the search that was tested already where it keeps what is needed, else one run."""
     if not isinstance(given, HonestSearchCV) or not hasattr(given, "risk_"):
         return HonestRun.of(asked)
-    kept = _kept(asked, given)
+    kept = _run_of(asked, given)
     run = HonestRun.of(asked) if kept is None else kept.with_richest()
     return replace(run, model=getattr(given, "best_estimator_", None))
 
 
-def _kept(asked: Run, search: HonestSearchCV) -> HonestRun | None:
+def _run_of(asked: Run, search: HonestSearchCV) -> HonestRun | None:
     """What a fitted search keeps; None where it does not say who was tested in every question."""
     risk = search.risk_
     if risk.answered is None or risk.value is None:

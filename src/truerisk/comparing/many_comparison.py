@@ -219,13 +219,13 @@ def _apart(found: ManyComparison) -> Iterator[str]:
     if not pairs:
         yield f"{over} tells no two methods apart, which does not show that they are alike."
         return
-    yield f"{over} tells apart: {_some([_told(found, pair) for pair in pairs])}."
+    yield f"{over} tells apart: {_some([_sentence(found, pair) for pair in pairs])}."
     if len(pairs) < m:
         left = m - len(pairs)
         yield f"{left} of the {m} pairs {'stays' if left == 1 else 'stay'} open."
 
 
-def _told(found: ManyComparison, pair: MethodPair) -> str:
+def _sentence(found: ManyComparison, pair: MethodPair) -> str:
     first, second = (pair.a, pair.b) if pair.favours_a else (pair.b, pair.a)
     return f"{first} is better than {second} ({p_text(pair.p_holm)})"
 
@@ -236,11 +236,11 @@ def _practical(found: ManyComparison) -> Iterator[str]:
     better = [(p.a, p.b, p.better) for p in found.pairs if p.better >= SURE]
     better += [(p.b, p.a, p.worse) for p in found.pairs if p.worse >= SURE]
     if better:
-        said = [f"{a} than {b} ({_sure(p)})" for a, b, p in better]
+        said = [f"{a} than {b} ({_chance(p)})" for a, b, p in better]
         yield f"On most data sets these are probably better {region}: {_some(said)}."
     alike = [p for p in found.pairs if p.equivalent >= SURE]
     if alike:
-        said = [f"{p.a} and {p.b} ({_sure(p.equivalent)})" for p in alike]
+        said = [f"{p.a} and {p.b} ({_chance(p.equivalent)})" for p in alike]
         within = f"by no more than {found.terms.rope:g}"
         yield f"On most data sets these probably differ {within}: {_some(said)}."
 
@@ -252,15 +252,15 @@ def _next(found: ManyComparison) -> Iterator[str]:
     better += [(p.b, p.a, h.worse) for p, h in known if h.worse >= SURE]
     region = f"by more than {found.terms.rope:g}" if found.terms.rope else "at all"
     if better:
-        said = [f"{a} than {b} ({_sure(p)})" for a, b, p in better]
+        said = [f"{a} than {b} ({_chance(p)})" for a, b, p in better]
         yield f"{BY_SPLITS} these are likeliest better {region}: {_some(said)}."
-    alike = [f"{p.a} and {p.b} ({_sure(h.equivalent)})" for p, h in known if h.equivalent >= SURE]
+    alike = [f"{p.a} and {p.b} ({_chance(h.equivalent)})" for p, h in known if h.equivalent >= SURE]
     if alike:
         within = f"by no more than {found.terms.rope:g}"
         yield f"{BY_SPLITS} these likeliest differ {within}: {_some(alike)}."
 
 
-def _sure(p: float) -> str:
+def _chance(p: float) -> str:
     return "probability above 0.99" if p > 0.99 else f"probability {p:.2f}"
 
 

@@ -236,12 +236,12 @@ class MethodPair:
 
 def pairs_of(held: Held, ranks: np.ndarray, terms: Terms) -> tuple[MethodPair, ...]:
     """All pairs, or those of the control, their p-values corrected together."""
-    found = [_pair(held, ranks, terms, a, b) for a, b in _asked(held.scores.methods, terms.control)]
+    found = [_pair(held, ranks, terms, a, b) for a, b in _pairs(held.scores.methods, terms.control)]
     corrected = holm([pair.p_value for pair in found])
     return tuple(replace(pair, p_holm=p) for pair, p in zip(found, corrected, strict=True))
 
 
-def _asked(methods: Sequence[str], control: str | None) -> Iterator[tuple[int, int]]:
+def _pairs(methods: Sequence[str], control: str | None) -> Iterator[tuple[int, int]]:
     if control is None:
         yield from combinations(range(len(methods)), 2)
         return

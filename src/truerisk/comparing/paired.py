@@ -75,7 +75,7 @@ def compare(
     >>> {word: round(p, 3) for word, p in c.probabilities.items()}
     {'better': 0.001, 'equivalent': 0.0, 'worse': 0.998}
     """
-    a, b = (_told(one, score) for one in (a_losses, b_losses))
+    a, b = (_risk_of(one, score) for one in (a_losses, b_losses))
     word = _usual(a, b) if test is None else test
     chosen: PairedTest = registry.load(word)()
     asked = Tolerance(rope, confidence_level)
@@ -157,7 +157,7 @@ def check_asked(score: Any, known: Sequence[str]) -> None:
         )
 
 
-def _told(given: Any, score: str | None) -> Any:
+def _risk_of(given: Any, score: str | None) -> Any:
     """The honest risk of a search; estimates and losses as they are."""
     if hasattr(type(given), "risk_"):
         given = given.risk_

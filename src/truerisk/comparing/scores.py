@@ -236,7 +236,7 @@ class Terms:
 
     def __post_init__(self) -> None:
         for name, words in WORDS.items():
-            _known(name, getattr(self, name), words)
+            _refuse_other_words(name, getattr(self, name), words)
         check_rope(self.rope)
         check_level("confidence_level", self.confidence_level)
         seed: Any = self.random_state
@@ -254,7 +254,7 @@ class Terms:
         return 1 if self.better == "lower" else -1
 
 
-def _known(name: str, given: Any, words: dict[str, str]) -> None:
+def _refuse_other_words(name: str, given: Any, words: dict[str, str]) -> None:
     if not isinstance(given, str) or given not in words:
         near = closest(given, words) if isinstance(given, str) else None
         known = "; ".join(f"{word!r}: {said}" for word, said in words.items())

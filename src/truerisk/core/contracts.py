@@ -83,14 +83,14 @@ class Terms:
 
 
 def in_every_loss(
-    told: Callable[..., Evaluation], loss: Loss, terms: Terms, *answers: Answers
+    rate: Callable[..., Evaluation], loss: Loss, terms: Terms, *answers: Answers
 ) -> Evaluation:
-    """`told(loss, terms, *answers)`, and the same in each further loss that the terms ask for."""
+    """`rate(loss, terms, *answers)`, and the same in each further loss that the terms ask for."""
     scores = tuple(
-        told(other, its, *(one.also[place] for one in answers))
+        rate(other, its, *(one.also[place] for one in answers))
         for place, (other, its) in enumerate(terms.scores)
     )
-    return replace(told(loss, terms, *answers), scores=scores)
+    return replace(rate(loss, terms, *answers), scores=scores)
 
 
 class Method(ABC):
@@ -166,12 +166,12 @@ class Method(ABC):
         """Ask the whole plan at once and reduce; methods that tune ask in two passes."""
         answers = ask(plan)
 
-        def told(loss: Loss, terms: Terms, answers: Answers) -> Evaluation:
+        def rate(loss: Loss, terms: Terms, answers: Answers) -> Evaluation:
             tested = self.reduce(answers, data, loss, terms)
             tested = tested if isinstance(tested, RisksByColumn) else tuple(tested)
             return Evaluation(plan, tested, answers.n_fits, answers=answers)
 
-        return in_every_loss(told, loss, terms, answers)
+        return in_every_loss(rate, loss, terms, answers)
 
     def check(self, data: Data, loss: Loss) -> None:
         """Refuse data or a loss this method cannot serve; called before anything is drawn."""

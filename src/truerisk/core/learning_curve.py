@@ -181,10 +181,10 @@ class LearningCurve(Record):
         return displays.load("learning-curve")(self, ax=ax, **options)
 
     def __str__(self) -> str:
-        return "\n".join([present.text_table(self._head, self._rows()), *self._said()])
+        return "\n".join([present.text_table(self._head, self._rows()), *self._last_line()])
 
     def _repr_html_(self) -> str:
-        return present.html_table("; ".join(self._said()), self._head, self._rows())
+        return present.html_table("; ".join(self._last_line()), self._head, self._rows())
 
     @property
     def _head(self) -> list[str]:
@@ -201,7 +201,7 @@ class LearningCurve(Record):
             rows.append([f"{size:g}", value, str(own.interval or "–"), band])
         return rows
 
-    def _said(self) -> list[str]:
+    def _last_line(self) -> list[str]:
         if self.law is None:
             return [f"note: {self.lacking}"]
         law, further = self.law, self.at(round(2 * float(self.sizes[-1])))

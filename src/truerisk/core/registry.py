@@ -55,11 +55,11 @@ class Line:
         return self.where.partition(":")[0]
 
     def load(self) -> Any:
-        return _found(self.where)
+        return _object_at(self.where)
 
 
 @cache
-def _found(where: str) -> Any:
+def _object_at(where: str) -> Any:
     module, _, attribute = where.partition(":")
     return getattr(import_module(module), attribute)
 

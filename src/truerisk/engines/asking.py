@@ -63,7 +63,7 @@ class Asking:
     ) -> Answers:
         """Answers that the losses need, of all candidates or in fit f of candidate `only[f]`."""
         self.passes = self.passes if number is None else number
-        known = self._known(plan) if only is None else None
+        known = self._known_answers(plan) if only is None else None
         request = Request.of(self.loss, plan, self.scores if besides else ())
         if known is None:
             return self.answers(plan, request, only, asked)
@@ -138,7 +138,7 @@ class Asking:
         self.engine = shared[0][0].word
         return shared
 
-    def _known(self, plan: Plan) -> Answers | None:
+    def _known_answers(self, plan: Plan) -> Answers | None:
         """What the next pass asks, if it was answered before by fits of the same seeds."""
         known = self.known[self.passes] if self.passes < len(self.known) else None
         return known if known is not None and plan.asks_like(known.plan) else None

@@ -65,7 +65,7 @@ class Generic(Engine):
         jobs = [
             (fit, candidates)
             for fit in range(plan.n_fits)
-            if (candidates := _asked(fit, len(family), run))
+            if (candidates := _candidates_of(fit, len(family), run))
         ]
         given = family, data, plan, request, run
         answers = run_jobs(self.word, jobs, *given, stop=self.error == "raise", batch=self.batch)
@@ -73,7 +73,7 @@ class Generic(Engine):
         return replace(answers, notes=answers.notes + note) if note else answers
 
 
-def _asked(fit: int, n_candidates: int, run: RunOptions) -> list[int]:
+def _candidates_of(fit: int, n_candidates: int, run: RunOptions) -> list[int]:
     """The candidates of a fit."""
     if run.only is not None:
         return [int(run.only[fit])]

@@ -18,7 +18,6 @@ file                      what it holds
 ``trees.py``              scikit-learn's trees on many samples of one table
 ``row_sums.py``           checksums of rows, in one pass at the speed of memory
 ``cells.py``              delimited text cut into cells, numbers and distinct cells
-``loading.py``            imports the compiled module, or says why it cannot
 ``_native.cpp``           the compiled loops, one Python caller each
 ``_native.pyi``           their types
 ========================  ==========================================================
@@ -30,6 +29,51 @@ a kernel raises `truerisk.core.errors.Refusal`. An engine asks first and passes 
 
 from __future__ import annotations
 
-from truerisk.kernels.loading import available, why_not
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-__all__ = ["available", "why_not"]
+from truerisk.core.errors import Refusal
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+__all__ = ["available", "native", "why_not"]
+
+NATIVE = "truerisk.kernels._native"
+
+
+@cache
+def attempt() -> tuple[ModuleType | None, str | None]:
+    """The compiled module and no reason, or no module and the reason; tried once."""
+    try:
+        return import_module(NATIVE), None
+    except ImportError as error:
+        return None, f"the compiled module {NATIVE} cannot be imported ({error})"
+
+
+def available() -> bool:
+    """Whether the compiled kernels can be called."""
+    return attempt()[0] is not None
+
+
+def why_not() -> str | None:
+    """Why the compiled kernels cannot be called; None when they can."""
+    return attempt()[1]
+
+
+def native() -> ModuleType:
+    """The compiled module.
+
+    Raises
+    ------
+    Refusal
+        When it cannot be imported; the message holds the reason and the remedy.
+    """
+    module, reason = attempt()
+    if module is None:
+        raise Refusal(
+            f"{reason}. Install a wheel of truerisk, or build it with a C++17 compiler "
+            "(`make setup` in a clone); engine='generic' gives the same numbers without it."
+        )
+    return module

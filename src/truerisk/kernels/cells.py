@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from truerisk.kernels.loading import available, native
+from truerisk.kernels import available, native
 
 __all__ = ["PADDING", "Pieces", "Sheet", "first_row", "padded", "read_sheet", "survey"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from truerisk.kernels.loading import native
+from truerisk.kernels import native
 
 __all__ = ["descend"]
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from truerisk.kernels.loading import native
+from truerisk.kernels import native
 from truerisk.kernels.votes import check_bounds, integers
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truerisk.kernels.loading import native
+from truerisk.kernels import native
 
 __all__ = ["Stops", "logistic_lbfgs"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.kernels.loading import native
+from truerisk.kernels import native
 
 __all__ = ["Solutions", "column_major", "logistic_path"]
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from truerisk.kernels import native
 from truerisk.kernels.few_rows import FEW_COLUMNS, FEW_ROWS, nearest_of_few
-from truerisk.kernels.loading import native
 
 __all__ = ["NearestRows", "by_distances", "euclidean"]
 

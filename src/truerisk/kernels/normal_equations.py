@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from truerisk.kernels.loading import native
+from truerisk.kernels import native
 from truerisk.kernels.votes import check_bounds
 
 if TYPE_CHECKING:

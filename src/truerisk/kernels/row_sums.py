@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.kernels.loading import available, native
+from truerisk.kernels import available, native
 
 __all__ = ["row_sums"]
 

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from truerisk.kernels.loading import native
+from truerisk.kernels import native
 
 __all__ = [
     "CLOSE",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from truerisk.kernels.loading import native
+from truerisk.kernels import native
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

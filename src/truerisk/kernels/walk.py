@@ -9,7 +9,7 @@ import numpy as np
 
 from truerisk.core.plan.blocks import Flips
 from truerisk.core.plan.plan import Plan
-from truerisk.kernels.loading import native
+from truerisk.kernels import native
 from truerisk.kernels.neighbours import NearestRows
 
 __all__ = ["MOST_CLASSES", "SHORT", "SURE", "TIED", "RowTargets", "Walked", "walk_plan"]

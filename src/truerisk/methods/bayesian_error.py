@@ -62,7 +62,7 @@ class RuleRisks:
 
     def one(self, rule: int) -> Tested:
         """The estimate of one rule."""
-        sure = self._sure is not None and bool(self._sure[rule])
+        sure = self._certain_errors is not None and bool(self._certain_errors[rule])
         later = None
         if self.errors is not None and not sure and self.errors.too_wide(rule) is None:
             later = Credible(self.errors, rule, self.confidence_level)
@@ -75,7 +75,7 @@ class RuleRisks:
         )
 
     @cached_property
-    def _sure(self) -> np.ndarray | None:
+    def _certain_errors(self) -> np.ndarray | None:
         return None if self.errors is None else self.errors.are_sure()
 
 

@@ -128,14 +128,14 @@ class ThreeWay(Method):
         check_share("validation_share", self.validation_share)
         check_share("test_share", self.test_share)
         check_flag("stratify", self.stratify)
-        if self._left <= 0:
+        if self._train_share <= 0:
             raise BadArgument(
                 f"shares {self.validation_share} for validation and {self.test_share} for the test "
                 "leave nothing to train on; all three parts need rows."
             )
 
     @property
-    def _left(self) -> float:
+    def _train_share(self) -> float:
         return 1 - self.validation_share - self.test_share
 
     @property
@@ -162,12 +162,12 @@ class ThreeWay(Method):
         outer = ask(outside, only=by_fit(outside, winner))
         winners, n_fits = winners_of(winner, [tested]), validated.n_fits + outer.n_fits
 
-        def told(loss: Loss, terms: Terms, inner: Answers, outer: Answers) -> Evaluation:
+        def rate(loss: Loss, terms: Terms, inner: Answers, outer: Answers) -> Evaluation:
             curve = tuple(tested_by_one_split(inner, data, loss, terms))
             procedure = self.reduce(outer, data, loss, terms)[0]
             return tuned(Evaluation(plan, curve, n_fits, answers=outer), procedure, winners)
 
-        return in_every_loss(told, loss, terms, validated, outer)
+        return in_every_loss(rate, loss, terms, validated, outer)
 
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
         return tested_by_one_split(answers, data, loss, terms)

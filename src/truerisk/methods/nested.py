@@ -115,7 +115,7 @@ class Nested(Procedure):
         outer = ask(outside, only=by_fit(outside, chosen))
         winners, n_fits = winners_of(chosen, inner), n_fits + outer.n_fits
 
-        def told(one: Loss, terms: Terms, outer: Answers) -> Evaluation:
+        def rate(one: Loss, terms: Terms, outer: Answers) -> Evaluation:
             procedure = self.outer_method.reduce(outer, data, one, terms)[0]
             curve = _averaged(inner) if inner else (procedure,)
             if inner and one is not loss:  # the inner splits were asked what the choice needs
@@ -123,7 +123,7 @@ class Nested(Procedure):
                 curve = (none,) * len(curve)
             return tuned(Evaluation(plan, curve, n_fits, answers=outer), procedure, winners)
 
-        return in_every_loss(told, loss, terms, outer)
+        return in_every_loss(rate, loss, terms, outer)
 
 
 def _averaged(inner: Sequence[Sequence[Tested]]) -> tuple[Tested, ...]:
@@ -220,7 +220,7 @@ class Pairs(Procedure):
         search, n_fits = without_one.n_fits, without_one.n_fits + without_two.n_fits
         price = f"{n_fits} fits; a plain search makes {search}."
 
-        def told(loss: Loss, terms: Terms, one: Answers, two: Answers) -> Evaluation:
+        def rate(loss: Loss, terms: Terms, one: Answers, two: Answers) -> Evaluation:
             tested, shaken = one.picked(chosen), two.picked(chosen[two.plan.fold])
             procedure = self.risk(tested, shaken, data, loss, terms)
             curve: tuple[Tested, ...] = (procedure,)
@@ -230,7 +230,7 @@ class Pairs(Procedure):
             found = Evaluation(plan, curve, n_fits, answers=tested, shaken=shaken)
             return tuned(found, procedure, winners)
 
-        return in_every_loss(told, loss, terms, without_one, without_two)
+        return in_every_loss(rate, loss, terms, without_one, without_two)
 
     def risk(
         self, tested: Answers, shaken: Answers | None, data: Data, loss: Loss, terms: Terms

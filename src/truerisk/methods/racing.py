@@ -242,18 +242,18 @@ class Racing(Method):
         tested = self.method.reduce(answers, data, loss, terms)
         made, n = answers.made, answers.plan.n_questions
         return [
-            one if made[c].all() else replace(one, notes=(_left(int(made[c].sum()), n), *one.notes))
+            one if made[c].all() else replace(one, notes=(_note(int(made[c].sum()), n), *one.notes))
             for c, one in enumerate(tested)
         ]
 
     def evaluate(self, ask: Ask, data: Data, loss: Loss, plan: Plan, terms: Terms) -> Evaluation:
         answers = self.run(ask, data, loss, plan, terms)
 
-        def told(loss: Loss, terms: Terms, answers: Answers) -> Evaluation:
+        def rate(loss: Loss, terms: Terms, answers: Answers) -> Evaluation:
             tested = tuple(self.reduce(answers, data, loss, terms))
             return Evaluation(plan, tested, answers.n_fits, answers=answers)
 
-        return in_every_loss(told, loss, terms, answers)
+        return in_every_loss(rate, loss, terms, answers)
 
     def run(self, ask: Ask, data: Data, loss: Loss, plan: Plan, terms: Terms) -> Answers:
         """The answers of the race on all rows; a single candidate has nobody to race against."""
@@ -329,7 +329,7 @@ class RacedPairs(Pairs):
         whole = n * (outside.n_fits + inside.n_fits)
         price = f"{n_fits} fits; without a race {whole}. The race on all rows made {search.n_fits}."
 
-        def told(loss: Loss, terms: Terms, one: Answers, two: Answers, all_: Answers) -> Evaluation:
+        def rate(loss: Loss, terms: Terms, one: Answers, two: Answers, all_: Answers) -> Evaluation:
             tested, shaken = one.picked(chosen), two.picked(chosen[two.plan.fold])
             procedure = self.risk(tested, shaken, data, loss, terms)
             procedure = replace(procedure, notes=(price, *procedure.notes))
@@ -338,7 +338,7 @@ class RacedPairs(Pairs):
                 Evaluation(plan, curve, n_fits, answers=tested, shaken=shaken), procedure, winners
             )
 
-        return in_every_loss(told, loss, terms, without_one, without_two, search)
+        return in_every_loss(rate, loss, terms, without_one, without_two, search)
 
 
 def check_rule(terms: Terms) -> None:
@@ -375,5 +375,5 @@ def _of_those(answers: Answers, ends: np.ndarray) -> Answers:
     return replace(answers, answered=answers.answered & ends[answers.plan.unit].T)
 
 
-def _left(folds: int, of: int) -> str:
+def _note(folds: int, of: int) -> str:
     return f"left the race after {folds} of {of} folds, so it has no risk on all rows."

@@ -62,7 +62,7 @@ class Splitter(Averaged):
 
     @property
     def word(self) -> str:
-        return clean(_said(self.splitter), 80)
+        return clean(_repr_of(self.splitter), 80)
 
     def plan(self, data: Data, streams: Streams) -> Plan:
         try:
@@ -144,11 +144,11 @@ def refuse_known_rows(method: Method, plan: Plan) -> None:
         )
 
 
-def _said(splitter: Any) -> str:
+def _repr_of(splitter: Any) -> str:
     """As it prints itself; scikit-learn's without the arguments that are not set.
 
     >>> from sklearn.model_selection import RepeatedKFold
-    >>> _said(RepeatedKFold(n_splits=3))
+    >>> _repr_of(RepeatedKFold(n_splits=3))
     'RepeatedKFold(n_repeats=10, n_splits=3)'
     """
     from sklearn import model_selection

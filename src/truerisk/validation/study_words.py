@@ -133,7 +133,7 @@ def measured_by(facts: StudyFacts) -> str:
 
 def sure_said(facts: StudyFacts) -> str:
     """Which of the measures have an interval."""
-    sure = _sure(facts.measures)
+    sure = _names_with_interval(facts.measures)
     if not sure:
         return "without intervals"
     if len(sure) == len(facts.measures):
@@ -143,7 +143,7 @@ def sure_said(facts: StudyFacts) -> str:
 
 def levels_said(facts: StudyFacts, intervals: str) -> str:
     """The `intervals` that subgroups have, and of which losses."""
-    sure = _sure(facts.by_level)
+    sure = _names_with_interval(facts.by_level)
     if not sure:
         return "without intervals"
     of = "" if len(sure) == len(facts.by_level) else f" (of {listed(sure)})"
@@ -158,7 +158,7 @@ def shrunken_said(facts: StudyFacts) -> str:
     return f" and empirical Bayes estimates{of}"
 
 
-def _sure(measures: Sequence[Rated]) -> list[str]:
+def _names_with_interval(measures: Sequence[Rated]) -> list[str]:
     return [one.name for one in measures if one.interval is not None]
 
 

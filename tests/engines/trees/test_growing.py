@@ -273,7 +273,7 @@ def test_without_the_builder_the_numbers_are_the_same(monkeypatch, reason) -> No
     if reason == "disagrees":
         monkeypatch.setattr(growing, "closeness", lambda criterion: None)
     else:
-        monkeypatch.setattr("truerisk.kernels.loading.attempt", lambda: (None, "none"))
+        monkeypatch.setattr("truerisk.kernels.attempt", lambda: (None, "none"))
         closeness.cache_clear()
     found = curve()
     closeness.cache_clear()

@@ -28,11 +28,11 @@ def conclude(found: TestedLearners) -> str:
         return "No learner has a risk: fits failed for all of them."
     useful = _is_useful(found)
     sentences = [
-        _nothing(found) if useful is False else _winner(found),
+        _none_is_better(found) if useful is False else _winner(found),
         _untuned(found) if useful is not False else "",
         _others(found) if useful is not False else "",
         _whole_choice(found),
-        _left_out(found),
+        _interrupted(found),
     ]
     return " ".join(sentence for sentence in sentences if sentence)
 
@@ -56,24 +56,24 @@ def _best(found: TestedLearners) -> float:
 
 def _winner(found: TestedLearners) -> str:
     best = found.learners[found.best]
-    text = f"Use {_named(found, found.best)}: expect {_expected(found, best.risk)} on new rows"
-    text += _claimed(best)
+    text = f"Use {_label(found, found.best)}: expect {_risk_text(found, best.risk)} on new rows"
+    text += _claim(best)
     if found.constant is None:
         return text + "."
-    text += f", and {found.constant.rule} has {number(_shown(found, found.constant.risk))}"
+    text += f", and {found.constant.rule} has {number(_on_scale(found, found.constant.risk))}"
     unsure = found.gain() is None and best.risk.interval is None
     return text + (" (without an interval, the gain may be chance)." if unsure else ".")
 
 
-def _nothing(found: TestedLearners) -> str:
+def _none_is_better(found: TestedLearners) -> str:
     assert found.constant is not None
     best = found.learners[found.best]
     n = len(found.learners)
     who = f"None of these {n} learners is" if n > 1 else f"{clean(found.best, _NAME)} is not"
     text = f"{who} shown to beat {found.constant.rule} "
-    text += f"({number(_shown(found, found.constant.risk))}): "
-    text += f"{_named(found, found.best)} has {_expected(found, best.risk)} on new rows"
-    return f"{text}{_claimed(best)}."
+    text += f"({number(_on_scale(found, found.constant.risk))}): "
+    text += f"{_label(found, found.best)} has {_risk_text(found, best.risk)} on new rows"
+    return f"{text}{_claim(best)}."
 
 
 def _untuned(found: TestedLearners) -> str:
@@ -84,18 +84,18 @@ def _untuned(found: TestedLearners) -> str:
     return f"Tuning is not shown to help: {given}."
 
 
-def _claimed(one: TunedLearner) -> str:
+def _claim(one: TunedLearner) -> str:
     if one.selected is None:
         return ""
     return f"; the score that tuned it said {number(one.selected.own_scale.value)}"
 
 
-def _named(found: TestedLearners, name: str) -> str:
+def _label(found: TestedLearners, name: str) -> str:
     setting = params_text(found.learners[name].curve.best_params)
     return f"{clean(name, _NAME)} ({clean(setting, _SETTING)})"
 
 
-def _expected(found: TestedLearners, risk: RiskEstimate) -> str:
+def _risk_text(found: TestedLearners, risk: RiskEstimate) -> str:
     """'a risk of 0.1333 (13.3 % wrong answers; 95 % interval ...)', 'auc 0.7890 (95 % ...)'."""
     assert risk.value is not None
     name, scale = clean(risk.named_loss, _NAME), risk.scale
@@ -104,14 +104,14 @@ def _expected(found: TestedLearners, risk: RiskEstimate) -> str:
     binary = found.problem is not None and found.problem.loss.binary
     said = [f"{100 * risk.value:.1f} % wrong answers"] if binary else []
     said = said or ([name] if scale.perfect is None else [])
-    return f"{shown} ({'; '.join([*said, _sure(risk)])})"
+    return f"{shown} ({'; '.join([*said, _interval(risk)])})"
 
 
-def _shown(found: TestedLearners, risk: float | None) -> float | None:
+def _on_scale(found: TestedLearners, risk: float | None) -> float | None:
     return found.scale.value(risk)
 
 
-def _sure(risk: RiskEstimate, *, why: bool = True) -> str:
+def _interval(risk: RiskEstimate, *, why: bool = True) -> str:
     interval = risk.own_scale.interval
     if interval is not None:
         low, high = number(interval.low), number(interval.high)
@@ -149,12 +149,12 @@ def _whole_choice(found: TestedLearners) -> str:
     if found.choice is None or found.choice.value is None:
         return ""
     return (
-        f"Report {number(found.choice.own_scale.value)} ({_sure(found.choice, why=False)}): that "
-        f"counts the choice among the {len(found.learners)} learners as well."
+        f"Report {number(found.choice.own_scale.value)} ({_interval(found.choice, why=False)}): "
+        f"that counts the choice among the {len(found.learners)} learners as well."
     )
 
 
-def _left_out(found: TestedLearners) -> str:
+def _interrupted(found: TestedLearners) -> str:
     if not found.missing:
         return ""
     return (

@@ -80,7 +80,7 @@ def fit_given_search(search: Any, X: Any, y: Any, routed: Routed) -> dict[str, A
             "is nothing to test: make it with refit=True."
         )
     claim = claim_of(fitted)
-    problem, own = _posed(search, rows, claim, fitted)
+    problem, own = _problem_and_loss(search, rows, claim, fitted)
     selected = _selected(problem, own, claim, fitted, rows.seconds)
     found = {name: getattr(fitted, name) for name in TOLD if hasattr(fitted, name)}
     found |= {"search_": fitted, "loss_": problem.loss, "best_params_": dict(fitted.best_params_)}
@@ -137,7 +137,7 @@ class _Rows:
         return fitted
 
 
-def _posed(
+def _problem_and_loss(
     search: Any, rows: _Rows, claim: Claim | None, fitted: Any
 ) -> tuple[Problem, Loss | None]:
     """The whole search as one learner, and the loss behind its own score.
@@ -145,17 +145,17 @@ def _posed(
     The honest risk is told in that loss where none was asked for.
     """
     data = rows.data
-    asked = _asked(search, claim, fitted, data.y)
+    asked = _words(search, claim, fitted, data.y)
     own = None
     if claim is not None:
         plain = copy(search)
         plain.loss = plain.scoring = None
-        asked_plainly = on(_asked(plain, claim, fitted, data.y).loss, data, search.positive)
+        asked_plainly = on(_words(plain, claim, fitted, data.y).loss, data, search.positive)
         own = as_loss(asked_plainly, data, search.positive)
     return refuse_unspoken(rows.problem(search, asked)), own
 
 
-def _asked(search: Any, claim: Claim | None, fitted: Any, y: Any) -> Words:
+def _words(search: Any, claim: Claim | None, fitted: Any, y: Any) -> Words:
     """What was asked of the model that is tuned; by the search's own score where nothing was."""
     asker = copy(search)
     asker.estimator = (

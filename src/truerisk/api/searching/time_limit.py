@@ -52,13 +52,13 @@ class Tried:
 
     def tuned(self, computed: Computed) -> Computed:
         """The search, with its seconds and with what was left out."""
-        return self._told(computed, self.seconds[0])
+        return self._with_first_part(computed, self.seconds[0])
 
     def tested(self, run: Run) -> Run:
         """The run whose honest risk has its seconds, and what was left out."""
-        return replace(run, tested=self._told(run.honest, self.seconds[1]))
+        return replace(run, tested=self._with_first_part(run.honest, self.seconds[1]))
 
-    def _told(self, computed: Computed, seconds: float) -> Computed:
+    def _with_first_part(self, computed: Computed, seconds: float) -> Computed:
         refusals = self.refusals | dict(computed.refusals)
         computed = replace(computed, seconds=computed.seconds + seconds, refusals=refusals)
         return with_note(computed, self.note) if self.note else computed
@@ -204,12 +204,12 @@ class _Course:
             self.n_fits = progress.done
             if told is not None:
                 told(progress)
-            if self._left() <= 0:
+            if self._seconds_left() <= 0:
                 raise _Over
 
         return watch
 
-    def _left(self) -> float:
+    def _seconds_left(self) -> float:
         """Seconds until what comes after the choice has to begin."""
         left = self.started + self.limit - self.clock()
         if not self.n_tried:
@@ -229,7 +229,7 @@ class _Course:
             return 1
         each = sum(self.seconds) / self.n_tried
         last = self.answers[0][-1].n_candidates
-        return max(1, min(GROWTH * last, int(self._left() / (SHARE * each))))
+        return max(1, min(GROWTH * last, int(self._seconds_left() / (SHARE * each))))
 
     def _tried(self) -> Tried:
         settings, n = len(self.problem.family), self.n_tried

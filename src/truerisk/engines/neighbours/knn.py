@@ -246,7 +246,7 @@ def drawn_refusal(
     if not all(map(distances_fit, tables)):
         return "squares of the cells overflow or vanish."
     for fit in range(plan.n_fits):
-        if not np.isin(_asked(plan, fit), plan.train_rows(fit)[0]).all():
+        if not np.isin(_tested_rows(plan, fit), plan.train_rows(fit)[0]).all():
             return "rows are asked about that are not among those drawn from."
     return None
 
@@ -268,7 +268,7 @@ def answer_drawn(task: Task) -> None:
 def _of_fit(task: Task, group: Group, fit: int) -> tuple[np.ndarray, int]:
     """Expected losses of every k for every row, and how many rows equal distances leave open."""
     plan, loss = task.plan, task.request.loss
-    law, seen, rows = plan.law_of(fit), plan.train_rows(fit)[0], _asked(plan, fit)
+    law, seen, rows = plan.law_of(fit), plan.train_rows(fit)[0], _tested_rows(plan, fit)
     assert law is not None
     assert isinstance(loss, RowLoss)
     ks = group.values("n_neighbors").astype(np.int64)
@@ -277,7 +277,7 @@ def _of_fit(task: Task, group: Group, fit: int) -> tuple[np.ndarray, int]:
     return expected_costs(ones, len(seen) - 1, law, ks, costs), tied
 
 
-def _asked(plan: Plan, fit: int) -> np.ndarray:
+def _tested_rows(plan: Plan, fit: int) -> np.ndarray:
     """The rows that the questions of a fit are about, question after question."""
     order, starts = plan.questions_of
     return np.concatenate(

@@ -69,7 +69,7 @@ def run_jobs(
     batches = partial(_batches, jobs, batch, share)
     found = run_batches(run.executor, task, shared, batches, named=_named)
     with closing(found):
-        for pieces in _worded(found, run.executor):
+        for pieces in _pieces(found, run.executor):
             if kept is not None:
                 kept.keep(pieces)
             last = pieces[-1]
@@ -80,7 +80,7 @@ def run_jobs(
     return collected.answers(engine, total)
 
 
-def _worded(found: Iterator[tuple[int, list[Piece]]], executor: Any) -> Iterator[list[Piece]]:
+def _pieces(found: Iterator[tuple[int, list[Piece]]], executor: Any) -> Iterator[list[Piece]]:
     """The pieces of every batch; an executor that fails to run them is a failure in words."""
     try:
         for _, pieces in found:

@@ -49,7 +49,7 @@ class Starts:
         ]
 
     def _start(self, name: str, step: Any, candidate: int) -> Start:
-        own = _given(self.family.candidates[candidate], name)
+        own = _params_of(self.family.candidates[candidate], name)
         drawn = _states(step) if self.family.is_random else ()
         kind = self._kind(name, own, drawn)
         reading = reading_of(step)
@@ -83,7 +83,7 @@ class Starts:
     @cached_property
     def _given_of(self) -> dict[str, list[dict[str, Any]]]:
         names = [name for name, _ in self.family.estimator.steps[:-1]]
-        return {n: [_given(params, n) for params in self.family.candidates] for n in names}
+        return {n: [_params_of(params, n) for params in self.family.candidates] for n in names}
 
 
 class SharedSteps:
@@ -148,7 +148,7 @@ def beginning_alike(families: Mapping[str, Family]) -> set[str]:
     return {name for alike in first.values() if len(alike) > 1 for name in alike}
 
 
-def _given(params: Mapping[str, Any], name: str) -> dict[str, Any]:
+def _params_of(params: Mapping[str, Any], name: str) -> dict[str, Any]:
     """What a candidate sets of one step, by the step's own words; "" is the step itself."""
     parts = ((n.partition("__"), value) for n, value in params.items())
     return {own: value for (step, _, own), value in parts if step == name}

@@ -36,7 +36,7 @@ from truerisk.engines.settings import (
     response_refusal,
 )
 from truerisk.engines.templates.task import ELSEWHERE, Shown, Task
-from truerisk.kernels.loading import why_not
+from truerisk.kernels import why_not
 
 __all__ = ["OnePass"]
 

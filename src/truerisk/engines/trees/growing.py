@@ -155,7 +155,7 @@ class Growing:
     def _answer(self, table: TreeTable, group: Group, fits: np.ndarray) -> int:
         """Make some fits and put their answers in place; how many candidates' fits that were."""
         started = time.perf_counter()
-        asked, ends, places = self._asked(fits)
+        asked, ends, places = self._tested_rows(fits)
         grown = self._grow(table, group, fits, RowLists(asked, ends))
         fitted = time.perf_counter()
         nodes = self._nodes(group, grown, fits, ends)
@@ -169,7 +169,7 @@ class Growing:
         tell(self.done, self.fit_seconds.size)
         return share
 
-    def _asked(self, fits: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _tested_rows(self, fits: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The rows asked about, where those of each fit end, and the places of their answers."""
         order, starts = self.plan.questions_of
         of_fit, questions = spread(starts, fits)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.engines.preparation.prepared import unless_it_fails
-from truerisk.kernels.loading import available
+from truerisk.kernels import available
 from truerisk.kernels.trees import (
     CLOSE,
     NO_LIMIT,

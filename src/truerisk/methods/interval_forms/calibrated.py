@@ -123,7 +123,7 @@ def enlarged(evidence: RowEvidence, c: int) -> Enlarged:
     law, k = DRAWINGS if evidence.repeatedly else PAIRS, plan.n_rows / plan.test_sizes.mean()
     more = ONCE if told is None else law.factor(told, float(k), stable)
     fall = _note_of_all_rows(evidence, c, float(k), (more * plain) ** 0.5)
-    notes = (_told(told, more),) if evidence.repeatedly or evidence.shaken is not None else ()
+    notes = (_note(told, more),) if evidence.repeatedly or evidence.shaken is not None else ()
     return Enlarged(more * plain, plain, units / more, (*notes, *fall))
 
 
@@ -165,7 +165,7 @@ def _note_of_all_rows(evidence: RowEvidence, c: int, k: float, error: float) -> 
     return (note,)
 
 
-def _told(instability: float | None, more: float) -> str:
+def _note(instability: float | None, more: float) -> str:
     if instability is None:
         why = "nothing shows an instability (training rows or losses hardly differ between models)"
     else:

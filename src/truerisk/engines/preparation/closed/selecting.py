@@ -89,10 +89,10 @@ def _finite(table: Table) -> np.ndarray:
 def _scores(score: Any, X: np.ndarray, y: np.ndarray) -> np.ndarray:
     if y.ndim != 1:
         raise Refused("several targets")
-    if score is _known("f_classif"):
+    if score is _function("f_classif"):
         scores = _f_classif(X, y)
     else:
-        scores = _said(score, X, y)
+        scores = _own_scores(score, X, y)
     if not np.isfinite(scores).all():
         raise Refused("scores that are no numbers: columns that are constant within classes")
     return scores
@@ -110,7 +110,7 @@ def _f_classif(X: np.ndarray, y: np.ndarray) -> np.ndarray:
     return np.asarray((between / float(len(parts) - 1)) / (within / float(freedom)))
 
 
-def _said(score: Any, X: np.ndarray, y: np.ndarray) -> np.ndarray:
+def _own_scores(score: Any, X: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Scikit-learn's own scores; what it warns of, its step is to warn of."""
     with warnings.catch_warnings(record=True) as caught, np.errstate(divide="warn", invalid="warn"):
         warnings.simplefilter("always")
@@ -123,14 +123,14 @@ def _said(score: Any, X: np.ndarray, y: np.ndarray) -> np.ndarray:
     return np.asarray(found[0] if isinstance(found, tuple) else found)
 
 
-def _known(name: str) -> Any:
+def _function(name: str) -> Any:
     from sklearn import feature_selection
 
     return getattr(feature_selection, name)
 
 
 def _is_known(value: Any) -> bool:
-    return any(value is _known(name) for name in ("f_classif", "f_regression", "chi2"))
+    return any(value is _function(name) for name in ("f_classif", "f_regression", "chi2"))
 
 
 def _is_count(value: Any) -> bool:
