@@ -182,6 +182,18 @@ def test_several_curves_and_points_are_drawn_together(axes):
     assert marker.get_xydata().tolist() == [[1 - point.specificity, point.sensitivity]]
 
 
+def test_precision_is_drawn_in_steps(axes):
+    """Precision holds back to the recall before: the area under the steps is the average."""
+    curve = ROC.precision_recall()
+    assert curve.plot(ax=axes, others={"other": curve}) is axes
+    _, line, *_ = lines_of(axes)
+    x, height = line.get_data()
+    assert (np.diff(x) * height[1:]).sum() == pytest.approx(curve.average_precision)
+    assert (np.diff(x) * np.diff(height) == 0).all()
+    assert axes.get_ylabel() == "precision"
+    assert len(axes.get_legend().get_texts()) == 3
+
+
 # ---------------------------------------------------------------- validation
 
 

@@ -161,7 +161,7 @@ displays = Registry(
         ),
         "roc": Line("truerisk.plots.pictures:draw_roc", "true against false positive rate"),
         "precision-recall": Line(
-            "truerisk.plots.roc:draw_precision_recall", "precision against recall"
+            "truerisk.plots.pictures:draw_precision_recall", "precision against recall"
         ),
         "subgroups": Line(
             "truerisk.plots.pictures:draw_forest", "a loss in every subgroup, a forest plot"

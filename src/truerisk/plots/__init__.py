@@ -11,7 +11,6 @@
 | `over_time.py` | the risk in stretches of time, its band and its trend |
 | `stability.py` | how far predictions move |
 | `posterior.py` | posterior densities of an error |
-| `roc.py` | precision-recall curves in steps |
 | `fold_map.py` | the rows of a split in space: tested, buffer, training |
 | `critical_difference.py` | average ranks over data sets, and which are not told apart |
 | `study.py` | bias, RMSE, coverage or cost of a study against the size |

@@ -10,12 +10,12 @@ from truerisk.core.errors import BadData
 from truerisk.core.present import clean, number
 from truerisk.core.statistics.calibration import Calibration
 from truerisk.core.statistics.operating_points import OperatingPoint
-from truerisk.core.statistics.roc import RocCurve
+from truerisk.core.statistics.roc import PrecisionRecall, RocCurve
 from truerisk.plots.marks import on_axes
 from truerisk.report import boxes, calibration, ladder, review_figures, stability
 from truerisk.report import validation_figures as validation
-from truerisk.report.figure import Figure
-from truerisk.report.rates import Rates
+from truerisk.report.figure import Figure, Key
+from truerisk.report.rates import SHARE, Rates, precision_drawing
 from truerisk.validation.stability import FeatureStability
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "draw_features",
     "draw_forest",
     "draw_ladder",
+    "draw_precision_recall",
     "draw_roc",
     "draw_stability",
 ]
@@ -99,6 +100,21 @@ def draw_roc(
         place = (1 - point.specificity, point.sensitivity)
         ax.plot(*place, "o", color="C0", markersize=5)
         ax.annotate(f"{point.threshold:.3g}", place, xytext=(5, -10), textcoords="offset points")
+    return ax
+
+
+def draw_precision_recall(
+    curve: PrecisionRecall,
+    *,
+    ax: Any = None,
+    label: str | None = None,
+    others: Mapping[str, PrecisionRecall] | None = None,
+) -> Any:
+    """Draw precision against recall in steps, and `others` by name, and return the axes."""
+    for name, one in {label or curve.method: curve, **(others or {})}.items():
+        said = f"{clean(name, 40)}: average precision {one.average_precision:.3f}"
+        values = one.recall.tolist(), one.precision.tolist(), one.prevalence
+        ax = on_axes(precision_drawing("", *values), (Key("s0", said, "line"), SHARE), ax)
     return ax
 
 

@@ -5,26 +5,15 @@ from __future__ import annotations
 from truerisk.core.present import clean, number
 from truerisk.core.statistics.calibration import Calibration
 from truerisk.report.figure import Figure, FigureTable, Key
-from truerisk.report.scale import Scale
-from truerisk.report.svg import WIDTH, Drawing
+from truerisk.report.svg import of_shares
 
 __all__ = ["draw_calibration"]
-
-HEIGHT, TOP, BOTTOM, LEFT = 380, 30, 336, 52
-TICKS = [0, 0.2, 0.4, 0.6, 0.8, 1]
 
 
 def draw_calibration(found: Calibration) -> Figure:
     """Observed shares with their intervals over mean probabilities, beside the diagonal."""
-    drawing = Drawing(
-        title="Calibration",
-        about=f"Brier score {number(found.brier)}; {len(found.counts)} bins of about as many rows.",
-        height=HEIGHT,
-        x=Scale(-0.01, 1.01, LEFT, WIDTH - 12),
-        y=Scale(-0.01, 1.01, BOTTOM, TOP),
-    )
-    drawing.left_axis("share observed", TICKS)
-    drawing.bottom_axis("probability given", TICKS)
+    about = f"Brier score {number(found.brier)}; {len(found.counts)} bins of about as many rows."
+    drawing = of_shares("Calibration", about, "share observed", "probability given")
     drawing.slope(0, 0, 1, 1, "baseline")
     drawing.line(found.predicted, found.observed, "s0 thin")
     rows = []

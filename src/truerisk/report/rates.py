@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import isfinite
 from typing import Any
 
+import numpy as np
+
 from truerisk.core.present import clean, number
 from truerisk.core.statistics.roc import RocCurve
 from truerisk.report.figure import MOST_POINTS, Figure, FigureTable, Key, thinned
-from truerisk.report.scale import Scale
-from truerisk.report.svg import WIDTH, Drawing
+from truerisk.report.svg import SHARE_X, SHARE_Y, Drawing, of_shares
 
-__all__ = ["Rates"]
+__all__ = ["SHARE", "Rates", "precision_drawing", "roc_drawing"]
 
-HEIGHT, TOP, BOTTOM, LEFT = 380, 30, 336, 52
 N_SHOWN = 13  # thresholds in the table
 POOLED = "{} of all answers pooled; scores=['{}'] gives the honest one, with its interval"
 
@@ -79,8 +79,10 @@ class Rates:
             "positives": self.roc.n_positive,
             "negatives": self.roc.n_negative,
             "start": self.start,
-            "roc": [[self._roc_x(c), self._roc_y(c)] for c in self.calls],
-            "pr": [[self._pr_x(c), self._pr_y(c)] for c in self.calls],
+            **{
+                name: [[SHARE_X(x), SHARE_Y(y)] for x, y in places]
+                for name, places in self.points.items()
+            },
         }
 
     def numbers(self, at: int) -> dict[str, str]:
@@ -105,24 +107,13 @@ class Rates:
     # ------------------------------------------------------------ drawings
 
     @cached_property
-    def _x(self) -> Scale:
-        return Scale(-0.01, 1.01, LEFT, WIDTH - 12)
-
-    @cached_property
-    def _y(self) -> Scale:
-        return Scale(-0.01, 1.01, BOTTOM, TOP)
-
-    def _roc_x(self, call: Calls) -> float:
-        return self._x(call.false_positives / self.roc.n_negative)
-
-    def _roc_y(self, call: Calls) -> float:
-        return self._y(call.true_positives / self.roc.n_positive)
-
-    def _pr_x(self, call: Calls) -> float:
-        return self._x(call.true_positives / self.roc.n_positive)
-
-    def _pr_y(self, call: Calls) -> float:
-        return self._y(self._precision(call))
+    def points(self) -> dict[str, list[tuple[float, float]]]:
+        """Where the calls stand on both drawings."""
+        n1, n0 = self.roc.n_positive, self.roc.n_negative
+        return {
+            "roc": [(c.false_positives / n0, c.true_positives / n1) for c in self.calls],
+            "pr": [(c.true_positives / n1, self._precision(c)) for c in self.calls],
+        }
 
     def _precision(self, call: Calls) -> float:
         """Precision; that of the first calls stands in where nothing is called."""
@@ -133,14 +124,8 @@ class Rates:
         """True against false positive rate."""
         roc = self.roc
         area = f"AUC {self.areas.get('auc') or POOLED.format(number(roc.auc), 'auc')}"
-        drawing = self._drawing("ROC curve", f"{area}.")
-        drawing.left_axis("true positive rate (sensitivity)", [0, 0.2, 0.4, 0.6, 0.8, 1])
-        drawing.bottom_axis("false positive rate (1 − specificity)", [0, 0.2, 0.4, 0.6, 0.8, 1])
-        drawing.slope(0, 0, 1, 1, "baseline")
-        xs = [c.false_positives / roc.n_negative for c in self.calls]
-        ys = [c.true_positives / roc.n_positive for c in self.calls]
-        drawing.line(xs, ys, "s0")
-        self._mark(drawing, "roc", self._roc_x, self._roc_y)
+        drawing = roc_drawing(f"{area}.", *zip(*self.points["roc"], strict=True))
+        self._mark(drawing, "roc")
         return Figure(
             name="roc",
             title="ROC curve",
@@ -155,25 +140,19 @@ class Rates:
         honest = self.areas.get("average-precision")
         pooled = POOLED.format(number(self.average_precision()), "average-precision")
         area = f"average precision {honest or pooled}"
-        drawing = self._drawing(
-            "Precision-recall curve",
-            f"The share of positives is {number(self.prevalence)}; {area}.",
-        )
-        drawing.left_axis("precision", [0, 0.2, 0.4, 0.6, 0.8, 1])
-        drawing.bottom_axis("recall (sensitivity)", [0, 0.2, 0.4, 0.6, 0.8, 1])
-        drawing.level(self.prevalence, "baseline")
-        some = [c for c in self.calls if _called(c)]
-        xs = [c.true_positives / self.roc.n_positive for c in some]
-        ys = [self._precision(c) for c in some]
-        drawing.line([0.0, *xs], [ys[0], *ys], "s0")
-        self._mark(drawing, "pr", self._pr_x, self._pr_y)
+        about = f"The share of positives is {number(self.prevalence)}; {area}."
+        pairs = zip(self.calls, self.points["pr"], strict=True)
+        some = [place for call, place in pairs if _called(call)]
+        recall, precision = zip(*some, strict=True)
+        drawing = precision_drawing(about, recall, precision, self.prevalence)
+        self._mark(drawing, "pr")
         return Figure(
             name="pr",
             title="Precision and recall",
             drawing=drawing,
             caption=f"{area.capitalize()}.",
             table=self._table("threshold", "sensitivity", "precision"),
-            keys=(Key("s0", f"positive: {self.positive}", "line"), _SHARE, _HERE),
+            keys=(Key("s0", f"positive: {self.positive}", "line"), SHARE, _HERE),
         )
 
     def average_precision(self) -> float:
@@ -186,14 +165,11 @@ class Rates:
             before = tpr
         return total
 
-    def _drawing(self, title: str, about: str) -> Drawing:
-        return Drawing(title=title, about=about, height=HEIGHT, x=self._x, y=self._y)
-
-    def _mark(self, drawing: Drawing, name: str, x: Any, y: Any) -> None:
+    def _mark(self, drawing: Drawing, name: str) -> None:
         """The point of the threshold that the slider is on."""
-        call = self.calls[self.start]
+        x, y = self.points[name][self.start]
         mark = '<circle class="here" id="{}-here" r="6.5" cx="{}" cy="{}"/>'
-        drawing.add(mark, name, x(call), y(call))
+        drawing.add(mark, name, SHARE_X(x), SHARE_Y(y))
 
     def _table(self, *names: str) -> FigureTable:
         shown = sorted({*thinned(len(self.calls), N_SHOWN), self.start})
@@ -202,8 +178,29 @@ class Rates:
         return FigureTable.of(names, rows)
 
 
+def roc_drawing(about: str, fpr: Iterable[float], tpr: Iterable[float]) -> Drawing:
+    """The curve beside the diagonal, which ranks nothing."""
+    axes = "true positive rate (sensitivity)", "false positive rate (1 − specificity)"
+    drawing = of_shares("ROC curve", about, *axes)
+    drawing.slope(0, 0, 1, 1, "baseline")
+    drawing.line(fpr, tpr, "s0")
+    return drawing
+
+
+def precision_drawing(
+    about: str, recall: Sequence[float], precision: Sequence[float], prevalence: float
+) -> Drawing:
+    """Precision in steps: it holds back to the recall before, so that the area is the average."""
+    axes = "precision", "recall (sensitivity)"
+    drawing = of_shares("Precision-recall curve", about, *axes)
+    drawing.level(prevalence, "baseline")
+    xs, ys = [0.0, *np.repeat(recall, 2)[:-1]], np.repeat(precision, 2)
+    drawing.line(xs, ys, "s0")
+    return drawing
+
+
 _DIAGONAL = Key("baseline", "ranking at random", "line")
-_SHARE = Key("baseline", "share of positives", "line")
+SHARE = Key("baseline", "share of positives", "line")
 _HERE = Key("here", "the threshold below")
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from truerisk.core.present import clean, number
 from truerisk.report.figure import Figure, FigureTable, Key, thinned
 from truerisk.report.scale import Scale
-from truerisk.report.svg import WIDTH, Drawing, columns_of
+from truerisk.report.svg import SHARES, WIDTH, Drawing, columns_of
 from truerisk.validation.checklist import Item
 from truerisk.validation.prediction_stability import PredictionStability
 from truerisk.validation.stability import FeatureStability
@@ -19,7 +19,6 @@ __all__ = ["checklist_table", "draw_features", "draw_forest", "draw_instability"
 
 ROW, TOP, LEFT, MOST = 26, 8, 168, 20
 N_SHOWN = 21
-TICKS = [0, 0.2, 0.4, 0.6, 0.8, 1]
 
 
 def draw_forest(found: SubgroupRisks, place: int = 0, most: int | None = MOST) -> Figure | None:
@@ -121,7 +120,7 @@ def draw_instability(found: PredictionStability) -> Figure:
         x=Scale(ends[0] - air, ends[1] + air, 52, WIDTH - 12),
         y=Scale(ends[0] - air, ends[1] + air, 336, 30),
     )
-    ticks = None if found.event is None else TICKS
+    ticks = None if found.event is None else SHARES
     what = "prediction" if found.event is None else "probability"
     drawing.left_axis(f"range of {found.n_models} further models, 95 %", ticks)
     drawing.bottom_axis(f"{what} given", ticks)

@@ -13,7 +13,18 @@ from markupsafe import Markup, escape
 
 from truerisk.report.scale import Scale, tick_text
 
-__all__ = ["WIDTH", "Drawing", "Mark", "columns_of", "series", "shape"]
+__all__ = [
+    "SHARES",
+    "SHARE_X",
+    "SHARE_Y",
+    "WIDTH",
+    "Drawing",
+    "Mark",
+    "columns_of",
+    "of_shares",
+    "series",
+    "shape",
+]
 
 WIDTH = 480
 N_SERIES = 6
@@ -198,6 +209,18 @@ class Drawing:
             about=escape(self.about),
             marks=Markup("").join(marks),
         )
+
+
+SHARE_X, SHARE_Y = Scale(-0.01, 1.01, 52, WIDTH - 12), Scale(-0.01, 1.01, 336, 30)
+SHARES = (0, 0.2, 0.4, 0.6, 0.8, 1)
+
+
+def of_shares(title: str, about: str, left: str, bottom: str) -> Drawing:
+    """A drawing with both axes, of shares from 0 to 1."""
+    drawing = Drawing(title, about, 380, SHARE_X, SHARE_Y)
+    drawing.left_axis(left, SHARES)
+    drawing.bottom_axis(bottom, SHARES)
+    return drawing
 
 
 def _written(mark: Mark, x: Scale, y: Scale) -> Markup:

@@ -9,8 +9,9 @@ import numpy as np
 
 from truerisk.core.present import clean, number
 from truerisk.report.figure import Figure, FigureTable, Key, thinned
+from truerisk.report.rates import roc_drawing
 from truerisk.report.scale import Scale, round_ticks
-from truerisk.report.svg import WIDTH, Drawing
+from truerisk.report.svg import SHARES, WIDTH, Drawing
 from truerisk.validation.calibration import CalibrationCurve, SmoothCalibration
 from truerisk.validation.discrimination import Discrimination
 from truerisk.validation.net_benefit import NetBenefit
@@ -19,7 +20,6 @@ from truerisk.validation.validation import Validation
 __all__ = ["draw_benefit", "draw_calibration_curve", "draw_roc_curve"]
 
 TOP, BOTTOM, LEFT = 30, 336, 52
-TICKS = [0, 0.2, 0.4, 0.6, 0.8, 1]
 N_SHOWN = 21  # rows of a table under a figure
 BARS = -0.28, -0.03  # where the bars of the probabilities lie, below the curve
 
@@ -34,19 +34,15 @@ def draw_roc_curve(found: Discrimination, document: Validation) -> Figure | None
     said += (
         f" {area.interval}." if area is not None and area.interval is not None else "." * bool(said)
     )
-    drawing = _drawing("ROC curve", f"Answers of all folds, pooled.{said}", 380, -0.01)
-    drawing.left_axis("true positive rate (sensitivity)", TICKS)
-    drawing.bottom_axis("false positive rate (1 − specificity)", TICKS)
-    drawing.slope(0, 0, 1, 1, "baseline")
     at = thinned(len(roc.fpr))
-    drawing.line(roc.fpr[at], roc.tpr[at], "s0")
+    about = f"Answers of all folds, pooled.{said}"
     shown = thinned(len(roc.fpr), N_SHOWN)
     rows = [[number(roc.fpr[i]), number(roc.tpr[i])] for i in shown]
     return Figure(
         name="roc",
         title="ROC curve",
-        drawing=drawing,
-        caption=(f"Event: {_event(document)}. Answers of all folds, pooled.{said}"),
+        drawing=roc_drawing(about, roc.fpr[at], roc.tpr[at]),
+        caption=f"Event: {_event(document)}. {about}",
         table=FigureTable.of(("false positive rate", "true positive rate"), rows),
         keys=(Key("s0", "held-out rows", "line"), Key("baseline", "ranking at random", "line")),
     )
@@ -61,7 +57,7 @@ def draw_calibration_curve(
     slope = None if found is None else found.measures.get("slope")
     said = "" if slope is None or slope.honest is None else f" Slope {number(slope.honest, 2)}."
     low, high = _range(found, curve)
-    ticks = TICKS if curve.of_event else round_ticks(low, high)
+    ticks = SHARES if curve.of_event else round_ticks(low, high)
     size = (380, -0.01) if found is None else (460, -0.3)
     drawing = _drawing("Calibration curve", f"{words.smoothed}{said}", *size, low, high)
     drawing.left_axis(words.came, ticks)
@@ -186,7 +182,7 @@ def draw_benefit(found: NetBenefit) -> Figure:
         y=Scale(floor, 1.05 * max(top, 1e-9), BOTTOM, TOP),
     )
     drawing.left_axis("net benefit")
-    drawing.bottom_axis("threshold probability", TICKS)
+    drawing.bottom_axis("threshold probability", SHARES)
     drawing.level(0, "baseline")
     t = found.thresholds
     columns = [("threshold", t), ("held out", found.honest)]
