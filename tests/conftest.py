@@ -32,6 +32,7 @@ SLOW = {
     "engines/workers/test_interruptions.py",
     "engines/workers/test_parcels.py",
     "study/test_driving.py",
+    "study/test_driving_on_dask.py",
     "study/test_keeping.py",
     "study/test_lock.py",
     "test_contributing.py",
@@ -46,6 +47,7 @@ Long simulations, and checks in worker processes beyond one for each kind, bear 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the tests that wait."""
     waiting = {TESTS / name for name in SLOW}
+    assert all(path.exists() for path in waiting), "a file that waits was moved: name it in SLOW"
     for item in items:
         if item.path in waiting:
             item.add_marker("slow")
