@@ -19,7 +19,7 @@ from benchmarks.calibration import learners, problems, rating, tables, trial, us
 from benchmarks.calibration.battery import Cell, told
 from truerisk.study.driving import drive
 from truerisk.study.queue import Rules
-from truerisk.study.states import State
+from truerisk.study.schema import State
 from truerisk.study.store import Store
 from truerisk.study.values import key_of
 from truerisk.study.versions import begin

@@ -27,7 +27,7 @@ from benchmarks.results import Options, Result
 from truerisk.papers.double_cv import double_cv
 from truerisk.study.driving import COMMIT_SIZE, drive
 from truerisk.study.queue import Rules
-from truerisk.study.states import Fate, State
+from truerisk.study.schema import Fate, State
 from truerisk.study.status import status_of
 from truerisk.study.store import Store
 from truerisk.study.values import pack, seed_of

@@ -28,7 +28,7 @@ from tests.support.cut_off import interrupted_at
 
 from truerisk.core.errors import StudyIncomplete, UnknownName
 from truerisk.core.progress import listen
-from truerisk.study.states import State
+from truerisk.study.schema import State
 from truerisk.study.status import status_of
 from truerisk.study.store import Store
 

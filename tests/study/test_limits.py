@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.study.works import found, greedy, numbers, run
 
-from truerisk.study.states import State
+from truerisk.study.schema import State
 from truerisk.study.store import Store
 from truerisk.study.tasks import Limits
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from truerisk.study.queue import Queue, Rules
-from truerisk.study.states import Fate, State
+from truerisk.study.schema import Fate, State
 from truerisk.study.store import Cell
 
 

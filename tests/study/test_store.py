@@ -12,7 +12,7 @@ from tests.study.works import found, numbers, run
 
 from truerisk.core.errors import BadStore, StudyIncomplete
 from truerisk.study import schema
-from truerisk.study.states import Fate, State
+from truerisk.study.schema import Fate, State
 from truerisk.study.store import Store
 from truerisk.study.values import pack
 

@@ -32,8 +32,8 @@ from truerisk.methods.parts.interval_choice import choose
 from truerisk.study.driving import drive, executor_of
 from truerisk.study.queue import Rules
 from truerisk.study.results import ROWS_OF_TABLES, StudyResults, collect
+from truerisk.study.schema import State
 from truerisk.study.spec import Entry, Spec, parse_spec, read_spec
-from truerisk.study.states import State
 from truerisk.study.status import Status, status_of
 from truerisk.study.store import Store
 from truerisk.study.tasks import Limits

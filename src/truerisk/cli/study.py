@@ -280,7 +280,7 @@ def export(store: Path, form: str, out: Path | None, as_json: bool) -> None:
 @_as_json
 def retry(store: Path, failed: bool, as_json: bool) -> None:
     """Have replicates without a result tried again by the next run."""
-    from truerisk.study.states import State
+    from truerisk.study.schema import State
     from truerisk.study.store import Store
     from truerisk.study.versions import refuse_fits
 

@@ -100,7 +100,7 @@ class Family:
             if any(hasattr(value, "get_params") or isinstance(value, list) for value in own):
                 parts += self.last.get_params(deep=True).values()
         learners = (part for part in parts if hasattr(part, "fit") and not isinstance(part, type))
-        return not all(is_from(one, "sklearn") or is_from(one, "truerisk") for one in learners)
+        return not all(is_from(learner, "sklearn", "truerisk") for learner in learners)
 
     @property
     def is_piped(self) -> bool:

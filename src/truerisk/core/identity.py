@@ -74,10 +74,10 @@ def is_a(value: Any, *places: str) -> bool:
     return isinstance(value, kinds)
 
 
-def is_from(value: Any, package: str) -> bool:
-    """Whether the class of `value` stands in a module of the package, and not only says so."""
+def is_from(value: Any, *packages: str) -> bool:
+    """Whether the class of `value` stands in a module of these packages, and not only says so."""
     kind = type(value)
-    inside = kind.__module__.partition(".")[0] == package
+    inside = kind.__module__.partition(".")[0] in packages
     return inside and known_class(f"{kind.__module__}:{kind.__qualname__}") is kind
 
 

@@ -108,7 +108,7 @@ def learner_refusal(family: Family, served: Sequence[type]) -> str | None:
         return f"{_called(family.estimator)} is a pipeline of its own, which may do otherwise."
     last = family.last
     if not is_plain(last, *served):
-        ours = is_from(last, "sklearn") or is_from(last, "truerisk")
+        ours = is_from(last, "sklearn", "truerisk")
         few = len(served) <= FEW
         names = " or ".join(kind.__name__ for kind in served) if few else "one that it reads"
         return f"the learner is {type(last).__name__ if ours else _called(last)}, not {names}."

@@ -25,7 +25,7 @@ from truerisk.methods.parts.averages import (
     check_average,
     tested_by_average,
 )
-from truerisk.methods.parts.procedure import by_fit, chosen_candidate, tuned, winners_of
+from truerisk.methods.parts.procedure import by_fit, chosen_candidate, winners_of, with_winners
 from truerisk.resampling.samples import draw_held_out
 
 __all__ = ["Holdout", "MonteCarlo", "ThreeWay"]
@@ -165,7 +165,7 @@ class ThreeWay(Method):
         def rate(loss: Loss, terms: Terms, inner: Answers, outer: Answers) -> Evaluation:
             curve = tuple(tested_by_one_split(inner, data, loss, terms))
             procedure = self.reduce(outer, data, loss, terms)[0]
-            return tuned(Evaluation(plan, curve, n_fits, answers=outer), procedure, winners)
+            return with_winners(Evaluation(plan, curve, n_fits, answers=outer), procedure, winners)
 
         return in_every_loss(rate, loss, terms, validated, outer)
 

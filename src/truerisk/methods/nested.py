@@ -26,8 +26,8 @@ from truerisk.methods.parts.procedure import (
     by_fit,
     chosen_candidate,
     inner_risks,
-    tuned,
     winners_of,
+    with_winners,
 )
 from truerisk.methods.splitter import refuse_known_rows
 from truerisk.methods.words import USUAL_FOLDS, as_method
@@ -121,7 +121,7 @@ class Nested(Procedure):
             if inner and one is not loss:  # the inner splits were asked what the choice needs
                 none = Tested(np.nan, notes=(f"the settings were compared by '{loss.word}'.",))
                 curve = (none,) * len(curve)
-            return tuned(Evaluation(plan, curve, n_fits, answers=outer), procedure, winners)
+            return with_winners(Evaluation(plan, curve, n_fits, answers=outer), procedure, winners)
 
         return in_every_loss(rate, loss, terms, outer)
 
@@ -228,7 +228,7 @@ class Pairs(Procedure):
                 procedure = replace(procedure, notes=(price, *procedure.notes))
                 curve = tuple(self._folds.reduce(one, data, loss, terms))
             found = Evaluation(plan, curve, n_fits, answers=tested, shaken=shaken)
-            return tuned(found, procedure, winners)
+            return with_winners(found, procedure, winners)
 
         return in_every_loss(rate, loss, terms, without_one, without_two)
 

@@ -25,7 +25,7 @@ from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.methods.nested import Pairs
 from truerisk.methods.parts.averages import Average, Averaged, average_weights, check_average
-from truerisk.methods.parts.procedure import chosen_candidate, inner_risks, tuned, winners_of
+from truerisk.methods.parts.procedure import chosen_candidate, inner_risks, winners_of, with_winners
 from truerisk.methods.parts.set_risks import row_losses
 
 __all__ = ["RacedPairs", "Racing", "hopeless", "raced"]
@@ -334,7 +334,7 @@ class RacedPairs(Pairs):
             procedure = self.risk(tested, shaken, data, loss, terms)
             procedure = replace(procedure, notes=(price, *procedure.notes))
             curve = tuple(self.race.reduce(all_, data, loss, terms))
-            return tuned(
+            return with_winners(
                 Evaluation(plan, curve, n_fits, answers=tested, shaken=shaken), procedure, winners
             )
 

@@ -74,13 +74,13 @@ class Computed:
 
     @property
     def scores(self) -> dict[str, Computed]:
-        """The same computation, told in each of its further scores."""
-        told = {}
-        for name, found in zip(self.problem.scores, self.evaluation.scores, strict=True):
+        """The same computation in each of its further scores."""
+        by_name = {}
+        for name, evaluation in zip(self.problem.scores, self.evaluation.scores, strict=True):
             score = self.problem.scores[name]
-            asked = replace(self.problem, loss=score.loss, interval=score.interval, scores={})
-            told[name] = replace(self, problem=asked, evaluation=found)
-        return told
+            problem = replace(self.problem, loss=score.loss, interval=score.interval, scores={})
+            by_name[name] = replace(self, problem=problem, evaluation=evaluation)
+        return by_name
 
 
 def compute(

@@ -6,8 +6,8 @@ each cell replicates 0, 1, 2 … A *task* is one replicate of one cell; a *fate*
 What a study is
     spec.py       a TOML file, checked; the line of a mistake
 Its store
-    store.py      one SQLite file; schema.py its tables and version, lock.py its one writer
-    states.py     what can become of a task
+    store.py      one SQLite file; lock.py its one writer
+    schema.py     its tables and version, what can become of a task
     values.py     contents, their hashes and seeds; results as JSON and .npy bytes
     status.py     how far it is, and how long it will take
 A run

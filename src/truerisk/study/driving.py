@@ -20,7 +20,7 @@ from truerisk.engines.workers.executors import crew_of, workers_of
 from truerisk.engines.workers.scheduler import Run
 from truerisk.study.limits import end_child, run_batch, run_here
 from truerisk.study.queue import USUAL, Queue, Rules
-from truerisk.study.states import Fate
+from truerisk.study.schema import Fate
 from truerisk.study.store import Cell, Store
 from truerisk.study.tasks import Order, Work, one_thread, versions
 

@@ -30,7 +30,7 @@ from truerisk.core.plan.plan import Plan
 from truerisk.core.present import clean
 from truerisk.core.table.data import Data
 from truerisk.core.table.rows import column_names, digest
-from truerisk.study.states import Fate, State
+from truerisk.study.schema import Fate, State
 from truerisk.study.store import Store
 from truerisk.study.tasks import versions
 from truerisk.study.values import canonical, digest_of, key_of, pack

@@ -24,7 +24,7 @@ from typing import IO
 from truerisk.core.errors import Refusal
 from truerisk.engines.workers.crews import Shared
 from truerisk.engines.workers.parcels import Parcel, opened, path_of
-from truerisk.study.states import Fate
+from truerisk.study.schema import Fate
 from truerisk.study.tasks import Batch, Limits, Order, failed, one_thread, run_task
 
 __all__ = ["end_child", "main", "run_batch", "run_here"]

@@ -16,7 +16,7 @@ import numpy as np
 
 from truerisk.core.errors import StudyIncomplete
 from truerisk.engines.workers.scheduler import Batches
-from truerisk.study.states import Fate, State
+from truerisk.study.schema import Fate, State
 from truerisk.study.store import Cell
 from truerisk.study.tasks import Batch, Limits, failed, worded
 

@@ -1,21 +1,22 @@
-"""The tables of a store, their version, and what is refused before anything is read."""
+"""The tables of a store and their version, what can become of a task, and what is no store."""
 
 from __future__ import annotations
 
 import sqlite3
+from dataclasses import dataclass
+from enum import IntEnum
 from pathlib import Path
 
 from truerisk.core.errors import BadStore
 
-__all__ = ["VERSION", "create", "examine", "is_empty", "migrate"]
+__all__ = ["NUMBERS", "VERSION", "Fate", "State", "create", "examine", "is_empty", "migrate"]
 
 APPLICATION = 0x74727374  # "trst": says whose SQLite file it is
 VERSION = 1
 HEADER = b"SQLite format 3\x00"
 HEADER_BYTES = 100
 
-# `id` of a task is cell << 32 | number, so that the tasks of a cell are neighbours.
-# `state`: see states.py. `cost` is what the work itself says it took.
+# `id` of a task is that of `task_id`, `state` one of `State`; `cost` is what the work says it took.
 TABLES = """
 CREATE TABLE study (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE cell (
@@ -93,3 +94,44 @@ def migrate(connection: sqlite3.Connection, path: Path, *, write: bool) -> None:
         )
     for step in range(version, VERSION):
         connection.executescript(f"BEGIN; {STEPS[step]} PRAGMA user_version = {step + 1}; COMMIT;")
+
+
+NUMBERS = 2**32  # replicates that a cell can have
+
+
+class State(IntEnum):
+    """A task without a state has not been tried to its end."""
+
+    DONE = 1
+    FAILED = 2  # it raised; the traceback is kept
+    QUARANTINED = 3  # it ended its worker too often
+    SUSPECT = 4  # its worker ended; it will be tried again, last and alone
+
+
+@dataclass(frozen=True)
+class Fate:
+    """How a task ended; `text`, `npy` and `cost` are its result, `error` why there is none."""
+
+    cell: int
+    number: int
+    state: State
+    seconds: float | None = None
+    text: str | None = None
+    npy: bytes | None = None
+    cost: float | None = None
+    error: str | None = None
+    attempts: int = 1
+
+    @property
+    def task(self) -> int:
+        return task_id(self.cell, self.number)
+
+    @property
+    def ends(self) -> bool:
+        """Whether the task needs no further trial."""
+        return self.state is not State.SUSPECT
+
+
+def task_id(cell: int, number: int) -> int:
+    """The row of a task: those of one cell are neighbours."""
+    return cell * NUMBERS + number

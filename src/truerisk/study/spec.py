@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 from truerisk.core.arguments import path_of
 from truerisk.core.errors import BadData, TrueRiskError
 from truerisk.core.registry import closest
-from truerisk.study.states import NUMBERS
+from truerisk.study.schema import NUMBERS
 
 __all__ = ["Entry", "Spec", "line_of", "options_of", "parse_spec", "read_spec"]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from truerisk.study.lock import Lock
-from truerisk.study.states import State
+from truerisk.study.schema import State
 from truerisk.study.store import Cell, Store, Tally
 from truerisk.study.versions import refuse_fits
 

@@ -22,8 +22,7 @@ import numpy as np
 
 from truerisk.core.errors import BadStore, StudyIncomplete
 from truerisk.study.lock import Lock
-from truerisk.study.schema import create, examine, is_empty, migrate
-from truerisk.study.states import NUMBERS, Fate, State
+from truerisk.study.schema import NUMBERS, Fate, State, create, examine, is_empty, migrate
 from truerisk.study.values import canonical, hash_of, key_of, unpack
 
 __all__ = ["Cell", "Run", "Store", "Tally"]

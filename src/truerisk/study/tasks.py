@@ -14,7 +14,7 @@ import numpy as np
 
 from truerisk.core.progress import listen
 from truerisk.engines.workers.crews import versions
-from truerisk.study.states import Fate, State
+from truerisk.study.schema import Fate, State
 from truerisk.study.values import pack
 
 __all__ = [

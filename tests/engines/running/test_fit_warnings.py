@@ -13,7 +13,6 @@ from truerisk.engines.running.fit_warnings import (
     apart,
     counted,
     kept_warnings,
-    say_once,
 )
 
 
@@ -21,7 +20,7 @@ def said(warned, n_fits):
     """What is repeated of these warnings."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        say_once(warned, n_fits)
+        Tally(warned).say(n_fits)
     return [(w.category, str(w.message)) for w in caught]
 
 
@@ -55,7 +54,7 @@ def test_thousands_of_warnings_are_held_once():
     with pytest.warns(UserWarning, match=r"step 0 0: no gain \[10000 times in 10 fits\]") as told:
         tally.say(10)
     assert len(told) == 1
-    assert len(vars(tally)["_said"]) == 1
+    assert len(vars(tally)["_texts"]) == 1
 
 
 def test_a_single_fit_needs_no_count():

@@ -24,7 +24,7 @@ from truerisk.core.present import number
 from truerisk.core.results import RiskEstimate
 from truerisk.core.scale import Scale, tied
 from truerisk.core.table.data import Data
-from truerisk.methods.parts.procedure import by_fit, tuned, winners_of
+from truerisk.methods.parts.procedure import by_fit, winners_of, with_winners
 from truerisk.methods.words import as_method
 from truerisk.run.outer_splits import usual_word
 from truerisk.run.problem import Problem, pose
@@ -175,7 +175,7 @@ class ChosenWithout(Method):
         answers = ask(plan, only=by_fit(plan, chosen))
         risk = self.reduce(answers, data, loss, terms)[0]
         found = Evaluation(plan, (risk,), answers.n_fits, answers=answers)
-        return tuned(found, risk, winners_of(chosen, ()))
+        return with_winners(found, risk, winners_of(chosen, ()))
 
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
         return list(self.outer.reduce(answers, data, loss, terms))

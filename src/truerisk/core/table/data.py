@@ -159,7 +159,7 @@ class Data:
             task=task,
             classes=classes,
             codes=codes,
-            groups=_kept_together(_groups(groups, n), places),
+            groups=_groups_or_blocks(_groups(groups, n), places),
             sample_weight=_weights(sample_weight, n),
             time=checked_times(time, X, n),
             block=places,
@@ -357,7 +357,7 @@ def _groups(groups: Any, n: int) -> np.ndarray | None:
     return codes.astype(np.int64)
 
 
-def _kept_together(groups: np.ndarray | None, places: np.ndarray | None) -> np.ndarray | None:
+def _groups_or_blocks(groups: np.ndarray | None, places: np.ndarray | None) -> np.ndarray | None:
     """Labels of blocks are groups: folds leave both whole."""
     if places is None or places.ndim > 1 or groups is None:
         return groups if places is None or places.ndim > 1 else places

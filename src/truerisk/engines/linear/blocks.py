@@ -14,8 +14,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from truerisk.core.plan.plan import Plan
-from truerisk.engines.linear.fit import DOUBT, Manner
-from truerisk.engines.linear.targets import Coding
+from truerisk.engines.linear.fit import DOUBT, Coding, Manner
 from truerisk.engines.templates.samples import lacking_blocks
 from truerisk.engines.templates.task import Task
 from truerisk.kernels import why_not

@@ -22,10 +22,9 @@ from truerisk.core.identity import is_exactly
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.engines.linear.blocks import answer_blocks
-from truerisk.engines.linear.fit import Manner, TrainSet, degrees_of_freedom, solve
+from truerisk.engines.linear.fit import Coding, Manner, TrainSet, degrees_of_freedom, solve
 from truerisk.engines.linear.shared_rows import SharedRows
 from truerisk.engines.linear.singles import Singles
-from truerisk.engines.linear.targets import Coding
 from truerisk.engines.preparation.prepared import dense, unless_it_fails
 from truerisk.engines.settings import Group
 from truerisk.engines.templates.one_pass import OnePass

@@ -12,8 +12,7 @@ from functools import cached_property
 import numpy as np
 from scipy.linalg.blas import dsyr
 
-from truerisk.engines.linear.fit import DOUBT, Manner, location_doubts, scales
-from truerisk.engines.linear.targets import Coding
+from truerisk.engines.linear.fit import DOUBT, Coding, Manner, location_doubts, scales
 from truerisk.engines.templates.task import Task
 from truerisk.kernels.spectral import (
     Spectrum,

@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.engines.linear.fit import DOUBT, TrainSet, location_doubts
+from truerisk.engines.linear.fit import DOUBT, Coding, TrainSet, location_doubts
 from truerisk.engines.linear.shared_rows import Part, SharedRows
-from truerisk.engines.linear.targets import Coding
 from truerisk.engines.templates.single_row import place_singles
 from truerisk.engines.templates.task import ELSEWHERE
 from truerisk.kernels.leverage import LeftOutErrors, leave_out_dual, leave_out_primal

@@ -19,7 +19,7 @@ from truerisk.core.table.columns import unreadable
 from truerisk.core.table.data import Data, non_finite
 from truerisk.core.table.targets import as_shown
 
-__all__ = ["Tally", "Warned", "alike", "apart", "counted", "kept_warnings", "reason_of", "say_once"]
+__all__ = ["Tally", "Warned", "alike", "apart", "counted", "kept_warnings", "reason_of"]
 
 Warned = tuple[type[Warning], str]
 
@@ -50,28 +50,22 @@ class Tally:
     Texts that differ in their numbers only (a duality gap, say) are one warning, said as the first.
     """
 
-    def __init__(self) -> None:
-        self._said: dict[tuple[type[Warning], str], str] = {}
+    def __init__(self, warned: Iterable[Warned] = ()) -> None:
+        self._texts: dict[tuple[type[Warning], str], str] = {}
         self._times: Counter[tuple[type[Warning], str]] = Counter()
+        self.add(warned)
 
     def add(self, warned: Iterable[Warned]) -> None:
         """Count what a fit warned of."""
         for category, text in warned:
             key = category, alike(text)
-            self._said.setdefault(key, text)
+            self._texts.setdefault(key, text)
             self._times[key] += 1
 
     def say(self, n_fits: int) -> None:
         """Repeat each distinct warning once, with how many fits gave it."""
-        for key, text in self._said.items():
+        for key, text in self._texts.items():
             warn(counted(text, self._times[key], n_fits), key[0])
-
-
-def say_once(warned: Iterable[Warned], n_fits: int) -> None:
-    """Repeat each distinct one of these warnings once, with how many fits gave it."""
-    tally = Tally()
-    tally.add(warned)
-    tally.say(n_fits)
 
 
 def alike(text: str) -> str:

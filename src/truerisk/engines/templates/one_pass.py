@@ -26,7 +26,7 @@ from truerisk.core.plan.plan import Plan
 from truerisk.core.progress import tell
 from truerisk.core.table.data import Data
 from truerisk.engines.preparation.prepared import dense, squares_fit, unless_it_fails
-from truerisk.engines.running.fit_warnings import kept_warnings, say_once
+from truerisk.engines.running.fit_warnings import Tally, kept_warnings
 from truerisk.engines.running.fitting import empty_counts, empty_values
 from truerisk.engines.running.trie import Tries
 from truerisk.engines.settings import (
@@ -168,7 +168,7 @@ class OnePass(Engine):
         if request.response == "score" and any(map(self.rounds, groups)):
             every.ask_for_ranks(asked)
         tell(n_fits, n_fits)
-        say_once(every.warned, n_fits)
+        Tally(every.warned).say(n_fits)
         shape = len(values), plan.n_fits  # of one pass: each fit has its share of the seconds
         share = (time.perf_counter() - started) / n_fits
         notes = [*every.notes, *(what.format(most) for what, most in every.largest.items())]

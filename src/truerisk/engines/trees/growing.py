@@ -29,7 +29,7 @@ from truerisk.engines.preparation.prepared import (
     is_bearable,
     unless_it_fails,
 )
-from truerisk.engines.running.fit_warnings import Warned, kept_warnings, say_once
+from truerisk.engines.running.fit_warnings import Tally, Warned, kept_warnings
 from truerisk.engines.running.fitting import empty_values
 from truerisk.engines.running.shared_steps import known_steps
 from truerisk.engines.running.trie import Tries
@@ -103,7 +103,7 @@ class Growing:
                 self._grow_on(self.table, group)
         elif unless_it_fails(self._grow_after_steps) is None:
             return None
-        say_once(self.warned, total)
+        Tally(self.warned).say(total)
         found = Answers(
             plan=self.plan,
             response=self.request.response,

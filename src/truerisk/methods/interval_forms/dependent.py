@@ -66,7 +66,7 @@ class HAC(IntervalForm[RowEvidence]):
     def of(self, evidence: RowEvidence, c: int) -> Sureness:
         assert evidence.times is not None
         if evidence.groups is not None and _met_again(evidence.groups, evidence.times):
-            return None, None, (OF_GROUPS.format(met=_kept_together(evidence.data)),)
+            return None, None, (OF_GROUPS.format(met=_units_of_splits(evidence.data)),)
         value = float(evidence.values[c])
         member = np.unique(evidence.times, return_inverse=True)[1].ravel()
         sums = np.bincount(member, evidence.weights * (evidence.losses[c] - value))
@@ -84,7 +84,7 @@ class HAC(IntervalForm[RowEvidence]):
         return (error, interval, ()) if interval else (None, None, (UNBOUNDED,))
 
 
-def _kept_together(data: Data) -> str:
+def _units_of_splits(data: Data) -> str:
     """What rows of one cluster share, in the words of what was given."""
     if data.block is None:
         return "groups"

@@ -239,12 +239,13 @@ def means_by_row(
     rows, _ = plan.positions
     if (rows[1:] > rows[:-1]).all():  # rows in ascending order need no copy
         return rows, losses, weights, False
-    rows, order, starts = _by_row(plan)
-    if len(rows) == len(order):
-        return rows, losses[:, order], weights[order], False
+    order = np.argsort(rows, kind="stable")
+    rows, starts = np.unique(rows[order], return_index=True)
     losses, weights = losses[:, order], weights[order]
+    if len(rows) == len(order):
+        return rows, losses, weights, False
     shares = np.add.reduceat(weights, starts)
-    runs = _run_lengths(starts, len(order))
+    runs = np.diff(np.append(starts, len(order)))
     means = np.add.reduceat(losses, starts, axis=1) / runs
     if (weights != np.repeat(weights[starts], runs)).any():  # else whole numbers stay whole
         own = shares > 0
@@ -298,18 +299,6 @@ def _shares(weights: np.ndarray, sizes: np.ndarray, average: Average) -> tuple[n
     totals = np.add.reduceat(weights, np.cumsum(sizes) - sizes)
     positive(totals.min())
     return weights / np.repeat(totals, sizes), len(sizes)
-
-
-def _by_row(plan: Plan) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Tested rows ascending, the positions sorted by row, and where each row's run starts."""
-    rows, _ = plan.positions
-    order = np.argsort(rows, kind="stable")
-    distinct, starts = np.unique(rows[order], return_index=True)
-    return distinct, order, starts
-
-
-def _run_lengths(starts: np.ndarray, total: int) -> np.ndarray:
-    return np.diff(np.append(starts, total))
 
 
 def failure_notes(answers: Answers, candidate: int) -> tuple[str, ...]:

@@ -30,8 +30,8 @@ __all__ = [
     "by_rule",
     "chosen_candidate",
     "inner_risks",
-    "tuned",
     "winners_of",
+    "with_winners",
 ]
 
 
@@ -74,17 +74,15 @@ def winners_of(chosen: np.ndarray, inner: Sequence[Sequence[Tested]]) -> Winners
     return Winners(chosen, np.array(risks), compared=bool(inner))
 
 
-def tuned(found: Evaluation, procedure: Tested, winners: Winners) -> Evaluation:
-    """What was found, of a procedure that tested its `winners` in the questions of the answers."""
-    assert found.answers is not None
-    units = _units_of(found.answers.plan, winners, procedure)
-    return replace(found, procedure=procedure, winners=winners, units=units)
+def with_winners(evaluation: Evaluation, procedure: Tested, winners: Winners) -> Evaluation:
+    """With the risk of the procedure, its winners, and the story of every outer split.
 
-
-def _units_of(plan: Plan, winners: Winners, procedure: Tested) -> tuple[OuterSplit, ...]:
-    """The story of every outer split; a fit that is asked about its own rows is none."""
+    The answers are those of the winners; a question to a fit about its own rows is no outer split.
+    """
+    assert evaluation.answers is not None
     assert procedure.split_risks is not None
-    return tuple(
+    plan = evaluation.answers.plan
+    units = tuple(
         OuterSplit(
             repeat=int(plan.repeat[q]),
             fold=int(plan.fold[q]),
@@ -96,6 +94,7 @@ def _units_of(plan: Plan, winners: Winners, procedure: Tested) -> tuple[OuterSpl
         )
         for q in np.flatnonzero(~plan.own_rows)
     )
+    return replace(evaluation, procedure=procedure, winners=winners, units=units)
 
 
 class Procedure(Method):
