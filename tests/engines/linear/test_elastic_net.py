@@ -14,6 +14,7 @@ from tests.engines.closed_forms import both, counted, family_of, kit, warnings_o
 import truerisk as tr
 from truerisk.core.contracts import Request, Streams
 from truerisk.core.table.data import Data
+from truerisk.engines.choice import choose_engine
 from truerisk.engines.generic import Generic
 from truerisk.engines.linear import elastic_net
 from truerisk.engines.linear.elastic_net import ElasticNets
@@ -102,6 +103,16 @@ def test_where_it_does_not_converge_scikit_learn_warns_once_for_all(monkeypatch)
     assert any("[4 times in 8 fits]" in sentence for sentence in theirs)
     assert ours == theirs
     np.testing.assert_allclose(found.values, expected.values, rtol=1e-8)
+
+
+def test_few_penalties_of_a_large_wide_table_are_left_to_the_learner():
+    """Nothing is read for several of them there; four pay."""
+    rng = np.random.default_rng(0)
+    data = Data.check(rng.normal(size=(120, 4000)), rng.normal(size=120), task="regression")
+    plan = tr.methods.as_method("3-fold").plan(data, Streams(0))
+    for alphas, word in (([0.1, 0.2, 0.3], "generic"), ([0.1, 0.2, 0.3, 0.4], "elastic-net")):
+        family = family_of(Lasso(), {"alpha": alphas})
+        assert choose_engine("auto", family, data, plan, VALUE)[0].word == word
 
 
 def test_a_release_of_other_steps_is_left_to_itself(monkeypatch):

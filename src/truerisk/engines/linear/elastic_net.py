@@ -31,6 +31,8 @@ from truerisk.kernels.spectral import EPS
 __all__ = ["ElasticNets"]
 
 SAME = 1e-9
+FEW = 4  # penalties: from here on side by side pays
+CACHED = 250_000  # cells of a table that a cache holds
 KINDS: dict[str, Any] = {
     **dict.fromkeys(("fit_intercept", "copy_X"), bool | np.bool_),
     **dict.fromkeys(("l1_ratio", "tol"), Real),
@@ -78,12 +80,18 @@ class ElasticNets(OnePass):
     def costs(self, family: Family, data: Data, plan: Plan) -> tuple[float, float] | None:
         """Copies of the rows and some readings of them, against as many for every penalty.
 
-        Where there are more columns than rows a descent goes through them more often, and these
-        passes are the faster ones.
+        Where there are more columns than rows a descent goes through them more often. Of a table
+        that no cache holds, few penalties gain nothing side by side, and a fit that its limit of
+        passes cuts off is made once more for its warning.
         """
         p, n = int(np.shape(data.X)[1]), np.maximum(plan.least_train_sizes, 1).astype(np.float64)
-        theirs = len(family) * (1e-3 + 2.2e-8 * n * p * (1 + p / (2 * n))).sum()
-        ours = len(groups_along(family, self.along)) * (5e-4 + 3e-8 * n * p).sum()
+        groups, cells = groups_along(family, self.along), n * p
+        more = 2.2e-8 * cells * p / (2 * n)
+        theirs = len(family) * (2.5e-3 + 2.2e-8 * cells + more).sum()
+        ours = len(groups) * (1e-3 + 3e-8 * cells).sum()
+        for group in groups:
+            few = (len(group.settings) < FEW) & (cells > CACHED)
+            ours += len(group.settings) * (np.where(few, 1.25, 0.8) * more).sum()
         return float(ours), float(theirs)
 
     def fit_pass(
