@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.answers import Answers, filled
+from truerisk.core.answers import Answers, Response, filled
 from truerisk.core.contracts import Engine, Keeper, Request, RunOptions
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
@@ -85,9 +85,9 @@ class Asking:
         seed = self._next_seed()
         run = RunOptions(self.executor, seed, only, self.keeper, asked, self.steps)
         each = request.each
-        found: list[tuple[Request, Answers]] = []
+        by_key: dict[tuple[Response, int, int], Answers] = {}
         n_fits: dict[str, int] = {}
-        for engine, requests in self._shared(plan, each):
+        for engine, requests in self._requests_by_engine(plan, each):
             if asked is not None and not engine.leaves_out:
                 raise Refusal(
                     f"engine '{engine.word}' answers all settings in one pass, so that a race "
@@ -97,9 +97,10 @@ class Asking:
             whole = replace(requests[0], also=tuple(requests[1:]))
             answers = engine.run(self.family, self.data, plan, whole, run)
             n_fits[engine.word] = answers.n_fits
-            found += zip(requests, (replace(answers, also=()), *answers.also), strict=True)
-        told = [next(a for known, a in found if known.is_like(one)) for one in each]
-        return replace(told[0], also=tuple(told[1:]), n_fits=sum(n_fits.values()))
+            keys = [one.key for one in requests]
+            by_key |= zip(keys, (replace(answers, also=()), *answers.also), strict=True)
+        first, *others = (by_key[one.key] for one in each)
+        return replace(first, also=tuple(others), n_fits=sum(n_fits.values()))
 
     def models(self, plan: Plan, only: np.ndarray, fits: np.ndarray) -> Iterator[Any]:
         """The fitted models of the next pass, that of candidate `only[f]` in each fit f of `fits`.
@@ -122,21 +123,21 @@ class Asking:
         self.passes += 1
         return int(seed)
 
-    def _shared(self, plan: Plan, asked: Sequence[Request]) -> list[tuple[Engine, list[Request]]]:
+    def _requests_by_engine(
+        self, plan: Plan, requests: Sequence[Request]
+    ) -> list[tuple[Engine, list[Request]]]:
         """Who is to answer what, the first request first; nothing is asked twice."""
-        shared: list[tuple[Engine, list[Request]]] = []
-        for one in asked:
-            if any(one.is_like(known) for _, requests in shared for known in requests):
-                continue
-            engine = self.choose(plan, one)
+        chosen: list[tuple[Engine, list[Request]]] = []
+        for request in {one.key: one for one in requests}.values():
+            engine = self.choose(plan, request)
             fellow = engine.answers_besides and plan.laws is None
-            same = [rs for other, rs in shared if fellow and other.word == engine.word]
+            same = [rs for other, rs in chosen if fellow and other.word == engine.word]
             if same:
-                same[0].append(one)
+                same[0].append(request)
             else:
-                shared.append((engine, [one]))
-        self.engine = shared[0][0].word
-        return shared
+                chosen.append((engine, [request]))
+        self.engine = chosen[0][0].word
+        return chosen
 
     def _known_answers(self, plan: Plan) -> Answers | None:
         """What the next pass asks, if it was answered before by fits of the same seeds."""
