@@ -192,10 +192,10 @@ except UnknownName as refusal:
 
 
 def test_the_result_is_read_back_and_drawn(clone):
-    """A table of its classes, and a bar for each."""
-    head, _, first, second, n_bars = used(clone, USE)
+    """A table of its classes, and a row of the plot for each."""
+    head, _, first, second, n_rows = used(clone, USE)
     assert head.split() == ["class", "risk"]
-    assert [first.split()[0], second.split()[0], n_bars] == ["0", "1", "2"]
+    assert [first.split()[0], second.split()[0], n_rows] == ["0", "1", "2"]
 
 
 def test_the_tests_of_the_page_pass(clone):

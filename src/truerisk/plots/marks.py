@@ -144,4 +144,4 @@ def _add_keys(ax: Any, keys: Iterable[Key], colours: dict[str, str], before: Any
     if known:
         above = {"loc": "lower center", "bbox_to_anchor": (0.5, 1), "ncols": 2}
         place = above if ax.yaxis_inverted() else {}
-        ax.legend(known.values(), known, frameon=False, fontsize="small", **place)
+        ax.legend(list(known.values()), list(known), frameon=False, fontsize="small", **place)

@@ -10,7 +10,7 @@ from truerisk.core.results import RiskEstimate
 from truerisk.core.scale import OwnScale
 from truerisk.report.figure import Figure, FigureTable, Key, thinned
 from truerisk.report.scale import Scale
-from truerisk.report.svg import WIDTH, Drawing, columns_of
+from truerisk.report.svg import WIDTH, Drawing, columns_of, of_rows
 
 __all__ = ["draw_claim", "draw_settings", "own_scale"]
 
@@ -50,16 +50,10 @@ def draw_claim(audit: Audit) -> Figure | None:
     shown = [(name, one) for name, one in stated if one.value is not None]
     if len(shown) < 2:
         return None
-    rough, bottom = audit.is_rough, TOP + ROW * len(shown)
-    noun = audit.scale.noun
-    drawing = Drawing(
-        title=f"The claim and the honest {noun}",
-        about="; ".join(_said(name, one, noun) for name, one in shown),
-        height=bottom + 42,
-        x=Scale.around(_values(shown), LEFT, WIDTH - 14),
-        y=Scale(0, len(shown), TOP, bottom),
-    )
-    scale = audit.scale
+    rough, scale, noun = audit.is_rough, audit.scale, audit.scale.noun
+    about = "; ".join(_said(name, one, noun) for name, one in shown)
+    x = Scale.around(_values(shown), LEFT, WIDTH - 14)
+    drawing = of_rows(f"The claim and the honest {noun}", about, x, len(shown), ROW, TOP)
     lower = "" if scale.perfect is not None else ", lower is better"
     drawing.bottom_axis(f"{scale.axis(columns_of(audit.claimed.loss, 30))}{lower}")
     drawing.upright(scale.value(audit.claimed.value), "baseline")

@@ -11,7 +11,7 @@ from truerisk.api.assessing.assessment import Assessment
 from truerisk.core.present import clean, five_numbers, number
 from truerisk.report.figure import Figure, FigureTable, Key
 from truerisk.report.scale import Scale
-from truerisk.report.svg import WIDTH, Drawing, columns_of
+from truerisk.report.svg import WIDTH, columns_of, of_rows
 
 __all__ = ["draw_boxes"]
 
@@ -32,15 +32,11 @@ def draw_boxes(document: Assessment, most: int | None = MOST) -> Figure | None:
     order += [name for name in risks if name not in order]
     drawn = order[:most]
     every = [v for name in drawn for v in risks[name]]
-    bottom, noun = TOP + ROW * len(drawn), scale.noun
+    noun = scale.noun
     free = min(every) < 0 or scale.perfect is not None
-    drawing = Drawing(
-        title=f"{noun.capitalize()}s of single splits",
-        about="; ".join(_said(name, risks[name]) for name in drawn),
-        height=bottom + 42,
-        x=Scale.around(every, LEFT, WIDTH - 14, floor_at=None if free else -0.01),
-        y=Scale(0, len(drawn), TOP, bottom),
-    )
+    title, about = f"{noun.capitalize()}s of single splits", (_said(n, risks[n]) for n in drawn)
+    x = Scale.around(every, LEFT, WIDTH - 14, floor_at=None if free else -0.01)
+    drawing = of_rows(title, "; ".join(about), x, len(drawn), ROW, TOP)
     drawing.bottom_axis(f"{noun} of one split ({columns_of(document.named_loss, 30)})")
     for i, name in enumerate(drawn):
         five = five_numbers(risks[name])

@@ -9,7 +9,7 @@ from truerisk.comparing.method_pairs import MethodPair
 from truerisk.core.present import clean, number
 from truerisk.report.figure import Figure, FigureTable, Key
 from truerisk.report.scale import Scale, tick_text
-from truerisk.report.svg import WIDTH, Drawing, columns_of
+from truerisk.report.svg import WIDTH, Drawing, columns_of, of_rows
 
 __all__ = ["draw_effects", "draw_ranks", "draw_values"]
 
@@ -213,16 +213,10 @@ def _value_table(many: ManyComparison, order: list[int]) -> FigureTable:
 def draw_effects(many: ManyComparison) -> Figure:
     """The difference of each pair with its interval, beside the region of no matter."""
     pairs = many.pairs[:MOST_PAIRS]
-    top, left = 26, 190
-    bottom = top + STEP * len(pairs)
     ends = [end for p in pairs for end in _ends(p)] + [-many.terms.rope, many.terms.rope]
-    drawing = Drawing(
-        title="Differences of two methods",
-        about="; ".join(f"{_named(p)}: {number(p.difference)}" for p in pairs[:20]),
-        height=bottom + 42,
-        x=Scale.around(ends, left, WIDTH - 14),
-        y=Scale(0, len(pairs), top, bottom),
-    )
+    about = "; ".join(f"{_named(p)}: {number(p.difference)}" for p in pairs[:20])
+    x = Scale.around(ends, 190, WIDTH - 14)
+    drawing = of_rows("Differences of two methods", about, x, len(pairs), STEP, 26)
     if many.terms.rope:
         rope = many.terms.rope
         drawing.band([-rope, rope], [0, 0], [len(pairs), len(pairs)], "s5")

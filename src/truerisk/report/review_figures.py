@@ -9,7 +9,7 @@ import numpy as np
 from truerisk.core.present import clean, number
 from truerisk.report.figure import Figure, FigureTable, Key, thinned
 from truerisk.report.scale import Scale
-from truerisk.report.svg import SHARES, WIDTH, Drawing, columns_of
+from truerisk.report.svg import SHARES, WIDTH, Drawing, columns_of, of_rows
 from truerisk.validation.checklist import Item
 from truerisk.validation.prediction_stability import PredictionStability
 from truerisk.validation.stability import FeatureStability
@@ -28,16 +28,10 @@ def draw_forest(found: SubgroupRisks, place: int = 0, most: int | None = MOST) -
     values = [v for one in lines for v in _ends(one)]
     if not values:
         return None
-    bottom = TOP + ROW * len(lines)
-    drawing = Drawing(
-        title=f"{loss} in subgroups",
-        about="; ".join(f"{_name(one)}: {number(one.own_scale.value)}" for one in lines),
-        height=bottom + 42,
-        x=Scale.around(values, LEFT, WIDTH - 14),
-        y=Scale(0, len(lines), TOP, bottom),
-    )
-    better = "lower" if found.whole.perfect is None else "larger"
-    drawing.bottom_axis(f"{columns_of(loss, 30)} ({better} is better)")
+    about = "; ".join(f"{_name(one)}: {number(one.own_scale.value)}" for one in lines)
+    x = Scale.around(values, LEFT, WIDTH - 14)
+    drawing = of_rows(f"{loss} in subgroups", about, x, len(lines), ROW, TOP)
+    drawing.bottom_axis(f"{columns_of(loss, 30)} ({found.whole.own_scale.better} is better)")
     whole = found.whole.own_scale.value
     if whole is not None:
         drawing.upright(whole, "baseline")
@@ -150,14 +144,9 @@ def draw_features(found: FeatureStability) -> Figure:
     """How often the features were selected."""
     shares = [(clean(found.names[f], 60), float(found.shares[f])) for f in found.order]
     shown = shares[:MOST]
-    bottom = TOP + ROW * len(shown)
-    drawing = Drawing(
-        title="Selected features",
-        about="; ".join(f"{name}: {share:.0%}" for name, share in shown),
-        height=bottom + 42,
-        x=Scale(0, 100, LEFT, WIDTH - 16),
-        y=Scale(0, len(shown), TOP, bottom),
-    )
+    about = "; ".join(f"{name}: {share:.0%}" for name, share in shown)
+    x = Scale(0, 100, LEFT, WIDTH - 16)
+    drawing = of_rows("Selected features", about, x, len(shown), ROW, TOP)
     drawing.bottom_axis(f"of {found.n_models} models, %")
     for i, (name, share) in enumerate(shown):
         drawing.row(i + 0.5, name, 22)

@@ -21,6 +21,7 @@ __all__ = [
     "Drawing",
     "Mark",
     "columns_of",
+    "of_rows",
     "of_shares",
     "series",
     "shape",
@@ -221,6 +222,12 @@ def of_shares(title: str, about: str, left: str, bottom: str) -> Drawing:
     drawing.left_axis(left, SHARES)
     drawing.bottom_axis(bottom, SHARES)
     return drawing
+
+
+def of_rows(title: str, about: str, x: Scale, n: int, high: int, top: int) -> Drawing:
+    """A drawing of n rows, the first below `top`, each so many pixels high."""
+    bottom = top + high * n
+    return Drawing(title, about, bottom + 42, x, Scale(0, n, top, bottom))
 
 
 def _written(mark: Mark, x: Scale, y: Scale) -> Markup:
