@@ -93,6 +93,21 @@ def test_it_says_what_the_fits_say_and_warns_as_they_warn(table, seed):
             np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-9)
 
 
+def test_the_table_of_all_fits_is_x_itself(monkeypatch):
+    """A copy by columns would hold a second X for as long as the search lasts."""
+    seen, follow = [], logistic.stopped
+
+    def watched(group, X, *rest):
+        seen.append(X)
+        return follow(group, X, *rest)
+
+    monkeypatch.setattr(logistic, "stopped", watched)
+    X, y = drawn(60, 4, 2)
+    tr.risk_curve(LogisticRegression(), {"C": [0.1, 1.0]}, X, y, method="3-fold")
+    assert len(seen) == 3
+    assert all(np.shares_memory(table, X) for table in seen)
+
+
 def test_a_year_does_not_move_the_log_loss():
     """A column far from 0 lets the solver stop early: that is what the user's model does."""
     X, y = drawn(80, 4, 2)

@@ -106,10 +106,14 @@ class LogisticPaths(OnePass):
         return "X has cells that are not finite." if data.non_finite else None
 
     def table(self, group: Group, data: Data) -> Any:
-        if group.rowwise is None:
-            return column_major(as_dense(data.X) if self._follows(group.settings) else data.X)
-        X = super().table(group, data)
-        return None if X is None else column_major(X)
+        follows = self._follows(group.settings)
+        if group.rowwise is not None:
+            X = super().table(group, data)
+        else:
+            X = as_dense(data.X) if follows else data.X
+        if X is None or follows:  # the solver's steps read rows as well as columns: no copy of X
+            return None if X is None else np.asarray(X, dtype=np.float64)
+        return column_major(X)
 
     def read(self, group: Group, table: Any) -> np.ndarray:
         regression = "C" in group.settings[0]  # LogisticPath goes other ways on sparse tables
