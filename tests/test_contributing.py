@@ -238,7 +238,7 @@ def test_the_suite_holds_over_what_was_added(clone, tmp_path):
 
     clone = shutil.copytree(clone, tmp_path / "whole")
     shutil.copy(_native.__file__, clone / "src" / "truerisk" / "kernels")
-    left = shutil.ignore_patterns("__pycache__", "golden", Path(__file__).name)
+    left = shutil.ignore_patterns("__pycache__", "golden")
     shutil.copytree(ROOT / "tests", clone / "tests", dirs_exist_ok=True, ignore=left)
     places = [
         str(path.relative_to(clone))
