@@ -117,7 +117,7 @@ def test_figures_of_matplotlib_are_of_scores():
     found = tr.assess(CLASSES, X, Y, methods=["5-fold"], outer=method, loss="auc")
     drawn = {
         "auc of 1 (larger is better)": found.plot_ladder(),
-        "auc of 1 of one split": found.plot_monte_carlo(),
+        "score of one split (auc of 1)": found.plot_monte_carlo(),
     }
     for label, axes in drawn.items():
         assert axes.get_xlabel() == label

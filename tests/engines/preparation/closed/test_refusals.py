@@ -23,7 +23,7 @@ from sklearn.preprocessing import (
 
 from truerisk.core.table.data import Data
 from truerisk.engines.preparation.closed.answering import closed_steps
-from truerisk.engines.preparation.closed.selecting import _said
+from truerisk.engines.preparation.closed.selecting import _own_scores
 from truerisk.engines.preparation.closed.table import Refused
 
 N, TRAIN = 24, np.arange(16)
@@ -130,8 +130,8 @@ def test_a_score_that_warns_is_refused():
         return X[0]
 
     with pytest.raises(Refused):
-        _said(loud, FULL, Y)
-    assert _said(lambda X, y: X[0], FULL, Y).tolist() == FULL[0].tolist()
+        _own_scores(loud, FULL, Y)
+    assert _own_scores(lambda X, y: X[0], FULL, Y).tolist() == FULL[0].tolist()
 
 
 def test_columns_that_come_twice_are_refused():
