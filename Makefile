@@ -138,10 +138,12 @@ calibration: .venv/.package ## do intervals keep their promise? the short form o
 	$(QUIET_BLAS) $(BIN)/python -m benchmarks.calibration --short --store build/calibration.db --executor 2 \
 		--at-least 0.85 $(ARGS)
 
+# What a browser does with a page depends on no package: `make test` shows it.
 .PHONY: test-floor
 test-floor: .venv-floor/.package ## the suite with the oldest supported dependencies
 	@$(FLOOR)/python tests/report/chromium.py
-	$(QUIET_BLAS) $(FLOOR)/python -m pytest $(PARALLEL) $(ARCHITECTURE:%=--ignore=%) --ignore=tests/golden $(ARGS)
+	$(QUIET_BLAS) $(FLOOR)/python -m pytest $(PARALLEL) $(ARCHITECTURE:%=--ignore=%) --ignore=tests/golden \
+	  --ignore-glob='tests/*/test_*in_browser.py' $(ARGS)
 
 .PHONY: test-partners
 test-partners: .venv-partners/.package ## what people bring beside: optuna, scikit-optimize, boosters, imbalanced-learn, skore
