@@ -63,7 +63,7 @@ def test_what_is_not_paired_is_refused(call, files):
     (files / "text.json").write_text("{}", encoding="utf-8")
     (files / "cut.json").write_text('{"schema"', encoding="utf-8")
     for name, message in (
-        ("text.json", "text.json': this JSON is not of truerisk"),
+        ("text.json", "text.json: this JSON is not of truerisk"),
         ("cut.json", "cut.json' is no JSON"),
         ("none.json", "none.json' cannot be read"),
     ):

@@ -43,9 +43,9 @@ def test_report_reads_a_pipe(call, table, quick, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("{", "results.json' is no JSON (line 1)"),
+        ("{", "results.json' is no JSON (line 1): write results with to_json() or --json."),
         ("", "results.json' is empty"),
-        ("{}", "not of truerisk"),
+        ("{}", "results.json: this JSON is not of truerisk"),
         ('{"schema": "truerisk.assessment/9"}', "of version 9"),
     ],
 )

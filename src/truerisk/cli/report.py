@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import click
@@ -30,9 +31,12 @@ def report(file: str, output: str | None) -> None:
     truerisk report results.json
     """  # noqa: D301 - \b is for click
     from truerisk.core.json_values import parse
+    from truerisk.core.present import named
     from truerisk.report.page import draw_any
 
-    page = draw_any(parse(sys.stdin.read() if file == "-" else Path(file)))
+    content = parse(sys.stdin.read() if file == "-" else Path(file))
+    with nullcontext() if file == "-" else named(Path(file).name):
+        page = draw_any(content)
     if output is None:
         output = "-" if file == "-" else str(Path(file).with_suffix(".html"))
     if output == "-":

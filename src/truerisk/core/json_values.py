@@ -21,29 +21,33 @@ LARGEST = 512 * 2**20  # bytes of a file of results
 LARGEST_COUNT = 2**53
 LARGEST_INTEGER = 2**63
 LARGEST_NUMBER = 1e150  # beyond it differences and squares overflow
-WANTED = "give the text that to_json() or --json wrote, or a pathlib.Path of its file"
+WANTED = "give the text that to_json() or --json wrote, or a pathlib.Path of its file."
+TO_WRITE = "write results with to_json() or --json."
 _WORDS = {"nan": nan, "inf": inf, "-inf": -inf}
 
 
 def parse(source: str | bytes | Path) -> Any:
     """What a JSON text says, or the file of a Path; NaN, which JSON does not know, is refused."""
-    named = "this"
+    named, remedy = "this", "give the text that to_json() or --json wrote."
     text: str | bytes
     if isinstance(source, Path):
-        named, text = f"'{clean(str(source), 200)}'", _text_of(source)
+        named, remedy = f"'{clean(str(source), 200)}'", TO_WRITE
+        text = _text_of(source)
     elif isinstance(source, str | bytes):
         text = source
     else:
-        raise BadArgument(f"{shown(source)}: {WANTED}.")
+        raise BadArgument(f"{shown(source)}: {WANTED}")
     if not text.strip():
-        raise BadData(f"{named} is empty: write results with to_json() or --json.")
+        raise BadData(f"{named} is empty: {TO_WRITE}")
     try:
         return json.loads(text, parse_constant=_no_constant)
     except RecursionError:
         raise BadData(f"{named} is no file of results: it is nested too deeply.") from None
     except ValueError as error:
         where = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
-        raise BadData(f"{named} is no JSON{where}: {WANTED}.") from None
+        if isinstance(source, str) and source.endswith(".json"):
+            remedy = WANTED  # it looks like the name of a file
+        raise BadData(f"{named} is no JSON{where}: {remedy}") from None
 
 
 def _text_of(file: Path) -> str:

@@ -324,12 +324,12 @@ def signed(value: float, beside: float | None) -> str:
 
 
 @contextmanager
-def named(learner: str) -> Iterator[None]:
-    """Put the learner's name before what truerisk says of an error inside; the kind is kept."""
+def named(name: str) -> Iterator[None]:
+    """Put the name, of a learner or a file, before what an error inside says; its kind is kept."""
     try:
         yield
     except TrueRiskError as error:
-        again = type(error)(f"{clean(learner, 40)}: {error}")
+        again = type(error)(f"{clean(name, 40)}: {error}")
         for note in getattr(error, "__notes__", ()):
             again.add_note(note)
         raise again from error

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import types
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cache, partial, reduce
 from inspect import getattr_static
@@ -121,12 +122,8 @@ class Record(Written):
     def from_json(cls, source: str | bytes | Path) -> Self:
         """The result that `to_json` wrote: its text, or the Path of its file."""
         content = parse(source)
-        try:
+        with present.named(source.name) if isinstance(source, Path) else nullcontext():
             return cls.from_dict(content)
-        except BadData as error:
-            if isinstance(source, Path):
-                raise BadData(f"'{present.clean(str(source), 200)}': {error}") from None
-            raise
 
 
 def read_record(cls: type[T], found: JsonValue) -> T:
