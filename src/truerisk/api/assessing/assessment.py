@@ -13,13 +13,13 @@ from truerisk.api.assessing.conclusion import conclude, fragile
 from truerisk.api.assessing.families import by_text, ranked
 from truerisk.api.assessing.reference_risks import constant_risk
 from truerisk.api.assessing.schedule import Schedule
-from truerisk.api.assessing.tested_learners import Kept, TestedLearners
+from truerisk.api.assessing.tested_learners import Kept, TestedLearners, refuse_unassessed
 from truerisk.api.assessing.tuned_learner import TunedLearner
 from truerisk.api.auditing.finding import Finding
 from truerisk.core import present
-from truerisk.core.errors import Refusal, UnknownName
+from truerisk.core.errors import Refusal
 from truerisk.core.present import signed
-from truerisk.core.registry import closest, displays
+from truerisk.core.registry import displays
 from truerisk.core.results import frame_of
 from truerisk.core.statistics.error_posterior import ErrorPosterior
 from truerisk.core.statistics.roc import RocCurve
@@ -264,10 +264,10 @@ class Assessment(TestedLearners):
         return curve
 
     def _learner(self, name: str | None) -> TunedLearner:
-        known = self.learners
-        if name is not None and name not in known:
-            raise UnknownName(f"no learner {name!r}{closest(name, known) or '.'}")
-        return known[self.best if name is None else name]
+        if name is None:
+            return self.best_learner
+        refuse_unassessed(name, self.learners)
+        return self.learners[name]
 
 
 def assessment_of(

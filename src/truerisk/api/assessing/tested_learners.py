@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -32,7 +32,7 @@ from truerisk.methods.parts.procedure import Procedure
 from truerisk.run.problem import Problem
 from truerisk.validation.validation import Validation
 
-__all__ = ["Beside", "Kept", "TestedLearners"]
+__all__ = ["Beside", "Kept", "TestedLearners", "refuse_unassessed"]
 
 MOST_NAMES = 10_000  # of columns; the fingerprint covers them all
 
@@ -361,12 +361,7 @@ class TestedLearners(Record):
         if loss is not None and score is not None:
             raise UnknownName("loss= and score= name the same thing: give one of them.")
         for name in (a, b):
-            if name not in self.learners:
-                known = ", ".join(self.learners)
-                raise UnknownName(
-                    f"there is no learner {name!r}{closest(name, self.learners) or '.'} "
-                    f"Assessed: {known}."
-                )
+            refuse_unassessed(name, self.learners)
         if a == b:
             raise UnknownName(f"{a!r} is compared with itself: name two learners.")
         first, second = (of_score(self.risks[name], score or loss) for name in (a, b))
@@ -386,3 +381,13 @@ class TestedLearners(Record):
             return None
         rows = risk.loss_rows
         return paired_difference(constant.losses[rows], risk.losses, rows, self.problem.data)
+
+
+def refuse_unassessed(name: str, learners: Iterable[str]) -> None:
+    """Refuse a name that none of the assessed learners has."""
+    assessed = list(learners)
+    if name not in assessed:
+        raise UnknownName(
+            f"there is no learner {name!r}{closest(name, assessed) or '.'} "
+            f"Assessed: {', '.join(assessed)}."
+        )
