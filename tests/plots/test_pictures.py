@@ -13,7 +13,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from tests.support.rms_data import drawn
 
 import truerisk as tr
-from truerisk.core.errors import BadData, Refusal, UnknownName
+from truerisk.core.errors import BadArgument, BadData, Refusal, UnknownName
 from truerisk.core.interval import Interval
 from truerisk.core.present import five_numbers
 from truerisk.core.statistics.calibration import Calibration
@@ -62,6 +62,12 @@ def test_the_ladder_is_at_the_risks(found):
     assert [t.get_text() for t in ax.get_yticklabels()] == [*order, "whole search"]
 
 
+def test_what_are_no_axes_is_refused(found):
+    """In a sentence, before anything is drawn."""
+    with pytest.raises(BadArgument, match="ax=3: give axes of matplotlib"):
+        found.plot_ladder(ax=3)
+
+
 def test_every_plot_returns_its_axes(found, folded, tmp_path):
     """Each `plot_*()` draws on given axes, and its figure can be saved as SVG and PNG."""
     names = [name for name in dir(found) if name.startswith("plot_")]
@@ -83,7 +89,7 @@ def test_what_is_not_there_is_refused_with_the_reason():
         line.plot_stability()
     with pytest.raises(Refusal, match=r"assess with learning_curve=\['bayes'\]"):
         line.plot_learning_curve()
-    with pytest.raises(UnknownName, match="no learner 'bays'; did you mean 'bayes'"):
+    with pytest.raises(UnknownName, match=r"did you mean 'bayes'\? Assessed: bayes\."):
         line.plot_roc(learner="bays")
     from sklearn.linear_model import LinearRegression
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from truerisk.core.errors import MissingExtra
+from truerisk.core.arguments import shown
+from truerisk.core.errors import BadArgument, MissingExtra
 
 __all__ = ["SQUARE", "WIDE", "axes_of", "pyplot"]
 
@@ -14,6 +15,8 @@ SQUARE = (4.8, 4.8)
 
 def axes_of(ax: Any, size: tuple[float, float] = WIDE) -> Any:
     """The given axes, or those of a new figure of this size."""
+    if ax is not None and not hasattr(ax, "get_figure"):
+        raise BadArgument(f"ax={shown(ax)}: give axes of matplotlib, or leave it out.")
     return pyplot().subplots(figsize=size, layout="constrained")[1] if ax is None else ax
 
 
