@@ -366,6 +366,12 @@ def test_the_last_bit_of_a_number_does_not_matter():
     assert len(set(row_marks(large, None, None).tolist())) == 50
 
 
+def test_long_whole_numbers_are_told_apart():
+    """Case numbers and times in nanoseconds have no last bits that a processor would decide."""
+    for ids in (np.arange(50) + 10**15, 1_700_000_000_123_456 + 7.0 * np.arange(50)):
+        assert len(set(row_marks(ids[:, None], None, np.zeros(50)).tolist())) == 50
+
+
 def test_targets_of_several_columns():
     """Regression with several targets has marks, too."""
     assert len(set(row_marks(np.ones((50, 1)), None, X[:, :2]).tolist())) == len(

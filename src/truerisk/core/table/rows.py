@@ -18,10 +18,10 @@ says what stands in the column, and not where the column stands: it is made from
 of h(x_ij + mark of row i), with the marks of the round before. Numbers in y are columns, too; a
 class is known by the marks of its rows.
 
-Numbers are rounded to 33 binary digits (ten decimal ones) first: another processor computes drawn
-or scaled numbers otherwise in their last bits, and marks of all bits would then put the same rows
-in another order. A number that lies between two rounded ones, within its last bits, can still be
-rounded otherwise there: one in a million does.
+Numbers that are not whole are rounded to 33 binary digits (ten decimal ones) first: another
+processor computes drawn or scaled numbers otherwise in their last bits, and marks of all bits would
+then put the same rows in another order. A number that lies between two rounded ones, within its
+last bits, can still be rounded otherwise there: one in a million does.
 """
 
 from __future__ import annotations
@@ -354,11 +354,13 @@ def _blocks(table: Any) -> Iterator[np.ndarray]:
 def _bits(cells: np.ndarray) -> np.ndarray:
     """The bits of a number as a rounded double; of anything else a hash of its text."""
     if cells.dtype.kind in "biuf":
-        bits = cells.astype(np.float64, order="C").view(np.uint64)
+        numbers = cells.astype(np.float64, order="C")
         last, half = np.uint64(1 << UNUSED), np.uint64(1 << (UNUSED - 1))
-        # half of the last used digit is added to round; whole numbers below 2³³ stay as they are
-        rounded: np.ndarray = ((bits + half) & ~(last - np.uint64(1))).view(np.float64)
-        return (rounded + 0.0).view(np.uint64)  # -0.0 and 0.0 are one
+        # half of the last used digit is added to round
+        rounded = ((numbers.view(np.uint64) + half) & ~(last - np.uint64(1))).view(np.float64)
+        whole = (numbers == np.rint(numbers)) & (np.abs(numbers) < 2.0**53)
+        marked: np.ndarray = np.where(whole, numbers, rounded) + 0.0  # -0.0 and 0.0 are one
+        return marked.view(np.uint64)
     known: dict[str, int] = {}
     texts = [repr(cell) for cell in cells.ravel().tolist()]
     for text in texts:
