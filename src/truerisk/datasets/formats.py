@@ -29,6 +29,28 @@ _COMPRESSED = {".gz", ".bz2", ".xz", ".zip"}
 _LIBSVM = {".libsvm", ".svmlight", ".svm"}
 _COLUMNAR = {".parquet": "Parquet", ".arrow": "Arrow", ".feather": "Arrow", ".ipc": "Arrow"}
 
+LABEL = "label"
+"""What the target of a LIBSVM file is called; its columns are x1, x2, ... by their numbers."""
+QUERY = "qid"
+"""What the number of a row's query is called there; it stands aside."""
+
+# possessive, and each line is passed in one way only: else blank lines cost time without bound
+_START = re.compile(r"(?:[^\S\n]*(?:%[^\n]*)?\n)*+\s*@relation\b", re.IGNORECASE)
+_ATTRIBUTE = re.compile(
+    r"""@attribute\s+("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^\s{]+)\s*(\{.*\}|\S+).*""",
+    re.IGNORECASE | re.DOTALL,
+)
+_CELL = re.compile(
+    r"""\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^,"'\s][^,]*?|)\s*(,|$)""", re.DOTALL
+)
+_PAIR = re.compile(
+    r"""\s*(\d+)\s+("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^,"'\s][^,\s]*)\s*(,(?=.)|$)""",
+    re.DOTALL,
+)
+_ESCAPED = {"n": "\n", "r": "\r", "t": "\t"}  # all else stands for itself
+_NUMERIC = {"numeric", "real", "integer"}
+_WORDS = {"string", "date"}
+
 
 def read_columns(
     path: str | os.PathLike[str],
@@ -94,22 +116,7 @@ def _extension(path: str | os.PathLike[str]) -> str:
     return suffixes[-1] if suffixes else ""
 
 
-# possessive, and each line is passed in one way only: else blank lines cost time without bound
-_START = re.compile(r"(?:[^\S\n]*(?:%[^\n]*)?\n)*+\s*@relation\b", re.IGNORECASE)
-_ATTRIBUTE = re.compile(
-    r"""@attribute\s+("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^\s{]+)\s*(\{.*\}|\S+).*""",
-    re.IGNORECASE | re.DOTALL,
-)
-_CELL = re.compile(
-    r"""\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^,"'\s][^,]*?|)\s*(,|$)""", re.DOTALL
-)
-_PAIR = re.compile(
-    r"""\s*(\d+)\s+("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^,"'\s][^,\s]*)\s*(,(?=.)|$)""",
-    re.DOTALL,
-)
-_ESCAPED = {"n": "\n", "r": "\r", "t": "\t"}  # all else stands for itself
-_NUMERIC = {"numeric", "real", "integer"}
-_WORDS = {"string", "date"}
+# ---------------------------------------------------------------- ARFF
 
 
 def looks_like_arff(text: str) -> bool:
@@ -246,15 +253,11 @@ def _refuse_kinds(row: list[str], names: list[str], kinds: list[str], line: int)
             )
 
 
-LABEL = "label"
-"""What the target of such a file is called; its columns are x1, x2, ... by their numbers."""
-
-QUERY = "qid"
-"""What the number of a row's query is called; it stands aside."""
+# ---------------------------------------------------------------- LIBSVM
 
 
 def read_libsvm(text: str, *, max_cells: int) -> Columns:
-    """Columns of such a file, written out with their zeros."""
+    """Columns of a LIBSVM file, written out with their zeros."""
     labels: list[str] = []
     rows: list[dict[int, str]] = []
     queries: list[str | None] = []

@@ -41,6 +41,8 @@ __all__ = ["Keeping", "content_of", "data_content", "keeping", "learner_content"
 COMMIT_EVERY = 1.0  # seconds; fits that end in between share a transaction
 COMMIT_SIZE = 1_000
 COMMIT_PAUSE = 20.0  # times what the last transaction took
+COMPARED = {"builtins", "numpy", "scipy", "sklearn", "truerisk", *sys.stdlib_module_names}
+"""Packages whose versions the store compares."""
 
 
 @contextmanager
@@ -179,8 +181,7 @@ class _Shelf:
         self._keeping.keep(self, fit, content, seconds)
 
 
-COMPARED = {"builtins", "numpy", "scipy", "sklearn", "truerisk", *sys.stdlib_module_names}
-"""Packages whose versions the store compares."""
+# ---------------------------------------------------------------- learners and data as contents
 
 
 def learner_content(family: Family, name: str) -> tuple[Any, list[Any]]:

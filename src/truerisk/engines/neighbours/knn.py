@@ -49,6 +49,13 @@ from truerisk.kernels.walk import MOST_CLASSES
 
 __all__ = ["NearestNeighbours"]
 
+BLOCK = 1 << 22  # list entries held at once
+BEYOND = 16  # ranks looked at beyond the last that matters, for rows as near as that one
+TIED = (
+    "rows with neighbours of both classes at equal distances: {}; of such neighbours the one with "
+    "the lower row number counts as nearer"
+)
+
 
 @dataclass(frozen=True)
 class NearestNeighbours(OnePass):
@@ -208,12 +215,7 @@ def _place_counts(task: Task, shares: np.ndarray, fit_of: np.ndarray) -> None:
     task.counts[0, mine] = np.rint(shares[0, at[mine]] * ks)
 
 
-BLOCK = 1 << 22  # list entries held at once
-BEYOND = 16  # ranks looked at beyond the last that matters, for rows as near as that one
-TIED = (
-    "rows with neighbours of both classes at equal distances: {}; of such neighbours the one with "
-    "the lower row number counts as nearer"
-)
+# ---------------------------------------------------------------- drawn train sets
 
 
 def drawn_refusal(
