@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 
 import pytest
 from tests.test_architecture import PACKAGE, SOURCES, module_of, name_of
@@ -265,3 +266,69 @@ def test_a_name_in_a_sentence_is_free(code):
     """Messages say what a thing is called."""
     tree = ast.parse(code)
     assert not names_that_decide(tree) + attributes_that_decide(tree)
+
+
+# ---------------------------------------------------------------- vocabulary
+
+RIDDLES = set("found told said one given kept held asked known sure wish".split())  # noqa: SIM905
+PUBLIC_RIDDLES = {
+    "api/assessing/tested_learners.py: TestedLearners.given",
+    "api/assessing/tested_learners.py: TestedLearners.kept",
+    "api/risk_over_time.py: said",
+    "validation/validation.py: Validation.given",
+}
+"""Of 0.1.0: users' code reads them."""
+
+
+def riddles(tree: ast.AST) -> Iterator[str]:
+    """Classes, functions and attributes whose whole name is a participle without its noun."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and _is_riddle(node.name):
+            yield node.name
+        if isinstance(node, ast.ClassDef):
+            yield from (f"{node.name}.{name}" for name in _attributes(node) if _is_riddle(name))
+
+
+def _attributes(node: ast.ClassDef) -> set[str]:
+    """The fields of a class, and what its methods set."""
+    fields = {
+        target.id
+        for line in node.body
+        for target in getattr(line, "targets", [getattr(line, "target", line)])
+        if isinstance(target, ast.Name)
+    }
+    inside = [part for part in ast.walk(node) if isinstance(part, ast.Attribute)]
+    return fields | {part.attr for part in inside if isinstance(part.ctx, ast.Store)}
+
+
+def _is_riddle(name: str) -> bool:
+    return name.strip("_").lower() in RIDDLES and not name.endswith("_")
+
+
+def test_names_have_their_nouns():
+    """What a function gives or an attribute holds is a noun: `found` and `told` say nothing."""
+    found = {
+        f"{path.relative_to(PACKAGE)}: {name}"
+        for path in SOURCES
+        for name in riddles(ast.parse(path.read_text("utf-8")))
+    }
+    assert found == PUBLIC_RIDDLES
+
+
+@pytest.mark.parametrize(
+    ("code", "name"),
+    [
+        ("class Kept: ...", "Kept"),
+        ("class A:\n    told: int = 0", "A.told"),
+        ("class A:\n    found = None", "A.found"),
+        ("class A:\n    def one(self): ...", "one"),
+        ("class A:\n    def __init__(self):\n        self._known = {}", "A._known"),
+        ("def _said(): ...", "_said"),
+        ("def f():\n    def asked(): ...", "asked"),
+        ("if 1:\n    def f(): ...\ndef g(): found = 1", None),
+        ("class A:\n    found_rows: int\n    one_model = 1", None),
+    ],
+)
+def test_a_riddle_is_seen(code, name):
+    """In every place where a name is given; a local variable is none, nor a name with its noun."""
+    assert list(riddles(ast.parse(code))) == ([] if name is None else [name])

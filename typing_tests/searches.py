@@ -8,7 +8,7 @@ from sklearn.tree import DecisionTreeClassifier
 import truerisk as tr
 from truerisk.api.auditing.finding import Finding
 from truerisk.api.auditing.outcome import Stated
-from truerisk.api.searching.stored_search import Fits
+from truerisk.core.contracts import Fits
 from truerisk.run.outer_splits import OuterFold, Stability
 
 X, y = np.zeros((4, 2)), np.array([0, 1, 0, 1])

@@ -61,11 +61,11 @@ def test_it_stops_where_scikit_learn_stops(n_classes, tol):
         found = followed(X, codes, costs, tol, weights=weights)
         for place, cost in enumerate(costs):
             model = LogisticRegression(C=cost, tol=tol).fit(X, codes, sample_weight=weights)
-            if found.sure[place]:
+            if found.settled[place]:
                 assert found.iterations[place] == model.n_iter_[0]
                 assert np.abs(found.coefficients[place, 0] - model.coef_).max() < 1e-9
                 assert np.abs(found.intercepts[place, 0] - model.intercept_).max() < 1e-9
-        assert found.sure.sum() >= (2 if tol >= 1e-4 else 1)
+        assert found.settled.sum() >= (2 if tol >= 1e-4 else 1)
 
 
 def test_columns_of_zeros_and_many_rows_stop_where_scikit_learn_stops():
@@ -82,7 +82,7 @@ def test_columns_of_zeros_and_many_rows_stop_where_scikit_learn_stops():
     full = followed(np.where(X == 0, 1e-290, X), codes, [0.01, 1.0])  # no cell is 0
     for place, cost in enumerate((0.01, 1.0)):
         model = LogisticRegression(C=cost).fit(X, codes)
-        assert found.sure[place]
+        assert found.settled[place]
         assert found.iterations[place] == full.iterations[place] == model.n_iter_[0]
         assert np.abs(found.coefficients[place, 0] - model.coef_).max() < 1e-10
         assert np.abs(found.coefficients[place] - full.coefficients[place]).max() < 1e-10
@@ -100,16 +100,18 @@ def test_the_two_ways_part_where_rounding_decides():
     """On columns of one size they end together; far from 0 they do not, or it is not sure."""
     X, codes = problem(2)
     near = followed(X, codes)
-    assert near.sure[0]
+    assert near.settled[0]
     assert np.abs(near.coefficients[0, 0] - near.coefficients[0, 1]).max() < 1e-11
     far = followed(X + 1e5, codes, 10.0)
-    assert not far.sure[0] or np.abs(far.coefficients[0, 0] - far.coefficients[0, 1]).max() > 1e-11
+    assert (
+        not far.settled[0] or np.abs(far.coefficients[0, 0] - far.coefficients[0, 1]).max() > 1e-11
+    )
 
 
 def test_what_is_cut_off_is_not_sure():
     """The learner warns then, and must be heard."""
     X, codes = problem(2)
-    assert not followed(X, codes, most=3).sure[0]
+    assert not followed(X, codes, most=3).settled[0]
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         LogisticRegression(max_iter=3).fit(X, codes)
@@ -147,7 +149,7 @@ def test_turned_rows_go_the_same_steps(n_classes, tol):
         plain = followed(X, codes, cost, tol)
         found, coefficients = followed_turned(X, codes, cost, tol)
         assert (found.iterations == plain.iterations).all()
-        assert (found.sure == plain.sure).all()
+        assert (found.settled == plain.settled).all()
         assert np.allclose(coefficients[:, 0], plain.coefficients[:, 0], rtol=1e-9, atol=1e-11)
         assert np.allclose(found.intercepts[:, 0], plain.intercepts[:, 0], rtol=1e-9, atol=1e-11)
         assert (found.coefficients[:, 0, :, -1] == 0).all()  # nothing lies across, but for rounding

@@ -309,7 +309,7 @@ def test_a_store_keeps_the_fits_of_a_race(tmp_path):
     assert again.kept_.added == 0
     assert first.risk_.value == again.risk_.value
     full = searched(store=path, select_by="10-fold")
-    assert full.kept_.found == first.kept_.added
+    assert full.kept_.reused == first.kept_.added
 
 
 # ---------------------------------------------------------------- what is refused

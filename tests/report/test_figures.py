@@ -47,7 +47,7 @@ def test_a_far_baseline_is_named_and_not_drawn(content):
     far = draw_ladder(tr.Assessment.from_dict({**content, "baseline": 9.0}))
     near = draw_ladder(tr.Assessment.from_dict({**content, "baseline": 0.3}))
     assert 'class="baseline"' not in said(far)
-    assert "beyond the axis" in far.keys[-1].said
+    assert "beyond the axis" in far.keys[-1].text
     assert 'class="baseline"' in said(near)
 
 

@@ -65,7 +65,7 @@ def test_a_score_is_drawn_as_a_score() -> None:
     )
     figure = drawn(json.loads(found.to_json()), "line")
     risk = found.risks["line"]
-    assert figure.keys[-1].said == f"honest score: {number(1 - risk.value)}"
+    assert figure.keys[-1].text == f"honest score: {number(1 - risk.value)}"
     course = tr.risk_over_time(risk, time)
     assert [row[2] for row in figure.table.rows] == [number(1 - v) for v in course.values]
     low, high = 1 - course.high[0], 1 - course.low[0]

@@ -16,7 +16,7 @@ from tests.support.cut_off import interrupted_at, killed_at, n_results
 
 import truerisk as tr
 from truerisk.api.assess import Interrupted
-from truerisk.api.assessing.assessment import Kept
+from truerisk.core.contracts import Fits
 from truerisk.core.errors import (
     BadStore,
     FitFailed,
@@ -44,12 +44,12 @@ def test_a_store_changes_no_number(tmp_path, plain):
     path = tmp_path / "runs.db"
     first = assessed(path)
     assert told(first) == plain
-    assert first.kept == Kept(0, sum(one.n_fits for one in first.learners.values()))
+    assert first.kept == Fits(0, sum(one.n_fits for one in first.learners.values()))
     Napping.fits = 0
     again = assessed(path)
     assert Napping.fits == 0
     assert told(again) == plain
-    assert again.kept == Kept(first.kept.added, 0)
+    assert again.kept == Fits(first.kept.added, 0)
     assert assessed().kept is None
 
 
@@ -62,7 +62,7 @@ def test_an_interrupted_assessment_goes_on(tmp_path, plain):
     assert n_results(path)
     found = assessed(path)
     assert told(found) == plain
-    assert found.kept.found == 30
+    assert found.kept.reused == 30
 
 
 def test_an_error_keeps_what_was_found(tmp_path, monkeypatch, plain):
@@ -99,8 +99,8 @@ def test_a_killed_assessment_goes_on(tmp_path, plain, executor):
     assert 8 <= kept < every  # killed before the end, however slow the look at the store was
     found = assessed(path, executor=executor)
     assert told(found) == plain
-    assert found.kept.found >= kept  # a forest that answers two settings is one entry
-    assert found.kept.found + found.kept.added == every
+    assert found.kept.reused >= kept  # a forest that answers two settings is one entry
+    assert found.kept.reused + found.kept.added == every
 
 
 def test_a_kill_loses_a_second_at_the_most(tmp_path, monkeypatch):
@@ -132,7 +132,7 @@ def test_other_data_are_added(tmp_path, plain):
     path = tmp_path / "runs.db"
     assessed(path)
     other = X + 0.5
-    assert assessed(path, X=other).kept.found == 0
+    assert assessed(path, X=other).kept.reused == 0
     assert told(assessed(path, X=other)) == told(assessed(X=other))
     assert told(assessed(path)) == plain
 
@@ -158,8 +158,8 @@ def test_what_fits_depend_on_is_their_key(tmp_path, change, found):
     learners = {"napping": (Napping(), {"var_smoothing": [0.1, 0.5, 1.0]})}
     assessed(path, learners)
     again = assessed(path, **{"learners": learners, **change})
-    assert again.kept.found >= found
-    assert bool(again.kept.found) == bool(found)
+    assert again.kept.reused >= found
+    assert bool(again.kept.reused) == bool(found)
     assert told(again) == told(assessed(**{"learners": learners, **change}))
 
 
@@ -169,7 +169,7 @@ def test_a_seed_is_part_of_the_key_where_the_plan_has_none(tmp_path):
     options = {"X": X[:10], "y": Y[:10], "methods": ["loo"], "outer": "loo"}
     assessed(path, forest, **options)
     again = assessed(path, forest, **options, random_state=5)
-    assert again.kept.found == 0
+    assert again.kept.reused == 0
     assert told(again) == told(assessed(None, forest, **options, random_state=5))
 
 
@@ -189,7 +189,7 @@ def test_the_form_of_y_is_part_of_the_key_where_fits_see_it(tmp_path):
     ):
         for y in (numbers, given):
             again = assessed(tmp_path / f"{place}.db", {"it": learner}, y=y, **options)
-        assert bool(again.kept.found) == known
+        assert bool(again.kept.reused) == known
         assert told(again) == told(assessed(None, {"it": learner}, y=given, **options))
 
 
@@ -202,7 +202,7 @@ def test_a_longer_grid_finds_the_shorter_one(tmp_path):
     path = tmp_path / "runs.db"
     short, long = ({"napping": (Napping(), {"var_smoothing": v})} for v in ([0.1], [0.01, 0.1]))
     assessed(path, short, outer="2-fold")
-    assert assessed(path, long, outer="2-fold").kept.found > 0
+    assert assessed(path, long, outer="2-fold").kept.reused > 0
 
 
 # ---------------------------------------------------------------- what is refused

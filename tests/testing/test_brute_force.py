@@ -33,7 +33,7 @@ def test_a_plan_is_read_by_hand():
     read = decoded(builder.build())
     assert read.train == [[0, 2, 4], [0, 0, 4]]
     assert read.labels == [{4: 1}, {}]
-    assert read.asked == [(0, [1, 3]), (1, [0, 1, 2, 3, 4]), (0, [0, 1, 4])]
+    assert read.questions == [(0, [1, 3]), (1, [0, 1, 2, 3, 4]), (0, [0, 1, 4])]
 
 
 def test_leave_one_out_of_the_golden_set():

@@ -24,7 +24,7 @@ def test_a_permuted_plan_asks_the_same_about_the_moved_rows(drawer):
     order = np.array(drawer.draw(st.permutations(range(data.n_rows))))
     old, new = decoded(plan), decoded(permuted_plan(plan, order))
     assert [sorted(order[seen]) for seen in new.train] == old.train
-    assert [(fit, sorted(order[rows])) for fit, rows in new.asked] == old.asked
+    assert [(fit, sorted(order[rows])) for fit, rows in new.questions] == old.questions
     assert [{order[r]: c for r, c in labels.items()} for labels in new.labels] == old.labels
     moved = permuted_data(data, order)
     assert np.array_equal(moved.X, data.X[order])

@@ -169,7 +169,7 @@ class AnswersAll(Double):
     breaks = "what_is_not_asked_is_left_out"
 
     def instead(self, family, data, plan, run):
-        return family, data, plan, replace(run, asked=None)
+        return family, data, plan, replace(run, needed=None)
 
 
 class Rerun(Double):

@@ -44,7 +44,10 @@ def test_whole_weights_are_repeated_rows():
     """Knots and all four errors are about those of the rows so often."""
     times = np.random.default_rng(1).integers(1, 4, len(Y))
     where = np.repeat(np.arange(len(Y)), times)
-    weighted, often = Outcomes.of(Y, ROWS.given, times), Outcomes.of(Y[where], ROWS.given[where])
+    weighted, often = (
+        Outcomes.of(Y, ROWS.predictions, times),
+        Outcomes.of(Y[where], ROWS.predictions[where]),
+    )
     one, other = CalibrationFit.of(weighted), CalibrationFit.of(often)
     assert one.knots == pytest.approx(other.knots, abs=0.1)
     assert one.errors(weighted) == pytest.approx(other.errors(often), abs=0.01)

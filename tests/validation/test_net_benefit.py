@@ -44,10 +44,12 @@ def test_the_band_is_wald_with_groups_whole():
     """The error of a mean; rows three times in groups of the three have the error of the rows."""
     thrice = np.repeat(np.arange(len(Y)), 3)
     one = np.ones(len(thrice))
-    rows = Outcomes(Y[thrice].astype(float), ROWS.given[thrice], one, thrice, np.arange(len(one)))
+    rows = Outcomes(
+        Y[thrice].astype(float), ROWS.predictions[thrice], one, thrice, np.arange(len(one))
+    )
     one, three = net_benefits(ROWS, T)[1], net_benefits(rows, T)[1]
     assert three == pytest.approx(one)
-    gains = np.where(ROWS.given >= 0.5, np.where(Y == 1, 1.0, -1.0), 0.0)
+    gains = np.where(ROWS.predictions >= 0.5, np.where(Y == 1, 1.0, -1.0), 0.0)
     assert one[4] == pytest.approx(gains.std(ddof=1) / np.sqrt(len(Y)))
 
 

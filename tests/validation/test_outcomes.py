@@ -26,7 +26,7 @@ def test_a_row_answered_several_times_weighs_as_much_as_others():
     assert round(found.n, 12) == found.n_rows == 2
     np.testing.assert_allclose(1.5 * found.weights, [0.5, 2 / 3, 0.5, 2 / 3, 2 / 3])
     assert found.members.tolist() == [0, 1, 0, 1, 1]
-    assert found.given.tolist() == [0.01, 0.99, 0.2, 0.99, 0.9]
+    assert found.predictions.tolist() == [0.01, 0.99, 0.2, 0.99, 0.9]
     assert HELD.n_repetitions == 3
 
 

@@ -62,7 +62,7 @@ def test_numbers_have_subgroups_and_stability(amounts):
     assert found.stability.predictions.n_models == 4
     moved = amounts.stability.predictions
     assert moved.event is None
-    assert moved.given == pytest.approx(LinearRegression().fit(X, AMOUNT).predict(X))
+    assert moved.predictions == pytest.approx(LinearRegression().fit(X, AMOUNT).predict(X))
     first = LinearRegression().fit(X[SAMPLES[0]], AMOUNT[SAMPLES[0]]).predict(X)
     assert moved.others[0] == pytest.approx(first)
 

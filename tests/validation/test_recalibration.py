@@ -36,7 +36,7 @@ def test_probabilities_twice_as_extreme_have_half_the_slope():
 def test_the_unit_of_the_weights_is_nothing():
     """A hundredth of every weight changes no measure."""
     weights = np.random.default_rng(2).integers(1, 4, len(Y)).astype(float)
-    whole, cents = (Outcomes.of(Y, ROWS.given, unit * weights) for unit in (1, 0.01))
+    whole, cents = (Outcomes.of(Y, ROWS.predictions, unit * weights) for unit in (1, 0.01))
     assert Recalibration.of(cents).measures() == pytest.approx(Recalibration.of(whole).measures())
 
 
@@ -44,7 +44,9 @@ def test_rows_of_one_group_count_as_one():
     """Every row three times, in groups of the three: the errors are those of the rows alone."""
     thrice = np.repeat(np.arange(len(Y)), 3)
     one = np.ones(len(thrice))
-    rows = Outcomes(Y[thrice].astype(float), ROWS.given[thrice], one, thrice, np.arange(len(one)))
+    rows = Outcomes(
+        Y[thrice].astype(float), ROWS.predictions[thrice], one, thrice, np.arange(len(one))
+    )
     grouped = Recalibration.of(rows).std_errors(rows.members)
     assert grouped == pytest.approx(Recalibration.of(ROWS).std_errors(ROWS.members))
 

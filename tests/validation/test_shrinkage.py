@@ -45,15 +45,15 @@ def test_levels_that_differ_by_noise_alone_become_one():
     found = shrinkage(np.array([0.20, 0.22, 0.19]), np.array([0.004, 0.01, 0.02]))
     assert found.spread == 0
     assert found.values == pytest.approx([0.20375] * 3)
-    assert found.kept.tolist() == [0, 0, 0]
+    assert found.own_shares.tolist() == [0, 0, 0]
 
 
 def test_the_same_noise_keeps_the_order():
     """Equal variances: all levels keep the same share of their distance from the mean."""
     y = np.array([0.1, 0.5, 0.9, 0.3])
     found = shrinkage(y, np.full(4, 0.01))
-    assert found.values - found.mean == pytest.approx(found.kept[0] * (y - y.mean()))
-    assert 0 < found.kept[0] < 1
+    assert found.values - found.mean == pytest.approx(found.own_shares[0] * (y - y.mean()))
+    assert 0 < found.own_shares[0] < 1
 
 
 @pytest.mark.parametrize(("y", "noise"), [([0.1, 0.2], [1, 1]), ([0.1, 0.2, 0.3], [1, 1, 0])])

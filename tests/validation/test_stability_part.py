@@ -32,7 +32,7 @@ def test_features_are_those_of_plain_fits():
     """Each outer split's winner, fitted on the rows outside its fold."""
     search = tr.HonestSearchCV(SPARSE, GRID, select_by="5-fold").fit(X, Y)
     found = stability(search).features
-    plan = search.risk_.answered.told[0].plan
+    plan = search.risk_.answered.answers[0].plan
     for q, split in enumerate(search.outer_):
         rows = plan.train_rows(int(plan.fit[q]))[0]
         fitted = LinearSVC(penalty="l1", dual=False, **split.params).fit(X[rows], Y[rows])
@@ -50,7 +50,7 @@ def test_a_fitted_search_and_a_new_one_move_alike(model):
     )
     before, after = stability(new).predictions, stability(old.fit(X, Y)).predictions
     assert len({split.best_index for split in old.outer_}) > 1  # the winners differ
-    assert np.array_equal(before.given, after.given)
+    assert np.array_equal(before.predictions, after.predictions)
     assert np.array_equal(before.others, after.others)
 
 
@@ -59,7 +59,7 @@ def test_the_predictions_are_the_answers_about_held_out_rows():
     found = tr.validate(LogisticRegression(), X, Y, replicates=0)
     predictions = found.stability.predictions
     order = np.argsort(found.held_out.rows)
-    assert np.array_equal(predictions.given, found.held_out.answers[order, 1])
+    assert np.array_equal(predictions.predictions, found.held_out.answers[order, 1])
     assert predictions.n_models == 4
     assert predictions.event == "1"
     assert predictions.of_new_rows == pytest.approx(np.sqrt(3) * predictions.mape)
@@ -70,7 +70,7 @@ def test_bootstrap_models_are_asked_about_all_rows():
     samples = np.array([RNG.integers(0, N, N) for _ in range(4)])
     found = tr.validate(LogisticRegression(), X, Y, samples=samples).stability.predictions
     own = LogisticRegression().fit(X, Y).predict_proba(X)[:, 1]
-    assert found.given == pytest.approx(own, abs=1e-3)
+    assert found.predictions == pytest.approx(own, abs=1e-3)
     for drawn, said in zip(samples, found.others, strict=True):
         fitted = LogisticRegression().fit(X[drawn], Y[drawn])
         assert said == pytest.approx(fitted.predict_proba(X)[:, 1], abs=1e-3)

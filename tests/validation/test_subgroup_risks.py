@@ -132,10 +132,10 @@ def test_shrunken_values_lie_between_level_and_mean():
     given = [one for one in risks.levels if one.value is not None]
     assert set(risks.spreads) == {"site"}
     for one in given:
-        assert 0 <= one.kept < 1
+        assert 0 <= one.own_share < 1
     spread = np.ptp([one.shrunken for one in given])
     assert spread < np.ptp([one.value for one in given])
-    assert given[0].kept >= given[2].kept
+    assert given[0].own_share >= given[2].own_share
     two = told(columns={"half": np.arange(N) % 2})[0]["zero-one"]
     assert [one.shrunken for one in two.levels] == [None, None]
 

@@ -10,7 +10,6 @@ from typing import Any
 from truerisk.api.assessing.assessment import Assessment, assessment_of
 from truerisk.api.assessing.families import problems_of, read_learners, task_of
 from truerisk.api.assessing.schedule import PlannedCurve, Schedule, planned_curves
-from truerisk.api.assessing.tested_learners import Kept
 from truerisk.api.assessing.tuned_learner import TunedLearner, honest_learner, with_curve
 from truerisk.api.searching.stored_search import StoredSearch, check_store, open_store
 from truerisk.core.arguments import as_typed, check_flag, shown
@@ -201,9 +200,9 @@ def _assess_each(
             *(name for name in problems if name not in done),
             *(f"learning curve of {n}" for n in curves if n in done and not done[n].has_curve),
         )
-    fits = stored.fits
-    kept = None if fits is None else Kept(fits.found, fits.added)
-    whole = assessment_of(done, problems, schedule, kept, given, missing or ()) if done else None
+    whole = (
+        assessment_of(done, problems, schedule, stored.fits, given, missing or ()) if done else None
+    )
     if missing is not None or whole is None:
         raise Interrupted(whole, missing or ()) from None
     return whole
@@ -217,7 +216,7 @@ def _validated(one: TunedLearner, schedule: Schedule, wishes: Wishes) -> Validat
     if risk.answered is None:
         return f"'{risk.method}' keeps no answers about single rows."
     run = HonestRun(
-        asked=Run(one.problem, schedule.methods[0], schedule.nested),
+        run=Run(one.problem, schedule.methods[0], schedule.nested),
         risk=risk,
         answered=risk.answered,
         winners=one.winners.candidate,

@@ -13,9 +13,10 @@ from truerisk.api.searching.cv_results import chosen_by, own_warning, rate_setti
 from truerisk.api.searching.given_search import fit_given_search
 from truerisk.api.searching.search_problem import Routed, route, router, run_of_search
 from truerisk.api.searching.search_words import check_race, check_words
-from truerisk.api.searching.stored_search import Fits, open_store
+from truerisk.api.searching.stored_search import open_store
 from truerisk.api.searching.time_limit import try_in_time
 from truerisk.api.searching.tuned_model import LossScorer, Missing, TunedModel
+from truerisk.core.contracts import Fits
 from truerisk.core.errors import Refusal
 from truerisk.core.progress import stage
 from truerisk.core.results import RiskCurve, RiskEstimate
@@ -252,7 +253,7 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
             stored.warn_of_another()
             if run.testing is not None:
                 with stage("honest risk"):
-                    known = tried.known(selected)
+                    known = tried.known_answers(selected)
                     run = run.test(known=known, keeper=stored.keeper)
                     self._keep_risk(tried.tested(replace(run, tuned=selected)))
             if stored.fits is not None:

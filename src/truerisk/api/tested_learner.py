@@ -85,7 +85,7 @@ class TestedLearner:
             return Run(self.problem, self.method, cut)
         return Run(self.problem, self.select_by, Nested(cut, self.select_by))
 
-    def asked(self, n_train: int) -> list[tuple[Plan, int]]:
+    def plans(self, n_train: int) -> list[tuple[Plan, int]]:
         """The plans of fits on so many rows, each with the number of settings it is asked for."""
         problem, method = self.problem, self.run(n_train).testing
         assert method is not None
@@ -99,7 +99,7 @@ class TestedLearner:
 
     def try_fit(self, n_train: int) -> None:
         """Fit every setting once on so many rows, the fewest that one of the fits sees."""
-        plan = self.asked(n_train)[-1][0]
+        plan = self.plans(n_train)[-1][0]
         part = plan.only(np.flatnonzero(plan.fit == plan.train_sizes.argmin()))
         with listen(None), warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -181,7 +181,7 @@ def _run_of(asked: Run, search: HonestSearchCV) -> HonestRun | None:
     risk = search.risk_
     if risk.answered is None or risk.value is None:
         return None
-    plan = risk.answered.told[0].plan
+    plan = risk.answered.answers[0].plan
     winners = np.array([split.best_index for split in search.outer_])
     if len(winners) != plan.n_questions:
         return None

@@ -253,7 +253,7 @@ def _run(
         found, code = stopped.partial, INTERRUPTED
         say(f"interrupted: {', '.join(stopped.missing)} not assessed; what was done follows.")
     if found.kept is not None:
-        say(f"note: {store}: {found.kept.found:,} fits found, {found.kept.added:,} added")
+        say(f"note: {store}: {found.kept.reused:,} fits found, {found.kept.added:,} added")
     command = typed(click.get_current_context(), WHERE_AND_HOW)
     found = replace(found, source=source.name, command=command, column_names=source.columns)
     if found.validation is not None:

@@ -90,7 +90,7 @@ def plan(
         raise click.UsageError("say what to plan: --width, --rows, or both.")
     asked = {"width": width, "n": rows, "confidence_level": level, "assurance": assurance}
     if not pilot:
-        found = plan_sample(_given(errors), **asked)  # type: ignore[arg-type]
+        found = plan_sample(_error_curve(errors), **asked)  # type: ignore[arg-type]
         show(found.to_json() if as_json else str(found))
         return 0
     source, planned = read_source(**where), width is not None or rows is not None
@@ -108,7 +108,7 @@ def plan(
     return 0
 
 
-def _given(errors: list[Known]) -> Any:
+def _error_curve(errors: list[Known]) -> Any:
     """One error, or errors by the rows that were trained on."""
     sizes = [size for size, _ in errors]
     if len(errors) > 1 and None in sizes:

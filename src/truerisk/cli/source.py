@@ -60,7 +60,9 @@ class Source:
         return [words[int(c)] if c == c else None for c in cells] if words else cells
 
 
-def _one(ctx: click.Context, option: click.Parameter, given: tuple[str, ...]) -> str | None:
+def _single_target(
+    ctx: click.Context, option: click.Parameter, given: tuple[str, ...]
+) -> str | None:
     """The one target: of other options the last one counts, and that would be another question."""
     if len(given) > 1:
         raise click.UsageError(f"one target is predicted, and these are {', '.join(given)}.")
@@ -70,7 +72,11 @@ def _one(ctx: click.Context, option: click.Parameter, given: tuple[str, ...]) ->
 _OPTIONS = [
     click.argument("file", required=False, type=click.Path()),
     click.option(
-        "--target", metavar="COL", multiple=True, callback=_one, help="The column to predict."
+        "--target",
+        metavar="COL",
+        multiple=True,
+        callback=_single_target,
+        help="The column to predict.",
     ),
     click.option(
         "--groups", metavar="COL", help="The column of rows that belong together; no feature."

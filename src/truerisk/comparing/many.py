@@ -11,7 +11,7 @@ import numpy as np
 from truerisk.comparing.many_comparison import ManyComparison, concluded
 from truerisk.comparing.method_pairs import MethodPair, pairs_of
 from truerisk.comparing.ranks import critical_difference, friedman, ranked
-from truerisk.comparing.scores import Held, Scores, Terms, hold, read_scores
+from truerisk.comparing.scores import RankTable, Scores, Terms, hold, read_scores
 from truerisk.core.comparison import ROPE
 from truerisk.core.errors import UnknownName
 from truerisk.core.registry import closest
@@ -57,7 +57,7 @@ def _refuse_unknown_control(scores: Scores, terms: Terms) -> None:
 
 
 def _notes(
-    held: Held, ranks: np.ndarray, pairs: tuple[MethodPair, ...], terms: Terms
+    held: RankTable, ranks: np.ndarray, pairs: tuple[MethodPair, ...], terms: Terms
 ) -> Iterator[str]:
     n = len(ranks)
     if (ranks == ranks[:, :1]).all():

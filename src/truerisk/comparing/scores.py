@@ -19,7 +19,7 @@ from truerisk.core.comparison import ROPE, check_rope
 from truerisk.core.errors import BadArgument, BadData, Refusal, UnknownName
 from truerisk.core.registry import closest
 
-__all__ = ["MOST_METHODS", "MOST_SETS", "Held", "Scores", "Terms", "hold", "read_scores"]
+__all__ = ["MOST_METHODS", "MOST_SETS", "RankTable", "Scores", "Terms", "hold", "read_scores"]
 
 MOST_SETS, MOST_METHODS = 2_000, 50
 WAYS = (
@@ -265,7 +265,7 @@ NAMED = 5
 
 
 @dataclass(frozen=True, eq=False)
-class Held:
+class RankTable:
     """The table that takes part; `for_ranks` is finite but for methods that rank last."""
 
     scores: Scores
@@ -291,16 +291,16 @@ class Held:
         return None
 
 
-def hold(scores: Scores, terms: Terms) -> Held:
+def hold(scores: Scores, terms: Terms) -> RankTable:
     """Apply the rule for missing cells; what it does is a note."""
     lacking = np.isnan(scores.values)
     oriented = terms.sign * scores.values
     if not lacking.any():
-        return Held(scores, oriented, (), ())
+        return RankTable(scores, oriented, (), ())
     if terms.missing == "last":
         _refuse_strangers(scores)
         notes = (_last(scores, lacking),)
-        return Held(scores, np.where(lacking, np.inf, oriented), (), notes)
+        return RankTable(scores, np.where(lacking, np.inf, oriented), (), notes)
     kept = np.flatnonzero(~lacking.any(1))
     left_out = tuple(scores.data_sets[i] for i in np.flatnonzero(lacking.any(1)))
     if len(kept) < 2:
@@ -311,7 +311,7 @@ def hold(scores: Scores, terms: Terms) -> Held:
             "or use missing='last'."
         )
     whole = scores.taken(kept)
-    return Held(whole, oriented[kept], left_out, (_left_out(scores, lacking, left_out),))
+    return RankTable(whole, oriented[kept], left_out, (_left_out(scores, lacking, left_out),))
 
 
 def _left_out(scores: Scores, lacking: np.ndarray, left_out: tuple[str, ...]) -> str:

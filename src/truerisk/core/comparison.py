@@ -41,7 +41,7 @@ def check_rope(given: Any) -> None:
     check_number("rope", given, 0, WIDEST, "it is half the width of a region, 0 or more")
 
 
-class Asked(Protocol):
+class Equivalence(Protocol):
     """Half the region of practical equivalence, and a level."""
 
     @property
@@ -112,7 +112,7 @@ class Comparison(Record):
             return None
         return {"better": self.better, "equivalent": self.equivalent, "worse": self.worse}
 
-    def by_t(self, error: float, df: float, asked: Asked, interval: str) -> Comparison:
+    def by_t(self, error: float, df: float, asked: Equivalence, interval: str) -> Comparison:
         """Told by Student's t of this error about the difference: test, interval and posterior."""
         from scipy.special import stdtr, stdtrit
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Engine",
+    "Fits",
     "Keeper",
     "Method",
     "Request",
@@ -219,13 +220,21 @@ class Request:
 class Shelf(Protocol):
     """Stored answers of the fits of one plan and one set of candidates, by the fit's number."""
 
-    def found(self, fits: Container[int]) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    def stored(self, fits: Container[int]) -> Iterator[tuple[int, Mapping[str, Any]]]:
         """(fit, content) of each of these fits that is stored, with what `keep` was given."""
         ...
 
     def keep(self, fit: int, content: Mapping[str, Any], seconds: float) -> None:
         """Keep what a fit of so many seconds answered: plain values and arrays."""
         ...
+
+
+@dataclass(frozen=True)
+class Fits:
+    """How many fits a store spared, and how many were added to it."""
+
+    reused: int
+    added: int
 
 
 class Keeper(Protocol):
@@ -260,15 +269,15 @@ class RunOptions:
     """How an engine is to run: on which executor, with which seed for models without one.
 
     An engine that makes fits may leave them with the `keeper`, and find them there again. Where
-    `asked` is given, candidate c is asked in fit f if `asked[c, f]`, and nothing else is answered.
-    `steps` holds the fitted steps of pipelines that begin alike, where there are several of them.
+    `needed` is given, candidate c is asked in fit f if `needed[c, f]`, and nothing else is
+    answered. `steps` holds the fitted steps of pipelines that begin alike, where there are several.
     """
 
     executor: Any = None
     seed: int = 0
     only: np.ndarray | None = field(default=None, repr=False)
     keeper: Keeper | None = field(default=None, repr=False)
-    asked: np.ndarray | None = field(default=None, repr=False)
+    needed: np.ndarray | None = field(default=None, repr=False)
     steps: Any = field(default=None, repr=False)
 
 
@@ -282,7 +291,7 @@ class Engine(ABC):
     ("taken_out"), points around rows ("moves"). It is not asked otherwise. `cuts_columns` says
     whether it serves families that take X as a matrix of rows against rows (`Family.pairwise`),
     `answers_besides` whether one run answers what a request asks besides, `leaves_out` whether it
-    spares the fits of candidates that are not asked in them (`RunOptions.asked`), `compiled`
+    spares the fits of candidates that are not asked in them (`RunOptions.needed`), `compiled`
     whether it answers with the compiled module alone.
     """
 

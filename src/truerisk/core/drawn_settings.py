@@ -88,14 +88,15 @@ class _Drawn:
     """A distribution, or a function of a generator, under the name of its parameter."""
 
     name: str
-    given: Any
+    distribution: Any
 
     def rvs(self, random_state: np.random.RandomState) -> Any:
         try:
-            if hasattr(self.given, "rvs"):
-                return self.given.rvs(random_state=random_state)
-            return self.given(np.random.default_rng(random_state.randint(2**31 - 1)))
+            if hasattr(self.distribution, "rvs"):
+                return self.distribution.rvs(random_state=random_state)
+            return self.distribution(np.random.default_rng(random_state.randint(2**31 - 1)))
         except Exception as error:  # whatever a distribution raises
             raise BadArgument(
-                f"no value of {self.name!r} can be drawn from {shown(self.given)}: {said_by(error)}"
+                f"no value of {self.name!r} can be drawn from {shown(self.distribution)}: "
+                f"{said_by(error)}"
             ) from error

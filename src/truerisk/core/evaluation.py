@@ -82,12 +82,12 @@ class Tested:
 class RisksByColumn(Sequence[Tested]):
     """Risks of many candidates, of which a rule reads two columns and a reader a few lines.
 
-    `one(c)` puts candidate c's together when it is read.
+    `tested_at(c)` puts candidate c's together when it is read.
     """
 
     values: np.ndarray
     ranks: np.ndarray
-    one: Callable[[int], Tested]
+    tested_at: Callable[[int], Tested]
 
     def __len__(self) -> int:
         return len(self.values)
@@ -101,8 +101,8 @@ class RisksByColumn(Sequence[Tested]):
     def __getitem__(self, candidate: int | slice) -> Tested | tuple[Tested, ...]:
         numbers = range(len(self))[candidate]
         if isinstance(numbers, range):
-            return tuple(self.one(c) for c in numbers)
-        return self.one(numbers)
+            return tuple(self.tested_at(c) for c in numbers)
+        return self.tested_at(numbers)
 
 
 def values_of(tested: Sequence[Tested]) -> np.ndarray:
@@ -238,12 +238,12 @@ OF_ROWS: tuple[Response, ...] = ("label", "probability", "score", "value")
 class AnsweredRows:
     """Answers to one plan of every line in it, or of one `candidate`, beside the truth.
 
-    `told` are the answers and those that were asked for besides; `truth` is y, and `classes` are
-    its labels in the order of their codes, None for numbers. `times` are those of all rows, if they
-    had any; `placed` says whether they had places.
+    `answers` are those of the loss and those that were asked for besides; `truth` is y, and
+    `classes` are its labels in the order of their codes, None for numbers. `times` are those of all
+    rows, if they had any; `placed` says whether they had places.
     """
 
-    told: tuple[Answers, ...]
+    answers: tuple[Answers, ...]
     truth: np.ndarray
     classes: np.ndarray | None
     candidate: int = 0
@@ -269,7 +269,7 @@ class AnsweredRows:
 
     def columns(self) -> dict[str, list[Any]]:
         """Row, fold, truth and answers of every test, in the order of the rows."""
-        plan = self.told[0].plan
+        plan = self.answers[0].plan
         rows, _ = plan.positions
         question: np.ndarray = np.repeat(np.arange(plan.n_questions), plan.test_sizes)
         order = np.lexsort((plan.fold[question], plan.repeat[question], rows))
@@ -277,7 +277,7 @@ class AnsweredRows:
         if len(np.unique(plan.repeat)) > 1:
             found["repeat"] = plan.repeat[question]
         found |= dict(_columns("truth", self.truth[rows]))
-        for one in self.told:
+        for one in self.answers:
             found |= self._answers(one)
         order = order[self.unseen[order]]
         return {name: values[order].tolist() for name, values in found.items()}
@@ -285,7 +285,7 @@ class AnsweredRows:
     @property
     def unseen(self) -> np.ndarray:
         """Which answers are of a model that did not see the row: a bootstrap asks others, too."""
-        plan = self.told[0].plan
+        plan = self.answers[0].plan
         seen = [plan.seen(q) & ~plan.without_row[q] for q in range(plan.n_questions)]
         return ~np.concatenate(seen)
 

@@ -191,7 +191,7 @@ class DressedRisks(Sequence[RiskEstimate]):
             return tuple(self[c] for c in range(len(self))[candidate])
         common, answered = self.common, self.common.answered
         if answered is not None:  # those of the winners belong to no candidate
-            own = answered.told[0].n_candidates == len(self)
+            own = answered.answers[0].n_candidates == len(self)
             common = replace(common, answered=answered.line(candidate) if own else None)
         scores = {name: curve[candidate] for name, curve in self.scores.items()}
         common = replace(common, scores=scores)

@@ -195,7 +195,7 @@ def side_by_side(
     sheet = next((cells.sheet for cells, _ in laid if not cells.recut), None)
     if sheet is None:
         return _beside([cells.floats(values) for cells, values in columns])
-    place_of = {j: place for place, j in enumerate(sheet.layout.kept)}
+    place_of = {j: place for place, j in enumerate(sheet.layout.table_columns)}
     where, lying = [], {}
     for cells, values in laid:
         where.append(place_of[cells.column])

@@ -86,7 +86,7 @@ class _Cells:
         return self.cells.n_rows
 
     @property
-    def told(self) -> Tally:
+    def tally(self) -> Tally:
         return self.cells.tally
 
     @cached_property
@@ -100,9 +100,9 @@ class _Cells:
         none = [word in MISSING or (v is not None and math.isnan(v)) for word, v in words]
         if not any(none):
             return
-        n = self.told.n_of(none)
+        n = self.tally.n_of(none)
         cells = "has an empty cell" if n == 1 else f"has {n:,} empty cells"
-        first = self.lines[self.told.first_row(none)]
+        first = self.lines[self.tally.first_row(none)]
         raise BadData(
             f"the target {quoted(self.name)} {cells} among {counted(self.n_rows, 'row')}, the "
             f"first on line {first}: fill them in or leave these rows out."
@@ -130,10 +130,10 @@ def _regression(column: _Cells, asked: Task | None) -> Target:
     name, numbers = column.name, column.numbers
     wrong = [v is None or math.isinf(v) for v in numbers]
     if any(wrong):
-        line = column.lines[column.told.first_row(wrong)]
+        line = column.lines[column.tally.first_row(wrong)]
         other = ", or use --target-type classification" if None in numbers else ""
         raise BadData(
-            f"the target {quoted(name)} holds {quoted(column.told.first_word(wrong).strip())} on "
+            f"the target {quoted(name)} holds {quoted(column.tally.first_word(wrong).strip())} on "
             f"line {line}, which is no finite number: mend the cell{other}."
         )
     return _on_numbers(name, column.cells.floats(numbers), column.cells, asked)
@@ -158,7 +158,7 @@ def _classes(column: _Cells, asked: Task | None) -> Target:
     name, numbers = column.name, column.numbers
     labels = _labels(column.bare, numbers)
     counts: Counter[Any] = Counter()  # in the order in which labels first appear
-    for label, n in zip(labels.tolist(), column.told.counts.tolist(), strict=True):
+    for label, n in zip(labels.tolist(), column.tally.counts.tolist(), strict=True):
         counts[label] += n
     if len(counts) == 1:
         raise BadData(
@@ -169,7 +169,7 @@ def _classes(column: _Cells, asked: Task | None) -> Target:
     if 2 * len(single) > len(counts) > 2:
         raise BadData(_too_many(name, len(counts), column.n_rows, numeric=None not in numbers))
     if single:
-        line = column.lines[column.told.first_row((labels == single[0]).tolist())]
+        line = column.lines[column.tally.first_row((labels == single[0]).tolist())]
         more = f" (and {len(single) - 1} more)" if len(single) > 1 else ""
         raise BadData(
             f"the class {quoted(single[0])}{more} of the target {quoted(name)} has a single row, "

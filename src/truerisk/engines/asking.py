@@ -25,7 +25,7 @@ class Asking:
     """What a method asks through; it remembers which engine answered, and who refused and why.
 
     Passes of one computation (inner, outer) get seeds of their own, by their number. What is
-    `known`, the answers of the first passes of another computation, is not asked again there. The
+    known, the answers of the first passes of another computation, is not asked again there. The
     `scores` are further losses to be told of the same fits. `steps` are fitted steps that other
     families share.
     """
@@ -46,8 +46,8 @@ class Asking:
         steps: Any = None,
     ) -> None:
         self.family, self.data, self.loss, self.scores = family, data, loss, tuple(scores)
-        self.asked, self.executor, self.keeper = engine, executor, keeper
-        self.seed, self.passes, self.known, self.steps = seed, passes, tuple(known), steps
+        self.wanted_engine, self.executor, self.keeper = engine, executor, keeper
+        self.seed, self.passes, self.known_answers, self.steps = seed, passes, tuple(known), steps
         self.engine = ""
         self.refusals: dict[str, str] = {}
         self.n_known = 0  # fits that were spared, since their answers are known
@@ -141,7 +141,7 @@ class Asking:
 
     def _known_answers(self, plan: Plan) -> Answers | None:
         """What the next pass asks, if it was answered before by fits of the same seeds."""
-        known = self.known[self.passes] if self.passes < len(self.known) else None
+        known = self.known_answers[self.passes] if self.passes < len(self.known_answers) else None
         return known if known is not None and plan.asks_like(known.plan) else None
 
     def _repeated(self, plan: Plan, known: Answers, asked: np.ndarray | None) -> Answers:
@@ -153,7 +153,7 @@ class Asking:
 
     def choose(self, plan: Plan, request: Request) -> Engine:
         """Which engine answers such a question."""
-        engine, refusals = choose_engine(self.asked, self.family, self.data, plan, request)
+        engine, refusals = choose_engine(self.wanted_engine, self.family, self.data, plan, request)
         self.refusals |= refusals
         self.engine = engine.word
         return engine

@@ -77,6 +77,6 @@ def _candidates_of(fit: int, n_candidates: int, run: RunOptions) -> list[int]:
     """The candidates of a fit."""
     if run.only is not None:
         return [int(run.only[fit])]
-    if run.asked is not None:
-        return [int(candidate) for candidate in np.flatnonzero(run.asked[:, fit])]
+    if run.needed is not None:
+        return [int(candidate) for candidate in np.flatnonzero(run.needed[:, fit])]
     return list(range(n_candidates))

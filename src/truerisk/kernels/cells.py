@@ -88,14 +88,14 @@ class Layout:
     only_aside: bool = False
 
     @property
-    def kept(self) -> list[int]:
+    def table_columns(self) -> list[int]:
         """The columns of the table, in the order of the file."""
         return [] if self.only_aside else [j for j in range(self.n_columns) if j not in self.aside]
 
     @property
     def places(self) -> NDArray[np.int64]:
-        places = np.full(self.n_columns, len(self.kept), dtype=np.int64)
-        places[self.kept] = np.arange(len(self.kept))
+        places = np.full(self.n_columns, len(self.table_columns), dtype=np.int64)
+        places[self.table_columns] = np.arange(len(self.table_columns))
         places[list(self.aside)] = -1 - np.arange(len(self.aside))
         return places
 
@@ -124,7 +124,7 @@ class Sheet:
     aside: NDArray[np.float64]
     lines: NDArray[np.uint32]
     chunks: Sequence[Any]
-    _told: dict[int, tuple[list[str], NDArray[Any], NDArray[Any]]] = field(default_factory=dict)
+    _tallies: dict[int, tuple[list[str], NDArray[Any], NDArray[Any]]] = field(default_factory=dict)
 
     @property
     def n_rows(self) -> int:
@@ -137,9 +137,9 @@ class Sheet:
         Plain are ASCII digits with a sign, a point and an exponent, in any number of ASCII spaces.
         What else Python takes for a number is a word, too, for the caller to judge.
         """
-        if column not in self._told:
-            self._told[column] = native().words_of(self.chunks, column, _SEED)
-        return self._told[column]
+        if column not in self._tallies:
+            self._tallies[column] = native().words_of(self.chunks, column, _SEED)
+        return self._tallies[column]
 
     def span(self, column: int) -> tuple[float, float]:
         """The least and the largest plain number; +inf and -inf where there is none."""
@@ -210,7 +210,10 @@ def read_sheet(
 
 def _read(text: Text, layout: Layout) -> Sheet | None:
     n_rows = sum(n for _, _, n, _ in text.rows)
-    table, aside = np.empty((n_rows, len(layout.kept))), np.empty((len(layout.aside), n_rows))
+    table, aside = (
+        np.empty((n_rows, len(layout.table_columns))),
+        np.empty((len(layout.aside), n_rows)),
+    )
     lines = np.empty(n_rows, dtype=np.uint32)
     as_words = np.isin(np.arange(layout.n_columns), list(layout.as_words)).astype(np.uint8)
     tasks, first, line = [], 0, text.first_line

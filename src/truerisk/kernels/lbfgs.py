@@ -18,7 +18,7 @@ class Stops:
     """Where the solver ends at each penalty, on two ways that only rounding tells apart.
 
     `coefficients` (penalty, way, f, p) and `intercepts` (penalty, way, f): f is 1 for two classes
-    (the second against the first), else the number of classes. `sure` says where both ways
+    (the second against the first), else the number of classes. `settled` says where both ways
     converged after the same number of `iterations` (penalty), and no test was met by a hair. What
     the two ends differ by is what rounding has grown to; `rough` is how far a linear predictor may
     be off where a step was interpolated from values that are nearly equal.
@@ -27,7 +27,7 @@ class Stops:
     coefficients: np.ndarray
     intercepts: np.ndarray
     iterations: np.ndarray
-    sure: np.ndarray
+    settled: np.ndarray
     rough: np.ndarray
 
 

@@ -60,7 +60,7 @@ class RuleRisks:
         """By the log, which tells rules apart whose errors are 1e-400."""
         return np.asarray(np.maximum(self.logs, _LEAST_RANK))
 
-    def one(self, rule: int) -> Tested:
+    def tested_at(self, rule: int) -> Tested:
         """The estimate of one rule."""
         sure = self._certain_errors is not None and bool(self._certain_errors[rule])
         later = None
@@ -85,7 +85,7 @@ def risks_of(blocks: Sequence[RuleRisks], answers: Answers) -> RisksByColumn:
     ranks = values.copy()
     for block in blocks:
         values[block.candidates], ranks[block.candidates] = block.values, block.ranks
-    return RisksByColumn(values, ranks, _Placed(blocks, answers).one)
+    return RisksByColumn(values, ranks, _Placed(blocks, answers).tested_at)
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,12 +95,12 @@ class _Placed:
     blocks: Sequence[RuleRisks]
     answers: Answers
 
-    def one(self, candidate: int) -> Tested:
+    def tested_at(self, candidate: int) -> Tested:
         """The estimate of one candidate."""
         found = Tested(np.nan, rank=np.nan)
         for block in self.blocks:
             for rule in np.flatnonzero(block.candidates == candidate):
-                found = block.one(int(rule))
+                found = block.tested_at(int(rule))
         if not self.answers.failures:
             return found
         return replace(found, notes=found.notes + failure_notes(self.answers, candidate))

@@ -20,7 +20,7 @@ from truerisk.core.table.data import Data
 from truerisk.methods.parts.averages import Average, Averaged, check_average
 from truerisk.resampling.folds import block_folds, blocks_of, rows_within, side_of
 
-__all__ = ["Blocks", "Buffered", "said"]
+__all__ = ["Blocks", "Buffered", "named_numbers"]
 
 
 class InSpace(Averaged):
@@ -53,10 +53,10 @@ def check_length(name: str, given: Any, least: float | None = None) -> None:
         )
 
 
-def said(**given: float | None) -> str:
+def named_numbers(**given: float | None) -> str:
     """What the name of a method says of numbers: nothing of those that are not given.
 
-    >>> said(radius=0.5, size=None, folds=3), said(size=None)
+    >>> named_numbers(radius=0.5, size=None, folds=3), named_numbers(size=None)
     (' (radius 0.5, folds 3)', '')
     """
     named = ", ".join(f"{name} {value:g}" for name, value in given.items() if value is not None)
@@ -111,7 +111,7 @@ class Blocks(InSpace):
 
     @property
     def word(self) -> str:
-        return f"blocks-{self.k}{said(size=self.size)}"
+        return f"blocks-{self.k}{named_numbers(size=self.size)}"
 
     @property
     def bias(self) -> str:
@@ -153,7 +153,7 @@ class Buffered(InSpace):
 
     @property
     def word(self) -> str:
-        return f"buffered{said(folds=self.k, radius=self.radius, size=self.size)}"
+        return f"buffered{named_numbers(folds=self.k, radius=self.radius, size=self.size)}"
 
     @property
     def bias(self) -> str:

@@ -44,7 +44,7 @@ class Design:
     outer: Plan
     family: Family
     codes: np.ndarray
-    asked: np.ndarray  # the code of every row that the outer plan asks about
+    question_codes: np.ndarray  # the code of every row that the outer plan asks about
 
 
 @lru_cache(maxsize=4)
@@ -64,7 +64,7 @@ def design_of(seed: int) -> Design:
         outer=outer,
         family=neighbours(range(1, largest + 1)),
         codes=codes,
-        asked=codes[outer.positions[0]].astype(np.int8),
+        question_codes=codes[outer.positions[0]].astype(np.int8),
     )
 
 
@@ -123,7 +123,7 @@ def _outer_errors(design: Design, X: np.ndarray, chosen: np.ndarray) -> np.ndarr
     only[plan.fit] = place.ravel()[plan.fold]
     data = two_classes(X, design.codes)
     answers = NearestNeighbours().run(family, data, plan, LABELS, RunOptions(only=only))
-    wrong = answers.values[0] != design.asked
+    wrong = answers.values[0] != design.question_codes
     return np.add.reduceat(wrong, plan.test_offsets[:-1], dtype=np.int64) / plan.test_sizes
 
 

@@ -42,4 +42,4 @@ def draw_learning_curve(
     if figure is None:
         raise BadData("no size has a risk to draw.")
     measured, *keys = figure.keys
-    return on_axes(figure.drawing, (replace(measured, said=label or measured.said), *keys), ax)
+    return on_axes(figure.drawing, (replace(measured, text=label or measured.text), *keys), ax)

@@ -99,7 +99,7 @@ def _draw(ax: Any, mark: Mark, style: dict[str, Any]) -> None:
             ax.axhline(y0, **style)
         case "note":
             place = {"transform": ax.get_yaxis_transform(), "va": "center"}
-            ax.text(0.01, y0, mark.said, color=style["color"], fontsize="small", **place)
+            ax.text(0.01, y0, mark.label, color=style["color"], fontsize="small", **place)
         case _:
             ax.plot(mark.xs, mark.ys, **style)
 
@@ -128,11 +128,11 @@ def _add_keys(ax: Any, keys: Iterable[Key], colours: dict[str, str], before: Any
         style = _style(key.look, colours)
         if key.kind in ("band", "box", "cell"):
             alpha = 1.0 if key.kind == "cell" else 0.25
-            ax.add_patch(Rectangle((0, 0), 0, 0, color=style["color"], alpha=alpha, label=key.said))
+            ax.add_patch(Rectangle((0, 0), 0, 0, color=style["color"], alpha=alpha, label=key.text))
         else:
             marker = "" if key.kind == "line" else SHAPES.get(key.kind, "o")
             line = "" if key.kind in ("point", "ring") else style["linestyle"]
-            style |= {"linestyle": line, "marker": marker, "markersize": 5, "label": key.said}
+            style |= {"linestyle": line, "marker": marker, "markersize": 5, "label": key.text}
             ax.add_line(Line2D([], [], **style))
     if before.get_legend() is not None:
         before.get_legend().remove()

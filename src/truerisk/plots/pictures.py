@@ -122,5 +122,5 @@ def _overlaid(figures: Mapping[str, Figure], ax: Any) -> Any:
     """Figures of one kind over each other: each has its line, named here, and all one diagonal."""
     for said, figure in figures.items():
         line, diagonal, *_ = figure.keys
-        ax = on_axes(figure.drawing, (replace(line, said=said), diagonal), ax)
+        ax = on_axes(figure.drawing, (replace(line, text=said), diagonal), ax)
     return ax

@@ -20,12 +20,12 @@ def draw_instability(found: PredictionStability, *, ax: Any = None) -> Any:
     """
     ax = axes_of(ax, SQUARE)
     if found.others is not None:
-        given = np.tile(found.given, found.n_models)
+        given = np.tile(found.predictions, found.n_models)
         ax.plot(given, found.others.ravel(), ".", color="0.6", markersize=2, alpha=0.4, zorder=0)
-    order = np.argsort(found.given, kind="stable")
+    order = np.argsort(found.predictions, kind="stable")
     for quantile in found.ranges:
-        ax.plot(found.given[order], _smoothed(quantile[order]), color="C0", linewidth=1.2)
-    ends = [float(found.given.min()), float(found.given.max())]
+        ax.plot(found.predictions[order], _smoothed(quantile[order]), color="C0", linewidth=1.2)
+    ends = [float(found.predictions.min()), float(found.predictions.max())]
     if found.event is not None:
         ends = [0.0, 1.0]
         ax.set_aspect("equal")

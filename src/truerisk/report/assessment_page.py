@@ -110,13 +110,13 @@ def _headline(document: Assessment) -> list[Headline]:
     best, report, noun = document.best_learner, document.report.own_scale, document.scale.noun
     honest = best.risk.own_scale
     what = [] if document.scale.perfect is None else [clean(document.named_loss, 40)]
-    what.append(_sure(report))
+    what.append(_interval(report))
     if document.choice is not None:
         what.append(f"{noun} of choosing among {len(document.learners)} learners")
     shown = [
         Headline(f"Report this {noun}", number(report.value), "; ".join(what), "report"),
         Headline("Best learner", clean(document.best, 24), setting_text(best.setting)),
-        Headline(f"Its honest {noun}", number(honest.value), _sure(honest)),
+        Headline(f"Its honest {noun}", number(honest.value), _interval(honest)),
     ]
     if best.tuned:
         said = number(own_value(best.selected))
@@ -136,7 +136,7 @@ def _beside(best: TunedLearner) -> str:
     return clean(best.no_selected or "", 100) or "not known"
 
 
-def _sure(estimate: OwnScale | Measured) -> str:
+def _interval(estimate: OwnScale | Measured) -> str:
     interval = estimate.interval
     if interval is None:
         return "no interval"
@@ -296,7 +296,7 @@ def _areas(document: Assessment) -> dict[str, str]:
     """What the page says of the ranks of the best learner: one number for each, the honest one."""
     every = {word: honest_rank(document, word) for word in ("auc", "average-precision")}
     return {
-        word: f"{number(one.value)}, {_sure(one)}"
+        word: f"{number(one.value)}, {_interval(one)}"
         for word, one in every.items()
         if one is not None and one.value is not None
     }

@@ -51,7 +51,7 @@ def draw_claim(audit: Audit) -> Figure | None:
     if len(shown) < 2:
         return None
     rough, scale, noun = audit.is_rough, audit.scale, audit.scale.noun
-    about = "; ".join(_said(name, one, noun) for name, one in shown)
+    about = "; ".join(_label(name, one, noun) for name, one in shown)
     x = Scale.around(_values(shown), LEFT, WIDTH - 14)
     drawing = of_rows(f"The claim and the honest {noun}", about, x, len(shown), ROW, TOP)
     lower = "" if scale.perfect is not None else ", lower is better"
@@ -79,7 +79,7 @@ def _rung(drawing: Drawing, name: str, one: OwnScale, y: float, noun: str) -> No
         drawing.span(one.interval.low, one.interval.high, y, "s0")
     look, shape = LOOKS.get(name, ("s0", "dot"))
     size = 5.6 if name == "honest" else 4
-    drawing.point(one.value, y, look, _said(name, one, noun), shape=shape, size=size)
+    drawing.point(one.value, y, look, _label(name, one, noun), shape=shape, size=size)
 
 
 def _values(shown: list[tuple[str, OwnScale]]) -> list[float]:
@@ -89,7 +89,7 @@ def _values(shown: list[tuple[str, OwnScale]]) -> list[float]:
     return [*(one.value for _, one in shown if one.value is not None), *ends]
 
 
-def _said(name: str, one: OwnScale, noun: str) -> str:
+def _label(name: str, one: OwnScale, noun: str) -> str:
     text = f"{name} {noun} {number(one.value)}"
     return text if one.interval is None else f"{text}, interval {one.interval}"
 

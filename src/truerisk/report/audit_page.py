@@ -66,7 +66,7 @@ def _facts(audit: Audit) -> list[str]:
 def _headline(audit: Audit) -> Iterator[Headline]:
     claimed, rough, value = audit.claimed, audit.is_rough, own_scale(audit.honest).value
     name = "Roughly corrected" if rough else f"Report this {audit.scale.noun}"
-    yield Headline(name, number(value), _sure(audit), "" if rough else "report")
+    yield Headline(name, number(value), _interval(audit), "" if rough else "report")
     yield Headline("The search claims", number(claimed.own_scale.value), clean(claimed.method, 60))
     if audit.choosing is not None:
         alone = number(audit.choosing.own_scale.value)
@@ -78,7 +78,7 @@ def _headline(audit: Audit) -> Iterator[Headline]:
     yield Headline("The claim", *_verdict(audit))
 
 
-def _sure(audit: Audit) -> str:
+def _interval(audit: Audit) -> str:
     interval = own_scale(audit.honest).interval
     if interval is None:
         return "no interval"

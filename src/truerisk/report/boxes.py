@@ -34,14 +34,14 @@ def draw_boxes(document: Assessment, most: int | None = MOST) -> Figure | None:
     every = [v for name in drawn for v in risks[name]]
     noun = scale.noun
     free = min(every) < 0 or scale.perfect is not None
-    title, about = f"{noun.capitalize()}s of single splits", (_said(n, risks[n]) for n in drawn)
+    title, about = f"{noun.capitalize()}s of single splits", (_summary(n, risks[n]) for n in drawn)
     x = Scale.around(every, LEFT, WIDTH - 14, floor_at=None if free else -0.01)
     drawing = of_rows(title, "; ".join(about), x, len(drawn), ROW, TOP)
     drawing.bottom_axis(f"{noun} of one split ({columns_of(document.named_loss, 30)})")
     for i, name in enumerate(drawn):
         five = five_numbers(risks[name])
         drawing.row(i + 0.5, clean(name, 60))
-        drawing.box(five, i + 0.5, 10, "s0", _said(name, risks[name]))
+        drawing.box(five, i + 0.5, 10, "s0", _summary(name, risks[name]))
         for value in sorted({v for v in risks[name] if not five[0] <= v <= five[4]}):
             said = f"{clean(name, 60)}: {number(value)}"
             drawing.point(value, i + 0.5, "hollow s0", said, size=2.5)
@@ -60,7 +60,7 @@ def draw_boxes(document: Assessment, most: int | None = MOST) -> Figure | None:
     )
 
 
-def _said(name: str, values: Sequence[float]) -> str:
+def _summary(name: str, values: Sequence[float]) -> str:
     low, first, middle, third, high = five_numbers(values)
     return (
         f"{clean(name, 60)}: median {number(middle)}, quartiles {number(first)} and "

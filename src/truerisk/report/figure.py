@@ -43,7 +43,7 @@ class Key:
     """An entry of a legend: a small drawing of the mark and its meaning."""
 
     look: str
-    said: str
+    text: str
     kind: str = "point"
 
 

@@ -123,10 +123,10 @@ def _cell(
 def _name_axes(drawing: Drawing, grid: SettingGrid) -> None:
     for i, value in enumerate(grid.rows):
         at = TOP + (i + 0.5) * grid.height + 4
-        drawing.text(LEFT - 7, at, columns_of(_said(value), 10), "tick", anchor="end")
+        drawing.text(LEFT - 7, at, columns_of(_cell_text(value), 10), "tick", anchor="end")
     for j, value in enumerate(grid.columns):
         if j % (1 + len(grid.columns) // 10) == 0:
-            at, said = LEFT + (j + 0.5) * grid.width, columns_of(_said(value), 9)
+            at, said = LEFT + (j + 0.5) * grid.width, columns_of(_cell_text(value), 9)
             drawing.text(at, grid.bottom + 16, said, "tick", anchor="middle")
     drawing.text(4, TOP - 10, grid.down, "label")
     middle = (LEFT + WIDTH) / 2
@@ -137,7 +137,7 @@ def _short(name: str) -> str:
     return clean(name.rpartition("__")[2], 40)
 
 
-def _said(value: object) -> str:
+def _cell_text(value: object) -> str:
     if isinstance(value, int | float) and not isinstance(value, bool):
         return tick_text(value)
     return clean(str(value), 40)
@@ -145,7 +145,10 @@ def _said(value: object) -> str:
 
 def _table(curve: RiskCurve, grid: SettingGrid) -> FigureTable:
     cells = [
-        [_said(row), *(number(curve.own_values[grid.at[i, j]]) for j in range(len(grid.columns)))]
+        [
+            _cell_text(row),
+            *(number(curve.own_values[grid.at[i, j]]) for j in range(len(grid.columns))),
+        ]
         for i, row in enumerate(grid.rows)
     ]
-    return FigureTable.of([grid.down, *map(_said, grid.columns)], cells)
+    return FigureTable.of([grid.down, *map(_cell_text, grid.columns)], cells)

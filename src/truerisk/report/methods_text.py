@@ -49,9 +49,9 @@ class Repeat:
 def described(document: Assessment) -> str:
     """The methods paragraph."""
     scale = document.scale
-    sentences = [_compared(document), _nested(document), _found(document)]
+    sentences = [_compared(document), _nested(document), _risk_sentence(document)]
     if document.choice is not None:
-        sure, what = _sure(document.choice.own_scale), scale.short(document.named_loss)
+        sure, what = _with_interval(document.choice.own_scale), scale.short(document.named_loss)
         sentences.append(
             f"Counting the choice among the learners as well, the estimated {what} was {sure}."
         )
@@ -61,7 +61,7 @@ def described(document: Assessment) -> str:
         sentences.append(f"The {what} of {rule} was {number(document.own_baseline)}.")
     area, name = honest_rank(document, "auc"), document.named_ranks.get("auc")
     if area is not None and area.value is not None and name != document.named_loss:
-        sentences.append(f"The area under the ROC curve was {_sure(area)}.")
+        sentences.append(f"The area under the ROC curve was {_with_interval(area)}.")
     return " ".join([*sentences, *_learned(document), *_cautions(document), _computed(document)])
 
 
@@ -117,7 +117,7 @@ def _nested(document: Assessment) -> str:
     )
 
 
-def _found(document: Assessment) -> str:
+def _risk_sentence(document: Assessment) -> str:
     best = document.best_learner
     which = "best learner" if len(document.learners) > 1 else "learner"
     known, error = best.selected is not None, document.scale.perfect is None
@@ -125,7 +125,7 @@ def _found(document: Assessment) -> str:
     tuned = "minimised score" if error else "score that tuned it"
     selected = f"; the {tuned} was {number(own_value(best.selected))}" if known else ""
     named = f"{clean(document.best, 60)} ({setting_text(best.setting)})"
-    return f"The {which} was {named}, with {what} {_sure(best.risk.own_scale)}{selected}."
+    return f"The {which} was {named}, with {what} {_with_interval(best.risk.own_scale)}{selected}."
 
 
 def honest_rank(document: Assessment, word: str) -> OwnScale | Measured | None:
@@ -234,7 +234,7 @@ def _method(word: str) -> str:
     return f"{shown} cross-validation" if shown.endswith("-fold") else shown
 
 
-def _sure(estimate: OwnScale | Measured) -> str:
+def _with_interval(estimate: OwnScale | Measured) -> str:
     if estimate.interval is None:
         return f"{number(estimate.value)} (no interval)"
     return f"{number(estimate.value)} ({_interval(estimate.interval)})"

@@ -118,15 +118,17 @@ def draw_instability(found: PredictionStability) -> Figure:
     what = "prediction" if found.event is None else "probability"
     drawing.left_axis(f"range of {found.n_models} further models, 95 %", ticks)
     drawing.bottom_axis(f"{what} given", ticks)
-    order = np.argsort(found.given, kind="stable")
+    order = np.argsort(found.predictions, kind="stable")
     shown = [order[i] for i in thinned(len(order))]
     for i in shown:
-        drawing.slope(found.given[i], found.low[i], found.given[i], found.high[i], "whisker s0")
+        drawing.slope(
+            found.predictions[i], found.low[i], found.predictions[i], found.high[i], "whisker s0"
+        )
     drawing.slope(ends[0], ends[0], ends[1], ends[1], "baseline")
     if found.threshold is not None:
         drawing.level(found.threshold, "grid")
     table = [order[i] for i in thinned(len(order), N_SHOWN)]
-    rows = [[number(one[i]) for one in (found.given, found.low, found.high)] for i in table]
+    rows = [[number(one[i]) for one in (found.predictions, found.low, found.high)] for i in table]
     return Figure(
         name="instability",
         title="How far single predictions move",

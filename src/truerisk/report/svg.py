@@ -48,13 +48,13 @@ def _place(value: float) -> str:
 
 @dataclass(frozen=True)
 class Mark:
-    """A shape at values of both scales; `said` is shown where the reader points at it."""
+    """A shape at values of both scales; `label` is shown where the reader points at it."""
 
     kind: str
     xs: Sequence[float]
     ys: Sequence[float]
     look: str
-    said: str = ""
+    label: str = ""
     shape: str = "dot"
     size: float = 4
 
@@ -240,10 +240,10 @@ def _written(mark: Mark, x: Scale, y: Scale) -> Markup:
             end = "Z" if mark.kind == "band" else ""
             return _filled('<path class="{} {}" d="M{}{}"/>', mark.kind, mark.look, path, end)
         case "point":
-            tip = Markup(' data-tip=""') if mark.said else ""
+            tip = Markup(' data-tip=""') if mark.label else ""
             path = _shape(mark.shape, x0, y0, mark.size)
             text = '<path class="point {}"{} d="{}">{}</path>'
-            return _filled(text, mark.look, tip, path, _title(mark.said))
+            return _filled(text, mark.look, tip, path, _title(mark.label))
         case "bar":
             size = abs(x1 - x0), abs(y1 - y0)
             return _rect("bar", mark, min(x0, x1), min(y0, y1), *size)
@@ -255,7 +255,7 @@ def _written(mark: Mark, x: Scale, y: Scale) -> Markup:
             return _stroke(x0, y0, x1, y0, look) + Markup("").join(ends)
         case "note":
             text = '<text class="{}" x="{}" y="{}" text-anchor="start">{}</text>'
-            return _filled(text, mark.look, x0 + 6, y0 + 4, columns_of(mark.said, 48))
+            return _filled(text, mark.look, x0 + 6, y0 + 4, columns_of(mark.label, 48))
     return _stroke(x0, y0, x1, y1, mark.look)
 
 
@@ -275,7 +275,7 @@ def _box(mark: Mark, places: Sequence[float], centre: float) -> Markup:
 
 def _rect(kind: str, mark: Mark, left: float, top: float, width: float, height: float) -> Markup:
     text = '<rect class="{} {}" x="{}" y="{}" width="{}" height="{}">{}</rect>'
-    return _filled(text, kind, mark.look, left, top, width, height, _title(mark.said))
+    return _filled(text, kind, mark.look, left, top, width, height, _title(mark.label))
 
 
 def _stroke(x0: float, y0: float, x1: float, y1: float, look: str) -> Markup:

@@ -61,7 +61,7 @@ def draw_calibration_curve(
     size = (380, -0.01) if found is None else (460, -0.3)
     drawing = _drawing("Calibration curve", f"{words.smoothed}{said}", *size, low, high)
     drawing.left_axis(words.came, ticks)
-    drawing.bottom_axis(words.given, ticks)
+    drawing.bottom_axis(words.predictions, ticks)
     if found is not None:
         _bars(drawing, found, words, (low, high))
     drawing.slope(low, low, high, high, "baseline")
@@ -105,7 +105,7 @@ class Words:
     title: str
     smoothed: str
     came: str
-    given: str
+    predictions: str
     column: str
     right: str
     caption: str
@@ -116,7 +116,7 @@ OF_EVENT = Words(
     title="Whether probabilities mean what they say",
     smoothed="The share of events, smoothed.",
     came="share of events",
-    given="probability given",
+    predictions="probability given",
     column="probability",
     right="probabilities that are right",
     caption=(
@@ -130,7 +130,7 @@ OF_NUMBERS = Words(
     title="Whether answers are right on average",
     smoothed="The mean of y, smoothed.",
     came="mean of y",
-    given="answer",
+    predictions="answer",
     column="answer",
     right="answers that are right",
     caption=(

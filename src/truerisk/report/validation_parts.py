@@ -34,7 +34,7 @@ class PagePart:
     lead: str
     figures: tuple[Figure, ...] = ()
     tables: tuple[tuple[FigureTable, str], ...] = ()
-    said: tuple[str, ...] = ()
+    sentences: tuple[str, ...] = ()
     within: str = ""
 
     def inside(self, name: str) -> PagePart:
@@ -103,7 +103,7 @@ def _review(document: Validation) -> Iterator[PagePart]:
             "subgroups",
             "Whether it does as well in every group of rows.",
             tuple(one for one in forests if one is not None),
-            said=tuple(clean(note, 1000) for note in subgroups.all_notes),
+            sentences=tuple(clean(note, 1000) for note in subgroups.all_notes),
         )
     features = None if stability is None else stability.features
     predictions = None if stability is None else stability.predictions

@@ -39,7 +39,7 @@ class Replicates:
 
     name: str
     rows: Sequence[Mapping[str, Any]]
-    asked: Sequence[Mapping[str, Any]]
+    designs: Sequence[Mapping[str, Any]]
 
 
 def compare_study(
@@ -75,14 +75,14 @@ def _competitors(results: Replicates, of: str | None) -> str:
 
 
 def _names(results: Replicates, part: str) -> list[Any]:
-    return list(dict.fromkeys(cell[part] for cell in results.asked))
+    return list(dict.fromkeys(cell[part] for cell in results.designs))
 
 
 def _taken(
     results: Replicates, competitors: str, where: Mapping[str, Any]
 ) -> list[Mapping[str, Any]]:
     """The cells that were asked for, of one size, and of one learner or method."""
-    taken = list(results.asked)
+    taken = list(results.designs)
     for part in ("size", "learner", "method"):
         names, chosen = _names(results, part), where[part]
         if part == competitors:
@@ -105,7 +105,7 @@ def _taken(
 def _scores(
     results: Replicates, taken: Sequence[Mapping[str, Any]], competitors: str, by: str
 ) -> Scores:
-    found = _found(results, by)
+    found = _replicates_by_cell(results, by)
     problems = list(dict.fromkeys(cell["problem"] for cell in taken))
     methods = list(dict.fromkeys(cell[competitors] for cell in taken))
     cells = {(cell["problem"], cell[competitors]): cell for cell in taken}
@@ -133,7 +133,9 @@ def _key(cell: Mapping[str, Any]) -> tuple[Any, ...]:
     return tuple(cell[part] for part in ("problem", "size", "learner", "method"))
 
 
-def _found(results: Replicates, by: str) -> dict[tuple[Any, ...], dict[int, Mapping[str, Any]]]:
+def _replicates_by_cell(
+    results: Replicates, by: str
+) -> dict[tuple[Any, ...], dict[int, Mapping[str, Any]]]:
     """The replicates that have what the value is made of, by cell."""
     needed = ("value", "truth") if by == "rmse" else (by,)
     found: dict[tuple[Any, ...], dict[int, Mapping[str, Any]]] = {}

@@ -72,13 +72,13 @@ def drive(
         try:
             with _alone() if here else nullcontext(), closing(run.results()) as coming:
                 for _, fates in coming:
-                    disk.found += fates
+                    disk.fates += fates
                     queue.timed(fates)
                     disk.store_when_due(running_in(run))
             disk.store()
         except BaseException:
             for fates in run.rescued():
-                disk.found += fates
+                disk.fates += fates
             with suppress(TrueRiskError):  # the disk is full: the error on its way says so
                 disk.store()
                 store.end()
@@ -106,7 +106,7 @@ class _Disk:
 
     def __init__(self, store: Store, unit: str) -> None:
         self.total = self.ended = 0
-        self.found: list[Fate] = []
+        self.fates: list[Fate] = []
         self._store, self._unit = store, unit
         self._stored_at = time.monotonic()
         self._storing = 0.0  # seconds of the last transaction, most of them waits for the disk
@@ -118,15 +118,15 @@ class _Disk:
         """Suspects at once: this process may be the next to end."""
         since = time.monotonic() - self._stored_at
         pause = max(COMMIT_EVERY, min(COMMIT_PAUSE * self._storing, COMMIT_LATEST))
-        due = self.found and (since > pause or len(self.found) >= COMMIT_SIZE)
-        if due or since > HEARTBEAT or not all(fate.ends for fate in self.found):
+        due = self.fates and (since > pause or len(self.fates) >= COMMIT_SIZE)
+        if due or since > HEARTBEAT or not all(fate.ends for fate in self.fates):
             self.store(running)
 
     def store(self, running: int = 0) -> None:
         started = time.monotonic()
-        self._store.save(self.found, running=running)
-        self.ended += sum(fate.ends for fate in self.found)
-        self.found = []
+        self._store.save(self.fates, running=running)
+        self.ended += sum(fate.ends for fate in self.fates)
+        self.fates = []
         self._stored_at = time.monotonic()
         self._storing = self._stored_at - started
         self.tell()

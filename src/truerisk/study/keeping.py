@@ -120,7 +120,7 @@ class Keeping:
             content["also"] = [[r.response, content_of(r.scorer, "loss")] for r in request.also]
         return _Shelf(self, content, plan.n_fits, len(candidates))
 
-    def found(self, shelf: _Shelf, fits: Container[int]) -> Iterator[tuple[int, dict[str, Any]]]:
+    def stored(self, shelf: _Shelf, fits: Container[int]) -> Iterator[tuple[int, dict[str, Any]]]:
         cell = self._cells.get(shelf.key)
         for fit, _, _, content in () if cell is None else self.store.results(cell):
             if fit in fits:
@@ -174,8 +174,8 @@ class _Shelf:
         self.key = key_of(content)
         self._keeping = keeping
 
-    def found(self, fits: Container[int]) -> Iterator[tuple[int, Mapping[str, Any]]]:
-        return self._keeping.found(self, fits)
+    def stored(self, fits: Container[int]) -> Iterator[tuple[int, Mapping[str, Any]]]:
+        return self._keeping.stored(self, fits)
 
     def keep(self, fit: int, content: Mapping[str, Any], seconds: float) -> None:
         self._keeping.keep(self, fit, content, seconds)

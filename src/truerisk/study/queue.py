@@ -50,17 +50,17 @@ class _Lane:
 
     cell: Cell
     numbers: np.ndarray
-    given: int = 0
+    n_taken: int = 0
     seconds: float = 0.0
     timed: int = 0
 
     @property
     def left(self) -> int:
-        return len(self.numbers) - self.given
+        return len(self.numbers) - self.n_taken
 
     def take(self, size: int) -> Batch:
-        numbers = self.numbers[self.given : self.given + size]
-        self.given += len(numbers)
+        numbers = self.numbers[self.n_taken : self.n_taken + size]
+        self.n_taken += len(numbers)
         return Batch(self.cell.id, self.cell.content, tuple(numbers.tolist()))
 
 

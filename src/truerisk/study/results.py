@@ -71,14 +71,14 @@ def name_of_method(content: Mapping[str, Any]) -> str:
 class StudyResults(Brief):
     """The results of a study; `cells` has one entry per problem, size, learner and method.
 
-    `asked` says the same of what was asked for, found or not: `wanted` replicates, and how two of
+    `designs` say the same of what was asked for, found or not: `wanted` replicates, and how two of
     them correlate as they share rows (`correlation`, 0 of a generator).
     """
 
     name: str
     rows: tuple[Mapping[str, Any], ...]
     cells: tuple[Mapping[str, Any], ...]
-    asked: tuple[Mapping[str, Any], ...] = ()
+    designs: tuple[Mapping[str, Any], ...] = ()
 
     def frame(self) -> Any:
         """One row per replicate (pandas, or polars where only that is installed)."""
@@ -119,7 +119,7 @@ class StudyResults(Brief):
             `truerisk.compare_many`.
         """
         where = {"size": size, "learner": learner, "method": method}
-        found = Replicates(self.name, self.rows, self.asked)
+        found = Replicates(self.name, self.rows, self.designs)
         return compare_study(found, of, by, where, terms)
 
     def to_dict(self) -> dict[str, Any]:
@@ -139,7 +139,7 @@ class StudyResults(Brief):
     def _lacking(self) -> Iterator[str]:
         """Which cells lack replicates, and which replicates an interval."""
         found = {_place(cell): cell for cell in self.cells}
-        for asked in self.asked:
+        for asked in self.designs:
             if "problem" not in asked:
                 continue  # an experiment of the documents
             done = found.get(_place(asked), {}).get("replicates", 0)
@@ -166,10 +166,10 @@ def collect(store: Store) -> StudyResults:
     for row in rows:
         groups.setdefault(_place(row), []).append(row)
     cells = tuple(_summed(group) for group in groups.values())
-    return StudyResults(store.noted("name") or "study", rows, cells, tuple(_asked(store)))
+    return StudyResults(store.noted("name") or "study", rows, cells, tuple(_designs(store)))
 
 
-def _asked(store: Store) -> Iterator[dict[str, Any]]:
+def _designs(store: Store) -> Iterator[dict[str, Any]]:
     """What was asked for, and how replicates correlate.
 
     Those of a table are rows drawn from it and tested on the others: two of them correlate by the
@@ -196,7 +196,7 @@ def _summed(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     low, high = _column(rows, "low"), _column(rows, "high")
     # the difference to the truth of the same rows varies less than that to its mean
     bias, bias_error = _mean(value - (truth if np.isfinite(aim).any() else aim))
-    coverage, coverage_error = _mean(_held(low, high, aim))
+    coverage, coverage_error = _mean(_covered(low, high, aim))
     square, _ = _mean((value - aim) ** 2)
     return {
         **{name: first[name] for name in ("problem", "size", "learner", "method", "target")},
@@ -209,15 +209,15 @@ def _summed(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "intervals": int(np.isfinite(low).sum()),
         "coverage": coverage,
         "coverage_error": coverage_error,
-        "coverage_Err": _mean(_held(low, high, mean))[0],
-        "coverage_Err_XY": _mean(_held(low, high, truth))[0],
+        "coverage_Err": _mean(_covered(low, high, mean))[0],
+        "coverage_Err_XY": _mean(_covered(low, high, truth))[0],
         "width": _mean(high - low)[0],
         "n_fits": _mean(_column(rows, "n_fits"))[0],
         "seconds": _mean(_column(rows, "seconds"))[0],
     }
 
 
-def _held(low: np.ndarray, high: np.ndarray, aim: np.ndarray) -> np.ndarray:
+def _covered(low: np.ndarray, high: np.ndarray, aim: np.ndarray) -> np.ndarray:
     """Whether each interval holds what it aims at; NaN where there is no interval, or no aim."""
     return np.where(np.isnan(low) | np.isnan(aim), np.nan, (low <= aim) & (aim <= high))
 

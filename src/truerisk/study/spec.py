@@ -261,7 +261,7 @@ class _Reader:
             return Path(str(written["file"])).stem
         from truerisk.datasets import registry
 
-        return self.word(written, registry, key, i)
+        return self.word_of(written, registry, key, i)
 
     def learner(self, written: dict[str, Any], key: str, i: int) -> str:
         """A word, with one setting (`set`) or another grid (`grid`), or an import."""
@@ -280,7 +280,7 @@ class _Reader:
         for name, values in written.get("grid", {}).items():
             if not isinstance(values, list) or not values:
                 self.refuse(f"grid.{name} is to be a list of values.", key, i, "grid", name)
-        return self.word(written, registry, key, i)
+        return self.word_of(written, registry, key, i)
 
     def method(self, written: dict[str, Any], key: str, i: int) -> str:
         """A word with its options, or an import; either may name its interval."""
@@ -297,7 +297,7 @@ class _Reader:
         self.worded(lambda word: method_by(word, options_of(written)), word, key, i)
         return f"{word}:{written['interval']}" if "interval" in written else word
 
-    def word(self, written: dict[str, Any], registry: Any, key: str, i: int) -> str:
+    def word_of(self, written: dict[str, Any], registry: Any, key: str, i: int) -> str:
         word = written.get("word")
         if not isinstance(word, str):
             self.refuse(f"an entry of {key} has a word, a file or an import.", key, i)

@@ -29,7 +29,8 @@ def begin(
     held = store.noted("kind")
     if held is not None and held != kind:
         raise BadStore(
-            f"{store.path} holds {_one(held)}, not {_one(kind)}: give every one a store of its own."
+            f"{store.path} holds {_with_article(held)}, not {_with_article(kind)}: "
+            "give every one a store of its own."
         )
     other = _other_versions(store)
     if other and not mixed_versions:
@@ -46,12 +47,12 @@ def refuse_fits(store: Store) -> None:
     kind = store.noted("kind")
     if kind in GOES_ON:
         raise BadStore(
-            f"{store.path} holds fits of {_one(kind)}, not a study: "
+            f"{store.path} holds fits of {_with_article(kind)}, not a study: "
             f"{GOES_ON[kind].format(path=str(store.path))}"
         )
 
 
-def _one(kind: str) -> str:
+def _with_article(kind: str) -> str:
     return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
 
 

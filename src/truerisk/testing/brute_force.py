@@ -31,7 +31,7 @@ class Decoded:
 
     train: list[list[int]]
     labels: list[dict[int, int]]
-    asked: list[tuple[int, list[int]]]  # (fit, distinct rows) of every question
+    questions: list[tuple[int, list[int]]]  # (fit, distinct rows) of every question
 
 
 def decoded(plan: Plan) -> Decoded:
@@ -74,7 +74,7 @@ def brute_force(
         models = [
             _fitted(family, candidate, data, read, fit, seed) for fit in range(len(read.train))
         ]
-        table.append([_answer(models[fit], data, rows, request) for fit, rows in read.asked])
+        table.append([_answer(models[fit], data, rows, request) for fit, rows in read.questions])
     return table
 
 

@@ -30,12 +30,12 @@ __all__ = [
     "bagged",
     "bagged_classes",
     "content_of",
+    "contents_of",
     "estimates",
     "evaluate",
     "numbers",
     "perfect_cases",
     "quiet",
-    "said",
     "two_classes",
 ]
 
@@ -135,7 +135,7 @@ def evaluate(
             asked: np.ndarray | None = None,
             number: int | None = None,
         ) -> Answers:
-            request, run = Request.of(loss, plan), RunOptions(executor, seed, only, asked=asked)
+            request, run = Request.of(loss, plan), RunOptions(executor, seed, only, needed=asked)
             return engine.run(case.family, case.data, plan, request, run)
 
         terms = Terms(0.95, Minimum(), len(case.family))
@@ -148,7 +148,7 @@ class Recorder(Engine):
     word = "recorder"
 
     def __init__(self) -> None:
-        self.given: list[tuple[Answers, bytes]] = []
+        self.answered: list[tuple[Answers, bytes]] = []
 
     def refuse(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
         return None
@@ -157,7 +157,7 @@ class Recorder(Engine):
         self, family: Family, data: Data, plan: Plan, request: Request, run: RunOptions
     ) -> Answers:
         answers = Generic().run(family, data, plan, request, run)
-        self.given.append((answers, content_of(answers)))
+        self.answered.append((answers, content_of(answers)))
         return answers
 
 
@@ -184,7 +184,7 @@ def all_tested(evaluation: Evaluation) -> list[Tested]:
     return [*evaluation.tested, *([] if procedure is None else [procedure])]
 
 
-def said(evaluation: Evaluation) -> dict[str, Any]:
+def contents_of(evaluation: Evaluation) -> dict[str, Any]:
     """All that an evaluation says, times left out, in values that can be compared."""
     return {
         "plan": evaluation.plan.fingerprint,

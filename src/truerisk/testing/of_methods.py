@@ -26,11 +26,11 @@ from truerisk.testing.cases import (
     all_tested,
     bagged,
     content_of,
+    contents_of,
     estimates,
     evaluate,
     perfect_cases,
     quiet,
-    said,
     two_classes,
 )
 from truerisk.testing.changing import (
@@ -49,21 +49,23 @@ __all__ = ["check_method", "method_checks", "said_elsewhere"]
 def said_elsewhere(method: Method, case: Case, seed: int) -> dict[str, Any]:
     """What the method says in a worker process."""
     workers = reusable_workers(2)  # those of the engines: another pool would end them
-    answer = workers.submit(_said, _pickled(method, case), seed).result()
+    answer = workers.submit(_contents_in_worker, _pickled(method, case), seed).result()
     if answer is None:  # a file of tests, which the other process cannot import
-        answer = workers.submit(_said, _pickled(method, case, _files_of(method)), seed).result()
+        answer = workers.submit(
+            _contents_in_worker, _pickled(method, case, _files_of(method)), seed
+        ).result()
     if answer is None:
         raise AssertionError(f"{type(method).__name__} cannot be sent to another process.")
     return answer
 
 
-def _said(sent: bytes, seed: int) -> dict[str, Any] | None:
+def _contents_in_worker(sent: bytes, seed: int) -> dict[str, Any] | None:
     """Run in the worker; None where what was sent cannot be imported."""
     try:
         method, case = pickle.loads(sent)
     except (ImportError, AttributeError):
         return None
-    return said(evaluate(method, case, seed=seed))
+    return contents_of(evaluate(method, case, seed=seed))
 
 
 def _pickled(method: Method, case: Case, by_value: Iterable[ModuleType] = ()) -> bytes:
@@ -151,9 +153,9 @@ class Trial:
         return self.evaluate(plan=self.plan, engine=self.recorder)
 
     @cached_property
-    def said(self) -> dict[str, Any]:
+    def contents(self) -> dict[str, Any]:
         """The evaluation as it was when it was made."""
-        return said(self.evaluation)
+        return contents_of(self.evaluation)
 
 
 def check_says_what_it_estimates(trial: Trial) -> None:
@@ -186,23 +188,23 @@ def check_same_seed_same_plan(trial: Trial) -> None:
 
 def check_same_plan_same_result(trial: Trial) -> None:
     """The same plan gives the same result, to the last bit."""
-    again = said(trial.evaluate(plan=trial.plan))
-    _require_same(trial.said, again, "two evaluations of one plan")
+    again = contents_of(trial.evaluate(plan=trial.plan))
+    _require_same(trial.contents, again, "two evaluations of one plan")
 
 
 def check_same_result_in_another_process(trial: Trial) -> None:
     """Another process with the same seed draws the same plan and says the same."""
     there = said_elsewhere(trial.method, trial.case, 0)
-    _require_same(trial.said, there, "this process and another")
+    _require_same(trial.contents, there, "this process and another")
 
 
 def check_same_result_on_any_executor(trial: Trial) -> None:
     """Fits in this process, in threads or in worker processes give the same result."""
     with ThreadPoolExecutor(2) as threads:
-        there = said(trial.evaluate(plan=trial.plan, executor=threads))
-    _require_same(trial.said, there, "this process and threads")
-    there = said(trial.evaluate(plan=trial.plan, executor=2))
-    _require_same(trial.said, there, "this process and two workers")
+        there = contents_of(trial.evaluate(plan=trial.plan, executor=threads))
+    _require_same(trial.contents, there, "this process and threads")
+    there = contents_of(trial.evaluate(plan=trial.plan, executor=2))
+    _require_same(trial.contents, there, "this process and two workers")
 
 
 def check_names_of_classes_do_not_matter(trial: Trial) -> None:
@@ -212,7 +214,7 @@ def check_names_of_classes_do_not_matter(trial: Trial) -> None:
         return
     names = [f"class {c:03d}" for c in range(case.data.n_classes)]
     other = replace(case, data=renamed(case.data, names))
-    _require_same(trial.said, said(trial.evaluate(other)), "0, 1 and names")
+    _require_same(trial.contents, contents_of(trial.evaluate(other)), "0, 1 and names")
 
 
 def check_order_of_classes_does_not_matter(trial: Trial) -> None:
@@ -278,13 +280,13 @@ def check_X_and_y_stay_as_they_were(trial: Trial) -> None:  # noqa: N802
 def check_takes_read_only_arrays(trial: Trial) -> None:
     """Data in memory that cannot be written to give the same result."""
     locked = replace(trial.case, data=frozen(trial.case.data))
-    _require_same(trial.said, said(trial.evaluate(locked)), "read-only data")
+    _require_same(trial.contents, contents_of(trial.evaluate(locked)), "read-only data")
 
 
 def check_answers_stay_as_they_were(trial: Trial) -> None:
     """Reducing answers does not write to them: others may read them."""
-    said(trial.evaluation)
-    for answers, before in trial.recorder.given:
+    contents_of(trial.evaluation)
+    for answers, before in trial.recorder.answered:
         require(content_of(answers) == before, "the answers were written to.")
 
 
@@ -310,7 +312,7 @@ def check_plan_survives_json(trial: Trial) -> None:
     """A plan written as JSON and read again has the same fingerprint and gives the same result."""
     back = Plan.from_dict(json.loads(json.dumps(trial.plan.to_dict())))
     require(trial.plan.fingerprint == back.fingerprint, "its fingerprint came back otherwise.")
-    _require_same(trial.said, said(trial.evaluate(plan=back)), "a plan and its JSON")
+    _require_same(trial.contents, contents_of(trial.evaluate(plan=back)), "a plan and its JSON")
 
 
 def check_fingerprint_changes_with_the_plan(trial: Trial) -> None:

@@ -124,7 +124,7 @@ def run_on(
 ) -> Answers:
     """The engine's answers, with seed 3."""
     with quiet():
-        run = RunOptions(executor, 3, only, asked=asked)
+        run = RunOptions(executor, 3, only, needed=asked)
         return engine.run(s.family, s.data, s.plan, s.request, run)
 
 

@@ -99,15 +99,15 @@ def _of_likelihood(outcomes: Outcomes, line: LogisticFit) -> dict[str, float]:
 
 def _of_squares(outcomes: Outcomes) -> dict[str, float]:
     """What the answers explain of the squares of y, and their own."""
-    left = outcomes.mean((outcomes.came - outcomes.given) ** 2)
+    left = outcomes.mean((outcomes.came - outcomes.predictions) ** 2)
     around = outcomes.mean((outcomes.came - outcomes.mean(outcomes.came)) ** 2)
     return {"explained": 1 - left / around, "squared": left}
 
 
 def _why_no_line_of_numbers(outcomes: Outcomes) -> str | None:
-    if not np.isfinite(outcomes.given).all():
+    if not np.isfinite(outcomes.predictions).all():
         return "some answers are not finite numbers."
-    for values, what in ((outcomes.given, "answers"), (outcomes.came, "values of y")):
+    for values, what in ((outcomes.predictions, "answers"), (outcomes.came, "values of y")):
         if np.ptp(values) <= 1e-12 * np.abs(values).max():
             return f"all {what} are equal: there is no slope."
     return None
@@ -120,7 +120,7 @@ def why_no_line(outcomes: Outcomes) -> str | None:
     if outcomes.of_one_class:
         came = "in every row" if outcomes.n_events else "in no row"
         return f"the event came {came}: there is nothing to compare probabilities with."
-    p = outcomes.given
+    p = outcomes.predictions
     extreme = int(np.count_nonzero((p <= 0) | (p >= 1)))
     if extreme:
         return (
@@ -204,7 +204,7 @@ class CalibrationFit:
 
     def errors(self, outcomes: Outcomes) -> dict[str, float]:
         """Mean, median, 90 % quantile and maximum of |p − s|."""
-        off = np.abs(outcomes.given - self.at(outcomes.given))
+        off = np.abs(outcomes.predictions - self.at(outcomes.predictions))
         median, high = outcomes.quantiles(off, (0.5, 0.9)).tolist()
         return {
             "ici": outcomes.mean(off),
@@ -232,7 +232,7 @@ def _too_few(outcomes: Outcomes) -> str | None:
 
 def grid_of(outcomes: Outcomes) -> np.ndarray:
     """Where the curve is shown: equal steps between the 1 % and the 99 % quantile."""
-    low, high = outcomes.quantiles(outcomes.given, SHOWN)
+    low, high = outcomes.quantiles(outcomes.predictions, SHOWN)
     return np.linspace(low, high, N_POINTS)
 
 
@@ -360,10 +360,10 @@ def _bins(outcomes: Outcomes) -> tuple[np.ndarray, np.ndarray]:
         edges = np.linspace(0, 1, N_BINS + 1)
         sides = [outcomes.came == 1, outcomes.came == 0]
     else:
-        edges = np.linspace(outcomes.given.min(), outcomes.given.max(), N_BINS + 1)
+        edges = np.linspace(outcomes.predictions.min(), outcomes.predictions.max(), N_BINS + 1)
         sides = [np.ones(outcomes.n_answers, dtype=bool)]
     counts = [
-        np.histogram(outcomes.given[side], edges, weights=outcomes.weights[side])[0]
+        np.histogram(outcomes.predictions[side], edges, weights=outcomes.weights[side])[0]
         for side in sides
     ]
     return edges, np.array(counts)

@@ -44,7 +44,7 @@ class HonestRun:
     the plan, `best` the setting that is fitted on all rows; `model` is that fit, where it exists.
     """
 
-    asked: Run
+    run: Run
     risk: RiskEstimate
     answered: AnsweredRows
     winners: np.ndarray
@@ -71,7 +71,7 @@ class HonestRun:
         else:
             best = run.select().curve.best
         return cls(
-            asked=asked,
+            run=asked,
             risk=risk,
             answered=answered,
             winners=told.evaluation.winners.candidate,
@@ -82,18 +82,18 @@ class HonestRun:
     @property
     def problem(self) -> Problem:
         """What was asked for on which data."""
-        return self.asked.problem
+        return self.run.problem
 
     @property
     def testing(self) -> Procedure:
         """The method that tested the procedure."""
-        assert isinstance(self.asked.testing, Procedure)  # a search without one is refused
-        return self.asked.testing
+        assert isinstance(self.run.testing, Procedure)  # a search without one is refused
+        return self.run.testing
 
     @property
-    def told(self) -> dict[Response, Answers]:
+    def answers(self) -> dict[Response, Answers]:
         """The answers of the winners, by what they were asked."""
-        return {one.response: one for one in self.answered.told}
+        return {one.response: one for one in self.answered.answers}
 
     @property
     def moved(self) -> dict[Response, Answers]:
@@ -105,10 +105,10 @@ class HonestRun:
     def with_richest(self) -> HonestRun:
         """With the richest answers: where they were not kept, the winners are fitted again."""
         wanted = self.problem.richest
-        if wanted is None or wanted.response in self.told:
+        if wanted is None or wanted.response in self.answers:
             return self
-        plan = self.answered.told[0].plan
-        asking = self.asked.asking_winners()
+        plan = self.answered.answers[0].plan
+        asking = self.run.asking_winners()
         return self.with_answers(asking.answers(plan, wanted, by_fit(plan, self.winners)))
 
     def with_moved(self, answers: Answers) -> HonestRun:
@@ -120,8 +120,8 @@ class HonestRun:
 
     def with_answers(self, answers: Answers) -> HonestRun:
         """With further answers of the same models to the same questions."""
-        told = tuple(one for one in self.answered.told if one.response != answers.response)
-        answered = replace(self.answered, told=(answers, *told))
+        told = tuple(one for one in self.answered.answers if one.response != answers.response)
+        answered = replace(self.answered, answers=(answers, *told))
         return replace(self, answered=answered)
 
 
@@ -219,7 +219,7 @@ def _score(run: HonestRun, word: str, event: Event | None) -> ScoreTold:
     problem, testing = run.problem, run.testing
     data = problem.data if event is None else event.data
     loss = as_loss(word, data)
-    told_rows, moved = list(run.answered.told), list(run.moved.values())
+    told_rows, moved = list(run.answered.answers), list(run.moved.values())
     if event is not None:
         told_rows, moved = ([event.answers(one) for one in some] for some in (told_rows, moved))
     answers = _with_response(told_rows, loss.response)
@@ -252,7 +252,7 @@ BESIDES = ("auc", "brier")  # told of classes where the answers allow it
 
 def answered_losses(run: HonestRun) -> Iterator[tuple[Loss, Answers, Shaken | None]]:
     """Every loss whose answers there are, with losses by models that lack a further fold."""
-    told = run.told
+    told = run.answers
     for loss, estimate in _losses(run):
         if loss.response in told:
             yield loss, told[loss.response], _shaken(run, loss, estimate)

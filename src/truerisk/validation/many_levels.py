@@ -114,13 +114,13 @@ EXACT = 1e-12  # of the mean variance: a smaller step moves nothing
 class Shrinkage:
     """The shrunken `values`, the `mean` that they are drawn to, and the spread τ between levels.
 
-    `kept[g]` is the share of the own estimate in level g's value, 0 where all is noise.
+    `own_shares[g]` is the share of the own estimate in level g's value, 0 where all is noise.
     """
 
     values: np.ndarray
     mean: float
     spread: float
-    kept: np.ndarray
+    own_shares: np.ndarray
 
 
 def shrinkage(values: np.ndarray, variances: np.ndarray) -> Shrinkage | None:
@@ -215,7 +215,7 @@ class StableScale:
             return None
         mean = self.back(np.array([found.mean]))
         spread = float(found.spread / self.slope(mean, sizes.mean())[0])
-        return Shrinkage(self.back(found.values), float(mean[0]), spread, found.kept)
+        return Shrinkage(self.back(found.values), float(mean[0]), spread, found.own_shares)
 
     def _shares(self, values: np.ndarray) -> np.ndarray:
         assert self.lower is not None

@@ -105,7 +105,7 @@ def net_benefits(
     value, error = np.empty(len(thresholds)), np.empty(len(thresholds))
     for place, t in enumerate(thresholds):
         gain = came - (1 - came) * t / (1 - t)
-        gains = gain if everybody else np.where(outcomes.given >= t, gain, 0.0)
+        gains = gain if everybody else np.where(outcomes.predictions >= t, gain, 0.0)
         value[place] = outcomes.mean(gains)
         shares = sums_by_member(outcomes.weights * (gains - value[place]) / n, outcomes.members)
         error[place] = np.sqrt(shares @ shares * len(shares) / max(len(shares) - 1, 1))

@@ -26,16 +26,16 @@ __all__ = ["Event", "HeldOut", "Outcomes"]
 
 @dataclass(frozen=True, eq=False)
 class Outcomes:
-    """Whether the event came, what was given for it, the weight of the answer, member and row.
+    """Whether the event came, what was predicted, the weight of the answer, member and row.
 
-    `given` are probabilities of the event, or decision values. Where `link` is the identity,
-    `came` are numbers and `given` the answers. Answers of one `member` depend on each other: those
-    to one row, or to the rows of one group. `rows` says which row is answered. The `weights` add up
-    to the number of rows, whatever unit they were given in.
+    `predictions` are probabilities of the event, or decision values. Where `link` is the identity,
+    `came` are numbers and `predictions` the answers. Answers of one `member` depend on each other:
+    those to one row, or to the rows of one group. `rows` says which row is answered. The `weights`
+    add up to the number of rows, whatever unit they were given in.
     """
 
     came: np.ndarray
-    given: np.ndarray
+    predictions: np.ndarray
     weights: np.ndarray
     members: np.ndarray
     rows: np.ndarray
@@ -110,7 +110,7 @@ class Outcomes:
     @cached_property
     def linear(self) -> np.ndarray:
         """What was given, on the scale of the link: log(p/(1 − p)) of probabilities."""
-        return self.link.of(self.given)
+        return self.link.of(self.predictions)
 
     def mean(self, values: np.ndarray) -> float:
         """The weighted mean."""
@@ -161,7 +161,7 @@ class HeldOut(Brief):
     @classmethod
     def of(cls, answered: AnsweredRows, data: Data) -> HeldOut:
         """The richest answers of one line: probabilities, else decision values, numbers, labels."""
-        told = {one.response: one for one in answered.told}
+        told = {one.response: one for one in answered.answers}
         response = next(one for one in BEST_FIRST if one in told)
         found, plan = told[response], told[response].plan
         question: np.ndarray = np.repeat(np.arange(plan.n_questions), plan.test_sizes)
@@ -244,7 +244,7 @@ class Event:
         """Answers about all classes as those about two."""
         return replace(told, values=self.read(told.values, told.response), also=())
 
-    def held(self, held: HeldOut) -> HeldOut:
+    def held_out(self, held: HeldOut) -> HeldOut:
         """Held-out answers in the same way."""
         if self.usual:
             return held

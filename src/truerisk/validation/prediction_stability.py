@@ -48,7 +48,7 @@ OFTEN = 0.1  # of the models: a row that so many of them classify otherwise
 
 @dataclass(frozen=True, eq=False)
 class PredictionStability(Record):
-    """The predictions `given` for `rows` and `others[b]`, those of B further models for the same.
+    """The `predictions` for `rows`, and `others[b]`, those of B further models for the same.
 
     They are probabilities of `event`, or numbers where `event` is None. `low` and `high` hold 95 %
     of the others, `by_row` is the mean absolute prediction error of every row and `otherwise` the
@@ -63,7 +63,9 @@ class PredictionStability(Record):
     derived: ClassVar[tuple[str, ...]] = ("summary",)
 
     rows: Annotated[np.ndarray, Column("rows", "i8")]
-    given: Annotated[np.ndarray, Column("rows", least=1, numbers=FINITE)]
+    predictions: Annotated[np.ndarray, Column("rows", least=1, numbers=FINITE)] = field(
+        metadata={"key": "given"}
+    )
     low: Annotated[np.ndarray, Column("rows", numbers=FINITE)]
     high: Annotated[np.ndarray, Column("rows", numbers=FINITE)]
     by_row: Annotated[np.ndarray, Column("rows")] = field(metadata={"key": "mape"})
@@ -90,7 +92,7 @@ class PredictionStability(Record):
         low, high = np.quantile(others, RANGE, axis=0)
         return cls(
             rows=rows,
-            given=given,
+            predictions=given,
             low=low,
             high=high,
             by_row=np.abs(others - given).mean(axis=0),
@@ -174,7 +176,7 @@ class PredictionStability(Record):
 
     def frame(self) -> Any:
         """A line for each row: prediction, range of the others, mean move, share otherwise."""
-        columns = {"row": self.rows, "given": self.given, "low": self.low, "high": self.high}
+        columns = {"row": self.rows, "given": self.predictions, "low": self.low, "high": self.high}
         columns["mape"] = self.by_row
         if (other := self.otherwise) is not None:
             columns["otherwise"] = other
@@ -230,10 +232,10 @@ def moves_of_samples(
 
 def moves_of_pairs(run: HonestRun, event: Event | None) -> PredictionStability:
     """Of models that lack a further fold, asked about rows held out."""
-    response = next((one for one in BY if one in run.told), None)
+    response = next((one for one in BY if one in run.answers), None)
     if response is None:
         raise Refusal("decision values of several models have no common scale.")
-    answers = run.told[response]
+    answers = run.answers[response]
     shaken = pair_answers(run, response)
     found = others_of_pairs(answers, shaken)
     if found is None:

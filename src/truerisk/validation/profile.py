@@ -41,7 +41,7 @@ class Profile:
             ranks = _of_ranks(outcomes)
             return np.array([ranks.get(word, np.nan) for word in self.words])
         line, curve = fits or line_and_curve(outcomes)
-        errors = outcomes.mean((outcomes.given - outcomes.came) ** 2)
+        errors = outcomes.mean((outcomes.predictions - outcomes.came) ** 2)
         numbers = {"brier": errors, "squared": errors}
         numbers |= _of_ranks(outcomes) if "auc" in self.words else {}
         numbers |= {} if isinstance(line, str) else line.measures()
@@ -70,9 +70,9 @@ def _of_ranks(outcomes: Outcomes) -> dict[str, float]:
     if outcomes.of_one_class:
         return {}
     positive = outcomes.came == 1
-    sweep = Sweep.of(outcomes.given, positive, outcomes.weights)
+    sweep = Sweep.of(outcomes.predictions, positive, outcomes.weights)
     return {
-        "auc": area(outcomes.given, positive, outcomes.weights),
+        "auc": area(outcomes.predictions, positive, outcomes.weights),
         "average-precision": PrecisionRecall.of(sweep, "").average_precision,
     }
 

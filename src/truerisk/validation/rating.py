@@ -64,10 +64,10 @@ class Rating:
         self, run: HonestRun, held: HeldOut, wishes: Wishes, event: Event | None = None
     ) -> None:
         self.run, self.wishes, self.of_event = run, wishes, event
-        self.held = held if event is None else event.held(held)
+        self.held_out = held if event is None else event.held_out(held)
         self.data = run.problem.data if event is None else event.data
         self.ranks_only = held.response == "score"
-        self.honest = Outcomes.held_out(self.held, wishes.clip)
+        self.honest = Outcomes.held_out(self.held_out, wishes.clip)
         self.level = run.problem.confidence_level
         self.own = _answers_of_all(run)
         own = self._all_rows(self.own)
@@ -78,12 +78,12 @@ class Rating:
             OF_NUMBERS if event is None else OF_RANKS if bare else OF_EVENTS,
         )
         self.notes: list[str] = []
-        self.sure = self._independent()
+        self.independent = self._independent()
         self.samples: Resampled | None = None
         self.optimism = self._optimism(self.profile.of(own))
         self.line, self.curve = (NEITHER, NEITHER) if bare else line_and_curve(self.honest)
         self.values = self.profile.of(self.honest, (self.line, self.curve))
-        self.jackknife = self._without_each_fold() if self.sure and not bare else None
+        self.jackknife = self._without_each_fold() if self.independent and not bare else None
 
     def _independent(self) -> bool:
         """Whether rows, or their groups, are independent tests; a note says why not."""
@@ -103,7 +103,7 @@ class Rating:
         weights = self.data.weights(rows)
         if self.of_event is None:
             return Outcomes.of(self.data.y[rows], answers, weights, members, IDENTITY)
-        given = self.of_event.read(answers, self.held.response)
+        given = self.of_event.read(answers, self.held_out.response)
         if not self.ranks_only:
             given = clipped(given[:, 1], self.wishes.clip)
         return Outcomes.of(self.data.class_codes[rows] == 1, given, weights, members)
@@ -120,7 +120,7 @@ class Rating:
         training, test, wishes = [], [], self.wishes
         if wishes.replicates or wishes.samples is not None:
             try:
-                wanted = Request(self.held.response)
+                wanted = Request(self.held_out.response)
                 found = resampled(self.run, wanted, wishes.replicates, wishes.samples, wishes.seed)
             except Refusal as refusal:
                 self.notes.append(f"no optimism is known: {refusal}")
@@ -139,7 +139,7 @@ class Rating:
     def _without_each_fold(self) -> FoldJackknife | None:
         """The numbers without every fold, by the models of pairs; None where there are none."""
         try:
-            answers = pair_answers(self.run, self.held.response)
+            answers = pair_answers(self.run, self.held_out.response)
         except Refusal:
             return None
         self.run = self.run.with_moved(answers)
@@ -185,7 +185,7 @@ class Rating:
         if isinstance(self.line, str):
             for word in told.keys() & set(OF_THE_LINE):
                 told[word]["reason"] = self.line
-        elif self.sure:
+        elif self.independent:
             for word, error in self.line.std_errors(self.honest.members).items():
                 told[word] |= self._sureness(word, error)
         if isinstance(self.curve, str):
@@ -221,12 +221,12 @@ class Rating:
 
         if event is not None:
             parts["discrimination"] = Discrimination.of(
-                self.held, self.honest, event.label, of("discrimination")
+                self.held_out, self.honest, event.label, of("discrimination")
             )
         if self.ranks_only:
             return parts
         notes: tuple[str, ...] = ()
-        if self.sure:
+        if self.independent:
             notes = (OVERLAP if self.jackknife is None else OF_ALL_ROWS,)
         label = None if event is None else event.label
         parts["calibration"] = SmoothCalibration.of(
@@ -247,7 +247,7 @@ class Rating:
             apparent=self.profile.curve(self.optimism.apparent),
             corrected=self.profile.curve(self.optimism.corrected),
             confidence_level=self.level,
-            sure=self.sure,
+            sure=self.independent,
         )
 
     def _net_benefit(self, event: Event) -> NetBenefit:
@@ -259,7 +259,7 @@ class Rating:
             apparent=self.profile.net_benefit(self.optimism.apparent),
             corrected=corrected if np.isfinite(corrected).all() else None,
             confidence_level=self.level,
-            sure=self.sure,
+            sure=self.independent,
             notes=(OVERLAP,),
         )
 

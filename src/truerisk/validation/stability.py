@@ -141,10 +141,10 @@ class FeatureStability(Record):
         rows = [[present.clean(self.names[f], 40), f"{counts[f]} of {m}"] for f in shown]
         rest = len(self.names) - len(shown)
         more = [f"and {rest} further features"] if rest else []
-        return "\n".join([present.text_table(["feature", "selected"], rows), *more, self.said])
+        return "\n".join([present.text_table(["feature", "selected"], rows), *more, self.sentence])
 
     @property
-    def said(self) -> str:
+    def sentence(self) -> str:
         """The index with its interval, or why there is none, in a sentence."""
         if self.index is None or self.interval is None:
             return f"no stability index: {self.reason}"
@@ -222,13 +222,13 @@ def stability_of(
 
 def _features(run: HonestRun) -> FeatureStability:
     """The winners of the outer splits, fitted again, say which columns they use."""
-    problem, plan = run.problem, run.answered.told[0].plan
+    problem, plan = run.problem, run.answered.answers[0].plan
     count = n_columns(problem.data.X)
     if count is None:
         raise Refusal("X has no columns: no features were selected.")
     names = column_names(problem.data.X) or [f"column {j}" for j in range(count)]
     held_out = np.unique(plan.fit[~plan.own_rows])
-    models = run.asked.asking_winners().models(plan, by_fit(plan, run.winners), held_out)
+    models = run.run.asking_winners().models(plan, by_fit(plan, run.winners), held_out)
     selected = np.array([selected_features(model, count) for model in models])
     level = problem.confidence_level
     return FeatureStability.of(selected, tuple(names), confidence_level=level, n_fits=len(selected))

@@ -161,7 +161,7 @@ def _falls(plan: Plan) -> bool:
 
 
 def _plan(run: HonestRun) -> Plan:
-    return run.answered.told[0].plan
+    return run.answered.answers[0].plan
 
 
 RESPONSES = {
@@ -209,9 +209,9 @@ def facts_of(
         steps=_steps(model),
         n_settings=len(family),
         setting=present.params_text(family.candidates[run.best]),
-        chosen_by=run.asked.select_by.word,
+        chosen_by=run.run.select_by.word,
         tested_by=run.testing.word,
-        response=next(said for one, said in RESPONSES.items() if one in run.told),
+        response=next(said for one, said in RESPONSES.items() if one in run.answers),
         risk=str(risk).splitlines()[0],
         measures=_told_measures(run, parts),
         confidence_level=problem.confidence_level,
@@ -284,7 +284,7 @@ POINTWISE = "pointwise"
 def _told_measures(run: HonestRun, parts: Mapping[str, Any]) -> tuple[Rated, ...]:
     """The loss, and of the parts that there are what has a value."""
     loss = run.problem.loss.word
-    found = [Rated(loss, interval=_word(run.risk.interval))]
+    found = [Rated(loss, interval=_interval_method(run.risk.interval))]
     found += [one for part in parts.values() for one in _of_part(part) if one.name != loss]
     known = {ERRORS.get(loss), RANKS.get(loss)}  # the loss once more, by another name
     return tuple(one for one in found if one.name not in known)
@@ -309,13 +309,13 @@ def _measured(
     for word, name in names.items():
         one = part.measures.get(word)
         if one is not None and one.honest is not None:
-            yield Rated(name, title, _word(one.interval))
+            yield Rated(name, title, _interval_method(one.interval))
 
 
 def _losses_by_level(subgroups: Subgroups | None) -> tuple[Rated, ...]:
     """The losses that are told of subgroups, each with the interval of its levels."""
     risks = () if subgroups is None else subgroups.risks
-    words = ({_word(level.interval) for level in one.levels} - {None} for one in risks)
+    words = ({_interval_method(level.interval) for level in one.levels} - {None} for one in risks)
     return tuple(
         Rated(one.loss, interval=min(sure, default=None, key=str))
         for one, sure in zip(risks, words, strict=True)
@@ -329,5 +329,5 @@ def _shrunken_columns(subgroups: Subgroups | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(level.subgroup.column for level in levels))
 
 
-def _word(interval: Interval | None) -> str | None:
+def _interval_method(interval: Interval | None) -> str | None:
     return None if interval is None else interval.method

@@ -87,7 +87,7 @@ def subgroup_risks(
     models that lack a further fold, where there are any. `event` is the code of the class whose
     rows are counted.
     """
-    told = _Told(answers, shaken, data, loss, terms, event)
+    told = _TestedRows(answers, shaken, data, loss, terms, event)
     whole = told.part(Subgroup("", "all rows", 0), np.ones(data.n_rows, dtype=bool))
     parts = [
         told.part(Subgroup(one.column, name, 0), one.codes == code)
@@ -105,18 +105,18 @@ def subgroup_risks(
     return SubgroupRisks(loss.word, first, tuple(levels), quantile, spreads, notes, label)
 
 
-def _notes(told: _Told, levels: Sequence[SubgroupRisk]) -> Iterator[str]:
+def _notes(told: _TestedRows, levels: Sequence[SubgroupRisk]) -> Iterator[str]:
     if not told.loss.per_row and any(one.value is not None for one in levels):
         yield POOLED
     if told.depends:
         yield DEPENDENT
     elif told.ordered:
         yield ORDERED
-    elif told.word is None:
+    elif told.interval_word is None:
         yield f"{told.loss.word}: {UNCALIBRATED}"
 
 
-def _quantile(told: _Told, parts: Sequence[_Part]) -> float | None:
+def _quantile(told: _TestedRows, parts: Sequence[_Part]) -> float | None:
     """The standard errors at which the intervals of these parts hold together."""
     if not parts:
         return None
@@ -139,7 +139,7 @@ def _shrink(
     """Put the shrunken values of a column's levels in their places; the spread between them."""
     if not mine:
         return {}
-    loss = parts[mine[0]].told.loss
+    loss = parts[mine[0]].tested_rows.loss
     found = StableScale(loss.lower, loss.upper, logit=not loss.per_row).shrinkage(
         np.array([levels[i].value for i in mine], dtype=float),
         np.array([float(parts[i].subgroup.n_rows) for i in mine]),
@@ -147,13 +147,13 @@ def _shrink(
     )
     if found is None:
         return {}
-    for i, value, share in zip(mine, found.values.tolist(), found.kept.tolist(), strict=True):
-        levels[i] = replace(levels[i], shrunken=value, kept=share)
+    for i, value, share in zip(mine, found.values.tolist(), found.own_shares.tolist(), strict=True):
+        levels[i] = replace(levels[i], shrunken=value, own_share=share)
     return {column: found.spread}
 
 
 @dataclass(frozen=True, eq=False)
-class _Told:
+class _TestedRows:
     """What was answered about rows, ready to be read for a part of them."""
 
     answers: Answers
@@ -164,7 +164,7 @@ class _Told:
     event: int | None = None
 
     @property
-    def word(self) -> str | None:
+    def interval_word(self) -> str | None:
         """The interval that was calibrated for this loss, None where none was."""
         return calibrated_word(self.loss, self.data)
 
@@ -179,9 +179,9 @@ class _Told:
         return order_of(self.answers.plan) is not None
 
     @property
-    def sure(self) -> bool:
+    def is_independent(self) -> bool:
         """Whether the variance of a part is known: its interval rests on it, and what is shrunk."""
-        return self.word is not None and not (self.depends or self.ordered)
+        return self.interval_word is not None and not (self.depends or self.ordered)
 
     @cached_property
     def lacking(self) -> str | None:
@@ -223,14 +223,14 @@ class _Told:
 class _Part:
     """The tested rows of one level, `member` of the table."""
 
-    told: _Told
+    tested_rows: _TestedRows
     subgroup: Subgroup
     member: np.ndarray
 
     @cached_property
     def lacking(self) -> str | None:
         """Why there is no value."""
-        told, n = self.told, self.subgroup.n_rows
+        told, n = self.tested_rows, self.subgroup.n_rows
         if told.lacking is not None:
             return told.lacking
         if not n and told.data.sample_weight is not None:
@@ -248,7 +248,7 @@ class _Part:
     @property
     def _few_of_a_class(self) -> str | None:
         """A score of sets weighs classes against each other: each needs some rows."""
-        data = self.told.data
+        data = self.tested_rows.data
         if data.task != "classification":
             return None
         counts = np.bincount(data.class_codes[self.member], minlength=data.n_classes)
@@ -261,16 +261,16 @@ class _Part:
     @cached_property
     def varies(self) -> bool:
         """Whether there is a value, and a variance of it."""
-        return self.lacking is None and self.told.sure and self.variance > 0
+        return self.lacking is None and self.tested_rows.is_independent and self.variance > 0
 
     @cached_property
     def variance(self) -> float:
         """That of a cross-validated mean; of fewer than two errors at least that of two."""
-        if not self.told.loss.tells_influences:
+        if not self.tested_rows.loss.tells_influences:
             return 0.0
         spread = enlarged(self.evidence, 0)
         m = self.subgroup.n_rows
-        if not self.told.loss.binary or self.evidence.values[0] * m >= 2:
+        if not self.tested_rows.loss.binary or self.evidence.values[0] * m >= 2:
             return spread.variance
         factor = m / spread.units if spread.units > 0 else 1.0
         two = 2 / (m + 4)
@@ -288,21 +288,21 @@ class _Part:
         The variance of a mean loss is estimated from few rows; that of counted errors follows from
         their rate, and a score of sets is kept above what one row does to it.
         """
-        loss = self.told.loss
+        loss = self.tested_rows.loss
         if quantile is None:
-            return self.told.terms.confidence_level
+            return self.tested_rows.terms.confidence_level
         estimated = loss.per_row and not loss.binary and self.lacking is None
         return level_of_each(quantile, self.n_units if estimated else None)
 
     @property
     def n_units(self) -> int:
         """Rows, or groups of them."""
-        groups = self.told.data.groups
+        groups = self.tested_rows.data.groups
         return self.subgroup.n_rows if groups is None else len(np.unique(groups[self.member]))
 
     def risk(self, level: float) -> SubgroupRisk:
         """Its value and interval at this level."""
-        loss = self.told.loss
+        loss = self.tested_rows.loss
         perfect = loss.scale.perfect
         if self.lacking is not None:
             return SubgroupRisk(self.subgroup, reason=self.lacking, perfect=perfect)
@@ -317,16 +317,16 @@ class _Part:
         )
 
     def _sureness(self, level: float) -> Sureness:
-        told = self.told
-        if told.word is None or not told.sure:
+        told = self.tested_rows
+        if told.interval_word is None or not told.is_independent:
             return None, None, ()
         terms = replace(told.terms, confidence_level=level)
-        return as_form(told.word).of(replace(self.evidence, terms=terms), 0)
+        return as_form(told.interval_word).of(replace(self.evidence, terms=terms), 0)
 
     @cached_property
     def evidence(self) -> RowEvidence:
         """The tests of its rows in the form in which intervals take them."""
-        told = self.told
+        told = self.tested_rows
         rows, per_row, weights, repeatedly = told.by_row
         mine = self.member[rows]
         at = self.member[told.answers.plan.positions[0]]
@@ -360,7 +360,7 @@ class _Part:
 
     def _of_sets(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Score, score plus influence of every row, and what one row does, over repetitions."""
-        told = self.told
+        told = self.tested_rows
         plan, loss, data = told.answers.plan, told.loss, told.data
         repeat = np.repeat(plan.repeat, plan.test_sizes)
         values, lines, changes = [], [], []

@@ -50,7 +50,7 @@ class SubgroupRisk:
 
     The `interval` holds together with those of all other subgroups. `shrunken` is the value drawn
     to the mean of its column's levels, on a scale on which their noise does not depend on their
-    size; `kept` is the share of its own value in it.
+    size; `own_share` is the share of its own value in it.
     """
 
     subgroup: Subgroup
@@ -58,7 +58,7 @@ class SubgroupRisk:
     std_error: Size | None = None
     interval: Interval | None = None
     shrunken: float | None = None
-    kept: Share | None = None
+    own_share: Share | None = field(default=None, metadata={"key": "kept"})
     reason: str | None = None
     perfect: float | None = None
 

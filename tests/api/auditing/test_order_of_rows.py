@@ -77,7 +77,7 @@ def audited(table, y=Y, names=None, **more):
 def test_times_by_kind_or_by_name(table, place):
     """The index first, then columns of dates in any form, then a count that is named so."""
     found = order_of(table)
-    assert (found.place, found.sure) == (place, True)
+    assert (found.place, found.are_times) == (place, True)
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_times_by_kind_or_by_name(table, place):
 def test_counts_without_a_name_are_no_sure_times(table, place):
     """They say only that the table is sorted by them."""
     found = order_of(table)
-    assert (found.place, found.sure) == (place, False)
+    assert (found.place, found.are_times) == (place, False)
 
 
 def test_no_order():

@@ -88,5 +88,5 @@ def test_our_own_search_keeps_its_curve(simple):
     """The losses are there already: nothing will be fitted again."""
     search = tr.HonestSearchCV(KNeighborsClassifier(), GRID, outer=None).fit(*simple)
     claim = read_grid(search)
-    assert claim.kept is search.curve_
+    assert claim.curve is search.curve_
     assert claim.score == search.best_score_

@@ -109,7 +109,7 @@ KNeighbors.__name__, KNeighbors.__module__ = "KNeighborsClassifier", "sklearn.ne
 )
 def test_a_namesake_is_not_recognised(scoring, estimator):
     """A function or a class with the name of scikit-learn's is known by nothing but its scale."""
-    assert not scale_of(claim_of(scoring, estimator)).known
+    assert not scale_of(claim_of(scoring, estimator)).is_known
 
 
 def test_leave_one_out_is_known_by_its_class():
@@ -135,5 +135,5 @@ def test_an_unknown_score_keeps_its_scale():
         return 12.0
 
     scale = scale_of(claim_of(profit))
-    assert (scale.word, scale.known, scale.by_rows) == ("−profit", False, False)
+    assert (scale.word, scale.is_known, scale.by_rows) == ("−profit", False, False)
     assert scale.score(scale.risk(12.0)) == 12.0

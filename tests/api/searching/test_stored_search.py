@@ -15,7 +15,7 @@ from tests.study.learners import Napping, X, Y, _timeless, assessed
 from tests.support.cut_off import interrupted_at, killed_at
 
 import truerisk as tr
-from truerisk.api.searching.stored_search import Fits
+from truerisk.core.contracts import Fits
 from truerisk.core.errors import (
     BadArgument,
     BadStore,
@@ -58,7 +58,7 @@ def test_a_store_changes_no_number_and_spares_every_fit_but_the_last(tmp_path, o
     Napping.fits = 0
     again = searched(path, **options)
     assert Napping.fits == 1
-    assert first.kept_ == Fits(0, again.kept_.found)
+    assert first.kept_ == Fits(0, again.kept_.reused)
     assert again.kept_.added == 0
     for one in (first, again):
         if options.get("outer", "pairs") is None:
@@ -113,7 +113,7 @@ def test_another_search_begins_anew_and_is_told_so(tmp_path, change):
     searched(path)
     with pytest.warns(TrueRiskWarning, match="search.db holds fits, and none of this search"):
         other = searched(path, **change)
-    assert other.kept_.found == 0
+    assert other.kept_.reused == 0
     assert told(other) == told(searched(**change))
     with warnings.catch_warnings():
         warnings.simplefilter("error")

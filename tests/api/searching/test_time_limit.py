@@ -14,7 +14,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
 from truerisk.api.searching import time_limit
-from truerisk.api.searching.stored_search import Fits
+from truerisk.core.contracts import Fits
 from truerisk.core.errors import BadArgument, Refusal
 from truerisk.engines.running import fitting
 
@@ -154,7 +154,7 @@ def test_with_a_store_it_goes_on_where_it_stopped(tmp_path):
     second = searched(50.0, store=path)
     assert len(first.curve_) == 3
     assert len(second.curve_) == 6
-    assert second.kept_.found == first.kept_.added >= 45
+    assert second.kept_.reused == first.kept_.added >= 45
     assert searched(store=path).kept_ == Fits(
         first.kept_.added + second.kept_.added, 120 - first.kept_.added - second.kept_.added
     )
@@ -168,9 +168,9 @@ def test_a_store_knows_the_settings_that_were_tried(tmp_path):
     assert 0 < len(part.curve_) < len(searched(**options).curve_)
     Ticking.now = 0.0
     whole = searched(1000.0, store=path, **options)
-    assert whole.kept_.found >= part.kept_.added - 3  # another winner is another fit
+    assert whole.kept_.reused >= part.kept_.added - 3  # another winner is another fit
     assert told(whole) == told(searched(**options))
-    assert searched(store=path, **options).kept_ == Fits(whole.kept_.found + whole.kept_.added, 0)
+    assert searched(store=path, **options).kept_ == Fits(whole.kept_.reused + whole.kept_.added, 0)
 
 
 def test_engines_of_one_pass_answer_many_settings_at_once(monkeypatch):

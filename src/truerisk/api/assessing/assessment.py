@@ -13,10 +13,11 @@ from truerisk.api.assessing.conclusion import conclude, fragile
 from truerisk.api.assessing.families import by_text, ranked
 from truerisk.api.assessing.reference_risks import constant_risk
 from truerisk.api.assessing.schedule import Schedule
-from truerisk.api.assessing.tested_learners import Kept, TestedLearners, refuse_unassessed
+from truerisk.api.assessing.tested_learners import TestedLearners, refuse_unassessed
 from truerisk.api.assessing.tuned_learner import TunedLearner
 from truerisk.api.auditing.finding import Finding
 from truerisk.core import present
+from truerisk.core.contracts import Fits
 from truerisk.core.errors import Refusal
 from truerisk.core.present import signed
 from truerisk.core.registry import displays
@@ -26,7 +27,7 @@ from truerisk.core.statistics.roc import RocCurve
 from truerisk.core.writing import also_written
 from truerisk.run.problem import Problem
 
-__all__ = ["Assessment", "Kept", "TunedLearner", "assessment_of"]
+__all__ = ["Assessment", "TunedLearner", "assessment_of"]
 
 HEAD = (
     *("learner", "chosen setting", "selected", "honest", "interval"),
@@ -274,7 +275,7 @@ def assessment_of(
     learners: Mapping[str, TunedLearner],
     problems: Mapping[str, Problem],
     schedule: Schedule,
-    kept: Kept | None,
+    kept: Fits | None,
     given: Mapping[str, str],
     missing: Sequence[str] = (),
 ) -> Assessment:

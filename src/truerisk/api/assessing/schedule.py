@@ -153,14 +153,14 @@ class PlannedCurve:
         alone = replace(problem, scores={}, interval=None, steps=None)
         learner = TestedLearner(alone, _folds_of(schedule, problem), schedule.methods[0])
         sizes = tuple(usual_sizes(learner, learner.whole()))
-        fits = [plan.n_fits * n for size in sizes for plan, n in learner.asked(size)]
+        fits = [plan.n_fits * n for size in sizes for plan, n in learner.plans(size)]
         return cls(learner, sizes, sum(fits))
 
     def why_dear(self) -> str | None:
         """Why the curve is not cheap: which engine makes every fit of every setting by itself."""
         problem = self.learner.problem
         for size in self.sizes:
-            for plan, _ in self.learner.asked(size):
+            for plan, _ in self.learner.plans(size):
                 engine = problem.asking().choose(plan, Request.of(problem.loss, plan))
                 if isinstance(engine, Generic | OneFit):
                     return (
@@ -182,7 +182,7 @@ class PlannedCurve:
         """About how long it takes, by the pace of the largest size and of the smaller ones."""
         found, like = 0.0, None
         for size in reversed(self.sizes):
-            for plan, n in reversed(self.learner.asked(size)):
+            for plan, n in reversed(self.learner.plans(size)):
                 one = pace_of(self.learner.problem, plan, winners=n == 1, like=like)
                 like = one if like is None else like
                 found += one.seconds(plan.n_fits)

@@ -16,6 +16,7 @@ from truerisk.comparing.paired import check_asked, difference, of_score
 from truerisk.core import present
 from truerisk.core.answers import joined
 from truerisk.core.comparison import ROPE, Comparison, may_be_best
+from truerisk.core.contracts import Fits
 from truerisk.core.errors import Refusal, UnknownName
 from truerisk.core.learning_curve import LearningCurve
 from truerisk.core.losses import AUC, AveragePrecision
@@ -32,17 +33,9 @@ from truerisk.methods.parts.procedure import Procedure
 from truerisk.run.problem import Problem
 from truerisk.validation.validation import Validation
 
-__all__ = ["Beside", "Kept", "TestedLearners", "refuse_unassessed"]
+__all__ = ["Beside", "TestedLearners", "refuse_unassessed"]
 
 MOST_NAMES = 10_000  # of columns; the fingerprint covers them all
-
-
-@dataclass(frozen=True)
-class Kept:
-    """How many fits were found in the store, and how many were added to it."""
-
-    found: int
-    added: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,7 +111,7 @@ class TestedLearners(Record):
     testing: Procedure | None = field(default=None, repr=False, metadata=UNWRITTEN)
     constant: Constant | None = field(default=None, repr=False, metadata=UNWRITTEN)
     column_names: tuple[str, ...] = field(default=(), metadata=UNWRITTEN)
-    kept: Kept | None = field(default=None, metadata=UNWRITTEN)
+    kept: Fits | None = field(default=None, metadata=UNWRITTEN)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, under a versioned schema name; `docs/report.md` says what each is."""

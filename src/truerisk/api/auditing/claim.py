@@ -42,7 +42,7 @@ class Claim:
     with `candidates[c]` is candidate c; `cv` draws its splits. `exact` is False where the search
     solved along a path, so that a replay differs in the last digits. `pooled` says that the score
     is one of all held-out rows together, not a mean over splits. `errors` says that the search
-    speaks of errors, not scores. `kept` is the risk curve of a search of ours.
+    speaks of errors, not scores. `curve` is the risk curve of a search of ours.
     """
 
     search: str
@@ -57,7 +57,7 @@ class Claim:
     exact: bool = True
     pooled: bool = False
     errors: bool = False
-    kept: RiskCurve | None = None
+    curve: RiskCurve | None = None
     findings: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = field(default=())
 
@@ -90,10 +90,10 @@ class Claim:
 
     def refuse_other_rows(self, data: Data) -> None:
         """A search of ours knows its rows; the audit may know more of them than `fit` was told."""
-        if self.kept is None:
+        if self.curve is None:
             return
         apart = replace(data, time=None, block=None)
-        if self.kept.common.data_fingerprint not in (
+        if self.curve.common.data_fingerprint not in (
             data.fingerprint,
             apart.fingerprint,
             replace(apart, groups=None).fingerprint,
@@ -112,9 +112,9 @@ class Claim:
 
     def plan(self, data: Data) -> Plan:
         """The search's splits, drawn again; refused where they cannot be the same."""
-        if self.kept is not None:
-            assert self.kept.evaluation is not None
-            return self.kept.evaluation.plan
+        if self.curve is not None:
+            assert self.curve.evaluation is not None
+            return self.curve.evaluation.plan
         if is_exactly(self.cv, LEAVE_ONE_OUT):
             return leave_out(data.n_rows, [np.arange(data.n_rows)])
         first, second = self._splits(data), self._splits(data)
@@ -235,7 +235,7 @@ class ScoreScale:
     by_rows: bool
     factor: Factor = _none
     whole: Any = None
-    known: bool = True
+    is_known: bool = True
     name: str = ""
     errors: bool = False
 
@@ -264,7 +264,7 @@ def scale_of(claim: Claim) -> ScoreScale:
         found = ScoreScale(loss.word, loss.perfect, loss, loss.per_row, whole=loss)
     elif (word := known_word(claim)) is None:
         name, own = _name_of(claim), claim.scoring
-        found = ScoreScale(f"−{name}", 0.0, own, False, whole=own, known=False)
+        found = ScoreScale(f"−{name}", 0.0, own, False, whole=own, is_known=False)
     else:
         name, found = word, _of_word(word, claim)
     return replace(found, name=name, errors=claim.errors or name.startswith(("neg_", "−")))
@@ -285,19 +285,19 @@ def _of_word(word: str, claim: Claim) -> ScoreScale:
         return ScoreScale(word.removeprefix("neg_"), 0.0, scorer, False, whole=scorer)
     if word in PERFECT_IS_1 or word.startswith(FAMILIES_OF_1):
         return ScoreScale(f"1 − {word}", 1.0, scorer, False, whole=scorer)
-    return ScoreScale(f"−{word}", 0.0, claim.scoring, False, whole=claim.scoring, known=False)
+    return ScoreScale(f"−{word}", 0.0, claim.scoring, False, whole=claim.scoring, is_known=False)
 
 
 def known_by(scale: ScoreScale, data: Data) -> ScoreScale:
     """An unknown scorer asked what it gives a perfect rule on these y's."""
-    if scale.known or not callable(scale.loss):
+    if scale.is_known or not callable(scale.loss):
         return scale
     try:
         loss = as_loss(scale.loss, data)
     except (Refusal, UnknownName):
         return scale
     named = f"{loss.perfect:g} {scale.word}"
-    return replace(scale, word=named, perfect=loss.perfect, loss=loss, whole=loss, known=True)
+    return replace(scale, word=named, perfect=loss.perfect, loss=loss, whole=loss, is_known=True)
 
 
 def known_word(claim: Claim) -> str | None:

@@ -75,7 +75,7 @@ def corrected(
         chosen = bias_corrected(claim, replayed, problem, replicates)
     mixed = None if plan is None else mixed_splits(problem.data, plan, order)
     apart, found = _apart(mixed, claim, scale, replayed, given)
-    if mixed is not None and not mixed.given and not (found and mixed.sure):
+    if mixed is not None and not mixed.by_user and not (found and mixed.are_times):
         mixed = None
     seen += found
     if level == "nested":
@@ -244,7 +244,7 @@ def apart_findings(
         return
     saw = "later ones" if mixed.kind == "time" else "the rows beside"
     have = f"have {'times' if mixed.kind == 'time' else 'places'} ({mixed.place})"
-    if not mixed.sure:
+    if not mixed.are_times:
         have = f"are sorted by {mixed.place}, which counts them"
     said = (
         f"The rows {have}, and {mixed.n_rows} of {mixed.data.n_rows} were tested by models that "
@@ -252,7 +252,7 @@ def apart_findings(
         f"choice; in {len(risks)} {mixed.parts}, each left out whole, it is "
         f"{number(scale.value(value))}: the claim shrinks by {number(lost)}."
     )
-    if not mixed.sure:
+    if not mixed.are_times:
         remedy = "If that is a time, give it as time=. If not, ask why rows in a row are alike."
         yield Finding("order-matters", said, remedy)
         return

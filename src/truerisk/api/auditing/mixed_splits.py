@@ -39,25 +39,25 @@ MOST_PARTS = 10
 class Mixed:
     """Splits that test rows by models which saw what belongs to them.
 
-    `n_rows` of `data` were tested so. `place` says where that was learned, `given` whether the user
-    has said it. Where nobody has, `sure` says whether these are times, or only what the table is
-    sorted by, and `alike` whether y of neighbours is alike. The splits of `method` keep apart what
-    belongs together: as many as the search had, so that models see about as many rows.
+    `n_rows` of `data` were tested so. `place` says where that was learned, `by_user` whether the
+    user has said it. Where nobody has, `are_times` says whether these are times, or only what the
+    table is sorted by, and `alike` whether y of neighbours is alike. The splits of `method` keep
+    apart what belongs together: as many as the search had, so that models see about as many rows.
     """
 
     kind: Kind
     data: Data
     n_rows: int
     place: str
-    given: bool
+    by_user: bool
     method: Method
-    sure: bool = True
+    are_times: bool = True
     alike: bool = True
 
     @property
     def parts(self) -> str:
         """What its method leaves out whole."""
-        stretches = "stretches of time" if self.sure else "stretches of rows"
+        stretches = "stretches of time" if self.are_times else "stretches of rows"
         kinds: dict[type, str] = {Purged: stretches, Blocks: "folds of whole blocks"}
         return kinds.get(type(self.method), "folds of whole groups")
 
@@ -77,7 +77,7 @@ def mixed_splits(data: Data, plan: Plan, order: OrderOfRows | None = None) -> Mi
     timed = replace(data, time=order.times)
     found = _of(timed, plan, "time", len(leaks_in_time(timed, plan)), order.place, given=False)
     alike = neighbours_alike(data.y[np.argsort(order.times, kind="stable")])
-    return None if found is None else replace(found, sure=order.sure, alike=alike)
+    return None if found is None else replace(found, are_times=order.are_times, alike=alike)
 
 
 def _of_given(data: Data, plan: Plan) -> Mixed | None:
@@ -118,14 +118,14 @@ LOOKED_AT = 50  # rows that spare a look at the others
 
 @dataclass(frozen=True, eq=False)
 class OrderOfRows:
-    """One time for each row, and where it was found. `sure`: these are times, by kind or by name.
+    """One time for each row, and where it was found; `are_times`: by kind or by name.
 
     Other numbers say only that the table is sorted by them.
     """
 
     times: np.ndarray
     place: str
-    sure: bool
+    are_times: bool
 
 
 def order_of_table(data: Data) -> OrderOfRows | None:
@@ -174,7 +174,7 @@ def order_of_columns(columns: Iterable[tuple[str, Any]], y: np.ndarray) -> Order
             counted.append(OrderOfRows(numbers, place, named))
     if not counted or not neighbours_alike(y):
         return None
-    sure = next((one for one in counted if one.sure), None)
+    sure = next((one for one in counted if one.are_times), None)
     if sure is not None or sorted_by > len(counted) or _is_grouped(y):
         return sure
     return counted[0]

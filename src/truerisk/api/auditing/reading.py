@@ -120,7 +120,7 @@ def _ours(search: Any) -> Claim:
         scoring=search.loss_,
         cv=None,
         scores=_scores(search.cv_results_, "score"),
-        kept=curve,
+        curve=curve,
     )
 
 

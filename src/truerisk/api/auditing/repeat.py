@@ -43,8 +43,8 @@ def repeated(
             "repeated honestly: fit it with study=None."
         )
     with stage("repeating the search"):
-        if claim.kept is not None:
-            return _ours(search, claim.kept, X, y, outer, given)
+        if claim.curve is not None:
+            return _ours(search, claim.curve, X, y, outer, given)
         folds = USUAL_FOLDS if outer is None else outer
         if _is_fixed_grid(search):
             return _by_grid(claim, scale, X, y, folds, given)

@@ -59,9 +59,9 @@ class Replayed:
 
 def replay(claim: Claim, scale: ScoreScale, problem: Problem, plan: Plan) -> Replayed:
     """Fit every candidate in every split of the search again, by the fastest exact engine."""
-    if claim.kept is not None:
+    if claim.curve is not None:
         claim.refuse_other_rows(problem.data)
-        return _of_kept(claim.kept)
+        return _of_kept(claim.curve)
     if not scale.by_rows and scale.word != "auc":
         raise Refusal(
             f"'{scale.word}' is no mean over rows, and the bootstrap bias correction draws rows: "
@@ -197,7 +197,7 @@ def replay_findings(
     Where they are not, `again` replays with other seeds: scores that then differ once more are
     those of models that draw at random.
     """
-    if claim.kept is not None or _agrees(claim, scale, replayed):
+    if claim.curve is not None or _agrees(claim, scale, replayed):
         return []
     gap, _, what = _gap(claim, scale, replayed)
     told = f"by up to {number(gap)} ({what})"

@@ -102,7 +102,7 @@ class _Rows:
     family: Family
     data: Data
     seed: int
-    given: dict[str, Any]
+    fit_options: dict[str, Any]
     seconds: float = 0.0
 
     @classmethod
@@ -125,12 +125,12 @@ class _Rows:
 
     def problem(self, search: Any, asked: Words) -> Problem:
         """The whole search as one learner, and what is asked of it."""
-        return problem_of(search, self.data, self.family, asked, seed=self.seed, **self.given)
+        return problem_of(search, self.data, self.family, asked, seed=self.seed, **self.fit_options)
 
     def fitted(self) -> Any:
         """A clone that searched all rows."""
         model, started = self.family.estimator, time.perf_counter()
-        params = fit_params_with_weight(model, **self.given)
+        params = fit_params_with_weight(model, **self.fit_options)
         seed = (self.seed, 0) if self.family.is_random else None
         fitted = fitted_on_all(self.family, 0, self.data.for_fits(params, self.data.as_given), seed)
         self.seconds = time.perf_counter() - started

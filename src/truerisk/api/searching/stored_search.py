@@ -10,20 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from truerisk.core.arguments import store_of
+from truerisk.core.contracts import Fits
 from truerisk.core.errors import BadArgument, TrueRiskWarning, warn
 from truerisk.core.family import Family
 from truerisk.engines.workers.executors import workers_of
 from truerisk.run.problem import Problem
 
-__all__ = ["Fits", "StoredSearch", "check_store", "open_store"]
-
-
-@dataclass(frozen=True)
-class Fits:
-    """How many fits a search found in its store, and how many it added to it."""
-
-    found: int
-    added: int
+__all__ = ["StoredSearch", "check_store", "open_store"]
 
 
 @dataclass(frozen=True, eq=False)

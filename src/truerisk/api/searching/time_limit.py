@@ -45,7 +45,7 @@ class Tried:
     seconds: tuple[float, float] = (0.0, 0.0)  # of tuning, and of testing it
     refusals: dict[str, str] = field(default_factory=dict)
 
-    def known(self, selected: Computed) -> tuple[Answers | None, ...]:
+    def known_answers(self, selected: Computed) -> tuple[Answers | None, ...]:
         """What testing need not ask; its first pass repeats the search where both ask the same."""
         first, rest = self.testing[:1], self.testing[1:]
         return (first[0] if first and first[0] is not None else selected.evaluation.answers, *rest)

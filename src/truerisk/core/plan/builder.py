@@ -32,7 +32,7 @@ class PlanBuilder:
         self.n_rows = n_rows
         self._blocks: list[np.ndarray] = []
         self._counts: dict[int, np.ndarray] = {}
-        self._known: dict[tuple[bytes, bytes], int] = {}
+        self._block_numbers: dict[tuple[bytes, bytes], int] = {}
         self._fits: dict[tuple[RowSet, tuple[tuple[int, int], ...]], int] = {}
         self._questions: list[tuple[int, RowSet, str, int, int, int]] = []
 
@@ -86,7 +86,7 @@ class PlanBuilder:
     def _add(self, rows: np.ndarray, counts: np.ndarray | None) -> int:
         repeated = None if counts is None or (counts == 1).all() else counts.astype(np.int32)
         content = (rows.tobytes(), b"" if repeated is None else repeated.tobytes())
-        number = self._known.setdefault(content, len(self._blocks))
+        number = self._block_numbers.setdefault(content, len(self._blocks))
         if number == len(self._blocks):
             self._blocks.append(rows)
             if repeated is not None:

@@ -68,7 +68,7 @@ class Without:
         if found is None:
             return None
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            sound = found.sound & (found.kept > LEAST_KEPT)
+            sound = found.sound & (found.complement > LEAST_KEPT)
             distances = found.distances(c, float(self.classes.sizes[c]))
             if self.rule.solver != "lsqr":
                 sound &= found.tells_means(c, float(self.classes.sizes[c]))
@@ -162,11 +162,11 @@ class Without:
 
     def _means_spread(self, found: _Products, gaps: np.ndarray, c: int) -> np.ndarray:
         """For each row that is gone, whether scikit-learn keeps all directions of the means."""
-        kept, across = found.kept[:, None], found.across
+        kept, across = found.complement[:, None], found.across
         products = gaps + found.part * (across[:, :, None] * across[:, None, :] / kept[:, None])
         less = self.classes.sizes[c] - 1  # the mean of class c itself moves by −d/less
         products[:, c, :] = products[:, :, c] = across / (less * kept)
-        products[:, c, c] = found.own / (less**2 * found.kept)
+        products[:, c, c] = found.own / (less**2 * found.complement)
         shares = np.exp(self.rule.log_priors(self.sizes(c)))
         return spreads(products, np.broadcast_to(shares, across.shape), self.rule.tol)
 
@@ -186,7 +186,7 @@ class _Products:
     gaps: np.ndarray | None = None
 
     @cached_property
-    def kept(self) -> np.ndarray:
+    def complement(self) -> np.ndarray:
         """1 − leverage."""
         return 1 - self.part * self.own
 
@@ -194,8 +194,8 @@ class _Products:
         """The D_k of the head of this file."""
         u = self.own[:, None] + self.across
         v = self.own[:, None] + 2 * self.across + self.between
-        found: np.ndarray = v + self.part * u**2 / self.kept[:, None]
-        found[:, c] = (n_c / (n_c - 1)) ** 2 * self.own / self.kept
+        found: np.ndarray = v + self.part * u**2 / self.complement[:, None]
+        found[:, c] = (n_c / (n_c - 1)) ** 2 * self.own / self.complement
         return found
 
     def tells_means(self, c: int, n_c: float) -> np.ndarray:

@@ -48,7 +48,7 @@ def answer_samples(task: Task, X: np.ndarray, open_: np.ndarray) -> np.ndarray:
         fitted = {s: sums.fitted(s) for s in distinct}
         fine = np.all([one.sound for one in fitted.values()], axis=0)
         sound = batch.only(np.flatnonzero(fine))
-        if not len(sound.asked[0]):
+        if not len(sound.positions[0]):
             continue
         for s, one in fitted.items():
             places = [place for place, asked in enumerate(shrinkages) if asked == s]
@@ -59,7 +59,7 @@ def answer_samples(task: Task, X: np.ndarray, open_: np.ndarray) -> np.ndarray:
 
 def _answer(sound: Samples, places: list[int], scores: np.ndarray) -> None:
     """Put the answers that follow from scores `(asked row, class)` in the places of candidates."""
-    task, line = sound.task, sound.asked[0]
+    task, line = sound.task, sound.positions[0]
     present = np.arange(task.data.n_classes)
     answers = respond(scores, present, task.request, len(present))
     close = undecided(scores, task.request)
@@ -177,7 +177,7 @@ class _Fitted:
 
     def scores(self, X: np.ndarray, of: Samples) -> np.ndarray:
         """`(asked row, class)`, as Rule.scores has them."""
-        (line, rows, _), (n_fits, n_classes) = of.asked, self.slopes.shape[:2]
+        (line, rows, _), (n_fits, n_classes) = of.positions, self.slopes.shape[:2]
         centre = self.means.mean(axis=1, keepdims=True)
         offsets = self.means - centre
         shift = np.einsum("fkj,fkj->fk", centre + offsets / 2, self.slopes)

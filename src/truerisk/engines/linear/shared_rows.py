@@ -291,7 +291,7 @@ class Part:
         vectors = self.spectrum.vectors
         return Turned(X, vectors, self.mean @ vectors, factors)
 
-    def sure(self, penalties: np.ndarray, least: float = 1.0) -> bool:
+    def is_accurate(self, penalties: np.ndarray, least: float = 1.0) -> bool:
         """Whether the decomposition serves all penalties, with d no smaller than `least` d."""
         values, manner = self.spectrum.values, self.table.manner
         smallest = least * float(values.min(initial=np.inf))
@@ -317,7 +317,7 @@ class Part:
 
     def answers(self, asked: np.ndarray, penalties: np.ndarray) -> np.ndarray | None:
         """`(penalty, row, target)`, None where rounding could move one of them."""
-        if not self.sure(penalties):
+        if not self.is_accurate(penalties):
             return None
         left = self.left(asked)
         if (self.doubts(left, penalties) > DOUBT).any():

@@ -84,7 +84,7 @@ class Singles:
     def _by_product(self, part: Part) -> LeftOutErrors | None:
         penalties, spectrum = self.table.penalties, part.spectrum
         if part.wide:
-            if not part.sure(penalties):
+            if not part.is_accurate(penalties):
                 return None
             back = spectrum.vectors
             if part.reflecting is not None:
@@ -102,7 +102,7 @@ class Singles:
         found = leave_out_primal(
             left, part.targets, self._of_mean(part), spectrum, penalties, doubts
         )
-        if not part.sure(penalties, _least(found.rest)):
+        if not part.is_accurate(penalties, _least(found.rest)):
             return None
         return self._over_roots(found, part.root, np.zeros(len(penalties)))
 
@@ -188,7 +188,7 @@ class Singles:
             left = part.left(row[outside])
             penalties = self.table.penalties
             numbers[:, outside] = answers_at(left, part.spectrum, penalties) + part.mean_y
-            sure[:, outside] = part.sure(penalties)
+            sure[:, outside] = part.is_accurate(penalties)
             sure[:, outside] &= (part.doubts(left, penalties) <= DOUBT)[:, None]
         return numbers, sure
 

@@ -222,7 +222,7 @@ class _Rule:
     """Score functions of every candidate: coefficients (candidate, f, p), intercepts.
 
     `among` are the columns that some candidate may use, `present` the classes that the train set
-    holds; `sure` is how far from a tie a score must be. `candidates` are numbered as the family
+    holds; `margin` is how far from a tie a score must be. `candidates` are numbered as the family
     numbers them.
     """
 
@@ -232,7 +232,7 @@ class _Rule:
     converged: np.ndarray
     among: np.ndarray
     present: np.ndarray
-    sure: float
+    margin: float
     penalty: Penalty
 
     def answers(self, task: Task, fit: int, tests: Sequence[QuestionRows]) -> list[np.ndarray]:
@@ -256,7 +256,7 @@ class _Rule:
         """For which candidates rounding decides a label, or the order of two rows."""
         response = task.request.response
         if response == "label":
-            return least_margin(scores).min(axis=1, initial=np.inf) < self.sure
+            return least_margin(scores).min(axis=1, initial=np.inf) < self.margin
         if response != "score" or task.data.codes is None:
             return np.zeros(len(scores), dtype=bool)
         codes = task.data.codes[task.plan.test_rows(question)[0]]

@@ -51,7 +51,7 @@ def answer_samples(task: Task, X: np.ndarray) -> np.ndarray:
 
 def _place(batch: Samples, place: int, scores: np.ndarray) -> None:
     """Scores `(fit, row)` as the answers that are asked for."""
-    line, rows, _ = batch.asked
+    line, rows, _ = batch.positions
     score, response = scores[line, rows], batch.task.request.response
     if response == "label":
         answers = (score > 0).astype(code_type(2))

@@ -52,7 +52,7 @@ class Stopped:
     candidates: np.ndarray
     coefficients: np.ndarray
     intercepts: np.ndarray
-    sure: np.ndarray
+    settled: np.ndarray
     rough: np.ndarray
     present: np.ndarray
     table: Turned | None = None
@@ -62,7 +62,7 @@ class Stopped:
         n, starts, functions, p = self.coefficients.shape  # of turned columns, where they are
         flat = self.coefficients.reshape(-1, p)
         found = []
-        open_ = ~self.sure
+        open_ = ~self.settled
         for test, question in zip(tests, task.questions(fit), strict=True):
             products = self._products(test, flat)
             scores = products.reshape(-1, n, starts, functions)
@@ -116,7 +116,7 @@ def stopped(
         **how,
     )
     ends = found.coefficients, found.intercepts
-    return Stopped(group.candidates, *ends, found.sure, found.rough, present, table)
+    return Stopped(group.candidates, *ends, found.settled, found.rough, present, table)
 
 
 def _turned(
@@ -165,5 +165,5 @@ def _agrees(n_classes: int, sparse: bool) -> bool:
         most=100,
     )
     scores = np.squeeze(X @ found.coefficients[0, 0].T + found.intercepts[0, 0])
-    steps = bool(found.sure[0]) and int(found.iterations[0]) == int(np.max(model.n_iter_))
+    steps = bool(found.settled[0]) and int(found.iterations[0]) == int(np.max(model.n_iter_))
     return steps and bool(np.abs(scores - model.decision_function(theirs)).max() < SAME)

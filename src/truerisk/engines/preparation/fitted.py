@@ -31,7 +31,7 @@ class BegunSteps(Protocol):
     @property
     def table(self) -> Any: ...
 
-    def asked(self, number: int, X: Any) -> Any: ...
+    def test_table(self, number: int, X: Any) -> Any: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ class _Fitted:
     fitted: list[Any]
     table: Any
 
-    def asked(self, number: int, X: Any) -> Any:
+    def test_table(self, number: int, X: Any) -> Any:
         return _transformed(self.fitted, X)
 
 
@@ -82,7 +82,9 @@ def fitted_steps(
         X = once
     joined = len(sets) < len(asked)
     numbers = [EVERY] if joined else range(len(sets))
-    found = [read(begun.asked(number, test)) for number, test in zip(numbers, tests, strict=True)]
+    found = [
+        read(begun.test_table(number, test)) for number, test in zip(numbers, tests, strict=True)
+    ]
     if [len(X), *map(len, found)] != [len(rows), *map(len, sets)]:
         raise OwnArithmetic("other rows than it was given")
     return X, _apart(found[0], asked) if joined else found
@@ -109,9 +111,9 @@ def _begun(
     from sklearn.base import clone
 
     closed = closed_steps(preparation, data, every, said, sets)
-    known = 0 if closed is None else closed.known
+    known = 0 if closed is None else closed.n_steps
     table = data.rows(every) if closed is None else closed.table
-    tests = [data.rows(one) for one in sets] if closed is None else closed.asked
+    tests = [data.rows(one) for one in sets] if closed is None else closed.tests
     left = preparation.steps[known:]
     if begin is not None and left:
         return begin(known, table, said), tests

@@ -21,21 +21,21 @@ __all__ = ["asked_once", "asks_plainly"]
 
 METHODS = ("predict", "predict_proba", "predict_log_proba", "decision_function")
 
-Said = dict[str, Any]
+Answers = dict[str, Any]
 
 
-def _once(usual: Any, name: str, rows: Any, said: Said, ask: Callable[[], Any]) -> Any:
+def _once(usual: Any, name: str, rows: Any, answers: Answers, ask: Callable[[], Any]) -> Any:
     """A method, named as it was, that says again what it said about these rows: a copy."""
 
     @wraps(usual)
-    def told(X: Any, *given: Any, **options: Any) -> Any:
-        if X is not rows or given or options:
-            return usual(X, *given, **options)
-        if name not in said:
-            said[name] = ask()
-        return copied(said[name])
+    def answer(X: Any, *arguments: Any, **options: Any) -> Any:
+        if X is not rows or arguments or options:
+            return usual(X, *arguments, **options)
+        if name not in answers:
+            answers[name] = ask()
+        return copied(answers[name])
 
-    return told
+    return answer
 
 
 @contextmanager
@@ -44,7 +44,7 @@ def asked_once(whole: tuple[Any, Any], learner: tuple[Any, Any]) -> Iterator[Non
 
     Where both are one and the same it is named twice. What the learner said, its pipeline says.
     """
-    said: Said = {}
+    answers: Answers = {}
     places = [learner] if whole[0] is learner[0] else [learner, whole]
     placed = []
     try:
@@ -55,7 +55,7 @@ def asked_once(whole: tuple[Any, Any], learner: tuple[Any, Any]) -> Iterator[Non
             for model, X in places:
                 usual = getattr(model, name, None)
                 if callable(usual) and name not in getattr(model, "__dict__", {name: None}):
-                    vars(model)[name] = _once(usual, name, X, said, partial(first, learner[1]))
+                    vars(model)[name] = _once(usual, name, X, answers, partial(first, learner[1]))
                     placed.append((model, name))
         yield
     finally:

@@ -130,7 +130,7 @@ def fit_pieces(
     With `stop` the first failure is the last piece. `one` makes the pieces of what the jobs hold in
     the place of candidates (groups of them, say). `tries` have what others fitted before.
     """
-    one = _one if one is None else one
+    one = _fit_and_ask if one is None else one
     order, starts = plan.questions_of
     pieces = []
     for fit, candidates in jobs:
@@ -220,7 +220,7 @@ def _training(data: Data, plan: Plan, fit: int) -> FitInput:
     return FitInput(partial(data.rows, rows), labels[rows], params, *asked, copy_of)
 
 
-def _one(
+def _fit_and_ask(
     family: Family,
     data: Data,
     request: Request,
@@ -235,7 +235,7 @@ def _one(
             out = _out_of(model, given, test)
             asked = out, test
             if begun is not None and out is model:
-                asked = model.steps[-1][1], replace(test, X=begun.asked(number, test.X))
+                asked = model.steps[-1][1], replace(test, X=begun.test_table(number, test.X))
             told.append(_answers(request, (out, test), asked, data))
         answers, *also = map(list, zip(*told, strict=True))
         return {

@@ -52,17 +52,17 @@ def run_jobs(
     What the keeper has is not made again, and what is made is left with it.
     """
     n_rows_out = len(family) if run.only is None else 1
-    collected = _Collected(data, plan, request, n_rows_out, run.asked)
+    collected = _Collected(data, plan, request, n_rows_out, run.needed)
     here = run.executor is None
     task = partial(fit_pieces, one=one, tries=run.steps) if here else partial(_in_worker, one=one)
     shared = (family, data, plan, request, run.seed, stop)
     total, unit, share = plan.n_fits * n_rows_out, "fits", SHARE
-    if run.asked is not None:
-        total = int(run.asked.sum())
+    if run.needed is not None:
+        total = int(run.needed.sum())
     tell(0, total)
     kept = kept_fits(engine, jobs, family, data, plan, request, run)
     if kept is not None:
-        for pieces in kept.found(collected.values):
+        for pieces in kept.stored_pieces(collected.values):
             collected.add(pieces, run.only)
         jobs, unit, share = kept.jobs(), kept.unit, SHARE_KEPT
         tell(collected.n_fits, total, unit)
@@ -246,11 +246,11 @@ class KeptFits:
     shelves: Mapping[Key, Shelf]
     waiting: dict[Key, dict[int, Any]]
 
-    def found(self, values: Sequence[np.ndarray]) -> Iterator[list[Piece]]:
+    def stored_pieces(self, values: Sequence[np.ndarray]) -> Iterator[list[Piece]]:
         """The pieces of every job that was kept; `values` are the arrays that they go into."""
         for key, shelf in self.shelves.items():
             waiting = self.waiting[key]
-            for fit, content in shelf.found(frozenset(waiting)):
+            for fit, content in shelf.stored(frozenset(waiting)):
                 pieces = pieces_of(content, fit, key)
                 self._refuse_strange(pieces, values)
                 del waiting[fit]

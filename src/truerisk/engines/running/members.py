@@ -127,7 +127,7 @@ class _Members:
         self.model = model
         self.is_forest = isinstance(model, forests())
         self.n_classes = len(model.classes_) if hasattr(model, "classes_") else None
-        self.given = X
+        self.as_given = X
         said = self.first(1)  # complains of what the ensemble would complain of
         self.are_single = self.n_classes is None and said.dtype.kind == "f" and said.itemsize < 8
         self.X = self._table(X)
@@ -155,7 +155,7 @@ class _Members:
         """What the ensemble of the first members predicts."""
         first = copy.copy(self.model)
         first.estimators_, first.n_estimators = self.model.estimators_[:size], size
-        return np.asarray(first.predict(self.given))
+        return np.asarray(first.predict(self.as_given))
 
     def seen(self) -> Iterator[np.ndarray]:
         """The training rows that each member drew."""

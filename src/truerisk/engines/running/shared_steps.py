@@ -172,13 +172,13 @@ class _Same:
     """An object that is alike to itself only; it is held, so that no other takes its place."""
 
     def __init__(self, one: Any) -> None:
-        self.one = one
+        self.content = one
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and self.one is other.one
+        return isinstance(other, _Same) and self.content is other.content
 
     def __hash__(self) -> int:
-        return id(self.one)
+        return id(self.content)
 
 
 def _content(value: Any) -> Hashable:

@@ -46,7 +46,7 @@ class Place:
     step: Any
     X: Any
     warned: list[Warned]
-    asked: dict[int, Any] = field(default_factory=dict)
+    test_tables: dict[int, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,12 +74,12 @@ class Begun:
         """The train set as the learner sees it."""
         return copied(self.places[-1].X)
 
-    def asked(self, number: int, X: Any) -> Any:
+    def test_table(self, number: int, X: Any) -> Any:
         """The rows of the question with this number, as the learner sees them."""
         for place in self.places:
-            if number not in place.asked:
-                place.asked[number] = place.step.transform(copied(X))
-            X = place.asked[number]
+            if number not in place.test_tables:
+                place.test_tables[number] = place.step.transform(copied(X))
+            X = place.test_tables[number]
         return copied(X)
 
 
@@ -142,7 +142,7 @@ class Trie:
         """Of the tables, and of what the steps learnt, as far as it is arrays."""
         seen: set[int] = set()
         size = partial(_bytes, depth=DEPTH, seen=seen)
-        return sum(size(one) for p in self.places.values() for one in (p.X, p.asked, p.step))
+        return sum(size(one) for p in self.places.values() for one in (p.X, p.test_tables, p.step))
 
 
 class Tries:
@@ -150,7 +150,7 @@ class Tries:
 
     def __init__(self, room: int = ROOM) -> None:
         self.room = room
-        self.kept: dict[tuple[str, int], Trie] = {}
+        self.by_fit: dict[tuple[str, int], Trie] = {}
         self._last: tuple[tuple[str, int], Trie] | None = None
 
     def of(self, plan: Plan, fit: int) -> Trie:
@@ -159,8 +159,8 @@ class Tries:
         if self._last is not None and self._last[0] != key:
             self._weigh(*self._last)
             self._last = None
-        if key in self.kept:
-            return self.kept[key]
+        if key in self.by_fit:
+            return self.by_fit[key]
         if self._last is None:
             self._last = key, Trie()
         return self._last[1]
@@ -169,7 +169,7 @@ class Tries:
         size = trie.n_bytes
         if size <= self.room:
             self.room -= size
-            self.kept[key] = trie
+            self.by_fit[key] = trie
 
 
 def _placed(step: Any, cut: Callable[[], Any], y: np.ndarray | None) -> Place:

@@ -138,12 +138,12 @@ class _Lines:
     def __init__(self, rows: np.ndarray, others: np.ndarray, sums: Sums, apart: bool) -> None:
         self.rows, self.others, self.sums, self.apart = rows, others, sums, apart
         self.cells = np.empty((len(rows), len(others)))
-        self.known = np.zeros(len(rows), dtype=bool)
+        self.computed = np.zeros(len(rows), dtype=bool)
 
     def of(self, rows: np.ndarray, asked: np.ndarray) -> np.ndarray:
-        new = rows[~self.known[rows]]
+        new = rows[~self.computed[rows]]
         self.cells[new] = self.sums(self.rows[new], self.others, of_differences=self.apart)
-        self.known[new] = True
+        self.computed[new] = True
         return _cells(self.cells, rows, asked)
 
 

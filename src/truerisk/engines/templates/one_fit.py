@@ -105,7 +105,7 @@ class OneFit(Engine):
             last = model[-1] if family.is_piped else model
             asked = tests = asked_about()
             if begun is not None:
-                asked = [replace(t, X=begun.asked(i, t.X)) for i, t in enumerate(tests)]
+                asked = [replace(t, X=begun.test_table(i, t.X)) for i, t in enumerate(tests)]
             elif family.is_piped:
                 asked = [_prepared(model, test) for test in tests]
             answers, *also = (
@@ -138,8 +138,8 @@ def _asked_groups(groups: list[Group], run: RunOptions, fit: int) -> list[Group]
     """All groups, or the candidates that a fit is asked for."""
     if run.only is not None:
         wanted = np.array([run.only[fit]])
-    elif run.asked is not None:
-        wanted = np.flatnonzero(run.asked[:, fit])
+    elif run.needed is not None:
+        wanted = np.flatnonzero(run.needed[:, fit])
     else:
         return groups
     parts = [(group, np.flatnonzero(np.isin(group.candidates, wanted))) for group in groups]

@@ -76,7 +76,7 @@ class Samples:
         return some
 
     @cached_property
-    def asked(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def positions(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Of every answer the fit's place in the batch, the row, and where the answer goes."""
         plan = self.task.plan
         order, starts = plan.questions_of
@@ -92,8 +92,8 @@ class Samples:
         return self.task.asks(self.fits, place)
 
     def answer(self, place: int, answers: np.ndarray, open_: np.ndarray) -> None:
-        """Put one candidate's answers, in the order of `asked`, in their place."""
-        line, _, positions = self.asked
+        """Put one candidate's answers, in the order of `positions`, in their place."""
+        line, _, positions = self.positions
         candidate = int(self.task.group.candidates[place])
         self.task.values[self.task.line_of(candidate), positions] = answers
         for fit in np.unique(line[open_]):

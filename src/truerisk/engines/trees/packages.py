@@ -30,14 +30,14 @@ class Package:
 
     `sizes` are the names of the number of trees, `first(model, m)` the arguments with which it
     predicts by its first m trees, `alike` the parameters that treat every tree alike, `served` the
-    values that others must have, and `given` the fit parameters that may be given.
+    values that others must have, and `fit_params` the names that `fit` takes.
     """
 
     sizes: tuple[str, ...]
     first: Callable[[Any, int], dict[str, Any]]
     alike: frozenset[str]
     served: Mapping[str, Values]
-    given: frozenset[str]
+    fit_params: frozenset[str]
     chosen: tuple[tuple[str, ...], ...] = ()  # what, by its names, is chosen by n where it is unset
 
     def size_of(self, setting: Mapping[str, Any]) -> str:
@@ -68,7 +68,7 @@ class Package:
 
     def param_refusal(self, params: Mapping[str, Any], prefix: str) -> str | None:
         """Why a fit with these parameters may not begin with the trees of a shorter one."""
-        strange = [name for name in params if name.removeprefix(prefix) not in self.given]
+        strange = [name for name in params if name.removeprefix(prefix) not in self.fit_params]
         return f"{strange[0]} of fit may end it, or have it begin elsewhere." if strange else None
 
 
@@ -145,7 +145,7 @@ XGBOOST = Package(
         "early_stopping_rounds": (),
         "callbacks": (),
     },
-    given=_words("sample_weight feature_weights verbose"),
+    fit_params=_words("sample_weight feature_weights verbose"),
 )
 LIGHTGBM = Package(
     sizes=("n_estimators",),
@@ -167,7 +167,7 @@ LIGHTGBM = Package(
         "early_stopping_rounds": (),
         "device_type": ("cpu",),
     },
-    given=_words("sample_weight feature_name categorical_feature"),
+    fit_params=_words("sample_weight feature_name categorical_feature"),
 )
 CATBOOST = Package(
     sizes=("iterations", "n_estimators", "num_trees", "num_boost_round"),
@@ -198,7 +198,7 @@ CATBOOST = Package(
         "od_pval": (),
         "callbacks": (),
     },
-    given=_words("sample_weight verbose"),
+    fit_params=_words("sample_weight verbose"),
     chosen=(("learning_rate", "eta"), ("leaf_estimation_iterations",)),
 )
 PACKAGES = {

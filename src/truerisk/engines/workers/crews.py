@@ -20,7 +20,7 @@ from truerisk.core.identity import is_a, is_from
 from truerisk.core.version import __version__
 from truerisk.engines.workers.parcels import Parcel, run_parcel
 
-__all__ = ["IN_FLIGHT", "Crew", "Given", "Shared", "versions"]
+__all__ = ["IN_FLIGHT", "Crew", "Shared", "UserExecutor", "versions"]
 
 IN_FLIGHT = 2  # batches per worker: the next one waits where it will run
 UNCOUNTED = 64  # batches in flight on an executor that does not say how many workers it has
@@ -106,7 +106,7 @@ class Crew(ABC):
         return
 
 
-class Given(Crew):
+class UserExecutor(Crew):
     """An executor of the user: used, never closed, and not replaced.
 
     Where its workers are is known of process pools only; all others get everything with each batch.

@@ -64,15 +64,15 @@ class Cluster(Crew):
         self._level = self._log.level
         if self._own:  # a lost scheduler is one sentence here, not tracebacks
             self._log.setLevel(logging.CRITICAL)
-        self._held: list[tuple[Any, Any]] = []  # contents, each with its future or None
+        self._contents: list[tuple[Any, Any]] = []  # contents, each with its future or None
         self.look()
 
     def share(self, shared: Shared) -> None:
         """The X of data travels by itself, and not again while the next run has the same one."""
         tables = [part.X for part in shared.parts if isinstance(part, Data)]
         without = replace(shared, parts=_with_tables(shared.parts, [None] * len(tables)))
-        sent = {id(content): future for content, future in self._held}
-        self._held = [(content, sent.get(id(content))) for content in (without, *tables)]
+        sent = {id(content): future for content, future in self._contents}
+        self._contents = [(content, sent.get(id(content))) for content in (without, *tables)]
 
     def submit(self, batch: Any) -> Future[Any]:
         sent = self._client.submit(_run_sent, *self._sent(), batch, pure=False)
@@ -84,13 +84,13 @@ class Cluster(Crew):
     def _sent(self) -> list[Any]:
         """The contents on all workers: sent when first asked for, and anew when they were lost."""
         try:
-            for place, (content, future) in enumerate(self._held):
+            for place, (content, future) in enumerate(self._contents):
                 if future is None:  # in a list: others of its kind would be taken apart
                     (future,) = self._client.scatter([content], broadcast=True, timeout=ANSWER)
-                    self._held[place] = content, future
+                    self._contents[place] = content, future
         except KeyError as error:  # the scheduler looks up a worker that has just died
             raise ConnectionError(f"the worker at {error} died while it was sent to") from error
-        return [future for _, future in self._held]
+        return [future for _, future in self._contents]
 
     def deaths(self, error: BaseException) -> int:
         """KilledWorker comes after the scheduler has tried several times itself.
@@ -107,7 +107,7 @@ class Cluster(Crew):
 
     def replace(self) -> bool:
         """Workers come by themselves; the dead may have been the last to hold what was sent."""
-        self._held = [(content, None) for content, _ in self._held]
+        self._contents = [(content, None) for content, _ in self._contents]
         self._looked = 0.0
         return True
 
@@ -132,7 +132,7 @@ class Cluster(Crew):
 
     def close(self) -> None:
         """Let go of what was sent, and of a client of our own."""
-        self._held = []
+        self._contents = []
         if self._own:
             self._client.close(timeout=ANSWER)
             self._log.setLevel(self._level)

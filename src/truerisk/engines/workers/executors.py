@@ -15,7 +15,7 @@ from typing import Any
 
 from truerisk.core.arguments import check_count, shown
 from truerisk.core.errors import FitFailed, TrueRiskError, UnknownName
-from truerisk.engines.workers.crews import Crew, Given, Shared
+from truerisk.engines.workers.crews import Crew, Shared, UserExecutor
 from truerisk.engines.workers.dask_cluster import Cluster, is_address, is_cluster, parts_of
 from truerisk.engines.workers.processes import Processes
 from truerisk.engines.workers.scheduler import Batches, Run
@@ -82,7 +82,7 @@ def crew_of(executor: Any, refusal: type[TrueRiskError]) -> Iterator[Crew | None
             yield cluster
     else:
         own = isinstance(executor, Integral)
-        crew = Processes(workers) if own else Given(executor, workers)
+        crew = Processes(workers) if own else UserExecutor(executor, workers)
         try:
             yield crew
         finally:

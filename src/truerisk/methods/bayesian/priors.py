@@ -175,7 +175,9 @@ def class_priors(
 ) -> dict[int, ClassPrior]:
     """By class code; `p` features have a spread, of `n_columns` in all."""
     return {
-        code: _one(prior, {name: _of(name, value, label) for name, value in given.items()}, p)
+        code: _class_prior(
+            prior, {name: _of(name, value, label) for name, value in given.items()}, p
+        )
         for code, label in enumerate(_sized(given, labels, n_columns))
     }
 
@@ -203,7 +205,7 @@ def _of(name: str, value: Any, label: Any) -> Any:
     return np.asarray(value, dtype=np.float64)
 
 
-def _one(prior: str, given: Mapping[str, Any], p: int) -> ClassPrior:
+def _class_prior(prior: str, given: Mapping[str, Any], p: int) -> ClassPrior:
     flat = prior in ("flat", "jeffreys")
     usual: dict[str, Any] = {
         "kappa": {"flat": -(p + 2), "jeffreys": 0}.get(prior, p + 2),

@@ -78,7 +78,7 @@ def agree(steps, data, train, asked):
 
     def noted(*args):
         closed = closed_steps(*args)
-        known.append(0 if closed is None else closed.known)
+        known.append(0 if closed is None else closed.n_steps)
         return closed
 
     args = steps, data, train, y[train[0]], asked, read

@@ -32,13 +32,13 @@ SOURCES: WeakKeyDictionary[Data, Source | None] = WeakKeyDictionary()
 class Closed:
     """How many steps are known, and what they give of a train set and of some sets of rows."""
 
-    known: int
+    n_steps: int
     table: Any
-    asked: list[Any]
+    tests: list[Any]
 
 
 @dataclass(frozen=True, eq=False)
-class _Known:
+class _Prefix:
     """The first steps of a preparation, up to one that is not known."""
 
     form: Form
@@ -46,7 +46,7 @@ class _Known:
     is_all: bool
 
 
-KNOWN: WeakKeyDictionary[Any, _Known | None] = WeakKeyDictionary()
+KNOWN: WeakKeyDictionary[Any, _Prefix | None] = WeakKeyDictionary()
 
 
 def closed_steps(
@@ -61,7 +61,7 @@ def closed_steps(
     `train` are rows, one as often as it comes, and `y` their labels or targets. All is answered or
     nothing, so that nobody is warned twice.
     """
-    known, source = _kept(KNOWN, preparation, _known), _kept(SOURCES, data, _source)
+    known, source = _cached(KNOWN, preparation, _prefix), _cached(SOURCES, data, _source)
     if known is None or source is None:
         return None
     out: Callable[[Table], Any] = rendered if known.is_all else _given_on
@@ -74,7 +74,7 @@ def closed_steps(
         return None
 
 
-def _kept(
+def _cached(
     kept: MutableMapping[Key, Made | None], key: Key, make: Callable[[Key], Made]
 ) -> Made | None:
     if key not in kept:
@@ -92,7 +92,7 @@ def _source(data: Data) -> Source:
     return source
 
 
-def _known(preparation: Any) -> _Known:
+def _prefix(preparation: Any) -> _Prefix:
     from sklearn import get_config
 
     config = get_config()
@@ -106,7 +106,7 @@ def _known(preparation: Any) -> _Known:
             if not forms:
                 raise
             break
-    return _Known(in_turn(forms), len(forms), len(forms) == len(preparation.steps))
+    return _Prefix(in_turn(forms), len(forms), len(forms) == len(preparation.steps))
 
 
 def _given_on(table: Table) -> Any:

@@ -137,13 +137,13 @@ def _joined(blocks: Sequence[Table], sparse: bool) -> Table:
         dense = tuple(_dense(block) for block in blocks)
         alone = len(dense) == 1 and not isinstance(dense[0], Cells)  # a frame loses its names
         return dense[0] if alone else Beside(dense)
-    return Sparse(_beside([_held(block) for block in blocks]))
+    return Sparse(_beside([_contents(block) for block in blocks]))
 
 
-def _held(block: Table) -> Any:
+def _contents(block: Table) -> Any:
     """A sparse matrix, or the cells of each row and their columns; −1 for a cell that is none."""
     if isinstance(block, Sparse):
-        return block.held
+        return block.matrix
     if isinstance(block, Indicators) and block.sparse:
         return block.width, block.places, np.ones(block.places.shape)
     values = block.numbers()

@@ -239,17 +239,17 @@ class Beside(Table):
 class Sparse(Table):
     """A table without its zeros: what comes after it is for scikit-learn to compute."""
 
-    held: Any
+    matrix: Any
     sparse: bool = True
 
     @property
     def shape(self) -> tuple[int, int]:
-        n_rows, n_columns = self.held.shape
+        n_rows, n_columns = self.matrix.shape
         return int(n_rows), int(n_columns)
 
     @property
     def n_held(self) -> int:
-        return int(self.held.nnz)
+        return int(self.matrix.nnz)
 
     def numbers(self) -> np.ndarray:
         raise Refused("a sparse table between steps")
@@ -258,7 +258,7 @@ class Sparse(Table):
 def rendered(table: Table) -> Any:
     """A table as a learner is given it."""
     if isinstance(table, Sparse):
-        return table.held
+        return table.matrix
     if isinstance(table, Indicators) and table.sparse:
         return table.matrix()
     return table.filled() if isinstance(table, Beside) else table.numbers()
