@@ -31,7 +31,7 @@ THREE = {"bayes": GaussianNB(), "tree": DecisionTreeClassifier(), "guess": Gauss
 @pytest.mark.parametrize("weighted", [False, True])
 def test_an_assessment_checks_and_counts_its_rows_once(learners, weighted, monkeypatch):
     """However many learners there are, and also where each has its own name for the weights."""
-    calls = dict.fromkeys(("_table", "digest", "sums_of", "row_keys"), 0)
+    calls = dict.fromkeys(("_view", "digest", "sums_of", "row_keys"), 0)
     for name in calls:
         real = getattr(data_module, name)
 

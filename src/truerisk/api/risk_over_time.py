@@ -17,6 +17,7 @@ from truerisk.core.registry import displays
 from truerisk.core.results import RiskEstimate, frame_of
 from truerisk.core.scale import Scale
 from truerisk.core.statistics.long_run import long_run
+from truerisk.core.table.rows import TableView
 from truerisk.core.table.times import checked_times
 
 __all__ = ["RiskOverTime", "risk_over_time", "trend_of"]
@@ -168,7 +169,10 @@ def risk_over_time(
         raise Refusal("rows had weights, which an estimate does not keep: estimate without them.")
     if time is not None and (isinstance(time, str) or not hasattr(time, "__len__")):
         raise BadArgument(f"time={shown(time)}: give one time for each of {estimate.n_rows} rows.")
-    times = _times_or_rows(estimate) if time is None else checked_times(time, None, estimate.n_rows)
+    if time is None:
+        times = _times_or_rows(estimate)
+    else:
+        times = checked_times(time, TableView(None, estimate.n_rows))
     assert times is not None
     distinct, member, counts = np.unique(times[rows], return_inverse=True, return_counts=True)
     member = member.ravel()

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from truerisk.core.errors import BadData
 from truerisk.core.table.places import checked_places, grid_cells, joined, usual_side
+from truerisk.core.table.rows import TableView
 
 FRAME = {"x": [0.0, 1.0, 2.0], "y": [5, 5, 6], "site": ["a", "b", "a"]}
 
@@ -22,7 +23,7 @@ FRAME = {"x": [0.0, 1.0, 2.0], "y": [5, 5, 6], "site": ["a", "b", "a"]}
 )
 def test_texts_and_whole_numbers_are_labels(given) -> None:
     """One code for each row, in the order of the sorted labels."""
-    assert checked_places(given, None, 3).tolist() == [1, 0, 1]
+    assert checked_places(given, TableView(None, 3)).tolist() == [1, 0, 1]
 
 
 @pytest.mark.parametrize(
@@ -32,22 +33,22 @@ def test_texts_and_whole_numbers_are_labels(given) -> None:
 )
 def test_floats_and_columns_are_coordinates(given) -> None:
     """Whatever has two dimensions, numbers or texts of numbers; and floats in one."""
-    assert checked_places(given, None, 3).tolist() == [[0.0], [1.0], [2.0]]
+    assert checked_places(given, TableView(None, 3)).tolist() == [[0.0], [1.0], [2.0]]
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
 def test_names_are_columns_of_the_frame(frame) -> None:
     """One of labels, or several of coordinates; texts that are no columns are labels."""
     X = frame(FRAME)
-    assert checked_places("site", X, 3).tolist() == [0, 1, 0]
-    assert checked_places(["x", "y"], X, 3).tolist() == [[0, 5], [1, 5], [2, 6]]
-    assert checked_places(["p", "q", "p"], X, 3).tolist() == [0, 1, 0]
+    assert checked_places("site", TableView(X, 3)).tolist() == [0, 1, 0]
+    assert checked_places(["x", "y"], TableView(X, 3)).tolist() == [[0, 5], [1, 5], [2, 6]]
+    assert checked_places(["p", "q", "p"], TableView(X, 3)).tolist() == [0, 1, 0]
     with pytest.raises(BadData, match="block='z': X has no such column"):
-        checked_places("z", X, 3)
+        checked_places("z", TableView(X, 3))
     with pytest.raises(BadData, match="block='yy': X has no such column; did you mean 'y'"):
-        checked_places(["x", "yy"], X, 3)
+        checked_places(["x", "yy"], TableView(X, 3))
     with pytest.raises(BadData, match="block has shape"):
-        checked_places(["p"] * 4, X, 3)
+        checked_places(["p"] * 4, TableView(X, 3))
 
 
 @pytest.mark.parametrize(
@@ -67,7 +68,7 @@ def test_names_are_columns_of_the_frame(frame) -> None:
 def test_what_is_no_place_is_named(given, message) -> None:
     """What is wrong, where, and what to do."""
     with pytest.raises(BadData, match=message):
-        checked_places(given, None, 3)
+        checked_places(given, TableView(None, 3))
 
 
 PLACES = np.random.default_rng(2).random((300, 2)) * [10, 4]

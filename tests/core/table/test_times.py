@@ -13,6 +13,7 @@ from sklearn.linear_model import Ridge
 import truerisk as tr
 from truerisk.core.errors import BadArgument, BadData
 from truerisk.core.table.data import Data
+from truerisk.core.table.rows import TableView
 from truerisk.core.table.times import as_span, checked_times
 
 DAYS = ["2024-05-03", "2024-05-01", "2024-05-02"]
@@ -52,7 +53,7 @@ DATES = np.array(DAYS, dtype="M8[D]")
 )
 def test_dates_are_the_same_dates_in_every_form(given) -> None:
     """Arrays, texts, datetimes with and without a zone, pandas and polars."""
-    times = checked_times(given, None, 3)
+    times = checked_times(given, TableView(None, 3))
     assert times is not None
     assert times.dtype.kind == "M"
     assert (times == DATES).all()
@@ -63,25 +64,25 @@ def test_dates_are_the_same_dates_in_every_form(given) -> None:
 )
 def test_numbers_are_floats(given) -> None:
     """Whole numbers, and texts of numbers, as a file has them."""
-    assert checked_times(given, None, 3).tolist() == [3.0, 1.0, 2.0]
+    assert checked_times(given, TableView(None, 3)).tolist() == [3.0, 1.0, 2.0]
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
 def test_a_name_is_a_column_of_the_frame(frame) -> None:
     """It is looked up; anything else that is no column is named."""
     X = frame({"day": [3, 1, 2], "x": [1.0, 2.0, 3.0]})
-    assert checked_times("day", X, 3).tolist() == [3.0, 1.0, 2.0]
+    assert checked_times("day", TableView(X, 3)).tolist() == [3.0, 1.0, 2.0]
     with pytest.raises(BadData, match="X has no such column; did you mean 'day'"):
-        checked_times("days", X, 3)
+        checked_times("days", TableView(X, 3))
     with pytest.raises(BadData, match="names a column, and X is no frame"):
-        checked_times("day", np.zeros((3, 1)), 3)
+        checked_times("day", TableView(np.zeros((3, 1)), 3))
 
 
 def test_a_name_of_two_columns_is_none() -> None:
     """Which of them is meant is not known."""
     X = pd.DataFrame([[1, 2], [3, 4]], columns=["day", "day"])
     with pytest.raises(BadData, match="X has 2 columns of this name"):
-        checked_times("day", X, 2)
+        checked_times("day", TableView(X, 2))
 
 
 @pytest.mark.parametrize(
@@ -111,7 +112,7 @@ def test_what_is_no_time_is_named(given, message) -> None:
     """What is wrong, in which row, and what to do."""
     n = 4 if "zone" in message else 3
     with pytest.raises(BadData, match=message):
-        checked_times(given, None, n)
+        checked_times(given, TableView(None, n))
 
 
 def test_times_are_cut_with_the_rows_and_change_the_fingerprint() -> None:
@@ -166,7 +167,7 @@ def test_lengths_in_another_unit_are_refused(given, times, message) -> None:
 def test_months_and_years_are_days(unit) -> None:
     """They have no one length, so lengths of time could not be counted in them."""
     months = np.datetime64("2000-01", unit) + np.arange(120)
-    times = checked_times(months, None, 120)
+    times = checked_times(months, TableView(None, 120))
     assert np.datetime_data(times.dtype)[0] in ("D", "us")
     assert (times == months).all()
     X = np.random.default_rng(0).normal(size=(120, 2))
@@ -187,12 +188,12 @@ def test_months_and_years_are_days(unit) -> None:
 def test_times_that_would_be_read_as_others_are_refused(given, message) -> None:
     """Missing ones, bare numbers among dates, and dates that are written as numbers."""
     with pytest.raises(BadData, match=message):
-        checked_times(given, None, len(given))
+        checked_times(given, TableView(None, len(given)))
 
 
 def test_the_basic_dates_of_iso_8601_are_dates() -> None:
     """As texts; eight digits that are no date are numbers."""
-    times = checked_times(["20240531", "20240601"], None, 2)
+    times = checked_times(["20240531", "20240601"], TableView(None, 2))
     assert (times[1] - times[0]) == np.timedelta64(1, "D")
-    assert checked_times(["20240531", "20249901"], None, 2).dtype.kind == "f"
-    assert checked_times([20240531, 20249901], None, 2).dtype.kind == "f"
+    assert checked_times(["20240531", "20249901"], TableView(None, 2)).dtype.kind == "f"
+    assert checked_times([20240531, 20249901], TableView(None, 2)).dtype.kind == "f"

@@ -15,6 +15,7 @@ from truerisk.core.table.columns import non_finite
 from truerisk.core.table.places import checked_places, grid_cells, joined, usual_side
 from truerisk.core.table.rows import (
     RowSums,
+    TableView,
     digest,
     n_rows,
     row_keys,
@@ -144,24 +145,27 @@ class Data:
 
         With `as_given` fits may take a column (`for_fits`), so that it is no matter.
         """
-        X = _table(X)
-        n = n_rows(X)
+        table = _view(X)
+        n = table.n_rows
         target = checked_target(y, n, as_given) if task != "other" else any_target(y, n)
         classes = codes = None
         if task == "classification":
             classes, codes = classes_of(target)
         elif task == "regression":
             target = numbers_in(target)
-        places = checked_places(block, X, n)
+        group_codes = None if groups is None else _groups(groups, n)
+        places = None if block is None else checked_places(block, table)
+        if places is not None and places.ndim == 1:
+            group_codes = places if group_codes is None else _tied(group_codes, places)
         return cls(
-            X=X,
+            X=table.X,
             y=target,
             task=task,
             classes=classes,
             codes=codes,
-            groups=_groups_or_blocks(_groups(groups, n), places),
-            sample_weight=_weights(sample_weight, n),
-            time=checked_times(time, X, n),
+            groups=group_codes,
+            sample_weight=None if sample_weight is None else _weights(sample_weight, n),
+            time=None if time is None else checked_times(time, table),
             block=places,
             fit_params=dict(fit_params or {}),
             form=None if task == "other" else form_of(y, target),
@@ -269,7 +273,7 @@ def _length(value: Any) -> int | None:
         return None
 
 
-def _table(X: Any) -> Any:
+def _view(X: Any) -> TableView:
     """X in a form whose rows can be taken."""
     if isinstance(X, str | bytes):
         raise BadData(
@@ -284,14 +288,15 @@ def _table(X: Any) -> Any:
     elif not hasattr(X, "shape"):
         read = hasattr(X, "__array__")
         X = even_array("X", X, "give an array, a frame or a list") if read else _listed(X)
-    if n_rows(X) == 0:
+    table = TableView(X, n_rows(X))
+    if table.n_rows == 0:
         raise BadData("X has no rows: there is nothing to learn from.")
     if len(X.shape) == 1 and getattr(getattr(X, "dtype", None), "kind", "O") in "biufcmM":
         raise BadData(
             "X has one dimension (expected 2D array): Reshape your data, X.reshape(-1, 1) "
             "for a single feature."
         )
-    return X
+    return table
 
 
 def _from_another_library(X: Any) -> np.ndarray:
@@ -333,9 +338,7 @@ def _has_text(X: Any) -> bool:
     return any(isinstance(cell, str) for row in rows for cell in row)
 
 
-def _groups(groups: Any, n: int) -> np.ndarray | None:
-    if groups is None:
-        return None
+def _groups(groups: Any, n: int) -> np.ndarray:
     labels = even_array("groups", groups, "give every row one label")
     if labels.shape != (n,):
         raise BadData(
@@ -357,11 +360,9 @@ def _groups(groups: Any, n: int) -> np.ndarray | None:
     return codes.astype(np.int64)
 
 
-def _groups_or_blocks(groups: np.ndarray | None, places: np.ndarray | None) -> np.ndarray | None:
-    """Labels of blocks are groups: folds leave both whole."""
-    if places is None or places.ndim > 1 or groups is None:
-        return groups if places is None or places.ndim > 1 else places
-    both = joined(groups, places)
+def _tied(groups: np.ndarray, blocks: np.ndarray) -> np.ndarray:
+    """Groups that are joined where a block ties them: folds leave both whole."""
+    both = joined(groups, blocks)
     if both.max() == 0:
         raise BadData(
             "groups and the labels in block= tie all rows together, each group reaching into the "
@@ -370,9 +371,7 @@ def _groups_or_blocks(groups: np.ndarray | None, places: np.ndarray | None) -> n
     return both
 
 
-def _weights(weights: Any, n: int) -> np.ndarray | None:
-    if weights is None:
-        return None
+def _weights(weights: Any, n: int) -> np.ndarray:
     try:
         values = as_array(weights, np.float64)
     except ValueError:

@@ -9,8 +9,7 @@ import numpy as np
 
 from truerisk.core.arguments import as_array, even_array, shown
 from truerisk.core.errors import BadData
-from truerisk.core.table.rows import column_arrays, column_names
-from truerisk.core.table.times import column_of
+from truerisk.core.table.rows import TableView, column_arrays, column_names
 
 __all__ = ["USUAL_CELLS", "checked_places", "grid_cells", "joined", "usual_side"]
 
@@ -18,20 +17,19 @@ MOST_AXES = 3
 TINIEST, HUGEST = 1e-100, 1e100  # extents whose squares and products are numbers
 
 
-def checked_places(block: Any, X: Any, n: int) -> np.ndarray | None:
+def checked_places(block: Any, table: TableView) -> np.ndarray:
     """Codes of labels, shape (n,), or coordinates, floats of shape (n, d) with d <= 3.
 
     Labels are whole numbers, texts or whatever can be sorted, in one dimension. Floats, and
     whatever has two dimensions, are coordinates. One name, or a list of names, are columns of X.
 
-    >>> checked_places(["b", "a", "b"], None, 3)
+    >>> checked_places(["b", "a", "b"], TableView(None, 3))
     array([1, 0, 1])
-    >>> checked_places([[0, 1], [2, 3]], None, 2).shape
+    >>> checked_places([[0, 1], [2, 3]], TableView(None, 2)).shape
     (2, 2)
     """
-    if block is None:
-        return None
-    array = _array(_looked_up(block, X, n))
+    n = table.n_rows
+    array = _array(_looked_up(block, table))
     if array.ndim not in (1, 2) or len(array) != n:
         raise BadData(
             f"block has shape {array.shape}; give a label, or coordinates, for each of {n} rows."
@@ -39,20 +37,20 @@ def checked_places(block: Any, X: Any, n: int) -> np.ndarray | None:
     return _coordinates(array) if array.ndim == 2 or array.dtype.kind == "f" else _labels(array)
 
 
-def _looked_up(block: Any, X: Any, n: int) -> Any:
+def _looked_up(block: Any, table: TableView) -> Any:
     if isinstance(block, str):
-        return column_of(X, block, "block")
-    names = column_names(X) or ()
-    if isinstance(block, list | tuple) and _are_names(block, names, n):
-        return np.column_stack([np.asarray(column_of(X, name, "block")) for name in block])
+        return table.column(block, "block")
+    if isinstance(block, list | tuple) and _are_names(block, table):
+        return np.column_stack([np.asarray(table.column(name, "block")) for name in block])
     return block
 
 
-def _are_names(given: Sequence[Any], names: Sequence[str], n: int) -> bool:
+def _are_names(texts: Sequence[Any], table: TableView) -> bool:
     """Whether these texts are columns: known ones, or too few to be a label of each row."""
-    if not given or not names or not all(isinstance(one, str) for one in given):
+    if not texts or not table.names or not all(isinstance(text, str) for text in texts):
         return False
-    return set(given) <= set(names) or (len(given) != n and len(given) <= MOST_AXES)
+    few = len(texts) != table.n_rows and len(texts) <= MOST_AXES
+    return few or set(texts) <= set(table.names)
 
 
 def _array(block: Any) -> np.ndarray:

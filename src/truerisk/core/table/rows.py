@@ -29,16 +29,18 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 
+from truerisk.core.arguments import shown
 from truerisk.core.errors import BadData
-from truerisk.core.registry import Line
+from truerisk.core.registry import Line, closest
 
 __all__ = [
     "RowSums",
+    "TableView",
     "column_arrays",
     "column_names",
     "digest",
@@ -87,6 +89,32 @@ def column_names(table: Any) -> list[str] | None:
         return None
     names = getattr(table, "column_names", None)  # pyarrow
     return [str(name) for name in (names if names is not None else table.columns)]
+
+
+@dataclass(frozen=True, eq=False)
+class TableView:
+    """X with its rows counted and its columns named once: a name of a column is looked up here."""
+
+    X: Any
+    n_rows: int
+
+    @cached_property
+    def names(self) -> list[str] | None:
+        return column_names(self.X)
+
+    def column(self, name: str, what: str) -> Any:
+        """The column of a frame with this name; `what` is the argument that named it."""
+        if self.names is None:
+            raise BadData(
+                f"{what}={shown(name)} names a column, and X is no frame: give the values "
+                "themselves."
+            )
+        if name not in self.names:
+            likely = closest(name, self.names) or "."
+            raise BadData(f"{what}={shown(name)}: X has no such column{likely}")
+        if (times := self.names.count(name)) > 1:
+            raise BadData(f"{what}={shown(name)}: X has {times} columns of this name.")
+        return self.X.iloc[:, self.names.index(name)] if hasattr(self.X, "iloc") else self.X[name]
 
 
 def take_rows(table: Any, rows: np.ndarray) -> Any:

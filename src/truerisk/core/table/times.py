@@ -11,32 +11,30 @@ import numpy as np
 
 from truerisk.core.arguments import even_array, shown
 from truerisk.core.errors import BadArgument, BadData
-from truerisk.core.registry import closest
-from truerisk.core.table.rows import column_names
+from truerisk.core.table.rows import TableView
 
-__all__ = ["as_span", "checked_times", "column_of", "dates_in"]
+__all__ = ["as_span", "checked_times", "dates_in"]
 
 UNIT = "datetime64[us]"
 MISSING = "a row without a time is neither before nor after another; give it one or leave it out."
 EXACT = 2**53  # larger whole numbers are not told apart as floats
 
 
-def checked_times(time: Any, X: Any, n: int) -> np.ndarray | None:
+def checked_times(time: Any, table: TableView) -> np.ndarray:
     """One float, or one date without a zone (UTC), per row; in any order, and ties are allowed.
 
     Texts are numbers, or dates as ISO 8601 writes them. A text that is a single name is the column
     of X.
 
-    >>> checked_times(["2024-05-01", "2024-04-01"], None, 2)
+    >>> checked_times(["2024-05-01", "2024-04-01"], TableView(None, 2))
     array(['2024-05-01T00:00:00.000000', '2024-04-01T00:00:00.000000'],
           dtype='datetime64[us]')
     """
-    if time is None:
-        return None
-    given = column_of(X, time, "time") if isinstance(time, str) else time
-    array = _array(given)
-    if array.shape != (n,):
-        raise BadData(f"time has shape {array.shape}; give one time for each of {n} rows.")
+    array = _array(table.column(time, "time") if isinstance(time, str) else time)
+    if array.shape != (table.n_rows,):
+        raise BadData(
+            f"time has shape {array.shape}; give one time for each of {table.n_rows} rows."
+        )
     times = array if array.dtype.kind in "Mf" else _read(array)
     missing = np.flatnonzero(np.isnat(times) if times.dtype.kind == "M" else ~np.isfinite(times))
     if len(missing):
@@ -68,20 +66,6 @@ def dates_in(column: Any) -> np.ndarray | None:
     except (BadData, OverflowError):
         return None
     return array if array.dtype.kind == "M" and not np.isnat(array).any() else None
-
-
-def column_of(X: Any, name: str, what: str) -> Any:
-    """The column of a frame with this name; `what` is the argument that named it."""
-    names = column_names(X)
-    if names is None:
-        raise BadData(
-            f"{what}={shown(name)} names a column, and X is no frame: give the values themselves."
-        )
-    if name not in names:
-        raise BadData(f"{what}={shown(name)}: X has no such column{closest(name, names) or '.'}")
-    if names.count(name) > 1:
-        raise BadData(f"{what}={shown(name)}: X has {names.count(name)} columns of this name.")
-    return X.iloc[:, names.index(name)] if hasattr(X, "iloc") else X[name]
 
 
 def as_span(given: Any, times: np.ndarray | None, name: str) -> Any:
