@@ -13,7 +13,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 import truerisk as tr
 from truerisk.core.contracts import Streams
 from truerisk.core.errors import BadData, FitFailedWarning, Refusal, UnknownName
-from truerisk.core.plan.leaks import across
+from truerisk.core.plan.leaks import leaks_of
 from truerisk.core.results import RiskEstimate
 from truerisk.core.table.data import Data
 from truerisk.methods import Bootstrap
@@ -148,7 +148,7 @@ def test_groups_are_drawn_whole() -> None:
     groups = np.arange(N) // 3
     data = Data.check(X, NUMBERS, task="regression", groups=groups)
     plan = Bootstrap("oob").plan(data, Streams(0))
-    assert not len(across(plan, groups))
+    assert not len(leaks_of(data, plan, "groups")["groups"])
     for kind in KINDS:
         tr.estimate_risk(Ridge(), X, NUMBERS, method=Bootstrap(kind, 20), groups=groups)
 

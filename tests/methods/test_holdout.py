@@ -10,7 +10,7 @@ from sklearn.tree import DecisionTreeClassifier
 import truerisk as tr
 from truerisk.core.contracts import Streams
 from truerisk.core.errors import BadData
-from truerisk.core.plan.leaks import across
+from truerisk.core.plan.leaks import leaks_of
 from truerisk.core.table.data import Data
 from truerisk.methods import ThreeWay
 
@@ -52,7 +52,7 @@ def test_groups_stay_whole() -> None:
     groups = np.arange(40) // 4
     data = Data.check(X, Y, task="classification", groups=groups)
     plan = tr.methods.MonteCarlo(10).plan(data, Streams(0))
-    assert not len(across(plan, groups))
+    assert not len(leaks_of(data, plan, "groups")["groups"])
 
 
 @pytest.mark.parametrize("share", [0.0, 1.0])

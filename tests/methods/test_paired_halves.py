@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 import truerisk as tr
 from truerisk.core.contracts import Streams
 from truerisk.core.errors import BadData
-from truerisk.core.plan.leaks import across
+from truerisk.core.plan.leaks import leaks_of
 from truerisk.core.table.data import Data
 from truerisk.methods import Nested, PairedHalves
 
@@ -42,7 +42,7 @@ def test_groups_stay_on_one_side():
     groups = np.arange(N) // 4
     data = Data.check(X, Y, task="classification", groups=groups)
     plan = PairedHalves(3, pairs=2, test_share=0.2).plan(data, Streams(0))
-    assert not len(across(plan, groups))
+    assert not len(leaks_of(data, plan, "groups")["groups"])
 
 
 def test_a_tuned_model_is_tuned_in_each_split():

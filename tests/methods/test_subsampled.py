@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 import truerisk as tr
 from truerisk.core.contracts import Streams
 from truerisk.core.errors import BadArgument, BadData, Refusal
-from truerisk.core.plan.leaks import across
+from truerisk.core.plan.leaks import leaks_of
 from truerisk.core.table.data import Data
 from truerisk.methods.subsampled import Subsampled
 from truerisk.testing import method_checks
@@ -88,7 +88,7 @@ def test_groups_stay_whole() -> None:
     groups = np.arange(60) // 4
     data = Data.check(X, Y, task="classification", groups=groups)
     plan = Subsampled(14, "5-fold").plan(data, Streams(0))
-    assert not len(across(plan, groups))
+    assert not len(leaks_of(data, plan, "groups")["groups"])
     for fit in range(plan.n_fits):
         held = np.bincount(groups[plan.train_rows(fit)[0]], minlength=15)
         assert set(held) == {0, 4}

@@ -17,12 +17,7 @@ from truerisk.core.errors import (
 )
 from truerisk.core.family import Family
 from truerisk.core.identity import is_a, is_from
-from truerisk.core.plan.leaks import (
-    cut_groups,
-    leaks_in_time,
-    split_copies,
-    tested_by_neighbours,
-)
+from truerisk.core.plan.leaks import Leak, leaks_of
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.methods.splitter import known_rows
@@ -52,16 +47,20 @@ CHOOSERS = (
 
 def warn_of_leaks(data: Data, method: Method, plan: Plan) -> None:
     """Count tested rows that were in the training set, or a copy, their group or a later row."""
-    leaking = cut_groups(data, plan)
-    if len(leaking):
+    kinds: list[Leak] = ["groups", "copies"]
+    if method.splits and not method.respects_time:
+        kinds.append("late")
+    if method.splits and not method.respects_space:
+        kinds.append("near")
+    leaks = leaks_of(data, plan, *kinds)
+    if len(leaking := leaks["groups"]):
         warn(
             f"groups are given but method '{method.word}' ignores them: {len(leaking)} rows "
             f"(first: row {leaking[0]}) are tested by models that saw their group. "
             "The estimate is too good; use a word such as '10-fold' or a Group splitter.",
             GroupLeakWarning,
         )
-    meant = method.respects_time or not method.splits
-    if not meant and len(late := leaks_in_time(data, plan)):
+    if len(late := leaks["late"]):
         warn(
             f"time is given but method '{method.word}' ignores it: {len(late)} rows (first: row "
             f"{late[0]}) are tested by models that saw rows of the same or of a later time. The "
@@ -69,16 +68,14 @@ def warn_of_leaks(data: Data, method: Method, plan: Plan) -> None:
             "'forward-5', or 'purged-5' where later rows are meant to be seen.",
             TimeLeakWarning,
         )
-    if method.splits and not method.respects_space:
-        near, n_tested = tested_by_neighbours(data, plan)
-        if 2 * len(near) > n_tested:
-            warn(
-                f"block is given but method '{method.word}' ignores it: {len(near)} of {n_tested} "
-                f"rows (first: row {near[0]}) are tested by models that saw the row next to them. "
-                "The estimate is too good for places away from the training rows; use a word such "
-                "as 'blocks-5' or 'buffered'.",
-                SpaceLeakWarning,
-            )
+    if 2 * len(near := leaks["near"]) > (n_tested := len(leaks["apart"])):
+        warn(
+            f"block is given but method '{method.word}' ignores it: {len(near)} of {n_tested} "
+            f"rows (first: row {near[0]}) are tested by models that saw the row next to them. "
+            "The estimate is too good for places away from the training rows; use a word such "
+            "as 'blocks-5' or 'buffered'.",
+            SpaceLeakWarning,
+        )
     if len(known := known_rows(method, plan)):
         warn(
             f"{len(known)} rows (first: row {known[0]}) are tested by models that were trained on "
@@ -86,8 +83,7 @@ def warn_of_leaks(data: Data, method: Method, plan: Plan) -> None:
             "no training rows.",
             DuplicateRowsWarning,
         )
-    leaking = split_copies(data, plan)
-    if len(leaking):
+    if len(leaking := leaks["copies"]):
         warn(
             f"{len(leaking)} rows of X (first: row {leaking[0]}) have an exact copy in a training "
             "set that they test: if they are copies of one case the estimate is too good. "

@@ -15,7 +15,7 @@ from truerisk.core import present
 from truerisk.core.errors import visible
 from truerisk.core.identity import PIPELINE, is_a
 from truerisk.core.interval import Interval
-from truerisk.core.plan.leaks import cut_groups, leaks_in_time, order_of, tested_by_neighbours
+from truerisk.core.plan.leaks import leaks_of, order_of
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.columns import is_missing
 from truerisk.core.table.rows import column_arrays, column_names, n_columns
@@ -134,22 +134,22 @@ def _tested_counts(held: HeldOut) -> tuple[int, dict[str, int]]:
 
 def _n_cut(run: HonestRun) -> int:
     """Rows that were tested by models that saw others of their group."""
-    return len(cut_groups(run.problem.data, _plan(run)))
+    return len(leaks_of(run.problem.data, _plan(run), "groups")["groups"])
 
 
 def _tested_on(run: HonestRun) -> TestedOn:
     """What the splits did, whatever their method is called; times before places."""
     data, plan = run.problem.data, _plan(run)
     if data.time is not None:
-        return "among" if len(leaks_in_time(data, plan)) else "later"
+        return "among" if len(leaks_of(data, plan, "late")["late"]) else "later"
     if data.block is None:
         return "below" if order_of(plan) is not None and _falls(plan) else ""
     if data.places is None:  # labels are groups: a row may be beside one of another label
         return "" if _n_cut(run) else "apart"
-    near, n_tested = tested_by_neighbours(data, plan)
     if run.testing.outer_method.respects_space:
         return "apart"
-    return "near" if 2 * len(near) > n_tested else ""
+    leaks = leaks_of(data, plan, "near")
+    return "near" if 2 * len(leaks["near"]) > len(leaks["apart"]) else ""
 
 
 def _falls(plan: Plan) -> bool:

@@ -19,17 +19,13 @@ from tests.core.plan.test_plan import drawn
 
 import truerisk as tr
 from truerisk.core.contracts import Streams
-from truerisk.core.plan import leaks
 from truerisk.core.plan.blocks import ALL
 from truerisk.core.plan.builder import PlanBuilder, split_plan
 from truerisk.core.plan.leaks import (
-    across,
-    cut_groups,
     distances_to_nearest,
     distances_to_seen,
-    leaks_in_time,
+    leaks_of,
     order_of,
-    split_copies,
 )
 from truerisk.core.table.data import Data
 from truerisk.methods.words import as_method
@@ -37,6 +33,12 @@ from truerisk.methods.words import as_method
 X = np.arange(24.0).reshape(12, 2)
 GROUPS = np.arange(12) // 2
 SAMPLES = (".632", ".632+", "optimism", "bootstrap")
+
+
+def across(plan, keys) -> list[int]:
+    """Rows tested by a model that saw others of their key."""
+    data = Data(X=None, y=np.zeros(plan.n_rows), task="regression", groups=np.array(keys))
+    return leaks_of(data, plan, "groups")["groups"].tolist()
 
 
 @given(drawn(), st.data())
@@ -50,7 +52,7 @@ def test_leaking_rows_are_those_of_the_definition(both, data) -> None:
         for tested in test
         if tested not in train and any(keys[seen] == keys[tested] for seen in train)
     }
-    assert across(plan, np.array(keys)).tolist() == sorted(leaking)
+    assert across(plan, keys) == sorted(leaking)
 
 
 def test_rows_taken_away_twice_are_gone_once() -> None:
@@ -58,8 +60,8 @@ def test_rows_taken_away_twice_are_gone_once() -> None:
     builder = PlanBuilder(5)
     one, two = builder.block(np.array([0, 1, 3])), builder.block(np.array([0, 1, 2, 3]))
     builder.ask((ALL, (one, two)), (one, ()))
-    assert across(builder.build(), np.array([8, 8, 8, 9, 9])).tolist() == [3]
-    assert across(builder.build(), np.array([8, 5, 8, 8, 8])).tolist() == [0, 3]
+    assert across(builder.build(), [8, 8, 8, 9, 9]) == [3]
+    assert across(builder.build(), [8, 5, 8, 8, 8]) == [0, 3]
 
 
 @pytest.mark.parametrize("word", [*SAMPLES, "5-fold", "monte-carlo", "apparent"])
@@ -67,8 +69,9 @@ def test_methods_that_keep_groups_cut_none(word) -> None:
     """Also where they ask a fit about rows that it saw: these are no rows of another side."""
     data = Data.check(X, np.arange(12) % 2, task="classification", groups=GROUPS)
     plan = as_method(word).plan(data, Streams(0))
-    assert not len(cut_groups(data, plan))
-    assert not len(split_copies(data, plan))
+    leaks = leaks_of(data, plan, "groups", "copies")
+    assert not len(leaks["groups"])
+    assert not len(leaks["copies"])
 
 
 @pytest.mark.parametrize("word", [*SAMPLES, "loo", "alo", "complete"])
@@ -78,7 +81,7 @@ def test_copies_in_other_rows_of_a_plan_are_found(word) -> None:
     twins[7] = twins[0]
     data = Data.check(twins, np.arange(12) % 2, task="classification")
     plan = as_method(word).plan(data, Streams(0))
-    assert split_copies(data, plan).tolist() == [0, 7]
+    assert leaks_of(data, plan, "copies")["copies"].tolist() == [0, 7]
 
 
 @given(drawn(), st.data())
@@ -96,7 +99,7 @@ def test_late_rows_are_those_of_the_definition(both, data) -> None:
     rows = Data.check(
         np.zeros((plan.n_rows, 1)), np.arange(plan.n_rows) / 2, task="regression", time=times
     )
-    assert leaks_in_time(rows, plan).tolist() == sorted(late)
+    assert leaks_of(rows, plan, "late")["late"].tolist() == sorted(late)
 
 
 PLACES = np.random.default_rng(5).integers(12, size=(50, 2)) * 1.0
@@ -131,8 +134,8 @@ def test_random_folds_test_by_neighbours_and_blocks_seldom_do():
     data = Data.check(places, np.arange(400) % 2, task="classification", block=places)
     shares = []
     for word in ("10-fold", "blocks-5", "apparent"):
-        near, n_tested = leaks.tested_by_neighbours(data, as_method(word).plan(data, Streams(0)))
-        shares.append(len(near) / max(n_tested, 1))
+        leaks = leaks_of(data, as_method(word).plan(data, Streams(0)), "near")
+        shares.append(len(leaks["near"]) / max(len(leaks["apart"]), 1))
     assert shares[0] == pytest.approx(0.9, abs=0.03)
     assert shares[1] < 0.3
     assert shares[2] == 0

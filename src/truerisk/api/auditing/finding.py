@@ -10,7 +10,7 @@ import numpy as np
 
 from truerisk.core.arguments import shown
 from truerisk.core.errors import UnknownName
-from truerisk.core.plan.leaks import cut_groups, split_copies
+from truerisk.core.plan.leaks import leaks_of
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 
@@ -108,23 +108,19 @@ def row_findings(data: Data, n_candidates: int) -> list[Finding]:
 
 def split_findings(data: Data, plan: Plan) -> list[Finding]:
     """What the splits do to the rows."""
-    return [*_copies(data, plan), *_groups(data, plan), *_classes(data, plan), *_sizes(plan)]
+    return [*_leaks(data, plan), *_classes(data, plan), *_sizes(plan)]
 
 
-def _copies(data: Data, plan: Plan) -> Iterator[Finding]:
-    leaking = split_copies(data, plan)
-    if len(leaking):
+def _leaks(data: Data, plan: Plan) -> Iterator[Finding]:
+    leaks = leaks_of(data, plan, "copies", "groups")
+    if len(leaking := leaks["copies"]):
         yield Finding(
             "duplicate-rows",
             f"{len(leaking)} of {data.n_rows} rows (first: row {leaking[0]}) have an exact copy in "
             "a training set that they test.",
             "If they are copies of one case, remove them or split by groups.",
         )
-
-
-def _groups(data: Data, plan: Plan) -> Iterator[Finding]:
-    leaking = cut_groups(data, plan)
-    if len(leaking):
+    if len(leaking := leaks["groups"]):
         yield Finding(
             "groups-split",
             f"{len(leaking)} of {data.n_rows} rows (first: row {leaking[0]}) were tested by models "

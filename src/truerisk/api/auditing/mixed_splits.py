@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from truerisk.core.contracts import Method
-from truerisk.core.plan.leaks import cut_groups, leaks_in_time, tested_by_neighbours
+from truerisk.core.plan.leaks import leaks_of
 from truerisk.core.plan.plan import Plan
 from truerisk.core.present import clean
 from truerisk.core.table.data import Data
@@ -75,19 +75,20 @@ def mixed_splits(data: Data, plan: Plan, order: OrderOfRows | None = None) -> Mi
     if order is None:
         return None
     timed = replace(data, time=order.times)
-    found = _of(timed, plan, "time", len(leaks_in_time(timed, plan)), order.place, given=False)
+    n_late = len(leaks_of(timed, plan, "late")["late"])
+    found = _of(timed, plan, "time", n_late, order.place, given=False)
     alike = neighbours_alike(data.y[np.argsort(order.times, kind="stable")])
     return None if found is None else replace(found, are_times=order.are_times, alike=alike)
 
 
 def _of_given(data: Data, plan: Plan) -> Mixed | None:
-    late = len(leaks_in_time(data, plan))
-    if late:
-        return _of(data, plan, "time", late, "time=")
-    near, n_tested = tested_by_neighbours(data, plan)
-    if 2 * len(near) > n_tested:
-        return _of(data, plan, "space", len(near), "block=")
-    return _of(data, plan, "groups", len(cut_groups(data, plan)), "groups=")
+    leaks = leaks_of(data, plan, "late", "near", "groups")
+    n = {kind: len(rows) for kind, rows in leaks.items()}
+    if n["late"]:
+        return _of(data, plan, "time", n["late"], "time=")
+    if 2 * n["near"] > n["apart"]:
+        return _of(data, plan, "space", n["near"], "block=")
+    return _of(data, plan, "groups", n["groups"], "groups=")
 
 
 def _of(

@@ -6,7 +6,8 @@ by the rows of a plan, not by a name.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Callable
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -17,21 +18,54 @@ from truerisk.core.table.data import Data
 __all__ = [
     "IN_TIME",
     "ORDERED",
-    "across",
-    "cut_groups",
+    "Leak",
     "distances_to_nearest",
     "distances_to_seen",
     "known_to_their_models",
-    "leaks_in_time",
+    "leaks_of",
     "order_of",
-    "split_copies",
-    "tested_by_neighbours",
 ]
 
 
-def cut_groups(data: Data, plan: Plan) -> np.ndarray:
-    """Rows tested by a model that saw other rows of their group, ascending."""
-    return np.empty(0, np.int32) if data.groups is None else across(plan, data.groups)
+Leak = Literal["groups", "copies", "late", "near"]
+Look = Callable[[int, np.ndarray, np.ndarray], np.ndarray]
+"""From a question, its rows, and which of them its model saw, to the rows that leak."""
+
+
+def leaks_of(data: Data, plan: Plan, *kinds: Leak) -> dict[str, np.ndarray]:
+    """Rows tested by models that saw too much, ascending, in one walk over a plan.
+
+    The model saw another row of their group ("groups"), an exact copy of their row of X ("copies"),
+    a row of the same or of a later time ("late"), or the row next to them, none lying nearer
+    ("near": among the rows "apart", which it did not see). Nothing is looked for that is not among
+    the `kinds`.
+
+    A model that saw the row itself is asked about it on purpose (the apparent part of .632+, say):
+    no other row tells it more. Costs the size of the coded plan, not n per fit.
+
+    >>> from truerisk.core.plan.partitions import leave_out
+    >>> folds = leave_out(4, [np.array([0, 0, 1, 1])])
+    >>> data = Data.check(np.eye(4), range(4), task="regression", groups=[7, 8, 8, 9])
+    >>> leaks_of(data, folds, "groups")["groups"]
+    array([1, 2], dtype=int32)
+    """
+    looks: dict[str, Look] = {}
+    if "groups" in kinds and data.groups is not None:
+        looks["groups"] = _by_key(plan, data.groups)
+    keys = data.row_keys if "copies" in kinds else None
+    if keys is not None and int(keys.max()) + 1 < len(keys):  # else all rows differ
+        looks["copies"] = _by_key(plan, keys)
+    if "late" in kinds and data.time is not None and plan.laws is None:
+        looks["late"] = _by_time(plan, data.time)
+    if "near" in kinds and data.places is not None and plan.laws is None:
+        looks["near"] = _by_place(plan, data.places)
+        looks["apart"] = lambda _, tested, seen: ~seen
+    parts = {kind: [np.empty(0, np.int32)] for kind in (*get_args(Leak), "apart")}
+    for q in range(plan.n_questions if looks else 0):
+        tested, seen = plan.test_rows(q)[0], plan.seen(q)
+        for kind, look in looks.items():
+            parts[kind].append(tested[look(q, tested, seen)])
+    return {kind: np.unique(np.concatenate(rows)) for kind, rows in parts.items()}
 
 
 def known_to_their_models(plan: Plan) -> np.ndarray:
@@ -40,43 +74,42 @@ def known_to_their_models(plan: Plan) -> np.ndarray:
     return np.unique(np.concatenate([np.empty(0, np.int32), *known]))
 
 
-def split_copies(data: Data, plan: Plan) -> np.ndarray:
-    """Rows tested by a model that saw an exact copy of their row of X, ascending."""
-    keys = data.row_keys
-    if keys is None or int(keys.max()) + 1 == len(keys):  # all rows differ
-        return np.empty(0, np.int32)
-    return across(plan, keys)
+def _by_key(plan: Plan, keys: np.ndarray) -> Look:
+    """The model saw another row with the same key."""
+    keys = np.unique(keys, return_inverse=True)[1].ravel()
+    totals = np.bincount(keys)
+
+    def look(q: int, tested: np.ndarray, seen: np.ndarray) -> np.ndarray:
+        taken_out = plan.without_row[q]  # the row is in the train set, but not in the model
+        if seen.all() and not taken_out:
+            return ~seen
+        left = _with_keys(plan, int(plan.fit[q]), keys, totals, keys[tested])
+        return left > seen if taken_out else (left > 0) & ~seen
+
+    return look
 
 
-def leaks_in_time(data: Data, plan: Plan) -> np.ndarray:
-    """Rows tested by a model that saw a row of the same or of a later time, ascending.
+def _by_time(plan: Plan, times: np.ndarray) -> Look:
+    """The model saw a row of the same or of a later time."""
+    latest_first = np.argsort(times, kind="stable")[::-1]
 
-    A model that saw the row itself is asked about it on purpose, as in `across`.
-    """
-    if data.time is None or plan.laws is not None:
-        return np.empty(0, np.int32)
-    latest_first = np.argsort(data.time, kind="stable")[::-1]
-    late = [np.empty(0, np.int32)]
-    for q in range(plan.n_questions):
-        tested, seen = plan.test_rows(q)[0], plan.seen(q)
+    def look(q: int, tested: np.ndarray, seen: np.ndarray) -> np.ndarray:
         last = _last_seen(plan, int(plan.fit[q]), latest_first)
-        if last is not None:
-            late.append(tested[(data.time[tested] <= data.time[last]) & ~seen])
-    return np.unique(np.concatenate(late))
+        if last is None:
+            return np.zeros(len(tested), dtype=bool)
+        return (times[tested] <= times[last]) & ~seen
+
+    return look
 
 
-def tested_by_neighbours(data: Data, plan: Plan) -> tuple[np.ndarray, int]:
-    """Rows tested by a model that saw the row next to them, and how many rows it was tested on.
+def _by_place(plan: Plan, places: np.ndarray) -> Look:
+    """The model saw the row next to them; no other row lies nearer."""
+    tree, nearest = _tree(places), distances_to_nearest(places)
 
-    No other row lies nearer. Rows that a model saw itself are asked about on purpose.
-    """
-    if data.places is None or plan.laws is not None:
-        return np.empty(0, np.int32), 0
-    apart = distances_to_seen(plan, data.places)
-    rows = plan.positions[0]
-    known = np.isfinite(apart)
-    near = known & (apart <= distances_to_nearest(data.places)[rows])
-    return np.unique(rows[near]), len(np.unique(rows[known]))
+    def look(q: int, tested: np.ndarray, seen: np.ndarray) -> np.ndarray:
+        return (_to_seen(plan, q, tree, tested) <= nearest[tested]) & ~seen
+
+    return look
 
 
 def _last_seen(plan: Plan, fit: int, latest_first: np.ndarray) -> int | None:
@@ -88,30 +121,6 @@ def _last_seen(plan: Plan, fit: int, latest_first: np.ndarray) -> int | None:
         outside = np.concatenate(removed) if removed else latest_first[:0]
         held = ~np.isin(latest_first[: len(outside) + 1], outside)
     return int(latest_first[held.argmax()]) if held.any() else None
-
-
-def across(plan: Plan, keys: np.ndarray) -> np.ndarray:
-    """Rows tested by a model that saw another row with the same key, but not the row, ascending.
-
-    A model that saw the row itself is asked about it on purpose (the apparent part of .632+, say):
-    no other row tells it more. Costs the size of the coded plan, not n per fit.
-
-    >>> from truerisk.core.plan.partitions import leave_out
-    >>> folds = leave_out(4, [np.array([0, 0, 1, 1])])
-    >>> across(folds, np.array([7, 7, 8, 9])), across(folds, np.array([7, 8, 8, 9]))
-    (array([], dtype=int32), array([1, 2], dtype=int32))
-    """
-    keys = np.unique(keys, return_inverse=True)[1].ravel()
-    totals = np.bincount(keys)
-    leaking = [np.empty(0, np.int32)]
-    for q in range(plan.n_questions):
-        tested, seen = plan.test_rows(q)[0], plan.seen(q)
-        taken_out = plan.without_row[q]  # the row is in the train set, but not in the model
-        if seen.all() and not taken_out:
-            continue
-        left = _with_keys(plan, int(plan.fit[q]), keys, totals, keys[tested])
-        leaking.append(tested[left > seen if taken_out else (left > 0) & ~seen])
-    return np.unique(np.concatenate(leaking))
 
 
 def _with_keys(
@@ -140,14 +149,11 @@ def distances_to_seen(plan: Plan, places: np.ndarray) -> np.ndarray:
     if plan.laws is not None:
         return np.full(len(plan.positions[0]), np.nan)
     tree = _tree(places)
-    found = []
-    for q in range(plan.n_questions):
-        fit, tested = int(plan.fit[q]), plan.test_rows(q)[0]
-        seen = np.zeros(plan.n_rows, dtype=bool)
-        seen[plan.train_rows(fit)[0]] = True
-        apart = _nearest_of(tree, places[tested], seen)
-        found.append(np.where(plan.seen(q), np.nan, apart))
-    return np.concatenate(found) if found else np.empty(0)
+    apart = [
+        np.where(plan.seen(q), np.nan, _to_seen(plan, q, tree, plan.test_rows(q)[0]))
+        for q in range(plan.n_questions)
+    ]
+    return np.concatenate(apart) if apart else np.empty(0)
 
 
 def distances_to_nearest(places: np.ndarray) -> np.ndarray:
@@ -160,19 +166,24 @@ def distances_to_nearest(places: np.ndarray) -> np.ndarray:
     return nearest
 
 
-def _nearest_of(tree: Any, places: np.ndarray, seen: np.ndarray) -> np.ndarray:
-    """Distances to the nearest row that was seen: among twice as many neighbours until there is."""
-    found = np.full(len(places), np.nan)
+def _to_seen(plan: Plan, question: int, tree: Any, rows: np.ndarray) -> np.ndarray:
+    """Distances to the nearest row that a model saw, NaN if none.
+
+    Each is looked for among twice as many neighbours until there is one.
+    """
+    seen = np.zeros(plan.n_rows, dtype=bool)
+    seen[plan.train_rows(int(plan.fit[question]))[0]] = True
+    apart = np.full(len(rows), np.nan)
     if not seen.any():
-        return found
-    k, open_ = 2, np.arange(len(places))
+        return apart
+    k, open_ = 2, np.arange(len(rows))
     while len(open_):
-        distance, row = tree.query(places[open_], min(k, len(seen)))
+        distance, row = tree.query(tree.data[rows[open_]], min(k, plan.n_rows))
         among = seen[row]
         there = among.any(axis=1)
-        found[open_[there]] = distance[there, among[there].argmax(axis=1)]
+        apart[open_[there]] = distance[there, among[there].argmax(axis=1)]
         open_, k = open_[~there], 2 * k
-    return found
+    return apart
 
 
 def _tree(places: np.ndarray) -> Any:
