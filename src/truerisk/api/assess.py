@@ -125,7 +125,7 @@ def assess(
             f"methods={shown(methods)}: give a list of methods, of which the first one tunes, such "
             "as ['10-fold']."
         )
-    methods = None if methods is None else [as_method(one) for one in methods]
+    methods = None if methods is None else [as_method(method) for method in methods]
     outer = None if outer is None else as_method(outer)  # an iterable of splits is read once
     check_flag("mixed_versions", mixed_versions)
     if mixed_versions and store is None:
@@ -154,20 +154,20 @@ def assess(
     schedule = Schedule.draw(problems, methods, outer)
     problems = {name: schedule.with_intervals(problem) for name, problem in problems.items()}
     curves = planned_curves(learning_curve, problems, schedule)
-    given = as_typed(**rows, scores=scores or None, positive=positive, validate=validate or None)
+    typed = as_typed(**rows, scores=scores or None, positive=positive, validate=validate or None)
     opened = open_store(store, problems, kind="assessment", mixed_versions=mixed_versions)
     with connections_kept(), opened as stored:
-        found = _assess_each(problems, schedule, stored, curves, given)
+        assessment = _assess_each(problems, schedule, stored, curves, typed)
         if wishes is None:
-            return found
+            return assessment
         try:
-            with named(found.best):
-                validated = _validated(found.learners[found.best], schedule, wishes)
+            with named(assessment.best):
+                validated = _validated(assessment.learners[assessment.best], schedule, wishes)
         except KeyboardInterrupt:  # which loses nothing but the validation
-            raise Interrupted(found, ("validation",)) from None
+            raise Interrupted(assessment, ("validation",)) from None
         if isinstance(validated, str):
-            return replace(found, no_validation=validated)
-        return replace(found, validation=validated)
+            return replace(assessment, no_validation=validated)
+        return replace(assessment, validation=validated)
 
 
 def _assess_each(
@@ -175,7 +175,7 @@ def _assess_each(
     schedule: Schedule,
     stored: StoredSearch,
     curves: Mapping[str, PlannedCurve | str],
-    given: Mapping[str, str],
+    typed: Mapping[str, str],
 ) -> Assessment:
     """Tune all learners, then test each: what one of them refuses is known before the long part."""
     done: dict[str, TunedLearner] = {}
@@ -185,13 +185,13 @@ def _assess_each(
     total += sum(curve.n_fits for curve in curves.values() if not isinstance(curve, str))
     try:
         with counting(total) as count:
-            found = {}
+            tuned = {}
             for name, problem in problems.items():
                 with named(name), stage(name), stage("tuning"):
-                    found[name] = schedule.tuned(problem, count, keeper)
+                    tuned[name] = schedule.tuned(problem, count, keeper)
             for name, problem in problems.items():
                 with named(name), stage(name), stage("testing"):
-                    done[name] = honest_learner(problem, found[name], schedule, count, keeper)
+                    done[name] = honest_learner(problem, tuned[name], schedule, count, keeper)
             for name, curve in curves.items():
                 with named(name), stage(name):
                     done[name] = with_curve(done[name], curve, count, keeper)
@@ -201,31 +201,31 @@ def _assess_each(
             *(f"learning curve of {n}" for n in curves if n in done and not done[n].has_curve),
         )
     whole = (
-        assessment_of(done, problems, schedule, stored.fits, given, missing or ()) if done else None
+        assessment_of(done, problems, schedule, stored.fits, typed, missing or ()) if done else None
     )
     if missing is not None or whole is None:
         raise Interrupted(whole, missing or ()) from None
     return whole
 
 
-def _validated(one: TunedLearner, schedule: Schedule, wishes: Wishes) -> Validation | str:
+def _validated(learner: TunedLearner, schedule: Schedule, wishes: Wishes) -> Validation | str:
     """By its answers, or why there are none: no fit of an assessment is lost for it."""
-    risk = one.risk
-    if risk.value is None or one.winners is None or one.problem is None:
+    risk = learner.risk
+    if risk.value is None or learner.winners is None or learner.problem is None:
         return "a fit failed in an outer split, so some rows have no answer."
     if risk.answered is None:
         return f"'{risk.method}' keeps no answers about single rows."
     run = HonestRun(
-        run=Run(one.problem, schedule.methods[0], schedule.nested),
+        run=Run(learner.problem, schedule.methods[0], schedule.nested),
         risk=risk,
         answered=risk.answered,
-        winners=one.winners.candidate,
-        best=one.curve.best,
-        shaken=one.shaken,
+        winners=learner.winners.candidate,
+        best=learner.curve.best,
+        shaken=learner.shaken,
     )
-    known = one.out_of_fold
+    rows = learner.out_of_fold
     try:
         with stage("validation"):
-            return validation_of(run if known is None else run.with_answers(known.answers), wishes)
+            return validation_of(run if rows is None else run.with_answers(rows.answers), wishes)
     except Refusal as refusal:
         return str(refusal)

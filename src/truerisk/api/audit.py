@@ -113,7 +113,7 @@ def audit(
     >>> print(u.conclusion)
     best_score_ 0.9000 is optimistic by 0.0304; honest 0.8696 [0.7059, 1.0000].
     """
-    given = {
+    terms = {
         "groups": groups,
         "time": time,
         "block": block,
@@ -123,7 +123,7 @@ def audit(
         "executor": executor,
         "random_state": random_state,
     }
-    return audited(search, X, y, level, outer, replicates, given)
+    return audited(search, X, y, level, outer, replicates, terms)
 
 
 def audited(
@@ -133,7 +133,7 @@ def audited(
     level: Any,
     outer: Any,
     replicates: int,
-    given: Mapping[str, Any],
+    terms: Mapping[str, Any],
     order: OrderOfRows | None = None,
 ) -> Audit:
     """`audit` where the caller may know more of the order of rows than X tells."""
@@ -142,7 +142,7 @@ def audited(
             f"level={shown(level)} is unknown{closest(level, LEVELS) or '.'} "
             f"Use {', '.join(LEVELS)}."
         )
-    check_level("confidence_level", given["confidence_level"])
+    check_level("confidence_level", terms["confidence_level"])
     if outer is not None and level != "nested":
         raise BadArgument(
             f"outer={shown(outer)}: level='{level}' repeats no search, so there are no outer "
@@ -152,20 +152,20 @@ def audited(
     claim = read_claim(search)
     _refuse_missing_rows(claim, X, y, level)
     scale = scale_of(claim)
-    found = state_findings(search)
+    findings = state_findings(search)
     seen = Corrected(None)
     if X is not None:
         _refuse_other_columns(search, X)
         usable = claim.usable()
-        problem = _problem(usable, scale, X, y, given)
+        problem = _problem(usable, scale, X, y, terms)
         scale = known_by(scale, problem.data)
         with _leaks_are_findings():
             seen, more = _look(
-                search, usable, scale, problem, level, outer, replicates, given, order
+                search, usable, scale, problem, level, outer, replicates, terms, order
             )
-        found += more
-    found += score_findings(claim, scale, getattr(search, "error_score", None))
-    return _outcome(claim, scale, level, seen, found, given["confidence_level"])
+        findings += more
+    findings += score_findings(claim, scale, getattr(search, "error_score", None))
+    return _outcome(claim, scale, level, seen, findings, terms["confidence_level"])
 
 
 def _look(
@@ -176,23 +176,23 @@ def _look(
     level: str,
     outer: Any,
     replicates: int,
-    given: Mapping[str, Any],
+    terms: Mapping[str, Any],
     order: OrderOfRows | None,
 ) -> tuple[Corrected, list[Finding]]:
     """The honest risk by the level, and what rows, columns and splits show."""
     data = problem.data
     columns = columns_of(data.X)
-    found = [*column_findings(data, columns), *selection_findings(data, columns)]
-    found += [*neighbour_findings(data, columns), *row_findings(data, len(claim.candidates))]
+    findings = [*column_findings(data, columns), *selection_findings(data, columns)]
+    findings += [*neighbour_findings(data, columns), *row_findings(data, len(claim.candidates))]
     plan = _plan(claim, data, level)
     if plan is not None:
-        found += split_findings(data, plan)
-    seen = corrected(search, claim, scale, problem, plan, level, outer, replicates, given, order)
-    found += seen.findings
+        findings += split_findings(data, plan)
+    seen = corrected(search, claim, scale, problem, plan, level, outer, replicates, terms, order)
+    findings += seen.findings
     if seen.honest is not None:
         claimed = scale.risk(claim.score)
-        found += risk_findings(claimed, seen.honest, scale.shown, seen.mixes is not None)
-    return seen, found
+        findings += risk_findings(claimed, seen.honest, scale.shown, seen.mixes is not None)
+    return seen, findings
 
 
 def _plan(claim: Claim, data: Data, level: str) -> Plan | None:
@@ -205,9 +205,9 @@ def _plan(claim: Claim, data: Data, level: str) -> Plan | None:
         return None
 
 
-def _problem(claim: Claim, scale: ScoreScale, X: Any, y: Any, given: Mapping[str, Any]) -> Problem:
+def _problem(claim: Claim, scale: ScoreScale, X: Any, y: Any, terms: Mapping[str, Any]) -> Problem:
     loss = scale.loss if scale.by_rows or scale.word == "auc" else None
-    return pose(Family(claim.estimator, claim.candidates), X, y, loss=loss, **given)
+    return pose(Family(claim.estimator, claim.candidates), X, y, loss=loss, **terms)
 
 
 def _outcome(
@@ -215,7 +215,7 @@ def _outcome(
     scale: ScoreScale,
     level: str,
     seen: Corrected,
-    found: list[Finding],
+    findings: list[Finding],
     confidence_level: float,
 ) -> Audit:
     params = dict(claim.best_params)
@@ -231,7 +231,7 @@ def _outcome(
             claimed, value=correction, method="tibshirani-tibshirani (rough)", notes=notes
         )
     honest, choosing = (
-        None if one is None else replace(one, **named) for one in (seen.honest, seen.choosing)
+        None if risk is None else replace(risk, **named) for risk in (seen.honest, seen.choosing)
     )
     by_scores = level == "scores" and seen.mixes is None
     outcome = Audit(
@@ -243,7 +243,7 @@ def _outcome(
         choosing=rough if level == "scores" and not by_scores else choosing,
         mixes=seen.mixes,
         why=seen.why,
-        findings=by_severity(found),
+        findings=by_severity(findings),
         within_one_error=within_one_error(claim),
         n_candidates=len(claim.candidates),
         confidence_level=confidence_level,
@@ -281,11 +281,11 @@ def _refuse_missing_rows(claim: Claim, X: Any, y: Any, level: str) -> None:
 
 
 def _refuse_other_columns(search: Any, X: Any) -> None:
-    known = getattr(search, "n_features_in_", None)
+    n_fitted = getattr(search, "n_features_in_", None)
     width = n_columns(X)
-    if known is not None and width is not None and width != known:
+    if n_fitted is not None and width is not None and width != n_fitted:
         raise BadData(
-            f"X has {width} columns and the search was fitted on {known}: give the same X."
+            f"X has {width} columns and the search was fitted on {n_fitted}: give the same X."
         )
 
 
@@ -324,11 +324,11 @@ class AuditCheck:
         if X is None or y is None:
             raise _not_applicable("the report holds no training rows to audit the search on.")
         try:
-            found = audit(report.estimator_, X, y, **self.options)
+            report_of_audit = audit(report.estimator_, X, y, **self.options)
         except TrueRiskError as error:
             raise _not_applicable(str(error)) from error
-        told = [str(f) for f in found.findings if f.severity != "note"]
-        return " ".join([found.conclusion, *told]) if told else None
+        findings = [str(f) for f in report_of_audit.findings if f.severity != "note"]
+        return " ".join([report_of_audit.conclusion, *findings]) if findings else None
 
 
 def _not_applicable(sentence: str) -> Exception:

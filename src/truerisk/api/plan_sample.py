@@ -122,8 +122,8 @@ class SamplePlan(Written):
         return [*([] if self.n_test is None else [""]), title, present.text_table(head, rows)]
 
     def _marks(self, split: Split) -> str:
-        found = [name for name, best in self.best_by.items() if best == split]
-        return f"<- least {', '.join(found)}" if found else ""
+        measures = [name for name, best in self.best_by.items() if best == split]
+        return f"<- least {', '.join(measures)}" if measures else ""
 
     def _repr_html_(self) -> str:
         head = ["tuning", "test", "error", "width", "(ub)", "(50 %)", "(q2)", ""]
@@ -145,8 +145,8 @@ def _cells(split: Split) -> list[str]:
 def _shown(plan: SamplePlan) -> list[Split]:
     """About nine of the splits, and the best ones."""
     step = max(1, (len(plan.splits) - 1) // 8)
-    kept = {*plan.splits[::step], plan.splits[-1], *plan.best_by.values()} if plan.splits else set()
-    return [split for split in plan.splits if split in kept]
+    few = {*plan.splits[::step], plan.splits[-1], *plan.best_by.values()} if plan.splits else set()
+    return [split for split in plan.splits if split in few]
 
 
 def plan_sample(
@@ -199,7 +199,7 @@ def plan_sample(
         error = _errors_of(error, n)
     _check(error, width, n, confidence_level, assurance)
     ErrorPosterior(0, 0, prior)  # refuses what is no prior
-    found: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "error": dict(error) if isinstance(error, Mapping) else float(error),
         "confidence_level": confidence_level,
         "prior": prior,
@@ -207,7 +207,7 @@ def plan_sample(
     expected = _smallest(error)
     if width is not None:
         rows = rows_for_width(expected, width, confidence_level, prior)
-        found |= {
+        fields |= {
             "width": width,
             "n_test": rows,
             "n_assured": rows_assured(expected, width, confidence_level, prior, assurance),
@@ -216,15 +216,15 @@ def plan_sample(
             "interval": _interval(expected, rows, confidence_level, prior),
         }
     if curve is not None and n is not None and n <= FURTHEST * curve.sizes[-1]:
-        found["expected"] = replace(curve, confidence_level=confidence_level).at(n)
+        fields["expected"] = replace(curve, confidence_level=confidence_level).at(n)
     if n is not None:
-        found |= _shared(error, n, confidence_level, prior, found.get("n_test"))
+        fields |= _shared(error, n, confidence_level, prior, fields.get("n_test"))
     if curve is not None and n is not None and n > FURTHEST * curve.sizes[-1]:
         furthest = math.floor(FURTHEST * curve.sizes[-1])
         why = f"the curve tells errors of up to {furthest} rows ({FURTHEST} times those it had)"
         note = f"{why}: what training on all {n} gives is not known."
-        found["notes"] = (*found.get("notes", ()), note)
-    return SamplePlan(**found)
+        fields["notes"] = (*fields.get("notes", ()), note)
+    return SamplePlan(**fields)
 
 
 def _errors_of(curve: LearningCurve, n: Any) -> dict[int, float]:
@@ -277,8 +277,8 @@ def _shared(
 
 
 def _split(m: int, n: int, error: float, level: float, prior: tuple[float, float]) -> Split:
-    told = expected_measures(error, n - m, level, prior)
-    return Split(m, n - m, error, told["width"], told["ub"], told["above_half"], told["q2"])
+    by = expected_measures(error, n - m, level, prior)
+    return Split(m, n - m, error, by["width"], by["ub"], by["above_half"], by["q2"])
 
 
 def _sizes(error: Mapping[int, float], n: int) -> list[int]:

@@ -226,9 +226,9 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
             raise
 
     def _fitted(self, X: Any, y: Any, routed: Routed) -> Self:
-        if (found := fit_given_search(self, X, y, routed)) is not None:
-            for name, one in found.items():
-                setattr(self, name, one)
+        if (attributes := fit_given_search(self, X, y, routed)) is not None:
+            for name, value in attributes.items():
+                setattr(self, name, value)
             return self
         run, self.multimetric_ = run_of_search(self, X, y, routed)
         check_race(run.select_by, self.error_score, return_train_score=self.return_train_score)
@@ -253,8 +253,8 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
             stored.warn_of_another()
             if run.testing is not None:
                 with stage("honest risk"):
-                    known = tried.known_answers(selected)
-                    run = run.test(known=known, keeper=stored.keeper)
+                    known_answers = tried.known_answers(selected)
+                    run = run.test(known=known_answers, keeper=stored.keeper)
                     self._keep_risk(tried.tested(replace(run, tuned=selected)))
             if stored.fits is not None:
                 self.kept_ = stored.fits
@@ -285,10 +285,10 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
             risk = _value_of(self.selected_risk_, "the only candidate has a failed fit")
             self.best_score_ = float(problem.loss.score(risk))
         self.cv_results_ = results
-        classes, told = problem.data.classes, problem.scores.items()
+        classes, further_scores = problem.data.classes, problem.scores.items()
         self.scorer_ = LossScorer(problem.loss, classes)
         if self.multimetric_:
-            self.scorer_ = {name: LossScorer(score.loss, classes) for name, score in told}
+            self.scorer_ = {name: LossScorer(score.loss, classes) for name, score in further_scores}
         if self.multimetric_ and self.refit is False:  # nobody said which of them chooses
             for name in ("best_index_", "best_params_", "best_score_", "selected_risk_"):
                 delattr(self, name)
@@ -296,12 +296,12 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
     def _keep_risk(self, run: Run) -> None:
         procedure = run.risk
         risk = _value_of(procedure, "a chosen candidate has a failed fit in an outer split")
-        notes, given = procedure.notes, as_given(run, self.curve_)
+        notes, usual_setting = procedure.notes, as_given(run, self.curve_)
         if len(self.curve_) > 1:
             what = f"risk of the procedure: choose among {len(self.curve_)} settings, then fit"
             first = (f"{what}; not of one setting", *notes[:1])
-            if given is not None and given.suffices(self.confidence_level):
-                first = (*first, f"tuning is not shown to help: {given}")
+            if usual_setting is not None and usual_setting.suffices(self.confidence_level):
+                first = (*first, f"tuning is not shown to help: {usual_setting}")
             notes = (*first, *notes[1:])
         self.risk_ = replace(procedure, notes=notes)
         self.scores_ = dict(procedure.scores)
@@ -320,6 +320,6 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
 def _value_of(estimate: RiskEstimate, otherwise: str) -> float:
     """The risk, refused where a failed fit left the estimate without one."""
     if estimate.value is None:
-        said = next((note for note in estimate.notes if "failed" in note), "")
-        raise Refusal(f"{otherwise}, so there is no risk. {said}".strip())
+        failure = next((note for note in estimate.notes if "failed" in note), "")
+        raise Refusal(f"{otherwise}, so there is no risk. {failure}".strip())
     return estimate.value

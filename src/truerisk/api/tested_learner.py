@@ -59,8 +59,8 @@ class TestedLearner:
         """The splits with all of their training rows, if they test every row equally often."""
         plan = self._drawn(self.method)
         refuse_known_rows(self.method, plan)
-        given = gives(self.method, self.problem.data, plan)
-        if self.method.respects_time or not {Basis.MEAN, Basis.EQUALLY_OFTEN} <= given:
+        bases = gives(self.method, self.problem.data, plan)
+        if self.method.respects_time or not {Basis.MEAN, Basis.EQUALLY_OFTEN} <= bases:
             raise Refusal(
                 f"'{self.method.word}' does not test all rows equally often (splits that go "
                 "forward in time mix more rows with later ones): use folds, such as '10-fold' or "
@@ -121,24 +121,24 @@ def checked_sizes(sizes: Any, whole: Plan) -> list[int]:
     """Sizes that were asked for, ascending, each at most that of the training sets."""
     if isinstance(sizes, str) or not isinstance(sizes, Sequence | np.ndarray):
         raise BadArgument(f"sizes={shown(sizes)}: give a list of numbers of training rows.")
-    given = np.asarray(sizes).tolist()
-    if not all(is_count(size) for size in given):
+    numbers = np.asarray(sizes).tolist()
+    if not all(is_count(size) for size in numbers):
         raise BadArgument(
             f"sizes={shown(sizes)}: they are numbers of training rows, whole and at least one."
         )
-    found, most = sorted(set(given)), int(whole.train_sizes.max())
-    if len(found) < FEWEST_SIZES:
+    each, most = sorted(set(numbers)), int(whole.train_sizes.max())
+    if len(each) < FEWEST_SIZES:
         raise BadArgument(
-            f"sizes={shown(sizes)}: the law a + b n^-c has three unknowns, and {len(found)} sizes "
+            f"sizes={shown(sizes)}: the law a + b n^-c has three unknowns, and {len(each)} sizes "
             f"do not tell them: give at least {FEWEST_SIZES}."
         )
-    if found[-1] > most:
+    if each[-1] > most:
         raise BadData(
-            f"sizes={shown(sizes)}: there are no {found[-1]} training rows. Of {whole.n_rows} rows "
+            f"sizes={shown(sizes)}: there are no {each[-1]} training rows. Of {whole.n_rows} rows "
             f"the training sets hold {most} at most, since the others test; "
             "curve.at(n) says what to expect of more."
         )
-    return found
+    return each
 
 
 def usual_sizes(learner: TestedLearner, whole: Plan) -> list[int]:
@@ -189,7 +189,7 @@ def _fewest_rows(data: Data, tuned: int) -> int:
 
 def measure(learner: TestedLearner, sizes: Sequence[int], keeper: Keeper | None) -> LearningCurve:
     """Every size by itself, the smallest first: what cannot be fitted is known early."""
-    found: list[Computed] = []
+    runs: list[Computed] = []
     estimates: list[RiskEstimate] = []
     for size in sizes:
         with (
@@ -200,17 +200,17 @@ def measure(learner: TestedLearner, sizes: Sequence[int], keeper: Keeper | None)
             if size != sizes[-1]:  # what is said of the rows is said with the largest size alone
                 warnings.simplefilter("ignore", LeakWarning)
             _warn_of_missing_classes(learner, size)
-            one = learner.run(size).test(keeper=keeper).honest
-            found.append(one)
-            estimates.append(_estimate(one))
-    rows = np.array([one.answers.plan.train_sizes[one.answers.plan.fit].mean() for one in found])
+            each = learner.run(size).test(keeper=keeper).honest
+            runs.append(each)
+            estimates.append(_estimate(each))
+    rows = np.array([each.answers.plan.train_sizes[each.answers.plan.fit].mean() for each in runs])
     if (np.diff(rows) <= 0).any():
         at = int(np.flatnonzero(np.diff(rows) <= 0)[0])
         raise BadData(
             f"sizes {sizes[at]} and {sizes[at + 1]} are fitted on as many rows, {rows[at]:.4g} on "
             "average, since groups stay whole: give sizes further apart."
         )
-    covariance, why = _covariance(learner, found, estimates)
+    covariance, why = _covariance(learner, runs, estimates)
     loss = learner.problem.loss
     return _with_law(
         LearningCurve(
@@ -238,24 +238,24 @@ def _with_law(curve: LearningCurve) -> LearningCurve:
 def _estimate(computed: Computed) -> RiskEstimate:
     estimate = procedure_of(computed) or curve_of(computed)[0]
     if estimate.value is None or not np.isfinite(estimate.value):
-        said = next((note for note in estimate.notes if "failed" in note), "some fits failed.")
-        raise Refusal(f"{said} sizes= leaves small sizes out.")
+        failure = next((note for note in estimate.notes if "failed" in note), "some fits failed.")
+        raise Refusal(f"{failure} sizes= leaves small sizes out.")
     return estimate
 
 
 def _covariance(
-    learner: TestedLearner, found: Sequence[Computed], estimates: Sequence[RiskEstimate]
+    learner: TestedLearner, computations: Sequence[Computed], estimates: Sequence[RiskEstimate]
 ) -> tuple[np.ndarray | None, str | None]:
-    loss, data = found[0].problem.loss, learner.problem.data
+    loss, data = computations[0].problem.loss, learner.problem.data
     average = learner.method.average_of(loss)
     if not (loss.per_row or (loss.tells_influences and (average == "fold" or loss.one_scale))):
         return None, f"loss '{loss.word}' does not tell what each row does to it"
-    every = [influences_by_row(one.answers, data, loss, average) for one in found]
+    every = [influences_by_row(computed.answers, data, loss, average) for computed in computations]
     influences = np.stack([lines[0] for _, lines in every])
     if data.time is not None or learner.method.respects_time:
         return None, "rows depend on each other in time"
     groups = None if data.clusters is None else data.clusters[every[0][0]]
-    values = np.array([one.value for one in estimates], dtype=float)
+    values = np.array([computed.value for computed in estimates], dtype=float)
     covariance = joint_covariance(influences, values, groups, loss)
     return (
         covariance,
@@ -270,10 +270,10 @@ def _warn_of_missing_classes(learner: TestedLearner, size: int) -> None:
         return
     plan = learner.cut(size)
     classes = np.arange(data.n_classes)
-    held = np.array(
+    has_class = np.array(
         [np.isin(classes, data.codes_of(plan.train_rows(fit)[0])) for fit in range(plan.n_fits)]
     )
-    lacking = (~held).sum(axis=0)
+    lacking = (~has_class).sum(axis=0)
     if lacking.any():
         worst = int(lacking.argmax())
         warn(

@@ -113,9 +113,9 @@ def validate(
     """
     seed = as_seed(random_state)
     order = {"time": time, "block": block}
-    asked = run_to_validate(search_or_model, X, y, groups, dict(params), seed, **order)
-    asked = replace(asked, problem=asked.problem.by(executor))
-    data = asked.problem.data
+    run = run_to_validate(search_or_model, X, y, groups, dict(params), seed, **order)
+    run = replace(run, problem=run.problem.by(executor))
+    data = run.problem.data
     wishes = Wishes.of(
         X,
         data,
@@ -135,48 +135,48 @@ def validate(
         samples=samples,
         random_state=seed or None,
     )
-    return replace(validation_of(honest_run(asked, search_or_model), wishes), given=typed)
+    return replace(validation_of(honest_run(run, search_or_model), wishes), given=typed)
 
 
 def run_to_validate(
-    given: Any, X: Any, y: Any, groups: Any, params: dict[str, Any], seed: Any, **order: Any
+    searched: Any, X: Any, y: Any, groups: Any, params: dict[str, Any], seed: Any, **order: Any
 ) -> Run:
     """A search with its own words; a model by pairs of folds; one that tunes inside by folds.
 
     `order` are times and places of the rows. Of a search that was fitted already, on these very
     rows, it is what was tested.
     """
-    ours = isinstance(given, HonestSearchCV)
-    if ours and given.outer is None:
+    ours = isinstance(searched, HonestSearchCV)
+    if ours and searched.outer is None:
         raise Refusal(
             "outer=None leaves out the answers about held-out rows, which a validation rests on: "
             "use outer='pairs'."
         )
-    run = run_of(given, X, y, groups, params, random_state=seed, **order)
-    if not ours or not hasattr(given, "risk_"):
+    run = run_of(searched, X, y, groups, params, random_state=seed, **order)
+    if not ours or not hasattr(searched, "risk_"):
         return run
-    if given.risk_.data_fingerprint != run.problem.data.fingerprint:
+    if searched.risk_.data_fingerprint != run.problem.data.fingerprint:
         raise Refusal(
             "the search was fitted on other rows than these X and y (or with other groups, "
             "weights, times or places): give what it was fitted on, or a search that is not "
             "fitted. Rows that took no part in it are answered by search.predict_proba."
         )
-    if given.curve_.candidates != run.problem.family.candidates:  # a time limit left some out
-        family = replace(run.problem.family, candidates=given.curve_.candidates)
+    if searched.curve_.candidates != run.problem.family.candidates:  # a time limit left some out
+        family = replace(run.problem.family, candidates=searched.curve_.candidates)
         return replace(run, problem=replace(run.problem, family=family))
     return run
 
 
-def honest_run(asked: Run, given: Any) -> HonestRun:
+def honest_run(asked: Run, searched: Any) -> HonestRun:
     """From the search that was tested already where it keeps what is needed, else one run."""
-    if not isinstance(given, HonestSearchCV) or not hasattr(given, "risk_"):
+    if not isinstance(searched, HonestSearchCV) or not hasattr(searched, "risk_"):
         return HonestRun.of(asked)
-    kept = _run_of(asked, given)
-    run = HonestRun.of(asked) if kept is None else kept.with_richest()
-    return replace(run, model=getattr(given, "best_estimator_", None))
+    stored = _run_of(asked, searched)
+    run = HonestRun.of(asked) if stored is None else stored.with_richest()
+    return replace(run, model=getattr(searched, "best_estimator_", None))
 
 
-def _run_of(asked: Run, search: HonestSearchCV) -> HonestRun | None:
+def _run_of(run: Run, search: HonestSearchCV) -> HonestRun | None:
     """What a fitted search keeps; None where it does not say who was tested in every question."""
     risk = search.risk_
     if risk.answered is None or risk.value is None:
@@ -185,4 +185,4 @@ def _run_of(asked: Run, search: HonestSearchCV) -> HonestRun | None:
     winners = np.array([split.best_index for split in search.outer_])
     if len(winners) != plan.n_questions:
         return None
-    return HonestRun(asked, risk, risk.answered, winners, search.best_index_)
+    return HonestRun(run, risk, risk.answered, winners, search.best_index_)

@@ -119,20 +119,20 @@ class Answers:
             failures=tuple(
                 replace(f, fit=renumber[f.fit]) for f in self.failures if f.fit in renumber
             ),
-            also=tuple(one.only(questions) for one in self.also),
+            also=tuple(other.only(questions) for other in self.also),
         )
 
-    def part(self, asked: np.ndarray) -> Answers:
+    def part(self, needed: np.ndarray) -> Answers:
         """As if candidate c had been asked in fit f where `asked[c, f]` alone."""
-        told = asked & self.made
+        taken = needed & self.made
         return replace(
             self,
-            answered=self.answered & told[:, self.plan.fit],
-            fit_seconds=np.where(told, self.fit_seconds, np.nan),
-            answer_seconds=np.where(told, self.answer_seconds, np.nan),
-            failures=tuple(f for f in self.failures if told[f.candidate, f.fit]),
-            n_fits=int(told.sum()),
-            also=tuple(one.part(asked) for one in self.also),
+            answered=self.answered & taken[:, self.plan.fit],
+            fit_seconds=np.where(taken, self.fit_seconds, np.nan),
+            answer_seconds=np.where(taken, self.answer_seconds, np.nan),
+            failures=tuple(f for f in self.failures if taken[f.candidate, f.fit]),
+            n_fits=int(taken.sum()),
+            also=tuple(other.part(needed) for other in self.also),
         )
 
     def picked(self, chosen: np.ndarray) -> Answers:
@@ -160,7 +160,7 @@ class Answers:
             failures=tuple(
                 replace(f, candidate=0) for f in self.failures if (f.fit, f.candidate) in pairs
             ),
-            also=tuple(one.picked(chosen) for one in self.also),
+            also=tuple(other.picked(chosen) for other in self.also),
         )
 
     def _freedom(self, fits: np.ndarray) -> np.ndarray | None:
@@ -202,14 +202,14 @@ def code_type(n_classes: int) -> Any:
 
 
 def with_besides(
-    found: Answers, responses: Sequence[Response], values: Sequence[np.ndarray]
+    answers: Answers, responses: Sequence[Response], values: Sequence[np.ndarray]
 ) -> Answers:
     """The answers with what the same models were asked besides; the first of each is their own."""
     also = tuple(
-        replace(found, response=response, values=said)
-        for response, said in zip(responses[1:], values[1:], strict=True)
+        replace(answers, response=response, values=predictions)
+        for response, predictions in zip(responses[1:], values[1:], strict=True)
     )
-    return replace(found, also=also)
+    return replace(answers, also=also)
 
 
 def filled(parts: Sequence[Answers]) -> Answers:
@@ -219,14 +219,14 @@ def filled(parts: Sequence[Answers]) -> Answers:
         return first
     values, seconds = first.values.copy(), first.fit_seconds.copy()
     answer_seconds, answered = first.answer_seconds.copy(), first.answered.copy()
-    for one in parts[1:]:
-        mine = one.made
-        told = mine[:, one.plan.fit]
-        at = told if one.response == "scored" else np.repeat(told, one.plan.test_sizes, axis=1)
-        values[at] = one.values[at]
-        answered[told] = one.answered[told]
-        seconds[mine], answer_seconds[mine] = one.fit_seconds[mine], one.answer_seconds[mine]
-    failures = [failure for one in parts for failure in one.failures]
+    for part in parts[1:]:
+        mine = part.made
+        taken = mine[:, part.plan.fit]
+        at = taken if part.response == "scored" else np.repeat(taken, part.plan.test_sizes, axis=1)
+        values[at] = part.values[at]
+        answered[taken] = part.answered[taken]
+        seconds[mine], answer_seconds[mine] = part.fit_seconds[mine], part.answer_seconds[mine]
+    failures = [failure for part in parts for failure in part.failures]
     return replace(
         first,
         values=values,
@@ -234,9 +234,9 @@ def filled(parts: Sequence[Answers]) -> Answers:
         fit_seconds=seconds,
         answer_seconds=answer_seconds,
         failures=tuple(sorted(failures, key=lambda f: (f.fit, f.candidate))),
-        n_fits=sum(one.n_fits for one in parts),
-        also=tuple(filled(also) for also in zip(*(one.also for one in parts), strict=True)),
-        notes=tuple(dict.fromkeys(note for one in parts for note in one.notes)),
+        n_fits=sum(part.n_fits for part in parts),
+        also=tuple(filled(also) for also in zip(*(part.also for part in parts), strict=True)),
+        notes=tuple(dict.fromkeys(note for part in parts for note in part.notes)),
     )
 
 
@@ -245,34 +245,36 @@ def joined(parts: Sequence[Answers]) -> Answers:
     first = parts[0]
     if len(parts) == 1:
         return first
-    starts = np.cumsum([0, *(one.n_candidates for one in parts)])
+    starts = np.cumsum([0, *(each.n_candidates for each in parts)])
     placed = list(zip(parts, starts.tolist(), strict=False))
-    failures = [replace(f, candidate=f.candidate + at) for one, at in placed for f in one.failures]
+    failures = [
+        replace(f, candidate=f.candidate + at) for each, at in placed for f in each.failures
+    ]
     rules = [
         replace(rule, candidates=rule.candidates + at)
-        for one, at in placed
-        for rule in one.rules or ()
+        for each, at in placed
+        for rule in each.rules or ()
     ]
     return replace(
         first,
-        values=np.concatenate([one.values for one in parts]),
-        answered=np.concatenate([one.answered for one in parts]),
-        engine=", ".join(dict.fromkeys(one.engine for one in parts)),
-        fit_seconds=np.concatenate([one.fit_seconds for one in parts]),
-        answer_seconds=np.concatenate([one.answer_seconds for one in parts]),
+        values=np.concatenate([each.values for each in parts]),
+        answered=np.concatenate([each.answered for each in parts]),
+        engine=", ".join(dict.fromkeys(each.engine for each in parts)),
+        fit_seconds=np.concatenate([each.fit_seconds for each in parts]),
+        answer_seconds=np.concatenate([each.answer_seconds for each in parts]),
         failures=tuple(sorted(failures, key=lambda f: (f.fit, f.candidate))),
-        n_fits=sum(one.n_fits for one in parts),
-        counts=_below([one.counts for one in parts]),
-        freedom=_below([one.freedom for one in parts]),
+        n_fits=sum(each.n_fits for each in parts),
+        counts=_below([each.counts for each in parts]),
+        freedom=_below([each.freedom for each in parts]),
         rules=None if first.rules is None else tuple(sorted(rules, key=lambda rule: rule.fit)),
-        also=tuple(joined(also) for also in zip(*(one.also for one in parts), strict=True)),
-        notes=tuple(dict.fromkeys(note for one in parts for note in one.notes)),
+        also=tuple(joined(also) for also in zip(*(each.also for each in parts), strict=True)),
+        notes=tuple(dict.fromkeys(note for each in parts for note in each.notes)),
     )
 
 
 def _below(arrays: Sequence[np.ndarray | None]) -> np.ndarray | None:
-    given = [array for array in arrays if array is not None]
-    return np.concatenate(given) if given else None
+    present = [array for array in arrays if array is not None]
+    return np.concatenate(present) if present else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -338,12 +340,12 @@ class LinearRules:
 def gathered(rules: Iterable[LinearRules]) -> tuple[LinearRules, ...]:
     """The same rules in as few blocks as they allow, so that equal rows are held once."""
     groups: list[list[LinearRules]] = []
-    for one in sorted(rules, key=lambda r: (r.fit, int(r.candidates[0]))):
-        group = next((g for g in groups if g[0].shares_rows_with(one)), None)
+    for rule in sorted(rules, key=lambda r: (r.fit, int(r.candidates[0]))):
+        group = next((g for g in groups if g[0].shares_rows_with(rule)), None)
         if group is None:
-            groups.append([one])
+            groups.append([rule])
         else:
-            group.append(replace(one, rows=group[0].rows))
+            group.append(replace(rule, rows=group[0].rows))
     return tuple(group[0] if len(group) == 1 else _one_block(group) for group in groups)
 
 

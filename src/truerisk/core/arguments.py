@@ -42,20 +42,20 @@ LONGEST_NAME = 255  # of a file, on any system
 MOST = 10**9  # of anything that is counted: what is more was mistyped
 
 
-def shown(given: Any) -> str:
+def shown(value: Any) -> str:
     """The value as it was typed, on one line and cut where it is long.
 
     >>> shown("ten"), shown(list(range(100)))
     ("'ten'", '[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, …')
     """
     try:
-        text = " ".join(repr(given).split())
+        text = " ".join(repr(value).split())
     except Exception:  # noqa: BLE001  their code, or an integer of more digits than are printed
-        text = f"<{type(given).__name__}>"
+        text = f"<{type(value).__name__}>"
     return text if len(text) <= 60 else f"{text[:59]}…"
 
 
-def as_array(given: Any, dtype: Any = None) -> np.ndarray:
+def as_array(values: Any, dtype: Any = None) -> np.ndarray:
     """As NumPy reads it; whatever it cannot read is a ValueError.
 
     Lists that are not equally long were none in old releases, text among numbers can be a
@@ -68,63 +68,63 @@ def as_array(given: Any, dtype: Any = None) -> np.ndarray:
     with warnings.catch_warnings():
         warnings.filterwarnings("error", "Creating an ndarray from ragged")
         try:
-            return np.asarray(given, dtype)
+            return np.asarray(values, dtype)
         except Exception as error:
             raise ValueError(first_line(error)) from error
 
 
-def even_array(name: str, given: Any, wanted: str) -> np.ndarray:
+def even_array(name: str, values: Any, wanted: str) -> np.ndarray:
     """The same of what has an entry for each row; `wanted` says what such an entry is."""
     try:
-        return as_array(given)
+        return as_array(values)
     except ValueError as error:
-        listed = isinstance(given, list | tuple)
+        listed = isinstance(values, list | tuple)
         why = "a list of rows that are not equally long" if listed else f"no array ({error})"
         raise BadData(f"{name} is {why}: {wanted}.") from None
 
 
-def is_count(given: Any) -> bool:
+def is_count(value: Any) -> bool:
     """Whether it is a whole number of at least one, and no truth value."""
-    return not isinstance(given, bool) and isinstance(given, Integral) and int(given) >= 1
+    return not isinstance(value, bool) and isinstance(value, Integral) and int(value) >= 1
 
 
-def check_count(name: str, given: Any, least: int = 1, why: str = "") -> None:
+def check_count(name: str, value: Any, least: int = 1, why: str = "") -> None:
     """Refuse what is no whole number of at least `least`; `why` says what needs so many.
 
     >>> check_count("repeats", "5")
     Traceback (most recent call last):
     truerisk.core.errors.BadArgument: repeats='5': a whole number is wanted, at least one.
     """
-    whole = isinstance(given, Integral) and not isinstance(given, bool)
-    if whole and least <= given <= MOST:
+    whole = isinstance(value, Integral) and not isinstance(value, bool)
+    if whole and least <= value <= MOST:
         return
-    if whole and given > MOST:
-        raise BadArgument(f"{name}={shown(given)} is more than {MOST:,}, which nothing serves.")
+    if whole and value > MOST:
+        raise BadArgument(f"{name}={shown(value)} is more than {MOST:,}, which nothing serves.")
     wanted = why or f"a whole number is wanted, at least {'one' if least == 1 else least}"
-    raise BadArgument(f"{name}={shown(given)}: {wanted}.")
+    raise BadArgument(f"{name}={shown(value)}: {wanted}.")
 
 
-def is_number(given: Any) -> bool:
+def is_number(value: Any) -> bool:
     """Whether it is one real number that a double can hold, and no truth value."""
-    if isinstance(given, bool):
+    if isinstance(value, bool):
         return False
-    if isinstance(given, Integral):
-        return abs(int(given)) <= sys.float_info.max
-    return isinstance(given, Real) and not isinstance(given, Rational)  # Fraction knows no :g
+    if isinstance(value, Integral):
+        return abs(int(value)) <= sys.float_info.max
+    return isinstance(value, Real) and not isinstance(value, Rational)  # Fraction knows no :g
 
 
-def check_number(name: str, given: Any, low: float, high: float, why: str) -> None:
+def check_number(name: str, value: Any, low: float, high: float, why: str) -> None:
     """Refuse what is no number from `low` to `high`; `why` says which numbers are wanted.
 
     >>> check_number("gamma", "1", 0, 1, "the price of the choice lies between 0 and 1")
     Traceback (most recent call last):
     truerisk.core.errors.BadArgument: gamma='1': the price of the choice lies between 0 and 1.
     """
-    if not is_number(given) or not low <= given <= high:
-        raise BadArgument(f"{name}={shown(given)}: {why}.")
+    if not is_number(value) or not low <= value <= high:
+        raise BadArgument(f"{name}={shown(value)}: {why}.")
 
 
-def check_share(name: str, given: Any, below: float = 1) -> None:
+def check_share(name: str, value: Any, below: float = 1) -> None:
     """Refuse what is no share of the rows, strictly between 0 and `below`.
 
     >>> check_share("test_share", 30)
@@ -132,11 +132,11 @@ def check_share(name: str, given: Any, below: float = 1) -> None:
     truerisk.core.errors.BadArgument: test_share=30: use a share of the rows, 0 < test_share < 1.
     """
     wanted = f"use a share of the rows, 0 < {name} < {below:g}"
-    if not is_number(given) or not 0 < given < below:
-        raise BadArgument(f"{name}={shown(given)}: {wanted}.")
+    if not is_number(value) or not 0 < value < below:
+        raise BadArgument(f"{name}={shown(value)}: {wanted}.")
 
 
-def check_clip(given: Any) -> None:
+def check_clip(value: Any) -> None:
     """Refuse what cannot be the least probability of an answer.
 
     >>> check_clip(1e-3)
@@ -144,70 +144,70 @@ def check_clip(given: Any) -> None:
     Traceback (most recent call last):
     truerisk.core.errors.BadArgument: clip=0: give how near to 0 and 1 probabilities may come, ...
     """
-    if not is_number(given) or not 0 < given < 0.5:
+    if not is_number(value) or not 0 < value < 0.5:
         raise BadArgument(
-            f"clip={shown(given)}: give how near to 0 and 1 probabilities may come, 0 < clip < 0.5."
+            f"clip={shown(value)}: give how near to 0 and 1 probabilities may come, 0 < clip < 0.5."
         )
 
 
-def check_level(name: str, given: Any) -> None:
+def check_level(name: str, value: Any) -> None:
     """Refuse what is no level of an interval or a test.
 
     >>> check_level("level", 95)
     Traceback (most recent call last):
     truerisk.core.errors.BadArgument: level=95: use a level between 0 and 1, such as 0.95.
     """
-    if not is_number(given) or not 0 < given < 1:
-        raise BadArgument(f"{name}={shown(given)}: use a level between 0 and 1, such as 0.95.")
+    if not is_number(value) or not 0 < value < 1:
+        raise BadArgument(f"{name}={shown(value)}: use a level between 0 and 1, such as 0.95.")
 
 
-def check_flag(name: str, given: Any) -> None:
+def check_flag(name: str, value: Any) -> None:
     """Refuse what is neither True nor False: a word such as "no" would count as True.
 
     >>> check_flag("stratify", "no")
     Traceback (most recent call last):
     truerisk.core.errors.BadArgument: stratify='no': use True or False.
     """
-    if not isinstance(given, bool) and not is_exactly(given, "numpy:bool_"):
-        raise BadArgument(f"{name}={shown(given)}: use True or False.")
+    if not isinstance(value, bool) and not is_exactly(value, "numpy:bool_"):
+        raise BadArgument(f"{name}={shown(value)}: use True or False.")
 
 
-def path_of(name: str, given: Any, example: str) -> Path:
+def path_of(name: str, value: Any, example: str) -> Path:
     """The path of a file.
 
     >>> path_of("store", None, "runs.db")
     Traceback (most recent call last):
     truerisk.core.errors.BadArgument: store=None: name a file, such as 'runs.db'.
     """
-    path = os.fsdecode(given) if isinstance(given, str | bytes | os.PathLike) else ""
+    path = os.fsdecode(value) if isinstance(value, str | bytes | os.PathLike) else ""
     if not path or "\0" in path:
-        raise BadArgument(f"{name}={shown(given)}: name a file, such as {example!r}.")
+        raise BadArgument(f"{name}={shown(value)}: name a file, such as {example!r}.")
     return Path(path)
 
 
-def store_of(given: Any, name: str = "store", example: str = "runs.db") -> Path:
+def store_of(value: Any, name: str = "store", example: str = "runs.db") -> Path:
     """The path of a store, beside which a lock can stand.
 
     >>> store_of(".")
     Traceback (most recent call last):
     truerisk.core.errors.BadArgument: store='.': name a file, such as 'runs.db'.
     """
-    path = path_of(name, given, example)
+    path = path_of(name, value, example)
     if not path.name or max(map(len, path.parts)) > LONGEST_NAME:
-        raise BadArgument(f"{name}={shown(given)}: name a file, such as {example!r}.")
+        raise BadArgument(f"{name}={shown(value)}: name a file, such as {example!r}.")
     return path
 
 
-def refuse_class(name: str, given: Any) -> None:
+def refuse_class(name: str, value: Any) -> None:
     """Refuse a class where an object of it is meant.
 
     >>> refuse_class("method", dict)
     Traceback (most recent call last):
     truerisk.core.errors.UnknownName: method=dict is a class: make an object of it, dict().
     """
-    if isinstance(given, type):
-        word = given.__name__
-        raise UnknownName(f"{name}={word} is a class: make an object of it, {word}().")
+    if isinstance(value, type):
+        class_name = value.__name__
+        raise UnknownName(f"{name}={class_name} is a class: make an object of it, {class_name}().")
 
 
 def generator_of(random_state: Any) -> np.random.Generator:
@@ -256,7 +256,7 @@ def _text(name: str, value: Any) -> str:
     if isinstance(value, list | tuple) and all(map(_plain, value)):
         return repr(list(value))
     if isinstance(value, Mapping):
-        parts = (f"{str(key)!r}: {_text(_name(key, name), one)}" for key, one in value.items())
+        parts = (f"{str(key)!r}: {_text(_name(key, name), entry)}" for key, entry in value.items())
         return f"{{{', '.join(parts)}}}"
     return name
 

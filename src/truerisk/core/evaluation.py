@@ -109,20 +109,20 @@ def values_of(tested: Sequence[Tested]) -> np.ndarray:
     """The value of every risk."""
     if isinstance(tested, RisksByColumn):
         return tested.values
-    return np.array([one.value for one in tested])
+    return np.array([risk.value for risk in tested])
 
 
 def ranks_of(tested: Sequence[Tested]) -> np.ndarray | None:
     """The rank of every risk, None where some have none."""
     if isinstance(tested, RisksByColumn):
         return tested.ranks
-    ranks = [one.rank for one in tested if one.rank is not None]
+    ranks = [risk.rank for risk in tested if risk.rank is not None]
     return np.array(ranks) if len(ranks) == len(tested) else None
 
 
 def std_errors_of(tested: Sequence[Tested]) -> np.ndarray:
     """The standard error of every risk, NaN where there is none."""
-    errors = (one.read_std_error() for one in tested)
+    errors = (risk.read_std_error() for risk in tested)
     return np.array([np.nan if error is None else error for error in errors])
 
 
@@ -255,13 +255,13 @@ class AnsweredRows:
         """None where rows were not answered one by one: by a scorer, or for drawn train sets."""
         if answers is None:
             return None
-        known = {one.response: one for one in (*answers.also, answers)}
-        told = tuple(known[response] for response in OF_ROWS if response in known)
+        kinds = {each.response: each for each in (*answers.also, answers)}
+        rows = tuple(kinds[response] for response in OF_ROWS if response in kinds)
         truth = data.y if data.classes is None else data.classes[data.codes]
-        if not told:
+        if not rows:
             return None
         placed = data.block is not None
-        return cls(told, np.asarray(truth), data.classes, times=data.time, placed=placed)
+        return cls(rows, np.asarray(truth), data.classes, times=data.time, placed=placed)
 
     def line(self, candidate: int) -> AnsweredRows:
         """The answers of one candidate."""
@@ -273,14 +273,14 @@ class AnsweredRows:
         rows, _ = plan.positions
         question: np.ndarray = np.repeat(np.arange(plan.n_questions), plan.test_sizes)
         order = np.lexsort((plan.fold[question], plan.repeat[question], rows))
-        found: dict[str, np.ndarray] = {"row": np.asarray(rows), "fold": plan.fold[question]}
+        columns: dict[str, np.ndarray] = {"row": np.asarray(rows), "fold": plan.fold[question]}
         if len(np.unique(plan.repeat)) > 1:
-            found["repeat"] = plan.repeat[question]
-        found |= dict(_columns("truth", self.truth[rows]))
-        for one in self.answers:
-            found |= self._answers(one)
+            columns["repeat"] = plan.repeat[question]
+        columns |= dict(_columns("truth", self.truth[rows]))
+        for response_answers in self.answers:
+            columns |= self._answers(response_answers)
         order = order[self.unseen[order]]
-        return {name: values[order].tolist() for name, values in found.items()}
+        return {name: values[order].tolist() for name, values in columns.items()}
 
     @property
     def unseen(self) -> np.ndarray:
@@ -289,19 +289,19 @@ class AnsweredRows:
         seen = [plan.seen(q) & ~plan.without_row[q] for q in range(plan.n_questions)]
         return ~np.concatenate(seen)
 
-    def _answers(self, one: Answers) -> dict[str, np.ndarray]:
-        values = one.values[self.candidate]
-        told = np.repeat(one.answered[self.candidate], one.plan.test_sizes)
-        if one.response == "label":
+    def _answers(self, answers: Answers) -> dict[str, np.ndarray]:
+        values = answers.values[self.candidate]
+        answered = np.repeat(answers.answered[self.candidate], answers.plan.test_sizes)
+        if answers.response == "label":
             assert self.classes is not None
             labels: np.ndarray = self.classes.astype(object)[values]
-            labels[~told | (values < 0)] = None
+            labels[~answered | (values < 0)] = None
             return {"label": labels}
-        if one.response == "probability":
+        if answers.response == "probability":
             assert self.classes is not None
             each = zip(self.classes.tolist(), values.T, strict=True)
             return {f"probability_{label}": shares for label, shares in each}
-        return dict(_columns(one.response, values))
+        return dict(_columns(answers.response, values))
 
 
 def _columns(name: str, values: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:

@@ -81,8 +81,8 @@ def plain(value: Any) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         schema, derived = getattr(value, "schema", ""), getattr(value, "derived", ())
         derived = derived if isinstance(derived, Mapping) else {name: name for name in derived}
-        written = [one for one in fields(value) if one.metadata.get("written", True)]
-        names = {one.metadata.get("key", one.name): one.name for one in written}
+        written = [each for each in fields(value) if each.metadata.get("written", True)]
+        names = {each.metadata.get("key", each.name): each.name for each in written}
         names |= {**derived, **getattr(value, "stored", {})}
         head = {"schema": schema} if schema else {}
         return {**head, **{key: plain(getattr(value, name)) for key, name in names.items()}}
@@ -213,7 +213,7 @@ def estimate_rows(estimate: Any) -> list[list[str]]:
         ["risk", number(own.value)] if lower else [name, f"{number(own.value)} (larger is better)"],
         ["standard error", number(estimate.std_error)],
         ["interval", _interval(own.interval)],
-        *(row for one in estimate.scores.values() for row in scale_rows(one)),
+        *(row for score in estimate.scores.values() for row in scale_rows(score)),
         ["loss", estimate.named_loss],
         ["method", estimate.method],
         ["estimates", TARGETS.get(estimate.target, estimate.target)],
@@ -341,8 +341,8 @@ def five_numbers(values: Any) -> tuple[float, float, float, float, float]:
     >>> five_numbers([1, 2, 3, 4, 5, 20])
     (1.0, 2.25, 3.5, 4.75, 5.0)
     """
-    given = np.sort(np.asarray(values, dtype=np.float64))
-    first, middle, third = np.quantile(given, [0.25, 0.5, 0.75])
+    ordered = np.sort(np.asarray(values, dtype=np.float64))
+    first, middle, third = np.quantile(ordered, [0.25, 0.5, 0.75])
     reach = 1.5 * (third - first)
-    inside = given[(given >= first - reach) & (given <= third + reach)]
+    inside = ordered[(ordered >= first - reach) & (ordered <= third + reach)]
     return float(inside[0]), float(first), float(middle), float(third), float(inside[-1])

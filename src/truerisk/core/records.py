@@ -126,36 +126,36 @@ class Record(Written):
             return cls.from_dict(content)
 
 
-def read_record(cls: type[T], found: JsonValue) -> T:
+def read_record(cls: type[T], content: JsonValue) -> T:
     """A dataclass from its JSON; what an earlier version did not write has its default."""
     schema: str = getattr(cls, "schema", "")
-    if schema and found.place and found["schema"].value != schema:
-        found["schema"].wrong(f"'{schema}'")
+    if schema and content.place and content["schema"].value != schema:
+        content["schema"].wrong(f"'{schema}'")
     elif schema:
         name, _, version = schema.partition("/")
-        require_schema(found.value, name, int(version))
+        require_schema(content.value, name, int(version))
     values: dict[str, Any] = {}
     lengths: dict[str, tuple[str, int]] = {}
     for name, (key, read, column, default) in _readers(cls).items():
-        if default is not MISSING and not found.has(key):
+        if default is not MISSING and not content.has(key):
             values[name] = default() if callable(default) else default
             continue
-        values[name] = value = read(found[key])
+        values[name] = value = read(content[key])
         if column and value is not None:
             first, n = lengths.setdefault(column, (key, len(value)))
             if len(value) != n:
-                found[key].wrong(f"as long as '{first}', {n}")
+                content[key].wrong(f"as long as '{first}', {n}")
     try:
         made = cls(**values)
     except (BadArgument, UnknownName) as refusal:
-        raise BadData(f"the results are damaged: in '{found.place}', {refusal}") from None
+        raise BadData(f"the results are damaged: in '{content.place}', {refusal}") from None
     for name, (key, read_stored) in _stored(cls).items():
-        if found.has(key):
-            vars(made)[name] = read_stored(found[key])
+        if content.has(key):
+            vars(made)[name] = read_stored(content[key])
     flaw = getattr(made, "flaw", None)
     if flaw is not None:
         *path, wanted = flaw
-        reduce(JsonValue.__getitem__, path, found).wrong(wanted)
+        reduce(JsonValue.__getitem__, path, content).wrong(wanted)
     return made
 
 
@@ -189,7 +189,7 @@ def _column(hint: Any) -> Column:
     marks = [mark for mark in getattr(hint, "__metadata__", ()) if isinstance(mark, Column)]
     if marks or get_origin(hint) not in (Union, types.UnionType):
         return marks[0] if marks else Column()
-    return next((one for part in get_args(hint) if (one := _column(part)).name), Column())
+    return next((column for part in get_args(hint) if (column := _column(part)).name), Column())
 
 
 def _reader(hint: Any) -> Reader:
@@ -211,9 +211,9 @@ def _reader(hint: Any) -> Reader:
         return _tuple(parts)
     if origin is not None and issubclass(origin, Mapping):
         key, each = _number_of if parts[0] is int else _text_of, _reader(parts[1])
-        return lambda found: {key(name, one): each(one) for name, one in found.items()}
+        return lambda content: {key(name, value): each(value) for name, value in content.items()}
     if is_typeddict(hint):
-        return _dict({name: _reader(one) for name, one in _hints(hint).items()})
+        return _dict({name: _reader(value) for name, value in _hints(hint).items()})
     if isinstance(hint, type) and is_dataclass(hint):
         return _mapping(hint) if issubclass(hint, Mapping) else partial(read_record, hint)
     raise TypeError(f"{hint} is no type of a record")
@@ -222,22 +222,22 @@ def _reader(hint: Any) -> Reader:
 def _mapping(cls: Any) -> Reader:
     """A mapping with a class of its own, which holds a plain one."""
     ((_, read, _, _),) = _readers(cls).values()
-    return lambda found: cls(read(found))
+    return lambda content: cls(read(content))
 
 
 def _text_of(name: str, _: JsonValue) -> str:
     return name
 
 
-def _number_of(name: str, found: JsonValue) -> int:
+def _number_of(name: str, content: JsonValue) -> int:
     """The whole number that is a key: JSON writes it as a text."""
     if not name.isdecimal() or len(name) > 15:
-        found.wrong("beside a whole number")
+        content.wrong("beside a whole number")
     return int(name)
 
 
 def _dict(readers: Mapping[str, Reader]) -> Reader:
-    return lambda found: {name: read(found[name]) for name, read in readers.items()}
+    return lambda content: {name: read(content[name]) for name, read in readers.items()}
 
 
 def _hints(cls: Any) -> dict[str, Any]:
@@ -251,21 +251,21 @@ def _annotated(hint: Any, mark: Range | Column) -> Reader:
         return _array(mark)
     read = _reader(hint)
 
-    def long_enough(found: JsonValue) -> Any:
-        if len(value := read(found)) < mark.least:
-            found.wrong(f"of {mark.least} entries at least")
+    def long_enough(content: JsonValue) -> Any:
+        if len(value := read(content)) < mark.least:
+            content.wrong(f"of {mark.least} entries at least")
         if len(value) > mark.most:
-            found.wrong(f"of {mark.most} entries at most")
+            content.wrong(f"of {mark.most} entries at most")
         return value
 
     return long_enough
 
 
 def _ranged(read: Reader, within: Range) -> Reader:
-    def ranged(found: JsonValue) -> Any:
-        value = read(found)
+    def ranged(content: JsonValue) -> Any:
+        value = read(content)
         if not within.low <= value <= within.high:
-            found.wrong(str(within))
+            content.wrong(str(within))
         return value
 
     return ranged
@@ -277,81 +277,81 @@ def _union(parts: tuple[Any, ...]) -> Reader:
     if set(types_of_values) == {int, float}:
         read: Reader = JsonValue.count_or_number
     elif len(types_of_values) > 1:
-        read = _of_schema({one.schema: one for one in types_of_values})
+        read = _of_schema({record_type.schema: record_type for record_type in types_of_values})
     else:
         (one_type,) = types_of_values
         read = _reader(one_type)
-    return (lambda found: found.maybe(read)) if type(None) in parts else read
+    return (lambda content: content.maybe(read)) if type(None) in parts else read
 
 
 def _of_schema(classes: Mapping[str, type[Record]]) -> Reader:
     """A record of one of these classes; the schema tells which, "" where there is none."""
 
-    def record(found: JsonValue) -> Any:
-        schema = found.get("schema").maybe(JsonValue.text) or ""
+    def record(content: JsonValue) -> Any:
+        schema = content.get("schema").maybe(JsonValue.text) or ""
         if schema not in classes:
-            found["schema"].wrong(" or ".join(filter(None, classes)))
-        return read_record(classes[schema], found)
+            content["schema"].wrong(" or ".join(filter(None, classes)))
+        return read_record(classes[schema], content)
 
     return record
 
 
 def _one_of(words: tuple[Any, ...]) -> Reader:
-    def word(found: JsonValue) -> Any:
-        if found.value not in words:
-            found.wrong(f"one of {', '.join(map(repr, words))}")
-        return found.value
+    def literal(content: JsonValue) -> Any:
+        if content.value not in words:
+            content.wrong(f"one of {', '.join(map(repr, words))}")
+        return content.value
 
-    return word
+    return literal
 
 
 def _tuple(parts: tuple[Any, ...]) -> Reader:
     if parts[-1] is Ellipsis:
         each = _reader(parts[0])
-        return lambda found: tuple(each(one) for one in found.each())
+        return lambda content: tuple(each(entry) for entry in content.each())
     readers = [_reader(part) for part in parts]
 
-    def exactly(found: JsonValue) -> Any:
-        entries = found.each()
+    def exactly(content: JsonValue) -> Any:
+        entries = content.each()
         if len(entries) != len(readers):
-            found.wrong(f"an array of {len(readers)}")
-        return tuple(read(one) for read, one in zip(readers, entries, strict=True))
+            content.wrong(f"an array of {len(readers)}")
+        return tuple(read(entry) for read, entry in zip(readers, entries, strict=True))
 
     return exactly
 
 
 def _array(mark: Column) -> Reader:
-    def array(found: JsonValue) -> np.ndarray:
+    def array(content: JsonValue) -> np.ndarray:
         if mark.kind == "times":
-            return _times(found, mark)
+            return _times(content, mark)
         read, *plain = ENTRIES[mark.kind[0]]
-        lines = found.each() if mark.n_axes == 2 else [found]
+        lines = content.each() if mark.n_axes == 2 else [content]
         rows = [np.array(line.all_of(read, *plain), dtype=mark.kind) for line in lines]
         if len({len(row) for row in rows}) > 1:
-            found.wrong("an array of lines of one length")
+            content.wrong("an array of lines of one length")
         values = np.array(rows, dtype=mark.kind) if mark.n_axes == 2 else rows[0]
         if len(values) < mark.least:
-            found.wrong(f"of {mark.least} entries at least")
+            content.wrong(f"of {mark.least} entries at least")
         within = mark.numbers
         if within is not None and not ((values >= within.low) & (values <= within.high)).all():
-            found.wrong(f"of numbers {within}")
+            content.wrong(f"of numbers {within}")
         return values
 
     return array
 
 
-def _times(found: JsonValue, mark: Column) -> np.ndarray:
+def _times(content: JsonValue, mark: Column) -> np.ndarray:
     """Dates, or numbers."""
-    entries = found.each(mark.most)
+    entries = content.each(mark.most)
     if not entries or not isinstance(entries[0].value, str):
         return np.array([entry.number() for entry in entries], dtype=float)
     texts = [entry.text() for entry in entries]
     if not all(map(DATE.fullmatch, texts)):
-        found.wrong("an array of dates, or of numbers")
+        content.wrong("an array of dates, or of numbers")
     try:
         return np.array(texts, dtype="datetime64")
     except ValueError:
-        found.wrong("an array of dates, or of numbers")
+        content.wrong("an array of dates, or of numbers")
 
 
 DATE = re.compile(r"-?\d{4,9}(-\d\d(-\d\d(T[\d:.]{2,18})?)?)?")

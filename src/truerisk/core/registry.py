@@ -23,18 +23,18 @@ def closest(word: Any, words: Iterable[str]) -> str:
     return f"; did you mean '{near[0]}'?" if near else ""
 
 
-def of_word(word: str, known: Mapping[str, Found]) -> Found:
+def of_word(word: str, values_by_word: Mapping[str, Found]) -> Found:
     """What is known by this word, or a refusal that names the nearest.
 
     >>> of_word("auk", {"auc": 0.8})
     Traceback (most recent call last):
     truerisk.core.errors.UnknownName: there is no 'auk' here; did you mean 'auc'? Known: auc.
     """
-    if word not in known:
-        near = closest(word, known) or "."
-        listed = ", ".join(known) or "nothing"
+    if word not in values_by_word:
+        near = closest(word, values_by_word) or "."
+        listed = ", ".join(values_by_word) or "nothing"
         raise UnknownName(f"there is no {shown(word)} here{near} Known: {listed}.")
-    return known[word]
+    return values_by_word[word]
 
 
 def no_attribute(module: str, name: str, words: Iterable[str]) -> AttributeError:

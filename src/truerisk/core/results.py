@@ -126,8 +126,8 @@ class RiskEstimate(Record):
         """
         if not isinstance(other, RiskEstimate):
             return NotImplemented
-        found: Comparison = _DIFFERENCE.load()(self, other)
-        return found
+        comparison: Comparison = _DIFFERENCE.load()(self, other)
+        return comparison
 
     def answers_by_row(self) -> Any:
         """A frame of what was answered about rows by models that had not seen them.
@@ -162,10 +162,10 @@ class RiskEstimate(Record):
         """A score as a score, any other loss as a risk."""
         shown = self.own_scale
         value = "no value" if shown.value is None else present.risk(shown.value)
-        sure = present.sureness(self.std_error, shown.interval)
+        sureness = present.sureness(self.std_error, shown.interval)
         if self.perfect is None:
-            return f"risk {value} ({self.named_loss}, {self.method}){sure}"
-        return f"{self.named_loss} {value} (larger is better, {self.method}){sure}"
+            return f"risk {value} ({self.named_loss}, {self.method}){sureness}"
+        return f"{self.named_loss} {value} (larger is better, {self.method}){sureness}"
 
     def _repr_html_(self) -> str:
         return present.html_table("Risk estimate", ["", ""], present.estimate_rows(self))
@@ -232,14 +232,14 @@ class RiskCurve(Record):
         """The settings."""
         if isinstance(self.estimates, DressedRisks):
             return tuple(self.estimates.candidates)
-        return tuple(one.params for one in self.estimates)
+        return tuple(risk.params for risk in self.estimates)
 
     @cached_property
     def values(self) -> np.ndarray:
         """The risk of every candidate."""
         if isinstance(self.estimates, DressedRisks):
             return values_of(self.estimates.tested).copy()
-        return np.array([one.value for one in self.estimates], dtype=float)
+        return np.array([risk.value for risk in self.estimates], dtype=float)
 
     @cached_property
     def own_values(self) -> np.ndarray:
@@ -252,13 +252,13 @@ class RiskCurve(Record):
         """The standard error of every candidate; NaN where it has none."""
         if isinstance(self.estimates, DressedRisks):
             return std_errors_of(self.estimates.tested)
-        return np.array([one.std_error for one in self.estimates], dtype=float)
+        return np.array([risk.std_error for risk in self.estimates], dtype=float)
 
     @property
     def common(self) -> RiskEstimate:
         """What all estimates share: method, loss, origin."""
-        known = self.estimates
-        return known.common if isinstance(known, DressedRisks) else known[0]
+        estimates = self.estimates
+        return estimates.common if isinstance(estimates, DressedRisks) else estimates[0]
 
     @property
     def best_params(self) -> dict[str, Any]:

@@ -47,7 +47,8 @@ class Asking:
     ) -> None:
         self.family, self.data, self.loss, self.scores = family, data, loss, tuple(scores)
         self.wanted_engine, self.executor, self.keeper = engine, executor, keeper
-        self.seed, self.passes, self.known_answers, self.steps = seed, passes, tuple(known), steps
+        self.seed, self.passes, self.steps = seed, passes, steps
+        self.known_answers = tuple(known)
         self.engine = ""
         self.refusals: dict[str, str] = {}
         self.n_known = 0  # fits that were spared, since their answers are known
@@ -63,32 +64,32 @@ class Asking:
     ) -> Answers:
         """Answers that the losses need, of all candidates or in fit f of candidate `only[f]`."""
         self.passes = self.passes if number is None else number
-        known = self._known_answers(plan) if only is None else None
+        repeated = self._known_answers(plan) if only is None else None
         request = Request.of(self.loss, plan, self.scores if besides else ())
-        if known is None:
+        if repeated is None:
             return self.answers(plan, request, only, asked)
-        wanted = np.ones(known.made.shape, dtype=bool) if asked is None else asked
-        missing = wanted & ~known.made
+        wanted = np.ones(repeated.made.shape, dtype=bool) if asked is None else asked
+        missing = wanted & ~repeated.made
         if not missing.any():
-            return self._repeated(plan, known, asked)
+            return self._repeated(plan, repeated, asked)
         more = self.answers(plan, request, None, missing)
-        return filled([self._repeated(plan, known, wanted), more])
+        return filled([self._repeated(plan, repeated, wanted), more])
 
     def answers(
         self,
         plan: Plan,
         request: Request,
         only: np.ndarray | None = None,
-        asked: np.ndarray | None = None,
+        needed: np.ndarray | None = None,
     ) -> Answers:
         """The next pass, with answers as they are requested."""
         seed = self._next_seed()
-        run = RunOptions(self.executor, seed, only, self.keeper, asked, self.steps)
+        run = RunOptions(self.executor, seed, only, self.keeper, needed, self.steps)
         each = request.each
         by_key: dict[tuple[Response, int, int], Answers] = {}
         n_fits: dict[str, int] = {}
         for engine, requests in self._requests_by_engine(plan, each):
-            if asked is not None and not engine.leaves_out:
+            if needed is not None and not engine.leaves_out:
                 raise Refusal(
                     f"engine '{engine.word}' answers all settings in one pass, so that a race "
                     "among them would spare nothing: compare them by their folds, such as "
@@ -97,9 +98,9 @@ class Asking:
             whole = replace(requests[0], also=tuple(requests[1:]))
             answers = engine.run(self.family, self.data, plan, whole, run)
             n_fits[engine.word] = answers.n_fits
-            keys = [one.key for one in requests]
+            keys = [asked_request.key for asked_request in requests]
             by_key |= zip(keys, (replace(answers, also=()), *answers.also), strict=True)
-        first, *others = (by_key[one.key] for one in each)
+        first, *others = (by_key[asked_request.key] for asked_request in each)
         return replace(first, also=tuple(others), n_fits=sum(n_fits.values()))
 
     def models(self, plan: Plan, only: np.ndarray, fits: np.ndarray) -> Iterator[Any]:
@@ -128,7 +129,7 @@ class Asking:
     ) -> list[tuple[Engine, list[Request]]]:
         """Who is to answer what, the first request first; nothing is asked twice."""
         chosen: list[tuple[Engine, list[Request]]] = []
-        for request in {one.key: one for one in requests}.values():
+        for request in {asked_request.key: asked_request for asked_request in requests}.values():
             engine = self.choose(plan, request)
             fellow = engine.answers_besides and plan.laws is None
             same = [rs for other, rs in chosen if fellow and other.word == engine.word]
@@ -141,15 +142,15 @@ class Asking:
 
     def _known_answers(self, plan: Plan) -> Answers | None:
         """What the next pass asks, if it was answered before by fits of the same seeds."""
-        known = self.known_answers[self.passes] if self.passes < len(self.known_answers) else None
-        return known if known is not None and plan.asks_like(known.plan) else None
+        stored = self.known_answers[self.passes] if self.passes < len(self.known_answers) else None
+        return stored if stored is not None and plan.asks_like(stored.plan) else None
 
-    def _repeated(self, plan: Plan, known: Answers, asked: np.ndarray | None) -> Answers:
+    def _repeated(self, plan: Plan, stored: Answers, needed: np.ndarray | None) -> Answers:
         self.passes += 1
-        known = known if asked is None else known.part(asked)
-        self.n_known += known.n_fits
-        self.engine = known.engine
-        return replace(known, plan=plan)
+        stored = stored if needed is None else stored.part(needed)
+        self.n_known += stored.n_fits
+        self.engine = stored.engine
+        return replace(stored, plan=plan)
 
     def choose(self, plan: Plan, request: Request) -> Engine:
         """Which engine answers such a question."""

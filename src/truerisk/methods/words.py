@@ -156,12 +156,12 @@ def method_by(word: str, options: Mapping[str, Any]) -> Method:
     5
     """
     made, numbers = _maker(word)
-    known = list(inspect.signature(made).parameters)[len(numbers) :]
+    options_known = list(inspect.signature(made).parameters)[len(numbers) :]
     for name in options:
-        if name not in known:
+        if name not in options_known:
             raise UnknownName(
-                f"method {shown(word)} has no option {name!r}{closest(name, known) or '.'} "
-                f"It has: {', '.join(known) or 'none'}."
+                f"method {shown(word)} has no option {name!r}{closest(name, options_known) or '.'} "
+                f"It has: {', '.join(options_known) or 'none'}."
             )
     return made(*numbers, **options)
 
@@ -182,8 +182,8 @@ def _maker(word: str) -> tuple[Callable[..., Method], tuple[int, ...]]:
         raise UnknownName("put a number for K: method='10-fold', or '5x10-fold' for 5 repeats.")
     if word in registry:
         return registry.load(word), ()
-    known = [*registry, USUAL_FOLDS, "10-fold", "5x10-fold"]
+    words = [*registry, USUAL_FOLDS, "10-fold", "5x10-fold"]
     raise UnknownName(
-        f"there is no method {shown(word)}{closest(word, known) or '.'} "
+        f"there is no method {shown(word)}{closest(word, words) or '.'} "
         f"Known: {', '.join(registry)} (any K, '5x10-fold' repeats)."
     )

@@ -109,9 +109,9 @@ def refuse_behind_resampling(family: Family, fit_params: Mapping[str, Any], n_ro
     if not fit_params or not family.is_piped:
         return
     of_rows = [name for name, value in fit_params.items() if has_row_entries(value, n_rows)]
-    kept = [step for name, step in family.estimator.steps if name not in family.named]
-    put = [value for given in family.candidates for value in given.values()]
-    steps = {type(one).__name__ for one in (*kept, *put) if hasattr(one, "fit_resample")}
+    plain_steps = [step for name, step in family.estimator.steps if name not in family.named]
+    put = [value for setting in family.candidates for value in setting.values()]
+    steps = {type(one).__name__ for one in (*plain_steps, *put) if hasattr(one, "fit_resample")}
     if of_rows and steps:
         raise Refusal(
             f"{', '.join(of_rows)} has an entry for each row, and {', '.join(sorted(steps))} "
@@ -129,10 +129,10 @@ INSTEAD = "tr.models.EarlyStopping(model) sets rows of each training set aside"
 
 def refuse_known_rows(params: Mapping[str, Any], data: Data) -> None:
     """Refuse rows of X that every fit is to be ended by: each of them is tested, too."""
-    for name, given in params.items():
-        if name.rpartition("__")[2] not in ASKED or given is None:
+    for name, value in params.items():
+        if name.rpartition("__")[2] not in ASKED or value is None:
             continue
-        for table in _tables(given):
+        for table in _tables(value):
             n_known = _n_known(table, data.X)
             if n_known is None:
                 raise Refusal(
@@ -154,22 +154,22 @@ def with_rows_inside(family: Family, data: Data, params: dict[str, Any]) -> dict
     ours = is_a(family.last, SEARCH)
     if not ours and not is_a(family.last, STOPPER):
         return params
-    known: dict[str, Any] = {"groups": data.groups}
+    row_arrays: dict[str, Any] = {"groups": data.groups}
     if ours:
-        known |= {"time": data.time, "block": data.block}
+        row_arrays |= {"time": data.time, "block": data.block}
         if data.block is not None and data.places is None:
-            known["groups"] = None  # its labels are the groups already
+            row_arrays["groups"] = None  # its labels are the groups already
     from sklearn import get_config
 
     prefix = "" if get_config()["enable_metadata_routing"] else family.prefix
-    own = {prefix + name: rows for name, rows in known.items() if rows is not None}
-    given = {name.rpartition("__")[2] for name in params}
-    return {n: rows for n, rows in own.items() if n.rpartition("__")[2] not in given} | params
+    own = {prefix + name: rows for name, rows in row_arrays.items() if rows is not None}
+    own_names = {name.rpartition("__")[2] for name in params}
+    return {n: rows for n, rows in own.items() if n.rpartition("__")[2] not in own_names} | params
 
 
 def warn_of_cut_groups(family: Family, data: Data) -> None:
     """Say that a learner's own early stopping draws rows, and not groups."""
-    if data.groups is None or not any(_draws(one, data.n_rows) for one in family.settings):
+    if data.groups is None or not any(_draws(setting, data.n_rows) for setting in family.settings):
         return
     warn(
         f"{family.name} sets rows of each training set aside at random, and groups are given: "
@@ -184,19 +184,19 @@ def _draws(setting: Mapping[str, Any], n_rows: int) -> bool:
     if "validation_fraction" not in setting or setting["validation_fraction"] is None:
         return False
     if "early_stopping" in setting:
-        asked = setting["early_stopping"]
-        return asked is True or (asked == "auto" and n_rows > MANY)
+        early_stopping = setting["early_stopping"]
+        return early_stopping is True or (early_stopping == "auto" and n_rows > MANY)
     return setting.get("n_iter_no_change") is not None
 
 
-def _tables(given: Any) -> Iterator[Any]:
+def _tables(value: Any) -> Iterator[Any]:
     """The tables of an `eval_set`: a pair (X, y), or a list of them; of others the table itself."""
-    if not isinstance(given, list | tuple):
-        yield given
-    elif all(isinstance(one, list | tuple) for one in given):
-        yield from (pair[0] for pair in given)
+    if not isinstance(value, list | tuple):
+        yield value
+    elif all(isinstance(one, list | tuple) for one in value):
+        yield from (pair[0] for pair in value)
     else:
-        yield given[0]
+        yield value[0]
 
 
 def _n_known(table: Any, X: Any) -> int | None:
@@ -227,9 +227,9 @@ def _columns(table: Any) -> list[np.ndarray] | None:
 
 def _codes(ours: np.ndarray, theirs: np.ndarray) -> np.ndarray:
     """Equal for equal cells of a column of both tables."""
-    numbers = all(one.dtype.kind in "biuf" for one in (ours, theirs))
+    numbers = all(labels.dtype.kind in "biuf" for labels in (ours, theirs))
     if numbers:
         cells = np.concatenate([ours.astype(np.float64), theirs.astype(np.float64)])
     else:
-        cells = np.array([str(cell) for one in (ours, theirs) for cell in one.tolist()])
+        cells = np.array([str(cell) for labels in (ours, theirs) for cell in labels.tolist()])
     return np.unique(cells, return_inverse=True)[1].ravel()

@@ -76,9 +76,9 @@ def warn_of_leaks(data: Data, method: Method, plan: Plan) -> None:
             "as 'blocks-5' or 'buffered'.",
             SpaceLeakWarning,
         )
-    if len(known := known_rows(method, plan)):
+    if len(seen := known_rows(method, plan)):
         warn(
-            f"{len(known)} rows (first: row {known[0]}) are tested by models that were trained on "
+            f"{len(seen)} rows (first: row {seen[0]}) are tested by models that were trained on "
             f"them, as '{method.word}' has it: the estimate is too good. Give test rows that are "
             "no training rows.",
             DuplicateRowsWarning,
@@ -97,14 +97,14 @@ def warn_of_fitted_parts(family: Family, method: Method) -> None:
     if not method.splits:
         return
     parts = [("", family.estimator), *family.estimator.get_params(deep=True).items()]
-    parts += [item for given in family.candidates for item in given.items()]
-    kept = set()
+    parts += [item for setting in family.candidates for item in setting.items()]
+    fitted = set()
     for name, part in parts:
         if hasattr(part, "fit") and not isinstance(part, type) and _keeps_its_state(part):
-            kept.add(f"{name} ({type(part).__name__})" if name else type(part).__name__)
-    if kept:
+            fitted.add(f"{name} ({type(part).__name__})" if name else type(part).__name__)
+    if fitted:
         warn(
-            f"clone keeps what {', '.join(sorted(kept))} learned, and so does every fold: if it "
+            f"clone keeps what {', '.join(sorted(fitted))} learned, and so does every fold: if it "
             "has seen these rows, the estimate is too good. Give unfitted parts; where it learned "
             "from other rows, ignore this warning.",
             FittedPartWarning,
@@ -116,26 +116,26 @@ def warn_of_inner_splits(family: Family, data: Data) -> None:
     if data.time is None:
         return
     parts = {"": family.estimator, **family.estimator.get_params(deep=True)}
-    tried = {name for given in family.candidates for name in given}
-    for name, given in parts.items():
+    tried = {name for cv in family.candidates for name in cv}
+    for name, cv in parts.items():
         place, _, last = name.rpartition("__")
         owner = parts.get(place)
-        if last == "cv" and name not in tried and is_a(owner, *CHOOSERS) and _ignores_time(given):
+        if last == "cv" and name not in tried and is_a(owner, *CHOOSERS) and _ignores_time(cv):
             warn(
                 f"time is given but {type(owner).__name__} splits its training rows by "
-                f"{name}={shown(given)}, which ignores it: what it chooses by them was tested by "
+                f"{name}={shown(cv)}, which ignores it: what it chooses by them was tested by "
                 "models that saw later rows. The risk is that of this choice; cv=TimeSeriesSplit(5)"
                 " makes a better one, where the rows stand in the order of time.",
                 TimeLeakWarning,
             )
 
 
-def _ignores_time(given: Any) -> bool:
+def _ignores_time(cv: Any) -> bool:
     """Whether these are folds of scikit-learn; what splits of others do is theirs to know."""
     from sklearn.model_selection import TimeSeriesSplit
 
-    folds = given is None or isinstance(given, Integral) or is_from(given, "sklearn")
-    return folds and not isinstance(given, TimeSeriesSplit)
+    folds = cv is None or isinstance(cv, Integral) or is_from(cv, "sklearn")
+    return folds and not isinstance(cv, TimeSeriesSplit)
 
 
 def _keeps_its_state(part: Any) -> bool:

@@ -55,7 +55,7 @@ def parts_of(rows: Any, methods: Iterable[Any]) -> int:
     >>> parts_of(SimpleNamespace(time=None, block=None), [None, "forward-9"])
     10
     """
-    return max(_parts(as_method(usual_word(rows) if one is None else one)) for one in methods)
+    return max(_parts(as_method(usual_word(rows) if word is None else word)) for word in methods)
 
 
 def _parts(method: Any) -> int:
@@ -153,8 +153,8 @@ class Stability:
     @property
     def flaw(self) -> tuple[str, str] | None:
         """What makes it none, where it was read from a file."""
-        known = all(c < len(self.candidates) for c in self.frequencies)
-        return None if known else ("frequencies", "the counts of settings")
+        has_candidates = all(c < len(self.candidates) for c in self.frequencies)
+        return None if has_candidates else ("frequencies", "the counts of settings")
 
     @property
     def n_distinct(self) -> int:

@@ -109,14 +109,14 @@ class Problem:
 
     def asking(self, **options: Any) -> Asking:
         """The way from a plan to answers for this problem; `options` change it for one pass."""
-        given = {
+        usual = {
             "scores": self.losses[1:],
             "engine": self.engine,
             "executor": self.executor,
             "seed": self.seed,
             "steps": self.steps,
         }
-        return Asking(self.family, self.data, self.loss, **{**given, **options})
+        return Asking(self.family, self.data, self.loss, **{**usual, **options})
 
 
 def pose(
@@ -128,7 +128,7 @@ def pose(
     sample_weight: Any = None,
     time: Any = None,
     block: Any = None,
-    **asked: Any,
+    **terms: Any,
 ) -> Problem:
     """Check what a user gave: rows, and what `problem_on` is asked for."""
     data = Data.check(
@@ -141,7 +141,7 @@ def pose(
         block=block,
         as_given=family.takes_y_as_given,
     )
-    return refuse_unspoken(problem_on(data, family, sample_weight=sample_weight, **asked))
+    return refuse_unspoken(problem_on(data, family, sample_weight=sample_weight, **terms))
 
 
 def problem_on(
@@ -229,10 +229,10 @@ def with_words(problem: Problem, method: Method, plan: Plan) -> Problem:
     A user asks for that of the loss; the further scores have the calibrated one, if any.
     """
 
-    def word(asked: str | None, loss: Loss) -> str | None:
+    def word(wanted: str | None, loss: Loss) -> str | None:
         of_sets = problem.calibrated == "of sets" and not loss.per_row
         calibrated = problem.calibrated == "all" or of_sets
-        return choose(asked, loss, problem.data, method, plan, calibrated=calibrated)
+        return choose(wanted, loss, problem.data, method, plan, calibrated=calibrated)
 
     scores = {
         name: replace(score, interval=word(score.interval, score.loss))
@@ -253,19 +253,19 @@ class Score:
 def scores_of(scores: Any, data: Data, positive: Any = None) -> dict[str, Score]:
     """What was asked for as `scores=`, by name: one word, several, or a dict of names."""
     named = []
-    for name, given in _named(() if scores is None else scores):
-        loss = as_loss(given, data, positive)
-        label = given.positive if isinstance(given, Loss) else loss.label(data)
+    for name, score in _named(() if scores is None else scores):
+        loss = as_loss(score, data, positive)
+        label = score.positive if isinstance(score, Loss) else loss.label(data)
         if name not in ("", loss.word):  # by the name that it was given results speak of it
             loss = copy(loss)
             loss.word = name
         named.append((name or of_class(loss.word, label), loss))
-    found = {name: Score(loss) for name, loss in named}
-    if len(found) < len(named):
+    scores_by_name = {name: Score(loss) for name, loss in named}
+    if len(scores_by_name) < len(named):
         names = [name for name, _ in named]
         twice = next(name for name in names if names.count(name) > 1)
         raise BadArgument(f"scores={shown(scores)} name {twice!r} twice: name each score once.")
-    return found
+    return scores_by_name
 
 
 def _named(scores: Any) -> list[tuple[str, Any]]:
@@ -273,12 +273,12 @@ def _named(scores: Any) -> list[tuple[str, Any]]:
     if isinstance(scores, str | Loss) or callable(scores):
         scores = [scores]
     if isinstance(scores, Mapping):
-        named = [(str(name), given) for name, given in scores.items()]
+        named = [(str(name), score) for name, score in scores.items()]
     elif isinstance(scores, Sequence | set):
-        named = [(given if isinstance(given, str) else "", given) for given in scores]
+        named = [(score if isinstance(score, str) else "", score) for score in scores]
     else:
         named = [("", None)]
-    if any(given is None for _, given in named):
+    if any(score is None for _, score in named):
         raise BadArgument(
             f"scores={shown(scores)}: give a list of scores, such as ['auc', 'log'], or a dict "
             "that names them."
@@ -342,9 +342,9 @@ def settings_seed(seed: int, *, plain: bool = False) -> int:
 @cache
 def versions() -> Mapping[str, str]:
     """Versions that a number can depend on."""
-    found = {"truerisk": __version__, "python": platform.python_version()}
+    releases = {"truerisk": __version__, "python": platform.python_version()}
     for name in ("numpy", "scipy", "sklearn"):
         module = sys.modules.get(name)
         if module is not None:
-            found[name] = str(module.__version__)
-    return found
+            releases[name] = str(module.__version__)
+    return releases

@@ -98,14 +98,14 @@ def compute(
     is to be `honest`, splits that test training rows are refused; elsewhere there is a warning.
     """
     started = time.perf_counter()
-    asked, chosen = checked_method(problem, method)
-    data, loss = asked.data, asked.loss
-    check_scores(chosen, asked.scores, data)
+    posed, chosen = checked_method(problem, method)
+    data, loss = posed.data, posed.loss
+    check_scores(chosen, posed.scores, data)
     if plan is None:
-        plan = chosen.plan(data, Streams(asked.seed))
+        plan = chosen.plan(data, Streams(posed.seed))
     if honest:
         refuse_known_rows(chosen, plan)
-    problem = with_words(asked, chosen, plan)
+    problem = with_words(posed, chosen, plan)
     warn_of_leaks(data, chosen, plan)
     warn_of_fitted_parts(problem.family, chosen)
     warn_of_inner_splits(problem.family, data)
@@ -116,7 +116,9 @@ def compute(
         len(problem.family),
         interval=problem.interval,
     )
-    scores = [(one.loss, replace(terms, interval=one.interval)) for one in problem.scores.values()]
+    scores = [
+        (each.loss, replace(terms, interval=each.interval)) for each in problem.scores.values()
+    ]
     terms = replace(terms, scores=tuple(scores))
     try:
         with connections_kept():
@@ -125,9 +127,9 @@ def compute(
         other = chosen.instead(error.reason)
         if other is None:
             raise
-        found = compute(asked, other, keeper=keeper)
-        what = f"'{found.method.word}' took the place of the method asked for: {error.reason}"
-        return with_note(found, what)
+        computed = compute(posed, other, keeper=keeper)
+        what = f"'{computed.method.word}' took the place of the method asked for: {error.reason}"
+        return with_note(computed, what)
     seconds = time.perf_counter() - started
     made = evaluation.n_fits - asking.n_known
     return Computed(problem, chosen, evaluation, asking.engine, asking.refusals, seconds, made)
@@ -150,15 +152,15 @@ class Run:
 
     def select(self, **options: Any) -> Run:
         """With the risk of every setting on all rows; `options` are those of `compute`."""
-        asked = of_tuning(self.problem, self.select_by)
-        return replace(self, tuned=compute(asked, self.select_by, **options))
+        problem = of_tuning(self.problem, self.select_by)
+        return replace(self, tuned=compute(problem, self.select_by, **options))
 
     def test(self, **options: Any) -> Run:
         """With the risk of the procedure; what `tuned` has answered is not asked again."""
         if self.tuned is not None:
             options = {"known": [self.tuned.evaluation.answers], **options}
-        asked = replace(self.problem, calibrated="all")
-        return replace(self, tested=compute(asked, self.testing, **options))
+        problem = replace(self.problem, calibrated="all")
+        return replace(self, tested=compute(problem, self.testing, **options))
 
     def value(self, plan: Plan) -> tuple[float, str]:
         """The risk alone, and the engine: what `test` finds without error, interval and papers."""
@@ -167,8 +169,8 @@ class Run:
         asking = problem.asking(scores=(), executor=None)
         level, rule, settings = problem.confidence_level, problem.rule, len(problem.family)
         terms = Terms(level, rule, settings, with_errors=False)
-        found = self.testing.evaluate(asking, problem.data, problem.loss, plan, terms)
-        tested = found.tested[0] if found.procedure is None else found.procedure
+        evaluation = self.testing.evaluate(asking, problem.data, problem.loss, plan, terms)
+        tested = evaluation.tested[0] if evaluation.procedure is None else evaluation.procedure
         if not np.isfinite(tested.value):
             raise Refusal(f"a fit failed, so there is no risk to count. {' '.join(tested.notes)}")
         return float(tested.value), asking.engine
@@ -236,7 +238,7 @@ def curve_of(computed: Computed, best: int | None = None) -> RiskCurve:
     if answers is not None and answers.n_candidates == len(problem.family):  # not of winners alone
         comparable = PairedAnswers(answers, problem.data, problem.loss, computed.method)
     candidates, papers = problem.family.candidates, _common(computed)
-    scores = {name: curve_of(told, best) for name, told in computed.scores.items()}
+    scores = {name: curve_of(scored, best) for name, scored in computed.scores.items()}
     return RiskCurve(
         estimates=DressedRisks(candidates, evaluation.tested, papers, scores),
         best=best,
@@ -270,8 +272,8 @@ def procedure_of(computed: Computed) -> RiskEstimate | None:
     if len({unit.candidate for unit in evaluation.units}) == 1:
         params = candidates[evaluation.units[0].candidate]
     scores = {}
-    for name, told in computed.scores.items():
-        if (risk := procedure_of(told)) is not None:
+    for name, scored in computed.scores.items():
+        if (risk := procedure_of(scored)) is not None:
             scores[name] = risk
     return dress(evaluation.procedure, replace(_common(computed), scores=scores), params)
 

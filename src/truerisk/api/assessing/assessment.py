@@ -73,34 +73,34 @@ class Assessment(TestedLearners):
         """The table as a frame (pandas, or polars where only that is installed)."""
         order = self.ranking
         chosen = [self.learners[name] for name in order]
-        intervals, best = [one.risk.interval for one in chosen], self.usual_best_set
+        intervals, best = [tuned.risk.interval for tuned in chosen], self.usual_best_set
         return frame_of(
             {
                 "learner": order,
-                "setting": [present.params_text(one.curve.best_params) for one in chosen],
-                "selected_risk": [one.selected and one.selected.value for one in chosen],
-                "risk": [one.risk.value for one in chosen],
+                "setting": [present.params_text(tuned.curve.best_params) for tuned in chosen],
+                "selected_risk": [tuned.selected and tuned.selected.value for tuned in chosen],
+                "risk": [tuned.risk.value for tuned in chosen],
                 "low": [i.low if i else None for i in intervals],
                 "high": [i.high if i else None for i in intervals],
                 "interval": [i.method if i else None for i in intervals],
                 "may_be_best": [None if best is None else name in best for name in order],
-                "optimism": [one.optimism for one in chosen],
-                "n_fits": [one.n_fits for one in chosen],
-                "seconds": [one.seconds for one in chosen],
+                "optimism": [tuned.optimism for tuned in chosen],
+                "n_fits": [tuned.n_fits for tuned in chosen],
+                "seconds": [tuned.seconds for tuned in chosen],
             }
         )
 
     def scorecard(self) -> Any:
         """The honest scores as a frame, each on its own scale: a line per score and learner."""
-        told = list(self.told_scores())
-        intervals = [honest.own_scale.interval for _, _, _, honest in told]
+        scores = list(self.told_scores())
+        intervals = [honest.own_scale.interval for _, _, _, honest in scores]
         return frame_of(
             {
-                "score": [name for name, _, _, _ in told],
-                "better": [honest.own_scale.better for _, _, _, honest in told],
-                "learner": [learner for _, learner, _, _ in told],
-                "selected": [None if s is None else s.own_scale.value for _, _, s, _ in told],
-                "honest": [honest.own_scale.value for _, _, _, honest in told],
+                "score": [name for name, _, _, _ in scores],
+                "better": [honest.own_scale.better for _, _, _, honest in scores],
+                "learner": [learner for _, learner, _, _ in scores],
+                "selected": [None if s is None else s.own_scale.value for _, _, s, _ in scores],
+                "honest": [honest.own_scale.value for _, _, _, honest in scores],
                 "low": [i.low if i else None for i in intervals],
                 "high": [i.high if i else None for i in intervals],
                 "interval": [i.method if i else None for i in intervals],
@@ -114,7 +114,7 @@ class Assessment(TestedLearners):
         A score is named, and which way it is better, once.
         """
         rows, last = [], None
-        further = (told for told in self.told_scores() if told[0] != self.loss)
+        further = (score for score in self.told_scores() if score[0] != self.loss)
         for name, learner, selected, honest in further:
             own = honest.own_scale
             head = ["", ""] if name == last else [present.clean(name, 40), own.better]
@@ -140,7 +140,7 @@ class Assessment(TestedLearners):
     @property
     def legend(self) -> tuple[str, ...]:
         """What the columns mean."""
-        kinds = {one.risk.interval.method for one in self.learners.values() if one.risk.interval}
+        kinds = {each.risk.interval.method for each in self.learners.values() if each.risk.interval}
         level = f"{100 * self.confidence_level:g} %"
         how = f"; {level} interval: {', '.join(sorted(kinds))}" if kinds else ""
         tested = f"({present.tested_by(self.tested_by)}{how})"
@@ -160,32 +160,32 @@ class Assessment(TestedLearners):
     @property
     def _claims(self) -> Iterator[str]:
         """What `selected` is where it is not the least of the curve: a line for each sentence."""
-        said: dict[str, list[str]] = {}
-        for name, one in self.learners.items():
-            if one.claimed:
-                said.setdefault(one.claimed, []).append(present.clean(name, 40))
-        return (f"{', '.join(names)}: {sentence}" for sentence, names in said.items())
+        names_of: dict[str, list[str]] = {}
+        for name, learner in self.learners.items():
+            if learner.claimed:
+                names_of.setdefault(learner.claimed, []).append(present.clean(name, 40))
+        return (f"{', '.join(names)}: {sentence}" for sentence, names in names_of.items())
 
     @property
     def _more_rows(self) -> list[str]:
         """Of each learner what its learning curve promises of more rows, or why nothing."""
-        told = {name: self.learners[name] for name in self.ranking}
+        in_order = {name: self.learners[name] for name in self.ranking}
         return [
-            f"{present.clean(name, 40)}: {_promise(one)}"
-            for name, one in told.items()
-            if one.has_curve
+            f"{present.clean(name, 40)}: {_promise(learner)}"
+            for name, learner in in_order.items()
+            if learner.has_curve
         ]
 
     def __str__(self) -> str:
         table = present.text_table(HEAD, _narrowed(self.rows()))
-        said = textwrap.fill(self.conclusion, WIDEST, break_long_words=False)
+        text = textwrap.fill(self.conclusion, WIDEST, break_long_words=False)
         warned = [textwrap.fill(str(finding), WIDEST) for finding in self.findings]
         card = [] if not self._card else [present.text_table(CARD, self._card), ""]
         card += [textwrap.fill(line, WIDEST) for line in self._more_rows]
         card += [""] if self._more_rows else []
         warned = ["", *warned] if warned else []
         said_of_best = ["", *self._validated] if self.validated else []
-        lines = [self.title, "", table, "", *card, *self.legend, "", said, *warned, *said_of_best]
+        lines = [self.title, "", table, "", *card, *self.legend, "", text, *warned, *said_of_best]
         return "\n".join(lines)
 
     @property
@@ -235,8 +235,8 @@ class Assessment(TestedLearners):
 
     def plot_roc(self, ax: Any = None, learner: str | None = None) -> Any:
         """The ROC curve of rows without part in tuning or fit; its AUC is the honest one."""
-        curve, known = self._roc_of(learner), self.of_ranks("auc", learner or self.best)
-        if known is not None and (own := known.own_scale).value is not None:
+        curve, ranked_score = self._roc_of(learner), self.of_ranks("auc", learner or self.best)
+        if ranked_score is not None and (own := ranked_score.own_scale).value is not None:
             curve = replace(curve, auc=own.value, interval=own.interval)
         return curve.plot(ax=ax)
 
@@ -246,8 +246,8 @@ class Assessment(TestedLearners):
 
     def plot_calibration(self, ax: Any = None, learner: str | None = None) -> Any:
         """Observed shares over the probabilities of such rows."""
-        one = self._learner(learner)
-        calibration = self.calibration if one is self.best_learner else one.calibration
+        tuned = self._learner(learner)
+        calibration = self.calibration if tuned is self.best_learner else tuned.calibration
         if calibration is None:
             raise Refusal(NO_CALIBRATION)
         return calibration.plot(ax=ax)
@@ -275,18 +275,18 @@ def assessment_of(
     learners: Mapping[str, TunedLearner],
     problems: Mapping[str, Problem],
     schedule: Schedule,
-    kept: Fits | None,
-    given: Mapping[str, str],
+    fits: Fits | None,
+    typed: Mapping[str, str],
     missing: Sequence[str] = (),
 ) -> Assessment:
     """What was found of these learners, and the conclusion."""
     order = by_text({name: problems[name].family for name in learners})
-    best = ranked({name: one.risk.value for name, one in learners.items()}, order)[0]
+    best = ranked({name: learner.risk.value for name, learner in learners.items()}, order)[0]
     problem, choice = problems[best], None
     if len(learners) > 1:
         choice = risk_of_choice(learners, order, problem, schedule.nested)
     data, constant = problem.data, constant_risk(problem)
-    found = Assessment(
+    assessment = Assessment(
         learners=learners,
         best=best,
         conclusion="",
@@ -307,14 +307,14 @@ def assessment_of(
         baseline_rule=None if constant is None else constant.rule,
         missing=tuple(missing),
         choice=choice,
-        given=given,
+        given=typed,
         order=tuple(order),
         problem=problem,
         testing=schedule.nested,
         constant=constant,
-        kept=kept,
+        kept=fits,
     )
-    return replace(found, conclusion=conclude(found))
+    return replace(assessment, conclusion=conclude(assessment))
 
 
 def _narrowed(rows: list[list[str]]) -> list[list[str]]:
@@ -338,26 +338,26 @@ def _cut(text: str, room: int) -> str:
     return text if len(text) <= room else text[: room - 1] + "…"
 
 
-def _promise(one: TunedLearner) -> str:
+def _promise(learner: TunedLearner) -> str:
     """A sentence on more rows."""
-    if one.expected:
-        return str(one.expected[-1])
-    curve = one.learning_curve
+    if learner.expected:
+        return str(learner.expected[-1])
+    curve = learner.learning_curve
     if curve is None:
-        return f"no learning curve: {one.no_learning_curve}"
+        return f"no learning curve: {learner.no_learning_curve}"
     return f"its learning curve is not carried on: {curve.lacking}"
 
 
-def _row(name: str, one: TunedLearner, may_be_best: bool | None) -> list[str]:
-    own = one.risk.own_scale
+def _row(name: str, learner: TunedLearner, may_be_best: bool | None) -> list[str]:
+    own = learner.risk.own_scale
     return [
         present.clean(name, 40),
-        present.params_text(one.curve.best_params),
-        present.number(None if one.selected is None else one.selected.own_scale.value),
+        present.params_text(learner.curve.best_params),
+        present.number(None if learner.selected is None else learner.selected.own_scale.value),
         present.number(own.value),
         str(own.interval or "none"),
         present.yes_or_no(may_be_best),
-        "–" if one.optimism is None else signed(one.optimism, one.risk.value),
-        str(one.n_fits),
-        present.seconds(one.seconds),
+        "–" if learner.optimism is None else signed(learner.optimism, learner.risk.value),
+        str(learner.n_fits),
+        present.seconds(learner.seconds),
     ]

@@ -22,93 +22,93 @@ _NAME = 40
 _SETTING = 80
 
 
-def conclude(found: TestedLearners) -> str:
+def conclude(tested: TestedLearners) -> str:
     """Which learner, how wrong it is, whether others differ, and the number to report."""
-    if found.learners[found.best].risk.value is None:
+    if tested.learners[tested.best].risk.value is None:
         return "No learner has a risk: fits failed for all of them."
-    useful = _is_useful(found)
+    useful = _is_useful(tested)
     sentences = [
-        _none_is_better(found) if useful is False else _winner(found),
-        _untuned(found) if useful is not False else "",
-        _others(found) if useful is not False else "",
-        _whole_choice(found),
-        _interrupted(found),
+        _none_is_better(tested) if useful is False else _winner(tested),
+        _untuned(tested) if useful is not False else "",
+        _others(tested) if useful is not False else "",
+        _whole_choice(tested),
+        _interrupted(tested),
     ]
     return " ".join(sentence for sentence in sentences if sentence)
 
 
-def _is_useful(found: TestedLearners) -> bool | None:
+def _is_useful(tested: TestedLearners) -> bool | None:
     """Whether learning beats the best constant answer by more than its noise; None if unknown."""
-    gain = found.gain()
+    gain = tested.gain()
     if gain is not None:
-        return gain.mean > 0 and gain.exceeds_noise(found.confidence_level)
-    if found.baseline is None:
+        return gain.mean > 0 and gain.exceeds_noise(tested.confidence_level)
+    if tested.baseline is None:
         return None
-    choice = None if found.choice is None else found.choice.value
-    return None if max(_best(found), choice or 0.0) < found.baseline else False
+    choice = None if tested.choice is None else tested.choice.value
+    return None if max(_best(tested), choice or 0.0) < tested.baseline else False
 
 
-def _best(found: TestedLearners) -> float:
-    value = found.learners[found.best].risk.value
+def _best(tested: TestedLearners) -> float:
+    value = tested.learners[tested.best].risk.value
     assert value is not None
     return value
 
 
-def _winner(found: TestedLearners) -> str:
-    best = found.learners[found.best]
-    text = f"Use {_label(found, found.best)}: expect {_risk_text(found, best.risk)} on new rows"
+def _winner(tested: TestedLearners) -> str:
+    best = tested.learners[tested.best]
+    text = f"Use {_label(tested, tested.best)}: expect {_risk_text(tested, best.risk)} on new rows"
     text += _claim(best)
-    if found.constant is None:
+    if tested.constant is None:
         return text + "."
-    text += f", and {found.constant.rule} has {number(_on_scale(found, found.constant.risk))}"
-    unsure = found.gain() is None and best.risk.interval is None
+    text += f", and {tested.constant.rule} has {number(_on_scale(tested, tested.constant.risk))}"
+    unsure = tested.gain() is None and best.risk.interval is None
     return text + (" (without an interval, the gain may be chance)." if unsure else ".")
 
 
-def _none_is_better(found: TestedLearners) -> str:
-    assert found.constant is not None
-    best = found.learners[found.best]
-    n = len(found.learners)
-    who = f"None of these {n} learners is" if n > 1 else f"{clean(found.best, _NAME)} is not"
-    text = f"{who} shown to beat {found.constant.rule} "
-    text += f"({number(_on_scale(found, found.constant.risk))}): "
-    text += f"{_label(found, found.best)} has {_risk_text(found, best.risk)} on new rows"
+def _none_is_better(tested: TestedLearners) -> str:
+    assert tested.constant is not None
+    best = tested.learners[tested.best]
+    n = len(tested.learners)
+    who = f"None of these {n} learners is" if n > 1 else f"{clean(tested.best, _NAME)} is not"
+    text = f"{who} shown to beat {tested.constant.rule} "
+    text += f"({number(_on_scale(tested, tested.constant.risk))}): "
+    text += f"{_label(tested, tested.best)} has {_risk_text(tested, best.risk)} on new rows"
     return f"{text}{_claim(best)}."
 
 
-def _untuned(found: TestedLearners) -> str:
+def _untuned(tested: TestedLearners) -> str:
     """That the setting as given does as well, as far as these rows can tell."""
-    given = found.learners[found.best].as_given
-    if given is None or not given.suffices(found.confidence_level):
+    comparison = tested.learners[tested.best].as_given
+    if comparison is None or not comparison.suffices(tested.confidence_level):
         return ""
-    return f"Tuning is not shown to help: {given}."
+    return f"Tuning is not shown to help: {comparison}."
 
 
-def _claim(one: TunedLearner) -> str:
-    if one.selected is None:
+def _claim(learner: TunedLearner) -> str:
+    if learner.selected is None:
         return ""
-    return f"; the score that tuned it said {number(one.selected.own_scale.value)}"
+    return f"; the score that tuned it said {number(learner.selected.own_scale.value)}"
 
 
-def _label(found: TestedLearners, name: str) -> str:
-    setting = params_text(found.learners[name].curve.best_params)
+def _label(tested: TestedLearners, name: str) -> str:
+    setting = params_text(tested.learners[name].curve.best_params)
     return f"{clean(name, _NAME)} ({clean(setting, _SETTING)})"
 
 
-def _risk_text(found: TestedLearners, risk: RiskEstimate) -> str:
+def _risk_text(tested: TestedLearners, risk: RiskEstimate) -> str:
     """'a risk of 0.1333 (13.3 % wrong answers; 95 % interval ...)', 'auc 0.7890 (95 % ...)'."""
     assert risk.value is not None
     name, scale = clean(risk.named_loss, _NAME), risk.scale
     shown = name if scale.perfect is not None else "a risk of"
     shown += f" {number(scale.value(risk.value))}"
-    binary = found.problem is not None and found.problem.loss.binary
-    said = [f"{100 * risk.value:.1f} % wrong answers"] if binary else []
-    said = said or ([name] if scale.perfect is None else [])
-    return f"{shown} ({'; '.join([*said, _interval(risk)])})"
+    binary = tested.problem is not None and tested.problem.loss.binary
+    meanings = [f"{100 * risk.value:.1f} % wrong answers"] if binary else []
+    meanings = meanings or ([name] if scale.perfect is None else [])
+    return f"{shown} ({'; '.join([*meanings, _interval(risk)])})"
 
 
-def _on_scale(found: TestedLearners, risk: float | None) -> float | None:
-    return found.scale.value(risk)
+def _on_scale(tested: TestedLearners, risk: float | None) -> float | None:
+    return tested.scale.value(risk)
 
 
 def _interval(risk: RiskEstimate, *, why: bool = True) -> str:
@@ -121,44 +121,44 @@ def _interval(risk: RiskEstimate, *, why: bool = True) -> str:
     return f"no interval, for {clean(risk.notes[-1].rstrip('.'), 200)}"
 
 
-def _others(found: TestedLearners) -> str:
+def _others(tested: TestedLearners) -> str:
     """Which learners may be the best besides, or that no other one may."""
-    kept, level = found.usual_best_set, 100 * found.confidence_level
-    if kept is None or len(found.learners) < 2:
+    best_set, level = tested.usual_best_set, 100 * tested.confidence_level
+    if best_set is None or len(tested.learners) < 2:
         return ""
-    sure = f"By a {level:g} % confidence set"
-    others = [name for name in kept if name != found.best]
+    opening = f"By a {level:g} % confidence set"
+    others = [name for name in best_set if name != tested.best]
     if not others:
-        return f"{sure}, no other learner is the best."
-    scale = found.scale
-    what = scale.short(found.named_loss)
+        return f"{opening}, no other learner is the best."
+    scale = tested.scale
+    what = scale.short(tested.named_loss)
     listed = present.either(
-        f"{clean(name, _NAME)} ({what} {signed(scale.gap(_behind(found, name)), _best(found))})"
+        f"{clean(name, _NAME)} ({what} {signed(scale.gap(_behind(tested, name)), _best(tested))})"
         for name in others
     )
-    return f"{sure}, the best may also be {listed}."
+    return f"{opening}, the best may also be {listed}."
 
 
-def _behind(found: TestedLearners, name: str) -> float:
-    value = found.risks[name].value
+def _behind(tested: TestedLearners, name: str) -> float:
+    value = tested.risks[name].value
     assert value is not None  # of a learner that may be the best
-    return value - _best(found)
+    return value - _best(tested)
 
 
-def _whole_choice(found: TestedLearners) -> str:
-    if found.choice is None or found.choice.value is None:
+def _whole_choice(tested: TestedLearners) -> str:
+    if tested.choice is None or tested.choice.value is None:
         return ""
     return (
-        f"Report {number(found.choice.own_scale.value)} ({_interval(found.choice, why=False)}): "
-        f"that counts the choice among the {len(found.learners)} learners as well."
+        f"Report {number(tested.choice.own_scale.value)} ({_interval(tested.choice, why=False)}): "
+        f"that counts the choice among the {len(tested.learners)} learners as well."
     )
 
 
-def _interrupted(found: TestedLearners) -> str:
-    if not found.missing:
+def _interrupted(tested: TestedLearners) -> str:
+    if not tested.missing:
         return ""
     return (
-        f"Not assessed, because interrupted: {', '.join(clean(n, _NAME) for n in found.missing)}."
+        f"Not assessed, because interrupted: {', '.join(clean(n, _NAME) for n in tested.missing)}."
     )
 
 
@@ -168,19 +168,19 @@ RARELY = 1 / 3  # of the outer splits
 QUIETLY = ("scaled-outside", "columns-unseen")  # a table of an assessment may come as it is
 
 
-def fragile(found: TestedLearners) -> tuple[Finding, ...]:
+def fragile(tested: TestedLearners) -> tuple[Finding, ...]:
     """Findings on rows, columns, splits and the choice, the most serious first."""
-    if found.problem is None:
+    if tested.problem is None:
         return ()
-    data = found.problem.data
+    data = tested.problem.data
     columns = columns_of(data.X)
-    if columns is not None and len(found.column_names) == len(columns.names):
-        names = tuple(clean(name, 60) for name in found.column_names)
+    if columns is not None and len(tested.column_names) == len(columns.names):
+        names = tuple(clean(name, 60) for name in tested.column_names)
         by_place = dict(zip(columns.names, names, strict=True))
         numbered = tuple(by_place[name] for name in columns.numbered)
         columns = replace(columns, names=names, numbered=numbered, named=True)
-    settings = sum(len(one.curve) for one in found.learners.values())
-    outer = found.learners[found.best].answers
+    settings = sum(len(finding.curve) for finding in tested.learners.values())
+    outer = tested.learners[tested.best].answers
     findings = [
         *column_findings(data, columns),
         *selection_findings(data, columns),
@@ -188,10 +188,10 @@ def fragile(found: TestedLearners) -> tuple[Finding, ...]:
         *row_findings(data, settings),
         *([] if outer is None else split_findings(data, outer.plan)),
         *_few_of_a_class(data),
-        *_wide(found, found.problem.loss),
-        *_unstable(found),
+        *_wide(tested, tested.problem.loss),
+        *_unstable(tested),
     ]
-    return by_severity([one for one in findings if one.code not in QUIETLY])
+    return by_severity([finding for finding in findings if finding.code not in QUIETLY])
 
 
 def _few_of_a_class(data: Data) -> Iterator[Finding]:
@@ -208,9 +208,9 @@ def _few_of_a_class(data: Data) -> Iterator[Finding]:
         )
 
 
-def _wide(found: TestedLearners, loss: Loss) -> Iterator[Finding]:
+def _wide(tested: TestedLearners, loss: Loss) -> Iterator[Finding]:
     """An interval that leaves most of the question open, and the rows that would halve it."""
-    interval = found.report.interval
+    interval = tested.report.interval
     if interval is None or loss.lower is None or loss.upper is None:
         return
     scale = loss.scale
@@ -220,14 +220,14 @@ def _wide(found: TestedLearners, loss: Loss) -> Iterator[Finding]:
         yield Finding(
             "interval-wide",
             f"The interval reaches from {number(shown.low)} to {number(shown.high)}: "
-            f"{found.n_rows} rows leave the {scale.noun} open.",
-            f"About {4 * found.n_rows} rows would halve it (`truerisk plan`).",
+            f"{tested.n_rows} rows leave the {scale.noun} open.",
+            f"About {4 * tested.n_rows} rows would halve it (`truerisk plan`).",
         )
 
 
-def _unstable(found: TestedLearners) -> Iterator[Finding]:
+def _unstable(tested: TestedLearners) -> Iterator[Finding]:
     """A setting that few of the outer splits chose, where they had several to choose from."""
-    best = found.learners[found.best]
+    best = tested.learners[tested.best]
     stability = best.stability
     if stability.n_splits < 3 or stability.n_distinct < 3 or stability.agreement >= RARELY:
         return

@@ -80,7 +80,7 @@ def refits(problem: Problem) -> bool:
     return all(loss.response != problem.richest.response for loss in problem.losses)
 
 
-def roc_of(found: OutOfFold, problem: Problem) -> RocCurve | str:
+def roc_of(held_out: OutOfFold, problem: Problem) -> RocCurve | str:
     """The ROC curve of the class that was named, else the second of two, or why there is none."""
     event = Event.named(problem.positive, problem.data)
     if event is None:
@@ -90,39 +90,39 @@ def roc_of(found: OutOfFold, problem: Problem) -> RocCurve | str:
             f"others, such as positive={label!r}."
         )
     data = event.data
-    truth, values = data.codes_of(found.rows), event.read(found.values, found.response)
+    truth, values = data.codes_of(held_out.rows), event.read(held_out.values, held_out.response)
     if len(np.unique(truth)) < 2:
         return "the rows that were tested are of one class."
     curve = RocCurve.of(
         truth,
         values if values.ndim == 1 else values[:, 1],
-        weights=data.weights(found.rows),
-        groups=None if data.clusters is None else data.clusters[found.rows],
-        rows=found.rows,
-        method=f"out-of-fold {'probabilities' if found.response == 'probability' else 'scores'}",
+        weights=data.weights(held_out.rows),
+        groups=None if data.clusters is None else data.clusters[held_out.rows],
+        rows=held_out.rows,
+        method=f"out-of-fold {'probabilities' if held_out.response == 'probability' else 'scores'}",
     )
     return without_interval(
-        replace(curve, positive=present.plain(data.label(1))), pooled=found.response == "score"
+        replace(curve, positive=present.plain(data.label(1))), pooled=held_out.response == "score"
     )
 
 
-def calibration_of(found: OutOfFold, problem: Problem) -> Calibration | None:
+def calibration_of(rows: OutOfFold, problem: Problem) -> Calibration | None:
     """Calibration of the class that was named, else the second of two, else the answered one."""
     data = problem.data
-    if found.response != "probability":
+    if rows.response != "probability":
         return None
-    codes, one = data.codes_of(found.rows), Event.named(problem.positive, data)
-    if one is not None:
-        event, came, given = one.label, codes == one.code, found.values[:, one.code]
+    codes, kind = data.codes_of(rows.rows), Event.named(problem.positive, data)
+    if kind is not None:
+        event, came, p = kind.label, codes == kind.code, rows.values[:, kind.code]
     else:
         event = "the most probable class"
-        came, given = found.values.argmax(axis=1) == codes, found.values.max(axis=1)
+        came, p = rows.values.argmax(axis=1) == codes, rows.values.max(axis=1)
     return Calibration.of(
         came,
-        np.clip(given, 0, 1),
+        np.clip(p, 0, 1),
         event=event,
-        weights=data.weights(found.rows),
-        dependent=data.clusters is not None or found.ordered,
+        weights=data.weights(rows.rows),
+        dependent=data.clusters is not None or rows.ordered,
         confidence_level=problem.confidence_level,
     )
 
@@ -132,10 +132,10 @@ def _first(run: Run, answers: Answers, n_fits: int = 0) -> OutOfFold | str:
     plan, values = answers.plan, answers.values[0]
     seen = np.concatenate([plan.seen(q) for q in range(plan.n_questions)])
     unseen = np.flatnonzero(~seen)
-    kept, first = np.unique(plan.positions[0][unseen], return_index=True)
-    if not len(kept):
+    distinct, first = np.unique(plan.positions[0][unseen], return_index=True)
+    if not len(distinct):
         return "every row was tested by models that saw it."
     split = np.repeat(np.arange(plan.n_questions), plan.test_sizes)
     at = unseen[first]
     ordered = is_in_time(run.problem.data, run.honest.method, answers)
-    return OutOfFold(answers.response, kept, split[at], values[at], answers, ordered, n_fits)
+    return OutOfFold(answers.response, distinct, split[at], values[at], answers, ordered, n_fits)

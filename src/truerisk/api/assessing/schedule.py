@@ -96,12 +96,12 @@ class Schedule:
 
     def tuned(self, problem: Problem, count: Count, keeper: Keeper | None) -> list[Computed]:
         """The risk of every setting on all rows, by each of the methods."""
-        found = []
+        computations = []
         for method, plan in zip(self.methods, self.plans, strict=True):
-            asked = of_tuning(replace(problem, interval=None), method)
-            found.append(compute(asked, method, plan=plan, keeper=keeper))
-            count.finish(found[-1].evaluation.n_fits)
-        return found
+            tuning = of_tuning(replace(problem, interval=None), method)
+            computations.append(compute(tuning, method, plan=plan, keeper=keeper))
+            count.finish(computations[-1].evaluation.n_fits)
+        return computations
 
     def with_intervals(self, problem: Problem) -> Problem:
         """The problem with the words of its intervals, as the plan that tests has them."""
@@ -180,13 +180,13 @@ class PlannedCurve:
 
     def seconds(self) -> float:
         """About how long it takes, by the pace of the largest size and of the smaller ones."""
-        found, like = 0.0, None
+        total, like = 0.0, None
         for size in reversed(self.sizes):
             for plan, n in reversed(self.learner.plans(size)):
-                one = pace_of(self.learner.problem, plan, winners=n == 1, like=like)
-                like = one if like is None else like
-                found += one.seconds(plan.n_fits)
-        return found
+                pace = pace_of(self.learner.problem, plan, winners=n == 1, like=like)
+                like = pace if like is None else like
+                total += pace.seconds(plan.n_fits)
+        return total
 
 
 def _folds_of(schedule: Schedule, problem: Problem) -> Averaged:
@@ -200,43 +200,43 @@ def _folds_of(schedule: Schedule, problem: Problem) -> Averaged:
     return KFold(folds=folds, average=method.average_of(problem.loss))
 
 
-def _curves_asked(given: Any, names: Sequence[str]) -> tuple[str, ...]:
+def _curves_asked(wanted: Any, names: Sequence[str]) -> tuple[str, ...]:
     """Of which learners a curve is wanted: by "cheap" and "all" of each of them."""
-    if given is None:
+    if wanted is None:
         return ()
-    if isinstance(given, str) and given in (CHEAP, EVERY):
+    if isinstance(wanted, str) and wanted in (CHEAP, EVERY):
         return tuple(names)
-    if not isinstance(given, list | tuple) or not given:
+    if not isinstance(wanted, list | tuple) or not wanted:
         raise BadArgument(
-            f"learning_curve={shown(given)}: give '{CHEAP}' (learners whose fits an engine answers "
-            f"together), '{EVERY}', or a list of learners, such as {[*names][:1]}."
+            f"learning_curve={shown(wanted)}: give '{CHEAP}' (learners whose fits an engine "
+            f"answers together), '{EVERY}', or a list of learners, such as {[*names][:1]}."
         )
-    for name in given:
+    for name in wanted:
         if name not in list(names):
             raise UnknownName(
-                f"learning_curve={shown(given)}: there is no learner {shown(name)}"
+                f"learning_curve={shown(wanted)}: there is no learner {shown(name)}"
                 f"{closest(name, names) or '.'} "
                 f"Assessed: {', '.join(names)}."
             )
-    return tuple(dict.fromkeys(given))
+    return tuple(dict.fromkeys(wanted))
 
 
 def planned_curves(
-    given: Any, problems: Mapping[str, Problem], schedule: Schedule
+    wanted: Any, problems: Mapping[str, Problem], schedule: Schedule
 ) -> dict[str, PlannedCurve | str]:
     """The curves of the learners that were asked for; by "cheap" some have a reason instead."""
-    found: dict[str, PlannedCurve | str] = {}
-    for name in _curves_asked(given, list(problems)):
+    planned: dict[str, PlannedCurve | str] = {}
+    for name in _curves_asked(wanted, list(problems)):
         with named(name):
             try:
-                one = PlannedCurve.of(problems[name], schedule)
+                curve = PlannedCurve.of(problems[name], schedule)
             except TrueRiskError as error:
-                if given != CHEAP:
+                if wanted != CHEAP:
                     raise
-                found[name] = str(error)
+                planned[name] = str(error)
             else:
-                found[name] = (one.why_dear() if given == CHEAP else None) or one
-    return found
+                planned[name] = (curve.why_dear() if wanted == CHEAP else None) or curve
+    return planned
 
 
 MANY = 20_000  # fits that deserve a word before they are made

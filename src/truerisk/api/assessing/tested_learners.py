@@ -151,7 +151,7 @@ class TestedLearners(Record):
     @property
     def tuned(self) -> bool:
         """Whether any of the learners was tuned."""
-        return any(one.tuned for one in self.learners.values())
+        return any(learner.tuned for learner in self.learners.values())
 
     @cached_property
     def columns(self) -> Sequence[str]:
@@ -164,23 +164,23 @@ class TestedLearners(Record):
     @property
     def risks(self) -> dict[str, RiskEstimate]:
         """Honest risk of every tuned learner."""
-        return {name: one.risk for name, one in self.learners.items()}
+        return {name: learner.risk for name, learner in self.learners.items()}
 
     @property
     def curves(self) -> dict[str, RiskCurve]:
         """Risk curve of every learner, by the method that tuned it."""
-        return {name: one.curve for name, one in self.learners.items()}
+        return {name: learner.curve for name, learner in self.learners.items()}
 
     @property
     def criteria(self) -> dict[str, Mapping[str, RiskCurve]]:
         """Risk curves by the further methods, per learner."""
-        return {name: one.criteria for name, one in self.learners.items()}
+        return {name: learner.criteria for name, learner in self.learners.items()}
 
     @property
     def learning_curves(self) -> dict[str, LearningCurve]:
         """Learning curves of the learners that have one (see `learning_curve=`)."""
-        known = {name: one.learning_curve for name, one in self.learners.items()}
-        return {name: curve for name, curve in known.items() if curve is not None}
+        curves = {name: learner.learning_curve for name, learner in self.learners.items()}
+        return {name: curve for name, curve in curves.items() if curve is not None}
 
     @cached_property
     def roc(self) -> RocCurve | None:
@@ -217,22 +217,22 @@ class TestedLearners(Record):
     def differences(self) -> Sequence[Beside]:
         """Paired differences of the risks, each learner minus the best one."""
         others = [name for name in self.ranking if name != self.best]
-        known = [name for name in others if self.risks[name].value is not None]
-        paired = [self.difference(name, self.best) for name in known]
+        with_risk = [name for name in others if self.risks[name].value is not None]
+        paired = [self.difference(name, self.best) for name in with_risk]
         return [
-            Beside(learner=one.names[0], mean=one.value, **vars(one))
-            for one in paired
-            if one.test != "none"
+            Beside(learner=comparison.names[0], mean=comparison.value, **vars(comparison))
+            for comparison in paired
+            if comparison.test != "none"
         ]
 
     @property
     def posterior(self) -> dict[str, Any] | None:
         """Errors and tested rows behind the posterior of the error; None where it has none."""
         try:
-            found = ErrorPosterior.of_estimate(self.best_learner.risk)
+            posterior = ErrorPosterior.of_estimate(self.best_learner.risk)
         except Refusal:
             return None
-        return {"errors": found.errors, "n": found.n, "of": found.of}
+        return {"errors": posterior.errors, "n": posterior.n, "of": posterior.of}
 
     @property
     def best_params(self) -> dict[str, Any]:
@@ -258,17 +258,17 @@ class TestedLearners(Record):
         """
         if self.scale.perfect is not None:
             for learner in self.ranking:
-                one = self.learners[learner]
-                yield self.named_loss, learner, one.selected if one.tuned else None, one.risk
+                tuned = self.learners[learner]
+                yield self.named_loss, learner, tuned.selected if tuned.tuned else None, tuned.risk
             if self.choice is not None:
                 yield self.named_loss, present.WHOLE_SEARCH, None, self.choice
         for name in dict.fromkeys(name for risk in self.risks.values() for name in risk.scores):
             for learner in self.ranking:
-                one = self.learners[learner]
-                known = one.selected.scores if one.selected and not one.claimed else {}
-                if name in one.risk.scores:
-                    honest = one.risk.scores[name]
-                    yield honest.named_loss, learner, known.get(name), honest
+                tuned = self.learners[learner]
+                tuning = tuned.selected.scores if tuned.selected and not tuned.claimed else {}
+                if name in tuned.risk.scores:
+                    honest = tuned.risk.scores[name]
+                    yield honest.named_loss, learner, tuning.get(name), honest
             if self.choice is not None and name in self.choice.scores:
                 whole = self.choice.scores[name]
                 yield whole.named_loss, present.WHOLE_SEARCH, None, whole
@@ -278,11 +278,11 @@ class TestedLearners(Record):
         """By which names the AUC and the average precision were asked for, where they were."""
         if self.problem is None:
             return {}
-        asked = {name: one.loss for name, one in self.problem.scores.items()}
+        losses = {name: score.loss for name, score in self.problem.scores.items()}
         kinds = {"auc": AUC, "average-precision": AveragePrecision}
         return {
             word: name
-            for name, loss in {**asked, self.loss: self.problem.loss}.items()
+            for name, loss in {**losses, self.loss: self.problem.loss}.items()
             for word, kind in kinds.items()
             if isinstance(loss, kind)
         }
@@ -296,8 +296,8 @@ class TestedLearners(Record):
     def of_ranks(self, word: str, learner: str = "") -> RiskEstimate | None:
         """The honest "auc" or "average-precision" of a learner, by default the best one."""
         name, honest = self.named_ranks.get(word), self.risks[learner or self.best]
-        known = [honest, *honest.scores.values()]
-        return next((one for one in known if one.named_loss == name), None)
+        risks = [honest, *honest.scores.values()]
+        return next((risk for risk in risks if risk.named_loss == name), None)
 
     @property
     def runner_up(self) -> str | None:
@@ -312,8 +312,8 @@ class TestedLearners(Record):
         fit (`core/comparison.py`). In the order of the ranking.
         """
         names = [name for name in self.ranking if self.risks[name].value is not None]
-        kept = may_be_best(self._comparable(names, score).losses(), level)
-        return [name for name, may_be in zip(names, kept, strict=True) if may_be]
+        are_best = may_be_best(self._comparable(names, score).losses(), level)
+        return [name for name, may_be in zip(names, are_best, strict=True) if may_be]
 
     @cached_property
     def usual_best_set(self) -> Sequence[str] | None:
@@ -325,14 +325,14 @@ class TestedLearners(Record):
 
     def _comparable(self, names: Sequence[str], score: str | None) -> PairedAnswers:
         """The answers of these learners to the questions of the outer splits."""
-        known = [answers for n in names if (answers := self.learners[n].answers) is not None]
-        if self.problem is None or self.testing is None or not known or len(known) < len(names):
+        parts = [answers for n in names if (answers := self.learners[n].answers) is not None]
+        if self.problem is None or self.testing is None or not parts or len(parts) < len(names):
             raise Refusal("no learner has answers of rows that were held out: nothing compares.")
-        whole, loss = joined(known), self.problem.loss
+        whole, loss = joined(parts), self.problem.loss
         if score is not None and score != self.loss:
-            told = list(self.problem.scores)
-            check_asked(score, [self.loss, *told])
-            whole, loss = whole.also[told.index(score)], self.problem.scores[score].loss
+            score_names = list(self.problem.scores)
+            check_asked(score, [self.loss, *score_names])
+            whole, loss = whole.also[score_names.index(score)], self.problem.scores[score].loss
         testing = self.testing.outer_method
         return PairedAnswers(replace(whole, also=()), self.problem.data, loss, testing)
 
@@ -359,8 +359,8 @@ class TestedLearners(Record):
             raise UnknownName(f"{a!r} is compared with itself: name two learners.")
         first, second = (of_score(self.risks[name], score or loss) for name in (a, b))
         level = self.confidence_level
-        found = difference(first, second, rope=rope, confidence_level=level)
-        return replace(found, names=(a, b))
+        comparison = difference(first, second, rope=rope, confidence_level=level)
+        return replace(comparison, names=(a, b))
 
     def gain(self) -> Paired | None:
         """Risk of the constant answer minus that of the choice among all learners, paired by row.

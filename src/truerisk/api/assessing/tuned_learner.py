@@ -101,10 +101,10 @@ class TunedLearner(Record):
 
     @cached_property
     def _roc(self) -> RocCurve | str | None:
-        found = self.held_out
-        if self.problem is None or not isinstance(found, OutOfFold):
-            return found if isinstance(found, str) else None
-        return roc_of(found, self.problem)
+        held_out = self.held_out
+        if self.problem is None or not isinstance(held_out, OutOfFold):
+            return held_out if isinstance(held_out, str) else None
+        return roc_of(held_out, self.problem)
 
     @property
     def roc(self) -> RocCurve | None:
@@ -119,8 +119,8 @@ class TunedLearner(Record):
     @cached_property
     def calibration(self) -> Calibration | None:
         """Whether the probabilities of such rows mean what they say; None without any."""
-        found, problem = self.out_of_fold, self.problem
-        return None if found is None or problem is None else calibration_of(found, problem)
+        rows, problem = self.out_of_fold, self.problem
+        return None if rows is None or problem is None else calibration_of(rows, problem)
 
     @cached_property
     def _over_time(self) -> RiskOverTime | str | None:
@@ -173,7 +173,7 @@ def honest_learner(
     run = Run(problem, schedule.methods[0], schedule.nested, tuned=tuned[0])
     run = run.test(plan=schedule.nested_plan, keeper=keeper)
     count.finish(run.honest.n_made)
-    curve, found = run.curve, run.honest.evaluation
+    curve, evaluation = run.curve, run.honest.evaluation
     inside = tunes_inside(problem.family)  # one more fit, on all rows
     claim: RiskEstimate | str = claimed_by(problem, curve[0]) if inside else curve[curve.best]
     if len(curve) == 1 and not inside:
@@ -192,9 +192,9 @@ def honest_learner(
         stability=run.stability(curve.best),
         n_fits=sum(one.n_made for one in (*tuned, run.honest)) + again,
         seconds=sum(one.seconds for one in tuned) + perf_counter() - started,
-        answers=found.answers,
-        shaken=found.shaken,
-        winners=found.winners,
+        answers=evaluation.answers,
+        shaken=evaluation.shaken,
+        winners=evaluation.winners,
         problem=problem,
         apparent=apparent,
         held_out=held_out,
@@ -205,28 +205,28 @@ def honest_learner(
 
 
 def with_curve(
-    one: TunedLearner, curve: PlannedCurve | str, count: Progress, keeper: Keeper | None
+    learner: TunedLearner, curve: PlannedCurve | str, count: Progress, keeper: Keeper | None
 ) -> TunedLearner:
     """With its learning curve, or with the reason why it has none."""
     if isinstance(curve, str):
-        return replace(one, no_learning_curve=curve)
+        return replace(learner, no_learning_curve=curve)
     started = perf_counter()
-    learning, n_fits = curve.measured(keeper), one.n_fits + curve.n_fits
+    learning, n_fits = curve.measured(keeper), learner.n_fits + curve.n_fits
     count.finish(curve.n_fits)
-    one = replace(one, n_fits=n_fits, seconds=one.seconds + perf_counter() - started)
+    learner = replace(learner, n_fits=n_fits, seconds=learner.seconds + perf_counter() - started)
     if isinstance(learning, str):
-        return replace(one, no_learning_curve=learning)
-    return replace(one, learning_curve=learning)
+        return replace(learner, no_learning_curve=learning)
+    return replace(learner, learning_curve=learning)
 
 
 def _by_word(curves: Sequence[RiskCurve]) -> dict[str, RiskCurve]:
     """Curves by the word of their method; a word that comes again gets a number."""
-    found: dict[str, RiskCurve] = {}
+    curves_by_word: dict[str, RiskCurve] = {}
     for curve in curves:
         word = curve.common.method
-        again = sum(other.common.method == word for other in found.values())
-        found[f"{word} ({again + 1})" if again else word] = curve
-    return found
+        again = sum(other.common.method == word for other in curves_by_word.values())
+        curves_by_word[f"{word} ({again + 1})" if again else word] = curve
+    return curves_by_word
 
 
 def apparent_risk(

@@ -80,12 +80,12 @@ class Claim:
         if self.scores is None or np.isfinite(self.scores).all():
             return self
         chosen = np.arange(len(self.candidates)) == self.best
-        kept = np.flatnonzero(np.isfinite(self.scores).all(axis=1) | chosen)
+        rated = np.flatnonzero(np.isfinite(self.scores).all(axis=1) | chosen)
         return replace(
             self,
-            candidates=tuple(self.candidates[c] for c in kept),
-            scores=self.scores[kept],
-            best=int(np.flatnonzero(kept == self.best)[0]),
+            candidates=tuple(self.candidates[c] for c in rated),
+            scores=self.scores[rated],
+            best=int(np.flatnonzero(rated == self.best)[0]),
         )
 
     def refuse_other_rows(self, data: Data) -> None:
@@ -140,16 +140,16 @@ class Claim:
         return [(_rows(train), _rows(test)) for train, test in pairs]
 
 
-def _rows(given: Any) -> np.ndarray:
-    rows = np.asarray(given)
+def _rows(rows_given: Any) -> np.ndarray:
+    rows = np.asarray(rows_given)
     return np.flatnonzero(rows) if rows.dtype == bool else rows
 
 
 def _alike(first: list[Any], second: list[Any]) -> bool:
     return len(first) == len(second) and all(
         np.array_equal(a, b)
-        for one, other in zip(first, second, strict=True)
-        for a, b in zip(one, other, strict=True)
+        for pair, other in zip(first, second, strict=True)
+        for a, b in zip(pair, other, strict=True)
     )
 
 
@@ -261,13 +261,13 @@ def scale_of(claim: Claim) -> ScoreScale:
     if isinstance(claim.scoring, Loss):
         loss = claim.scoring
         name = loss.word if loss.is_score else _SCORERS.get(loss.word, f"−{loss.word}")
-        found = ScoreScale(loss.word, loss.perfect, loss, loss.per_row, whole=loss)
+        scale = ScoreScale(loss.word, loss.perfect, loss, loss.per_row, whole=loss)
     elif (word := known_word(claim)) is None:
         name, own = _name_of(claim), claim.scoring
-        found = ScoreScale(f"−{name}", 0.0, own, False, whole=own, is_known=False)
+        scale = ScoreScale(f"−{name}", 0.0, own, False, whole=own, is_known=False)
     else:
-        name, found = word, _of_word(word, claim)
-    return replace(found, name=name, errors=claim.errors or name.startswith(("neg_", "−")))
+        name, scale = word, _of_word(word, claim)
+    return replace(scale, name=name, errors=claim.errors or name.startswith(("neg_", "−")))
 
 
 def _of_word(word: str, claim: Claim) -> ScoreScale:
@@ -313,17 +313,17 @@ def known_word(claim: Claim) -> str | None:
     return next((str(name) for name in names if _is_same(scoring, get_scorer(name))), None)
 
 
-def _is_same(one: Any, other: Any) -> bool:
+def _is_same(this: Any, other: Any) -> bool:
     """Whether two scorers, or parts of them, are alike down to their functions, which are one."""
-    if one is other:
+    if this is other:
         return True
-    if type(one) is not type(other):
+    if type(this) is not type(other):
         return False
-    if isinstance(one, str | int | float | tuple | list):
-        return repr(one) == repr(other)
-    if not isinstance(one, dict):
-        return hasattr(one, "__dict__") and bool(vars(one)) and _is_same(vars(one), vars(other))
-    return one.keys() == other.keys() and all(_is_same(one[name], other[name]) for name in one)
+    if isinstance(this, str | int | float | tuple | list):
+        return repr(this) == repr(other)
+    if not isinstance(this, dict):
+        return hasattr(this, "__dict__") and bool(vars(this)) and _is_same(vars(this), vars(other))
+    return this.keys() == other.keys() and all(_is_same(this[name], other[name]) for name in this)
 
 
 def _name_of(claim: Claim) -> str:

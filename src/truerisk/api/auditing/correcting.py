@@ -58,7 +58,7 @@ def corrected(
     level: str,
     outer: Any,
     replicates: int,
-    given: Mapping[str, Any],
+    terms: Mapping[str, Any],
     order: OrderOfRows | None = None,
 ) -> Corrected:
     """The risk by a level; that of rows kept apart where the splits mix what belongs together.
@@ -74,12 +74,12 @@ def corrected(
         seen = replay_findings(claim, scale, replayed, lambda: replay(claim, scale, other, plan))
         chosen = bias_corrected(claim, replayed, problem, replicates)
     mixed = None if plan is None else mixed_splits(problem.data, plan, order)
-    apart, found = _apart(mixed, claim, scale, replayed, given)
-    if mixed is not None and not mixed.by_user and not (found and mixed.are_times):
+    apart, more = _apart(mixed, claim, scale, replayed, terms)
+    if mixed is not None and not mixed.by_user and not (more and mixed.are_times):
         mixed = None
-    seen += found
+    seen += more
     if level == "nested":
-        chosen = _nested(search, claim, scale, problem, mixed, outer, given)
+        chosen = _nested(search, claim, scale, problem, mixed, outer, terms)
         if mixed is not None and (outer is None or not _mixes(outer, mixed, problem)):
             return Corrected(chosen, mixes=mixed.kind, findings=tuple(seen))
     if mixed is None:
@@ -94,11 +94,11 @@ def _apart(
     claim: Claim,
     scale: ScoreScale,
     replayed: Replayed | None,
-    given: Mapping[str, Any],
+    terms: Mapping[str, Any],
 ) -> tuple[RiskEstimate | str, list[Finding]]:
     if mixed is None:
         return "", []
-    apart = risk_apart(mixed, claim, scale, replayed, given)
+    apart = risk_apart(mixed, claim, scale, replayed, terms)
     if isinstance(apart, str):
         return apart, []
     claimed = float(scale.risk(claim.score))
@@ -112,7 +112,7 @@ def _nested(
     problem: Problem,
     mixed: Mixed | None,
     outer: Any,
-    given: Mapping[str, Any],
+    terms: Mapping[str, Any],
 ) -> RiskEstimate:
     """The whole search repeated, by outer splits that keep apart what its own splits mix."""
     claim.refuse_other_rows(problem.data)
@@ -122,7 +122,7 @@ def _nested(
     elif outer is None and data.dependent:
         outer = usual_word(data)
     (y,) = data.targets(data.y)
-    return repeated(search, claim, scale, data.X, y, outer, {**given, "time": data.time})
+    return repeated(search, claim, scale, data.X, y, outer, {**terms, "time": data.time})
 
 
 def _mixes(outer: Any, mixed: Mixed, problem: Problem) -> bool:
@@ -174,8 +174,8 @@ class ChosenWithout(Method):
         chosen = np.array([self._choice(rows) for rows in tested])
         answers = ask(plan, only=by_fit(plan, chosen))
         risk = self.reduce(answers, data, loss, terms)[0]
-        found = Evaluation(plan, (risk,), answers.n_fits, answers=answers)
-        return with_winners(found, risk, winners_of(chosen, ()))
+        evaluation = Evaluation(plan, (risk,), answers.n_fits, answers=answers)
+        return with_winners(evaluation, risk, winners_of(chosen, ()))
 
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
         return list(self.outer.reduce(answers, data, loss, terms))
@@ -191,7 +191,7 @@ class ChosenWithout(Method):
 
 
 def risk_apart(
-    mixed: Mixed, claim: Claim, scale: ScoreScale, replayed: Replayed | None, given: Any
+    mixed: Mixed, claim: Claim, scale: ScoreScale, replayed: Replayed | None, terms: Any
 ) -> RiskEstimate | str:
     r"""The risk of the choice in splits that keep apart what belongs together, or why none.
 
@@ -212,22 +212,22 @@ def risk_apart(
             Family(claim.estimator, claim.candidates),
             data.X,
             data.y,
-            **{**given, "time": data.time, "loss": scale.whole},
+            **{**terms, "time": data.time, "loss": scale.whole},
         )
-        found = procedure_of(compute(problem, method))
+        estimate = procedure_of(compute(problem, method))
     except (BadData, FitFailed, Refusal) as error:  # a class may lie in one stretch alone
         return str(error)
-    assert found is not None
-    if found.value is None:
-        return " ".join(found.notes)
-    notes = found.notes
+    assert estimate is not None
+    if estimate.value is None:
+        return " ".join(estimate.notes)
+    notes = estimate.notes
     if replayed is None and len(claim.candidates) > 1:
         notes = (*notes, ONE_CHOICE)
-    return replace(found, loss=scale.word, notes=(*notes, *claim.notes))
+    return replace(estimate, loss=scale.word, notes=(*notes, *claim.notes))
 
 
 def apart_findings(
-    mixed: Mixed, found: RiskEstimate, claimed: float, scale: Scale
+    mixed: Mixed, estimate: RiskEstimate, claimed: float, scale: Scale
 ) -> Iterator[Finding]:
     """Of times and places, where the risk of rows kept apart is larger than the claim.
 
@@ -236,7 +236,7 @@ def apart_findings(
     are a finding whatever the risk (`auditing/finding.py`). Of numbers that no name calls times
     it is only known that the table is sorted by them.
     """
-    risks, value = found.split_risks, found.value
+    risks, value = estimate.split_risks, estimate.value
     if mixed.kind == "groups" or risks is None or value is None:
         return
     error, lost = float(risks.std(ddof=1) / np.sqrt(len(risks))), value - claimed
@@ -246,7 +246,7 @@ def apart_findings(
     have = f"have {'times' if mixed.kind == 'time' else 'places'} ({mixed.place})"
     if not mixed.are_times:
         have = f"are sorted by {mixed.place}, which counts them"
-    said = (
+    sentence = (
         f"The rows {have}, and {mixed.n_rows} of {mixed.data.n_rows} were tested by models that "
         f"saw {saw}. The search claims a {scale.noun} of {number(scale.value(claimed))} for its "
         f"choice; in {len(risks)} {mixed.parts}, each left out whole, it is "
@@ -254,11 +254,11 @@ def apart_findings(
     )
     if not mixed.are_times:
         remedy = "If that is a time, give it as time=. If not, ask why rows in a row are alike."
-        yield Finding("order-matters", said, remedy)
+        yield Finding("order-matters", sentence, remedy)
         return
     if mixed.kind == "time":
         forward = "cv=TimeSeriesSplit(), or HonestSearchCV and fit(X, y, time=...)"
-        yield Finding("time-shuffled", said, f"Search in the order of time: {forward}.")
+        yield Finding("time-shuffled", sentence, f"Search in the order of time: {forward}.")
         return
     whole = "HonestSearchCV and fit(X, y, block=...)"
-    yield Finding("space-shuffled", said, f"Search with whole blocks left out: {whole}.")
+    yield Finding("space-shuffled", sentence, f"Search with whole blocks left out: {whole}.")

@@ -210,8 +210,8 @@ class Subsampled:
 
 def _plain(search: Any, kind: type, without: tuple[str, ...]) -> Any:
     """The learner without its search, with every parameter that the two share."""
-    known = kind().get_params()
-    shared = {n: v for n, v in search.get_params(deep=False).items() if n in known}
+    parameters = kind().get_params()
+    shared = {n: v for n, v in search.get_params(deep=False).items() if n in parameters}
     if isinstance(shared.get("precompute"), str):
         shared["precompute"] = False
     return kind(**{n: v for n, v in shared.items() if n not in without})
@@ -248,10 +248,10 @@ def read_logistic(search: Any) -> Claim:
 
 
 def _logistic_scores(search: Any) -> np.ndarray:
-    kept = search.scores_
-    if not isinstance(kept, dict):
-        return np.moveaxis(np.asarray(kept), 1, 2)
-    first, *others = (np.asarray(scores) for scores in kept.values())
+    scores_kept = search.scores_
+    if not isinstance(scores_kept, dict):
+        return np.moveaxis(np.asarray(scores_kept), 1, 2)
+    first, *others = (np.asarray(scores) for scores in scores_kept.values())
     if any(not np.array_equal(first, other) for other in others):
         raise Refusal(
             "LogisticRegressionCV chose one C per class (one-vs-rest): there is no single claim. "
@@ -272,8 +272,8 @@ def read_ridge(search: Any) -> Claim:
     scoring, scores = search.scoring, None
     if alone and scoring is None:
         scoring = "neg_mean_squared_error"
-        kept = getattr(search, "cv_results_", None)
-        scores = None if kept is None or kept.ndim != 2 else -np.asarray(kept).T
+        losses = getattr(search, "cv_results_", None)
+        scores = None if losses is None or losses.ndim != 2 else -np.asarray(losses).T
     kind = RidgeClassifier if is_classifier(search) else Ridge
     return Claim(
         search=type(search).__name__,

@@ -30,7 +30,7 @@ def repeated(
     X: Any,
     y: Any,
     outer: Any,
-    given: Mapping[str, Any],
+    terms: Mapping[str, Any],
 ) -> RiskEstimate:
     """Search anew in every outer training set and test outside.
 
@@ -44,28 +44,28 @@ def repeated(
         )
     with stage("repeating the search"):
         if claim.curve is not None:
-            return _ours(search, claim.curve, X, y, outer, given)
+            return _ours(search, claim.curve, X, y, outer, terms)
         folds = USUAL_FOLDS if outer is None else outer
         if _is_fixed_grid(search):
-            return _by_grid(claim, scale, X, y, folds, given)
-        return _by_clones(search, claim, scale, X, y, folds, given)
+            return _by_grid(claim, scale, X, y, folds, terms)
+        return _by_clones(search, claim, scale, X, y, folds, terms)
 
 
 def _ours(
-    search: Any, kept: RiskCurve, X: Any, y: Any, outer: Any, given: Mapping[str, Any]
+    search: Any, curve: RiskCurve, X: Any, y: Any, outer: Any, terms: Mapping[str, Any]
 ) -> RiskEstimate:
     """It has done this itself, unless it was told not to or is asked for other outer folds."""
     from sklearn.base import clone
 
-    known = getattr(search, "risk_", None)
-    if known is None or outer is not None:
+    risk = getattr(search, "risk_", None)
+    if risk is None or outer is not None:
         again = clone(search).set_params(refit=False)
         again.set_params(outer=USUAL_FOLDS if outer is None else outer)
         if again.select_by is None and again.cv is None:  # whatever is known of the rows by now
-            again.set_params(select_by=kept.common.method)
-        of_rows = {name: given[name] for name in ("groups", "time", "block")}
-        known = again.fit(X, y, **of_rows, **(given["fit_params"] or {})).risk_
-    return known
+            again.set_params(select_by=curve.common.method)
+        of_rows = {name: terms[name] for name in ("groups", "time", "block")}
+        risk = again.fit(X, y, **of_rows, **(terms["fit_params"] or {})).risk_
+    return risk
 
 
 def _is_fixed_grid(search: Any) -> bool:
@@ -83,14 +83,14 @@ def _is_fixed_grid(search: Any) -> bool:
 
 
 def _by_grid(
-    claim: Claim, scale: ScoreScale, X: Any, y: Any, outer: Any, given: Mapping[str, Any]
+    claim: Claim, scale: ScoreScale, X: Any, y: Any, outer: Any, terms: Mapping[str, Any]
 ) -> RiskEstimate:
     problem = pose(
-        Family(claim.estimator, claim.candidates), X, y, loss=_loss(scale, claim), **given
+        Family(claim.estimator, claim.candidates), X, y, loss=_loss(scale, claim), **terms
     )
-    found = procedure_of(compute(problem, Nested(outer, _inner(claim, y))))
-    assert found is not None
-    return replace(found, notes=(*found.notes, *claim.notes))
+    estimate = procedure_of(compute(problem, Nested(outer, _inner(claim, y))))
+    assert estimate is not None
+    return replace(estimate, notes=(*estimate.notes, *claim.notes))
 
 
 def _inner(claim: Claim, y: Any) -> Method:
@@ -109,13 +109,13 @@ def _by_clones(
     X: Any,
     y: Any,
     outer: Any,
-    given: Mapping[str, Any],
+    terms: Mapping[str, Any],
 ) -> RiskEstimate:
     from sklearn.base import clone
 
-    params = with_groups(given.get("fit_params") or {}, given.get("groups"))
-    asked = {**given, "fit_params": params, "loss": _loss(scale, claim)}
-    problem = pose(Family(clone(search)), X, y, **asked)
+    params = with_groups(terms.get("fit_params") or {}, terms.get("groups"))
+    own_terms = {**terms, "fit_params": params, "loss": _loss(scale, claim)}
+    problem = pose(Family(clone(search)), X, y, **own_terms)
     return of_clones(curve_of(compute(problem, outer, honest=True))[0], claim.search)
 
 
@@ -124,12 +124,12 @@ def with_groups(fit_params: Mapping[str, Any], groups: Any) -> dict[str, Any]:
     return dict(fit_params) if groups is None else {**fit_params, "groups": groups}
 
 
-def of_clones(found: RiskEstimate, search: str) -> RiskEstimate:
+def of_clones(estimate: RiskEstimate, search: str) -> RiskEstimate:
     """The risk of a model that is a search, called what it is: nested validation of all it does."""
     return replace(
-        found,
-        method=f"nested ({found.method}, {search} cloned)",
-        bias=f"{found.bias}; the search is inside and adds no optimism",
+        estimate,
+        method=f"nested ({estimate.method}, {search} cloned)",
+        bias=f"{estimate.bias}; the search is inside and adds no optimism",
     )
 
 
@@ -157,10 +157,10 @@ def _of_study(search: Any) -> Iterator[Finding]:
         return
     total, own = len(search.study_.trials), getattr(search, "n_trials", None)
     more = own is not None and total > own
-    told = f"it holds {total} trials and this search ran {own}: " if more else ""
+    excess = f"it holds {total} trials and this search ran {own}: " if more else ""
     yield Finding(
         "state-survives-clone",
-        f"The search was given a study that keeps learning over fits and clones; {told}"
+        f"The search was given a study that keeps learning over fits and clones; {excess}"
         "the score is the best of all of them, and a repetition inside outer folds would "
         "already know the test rows.",
         "Fit with study=None.",
@@ -183,11 +183,11 @@ def _of_parts(search: Any) -> Iterator[Finding]:
 
 def fitted_inside(estimator: Any) -> list[str]:
     """Names of the parts of a clone that are fitted nevertheless."""
-    found = []
+    names = []
     for name, part in estimator.get_params(deep=True).items():
         if hasattr(part, "fit") and not isinstance(part, type) and _is_fitted(part):
-            found.append(clean(f"{name} ({type(part).__name__})", 60))
-    return found
+            names.append(clean(f"{name} ({type(part).__name__})", 60))
+    return names
 
 
 def _is_fitted(part: Any) -> bool:

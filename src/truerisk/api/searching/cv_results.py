@@ -40,10 +40,10 @@ def rate_settings(
         computed = compute(of_tuning(run.problem, run.select_by), run.select_by, **options)
     if error_score != "raise":
         computed = _counted(computed, error_score)
-    told = computed.scores if several else {"score": computed}
+    scored = computed.scores if several else {"score": computed}
     if not trained:
-        return computed, _cv_results(told, {})
-    return computed, _cv_results(told, dict(zip(told, scores[-len(told) :], strict=True)))
+        return computed, _cv_results(scored, {})
+    return computed, _cv_results(scored, dict(zip(scored, scores[-len(scored) :], strict=True)))
 
 
 def _with_training_rows(run: Run, **options: Any) -> tuple[dict[str, Any], list[np.ndarray]]:
@@ -53,8 +53,8 @@ def _with_training_rows(run: Run, **options: Any) -> tuple[dict[str, Any], list[
     answers = problem.asking(**options)(with_training_rows(plan))
     questions = np.arange(plan.n_questions)
     trained = answers.only(questions + plan.n_questions)
-    told = zip((trained, *trained.also), told_in.losses, strict=True)
-    scores = [np.asarray(one.score(split_risks(each, problem.data, one))) for each, one in told]
+    pairs = zip((trained, *trained.also), told_in.losses, strict=True)
+    scores = [np.asarray(loss.score(split_risks(each, problem.data, loss))) for each, loss in pairs]
     return {"plan": plan, "known": [answers.only(questions)]}, scores
 
 
@@ -67,15 +67,17 @@ def own_warning(error_score: Any) -> Iterator[None]:
         yield
 
 
-def _cv_results(told: Mapping[str, Computed], trained: Mapping[str, np.ndarray]) -> dict[str, Any]:
+def _cv_results(
+    by_score: Mapping[str, Computed], trained: Mapping[str, np.ndarray]
+) -> dict[str, Any]:
     """Times, parameters, every score of every split, their mean, spread and rank.
 
     Of a setting that left a race, splits that it was not rated on are NaN, and so is the mean.
 
-    `told` is what each score found, by its name in the keys; `trained` are scores of the splits on
-    the rows of the fits themselves.
+    `by_score` is what each score found, by its name in the keys; `trained` are scores of the splits
+    on the rows of the fits themselves.
     """
-    computed = next(iter(told.values()))
+    computed = next(iter(by_score.values()))
     answers, candidates = computed.answers, computed.problem.family.candidates
     fits = answers.plan.fit
     results: dict[str, Any] = {
@@ -91,8 +93,8 @@ def _cv_results(told: Mapping[str, Computed], trained: Mapping[str, np.ndarray])
             [params.get(name, _ABSENT) for params in candidates]
         )
     results["params"] = [dict(params) for params in candidates]
-    for name, one in told.items():
-        loss, tested = one.problem.loss, one.evaluation.tested
+    for name, each in by_score.items():
+        loss, tested = each.problem.loss, each.evaluation.tested
         scores = loss.score(np.array([t.split_risks for t in tested]))
         results |= {f"split{split}_test_{name}": of for split, of in enumerate(scores.T)}
         means = loss.score(np.array([t.value for t in tested]))
@@ -184,40 +186,40 @@ def _counted(computed: Computed, error_score: float) -> Computed:
         return computed
     total, failed = answers.n_fits, len(answers.failures)
     reasons = Counter(why_of(failure.sentence) for failure in answers.failures)
-    told = "\n".join(
+    failures = "\n".join(
         f"{n} fits failed with the following error:\n{why}" for why, n in reasons.items()
     )
     if failed == total:
         raise FitFailed.like(
             "ValueError",
             f"All the {total} fits failed: it is likely that your model is misconfigured. Use "
-            f"error_score='raise' to see where the first one does.\n{told}",
+            f"error_score='raise' to see where the first one does.\n{failures}",
         )
     warn(
         f"{failed} fits failed out of a total of {total}.\nThe score on these train-test "
         f"partitions for these parameters will be set to {error_score}. Use error_score='raise' "
-        f"to see where the first one does.\n{told}",
+        f"to see where the first one does.\n{failures}",
         FitsFailed,
     )
     if np.isnan(error_score):
         return computed
     losses = computed.problem.losses
     whole, *scores = (
-        _with_score(found, answers.answered, loss.perfect - error_score)
-        for found, loss in zip((evaluation, *evaluation.scores), losses, strict=True)
+        _with_score(rated, answers.answered, loss.perfect - error_score)
+        for rated, loss in zip((evaluation, *evaluation.scores), losses, strict=True)
     )
     return replace(computed, evaluation=replace(whole, scores=tuple(scores)))
 
 
-def _with_score(found: Evaluation, answered: np.ndarray, risk: float) -> Evaluation:
+def _with_score(evaluation: Evaluation, answered: np.ndarray, risk: float) -> Evaluation:
     """The evaluation where fits that failed have a risk."""
-    risks = np.array([tested.split_risks for tested in found.tested])
+    risks = np.array([tested.split_risks for tested in evaluation.tested])
     risks[~answered] = risk
     tested = (
-        replace(one, value=float(of_one.mean()), split_risks=of_one)
-        for one, of_one in zip(found.tested, risks, strict=True)
+        replace(tested_fold, value=float(of_one.mean()), split_risks=of_one)
+        for tested_fold, of_one in zip(evaluation.tested, risks, strict=True)
     )
-    return replace(found, tested=tuple(tested))
+    return replace(evaluation, tested=tuple(tested))
 
 
 def chosen_by(refit: Callable[..., Any], curve: RiskCurve, results: Mapping[str, Any]) -> RiskCurve:

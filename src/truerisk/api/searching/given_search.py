@@ -54,26 +54,26 @@ def fit_given_search(search: Any, X: Any, y: Any, routed: Routed) -> dict[str, A
 
     A search is what has `best_params_` once it is fitted; its class says so before.
     """
-    given = search.estimator
-    if search.param_grid is not None or search.n_iter is not None or not has_best_params(given):
+    estimator = search.estimator
+    if search.param_grid is not None or search.n_iter is not None or not has_best_params(estimator):
         return None
-    kind = type(given).__name__
-    if given.get_params(deep=False).keys() >= KIN:  # so this is known before a long fit
+    kind = type(estimator).__name__
+    if estimator.get_params(deep=False).keys() >= KIN:  # so this is known before a long fit
         _refuse_words(search, kind)
-        _refuse_state(given)
+        _refuse_state(estimator)
     rows = _Rows.of(search, X, y, routed)
     if search.outer is not None:  # what would be refused after a long fit is refused now
         _testing(search.outer, kind, usual_word(rows.data))
     if rows.data.task != "other":
         rows.problem(search, Words(search.loss, search.scores, search.executor))
-    before = _marks(given)
+    before = _marks(estimator)
     with stage("tuning"):
         fitted = rows.fitted()
     if not hasattr(fitted, "best_params_"):
         return None
     _refuse_words(search, kind)
-    _refuse_state(given)
-    _refuse_changed(given, before)
+    _refuse_state(estimator)
+    _refuse_changed(estimator, before)
     if getattr(fitted, "refit", True) is False:
         raise Refusal(
             f"{kind} was made with refit=False, so it fits no model with what it chose, and there "
@@ -82,17 +82,18 @@ def fit_given_search(search: Any, X: Any, y: Any, routed: Routed) -> dict[str, A
     claim = claim_of(fitted)
     problem, own = _problem_and_loss(search, rows, claim, fitted)
     selected = _selected(problem, own, claim, fitted, rows.seconds)
-    found = {name: getattr(fitted, name) for name in TOLD if hasattr(fitted, name)}
-    found |= {"search_": fitted, "loss_": problem.loss, "best_params_": dict(fitted.best_params_)}
-    found |= {"multimetric_": getattr(fitted, "multimetric_", False), "selected_risk_": selected}
+    attributes = {name: getattr(fitted, name) for name in TOLD if hasattr(fitted, name)}
+    attributes |= {"search_": fitted, "loss_": problem.loss, "selected_risk_": selected}
+    attributes |= {"best_params_": dict(fitted.best_params_)}
+    attributes |= {"multimetric_": getattr(fitted, "multimetric_", False)}
     if search.refit:
-        found |= {"best_estimator_": getattr(fitted, "best_estimator_", fitted)}
-        names = getattr(found["best_estimator_"], "feature_names_in_", None)
-        found |= {} if names is None else {"feature_names_in_": names}
+        attributes |= {"best_estimator_": getattr(fitted, "best_estimator_", fitted)}
+        names = getattr(attributes["best_estimator_"], "feature_names_in_", None)
+        attributes |= {} if names is None else {"feature_names_in_": names}
     if search.outer is not None:
         with stage("honest risk"):
-            found |= _honest(problem, search.outer, kind, selected)
-    return found
+            attributes |= _honest(problem, search.outer, kind, selected)
+    return attributes
 
 
 @dataclass
@@ -120,12 +121,12 @@ class _Rows:
         if not get_config()["enable_metadata_routing"]:  # which hands them on itself
             _refuse_groups(search.estimator, routed.groups)
             params = with_groups(params, data.groups)
-        given = {"sample_weight": weight, "fit_params": params}
-        return cls(family, data, as_seed(search.random_state), given)
+        fit_options = {"sample_weight": weight, "fit_params": params}
+        return cls(family, data, as_seed(search.random_state), fit_options)
 
-    def problem(self, search: Any, asked: Words) -> Problem:
+    def problem(self, search: Any, words: Words) -> Problem:
         """The whole search as one learner, and what is asked of it."""
-        return problem_of(search, self.data, self.family, asked, seed=self.seed, **self.fit_options)
+        return problem_of(search, self.data, self.family, words, seed=self.seed, **self.fit_options)
 
     def fitted(self) -> Any:
         """A clone that searched all rows."""
@@ -145,14 +146,14 @@ def _problem_and_loss(
     The honest risk is told in that loss where none was asked for.
     """
     data = rows.data
-    asked = _words(search, claim, fitted, data.y)
+    words = _words(search, claim, fitted, data.y)
     own = None
     if claim is not None:
         plain = copy(search)
         plain.loss = plain.scoring = None
         asked_plainly = on(_words(plain, claim, fitted, data.y).loss, data, search.positive)
         own = as_loss(asked_plainly, data, search.positive)
-    return refuse_unspoken(rows.problem(search, asked)), own
+    return refuse_unspoken(rows.problem(search, words)), own
 
 
 def _words(search: Any, claim: Claim | None, fitted: Any, y: Any) -> Words:
@@ -184,11 +185,11 @@ def _selected(
         return replace(
             like, value=value, loss="best_score_", notes=(note,), perfect=0.0, positive=None
         )
-    found = as_risk(claim, problem.data, like)
+    claimed = as_risk(claim, problem.data, like)
     loss = problem.loss
     if own is None or (own.word, own.perfect) != (loss.word, loss.perfect):
-        return found
-    return replace(found, loss=loss.word, perfect=like.perfect, positive=loss.label(problem.data))
+        return claimed
+    return replace(claimed, loss=loss.word, perfect=like.perfect, positive=loss.label(problem.data))
 
 
 def _papers(problem: Problem, fitted: Any, seconds: float) -> RiskEstimate:
@@ -272,12 +273,12 @@ def _refuse_words(search: Any, kind: str) -> None:
     """Words on the settings of a grid, which a search that was given tries in its own way."""
     heard = {*search.estimator.get_params(deep=False), "select_by"}  # which is its cv
     for name, unsaid in OWN.items():
-        said = getattr(search, name, unsaid)
-        if isinstance(said, type(unsaid)) and said == unsaid:
+        value = getattr(search, name, unsaid)
+        if isinstance(value, type(unsaid)) and value == unsaid:
             continue
         remedy = f"say it to {kind}, or give a model and a grid"
         raise BadArgument(
-            f"{name}={shown(said)} speaks of the settings of a grid, and {kind} tries its own: "
+            f"{name}={shown(value)} speaks of the settings of a grid, and {kind} tries its own: "
             f"{remedy if name in heard else 'give a model and a grid'}."
         )
     if callable(search.refit):
@@ -296,8 +297,8 @@ def _refuse_groups(search: Any, groups: Any) -> None:
     """A search that takes no groups would cut them in its own splits."""
     if groups is None or has_fit_parameter(search, "groups"):
         return
-    given = signature(search.fit).parameters.values()
-    if any(one.kind is Parameter.VAR_KEYWORD for one in given):
+    parameters = signature(search.fit).parameters.values()
+    if any(parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters):
         return
     raise Refusal(
         f"{type(search).__name__}.fit takes no groups, so that its own splits would cut them, and "
@@ -328,13 +329,13 @@ def _refuse_state(search: Any) -> None:
 
 def _marks(search: Any) -> dict[str, str]:
     """What the parameters of a search hold, as far as it can be written."""
-    found = {}
+    marks = {}
     for name, value in search.get_params(deep=True).items():
         try:
-            found[name] = sha256(pickle.dumps(value)).hexdigest()
+            marks[name] = sha256(pickle.dumps(value)).hexdigest()
         except Exception:  # noqa: BLE001  a function of a notebook, a lock: nothing can be seen
             continue
-    return found
+    return marks
 
 
 def _refuse_changed(search: Any, before: Mapping[str, str]) -> None:

@@ -49,7 +49,7 @@ def run_of_search(search: Any, X: Any, y: Any, routed: Routed) -> tuple[Run, boo
     `n_iter` settings are drawn once, before a row is seen; where GridSearchCV's word `cv` is spoken
     they are those of RandomizedSearchCV with this seed.
     """
-    asked = words_of(search, y)
+    words = words_of(search, y)
     seed = as_seed(search.random_state)  # of a Generator once: it would draw another each time
     model, grid = search.estimator, search.param_grid
     if search.n_iter is None:
@@ -57,18 +57,18 @@ def run_of_search(search: Any, X: Any, y: Any, routed: Routed) -> tuple[Run, boo
     else:
         drawn_as = settings_seed(seed, plain=search.cv is not None)
         family = Family.drawn(model, grid, search.n_iter, drawn_as)
-    scored = isinstance(asked.loss, OwnScore | Scorer) and not makes_predictions(model)
+    scored = isinstance(words.loss, OwnScore | Scorer) and not makes_predictions(model)
     weights = {"sample_weight": routed.sample_weight}
     task: Task = "other" if scored else family.task
     own = family.takes_y_as_given
     data = Data.check(X, y, task=task, as_given=own, **routed.of_rows, **weights)
     several = are_several(search.scoring)
-    if isinstance(asked.loss, Scorer) and (each := by_function(asked.loss.function, data)):
+    if isinstance(words.loss, Scorer) and (each := by_function(words.loss.function, data)):
         check_chooser(search.refit, each, search.outer)
-        scores = {name: Scorer(one) for name, one in each.items()}
+        scores = {name: Scorer(function) for name, function in each.items()}
         chooser = search.refit if search.refit in scores else next(iter(scores))
-        asked, several = replace(asked, loss=scores[chooser], scores=scores), True
-    problem = problem_of(search, data, family, asked, fit_params=routed.fit, seed=seed, **weights)
+        words, several = replace(words, loss=scores[chooser], scores=scores), True
+    problem = problem_of(search, data, family, words, fit_params=routed.fit, seed=seed, **weights)
     refuse_unspoken(problem)
     usual = usual_word(data)
     select_by, testing = compared_by(search, y, usual), None
@@ -78,30 +78,30 @@ def run_of_search(search: Any, X: Any, y: Any, routed: Routed) -> tuple[Run, boo
 
 
 def problem_of(
-    search: Any, data: Data, family: Family, asked: Words, *, seed: int, **given: Any
+    search: Any, data: Data, family: Family, words: Words, *, seed: int, **fit_options: Any
 ) -> Problem:
-    """What a search asks of a family on checked rows; `given` are weights and fit parameters."""
-    scores = asked.scores
+    """What a search asks of a family on checked rows, with weights and fit parameters."""
+    scores = words.scores
     if isinstance(scores, Mapping):
         scores = {name: on(score, data, search.positive) for name, score in scores.items()}
     return problem_on(
         data,
         family,
-        loss=on(asked.loss, data, search.positive),
+        loss=on(words.loss, data, search.positive),
         scores=scores,
         positive=search.positive,
         rule=search.rule,
         interval=search.interval,
         confidence_level=search.confidence_level,
         engine=engine_for(search.engine, search.error_score, search.outer),
-        executor=asked.executor,
+        executor=words.executor,
         random_state=seed,
-        **given,
+        **fit_options,
     )
 
 
 def run_of(
-    given: Any,
+    searched: Any,
     X: Any,
     y: Any,
     groups: Any,
@@ -115,9 +115,9 @@ def run_of(
     `order` are times and places of the rows; where there are any, splits keep rows apart by them. A
     model that tunes inside its own fit, as searches of other libraries do, is tested by folds.
     """
-    if is_a(given, SEARCH):
-        run, _ = run_of_search(given, X, y, route(given, groups, params, **order))
-        if given.param_grid is None and tunes_inside(run.problem.family):
+    if is_a(searched, SEARCH):
+        run, _ = run_of_search(searched, X, y, route(searched, groups, params, **order))
+        if searched.param_grid is None and tunes_inside(run.problem.family):
             raise Refusal(
                 f"{run.problem.family.name} tunes inside its own fit: give it as it is, without "
                 "HonestSearchCV around it."
@@ -130,7 +130,7 @@ def run_of(
             "only sample_weight is known."
         )
     rows = {"groups": groups, "sample_weight": weight, **order}
-    problem = pose(Family.of(given), X, y, random_state=random_state, **rows)
+    problem = pose(Family.of(searched), X, y, random_state=random_state, **rows)
     usual = usual_word(problem.data)
     in_pairs = not problem.data.dependent and not tunes_inside(problem.family)
     return Run(problem, as_method(usual), Pairs() if in_pairs else Nested(usual, usual))
@@ -161,13 +161,13 @@ def route(
     """
     from sklearn import get_config
 
-    given = {name: value for name, value in params.items() if value is not None}
+    fit_params = {name: value for name, value in params.items() if value is not None}
     if not get_config()["enable_metadata_routing"]:
-        weight = given.pop("sample_weight", None)
-        return Routed(groups, weight, given, time, block)
+        weight = fit_params.pop("sample_weight", None)
+        return Routed(groups, weight, fit_params, time, block)
     from sklearn.utils.metadata_routing import process_routing
 
-    offered = dict(given) if groups is None else {**given, "groups": groups}
+    offered = dict(fit_params) if groups is None else {**fit_params, "groups": groups}
     if not offered:
         return Routed(None, None, {}, time, block)
     routed = process_routing(search, "fit", **offered)

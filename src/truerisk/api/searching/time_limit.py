@@ -159,7 +159,7 @@ class _Course:
 
     def run(self) -> Tried:
         settings = len(self.problem.family)
-        fits = sum(one.plan.n_fits for one in self.passes)
+        fits = sum(asked_pass.plan.n_fits for asked_pass in self.passes)
         with listen(self._watch(listener())), counting(settings * fits):
             try:
                 while self.n_tried < settings:
@@ -177,15 +177,15 @@ class _Course:
     def _rate(self, n: int) -> None:
         """The next n settings, all that is asked of them; they count when the last fit is made."""
         family = self._part(self.n_tried, self.n_tried + n)
-        found, seconds = [], []
-        for one in self.passes:
+        answers_of_passes, seconds = [], []
+        for this in self.passes:
             begun = self.clock()
-            problem = replace(one.problem, family=family)
-            asking = problem.asking(keeper=self.stored.keeper, passes=one.number)
-            found.append(asking(one.plan, besides=one.besides))
+            problem = replace(this.problem, family=family)
+            asking = problem.asking(keeper=self.stored.keeper, passes=this.number)
+            answers_of_passes.append(asking(this.plan, besides=this.besides))
             self.refusals |= asking.refusals
             seconds.append(self.clock() - begun)
-        for number, (answers, spent) in enumerate(zip(found, seconds, strict=True)):
+        for number, (answers, spent) in enumerate(zip(answers_of_passes, seconds, strict=True)):
             self.answers[number].append(answers)
             self.seconds[number] += spent
         self.n_tried += n
@@ -197,13 +197,13 @@ class _Course:
         self.stored.part(family, whole, part)
         return family
 
-    def _watch(self, told: Listener | None) -> Listener:
+    def _watch(self, listener: Listener | None) -> Listener:
         """Pass on how far it is, and end it between two fits."""
 
         def watch(progress: Progress) -> None:
             self.n_fits = progress.done
-            if told is not None:
-                told(progress)
+            if listener is not None:
+                listener(progress)
             if self._seconds_left() <= 0:
                 raise _Over
 
@@ -234,12 +234,12 @@ class _Course:
     def _tried(self) -> Tried:
         settings, n = len(self.problem.family), self.n_tried
         every = [joined(answers) for answers in self.answers]
-        testing = [(one.number, a) for one, a in zip(self.passes, every, strict=True) if one.tests]
-        known = dict(testing)
+        testing = [(p.number, a) for p, a in zip(self.passes, every, strict=True) if p.tests]
+        parts = dict(testing)
         return Tried(
             problem=replace(self.problem, family=self._part(0, n)),
             tuning=(every[0],),
-            testing=tuple(known.get(number) for number in range(max(known, default=-1) + 1)),
+            testing=tuple(parts.get(number) for number in range(max(parts, default=-1) + 1)),
             note=""
             if n == settings
             else f"stopped after {self.limit:g} s: {n} of {settings} settings were tried, in grid "

@@ -83,8 +83,8 @@ class Data:
     @cached_property
     def fingerprint(self) -> str:
         beside = (self.time, self.block) if self.dependent else ()
-        held = self.X, self.y, self.groups, self.sample_weight, *beside
-        return digest(*held, sums=self._row_sums)
+        contents = self.X, self.y, self.groups, self.sample_weight, *beside
+        return digest(*contents, sums=self._row_sums)
 
     @cached_property
     def row_keys(self) -> np.ndarray | None:
@@ -178,8 +178,8 @@ class Data:
         if self.form is None:
             return (y,)
         kind, is_column = self.form
-        given = y.astype(kind, copy=False)
-        return (given[:, None] if is_column and self.as_given else given,)
+        targets = y.astype(kind, copy=False)
+        return (targets[:, None] if is_column and self.as_given else targets,)
 
     @property
     def class_labels(self) -> np.ndarray:

@@ -69,11 +69,11 @@ class Averaged(Method):
         average, usual = self.average_of(loss), None
         if terms.rule.needs_std_errors and not loss.per_row:
             usual = choose(None, loss, data, self, answers.plan, calibrated=True)
-        found = tested_by_average(answers, data, loss, terms, average, usual=usual)
+        risks = tested_by_average(answers, data, loss, terms, average, usual=usual)
         if not terms.with_errors or order_of(answers.plan) is None:
-            return found
+            return risks
         notes = ahead_notes(answers.plan, data)  # first: the last note is why there is no interval
-        return [replace(one, notes=(*notes, *one.notes)) for one in found]
+        return [replace(risk, notes=(*notes, *risk.notes)) for risk in risks]
 
     def reduce_units(
         self, answers: Answers, data: Data, loss: Loss, terms: Terms
@@ -118,10 +118,10 @@ def tested_by_average(
     if not terms.with_errors:
         return [Tested(float(value), split_risks=by_split[c]) for c, value in enumerate(values)]
     rows, per_row, shares, repeatedly = means_by_row(losses, weights / total, answers.plan)
-    told = (per_row, rows) if loss.per_row else ()
+    losses_of_rows = (per_row, rows) if loss.per_row else ()
     if own.unsure is not None:
-        sure: list[Sureness] = [(None, None, (own.unsure,))] * len(values)
-        return tested_with(sure, answers, values, by_split, *told)
+        bounds: list[Sureness] = [(None, None, (own.unsure,))] * len(values)
+        return tested_with(bounds, answers, values, by_split, *losses_of_rows)
     form, best = as_form(own.word or ("corrected-t" if repeatedly else "wald")), None
     if form.counts_choice and len(values) > 1 and np.isfinite(values).any():
         plain = replace(terms, interval=None)  # rules may need the errors
@@ -148,22 +148,23 @@ def tested_by_average(
         shaken=moved,
         one_row=None if loss.per_row else changes_by_one_row(answers, data, loss, values),
     )
-    sure = _with_notes(form.of_each(evidence), evidence, answers.values, weights / total)
-    found = tested_with(sure, answers, values, by_split, *told)
+    bounds = _with_notes(form.of_each(evidence), evidence, answers.values, weights / total)
+    risks = tested_with(bounds, answers, values, by_split, *losses_of_rows)
     if own.in_time or not loss.tells_influences:
-        return found
+        return risks
     return [
-        replace(one, influences=evidence.influences(c, one.losses)) for c, one in enumerate(found)
+        replace(risk, influences=evidence.influences(c, risk.losses))
+        for c, risk in enumerate(risks)
     ]
 
 
 def _with_notes(
-    sure: Sequence[Sureness], evidence: RowEvidence, answers: np.ndarray, shares: np.ndarray
+    bounds: Sequence[Sureness], evidence: RowEvidence, answers: np.ndarray, shares: np.ndarray
 ) -> list[Sureness]:
     """What is to be known of few rows, and of rows that lie apart from those that were seen."""
     apart = apart_note(evidence.plan, evidence.data)
-    told = []
-    for c, (error, interval, notes) in enumerate(sure):
+    noted = []
+    for c, (error, interval, notes) in enumerate(bounds):
         losses = evidence.losses[c]
         unseen = unseen_note(evidence.loss, answers[c], evidence.by_position[c], shares)
         if unseen and interval is not None:
@@ -171,8 +172,8 @@ def _with_notes(
         few = few_rows_note(evidence.loss, losses, evidence.weights)
         more = (few if evidence.loss.per_row else ()) + apart
         # the last note is why there is no interval
-        told.append((error, interval, more + notes if interval is None else notes + more))
-    return told
+        noted.append((error, interval, more + notes if interval is None else notes + more))
+    return noted
 
 
 def _losses(
@@ -206,7 +207,7 @@ def influences_by_row(
 
 
 def tested_with(
-    sure: Sequence[Sureness],
+    bounds: Sequence[Sureness],
     answers: Answers,
     values: np.ndarray,
     by_split: np.ndarray,
@@ -224,7 +225,7 @@ def tested_with(
             by_split[c],
             failure_notes(answers, c) + notes,
         )
-        for c, (value, (error, interval, notes)) in enumerate(zip(values, sure, strict=True))
+        for c, (value, (error, interval, notes)) in enumerate(zip(values, bounds, strict=True))
     ]
 
 
@@ -279,16 +280,16 @@ def _means_by_unit(
         part = slice(plan.test_offsets[first], plan.test_offsets[end])
         losses = loss.of_rows(data, rows[part], answers.values[:, part])
         refuse_non_finite(losses, loss, np.ones(1, dtype=bool))
-        given = np.ones(losses.shape[1]) if weights is None else weights[part]
-        mine, total = _shares(given, plan.test_sizes[first:end], average)
+        own = np.ones(losses.shape[1]) if weights is None else weights[part]
+        mine, total = _shares(own, plan.test_sizes[first:end], average)
         means.append([Tested(float(value)) for value in losses @ mine / total])
     return means
 
 
 def average_weights(data: Data, plan: Plan, average: Average) -> tuple[np.ndarray, float]:
     """Weight of each answer in the risk, and their sum."""
-    given = position_weights(data, plan)
-    weights = np.ones(len(plan.positions[0])) if given is None else given
+    own = position_weights(data, plan)
+    weights = np.ones(len(plan.positions[0])) if own is None else own
     return _shares(weights, plan.test_sizes, average)
 
 

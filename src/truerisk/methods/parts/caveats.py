@@ -45,12 +45,12 @@ def _lacking(plan: Plan, data: Data) -> tuple[str, ...]:
     """How many windows lack a class, of which their models know nothing."""
     if data.codes is None:
         return ()
-    known = [len(np.unique(data.codes[plan.train_rows(fit)[0]])) for fit in range(plan.n_fits)]
-    few = sum(n < data.n_classes for n in known)
+    n_classes = [len(np.unique(data.codes[plan.train_rows(fit)[0]])) for fit in range(plan.n_fits)]
+    few = sum(n < data.n_classes for n in n_classes)
     if not few:
         return ()
-    told = f"{few} of {plan.n_fits} windows lack a class of y, which their models never say"
-    return (f"{told}: start later, by fewer forecasts or a longer window.",)
+    sentence = f"{few} of {plan.n_fits} windows lack a class of y, which their models never say"
+    return (f"{sentence}: start later, by fewer forecasts or a longer window.",)
 
 
 def _range(low: Any, high: Any, data: Data) -> str:
@@ -78,16 +78,16 @@ def apart_note(plan: Plan, data: Data) -> tuple[str, ...]:
     if data.places is None:
         return ()
     apart = distances_to_seen(plan, data.places)
-    known = apart[np.isfinite(apart)]
-    if not len(known):
+    finite = apart[np.isfinite(apart)]
+    if not len(finite):
         return ()
-    least, middle, most = np.percentile(known, [0, 50, 100])
-    said = (
+    least, middle, most = np.percentile(finite, [0, 50, 100])
+    sentence = (
         f"the risk is that at places {least:.3g} to {most:.3g} (median {middle:.3g}) from the "
         "nearest training row, Euclidean in the unit of block=: it says nothing of places further "
         "away."
     )
-    return (said,)
+    return (sentence,)
 
 
 SHARE = 1 / 3  # of the total; of 50 normal errors the largest square has a seventh

@@ -21,7 +21,7 @@ __all__ = ["Own", "calibrated_word", "choose", "gives", "offered", "own_interval
 
 
 def choose(
-    asked: str | None,
+    wanted: str | None,
     loss: Loss,
     data: Data,
     method: Method,
@@ -36,26 +36,26 @@ def choose(
     that are tested in the order of time have none.
     """
     method, plan = _tester(method, plan)
-    given, who = gives(method, data, plan), f"method '{method.word}' (it offers {{}})"
+    bases, who = gives(method, data, plan), f"method '{method.word}' (it offers {{}})"
     average_of = getattr(method, "average_of", None)
     pooled = average_of is not None and average_of(loss) == "pooled"
     if pooled and not loss.per_row and not loss.one_scale:
-        given &= {Basis.LOSSES, Basis.SPLITS}  # one rank of the answers of several models
+        bases &= {Basis.LOSSES, Basis.SPLITS}  # one rank of the answers of several models
         who = "a score of all folds at once"
-    if asked is None:
+    if wanted is None:
         word = calibrated_word(loss, data) if calibrated and not method.respects_time else None
-        return None if word is None or as_form(word).lacking(given) is not None else word
-    form = as_form(asked)
+        return None if word is None or as_form(word).lacking(bases) is not None else word
+    form = as_form(wanted)
     if method.respects_time and Basis.TIMES not in form.needs:
         raise Refusal(
-            f"interval '{asked}' needs rows that do not depend on each other, which method "
+            f"interval '{wanted}' needs rows that do not depend on each other, which method "
             f"'{method.word}' (it offers 'hac') cannot give: it tests rows in the order of time."
         )
-    if form.lacking(given) is not None:
+    if form.lacking(bases) is not None:
         words = ", ".join(f"'{word}'" for word in offered(method, data, plan))
-        form.require(given, who.format(words or "none that can be asked for"))
+        form.require(bases, who.format(words or "none that can be asked for"))
     form.check(data, loss)
-    return asked
+    return wanted
 
 
 def gives(method: Method, data: Data, plan: Plan) -> frozenset[Basis]:
@@ -65,26 +65,26 @@ def gives(method: Method, data: Data, plan: Plan) -> frozenset[Basis]:
     """
     method, plan = _tester(method, plan)
     times = np.bincount(plan.positions[0], minlength=plan.n_rows)
-    given = set(method.gives)
+    bases = set(method.gives)
     if times.max(initial=0) <= 1:
-        given.add(Basis.ONCE)
+        bases.add(Basis.ONCE)
     untested = times == 0
     fits = np.unique(plan.fit) if untested.any() else ()
     # inner splits leave the rows of an outer fold out, which then train no model either
     trains = any(untested[plan.train_rows(int(fit))[0]].any() for fit in fits)
     if np.ptp(times[~untested]) == 0 and not trains:
-        given.add(Basis.EQUALLY_OFTEN)
+        bases.add(Basis.EQUALLY_OFTEN)
     if method.respects_time or data.time is not None or order_of(plan) == "of rows":
-        given.add(Basis.TIMES)
-    return frozenset(given)
+        bases.add(Basis.TIMES)
+    return frozenset(bases)
 
 
 def offered(method: Method, data: Data, plan: Plan) -> list[str]:
     """The words of the intervals that the answers of a method to this plan give all they need."""
     method, plan = _tester(method, plan)
-    given = gives(method, data, plan)
+    bases = gives(method, data, plan)
     words = ["hac"] if method.respects_time else registry
-    return [word for word in words if as_form(word).lacking(given) is None]
+    return [word for word in words if as_form(word).lacking(bases) is None]
 
 
 def calibrated_word(loss: Loss, data: Data) -> str | None:
@@ -113,16 +113,16 @@ def own_interval(
     plan: Plan, data: Data, loss: Loss, terms: Terms, unsure: str | None, usual: str | None
 ) -> Own:
     """What the terms name, else what the dependence of the rows demands, else the `usual` one."""
-    asked = terms.interval if terms.with_errors else None
+    wanted = terms.interval if terms.with_errors else None
     in_time = data.time is not None
     order = order_of(plan) if terms.with_errors and loss.per_row else None
     if order is not None:
         in_time = in_time or order == "of rows"
-        if not in_time or asked not in (None, "hac"):
+        if not in_time or wanted not in (None, "hac"):
             unsure = unsure or ORDERED
-    if asked is not None and unsure is not None:
-        raise Refusal(f"interval '{asked}' is not to be had from this method: {unsure}")
-    return Own(asked or word_of_dependence(loss, data, in_time) or usual, unsure, in_time)
+    if wanted is not None and unsure is not None:
+        raise Refusal(f"interval '{wanted}' is not to be had from this method: {unsure}")
+    return Own(wanted or word_of_dependence(loss, data, in_time) or usual, unsure, in_time)
 
 
 def _tester(method: Method, plan: Plan) -> tuple[Method, Plan]:

@@ -154,12 +154,12 @@ def refuse_non_finite(
     bad = ~np.isfinite(losses) & answered
     if bad.any():
         candidate, at = (int(v) for v in np.argwhere(bad)[0])
-        said = (
+        flaw = (
             f"loss '{loss.word}' is {losses[candidate, at]} for candidate {candidate}: one of "
             "the scores is non-finite. The model answered NaN or infinity, or the loss is not "
             "defined on a test set this small; check the candidate, or use fewer folds."
         )
-        raise Refusal(f"{said} {place}".rstrip())
+        raise Refusal(f"{flaw} {place}".rstrip())
 
 
 LEAST = 0.5  # of the squares of influences: two rows can have no more than half in common
@@ -182,11 +182,11 @@ def losses_by_influence(
     whole, twice = np.zeros(len(influences)), np.zeros(len(influences))
     for part in _sets(answers.plan, loss) if ok.any() else ():
         w = None if weights is None else weights[part]
-        asked = data, rows[part], answers.values[ok][:, part], w, values[ok]
-        influences[:, part] = loss.influences(*asked)
+        test_set = data, rows[part], answers.values[ok][:, part], w, values[ok]
+        influences[:, part] = loss.influences(*test_set)
         shares = np.full(len(part), 1 / len(part)) if w is None else w / w.sum()
         whole += ((influences[:, part] * shares) ** 2).sum(axis=1)
-        twice += loss.counted_twice(*asked)
+        twice += loss.counted_twice(*test_set)
     once = np.divide(whole - twice, whole, out=np.ones_like(whole), where=whole > 0)
     losses = np.repeat(values[:, None], len(rows), axis=1)
     losses[ok] += influences * np.sqrt(np.maximum(once, LEAST))[:, None]
@@ -198,8 +198,8 @@ def changes_by_one_row(answers: Answers, data: Data, loss: Loss, values: np.ndar
     changes, ok = np.full(len(values), np.nan), np.isfinite(values)
     repeat = np.repeat(answers.plan.repeat, answers.plan.test_sizes)
     part = np.flatnonzero(repeat == repeat[0])
-    rows, told = answers.plan.positions[0][part], answers.values[ok][:, part]
-    changes[ok] = loss.of_one_row(data, rows, told, data.weights(rows))
+    rows, values_there = answers.plan.positions[0][part], answers.values[ok][:, part]
+    changes[ok] = loss.of_one_row(data, rows, values_there, data.weights(rows))
     return changes
 
 
