@@ -145,8 +145,10 @@ class Answers:
         if self.response == "scored":
             values = self.values[chosen, questions]
         else:
-            at = np.repeat(chosen, self.plan.test_sizes)
-            values = self.values[at, np.arange(len(at))]
+            values = np.empty_like(self.values[0])
+            for c in np.unique(chosen):
+                mine = np.repeat(chosen == c, self.plan.test_sizes)
+                values[mine] = self.values[c][mine]
         of_fit = np.zeros(self.plan.n_fits, dtype=np.int64)
         of_fit[self.plan.fit] = chosen
         fits = np.arange(self.plan.n_fits)

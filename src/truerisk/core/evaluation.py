@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Protocol, overload
 
 import numpy as np
@@ -24,9 +25,11 @@ __all__ = [
     "LazyInterval",
     "OuterSplit",
     "RisksByColumn",
+    "RisksToRead",
     "Shaken",
     "Tested",
     "Winners",
+    "compact",
     "ranks_of",
     "std_errors_of",
     "values_of",
@@ -105,6 +108,27 @@ class RisksByColumn(Sequence[Tested]):
         return self.tested_at(numbers)
 
 
+@dataclass(eq=False)
+class RisksToRead(Sequence[Tested]):
+    """Risks that are made when the first of them is read: one for each candidate."""
+
+    make: Callable[[], Sequence[Tested]]
+    n_candidates: int
+
+    def __len__(self) -> int:
+        return self.n_candidates
+
+    @cached_property
+    def _made(self) -> tuple[Tested, ...]:
+        return tuple(self.make())
+
+    def __getitem__(self, candidate: Any) -> Any:
+        return self._made[candidate]
+
+    def __reduce__(self) -> Any:
+        return tuple, (self._made,)
+
+
 def values_of(tested: Sequence[Tested]) -> np.ndarray:
     """The value of every risk."""
     if isinstance(tested, RisksByColumn):
@@ -174,6 +198,15 @@ class Evaluation:
     scores: tuple[Evaluation, ...] = ()
 
 
+def compact(losses: np.ndarray) -> np.ndarray:
+    """The same losses to be kept: where all are 0 or 1, a byte holds each."""
+    errors = losses == 1
+    return errors.view(np.int8) if (errors | (losses == 0)).all() else losses
+
+
+AT_ONCE = 1 << 15  # losses of models without a further fold: there are K - 1 of each row
+
+
 @dataclass(frozen=True, eq=False)
 class Shaken:
     """Losses of rows that were tested by models without their own fold and a further one.
@@ -190,7 +223,8 @@ class Shaken:
     def of(cls, answers: Answers, losses: np.ndarray) -> Shaken:
         """Those of the "inner" questions of a plan of pairs."""
         plan = answers.plan
-        return cls(plan.positions[0], np.repeat(plan.unit, plan.test_sizes), losses)
+        unit = plan.unit.astype(np.min_scalar_type(int(plan.unit.max(initial=0))))
+        return cls(plan.positions[0], np.repeat(unit, plan.test_sizes), compact(losses))
 
     def line(self, candidate: int) -> Shaken:
         """Those of one candidate."""
@@ -198,9 +232,17 @@ class Shaken:
 
     def by_row(self, candidate: int, rows: np.ndarray) -> np.ndarray:
         """The mean loss of each row by all models of one candidate that answered it."""
-        place = np.searchsorted(rows, self.rows)
-        sums: np.ndarray = np.bincount(place, self.losses[candidate], len(rows))
-        return sums / np.bincount(place, minlength=len(rows))
+        sums, times = np.zeros(len(rows)), np.zeros(len(rows))
+        for part, place in self.parts(rows):
+            np.add.at(sums, place, self.losses[candidate, part].astype(np.float64))
+            np.add.at(times, place, 1.0)
+        return sums / times
+
+    def parts(self, rows: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
+        """Slices of the losses, short ones, and where their rows stand among ascending `rows`."""
+        for start in range(0, len(self.rows), AT_ONCE):
+            part = slice(start, start + AT_ONCE)
+            yield part, np.searchsorted(rows, self.rows[part])
 
     def minus(self, other: Shaken) -> Shaken:
         """The differences of two candidates on the same rows and folds."""
@@ -238,9 +280,9 @@ OF_ROWS: tuple[Response, ...] = ("label", "probability", "score", "value")
 class AnsweredRows:
     """Answers to one plan of every line in it, or of one `candidate`, beside the truth.
 
-    `answers` are those of the loss and those that were asked for besides; `truth` is y, and
-    `classes` are its labels in the order of their codes, None for numbers. `times` are those of all
-    rows, if they had any; `placed` says whether they had places.
+    `answers` are those of the loss and those that were asked for besides; `truth` is y, or the
+    codes of its labels, which are `classes` in the order of the codes, None for numbers. `times`
+    are those of all rows, if they had any; `placed` says whether they had places.
     """
 
     answers: tuple[Answers, ...]
@@ -257,11 +299,11 @@ class AnsweredRows:
             return None
         kinds = {each.response: each for each in (*answers.also, answers)}
         rows = tuple(kinds[response] for response in OF_ROWS if response in kinds)
-        truth = data.y if data.classes is None else data.classes[data.codes]
+        truth = data.y if data.codes is None else data.codes
         if not rows:
             return None
         placed = data.block is not None
-        return cls(rows, np.asarray(truth), data.classes, times=data.time, placed=placed)
+        return cls(rows, truth, data.classes, times=data.time, placed=placed)
 
     def line(self, candidate: int) -> AnsweredRows:
         """The answers of one candidate."""
@@ -276,7 +318,8 @@ class AnsweredRows:
         columns: dict[str, np.ndarray] = {"row": np.asarray(rows), "fold": plan.fold[question]}
         if len(np.unique(plan.repeat)) > 1:
             columns["repeat"] = plan.repeat[question]
-        columns |= dict(_columns("truth", self.truth[rows]))
+        truth = self.truth[rows]
+        columns |= dict(_columns("truth", truth if self.classes is None else self.classes[truth]))
         for response_answers in self.answers:
             columns |= self._answers(response_answers)
         order = order[self.unseen[order]]

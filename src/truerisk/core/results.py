@@ -370,7 +370,7 @@ def dress(tested: Tested, common: RiskEstimate, params: Mapping[str, Any]) -> Ri
         std_error=tested.read_std_error(),
         interval=tested.read_interval(),
         params=dict(params),
-        losses=tested.losses,
+        losses=None if tested.losses is None else tested.losses.astype(np.float64, copy=False),
         loss_rows=tested.loss_rows,
         split_risks=tested.split_risks,
         influences=tested.influences,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from truerisk.core.answers import Answers, Ask
 from truerisk.core.contracts import Method, Streams, Terms, in_every_loss
 from truerisk.core.errors import BadData, Refusal
-from truerisk.core.evaluation import Evaluation, Tested, values_of
+from truerisk.core.evaluation import Evaluation, RisksToRead, Tested, values_of
 from truerisk.core.interval import Basis
 from truerisk.core.loss import Loss
 from truerisk.core.plan.builder import merge_equal_fits
@@ -223,10 +224,11 @@ class Pairs(Procedure):
         def rate(loss: Loss, terms: Terms, one: Answers, two: Answers) -> Evaluation:
             tested, shaken = one.picked(chosen), two.picked(chosen[two.plan.fold])
             procedure = self.risk(tested, shaken, data, loss, terms)
-            curve: tuple[Tested, ...] = (procedure,)
-            if terms.n_candidates > 1:
+            curve: Sequence[Tested] = (procedure,)
+            if terms.n_candidates > 1:  # a search has this curve already, and never reads it
                 procedure = replace(procedure, notes=(price, *procedure.notes))
-                curve = tuple(self._folds.reduce(one, data, loss, terms))
+                reduce = partial(self._folds.reduce, one, data, loss, terms)
+                curve = RisksToRead(reduce, terms.n_candidates)
             found = Evaluation(plan, curve, n_fits, answers=tested, shaken=shaken)
             return with_winners(found, procedure, winners)
 

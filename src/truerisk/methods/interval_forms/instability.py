@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from truerisk.core.evaluation import Shaken
+from truerisk.core.evaluation import AT_ONCE, Shaken
 from truerisk.core.plan.plan import Plan
 
 __all__ = ["Shaken", "exchanged", "instabilities", "instability", "instability_of_pairs"]
@@ -117,18 +117,22 @@ def instability_of_pairs(
     array([0.5])
     """
     member = np.arange(len(rows)) if groups is None else _numbered(groups)
-    place = np.searchsorted(rows, shaken.rows)
-    n_others = int(shaken.other.max()) + 1
-    cell = member[place] * n_others + shaken.other
-    seen = np.bincount(cell, minlength=(int(member.max()) + 1) * n_others) > 0
-    times = seen.reshape(-1, n_others).sum(axis=1)
+    shape = int(member.max()) + 1, int(shaken.other.max()) + 1
+    seen, sums = np.zeros(shape, dtype=bool), np.zeros((len(shaken.losses), *shape))
+    for part, place in shaken.parts(rows):  # K - 1 tests of each row: never all at once
+        cell = member[place] * shape[1] + shaken.other[part]
+        seen.ravel()[cell] = True
+        for line, losses in zip(sums, shaken.losses, strict=True):
+            np.add.at(line.ravel(), cell, losses[part] * weights[place])
+    times = seen.sum(axis=1)
     if np.ptp(times) or times[0] < 2:
         return None
-    share = weights[place]
+    step = 1 + AT_ONCE // shape[1]
+    parts = [slice(start, start + step) for start in range(0, shape[0], step)]
     within = np.empty(len(residuals))
-    for c, losses in enumerate(shaken.losses):
-        sums = np.bincount(cell, losses * share, minlength=len(seen))[seen]
-        within[c] = sums.reshape(len(times), times[0]).var(axis=1, ddof=1).sum()
+    for c, line in enumerate(sums):
+        moved = (line[part][seen[part]].reshape(-1, times[0]).var(axis=1, ddof=1) for part in parts)
+        within[c] = np.concatenate(list(moved)).sum()
     influence = residuals * weights
     if groups is not None:
         influence = np.array([np.bincount(member, line) for line in influence])

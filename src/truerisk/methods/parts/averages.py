@@ -17,7 +17,7 @@ import numpy as np
 
 from truerisk.core.answers import Answers
 from truerisk.core.contracts import Method, Terms
-from truerisk.core.evaluation import Tested
+from truerisk.core.evaluation import Tested, compact
 from truerisk.core.interval import Basis
 from truerisk.core.loss import Average, Loss, RowLoss, check_average
 from truerisk.core.plan.leaks import order_of
@@ -118,7 +118,7 @@ def tested_by_average(
     if not terms.with_errors:
         return [Tested(float(value), split_risks=by_split[c]) for c, value in enumerate(values)]
     rows, per_row, shares, repeatedly = means_by_row(losses, weights / total, answers.plan)
-    losses_of_rows = (per_row, rows) if loss.per_row else ()
+    losses_of_rows = (compact(per_row), rows) if loss.per_row else ()
     if own.unsure is not None:
         bounds: list[Sureness] = [(None, None, (own.unsure,))] * len(values)
         return tested_with(bounds, answers, values, by_split, *losses_of_rows)
