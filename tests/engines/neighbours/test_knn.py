@@ -29,6 +29,7 @@ from truerisk.core.plan.blocks import ALL
 from truerisk.core.plan.builder import PlanBuilder
 from truerisk.core.table.data import Data
 from truerisk.engines.generic import Generic
+from truerisk.engines.neighbours import nearest
 from truerisk.engines.neighbours.knn import NearestNeighbours
 
 KS = [1, 2, 3, 4, 7]
@@ -276,3 +277,17 @@ def test_steps_that_make_sparse_tables_are_counted_and_scored():
         same(family, data, plan, response)
     run = [e.run(family, data, plan, Request("label"), RunOptions()) for e in ENGINES]
     np.testing.assert_allclose(run[0].counts, run[1].counts, rtol=0, atol=1e-9)
+
+
+def test_a_holdout_measures_no_distance_among_the_rows_that_it_tests(monkeypatch):
+    measured, lists = [], nearest.nearest
+
+    def spy(measure, queries, rows, length):
+        measured.append((len(queries), len(rows)))
+        return lists(measure, queries, rows, length)
+
+    monkeypatch.setattr(nearest, "nearest", spy)
+    X, y = np.random.default_rng(0).normal(size=(90, 3)), np.arange(90) % 2
+    risk = tr.estimate_risk(KNeighborsClassifier(), X, y, method="holdout")
+    assert risk.engine == "knn"
+    assert measured == [(30, 60)]

@@ -174,7 +174,9 @@ class Walk:
 def answers_together(task: Task) -> NearestAnswers:
     """One list per asked row for all fits: no step before the neighbours learns from the rows."""
     plan, group, data, X = task.plan, task.group, task.data, task.X
-    if (plan.train.base == ALL).any():
+    if plan.n_fits == 1:  # a holdout: distances among the rows that it tests are asked by nobody
+        seen = plan.train_rows(0)[0]
+    elif (plan.train.base == ALL).any():
         seen = np.arange(plan.n_rows)
     else:  # the rows that stand in some train set
         bases = np.unique(plan.train.base)
