@@ -136,7 +136,7 @@ displays = Registry(
             "truerisk.plots.pictures:draw_benefit", "net benefit against the threshold"
         ),
         "critical-difference": Line(
-            "truerisk.plots.critical_difference:draw_critical_difference",
+            "truerisk.plots.study:draw_critical_difference",
             "average ranks, and which of them lie too close to be told apart",
         ),
         "fold-map": Line(
@@ -144,10 +144,10 @@ displays = Registry(
         ),
         "risk-curve": Line("truerisk.plots.curve:draw_curve", "risk against the candidates"),
         "learning-curve": Line(
-            "truerisk.plots.learning_curve:draw_learning_curve", "risk against training rows"
+            "truerisk.plots.curve:draw_learning_curve", "risk against training rows"
         ),
         "risk-over-time": Line(
-            "truerisk.plots.over_time:draw_over_time", "risk in stretches of time, and its trend"
+            "truerisk.plots.curve:draw_over_time", "risk in stretches of time, and its trend"
         ),
         "coefficient-path": Line("truerisk.plots.path:draw_path", "coefficients against λ"),
         "posterior": Line("truerisk.plots.posterior:draw_posterior", "densities of an error"),
@@ -167,7 +167,7 @@ displays = Registry(
             "truerisk.plots.pictures:draw_forest", "a loss in every subgroup, a forest plot"
         ),
         "instability": Line(
-            "truerisk.plots.stability:draw_instability", "how far single predictions move"
+            "truerisk.plots.pictures:draw_instability", "how far single predictions move"
         ),
         "selected-features": Line(
             "truerisk.plots.pictures:draw_features", "how often features were selected"

@@ -2,16 +2,11 @@
 
 | file | what it draws |
 |---|---|
-| `axes.py` | the axes that are given, or those of a new figure |
-| `marks.py` | a figure of the page: its marks, its scales and its keys |
-| `pictures.py` | figures of the page as they are; what is here alone follows |
+| `marks.py` | a figure of the page on given axes or new ones: its marks, its scales and its keys |
+| `pictures.py` | figures of the page as they are; how far predictions move |
 | `path.py` | the coefficients of a path against λ |
-| `curve.py` | a risk curve with error bars, or several together; the chosen candidates |
-| `learning_curve.py` | risk against training rows, the law and its band |
-| `over_time.py` | the risk in stretches of time, its band and its trend |
-| `stability.py` | how far predictions move |
+| `curve.py` | risk curves, one or several; risk against training rows, or in stretches of time |
 | `posterior.py` | posterior densities of an error |
 | `fold_map.py` | the rows of a split in space: tested, buffer, training |
-| `critical_difference.py` | average ranks over data sets, and which are not told apart |
-| `study.py` | bias, RMSE, coverage or cost of a study against the size |
+| `study.py` | bias, RMSE, coverage or cost of a study; average ranks over data sets |
 """

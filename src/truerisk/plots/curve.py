@@ -1,21 +1,26 @@
-"""Risk curves: risk against the candidates, the chosen one marked; several criteria together."""
+"""A risk against something: the candidates, the number of training rows, or time."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
-from truerisk.core.errors import BadData
+import numpy as np
+
+from truerisk.core.errors import BadArgument, BadData
+from truerisk.core.learning_curve import FURTHEST, LearningCurve
 from truerisk.core.present import params_text
 from truerisk.core.results import RiskCurve
-from truerisk.plots.axes import axes_of
-from truerisk.plots.marks import on_axes
+from truerisk.plots.marks import axes_of, on_axes
 from truerisk.report.curves import IN_ORDER, draw_lines, keys_of
 from truerisk.report.figure import Key
+from truerisk.report.learning import draw_learning
 
-__all__ = ["draw_curve"]
+__all__ = ["draw_curve", "draw_learning_curve", "draw_over_time"]
 
 MOST_NAMED = 12  # settings in grid order that are written on the axis
+POINTS = 48  # of the law of a learning curve
 
 
 def draw_curve(
@@ -77,3 +82,68 @@ def _check_alike(first: RiskCurve, curves: Mapping[str, RiskCurve]) -> None:
             f"the curves are in {len(losses)} losses ({', '.join(losses)}), and a plot has two "
             "sides: draw some of them apart."
         )
+
+
+def draw_learning_curve(
+    curve: LearningCurve,
+    *,
+    ax: Any = None,
+    label: str | None = None,
+    to: float | None = None,
+) -> Any:
+    """Draw the curve and return its axes.
+
+    `to` is the number of training rows up to which the law is carried on, by default twice the
+    largest that was measured; that part is dashed. A score is drawn as a score.
+    """
+    last = float(curve.sizes[-1])
+    end = 2 * last if to is None else float(to)
+    if curve.law is not None and not last <= end <= FURTHEST * last:
+        raise BadArgument(
+            f"to={end:g}: the curve was measured up to {last:g} training rows, and is carried on "
+            f"to {FURTHEST * last:g} at most."
+        )
+    grid = np.union1d(np.geomspace(curve.sizes[0], end, POINTS), [last])
+    read = () if curve.law is None else tuple(curve.at(float(n)) for n in grid)
+    figure = draw_learning(curve, read)
+    if figure is None:
+        raise BadData("no size has a risk to draw.")
+    measured, *keys = figure.keys
+    return on_axes(figure.drawing, (replace(measured, text=label or measured.text), *keys), ax)
+
+
+def draw_over_time(found: Any, *, ax: Any = None, label: str | None = None) -> Any:
+    """Draw the mean losses, or scores, of the stretches over their times, and return the axes.
+
+    The line, dashed, is the trend where there is a test for it.
+    """
+    ax = axes_of(ax)
+    middles = found.starts + (found.ends - found.starts) / 2
+    scale = found.scale
+    values = scale.value(found.values)
+    (line,) = ax.plot(middles, values, "o-", markersize=4, linewidth=1.2, label=label)
+    colour = line.get_color()
+    ax.hlines(values, found.starts, found.ends, color=colour, linewidth=2.4)
+    if found.low is not None and found.high is not None:
+        band = scale.value(found.low), scale.value(found.high)
+        ax.fill_between(middles, *band, color=colour, alpha=0.18, linewidth=0)
+    if found.p_value is not None:
+        first, last = found.starts[0], found.ends[-1]
+        centre, slope = np.average(values, weights=found.n_rows), scale.gap(found.slope)
+        ends = [centre - slope / 2, centre + slope / 2]
+        ax.plot([first, last], ends, "--", linewidth=1.0, color=colour)
+    if found.starts.dtype.kind == "M":
+        _write_dates(ax)
+    ax.set_xlabel("time")
+    ax.set_ylabel(scale.axis(found.loss))
+    return ax
+
+
+def _write_dates(ax: Any) -> None:
+    """Few and short, so that they never meet."""
+    from matplotlib import dates as untyped
+
+    dates: Any = untyped
+    places = dates.AutoDateLocator(minticks=3, maxticks=7)
+    ax.xaxis.set_major_locator(places)
+    ax.xaxis.set_major_formatter(dates.ConciseDateFormatter(places))

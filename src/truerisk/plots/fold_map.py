@@ -12,7 +12,7 @@ from truerisk.core.errors import BadArgument, BadData
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data, Task
 from truerisk.core.table.rows import n_rows
-from truerisk.plots.axes import axes_of
+from truerisk.plots.marks import axes_of
 
 __all__ = ["draw_fold_map"]
 

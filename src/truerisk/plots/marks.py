@@ -1,4 +1,4 @@
-"""Drawings of the page on axes of matplotlib: marks, scales and keys."""
+"""Drawings of the page on axes of matplotlib: marks, scales and keys, on given axes or new ones."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from truerisk.plots.axes import axes_of
+from truerisk.core.arguments import shown
+from truerisk.core.errors import BadArgument, MissingExtra
 from truerisk.report.figure import Key
 from truerisk.report.scale import tick_text
 from truerisk.report.svg import Drawing, Mark
 
-__all__ = ["on_axes"]
+__all__ = ["SQUARE", "axes_of", "on_axes", "pyplot"]
 
+WIDE = (6.4, 4.0)  # inches
+SQUARE = (4.8, 4.8)
 UNITS = 75  # of a drawing in an inch
 SHAPES = {"dot": "o", "square": "s", "diamond": "D", "up": "^", "down": "v"}
 GREYS = {
@@ -145,3 +148,19 @@ def _add_keys(ax: Any, keys: Iterable[Key], colours: dict[str, str], before: Any
         above = {"loc": "lower center", "bbox_to_anchor": (0.5, 1), "ncols": 2}
         place = above if ax.yaxis_inverted() else {}
         ax.legend(list(known.values()), list(known), frameon=False, fontsize="small", **place)
+
+
+def axes_of(ax: Any, size: tuple[float, float] = WIDE) -> Any:
+    """The given axes, or those of a new figure of this size."""
+    if ax is not None and not hasattr(ax, "get_figure"):
+        raise BadArgument(f"ax={shown(ax)}: give axes of matplotlib, or leave it out.")
+    return pyplot().subplots(figsize=size, layout="constrained")[1] if ax is None else ax
+
+
+def pyplot() -> Any:
+    """The module of matplotlib, which is imported when something is drawn."""
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError:
+        raise MissingExtra("a plot needs matplotlib: pip install 'truerisk[plot]'.") from None
+    return plt

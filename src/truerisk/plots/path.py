@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.errors import BadData
-from truerisk.plots.axes import pyplot
+from truerisk.plots.marks import pyplot
 
 __all__ = ["draw_path"]
 

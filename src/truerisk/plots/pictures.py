@@ -1,4 +1,4 @@
-"""Pictures of the page on axes of matplotlib, with all that a page would leave out."""
+"""Pictures of the page on axes of matplotlib, with all that a page leaves out."""
 
 from __future__ import annotations
 
@@ -6,16 +6,19 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from truerisk.core.errors import BadData
 from truerisk.core.present import clean, number
 from truerisk.core.statistics.calibration import Calibration
 from truerisk.core.statistics.operating_points import OperatingPoint
 from truerisk.core.statistics.roc import PrecisionRecall, RocCurve
-from truerisk.plots.marks import on_axes
-from truerisk.report import boxes, calibration, ladder, review_figures, stability
+from truerisk.plots.marks import SQUARE, axes_of, on_axes
+from truerisk.report import boxes, ladder, rates, review_figures, stability
 from truerisk.report import validation_figures as validation
 from truerisk.report.figure import Figure, Key
 from truerisk.report.rates import SHARE, Rates, precision_drawing
+from truerisk.validation.prediction_stability import PredictionStability
 from truerisk.validation.stability import FeatureStability
 
 __all__ = [
@@ -25,6 +28,7 @@ __all__ = [
     "draw_calibration_curve",
     "draw_features",
     "draw_forest",
+    "draw_instability",
     "draw_ladder",
     "draw_precision_recall",
     "draw_roc",
@@ -72,7 +76,7 @@ def draw_calibration(
     """Draw the bins with their intervals, and `others` by name, and return the axes."""
     every = {label or found.event: found, **(others or {})}
     figures = {
-        f"{clean(name, 40)}: Brier {one.brier:.4f}": calibration.draw_calibration(one)
+        f"{clean(name, 40)}: Brier {one.brier:.4f}": rates.draw_calibration(one)
         for name, one in every.items()
     }
     return _overlaid(figures, ax)
@@ -124,3 +128,38 @@ def _overlaid(figures: Mapping[str, Figure], ax: Any) -> Any:
         line, diagonal, *_ = figure.keys
         ax = on_axes(figure.drawing, (replace(line, text=said), diagonal), ax)
     return ax
+
+
+def draw_instability(found: PredictionStability, *, ax: Any = None) -> Any:
+    """Predictions of further models over those given, with the 95 % range; returns the axes.
+
+    Where the plot is narrow around the diagonal, predictions hardly depend on the training rows.
+    """
+    ax = axes_of(ax, SQUARE)
+    if found.others is not None:
+        given = np.tile(found.predictions, found.n_models)
+        ax.plot(given, found.others.ravel(), ".", color="0.6", markersize=2, alpha=0.4, zorder=0)
+    order = np.argsort(found.predictions, kind="stable")
+    for quantile in found.ranges:
+        ax.plot(found.predictions[order], _smoothed(quantile[order]), color="C0", linewidth=1.2)
+    ends = [float(found.predictions.min()), float(found.predictions.max())]
+    if found.event is not None:
+        ends = [0.0, 1.0]
+        ax.set_aspect("equal")
+    ax.plot(ends, ends, ":", color="0.3", linewidth=0.9)
+    if found.threshold is not None:
+        for line in (ax.axvline, ax.axhline):
+            line(found.threshold, color="C1", linewidth=0.7)
+    ax.set_xlabel("prediction" if found.event is None else "probability given")
+    ax.set_ylabel(f"that of {found.n_models} further models")
+    ax.set_title(f"mean absolute prediction error {number(found.mape)}", fontsize="medium")
+    return ax
+
+
+def _smoothed(values: np.ndarray) -> np.ndarray:
+    """Running means over a twentieth of the rows, so that a line can be seen."""
+    half = max(1, len(values) // 40)
+    sums = np.concatenate([[0.0], np.cumsum(values)])
+    at = np.arange(len(values))
+    low, high = np.maximum(at - half, 0), np.minimum(at + half + 1, len(values))
+    return np.asarray((sums[high] - sums[low]) / (high - low))

@@ -9,7 +9,7 @@ import numpy as np
 
 from truerisk.core.present import clean
 from truerisk.core.statistics.error_posterior import ErrorPosterior
-from truerisk.plots.axes import axes_of
+from truerisk.plots.marks import axes_of
 
 __all__ = ["draw_posterior"]
 

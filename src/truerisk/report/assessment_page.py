@@ -19,7 +19,6 @@ from truerisk.core.present import (
 )
 from truerisk.core.scale import OwnScale
 from truerisk.report.boxes import draw_boxes
-from truerisk.report.calibration import draw_calibration
 from truerisk.report.curves import draw_curves
 from truerisk.report.figure import FigureTable
 from truerisk.report.ladder import draw_ladder, interval_text, own_value, signed_text
@@ -27,7 +26,7 @@ from truerisk.report.layout import Headline, Section, rendered, sentences
 from truerisk.report.learning import draw_learning
 from truerisk.report.methods_text import described, honest_rank, references, repeat
 from truerisk.report.over_time import draw_over_time
-from truerisk.report.rates import Rates
+from truerisk.report.rates import Rates, draw_calibration
 from truerisk.report.stability import draw_stability
 from truerisk.report.validation_parts import PagePart, parts_of, rows_text
 from truerisk.report.validation_text import validated_by
