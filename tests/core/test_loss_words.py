@@ -8,8 +8,8 @@ from sklearn import metrics
 from sklearn.metrics import get_scorer, make_scorer
 
 from truerisk.core.errors import Refusal, UnknownName
-from truerisk.core.loss_words import as_loss, registry
-from truerisk.core.losses import Cost, Squared, ZeroOne
+from truerisk.core.loss_words import as_loss
+from truerisk.core.losses import Cost, Squared, ZeroOne, registry
 from truerisk.core.scorer_losses import ScorerLoss
 from truerisk.core.table.data import Data
 

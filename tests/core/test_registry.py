@@ -6,7 +6,7 @@ import pytest
 
 import truerisk as tr
 from truerisk import selection
-from truerisk.core import loss_words
+from truerisk.core import losses
 from truerisk.core.errors import UnknownName
 from truerisk.core.registry import Line, Registry, closest
 
@@ -48,7 +48,7 @@ def test_an_unknown_word_gets_the_nearest() -> None:
 @pytest.mark.parametrize(
     "registry",
     [
-        loss_words.registry,
+        losses.registry,
         selection.registry,
         tr.methods.registry,
         __import__("truerisk.engines.choice", fromlist=["registry"]).registry,
@@ -76,3 +76,12 @@ def test_a_mistyped_name_gets_the_nearest(room, name, near) -> None:
     with pytest.raises(AttributeError, match=f"no attribute '{name}'; did you mean '{near}'"):
         getattr(room, name)
     assert near in dir(room)
+
+
+@pytest.mark.parametrize(
+    "room", ["datasets", "engines", "intervals", "losses", "methods", "models", "selection"]
+)
+def test_every_room_of_words_has_the_same_face(room) -> None:
+    """`tr.losses.names()` as `tr.methods.names()`: the words of its registry, in their order."""
+    room = getattr(tr, room)
+    assert room.names() == list(room.registry)

@@ -192,7 +192,7 @@ class _Reader:
         return value
 
     def loss(self) -> str | None:
-        from truerisk.core.loss_words import registry
+        from truerisk.core.losses import registry
 
         value = self.content.get("loss")
         if value is not None and value not in registry:
