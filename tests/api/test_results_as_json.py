@@ -18,6 +18,8 @@ import truerisk as tr
 from truerisk.core.errors import BadData
 from truerisk.core.records import Record
 from truerisk.core.statistics.calibration import Calibration
+from truerisk.study.results import CellSummary, StudyResults
+from truerisk.study.status import Status
 
 X, Y = tr.datasets.make_simple(60, random_state=0)
 PARTS, PAIRS = np.arange(60) % 3, np.arange(60) // 2
@@ -47,6 +49,13 @@ def searched() -> GridSearchCV:
         KNeighborsClassifier(), grid, cv=KFold(3, shuffle=True, random_state=0)
     ).fit(X, Y)
 
+
+CELL = CellSummary(
+    problem="simple", size=60, learner="bayes", method="5-fold", target="Err", replicates=9,
+    value=0.2, truth=0.25, bias=-0.05, bias_error=0.01, rmse=None, intervals=0, coverage=None,
+    coverage_error=None, coverage_Err=None, coverage_Err_XY=None, width=None, n_fits=5.0,
+    seconds=0.1,
+)  # fmt: skip
 
 RESULTS = {
     "estimate": lambda: tr.estimate_risk(GaussianNB(), X, Y),
@@ -79,6 +88,11 @@ RESULTS = {
     "over time": lambda: tr.risk_over_time(
         tr.estimate_risk(GaussianNB(), X, Y, time=np.arange(len(X))), np.arange(len(X))
     ),
+    "plan of rows": lambda: tr.plan_sample({30: 0.3, 90: 0.2}, n=120, width=0.3),
+    "plan of one error": lambda: tr.plan_sample(0.2, width=0.3),
+    "operating point": lambda: tr.RocCurve.of(Y, X[:, 0]).at(0.5),
+    "study": lambda: StudyResults("mine", (CELL,)),
+    "status of a study": lambda: Status("mine", 9, 3, 1, 1, 0, 4, 2.5, None, 2, ({"number": 7},)),
     "many data sets": lambda: tr.compare_many(
         np.random.default_rng(0).normal(size=(6, 3, 5)), correlation=0.2
     ),
@@ -104,6 +118,8 @@ IMPOSSIBLE = {
     "brier": 1.5,
     "confidence_level": 2.0,
     "n_rows": -1,
+    "n_positive": -1.0,
+    "done": -1,
     "seconds": -1.0,
     "rope": -0.1,
 }

@@ -11,8 +11,8 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from truerisk.cli import output
-from truerisk.cli.output import ProgressLine, duration, say, shown_progress, worded_warnings
-from truerisk.core.progress import Progress, tell
+from truerisk.cli.output import ProgressLine, say, shown_progress, worded_warnings
+from truerisk.core.progress import Progress, duration, tell
 
 
 class Clock:

@@ -32,7 +32,7 @@ def results(*, learners=("knn", "lda"), methods=("5-fold",), sizes=(30,), drop=(
         row for row in rows
         if (row["problem"], row["learner"], row["replicate"]) not in drop
     ]  # fmt: skip
-    return StudyResults("mine", tuple(kept), (), tuple(asked))
+    return StudyResults("mine", (), tuple(kept), tuple(asked))
 
 
 def test_learners_by_the_risk_on_fresh_rows():
@@ -49,7 +49,7 @@ def test_methods_by_their_error():
     many = results(learners=("knn",), methods=("5-fold", "loo"))
     assert np.allclose(many.compare().values, [[0.01, 0.02]] * 3)
     rows = tuple({**row, "target": "Err"} for row in many.rows)
-    by_mean = StudyResults("mine", rows, (), many.designs).compare(by="rmse").values
+    by_mean = StudyResults("mine", (), rows, many.designs).compare(by="rmse").values
     signed = np.array([-1.5, -0.5, 0.5, 1.5]) * 0.001 + 0.01 * np.array([1, -1, 1, -1])
     assert by_mean[0][0] == pytest.approx(np.sqrt(np.mean(signed**2)))
     assert np.allclose(many.compare(by="seconds").values, [[1.0, 2.0]] * 3)
@@ -131,7 +131,7 @@ def test_the_replicates_reach_the_hierarchical_test():
     rows = tuple(
         {**row, "truth": row["truth"] + 0.003 * (i % 5)} for i, row in enumerate(many.rows)
     )
-    many = StudyResults("mine", rows, (), many.designs)
+    many = StudyResults("mine", (), rows, many.designs)
     truth = {(r["problem"], r["learner"], r["replicate"]): r["truth"] for r in rows}
     apart = [
         np.array([truth[p, "knn", r] - truth[p, "lda", r] for r in range(4 - (p == "two"))])

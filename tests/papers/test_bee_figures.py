@@ -59,7 +59,7 @@ def test_every_choice_is_timed(monkeypatch):
     """Four curves and the engine's, over all sizes; on as many features as the MEG data had."""
     assert PROBLEM.n_features == FEATURES == 408
     monkeypatch.setattr(module, "SIZES", (40, 60))
-    seconds, ratios = reproduce("bee-figure-4", replicates=2).findings.tables
+    seconds, ratios = reproduce("bee-figure-4", replicates=2).tables
     assert [row.name for row in seconds.rows] == list(LINES)
     assert all(mean > 0 for row in seconds.rows for mean in row.means)
     assert ratios.rows[0].name == "LR CV-5 / LR BEEp"

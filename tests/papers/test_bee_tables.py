@@ -137,7 +137,7 @@ def test_both_learners_are_compared(monkeypatch):
     """A grid each, the oracle least; and the document beside ours."""
     monkeypatch.setattr(bee_tables, "SIZES_4", (40, 40, 40, 40))
     monkeypatch.setattr(bee_tables, "TEST_ROWS", 400)
-    logistic, machine, printed = reproduce("bee-table-4", replicates=2, seed=1).findings.tables
+    logistic, machine, printed = reproduce("bee-table-4", replicates=2, seed=1).tables
     assert [row.name for row in logistic.rows] == [*LEARNERS["LR"][1], "oracle"]
     assert [row.name for row in machine.rows] == [*LEARNERS["SVM"][1], "oracle"]
     assert {row.verdict for row in printed.rows} == {"not printed"}

@@ -71,7 +71,7 @@ def test_the_recipe_s_numbers_are_reached():
     if folder_of_documents() is None:
         pytest.skip(f"{FOLDER} names no folder with the colon data")
     report = reproduce("colon-table-1", replicates=20, seed=1)
-    paper, recipe = report.findings.tables
+    paper, recipe = report.tables
     assert len(recipe.rows) == 8 * len(SAME_RECIPE)
     assert len(paper.rows) == 8 * 3 + 2
     for row in recipe.rows:

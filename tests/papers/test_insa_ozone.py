@@ -27,7 +27,7 @@ def report(monkeypatch):
 
 def test_each_learner_has_three_risks(report) -> None:
     """Squared error near the noise, and few rows on the wrong side of 150."""
-    squared, wrong, area = report.findings.tables
+    squared, wrong, area = report.tables
     assert [[row.name for row in table.rows] for table in (squared, wrong, area)] == [[*FEW]] * 3
     assert 100 < squared.rows[0].ours < 400
     assert 0 < wrong.rows[0].ours < 0.3
@@ -36,7 +36,7 @@ def test_each_learner_has_three_risks(report) -> None:
 
 def test_boxes_for_both_tasks_and_a_roc_curve_of_each(report) -> None:
     """One box per learner; each curve from (0, 0) to (1, 1), and the line of chance."""
-    (figure,) = report.findings.figures
+    (figure,) = report.figures
     assert [panel.kind for panel in figure.panels] == ["boxes", "boxes", "lines"]
     assert [len(panel.series) for panel in figure.panels] == [2, 2, 3]
     assert all(len(series.y) == 3 for series in figure.panels[0].series)

@@ -42,7 +42,7 @@ def test_areas_are_those_of_scikit_learn():
     except BadData:
         pytest.skip(f"{FOLDER} names no folder with spam.csv.gz")
     report = reproduce("mehta-spam", replicates=2)
-    areas = {row.name: row.ours for row in report.findings.tables[0].rows}
+    areas = {row.name: row.ours for row in report.tables[0].rows}
     assert list(areas) == list(MODELS)
     assert list(areas.values()) == pytest.approx([0.98400484, 0.93584393, 0.89731452], abs=2e-6)
 

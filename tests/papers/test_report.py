@@ -28,11 +28,17 @@ REPORT = Report(
     unit="throws",
     seed=3,
     seconds=1.5,
-    findings=Findings(
-        (PaperTable("errors", "paper", (Row("a", 0.5, 0.1, 0.25, 0.0), Row("b", 0.5, 0.1))),),
-        (Statement("it falls", (Quantity("by", -3.0, 0.1, 20, Claim.below()),), "since Monday"),),
-        ("a word of caution.",),
-        (Panels("toy", (Panel("p", "x", "y", (LINE,)),)),),
+    **vars(
+        Findings(
+            (PaperTable("errors", "paper", (Row("a", 0.5, 0.1, 0.25, 0.0), Row("b", 0.5, 0.1))),),
+            (
+                Statement(
+                    "it falls", (Quantity("by", -3.0, 0.1, 20, Claim.below()),), "since Monday"
+                ),
+            ),
+            ("a word of caution.",),
+            (Panels("toy", (Panel("p", "x", "y", (LINE,)),)),),
+        )
     ),
 )
 

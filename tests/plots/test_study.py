@@ -18,7 +18,7 @@ def results(**more):
         }
         for method in ("loo", "nested") for size in (50, 30)
     ]  # fmt: skip
-    return StudyResults("mine", (), tuple(cells))
+    return StudyResults("mine", tuple(cells))
 
 
 @pytest.mark.parametrize("what", ["bias", "rmse", "seconds"])

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from operator import attrgetter
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from truerisk.core.arguments import check_count, check_level, is_count, is_numbe
 from truerisk.core.errors import BadArgument, Refusal, UnknownName
 from truerisk.core.interval import Interval
 from truerisk.core.learning_curve import FURTHEST, ExpectedRisk, LearningCurve
+from truerisk.core.records import Record, Share
 from truerisk.core.statistics.error_posterior import ErrorPosterior
 from truerisk.core.statistics.sample_size import (
     expected_measures,
@@ -22,7 +23,6 @@ from truerisk.core.statistics.sample_size import (
     rows_for_width,
     whole_errors,
 )
-from truerisk.core.writing import Written
 
 __all__ = [
     "SamplePlan",
@@ -33,7 +33,6 @@ __all__ = [
 MOST_SPLITS = 400
 CURVE_SIZES = 48  # at which the law of a learning curve is read
 ERROR = "zero-one"  # the loss that counts errors
-SCHEMA = "truerisk.sample-plan/1"
 MEASURES = ("ub", "above_half", "q2", "err")
 
 
@@ -61,7 +60,7 @@ class Split:
 
 
 @dataclass(frozen=True)
-class SamplePlan(Written):
+class SamplePlan(Record):
     """How many test rows an interval needs, and how n rows are shared.
 
     `n_test` rows give an interval no wider than `width` after `n_errors`, the whole number nearest
@@ -71,9 +70,11 @@ class SamplePlan(Written):
     `expected` is what a learning curve says of training on all `n` rows.
     """
 
-    error: float | Mapping[int, float]
-    confidence_level: float
-    prior: tuple[float, float]
+    schema: ClassVar[str] = "truerisk.sample-plan/1"
+
+    error: float | Mapping[int, float | int]
+    confidence_level: Share
+    prior: tuple[float | int, float | int]
     width: float | None = None
     n_test: int | None = None
     n_assured: int | None = None
@@ -86,10 +87,6 @@ class SamplePlan(Written):
     splits: tuple[Split, ...] = ()
     notes: tuple[str, ...] = ()
     expected: ExpectedRisk | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, under a versioned schema name."""
-        return {"schema": SCHEMA, **present.plain(asdict(self))}
 
     def __str__(self) -> str:
         parts = [*self._of_rows(), *self._of_width(), *self._of_sharing()]

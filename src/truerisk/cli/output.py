@@ -13,9 +13,9 @@ from contextlib import contextmanager
 import click
 
 from truerisk.core.errors import visible
-from truerisk.core.progress import Progress, listen
+from truerisk.core.progress import Progress, duration, listen
 
-__all__ = ["ProgressLine", "duration", "listed", "say", "show", "shown_progress", "worded_warnings"]
+__all__ = ["ProgressLine", "listed", "say", "show", "shown_progress", "worded_warnings"]
 
 QUIET = 2.0  # a run that is over sooner shows no progress
 LIVE_EVERY = 0.1  # seconds between rewritings of the line on a terminal
@@ -110,17 +110,6 @@ class ProgressLine:
         if self.live and self.width:
             click.echo("\r" + " " * self.width + "\r", err=True, nl=False)
             self.width = 0
-
-
-def duration(value: float) -> str:
-    """Rounded as far as a guess deserves.
-
-    >>> [duration(s) for s in (0.4, 59, 200, 9000)]
-    ['1 s', '59 s', '3 min', '2.5 h']
-    """
-    if value < 100:
-        return f"{max(1, round(value))} s"
-    return f"{value / 60:.0f} min" if value < 100 * 60 else f"{value / 3600:.1f} h"
 
 
 @contextmanager

@@ -82,7 +82,7 @@ def reproduce(
     show(report.to_json() if as_json else str(report))
     if out is not None:
         _write(report, out)
-    elif report.findings.figures:
+    elif report.figures:
         say("note: the figure is drawn where a folder is named with --out")
     return 0
 
@@ -101,5 +101,5 @@ def _write(report: Report, folder: Path) -> None:
         path = folder / f"{report.word}{suffix}"
         write_text(f"{text}\n", path)
         say(f"wrote {path}")
-    for path in draw(report.findings.figures, folder):
+    for path in draw(report.figures, folder):
         say(f"wrote {path}")

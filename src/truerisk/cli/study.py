@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from truerisk.cli.options import check_writable, in_a_folder, store_path, terminated
-from truerisk.cli.output import duration, say, show, shown_progress, worded_warnings
+from truerisk.cli.output import say, show, shown_progress, worded_warnings
 from truerisk.core.errors import BadStore, NotWritten
 
 if TYPE_CHECKING:
@@ -215,31 +215,8 @@ def status(store: Path, as_json: bool) -> int:
 
     with Store.read(store) as opened:
         found = status_of(opened)
-    show(json.dumps(found.to_dict()) if as_json else _described(found))
+    show(json.dumps(found.to_dict()) if as_json else str(found))
     return 0 if found.complete else INCOMPLETE
-
-
-def _described(found: Status) -> str:
-    from truerisk.core.present import clean
-    from truerisk.study.results import name_of_method
-
-    rows = [
-        ("study", clean(found.name)),
-        ("done", f"{found.done} of {found.total}"),
-        ("running", str(found.running)),
-        ("waiting", str(found.waiting)),
-        ("failed", str(found.failed)),
-        ("quarantined", str(found.quarantined)),
-        ("held by", found.held_by or "no one"),
-    ]
-    if found.seconds_left:
-        rows.append(("time left", f"about {duration(found.seconds_left)}"))
-    for error in found.errors:
-        cell, last = error["cell"], error["error"].strip().splitlines()[-1:] or [""]
-        method = f"{name_of_method(cell)} " if cell.get("method") else ""
-        rows.append((error["state"], f"{method}replicate {error['number']}: {clean(last[0])}"))
-    width = max(len(name) for name, _ in rows)
-    return "\n".join(f"{name:<{width}}  {value}" for name, value in rows)
 
 
 @study.command()

@@ -7,7 +7,17 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-__all__ = ["Count", "Listener", "Progress", "counting", "listen", "listener", "stage", "tell"]
+__all__ = [
+    "Count",
+    "Listener",
+    "Progress",
+    "counting",
+    "duration",
+    "listen",
+    "listener",
+    "stage",
+    "tell",
+]
 
 
 @dataclass(frozen=True)
@@ -86,3 +96,14 @@ def tell(done: int, total: int, unit: str = "fits") -> None:
     told = _listener.get()
     if told is not None:
         told(Progress(_stage.get(), done, total, unit))
+
+
+def duration(value: float) -> str:
+    """Rounded as far as a guess deserves.
+
+    >>> [duration(s) for s in (0.4, 59, 200, 9000)]
+    ['1 s', '59 s', '3 min', '2.5 h']
+    """
+    if value < 100:
+        return f"{max(1, round(value))} s"
+    return f"{value / 60:.0f} min" if value < 100 * 60 else f"{value / 3600:.1f} h"

@@ -108,11 +108,6 @@ class Record(Written):
     derived: ClassVar[tuple[str, ...] | Mapping[str, str]] = ()
     stored: ClassVar[Mapping[str, str]] = {}
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, under a versioned schema name."""
-        content: dict[str, Any] = present.plain(self)
-        return content
-
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Self:
         """The result that `to_dict` wrote."""
@@ -274,14 +269,24 @@ def _ranged(read: Reader, within: Range) -> Reader:
 def _union(parts: tuple[Any, ...]) -> Reader:
     """A number as it is written, or a value of one type or of several records; or None."""
     types_of_values = [part for part in parts if part is not type(None)]
+    mappings = [part for part in types_of_values if get_origin(part) is Mapping]
     if set(types_of_values) == {int, float}:
         read: Reader = JsonValue.count_or_number
+    elif mappings and len(types_of_values) == 2:
+        read = _number_or(_reader(mappings[0]))
     elif len(types_of_values) > 1:
         read = _of_schema({record_type.schema: record_type for record_type in types_of_values})
     else:
         (one_type,) = types_of_values
         read = _reader(one_type)
     return (lambda content: content.maybe(read)) if type(None) in parts else read
+
+
+def _number_or(read: Reader) -> Reader:
+    """One number, or several by a key."""
+    return lambda content: (
+        read(content) if isinstance(content.value, Mapping) else content.count_or_number()
+    )
 
 
 def _of_schema(classes: Mapping[str, type[Record]]) -> Reader:

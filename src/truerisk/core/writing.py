@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from pathlib import Path
 from secrets import token_hex
@@ -18,12 +17,15 @@ __all__ = ["Written", "also_written", "place_of", "write_file", "write_text"]
 T = TypeVar("T")
 
 
-class Written(Brief, ABC):
-    """A result that can be written down: `to_dict` is what a file of it holds."""
+class Written(Brief):
+    """A dataclass that can be written down: `to_dict` is what a file of it holds."""
 
-    @abstractmethod
     def to_dict(self) -> dict[str, Any]:
         """Plain values, under a versioned schema name."""
+        from truerisk.core.present import plain  # late: the command line helps without numpy
+
+        content: dict[str, Any] = plain(self)
+        return content
 
     def to_json(self, path: Any = None) -> str:
         """One JSON document, also written to `path` where one is given."""

@@ -95,7 +95,7 @@ def run(
         unit=experiment.unit,
         seed=seed,
         seconds=time.perf_counter() - started,
-        findings=experiment.findings(draws),
+        **vars(experiment.findings(draws)),
     )
 
 

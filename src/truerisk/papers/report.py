@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from truerisk.core.present import number, plain, seconds, text_table
+from truerisk.core.present import number, seconds, text_table
 from truerisk.core.records import UNWRITTEN
 from truerisk.core.writing import Written
 from truerisk.papers.figures import Panels
@@ -167,8 +167,8 @@ class Findings:
     figures: tuple[Panels, ...] = ()
 
 
-@dataclass(frozen=True)
-class Report(Written):
+@dataclass(frozen=True, kw_only=True)
+class Report(Findings, Written):
     """Findings with their papers."""
 
     word: str
@@ -178,29 +178,21 @@ class Report(Written):
     unit: str
     seed: int
     seconds: float
-    findings: Findings = field(metadata=UNWRITTEN)
 
     schema: ClassVar[str] = "truerisk.reproduction/2"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values under a versioned schema name; the series of the figures included."""
-        return {**plain(self), **plain(self.findings)}
 
     def __str__(self) -> str:
         head = (
             f"{self.title}\n{self.document}\n"
             f"{self.replicates} {self.unit}, seed {self.seed}, {seconds(self.seconds)}"
         )
-        findings = self.findings
-        parts = [head, *map(str, findings.tables)]
-        compared = [
-            i for i, table in enumerate(findings.tables, 1) if isinstance(table, PaperTable)
-        ]
+        parts = [head, *map(str, self.tables)]
+        compared = [i for i, table in enumerate(self.tables, 1) if isinstance(table, PaperTable)]
         if compared:
             parts[compared[-1]] += "\ndifference: in standard errors of both numbers together"
-        if findings.claims:
-            parts.append("\n".join(["What the document says", *map(str, findings.claims), JUDGED]))
-        parts += [wrapped(f"note: {note}", "  ") for note in findings.notes]
+        if self.claims:
+            parts.append("\n".join(["What the document says", *map(str, self.claims), JUDGED]))
+        parts += [wrapped(f"note: {note}", "  ") for note in self.notes]
         return "\n\n".join(parts)
 
 

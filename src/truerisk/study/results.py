@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, TypedDict
 
 import numpy as np
 
 from truerisk.comparing.many_comparison import ManyComparison
-from truerisk.core.errors import BadStore, Brief
+from truerisk.core.errors import BadStore
 from truerisk.core.present import number, seconds, text_table
+from truerisk.core.records import UNWRITTEN, Count, Record, Share, Size
 from truerisk.core.registry import displays
 from truerisk.core.results import frame_of
 from truerisk.study.competitors import Replicates, compare_study
@@ -67,18 +68,44 @@ def name_of_method(content: Mapping[str, Any]) -> str:
     return str(method if isinstance(method, str) else method["name"])
 
 
+class CellSummary(TypedDict):
+    """Means over the replicates of a cell, and how far they lie from the truth."""
+
+    problem: str
+    size: Count
+    learner: str
+    method: str
+    target: str
+    replicates: Count
+    value: float | None
+    truth: float | None
+    bias: float | None
+    bias_error: Size | None
+    rmse: Size | None
+    intervals: Count
+    coverage: Share | None
+    coverage_error: Size | None
+    coverage_Err: Share | None
+    coverage_Err_XY: Share | None
+    width: Size | None
+    n_fits: Size | None
+    seconds: Size | None
+
+
 @dataclass(frozen=True, eq=False)
-class StudyResults(Brief):
+class StudyResults(Record):
     """The results of a study; `cells` has one entry per problem, size, learner and method.
 
     `designs` say the same of what was asked for, found or not: `wanted` replicates, and how two of
     them correlate as they share rows (`correlation`, 0 of a generator).
     """
 
+    schema: ClassVar[str] = "truerisk.study-results/1"
+
     name: str
-    rows: tuple[Mapping[str, Any], ...]
-    cells: tuple[Mapping[str, Any], ...]
-    designs: tuple[Mapping[str, Any], ...] = ()
+    cells: tuple[CellSummary, ...]
+    rows: tuple[Mapping[str, Any], ...] = field(default=(), metadata=UNWRITTEN)
+    designs: tuple[Mapping[str, Any], ...] = field(default=(), metadata=UNWRITTEN)
 
     def frame(self) -> Any:
         """One row per replicate (pandas, or polars where only that is installed)."""
@@ -122,11 +149,6 @@ class StudyResults(Brief):
         found = Replicates(self.name, self.rows, self.designs)
         return compare_study(found, of, by, where, terms)
 
-    def to_dict(self) -> dict[str, Any]:
-        """The summary as plain values, under a versioned schema name."""
-        cells = [dict(cell) for cell in self.cells]
-        return {"schema": "truerisk.study-results/1", "name": self.name, "cells": cells}
-
     def __len__(self) -> int:
         return len(self.rows)
 
@@ -138,11 +160,11 @@ class StudyResults(Brief):
 
     def _lacking(self) -> Iterator[str]:
         """Which cells lack replicates, and which replicates an interval."""
-        found = {_place(cell): cell for cell in self.cells}
+        replicates = {_place(cell): cell["replicates"] for cell in self.cells}
         for asked in self.designs:
             if "problem" not in asked:
                 continue  # an experiment of the documents
-            done = found.get(_place(asked), {}).get("replicates", 0)
+            done = replicates.get(_place(asked), 0)
             if done < asked["wanted"]:
                 yield f"{_named(asked)}: {done} of {asked['wanted']} replicates were found."
         for cell in self.cells:
@@ -166,7 +188,7 @@ def collect(store: Store) -> StudyResults:
     for row in rows:
         groups.setdefault(_place(row), []).append(row)
     cells = tuple(_summed(group) for group in groups.values())
-    return StudyResults(store.noted("name") or "study", rows, cells, tuple(_designs(store)))
+    return StudyResults(store.noted("name") or "study", cells, rows, tuple(_designs(store)))
 
 
 def _designs(store: Store) -> Iterator[dict[str, Any]]:
@@ -187,7 +209,7 @@ def _designs(store: Store) -> Iterator[dict[str, Any]]:
         yield {**head, "wanted": cell.wanted, "correlation": shared if fixed else 0.0}
 
 
-def _summed(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _summed(rows: Sequence[Mapping[str, Any]]) -> CellSummary:
     first = rows[0]
     value, truth = _column(rows, "value"), _column(rows, "truth")
     mean = np.full(len(rows), np.nan if np.isnan(truth).all() else np.nanmean(truth))
@@ -199,7 +221,11 @@ def _summed(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     coverage, coverage_error = _mean(_covered(low, high, aim))
     square, _ = _mean((value - aim) ** 2)
     return {
-        **{name: first[name] for name in ("problem", "size", "learner", "method", "target")},
+        "problem": first["problem"],
+        "size": first["size"],
+        "learner": first["learner"],
+        "method": first["method"],
+        "target": first["target"],
         "replicates": len(rows),
         "value": _mean(value)[0],
         "truth": _mean(truth)[0],

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
+from truerisk.core.present import clean
+from truerisk.core.progress import duration
+from truerisk.core.records import Count, Record, Size
 from truerisk.study.lock import Lock
+from truerisk.study.results import name_of_method
 from truerisk.study.schema import State
 from truerisk.study.store import Cell, Store, Tally
 from truerisk.study.versions import refuse_fits
@@ -17,29 +22,46 @@ SHOWN_ERRORS = 5
 
 
 @dataclass(frozen=True)
-class Status:
+class Status(Record):
     """The tasks of a study, counted; `errors` are a few of those that have no result."""
 
+    schema: ClassVar[str] = "truerisk.study-status/1"
+
     name: str
-    total: int
-    done: int
-    running: int
-    failed: int
-    quarantined: int
-    waiting: int
-    seconds_left: float | None
+    total: Count
+    done: Count
+    running: Count
+    failed: Count
+    quarantined: Count
+    waiting: Count
+    seconds_left: Size | None
     held_by: str | None
-    n_runs: int
-    errors: tuple[dict[str, Any], ...]
+    n_runs: Count
+    errors: tuple[Mapping[str, Any], ...]
+
+    def __str__(self) -> str:
+        rows = [
+            ("study", clean(self.name)),
+            ("done", f"{self.done} of {self.total}"),
+            ("running", str(self.running)),
+            ("waiting", str(self.waiting)),
+            ("failed", str(self.failed)),
+            ("quarantined", str(self.quarantined)),
+            ("held by", self.held_by or "no one"),
+        ]
+        if self.seconds_left:
+            rows.append(("time left", f"about {duration(self.seconds_left)}"))
+        for error in self.errors:
+            cell, last = error["cell"], error["error"].strip().splitlines()[-1:] or [""]
+            method = f"{name_of_method(cell)} " if cell.get("method") else ""
+            rows.append((error["state"], f"{method}replicate {error['number']}: {clean(last[0])}"))
+        width = max(len(name) for name, _ in rows)
+        return "\n".join(f"{name:<{width}}  {value}" for name, value in rows)
 
     @property
     def complete(self) -> bool:
         """Whether every task has a result."""
         return self.done == self.total
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, under a versioned schema name."""
-        return {"schema": "truerisk.study-status/1", **self.__dict__, "errors": list(self.errors)}
 
 
 def status_of(store: Store) -> Status:

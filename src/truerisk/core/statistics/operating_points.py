@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 
 from truerisk.core import present
 from truerisk.core.arguments import is_number, shown
 from truerisk.core.errors import BadData, Refusal, UnknownName
+from truerisk.core.records import Record, Size
 from truerisk.core.scale import tied
 
 __all__ = [
@@ -31,7 +32,7 @@ RATES = ("sensitivity", "specificity", "precision")
 
 
 @dataclass(frozen=True)
-class OperatingPoint:
+class OperatingPoint(Record):
     """What "positive where score ≥ threshold" did on scored rows, and why this threshold.
 
     Its rates are those of the rows it was chosen on and flatter: the honest risk at a tuned
@@ -39,11 +40,13 @@ class OperatingPoint:
     `precision` is None where nothing is called positive. `cost` is the mean cost per row.
     """
 
+    derived: ClassVar[tuple[str, ...]] = ("sensitivity", "specificity", "precision", "error")
+
     threshold: float
-    true_positives: float
-    false_positives: float
-    n_positive: float
-    n_negative: float
+    true_positives: Size
+    false_positives: Size
+    n_positive: Size
+    n_negative: Size
     chosen_by: str
     cost: float | None = None
 
@@ -68,11 +71,6 @@ class OperatingPoint:
         """Share of wrong calls."""
         missed = self.n_positive - self.true_positives
         return (missed + self.false_positives) / (self.n_positive + self.n_negative)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        names = ("threshold", "sensitivity", "specificity", "precision", "error", "cost")
-        return {**{n: present.plain(getattr(self, n)) for n in names}, "chosen_by": self.chosen_by}
 
     def __str__(self) -> str:
         cost = "" if self.cost is None else f", cost {present.number(self.cost)}"
