@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator
 
 import pytest
@@ -332,3 +333,55 @@ def test_names_have_their_nouns():
 def test_a_riddle_is_seen(code, name):
     """In every place where a name is given; a local variable is none, nor a name with its noun."""
     assert list(riddles(ast.parse(code))) == ([] if name is None else [name])
+
+
+# ---------------------------------------------------------------- glossary
+
+GLOSSARY = re.compile(r"^\| `(\w+)` \| ([^|]+) \| `([\w/]+\.py)` \|$", re.MULTILINE)
+MOST_WORDS, COMMON = 40, 17
+NO_WORDS = {"core/errors.py", "core/records.py:Count"}
+"""Errors say themselves what they are; a type of numbers."""
+
+
+def glossary() -> dict[str, str]:
+    """The file of every word."""
+    text = (PACKAGE.parent.parent / "ARCHITECTURE.md").read_text("utf-8")
+    part = text.partition("## Glossary\n")[2].partition("\n## ")[0]
+    rows = GLOSSARY.findall(part)
+    assert len(rows) == part.count("\n| `"), "a row that is no word, sentence and file"
+    return {word: file for word, _, file in rows}
+
+
+def classes_by_name() -> dict[str, list[str]]:
+    """The files that define each class."""
+    files: dict[str, list[str]] = {}
+    for path in SOURCES:
+        for node in ast.parse(path.read_text("utf-8")).body:
+            if isinstance(node, ast.ClassDef):
+                files.setdefault(node.name, []).append(str(path.relative_to(PACKAGE)))
+    return files
+
+
+def test_every_word_of_the_glossary_is_one_class():
+    """Of that file, and of no other: a word has one meaning."""
+    words, defined = glossary(), classes_by_name()
+    assert 20 < len(words) <= MOST_WORDS
+    assert {word: defined.get(word) for word in words} == {w: [f] for w, f in words.items()}
+
+
+def test_what_many_files_import_stands_in_the_glossary():
+    """A newcomer meets it on the first day."""
+    imports = Counter(
+        f"{node.module.removeprefix('truerisk.').replace('.', '/')}.py:{alias.name}"
+        for path in SOURCES
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("truerisk.")
+        for alias in node.names
+    )
+    classes = {f"{file}:{name}" for name, files in classes_by_name().items() for file in files}
+    common = {
+        place
+        for place in classes
+        if imports[place] >= COMMON and not {place, place.partition(":")[0]} & NO_WORDS
+    }
+    assert common <= {f"{file}:{word}" for word, file in glossary().items()}

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from truerisk.report.figure import thinned
-from truerisk.report.scale import Scale, round_ticks, tick_text
+from truerisk.report.scale import PixelScale, round_ticks, tick_text
 from truerisk.report.svg import Drawing
 
 
@@ -27,15 +27,15 @@ def test_ticks_lie_inside_and_are_evenly_spaced(low, width, about):
 
 def test_a_scale_maps_its_ends():
     """Also a logarithmic one, and one without width has its middle."""
-    assert [Scale(0, 2, 10, 20)(v) for v in (0, 1, 2)] == [10, 15, 20]
-    assert [Scale(1, 100, 0, 10, log=True)(v) for v in (1, 10, 100)] == [0, 5, 10]
-    assert Scale(3, 3, 0, 10)(3) == 5
+    assert [PixelScale(0, 2, 10, 20)(v) for v in (0, 1, 2)] == [10, 15, 20]
+    assert [PixelScale(1, 100, 0, 10, log=True)(v) for v in (1, 10, 100)] == [0, 5, 10]
+    assert PixelScale(3, 3, 0, 10)(3) == 5
 
 
 def test_decades_are_ticked():
     """A logarithmic axis has powers of ten, thinned where there are many."""
-    assert Scale(0.005, 200, 0, 1, log=True).ticks(6) == [0.01, 0.1, 1, 10, 100]
-    assert len(Scale(1e-9, 1e9, 0, 1, log=True).ticks(6)) <= 7
+    assert PixelScale(0.005, 200, 0, 1, log=True).ticks(6) == [0.01, 0.1, 1, 10, 100]
+    assert len(PixelScale(1e-9, 1e9, 0, 1, log=True).ticks(6)) <= 7
 
 
 def test_a_tick_is_short():
@@ -52,7 +52,7 @@ def test_a_tick_is_short():
 def test_a_drawing_is_sound_xml_whatever_it_says():
     """Names in titles, labels and points are text."""
     hostile = "</svg><script>alert('1')</script>\"&"
-    drawing = Drawing(hostile, hostile, 100, Scale(0, 1, 0, 100), Scale(0, 1, 100, 0))
+    drawing = Drawing(hostile, hostile, 100, PixelScale(0, 1, 0, 100), PixelScale(0, 1, 100, 0))
     drawing.left_axis(hostile)
     drawing.bottom_axis(hostile)
     drawing.line([0, 1], [0, 1], "s0")

@@ -11,7 +11,7 @@ import numpy as np
 from truerisk.comparing.many_comparison import ManyComparison, concluded
 from truerisk.comparing.method_pairs import MethodPair, pairs_of
 from truerisk.comparing.ranks import critical_difference, friedman, ranked
-from truerisk.comparing.scores import RankTable, Scores, Terms, hold, read_scores
+from truerisk.comparing.scores import RankTable, RankTerms, Scores, hold, read_scores
 from truerisk.core.comparison import ROPE
 from truerisk.core.errors import UnknownName
 from truerisk.core.registry import closest
@@ -19,7 +19,7 @@ from truerisk.core.registry import closest
 __all__ = ["compare_many", "compared"]
 
 
-def compared(scores: Scores, terms: Terms, quantity: str = "value") -> ManyComparison:
+def compared(scores: Scores, terms: RankTerms, quantity: str = "value") -> ManyComparison:
     """Rank, test and hold against each other the methods of a table."""
     _refuse_unknown_control(scores, terms)
     held = hold(scores, terms)
@@ -48,7 +48,7 @@ def _or_none(value: float) -> float | None:
     return None if np.isnan(value) else value
 
 
-def _refuse_unknown_control(scores: Scores, terms: Terms) -> None:
+def _refuse_unknown_control(scores: Scores, terms: RankTerms) -> None:
     if terms.control is not None and terms.control not in scores.methods:
         raise UnknownName(
             f"control={terms.control!r} is no method of the table"
@@ -57,7 +57,7 @@ def _refuse_unknown_control(scores: Scores, terms: Terms) -> None:
 
 
 def _notes(
-    held: RankTable, ranks: np.ndarray, pairs: tuple[MethodPair, ...], terms: Terms
+    held: RankTable, ranks: np.ndarray, pairs: tuple[MethodPair, ...], terms: RankTerms
 ) -> Iterator[str]:
     n = len(ranks)
     if (ranks == ranks[:, :1]).all():
@@ -150,5 +150,5 @@ def compare_many(
     >>> found.pair("knn", "forest").p_holm
     0.0234375
     """
-    terms = Terms(better, missing, pairwise, control, rope, confidence_level, random_state)
+    terms = RankTerms(better, missing, pairwise, control, rope, confidence_level, random_state)
     return compared(read_scores(scores, methods, data_sets, correlation), terms, quantity)

@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar
 from truerisk.comparing.hierarchical import Hierarchical
 from truerisk.comparing.method_pairs import MethodPair
 from truerisk.comparing.ranks import Friedman
-from truerisk.comparing.scores import Terms
+from truerisk.comparing.scores import RankTerms
 from truerisk.core import present
 from truerisk.core.errors import UnknownName
 from truerisk.core.records import FINITE, Column, Count, Record
@@ -45,7 +45,7 @@ class ManyComparison(Record):
     friedman: Friedman
     critical_difference: Number
     pairs: tuple[MethodPair, ...]
-    terms: Terms
+    terms: RankTerms
     n_compared: Count
     conclusion: tuple[str, ...]
     left_out: tuple[str, ...] = ()

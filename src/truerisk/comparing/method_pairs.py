@@ -29,7 +29,7 @@ import numpy as np
 
 from truerisk.comparing.hierarchical import Hierarchical, hierarchical
 from truerisk.comparing.ranks import holm, rank_errors
-from truerisk.comparing.scores import RankTable, Terms
+from truerisk.comparing.scores import RankTable, RankTerms
 from truerisk.core.contracts import Streams
 from truerisk.core.interval import Interval
 from truerisk.core.records import FINITE, Count, Share
@@ -234,7 +234,7 @@ class MethodPair:
     hierarchical: Hierarchical | None = None
 
 
-def pairs_of(held: RankTable, ranks: np.ndarray, terms: Terms) -> tuple[MethodPair, ...]:
+def pairs_of(held: RankTable, ranks: np.ndarray, terms: RankTerms) -> tuple[MethodPair, ...]:
     """All pairs, or those of the control, their p-values corrected together."""
     found = [_pair(held, ranks, terms, a, b) for a, b in _pairs(held.scores.methods, terms.control)]
     corrected = holm([pair.p_value for pair in found])
@@ -249,7 +249,7 @@ def _pairs(methods: Sequence[str], control: str | None) -> Iterator[tuple[int, i
     yield from ((j, at) for j in range(len(methods)) if j != at)
 
 
-def _pair(held: RankTable, ranks: np.ndarray, terms: Terms, a: int, b: int) -> MethodPair:
+def _pair(held: RankTable, ranks: np.ndarray, terms: RankTerms, a: int, b: int) -> MethodPair:
     values, methods = held.scores.values[:, [a, b]], held.scores.methods
     values = values[~np.isnan(values).any(1)]
     scale = float(np.abs(values).max())
@@ -285,7 +285,7 @@ def _pair(held: RankTable, ranks: np.ndarray, terms: Terms, a: int, b: int) -> M
     )
 
 
-def _by_splits(held: RankTable, terms: Terms, a: int, b: int) -> Hierarchical | None:
+def _by_splits(held: RankTable, terms: RankTerms, a: int, b: int) -> Hierarchical | None:
     if held.no_splits is not None:
         return None
     scores = held.scores
@@ -300,5 +300,5 @@ def _by_ranks(apart: float, n: int, k: int) -> tuple[float, float]:
     return z, float(2 * ndtr(-abs(z)))
 
 
-def _interval(ends: tuple[float, float] | None, terms: Terms) -> Interval | None:
+def _interval(ends: tuple[float, float] | None, terms: RankTerms) -> Interval | None:
     return None if ends is None else Interval(*ends, "signed-rank", terms.confidence_level)

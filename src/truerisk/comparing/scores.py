@@ -2,7 +2,7 @@
 
 A cell is a number, or the results of the splits (folds, repetitions) of that data set, the same
 splits for all methods; its value is then their mean. None and NaN are missing: data sets on which a
-method has no value are held by a stated rule of the `Terms`, and never in silence.
+method has no value are held by a stated rule of the `RankTerms`, and never in silence.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from truerisk.core.comparison import ROPE, check_rope
 from truerisk.core.errors import BadArgument, BadData, Refusal, UnknownName
 from truerisk.core.registry import closest
 
-__all__ = ["MOST_METHODS", "MOST_SETS", "RankTable", "Scores", "Terms", "hold", "read_scores"]
+__all__ = ["MOST_METHODS", "MOST_SETS", "RankTable", "RankTerms", "Scores", "hold", "read_scores"]
 
 MOST_SETS, MOST_METHODS = 2_000, 50
 WAYS = (
@@ -223,7 +223,7 @@ WORDS = {
 
 
 @dataclass(frozen=True)
-class Terms:
+class RankTerms:
     """`better` is "lower" or "higher"; `control` is the method that all others are held against."""
 
     better: str = "lower"
@@ -291,7 +291,7 @@ class RankTable:
         return None
 
 
-def hold(scores: Scores, terms: Terms) -> RankTable:
+def hold(scores: Scores, terms: RankTerms) -> RankTable:
     """Apply the rule for missing cells; what it does is a note."""
     lacking = np.isnan(scores.values)
     oriented = terms.sign * scores.values

@@ -9,7 +9,7 @@ from truerisk.core.present import number, setting_text
 from truerisk.core.results import RiskEstimate
 from truerisk.core.scale import OwnScale
 from truerisk.report.figure import Figure, FigureTable, Key, thinned
-from truerisk.report.scale import Scale
+from truerisk.report.scale import PixelScale
 from truerisk.report.svg import WIDTH, Drawing, columns_of, of_rows
 
 __all__ = ["draw_claim", "draw_settings", "own_scale"]
@@ -52,7 +52,7 @@ def draw_claim(audit: Audit) -> Figure | None:
         return None
     rough, scale, noun = audit.is_rough, audit.scale, audit.scale.noun
     about = "; ".join(_label(name, one, noun) for name, one in shown)
-    x = Scale.around(_values(shown), LEFT, WIDTH - 14)
+    x = PixelScale.around(_values(shown), LEFT, WIDTH - 14)
     drawing = of_rows(f"The claim and the honest {noun}", about, x, len(shown), ROW, TOP)
     lower = "" if scale.perfect is not None else ", lower is better"
     drawing.bottom_axis(f"{scale.axis(columns_of(audit.claimed.loss, 30))}{lower}")
@@ -125,8 +125,8 @@ def draw_settings(audit: Audit) -> Figure | None:
             f"{number(audit.claimed.own_scale.value)}."
         ),
         height=HEIGHT,
-        x=Scale.around([1, len(ordered)], MARGIN, WIDTH - 14, margin=0.03),
-        y=Scale.around(shown, HEIGHT - MARGIN, 26),
+        x=PixelScale.around([1, len(ordered)], MARGIN, WIDTH - 14, margin=0.03),
+        y=PixelScale.around(shown, HEIGHT - MARGIN, 26),
     )
     drawing.left_axis(scale.axis(columns_of(audit.claimed.loss, 30)))
     ticks = [place for place in drawing.x.ticks(6) if place >= 1]

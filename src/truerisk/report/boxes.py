@@ -10,7 +10,7 @@ import numpy as np
 from truerisk.api.assessing.assessment import Assessment
 from truerisk.core.present import clean, five_numbers, number
 from truerisk.report.figure import Figure, FigureTable, Key
-from truerisk.report.scale import Scale
+from truerisk.report.scale import PixelScale
 from truerisk.report.svg import WIDTH, columns_of, of_rows
 
 __all__ = ["draw_boxes"]
@@ -35,7 +35,7 @@ def draw_boxes(document: Assessment, most: int | None = MOST) -> Figure | None:
     noun = scale.noun
     free = min(every) < 0 or scale.perfect is not None
     title, about = f"{noun.capitalize()}s of single splits", (_summary(n, risks[n]) for n in drawn)
-    x = Scale.around(every, LEFT, WIDTH - 14, floor_at=None if free else -0.01)
+    x = PixelScale.around(every, LEFT, WIDTH - 14, floor_at=None if free else -0.01)
     drawing = of_rows(title, "; ".join(about), x, len(drawn), ROW, TOP)
     drawing.bottom_axis(f"{noun} of one split ({columns_of(document.named_loss, 30)})")
     for i, name in enumerate(drawn):

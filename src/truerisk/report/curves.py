@@ -13,7 +13,7 @@ from truerisk.core.present import clean, number, setting_text
 from truerisk.core.results import RiskCurve
 from truerisk.report.figure import Figure, FigureTable, Key, thinned
 from truerisk.report.heat_map import draw_heat
-from truerisk.report.scale import Scale
+from truerisk.report.scale import PixelScale
 from truerisk.report.svg import WIDTH, Drawing, series, shape
 
 __all__ = ["IN_ORDER", "draw_curves", "draw_lines", "keys_of"]
@@ -135,8 +135,8 @@ def draw_lines(
         title=title,
         about=about,
         height=HEIGHT,
-        x=Scale.around(axis.places, LEFT, WIDTH - 12, log=axis.log, margin=0.03),
-        y=Scale.around(heights, BOTTOM, TOP),
+        x=PixelScale.around(axis.places, LEFT, WIDTH - 12, log=axis.log, margin=0.03),
+        y=PixelScale.around(heights, BOTTOM, TOP),
     )
     drawing.left_axis(common.scale.axis(common.named_loss))
     drawing.bottom_axis(axis.name, _ticks(axis))

@@ -8,7 +8,7 @@ from math import isfinite
 from truerisk.core.present import clean, number, setting_text
 from truerisk.core.results import RiskCurve
 from truerisk.report.figure import Figure, FigureTable, Key
-from truerisk.report.scale import Scale, tick_text
+from truerisk.report.scale import PixelScale, tick_text
 from truerisk.report.svg import WIDTH, Drawing, columns_of
 
 __all__ = ["draw_heat"]
@@ -80,8 +80,8 @@ def draw_heat(shown: str, curve: RiskCurve, name: str) -> Figure | None:
         title=f"{noun.capitalize()}s of {shown} over two parameters",
         about=f"The smallest is {number(low)}, the largest {number(high)}; chosen: {chosen}.",
         height=int(grid.bottom) + 42,
-        x=Scale(0, len(grid.columns), LEFT, WIDTH - 12),
-        y=Scale(0, len(grid.rows), TOP, grid.bottom),
+        x=PixelScale(0, len(grid.columns), LEFT, WIDTH - 12),
+        y=PixelScale(0, len(grid.rows), TOP, grid.bottom),
     )
     for place, candidate in grid.at.items():
         value = curve.own_values[candidate]

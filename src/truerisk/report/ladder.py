@@ -10,7 +10,7 @@ from truerisk.core.present import WHOLE_SEARCH, clean, number, signed
 from truerisk.core.results import RiskEstimate
 from truerisk.core.scale import OwnScale
 from truerisk.report.figure import Figure, FigureTable, Key
-from truerisk.report.scale import Scale
+from truerisk.report.scale import PixelScale
 from truerisk.report.svg import WIDTH, Drawing, columns_of, of_rows
 
 __all__ = ["draw_ladder", "interval_text", "own_value", "signed_text"]
@@ -31,7 +31,7 @@ def draw_ladder(document: Assessment, most: int | None = MOST) -> Figure | None:
     choice = document.choice if document.choice and document.choice.value is not None else None
     n_rows = len(shown) + (choice is not None)
     values = _values(shown.values(), choice, document)
-    x = Scale.around(values, LEFT, WIDTH - 14, floor_at=_floor(values, document))
+    x = PixelScale.around(values, LEFT, WIDTH - 14, floor_at=_floor(values, document))
     drawing = of_rows("Optimism ladder", _about(document), x, n_rows, ROW, TOP)
     lower = "" if document.scale.perfect is not None else ", lower is better"
     drawing.bottom_axis(f"{document.scale.axis(columns_of(document.named_loss, 30))}{lower}")

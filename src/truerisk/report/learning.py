@@ -7,7 +7,7 @@ from truerisk.core.present import clean, number
 from truerisk.core.scale import Scale
 from truerisk.report.figure import Figure, FigureTable, Key
 from truerisk.report.ladder import interval_text, own_value
-from truerisk.report.scale import Scale as Axis
+from truerisk.report.scale import PixelScale
 from truerisk.report.svg import WIDTH, Drawing
 
 __all__ = ["draw_learning", "ends_of"]
@@ -32,8 +32,8 @@ def draw_learning(
         title=f"Learning curve of {shown}",
         about=promise,
         height=HEIGHT,
-        x=Axis.around([*sizes, n_rows], LEFT, WIDTH - 12, log=True, margin=0.03),
-        y=Axis.around(_heights(found, expected), BOTTOM, TOP),
+        x=PixelScale.around([*sizes, n_rows], LEFT, WIDTH - 12, log=True, margin=0.03),
+        y=PixelScale.around(_heights(found, expected), BOTTOM, TOP),
     )
     drawing.left_axis(scale.axis(last.named_loss))
     drawing.bottom_axis("training rows, logarithmic", _ticks(drawing.x, sizes))
@@ -87,7 +87,7 @@ def _heights(found: LearningCurve, expected: tuple[ExpectedRisk, ...]) -> list[f
     return heights
 
 
-def _ticks(x: Axis, values: list[float]) -> list[float]:
+def _ticks(x: PixelScale, values: list[float]) -> list[float]:
     """As many of the sizes as have room for their numbers, the largest first."""
     kept: list[float] = []
     for value in sorted({float(round(value)) for value in values}, reverse=True):

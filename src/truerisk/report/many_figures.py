@@ -8,7 +8,7 @@ from truerisk.comparing.many_comparison import ManyComparison
 from truerisk.comparing.method_pairs import MethodPair
 from truerisk.core.present import clean, number
 from truerisk.report.figure import Figure, FigureTable, Key
-from truerisk.report.scale import Scale, tick_text
+from truerisk.report.scale import PixelScale, tick_text
 from truerisk.report.svg import WIDTH, Drawing, columns_of, of_rows
 
 __all__ = ["draw_effects", "draw_ranks", "draw_values"]
@@ -31,7 +31,7 @@ def draw_ranks(many: ManyComparison) -> Figure:
         about="; ".join(f"{clean(name, 60)} {rank:.2f}" for name, rank in many.ordered),
         height=int(axis + 26 + bars + STEP * half),
         x=_axis(many),
-        y=Scale(0, 1, axis, axis + 1),
+        y=PixelScale(0, 1, axis, axis + 1),
     )
     _rule(drawing, axis)
     _ruler(drawing, many)
@@ -60,10 +60,10 @@ def draw_ranks(many: ManyComparison) -> Figure:
     )
 
 
-def _axis(many: ManyComparison) -> Scale:
+def _axis(many: ManyComparison) -> PixelScale:
     """Whole ranks around those that are there, the best on the left."""
     low, high = floor(min(many.ranks)), ceil(max(many.ranks))
-    return Scale(low, max(high, low + 1), MARGIN, WIDTH - MARGIN)
+    return PixelScale(low, max(high, low + 1), MARGIN, WIDTH - MARGIN)
 
 
 def _rule(drawing: Drawing, at: float) -> None:
@@ -115,8 +115,8 @@ def draw_values(many: ManyComparison) -> Figure:
         title=f"{clean(many.quantity, 60)} by data set and method",
         about="Within each data set the best method is framed; darker is worse.",
         height=bottom + 14 * _name_lines(order) + 8,
-        x=Scale(0, len(order), MARGIN, WIDTH - 8),
-        y=Scale(0, len(rows), top, bottom),
+        x=PixelScale(0, len(order), MARGIN, WIDTH - 8),
+        y=PixelScale(0, len(rows), top, bottom),
     )
     width = (WIDTH - 8 - MARGIN) / len(order)
     for place, i in enumerate(rows):
@@ -215,7 +215,7 @@ def draw_effects(many: ManyComparison) -> Figure:
     pairs = many.pairs[:MOST_PAIRS]
     ends = [end for p in pairs for end in _ends(p)] + [-many.terms.rope, many.terms.rope]
     about = "; ".join(f"{_named(p)}: {number(p.difference)}" for p in pairs[:20])
-    x = Scale.around(ends, 190, WIDTH - 14)
+    x = PixelScale.around(ends, 190, WIDTH - 14)
     drawing = of_rows("Differences of two methods", about, x, len(pairs), STEP, 26)
     if many.terms.rope:
         rope = many.terms.rope

@@ -10,7 +10,7 @@ from truerisk.api.risk_over_time import RiskOverTime
 from truerisk.core.present import clean, dates_text, number
 from truerisk.core.scale import Scale
 from truerisk.report.figure import Figure, FigureTable, Key
-from truerisk.report.scale import Scale as Axis
+from truerisk.report.scale import PixelScale
 from truerisk.report.svg import WIDTH, Drawing, columns_of
 
 __all__ = ["draw_over_time"]
@@ -32,8 +32,8 @@ def draw_over_time(
         title=f"{scale.noun.capitalize()} of {shown} over time",
         about=f"{n} stretches from {starts[0]} to {ends[-1]}. {said}",
         height=HEIGHT,
-        x=Axis(0, n, LEFT, WIDTH - 12),
-        y=Axis.around([*values, *(end for pair in band for end in pair)], BOTTOM, TOP),
+        x=PixelScale(0, n, LEFT, WIDTH - 12),
+        y=PixelScale.around([*values, *(end for pair in band for end in pair)], BOTTOM, TOP),
     )
     drawing.left_axis(columns_of(scale.axis(document.named_loss), 60))
     places = sorted({0, n // 3, 2 * n // 3})

@@ -8,7 +8,7 @@ import numpy as np
 
 from truerisk.core.present import clean, number
 from truerisk.report.figure import Figure, FigureTable, Key, thinned
-from truerisk.report.scale import Scale
+from truerisk.report.scale import PixelScale
 from truerisk.report.svg import SHARES, WIDTH, Drawing, columns_of, of_rows
 from truerisk.validation.checklist import Item
 from truerisk.validation.prediction_stability import PredictionStability
@@ -29,7 +29,7 @@ def draw_forest(found: SubgroupRisks, place: int = 0, most: int | None = MOST) -
     if not values:
         return None
     about = "; ".join(f"{_name(one)}: {number(one.own_scale.value)}" for one in lines)
-    x = Scale.around(values, LEFT, WIDTH - 14)
+    x = PixelScale.around(values, LEFT, WIDTH - 14)
     drawing = of_rows(f"{loss} in subgroups", about, x, len(lines), ROW, TOP)
     drawing.bottom_axis(f"{columns_of(loss, 30)} ({found.whole.own_scale.better} is better)")
     whole = found.whole.own_scale.value
@@ -111,8 +111,8 @@ def draw_instability(found: PredictionStability) -> Figure:
         title="Instability of predictions",
         about=f"mean absolute prediction error: {number(found.mape)}.",
         height=380,
-        x=Scale(ends[0] - air, ends[1] + air, 52, WIDTH - 12),
-        y=Scale(ends[0] - air, ends[1] + air, 336, 30),
+        x=PixelScale(ends[0] - air, ends[1] + air, 52, WIDTH - 12),
+        y=PixelScale(ends[0] - air, ends[1] + air, 336, 30),
     )
     ticks = None if found.event is None else SHARES
     what = "prediction" if found.event is None else "probability"
@@ -147,7 +147,7 @@ def draw_features(found: FeatureStability) -> Figure:
     shares = [(clean(found.names[f], 60), float(found.shares[f])) for f in found.order]
     shown = shares[:MOST]
     about = "; ".join(f"{name}: {share:.0%}" for name, share in shown)
-    x = Scale(0, 100, LEFT, WIDTH - 16)
+    x = PixelScale(0, 100, LEFT, WIDTH - 16)
     drawing = of_rows("Selected features", about, x, len(shown), ROW, TOP)
     drawing.bottom_axis(f"of {found.n_models} models, %")
     for i, (name, share) in enumerate(shown):

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, floor, log10
 
-__all__ = ["Scale", "round_ticks", "tick_text"]
+__all__ = ["PixelScale", "round_ticks", "tick_text"]
 
 
 @dataclass(frozen=True)
-class Scale:
+class PixelScale:
     """Values from `low` to `high` on pixels from `start` to `end`; logarithmic where asked."""
 
     low: float
@@ -30,7 +30,7 @@ class Scale:
         margin: float = 0.06,
         floor_at: float | None = None,
         ceiling: float | None = None,
-    ) -> Scale:
+    ) -> PixelScale:
         """A scale that shows all values with some air, not below `floor_at`."""
         low, high = min(values), max(values)
         if log:

@@ -8,7 +8,7 @@ from truerisk.api.assessing.assessment import Assessment
 from truerisk.api.assessing.tuned_learner import TunedLearner
 from truerisk.core.present import clean, setting_text
 from truerisk.report.figure import Figure, FigureTable, Key
-from truerisk.report.scale import Scale
+from truerisk.report.scale import PixelScale
 from truerisk.report.svg import WIDTH, Drawing, of_rows
 
 __all__ = ["draw_stability"]
@@ -26,7 +26,7 @@ def draw_stability(document: Assessment, most: int | None = MOST) -> Figure | No
     if not tuned:
         return None
     shown = {name: tuned[name] for name in list(tuned)[:most]}
-    title, x = "Stability of the chosen settings", Scale(0, 100, LEFT, WIDTH - 16)
+    title, x = "Stability of the chosen settings", PixelScale(0, 100, LEFT, WIDTH - 16)
     about = (f"{clean(n, 60)}: {o.stability.agreement:.0%} agree" for n, o in shown.items())
     drawing = of_rows(title, "; ".join(about), x, len(shown), ROW, TOP)
     drawing.bottom_axis("outer splits that chose the setting, %")

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from markupsafe import Markup, escape
 
-from truerisk.report.scale import Scale, tick_text
+from truerisk.report.scale import PixelScale, tick_text
 
 __all__ = [
     "SHARES",
@@ -79,8 +79,8 @@ class Drawing:
     title: str
     about: str
     height: int
-    x: Scale
-    y: Scale
+    x: PixelScale
+    y: PixelScale
     marks: list[Mark | Markup] = field(default_factory=list)
     bottom: Axis | None = None
     left: Axis | None = None
@@ -212,7 +212,7 @@ class Drawing:
         )
 
 
-SHARE_X, SHARE_Y = Scale(-0.01, 1.01, 52, WIDTH - 12), Scale(-0.01, 1.01, 336, 30)
+SHARE_X, SHARE_Y = PixelScale(-0.01, 1.01, 52, WIDTH - 12), PixelScale(-0.01, 1.01, 336, 30)
 SHARES = (0, 0.2, 0.4, 0.6, 0.8, 1)
 
 
@@ -224,13 +224,13 @@ def of_shares(title: str, about: str, left: str, bottom: str) -> Drawing:
     return drawing
 
 
-def of_rows(title: str, about: str, x: Scale, n: int, high: int, top: int) -> Drawing:
+def of_rows(title: str, about: str, x: PixelScale, n: int, high: int, top: int) -> Drawing:
     """A drawing of n rows, the first below `top`, each so many pixels high."""
     bottom = top + high * n
-    return Drawing(title, about, bottom + 42, x, Scale(0, n, top, bottom))
+    return Drawing(title, about, bottom + 42, x, PixelScale(0, n, top, bottom))
 
 
-def _written(mark: Mark, x: Scale, y: Scale) -> Markup:
+def _written(mark: Mark, x: PixelScale, y: PixelScale) -> Markup:
     """A mark in SVG."""
     places = [(x(a), y(b)) for a, b in zip(mark.xs, mark.ys, strict=True)]
     (x0, y0), (x1, y1) = places[0], places[-1]

@@ -10,7 +10,7 @@ import numpy as np
 from truerisk.core.present import clean, number
 from truerisk.report.figure import Figure, FigureTable, Key, thinned
 from truerisk.report.rates import roc_drawing
-from truerisk.report.scale import Scale, round_ticks
+from truerisk.report.scale import PixelScale, round_ticks
 from truerisk.report.svg import SHARES, WIDTH, Drawing
 from truerisk.validation.calibration import CalibrationCurve, SmoothCalibration
 from truerisk.validation.discrimination import Discrimination
@@ -178,8 +178,8 @@ def draw_benefit(found: NetBenefit) -> Figure:
         title="Decision curve",
         about="Net benefit against the probability from which one treats.",
         height=380,
-        x=Scale(-0.01, 1.01, LEFT, WIDTH - 12),
-        y=Scale(floor, 1.05 * max(top, 1e-9), BOTTOM, TOP),
+        x=PixelScale(-0.01, 1.01, LEFT, WIDTH - 12),
+        y=PixelScale(floor, 1.05 * max(top, 1e-9), BOTTOM, TOP),
     )
     drawing.left_axis("net benefit")
     drawing.bottom_axis("threshold probability", SHARES)
@@ -228,8 +228,8 @@ def _drawing(
         title=title,
         about=about,
         height=height,
-        x=Scale(low - 0.01 * span, high + 0.01 * span, LEFT, WIDTH - 12),
-        y=Scale(low + below * span, high + 0.01 * span, height - 44, TOP),
+        x=PixelScale(low - 0.01 * span, high + 0.01 * span, LEFT, WIDTH - 12),
+        y=PixelScale(low + below * span, high + 0.01 * span, height - 44, TOP),
     )
 
 

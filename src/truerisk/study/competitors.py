@@ -17,7 +17,7 @@ import numpy as np
 
 from truerisk.comparing.many import compared
 from truerisk.comparing.many_comparison import ManyComparison
-from truerisk.comparing.scores import Scores, Terms
+from truerisk.comparing.scores import RankTerms, Scores
 from truerisk.core.arguments import shown
 from truerisk.core.errors import BadArgument, UnknownName
 from truerisk.core.registry import closest
@@ -57,7 +57,7 @@ def compare_study(
         raise UnknownName(f"by={shown(by)}{near} Known: {', '.join(QUANTITIES)}.")
     taken = _taken(results, competitors, where)
     scores = _scores(results, taken, competitors, by)
-    found = compared(scores, Terms(**terms), QUANTITIES[by])
+    found = compared(scores, RankTerms(**terms), QUANTITIES[by])
     return replace(found, name=results.name)
 
 

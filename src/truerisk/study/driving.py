@@ -17,7 +17,7 @@ from truerisk.core.errors import StudyIncomplete, TrueRiskError
 from truerisk.core.progress import tell
 from truerisk.engines.workers.crews import Shared
 from truerisk.engines.workers.executors import crew_of, workers_of
-from truerisk.engines.workers.scheduler import Run
+from truerisk.engines.workers.scheduler import BatchRun
 from truerisk.study.limits import end_child, run_batch, run_here
 from truerisk.study.queue import USUAL, Queue, Rules
 from truerisk.study.schema import Fate
@@ -66,7 +66,9 @@ def drive(
     order = Order(work, rules.limits, arrays)
     with crew_of(executor_of(executor), StudyIncomplete) as crew:
         here = crew is None
-        run = Run(crew, Shared(run_here if here else run_batch, (order,), StudyIncomplete), queue)
+        run = BatchRun(
+            crew, Shared(run_here if here else run_batch, (order,), StudyIncomplete), queue
+        )
         store.begin(1 if crew is None else crew.workers, versions())
         disk.tell()
         try:
@@ -86,7 +88,7 @@ def drive(
     store.end()
 
 
-def running_in(run: Run) -> int:
+def running_in(run: BatchRun) -> int:
     """How many tasks are with workers."""
     return sum(len(flight.batch.numbers) for flight in run.flying.values())
 

@@ -25,7 +25,7 @@ from truerisk.study.lock import Lock
 from truerisk.study.schema import NUMBERS, Fate, State, create, examine, is_empty, migrate
 from truerisk.study.values import canonical, hash_of, key_of, unpack
 
-__all__ = ["Cell", "Run", "Store", "Tally"]
+__all__ = ["Cell", "DriverRun", "Store", "Tally"]
 
 PATIENCE = 30.0  # seconds to wait for a reader that holds the file
 RUN = ("started", "seen", "ended", "pid", "host", "workers", "running", "versions")
@@ -54,7 +54,7 @@ class Tally:
 
 
 @dataclass(frozen=True)
-class Run:
+class DriverRun:
     """One run of the driver; `ended` is None while it lasts and after a crash."""
 
     started: float
@@ -267,12 +267,14 @@ class Store:
                 "UPDATE run SET ended = ?, running = 0 WHERE id = ?", (time.time(), self._run)
             )
 
-    def runs(self) -> list[Run]:
+    def runs(self) -> list[DriverRun]:
         """All runs, the last one last."""
         rows = self._all(f"SELECT {', '.join(RUN)} FROM run ORDER BY id")
         try:
             return [
-                Run(**{**dict(zip(RUN, row, strict=True)), "versions": dict(json.loads(row[-1]))})
+                DriverRun(
+                    **{**dict(zip(RUN, row, strict=True)), "versions": dict(json.loads(row[-1]))}
+                )
                 for row in rows
             ]
         except (TypeError, ValueError):

@@ -18,7 +18,7 @@ from truerisk.core.errors import FitFailed, TrueRiskError, UnknownName
 from truerisk.engines.workers.crews import Crew, Shared, UserExecutor
 from truerisk.engines.workers.dask_cluster import Cluster, is_address, is_cluster, parts_of
 from truerisk.engines.workers.processes import Processes
-from truerisk.engines.workers.scheduler import Batches, Run
+from truerisk.engines.workers.scheduler import Batches, BatchRun
 
 __all__ = ["connections_kept", "crew_of", "run_batches", "workers_of"]
 
@@ -123,7 +123,7 @@ def run_batches(
     with crew_of(executor, FitFailed) as crew:
         workers = None if crew is None else crew.workers
         made = batches(workers) if callable(batches) else batches
-        run = Run(crew, Shared(task, shared), _Listed(made, named))
+        run = BatchRun(crew, Shared(task, shared), _Listed(made, named))
         with closing(run.results()) as coming:
             for numbered, result in coming:
                 if numbered is not None:

@@ -18,7 +18,7 @@ from truerisk.core.errors import TrueRiskError
 from truerisk.engines.workers.crews import Crew, Shared
 from truerisk.engines.workers.interruptions import done_of, uninterrupted
 
-__all__ = ["Batches", "Run"]
+__all__ = ["BatchRun", "Batches"]
 
 TICK = 0.5  # seconds after which a wait looks around
 BREAKING = 30.0  # seconds that a broken pool may take to say so of all its batches
@@ -83,7 +83,7 @@ class _Flight:
     since: float
 
 
-class Run:
+class BatchRun:
     """All batches, on a crew or, without one, in this process."""
 
     def __init__(self, crew: Crew | None, shared: Shared, batches: Batches) -> None:
