@@ -21,8 +21,10 @@ LOCAL := --no-build-isolation --no-deps
 COMPILERS := $(if $(filter default,$(origin CXX)),c++ g++ clang++,$(CXX))
 # One BLAS thread per worker: more would fight over the cores.
 QUIET_BLAS := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
-# Thousands of tests are compiled once and kept, also where the shell asks Python to keep nothing.
-PYTEST := $(QUIET_BLAS) PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest
+# What is compiled once is kept, also where the shell asks Python to keep nothing: the thousands of
+# tests, and this package in each of the processes that they start.
+export PYTHONDONTWRITEBYTECODE :=
+PYTEST := $(QUIET_BLAS) $(BIN)/python -m pytest
 ARCHITECTURE := $(wildcard tests/test_architecture*.py)
 # Learners of packages that only `make test-partners` installs.
 OF_PACKAGES := $(shell grep -lE '^from (xgboost|lightgbm|catboost)' src/truerisk/models/*.py)
@@ -138,12 +140,13 @@ calibration: .venv/.package ## do intervals keep their promise? the short form o
 	$(QUIET_BLAS) $(BIN)/python -m benchmarks.calibration --short --store build/calibration.db --executor 2 \
 		--at-least 0.85 $(ARGS)
 
-# What a browser does with a page depends on no package: `make test` shows it.
+# What a browser does with a page depends on no package, and `make test` shows it; no more do kills,
+# clocks, drawn attacks and pages, which `make test-slow` shows.
 .PHONY: test-floor
 test-floor: .venv-floor/.package ## the suite with the oldest supported dependencies
 	@$(FLOOR)/python tests/report/chromium.py
 	$(QUIET_BLAS) $(FLOOR)/python -m pytest $(PARALLEL) $(ARCHITECTURE:%=--ignore=%) --ignore=tests/golden \
-	  --ignore-glob='tests/*/test_*in_browser.py' $(ARGS)
+	  --ignore-glob='tests/*/test_*in_browser.py' -m "not slow or releases" $(ARGS)
 
 .PHONY: test-partners
 test-partners: .venv-partners/.package ## what people bring beside: optuna, scikit-optimize, boosters, imbalanced-learn, skore
@@ -239,9 +242,15 @@ FORCE:
 	@$(FLOOR)/python $(LOCKED) -r requirements/floor.lock
 	@touch $@
 
-.venv-floor/.package: .venv-floor/.lock build/sources $(NATIVE_SOURCES)
-	@echo "building truerisk against the oldest dependencies"
-	@$(FLOOR)/python $(PIP) install $(LOCAL) -C build-dir=build/floor -e .
+# Other environments are given this wheel: its compiled module is that of .venv, and none of theirs.
+WHEEL := build/whole/.wheel
+$(WHEEL): .venv/.package $(shell find src -name '*.py')
+	@rm -rf build/whole
+	@$(BIN)/python $(PIP) wheel $(LOCAL) -C build-dir=build/editable -w build/whole .
+	@touch $@
+
+.venv-floor/.package: .venv-floor/.lock $(WHEEL)
+	@$(FLOOR)/python $(PIP) install --no-deps --no-index --force-reinstall build/whole/*.whl
 	@touch $@
 
 .venv-partners/.lock: requirements/partners.lock
@@ -250,7 +259,6 @@ FORCE:
 	@$(PARTNERS)/python $(LOCKED) -r requirements/partners.lock
 	@touch $@
 
-.venv-partners/.package: .venv-partners/.lock build/sources $(NATIVE_SOURCES)
-	@echo "building truerisk beside the packages of tests/partners"
-	@$(PARTNERS)/python $(PIP) install $(LOCAL) -C build-dir=build/partners -e .
+.venv-partners/.package: .venv-partners/.lock $(WHEEL)
+	@$(PARTNERS)/python $(PIP) install --no-deps --no-index --force-reinstall build/whole/*.whl
 	@touch $@

@@ -44,13 +44,33 @@ that few changes need. `make test` leaves them out, `make test-slow` runs them, 
 Long simulations, and checks in worker processes beyond one for each kind, bear the mark alone."""
 
 
+RELEASES = {
+    "engines/workers/test_crews.py",
+    "engines/workers/test_executors.py",
+    "study/test_driving_on_dask.py",
+}
+"""Those that wait and may find that another release of joblib or Dask works otherwise:
+`make test-floor` runs them, too."""
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Import no file without a test that waits where those alone are asked for."""
+    if config.option.markexpr != "slow" or not collection_path.name.startswith("test_"):
+        return None
+    waits = collection_path.relative_to(TESTS).as_posix() in SLOW
+    return None if waits or "mark.slow" in collection_path.read_text("utf-8") else True
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the tests that wait."""
-    waiting = {TESTS / name for name in SLOW}
+    waiting, released = ({TESTS / name for name in names} for names in (SLOW, RELEASES))
+    assert released <= waiting, "RELEASES names files of SLOW"
     assert all(path.exists() for path in waiting), "a file that waits was moved: name it in SLOW"
     for item in items:
         if item.path in waiting:
             item.add_marker("slow")
+        if item.path in released:
+            item.add_marker("releases")
 
 
 # A shell that starts the tests in the background has them, and every process they start, ignore it.

@@ -68,21 +68,21 @@ RNG = np.random.default_rng(0)
 X_BAG = RNG.normal(size=(90, 4))
 NUMBERS = X_BAG[:, 0] * X_BAG[:, 1] + RNG.normal(size=90)
 FORESTS = {
-    "forest": (RandomForestClassifier(60, random_state=1), WINE),
+    "forest": (RandomForestClassifier(30, random_state=1), WINE),
     "balanced forest": (
-        RandomForestClassifier(60, max_samples=0.7, class_weight="balanced", random_state=1),
+        RandomForestClassifier(30, max_samples=0.7, class_weight="balanced", random_state=1),
         WINE,
     ),
-    "extra trees": (ExtraTreesClassifier(60, bootstrap=True, random_state=1), WINE),
-    "bagging": (BaggingClassifier(n_estimators=60, random_state=1), WINE),
-    "bagged bayes": (BaggingClassifier(GaussianNB(), 60, max_features=5, random_state=1), WINE),
-    "bagged votes": (BaggingClassifier(SVC(), 60, random_state=1), WINE),
-    "numbers": (RandomForestRegressor(60, random_state=1), (X_BAG, NUMBERS)),
+    "extra trees": (ExtraTreesClassifier(30, bootstrap=True, random_state=1), WINE),
+    "bagging": (BaggingClassifier(n_estimators=30, random_state=1), WINE),
+    "bagged bayes": (BaggingClassifier(GaussianNB(), 30, max_features=5, random_state=1), WINE),
+    "bagged votes": (BaggingClassifier(SVC(), 30, random_state=1), WINE),
+    "numbers": (RandomForestRegressor(30, random_state=1), (X_BAG, NUMBERS)),
     "two targets": (
-        ExtraTreesRegressor(60, bootstrap=True, random_state=1),
+        ExtraTreesRegressor(30, bootstrap=True, random_state=1),
         (X_BAG, np.column_stack([NUMBERS, X_BAG[:, 2]])),
     ),
-    "bagged lines": (BaggingRegressor(Ridge(), 60, random_state=1), (X_BAG, NUMBERS)),
+    "bagged lines": (BaggingRegressor(Ridge(), 30, random_state=1), (X_BAG, NUMBERS)),
 }
 
 

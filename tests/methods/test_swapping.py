@@ -151,8 +151,7 @@ def all_labelings(n):
         yield Data(rows, codes, "classification", np.array([0, 1]), codes)
 
 
-@pytest.mark.parametrize("model", RULES, ids=str)
-@pytest.mark.parametrize("n", [5, 6])
+@pytest.mark.parametrize(("model", "n"), [*((rule, 5) for rule in RULES), (RULES[4], 6)], ids=str)
 def test_the_criterion_is_unbiased_over_all_labelings(model, n) -> None:
     """Labels that are fair coins: the mean of C over all 2ⁿ labelings is ½, that of any rule."""
     method, terms = Swapping(n0=np.inf), Terms(0.95, Minimum())
@@ -168,7 +167,7 @@ def test_the_criterion_is_unbiased_over_all_labelings(model, n) -> None:
 @pytest.mark.parametrize("model", [*RULES[1:3], RULES[4], RULES[5]], ids=str)
 def test_theorem_1_for_any_probabilities(model) -> None:
     """E[L_x − L_n] = (2/n) Σ p(1 − p) E[φ(x|1) − φ(x|0)], enumerated with unequal p's."""
-    n, p = 6, np.array([0.05, 0.3, 0.5, 0.6, 0.9, 0.99])
+    n, p = 5, np.array([0.05, 0.3, 0.5, 0.6, 0.99])
     bias = penalty = 0.0
     for data in all_labelings(n):
         codes = data.codes

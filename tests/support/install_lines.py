@@ -1,6 +1,7 @@
-"""Types every install line of the pages, each in an environment of its own; `make wheel` runs it.
+"""Types the install lines of the pages, each in an environment of its own; `make wheel` runs it.
 
-A line that leaves the compiled loops out is typed where there is no compiler.
+A line whose packages another installs, too, is typed with it. A line that leaves the compiled loops
+out is typed where there is no compiler.
 """
 
 from __future__ import annotations
@@ -16,12 +17,18 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent.parent
 PAGES = ("README.md", "docs/getting-started.md")
 INSTALL = re.compile(r"\bpip install [^`#\n]+(?=[`#\n])")
+EXTRAS = re.compile(r"'\.\[[^]]*\]'")
 PURE = "wheel.cmake=false"
 
 
 def install_lines(text: str) -> list[str]:
     """What a page asks to be typed, each line once."""
     return list(dict.fromkeys(line.strip() for line in INSTALL.findall(text)))
+
+
+def whole(lines: set[str]) -> list[str]:
+    """Without the lines that another contains: `.[io]` installs `.` and more."""
+    return sorted(lines - {EXTRAS.sub(".", line) for line in lines if EXTRAS.search(line)})
 
 
 def typed(line: str, environment: Path) -> None:
@@ -49,7 +56,7 @@ def typed(line: str, environment: Path) -> None:
 
 if __name__ == "__main__":
     lines = {line for page in PAGES for line in install_lines((ROOT / page).read_text("utf-8"))}
-    for line in sorted(lines):
+    for line in whole(lines):
         with tempfile.TemporaryDirectory() as folder:
             typed(line, Path(folder))
         sys.stdout.write(f"{line}: installs\n")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.support.install_lines import PAGES, PURE, ROOT, install_lines
+from tests.support.install_lines import PAGES, PURE, ROOT, install_lines, whole
 
 
 def test_lines_are_read_from_sentences_and_from_blocks():
@@ -18,3 +18,9 @@ def test_each_page_has_its_lines():
     for page in PAGES:
         text = (ROOT / page).read_text("utf-8")
         assert {"pip install .", f"pip install . -C {PURE}"} <= set(install_lines(text)), page
+
+
+def test_a_line_is_typed_with_the_one_that_installs_more():
+    """A line with another setting of the build is no part of it."""
+    lines = {"pip install .", "pip install '.[io]'", f"pip install . -C {PURE}"}
+    assert whole(lines) == ["pip install '.[io]'", f"pip install . -C {PURE}"]

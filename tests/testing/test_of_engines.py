@@ -298,7 +298,7 @@ def test_a_double_passes_the_other_checks(double):
 def test_failing_fits_are_compared_too(error):
     """Five neighbours are too many for some training sets, and the brute force says so as well."""
     family = Family.of(KNeighborsClassifier(), {"n_neighbors": [1, 5]})
-    check_engine(Generic(error=error), family, examples=8)
+    check_engine(Generic(error=error), family, examples=3)
 
 
 def test_an_engine_that_hides_a_failing_fit_is_found():

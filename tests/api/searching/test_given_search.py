@@ -310,7 +310,7 @@ def test_the_other_verbs_know_it(simple):
     assert found.learners["mine"].selected.value == pytest.approx(1 - alone.best_score_)
 
 
-@pytest.mark.parametrize("name", ["halving", "halving, drawn", "random", "climbing"])
+@pytest.mark.parametrize("name", ["halving", "random", "climbing"])
 def test_an_assessment_and_an_estimate_label_it_right(simple, name):
     """The risk of the whole search, and its own best score beside it."""
     search = SEARCHES[name]
