@@ -16,7 +16,8 @@ PARTNERS := .venv-partners/bin
 NATIVE_SOURCES := CMakeLists.txt pyproject.toml $(wildcard src/truerisk/kernels/*.cpp src/truerisk/kernels/*.hpp)
 PIP := -m pip --quiet --quiet --disable-pip-version-check
 # A lock names every package, so pip has nothing to resolve: its resolver takes `coverage[toml]` for one without a hash.
-LOCKED := $(PIP) install --require-hashes --no-deps
+# Of 8,700 modules few are ever imported: Python compiles those itself, the first time.
+LOCKED := $(PIP) install --no-compile --require-hashes --no-deps
 LOCAL := --no-build-isolation --no-deps
 COMPILERS := $(if $(filter default,$(origin CXX)),c++ g++ clang++,$(CXX))
 # One BLAS thread per worker: more would fight over the cores.
