@@ -22,7 +22,7 @@ CUSTOMIZE = """
 import sys
 sys.meta_path[:] = [f for f in sys.meta_path if "truerisk" not in type(f).__module__]
 """
-A_LINE = re.compile(r'^ {8}"[\w.-]+": Line\(', re.MULTILINE)
+A_LINE = re.compile(r"^ {4}[\w.-]+  [\w.]+:\w+", re.MULTILINE)
 
 
 def place_of(code: str) -> str:
@@ -67,7 +67,7 @@ def add_line(registry: Path, line: str) -> None:
     """Put a line before the last one of a registry."""
     text = registry.read_text("utf-8")
     *_, last = A_LINE.finditer(text)
-    registry.write_text(f"{text[: last.start()]}        {line}{text[last.start() :]}", "utf-8")
+    registry.write_text(f"{text[: last.start()]}    {line}{text[last.start() :]}", "utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -120,9 +120,8 @@ def used(clone, use, more=""):
 
 def test_the_page_says_where_its_blocks_go():
     """Thrice a source file, a line of a registry, its use, a test file and a section."""
-    assert [language for language, _ in BLOCKS] == (["python"] * 4 + ["markdown"]) * 4 + [
-        "python"
-    ] * 4
+    languages = ["python", "text", "python", "python", "markdown"]
+    assert [language for language, _ in BLOCKS] == languages * 4 + ["python"] * 4
     for example in EXAMPLES:
         source = Path(place_of(example.source)).relative_to("src/truerisk")
         assert Path(place_of(example.test)) == "tests" / source.with_name(f"test_{source.name}")

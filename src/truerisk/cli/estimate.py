@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -84,7 +83,10 @@ def read_model(
     size: dict[str, Any] = {"n_rows": len(source.y), "n_classes": source.n_classes}
     size["parts"] = parts_of(source, [None])
     pipeline, grid = learner(word, source.task, **size, **source.layout)
-    names = _short_names(pipeline.get_params(), grid)
+    # last words of the model's parameters and what they stand for, the outermost first
+    inside = [name for name in pipeline.get_params() if name.startswith("model__")]
+    deepest_first = sorted(inside, key=lambda name: -name.count("__"))
+    names = {name.rpartition("__")[2]: name for name in [*deepest_first, *grid]}
     params = {}
     for setting in settings:
         name, equals, value = setting.partition("=")
@@ -100,13 +102,6 @@ def read_model(
             raise click.UsageError(f"--set {name} is given twice; a model has one setting.")
         params[full] = [_value(value)]
     return pipeline, params or None, grid
-
-
-def _short_names(known: Mapping[str, Any], grid: Mapping[str, Any]) -> dict[str, str]:
-    """Last words of the model's parameters and what they stand for, the outermost first."""
-    inside = [name for name in known if name.startswith("model__")]
-    deepest_first = sorted(inside, key=lambda name: -name.count("__"))
-    return {name.rpartition("__")[2]: name for name in [*deepest_first, *grid]}
 
 
 def _value(text: str) -> Any:

@@ -35,10 +35,6 @@ def show(text: str, *, err: bool = False) -> None:
     click.echo("\n".join(map(visible, text.split("\n"))), err=err)
 
 
-def _is_terminal() -> bool:
-    return sys.stderr is not None and sys.stderr.isatty()  # None where it is closed
-
-
 def listed(option: str, words: str | None, what: str, example: str) -> list[str] | None:
     """The words of an option that takes several with commas; none but commas are refused.
 
@@ -57,7 +53,7 @@ class ProgressLine:
     """One line that is rewritten on a terminal; elsewhere a few lines, ever further apart."""
 
     def __init__(self, live: bool | None = None, clock: Callable[[], float] = time.monotonic):
-        self.live = _is_terminal() if live is None else live
+        self.live = (sys.stderr is not None and sys.stderr.isatty()) if live is None else live
         self.clock = clock
         self.due = clock() + QUIET
         self.silence = QUIET
@@ -67,20 +63,23 @@ class ProgressLine:
 
     def __call__(self, progress: Progress) -> None:
         now = self.clock()
-        self._follow(progress, now)
-        if now < self.due:
-            return
-        self.due = now + (LIVE_EVERY if self.live else self.silence)
-        self.silence = min(2 * self.silence, LONGEST_SILENCE)
-        self._show(self._text(progress, now))
-
-    def _follow(self, progress: Progress, now: float) -> None:
         if progress.total != self.total or (
             self.first is not None and progress.done < self.first[1]
         ):
             self.total, self.first = progress.total, None
         if self.first is None and progress.done > 0:
             self.first = now, progress.done
+        if now < self.due:
+            return
+        self.due = now + (LIVE_EVERY if self.live else self.silence)
+        self.silence = min(2 * self.silence, LONGEST_SILENCE)
+        text = self._text(progress, now)
+        if self.live:
+            text = text[: shutil.get_terminal_size().columns - 1]  # a wrapped line stays
+            click.echo("\r" + text.ljust(self.width), err=True, nl=False)
+            self.width = len(text)
+        else:
+            say(text)
 
     def _text(self, progress: Progress, now: float) -> str:
         from truerisk.core.present import clean  # numpy, which --help does not need
@@ -96,14 +95,6 @@ class ProgressLine:
             return ""
         pace = (now - self.first[0]) / (progress.done - self.first[1])
         return f", about {duration(pace * (progress.total - progress.done))} left"
-
-    def _show(self, text: str) -> None:
-        if self.live:
-            text = text[: shutil.get_terminal_size().columns - 1]  # a wrapped line stays
-            click.echo("\r" + text.ljust(self.width), err=True, nl=False)
-            self.width = len(text)
-        else:
-            say(text)
 
     def close(self) -> None:
         """Leave an empty line where the progress stood."""

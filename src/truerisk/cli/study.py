@@ -16,7 +16,6 @@ from truerisk.cli.output import say, show, shown_progress, worded_warnings
 from truerisk.core.errors import BadStore, NotWritten
 
 if TYPE_CHECKING:
-    from truerisk.api.study import Study
     from truerisk.comparing.many_comparison import ManyComparison
     from truerisk.study.status import Status
 
@@ -165,7 +164,12 @@ def resume(store: Path, as_json: bool, allow_import: bool, **options: Any) -> in
 def _run(
     spec: Path | None, store: Path, as_json: bool, allow_import: bool, options: dict[str, Any]
 ) -> int:
-    made = _study(spec, store, allow_import)
+    here = str(Path.cwd())
+    if allow_import and here not in sys.path:  # modules beside the specification
+        sys.path.insert(0, here)
+    from truerisk.api.study import Study
+
+    made = Study(spec, store, allow_import=allow_import)
     options["limit_megabytes"] = options.pop("limit_memory")
     try:
         with terminated(), worded_warnings(), shown_progress():
@@ -182,15 +186,6 @@ def _run(
         return INTERRUPTED
     show(json.dumps(results.to_dict()) if as_json else str(results))
     return _judged(made.status(), store)
-
-
-def _study(spec: Path | None, store: Path, allow_import: bool) -> Study:
-    here = str(Path.cwd())
-    if allow_import and here not in sys.path:  # modules beside the specification
-        sys.path.insert(0, here)
-    from truerisk.api.study import Study
-
-    return Study(spec, store, allow_import=allow_import)
 
 
 def _judged(status: Status, store: Path) -> int:

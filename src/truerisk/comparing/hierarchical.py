@@ -77,8 +77,22 @@ def hierarchical(
         return None
     sets = [_likelihood(x / largest, rho) for x, rho in zip(differences, correlations, strict=True)]
     means, weights = _means(sets)
-    log_scales = _log_scales(sets)
-    degrees, prior = _degrees()
+    # logarithms of σ₀ in strides, over the orders of magnitude that its prior leaves. Its density
+    # falls as the power N − 1 of σ₀ where that is large, so many data sets need fewer.
+    among = float(np.std([one.centre for one in sets], ddof=1))
+    among = max(among, 1e-3 * float(np.mean([one.scale for one in sets])), FLOOR)
+    widest = min(WIDEST, 10 * NOTHING ** (-1 / (len(sets) - 2)))
+    ends = np.log([NARROWEST * among, widest * among])
+    log_scales = np.asarray(np.arange(ends[0], ends[1], STRIDE * STEP))
+    # ν and its prior weights: gamma, averaged over shapes and rates, on a logarithmic grid
+    from scipy.special import gammaln
+
+    above = np.geomspace(0.02, 300, N_DEGREES)[:, None, None]
+    shape = np.linspace(0.5, 5, 46)[:, None]
+    rate = np.linspace(0.05, 0.15, 21)
+    log_density = shape * np.log(rate) - gammaln(shape) + shape * np.log(above) - rate * above
+    prior = np.exp(log_density).mean((1, 2))
+    degrees, prior = 1 + above.ravel(), prior / prior.sum()
     scales = np.exp(log_scales)
     posterior = _posterior(sets, means, log_scales, degrees)
     posterior += np.log(weights)[:, None, None] + np.log(prior)
@@ -108,30 +122,6 @@ def _means(sets: Sequence[_Likelihood]) -> tuple[np.ndarray, np.ndarray]:
     weights = np.cosh(places)
     weights[[0, -1]] /= 2
     return middle + narrow * np.sinh(places), weights
-
-
-def _log_scales(sets: Sequence[_Likelihood]) -> np.ndarray:
-    """Logarithms of σ₀ in strides, over the orders of magnitude that its prior leaves.
-
-    Its density falls as the power N − 1 of σ₀ where that is large, so many data sets need fewer.
-    """
-    among = float(np.std([one.centre for one in sets], ddof=1))
-    among = max(among, 1e-3 * float(np.mean([one.scale for one in sets])), FLOOR)
-    widest = min(WIDEST, 10 * NOTHING ** (-1 / (len(sets) - 2)))
-    ends = np.log([NARROWEST * among, widest * among])
-    return np.asarray(np.arange(ends[0], ends[1], STRIDE * STEP))
-
-
-def _degrees() -> tuple[np.ndarray, np.ndarray]:
-    """ν and its prior weights: gamma, averaged over shapes and rates, on a logarithmic grid."""
-    from scipy.special import gammaln
-
-    above = np.geomspace(0.02, 300, N_DEGREES)[:, None, None]
-    shape = np.linspace(0.5, 5, 46)[:, None]
-    rate = np.linspace(0.05, 0.15, 21)
-    log_density = shape * np.log(rate) - gammaln(shape) + shape * np.log(above) - rate * above
-    prior = np.exp(log_density).mean((1, 2))
-    return 1 + above.ravel(), prior / prior.sum()
 
 
 def _log_precision_density(u: np.ndarray, df: np.ndarray | float) -> np.ndarray:

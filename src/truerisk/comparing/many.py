@@ -21,7 +21,11 @@ __all__ = ["compare_many", "compared"]
 
 def compared(scores: Scores, terms: RankTerms, quantity: str = "value") -> ManyComparison:
     """Rank, test and hold against each other the methods of a table."""
-    _refuse_unknown_control(scores, terms)
+    if terms.control is not None and terms.control not in scores.methods:
+        raise UnknownName(
+            f"control={terms.control!r} is no method of the table"
+            f"{closest(terms.control, scores.methods) or '.'} It has: {', '.join(scores.methods)}."
+        )
     held = hold(scores, terms)
     ranks = ranked(held.for_ranks)
     n, k = ranks.shape
@@ -46,14 +50,6 @@ def compared(scores: Scores, terms: RankTerms, quantity: str = "value") -> ManyC
 
 def _or_none(value: float) -> float | None:
     return None if np.isnan(value) else value
-
-
-def _refuse_unknown_control(scores: Scores, terms: RankTerms) -> None:
-    if terms.control is not None and terms.control not in scores.methods:
-        raise UnknownName(
-            f"control={terms.control!r} is no method of the table"
-            f"{closest(terms.control, scores.methods) or '.'} It has: {', '.join(scores.methods)}."
-        )
 
 
 def _notes(

@@ -258,7 +258,10 @@ def _pair(held: RankTable, ranks: np.ndarray, terms: RankTerms, a: int, b: int) 
     oriented = terms.sign * raw  # negative where a is better
     test, shift = signed_rank(oriented, scale), median_shift(raw, terms.confidence_level)
     apart = float((ranks[:, a] - ranks[:, b]).mean())
-    by_ranks = _by_ranks(apart, len(ranks), len(methods))
+    from scipy.special import ndtr
+
+    z = apart / rank_errors(len(ranks), len(methods))
+    by_ranks = z, float(2 * ndtr(-abs(z)))
     statistic, p = by_ranks if terms.pairwise == "ranks" else (test.positive, test.p_value)
     better, equivalent, worse = dirichlet_signed_rank(
         oriented, terms.rope, Streams(terms.random_state).get("dirichlet weights")
@@ -291,13 +294,6 @@ def _by_splits(held: RankTable, terms: RankTerms, a: int, b: int) -> Hierarchica
     scores = held.scores
     apart = [terms.sign * (x[:, a] - x[:, b]) for x in scores.splits if x is not None]
     return hierarchical(apart, [r for r in scores.correlation if r is not None], terms.rope)
-
-
-def _by_ranks(apart: float, n: int, k: int) -> tuple[float, float]:
-    from scipy.special import ndtr
-
-    z = apart / rank_errors(n, k)
-    return z, float(2 * ndtr(-abs(z)))
 
 
 def _interval(ends: tuple[float, float] | None, terms: RankTerms) -> Interval | None:

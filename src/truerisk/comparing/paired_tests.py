@@ -16,7 +16,7 @@ from truerisk.core.arguments import check_level
 from truerisk.core.comparison import ROPE, Comparison, check_rope
 from truerisk.core.errors import Refusal
 from truerisk.core.interval import Interval
-from truerisk.core.registry import Line, Registry
+from truerisk.core.registry import Registry, lines_of
 
 __all__ = ["NO_SPREAD", "Correlated", "PairedTest", "Tolerance", "registry", "z_of_halves"]
 
@@ -48,26 +48,19 @@ class PairedTest(ABC):
         """What the pairs say."""
 
 
-_HERE = "truerisk.comparing.paired_tests"
-
 registry = Registry(
     "test",
-    {
-        "paired-cv": Line(
-            "truerisk.comparing.paired_cv:PairedCV",
-            "rows paired, how much they move seen from pairs of folds",
-        ),
-        "nadeau-bengio": Line(
-            f"{_HERE}:NadeauBengio", "corrected resampled t of the split differences"
-        ),
-        "bayes": Line(
-            f"{_HERE}:CorrelatedBayes",
-            "P(practically better, equivalent, worse), correlated t",
-        ),
-        "sharp": Line(f"{_HERE}:Sharp", "repeated halves, which tell how they correlate"),
-        "mcnemar": Line(f"{_HERE}:McNemar", "rows that one got wrong and the other right"),
-        "5x2": Line(f"{_HERE}:FiveByTwo", "Dietterich's t of five times two folds"),
-    },
+    lines_of(
+        "truerisk.comparing",
+        """
+    paired-cv  paired_cv:PairedCV  rows paired, how much they move seen from pairs of folds
+    nadeau-bengio  paired_tests:NadeauBengio  corrected resampled t of the split differences
+    bayes  paired_tests:CorrelatedBayes  P(practically better, equivalent, worse), correlated t
+    sharp  paired_tests:Sharp  repeated halves, which tell how they correlate
+    mcnemar  paired_tests:McNemar  rows that one got wrong and the other right
+    5x2  paired_tests:FiveByTwo  Dietterich's t of five times two folds
+    """,
+    ),
 )
 
 

@@ -202,7 +202,14 @@ def _of_splits(a: RiskEstimate, b: RiskEstimate) -> Pairs:
         raise Refusal(
             f"'{a.method}' tests rows in the order of time: no formula for its splits is known."
         )
-    _refuse_overlap(splits, a)
+    # the formulas are for test sets outside the training set, and no larger than it
+    if (splits[:, 1] + splits[:, 2] > a.n_rows).any():
+        raise Refusal(f"'{a.method}' trains on drawn copies: no formula for its splits is known.")
+    if (splits[:, 2] > splits[:, 1] + 1).any():  # the halves of an odd number are alike
+        raise Refusal(
+            f"'{a.method}' tests more rows than it trains on, and test sets overlap: no formula is "
+            "known for its splits."
+        )
     why = _why_no_rows(a, a.losses, splits)
     return Pairs(
         loss=a.named_loss,
@@ -239,17 +246,6 @@ def refuse_unlike(a: RiskEstimate, b: RiskEstimate) -> None:
         )
 
 
-def _refuse_overlap(splits: np.ndarray, a: RiskEstimate) -> None:
-    """The formulas are for test sets outside the training set, and no larger than it."""
-    if (splits[:, 1] + splits[:, 2] > a.n_rows).any():
-        raise Refusal(f"'{a.method}' trains on drawn copies: no formula for its splits is known.")
-    if (splits[:, 2] > splits[:, 1] + 1).any():  # the halves of an odd number are alike
-        raise Refusal(
-            f"'{a.method}' tests more rows than it trains on, and test sets overlap: no formula is "
-            "known for its splits."
-        )
-
-
 def _why_no_rows(a: RiskEstimate, losses: np.ndarray, splits: np.ndarray) -> str | None:
     """Why losses of rows are no independent trials; None where they may be."""
     if splits[:, 2].sum() != len(losses):
@@ -283,7 +279,11 @@ def _of_arrays(a: Any, b: Any, folds: Any, n_train: Any, n_test: Any, basis: Bas
             "of the same splits."
         )
     if basis == "rows":
-        return _rows_alone(first, second, n_train, n_test)
+        if n_train is not None or n_test is not None:
+            raise UnknownName(
+                "this test looks at rows, not at splits: leave out n_train and n_test."
+            )
+        return Pairs(rows=(np.concatenate(first), np.concatenate(second)))
     if all(size == 1 for size in sizes[0]) and n_test is None:
         raise Refusal(f"the sizes of the splits are not known: {WAYS}.")
     if n_train is None:
@@ -312,14 +312,6 @@ def _refuse_rows_as_splits(
     )
     if len(first) == n_train + n_test and np.isin([*first, *second], (0, 1)).all():
         raise Refusal(f"these look like losses of rows, not risks of splits: {WAYS}.")
-
-
-def _rows_alone(
-    first: list[np.ndarray], second: list[np.ndarray], n_train: Any, n_test: Any
-) -> Pairs:
-    if n_train is not None or n_test is not None:
-        raise UnknownName("this test looks at rows, not at splits: leave out n_train and n_test.")
-    return Pairs(rows=(np.concatenate(first), np.concatenate(second)))
 
 
 def _by_folds(a: np.ndarray, b: np.ndarray, folds: np.ndarray) -> Pairs:

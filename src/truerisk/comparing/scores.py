@@ -121,7 +121,16 @@ def _cells(given: Any) -> tuple[list[list[Any]], Sequence[Any] | None, Sequence[
     if hasattr(given, "columns") and hasattr(given, "to_numpy"):
         return _of_frame(given)
     if isinstance(given, Mapping):
-        return _of_mapping(given)
+        # method -> values in one order, or method -> data set -> value
+        columns = list(given.values())
+        inner = [isinstance(column, Mapping) for column in columns]
+        if columns and all(inner):
+            rows = list(dict.fromkeys(name for column in columns for name in column))
+            return [[column.get(row) for column in columns] for row in rows], list(given), rows
+        sizes = {len(c) if isinstance(c, Sequence | np.ndarray) else -1 for c in columns}
+        if any(inner) or len(sizes) > 1 or -1 in sizes or any(isinstance(c, str) for c in columns):
+            raise BadData(f"the methods of scores have values of unlike length or kind: {WAYS}.")
+        return [list(row) for row in zip(*columns, strict=True)], list(given), None
     try:
         array = as_array(given, np.float64)
     except ValueError:
@@ -143,19 +152,6 @@ def _of_frame(frame: Any) -> tuple[list[list[Any]], Sequence[Any], Sequence[Any]
     names = columns.pop(texts[0]) if texts else getattr(frame, "index", None)
     rows = [list(row) for row in zip(*columns.values(), strict=True)]
     return rows, list(columns), None if names is None else list(names)
-
-
-def _of_mapping(given: Mapping[Any, Any]) -> tuple[list[list[Any]], list[Any], list[Any] | None]:
-    """Method -> values in one order, or method -> data set -> value."""
-    columns = list(given.values())
-    inner = [isinstance(column, Mapping) for column in columns]
-    if columns and all(inner):
-        rows = list(dict.fromkeys(name for column in columns for name in column))
-        return [[column.get(row) for column in columns] for row in rows], list(given), rows
-    sizes = {len(c) if isinstance(c, Sequence | np.ndarray) else -1 for c in columns}
-    if any(inner) or len(sizes) > 1 or -1 in sizes or any(isinstance(c, str) for c in columns):
-        raise BadData(f"the methods of scores have values of unlike length or kind: {WAYS}.")
-    return [list(row) for row in zip(*columns, strict=True)], list(given), None
 
 
 def _named(given: Any, known: Sequence[Any] | None, n: int, what: str) -> tuple[str, ...]:
@@ -236,7 +232,11 @@ class RankTerms:
 
     def __post_init__(self) -> None:
         for name, words in WORDS.items():
-            _refuse_other_words(name, getattr(self, name), words)
+            given = getattr(self, name)
+            if not isinstance(given, str) or given not in words:
+                near = closest(given, words) if isinstance(given, str) else None
+                known = "; ".join(f"{word!r}: {said}" for word, said in words.items())
+                raise UnknownName(f"{name}={shown(given)}{near or '.'} Known: {known}.")
         check_rope(self.rope)
         check_level("confidence_level", self.confidence_level)
         seed: Any = self.random_state
@@ -252,13 +252,6 @@ class RankTerms:
     def sign(self) -> int:
         """What turns values so that lower is better."""
         return 1 if self.better == "lower" else -1
-
-
-def _refuse_other_words(name: str, given: Any, words: dict[str, str]) -> None:
-    if not isinstance(given, str) or given not in words:
-        near = closest(given, words) if isinstance(given, str) else None
-        known = "; ".join(f"{word!r}: {said}" for word, said in words.items())
-        raise UnknownName(f"{name}={shown(given)}{near or '.'} Known: {known}.")
 
 
 NAMED = 5
@@ -298,7 +291,16 @@ def hold(scores: Scores, terms: RankTerms) -> RankTable:
     if not lacking.any():
         return RankTable(scores, oriented, (), ())
     if terms.missing == "last":
-        _refuse_strangers(scores)
+        # two methods need two data sets on which both have values
+        there = (~np.isnan(scores.values)).astype(int)
+        both = there.T @ there
+        for a, b in zip(*np.triu_indices(len(scores.methods), 1), strict=True):
+            if both[a, b] < 2:
+                raise Refusal(
+                    f"'{scores.methods[a]}' and '{scores.methods[b]}' have values on "
+                    f"{both[a, b] or 'no'} common data set{'' if both[a, b] == 1 else 's'}: leave "
+                    "one of them out."
+                )
         notes = (_last(scores, lacking),)
         return RankTable(scores, np.where(lacking, np.inf, oriented), (), notes)
     kept = np.flatnonzero(~lacking.any(1))
@@ -341,16 +343,3 @@ def _last(scores: Scores, lacking: np.ndarray) -> str:
 def _listed(names: list[str] | tuple[str, ...]) -> str:
     more = len(names) - NAMED
     return ", ".join(names[:NAMED]) + (f" and {more} more" if more > 0 else "")
-
-
-def _refuse_strangers(scores: Scores) -> None:
-    """Two methods need two data sets on which both have values."""
-    there = (~np.isnan(scores.values)).astype(int)
-    both = there.T @ there
-    for a, b in zip(*np.triu_indices(len(scores.methods), 1), strict=True):
-        if both[a, b] < 2:
-            raise Refusal(
-                f"'{scores.methods[a]}' and '{scores.methods[b]}' have values on "
-                f"{both[a, b] or 'no'} common data set{'' if both[a, b] == 1 else 's'}: leave "
-                "one of them out."
-            )

@@ -25,7 +25,7 @@ from truerisk.core.confusion_scores import (
 from truerisk.core.errors import BadArgument, Refusal
 from truerisk.core.loss import Loss, RowLoss
 from truerisk.core.rank_scores import AUC, AveragePrecision
-from truerisk.core.registry import Line, Registry
+from truerisk.core.registry import Registry, lines_of
 from truerisk.core.table.data import Data
 
 __all__ = [
@@ -54,32 +54,32 @@ __all__ = [
     "registry",
 ]
 
-_HERE = "truerisk.core.losses"
-_TABLE = "truerisk.core.confusion_scores"
-_RANKED = "truerisk.core.rank_scores"
 registry = Registry(
     "loss",
-    {
-        "zero-one": Line(f"{_HERE}:ZeroOne", "1 for a wrong label, else 0 (classifiers' default)"),
-        "cost": Line(f"{_HERE}:Cost", "a cost matrix: tr.losses.Cost([[0, 1], [5, 0]])"),
-        "log": Line(f"{_HERE}:Log", "minus the log of the true class's probability"),
-        "brier": Line(f"{_HERE}:Brier", "squared distance of the probabilities to the truth"),
-        "squared": Line(f"{_HERE}:Squared", "(y - f)^2 (regressors' default)"),
-        "absolute": Line(f"{_HERE}:Absolute", "|y - f|"),
-        "auc": Line(f"{_RANKED}:AUC", "1 - AUC, by test sets; of several classes the mean"),
-        "average-precision": Line(f"{_RANKED}:AveragePrecision", "1 - AP, by test sets"),
-        "balanced-accuracy": Line(f"{_TABLE}:BalancedAccuracy", "1 - mean recall of the classes"),
-        "f1": Line(f"{_TABLE}:FBeta", "1 - F1; F2 is tr.losses.FBeta(2)"),
-        "precision": Line(f"{_TABLE}:Precision", "1 - precision"),
-        "recall": Line(f"{_TABLE}:Recall", "1 - recall"),
-        "sensitivity": Line(f"{_TABLE}:Sensitivity", "the same as recall"),
-        "specificity": Line(f"{_TABLE}:Specificity", "1 - specificity"),
-        "mcc": Line(f"{_TABLE}:MCC", "1 - Matthews' correlation"),
-        "kappa": Line(f"{_TABLE}:Kappa", "1 - Cohen's kappa"),
-        "g-mean": Line(f"{_TABLE}:GMean", "1 - geometric mean of the classes' recalls"),
-        "r2": Line(f"{_HERE}:R2", "1 - R^2"),
-        "ece": Line(f"{_HERE}:ECE", "expected calibration error"),
-    },
+    lines_of(
+        "truerisk.core",
+        """
+    zero-one  losses:ZeroOne  1 for a wrong label, else 0 (classifiers' default)
+    cost  losses:Cost  a cost matrix: tr.losses.Cost([[0, 1], [5, 0]])
+    log  losses:Log  minus the log of the true class's probability
+    brier  losses:Brier  squared distance of the probabilities to the truth
+    squared  losses:Squared  (y - f)^2 (regressors' default)
+    absolute  losses:Absolute  |y - f|
+    auc  rank_scores:AUC  1 - AUC, by test sets; of several classes the mean
+    average-precision  rank_scores:AveragePrecision  1 - AP, by test sets
+    balanced-accuracy  confusion_scores:BalancedAccuracy  1 - mean recall of the classes
+    f1  confusion_scores:FBeta  1 - F1; F2 is tr.losses.FBeta(2)
+    precision  confusion_scores:Precision  1 - precision
+    recall  confusion_scores:Recall  1 - recall
+    sensitivity  confusion_scores:Sensitivity  the same as recall
+    specificity  confusion_scores:Specificity  1 - specificity
+    mcc  confusion_scores:MCC  1 - Matthews' correlation
+    kappa  confusion_scores:Kappa  1 - Cohen's kappa
+    g-mean  confusion_scores:GMean  1 - geometric mean of the classes' recalls
+    r2  losses:R2  1 - R^2
+    ece  losses:ECE  expected calibration error
+    """,
+    ),
 )
 
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from inspect import cleandoc
 from typing import Any, TypeVar
 
 from truerisk.core.arguments import shown
 from truerisk.core.errors import UnknownName
 
-__all__ = ["Line", "Registry", "closest", "displays", "no_attribute", "of_word"]
+__all__ = ["Line", "Registry", "closest", "displays", "lines_of", "no_attribute", "of_word"]
 
 Found = TypeVar("Found")
 
@@ -64,6 +66,19 @@ def _object_at(where: str) -> Any:
     return getattr(import_module(module), attribute)
 
 
+def lines_of(room: str, table: str) -> dict[str, Line]:
+    """The lines of a room as a table says them: word, place and sentence, two spaces between.
+
+    A row that is indented further goes on with the one before.
+
+    >>> lines_of("truerisk.core", "family  family:Family  a learner with its candidates")
+    {'family': Line(where='truerisk.core.family:Family', about='a learner with its candidates')}
+    """
+    rows = re.split(r"\n(?! )", cleandoc(table))
+    cells = (re.split(r"\s{2,}", row, maxsplit=2) for row in rows)
+    return {word: Line(f"{room}.{place}", about) for word, place, about in cells}
+
+
 class Registry(Mapping[str, Line]):
     """A table of words that prints itself.
 
@@ -113,65 +128,36 @@ class Registry(Mapping[str, Line]):
 
 displays = Registry(
     "display",
-    {
-        "ladder-picture": Line(
-            "truerisk.report.notebook:ladder_picture", "the optimism ladder, for a notebook"
-        ),
-        "curve-picture": Line(
-            "truerisk.report.notebook:curve_picture", "a risk curve, for a notebook"
-        ),
-        "page": Line("truerisk.report.assessment_page:draw_page", "an assessment as one HTML page"),
-        "audit-page": Line("truerisk.report.audit_page:draw_audit", "an audit as one HTML page"),
-        "many-page": Line(
-            "truerisk.report.many_page:draw_many", "a comparison over data sets as one HTML page"
-        ),
-        "validation-page": Line(
-            "truerisk.report.validation_page:draw_validation", "a validation as one HTML page"
-        ),
-        "calibration-curve": Line(
-            "truerisk.plots.pictures:draw_calibration_curve",
-            "the smoothed share of events over the probability, with its band",
-        ),
-        "decision-curve": Line(
-            "truerisk.plots.pictures:draw_benefit", "net benefit against the threshold"
-        ),
-        "critical-difference": Line(
-            "truerisk.plots.study:draw_critical_difference",
-            "average ranks, and which of them lie too close to be told apart",
-        ),
-        "fold-map": Line(
-            "truerisk.plots.fold_map:draw_fold_map", "the rows of a split in space, on a map"
-        ),
-        "risk-curve": Line("truerisk.plots.curve:draw_curve", "risk against the candidates"),
-        "learning-curve": Line(
-            "truerisk.plots.curve:draw_learning_curve", "risk against training rows"
-        ),
-        "risk-over-time": Line(
-            "truerisk.plots.curve:draw_over_time", "risk in stretches of time, and its trend"
-        ),
-        "coefficient-path": Line("truerisk.plots.path:draw_path", "coefficients against λ"),
-        "posterior": Line("truerisk.plots.posterior:draw_posterior", "densities of an error"),
-        "ladder": Line("truerisk.plots.pictures:draw_ladder", "apparent, selected, honest risks"),
-        "boxes": Line("truerisk.plots.pictures:draw_boxes", "risks of single random splits"),
-        "stability": Line(
-            "truerisk.plots.pictures:draw_stability", "how often which setting was chosen"
-        ),
-        "calibration": Line(
-            "truerisk.plots.pictures:draw_calibration", "observed shares over probabilities"
-        ),
-        "roc": Line("truerisk.plots.pictures:draw_roc", "true against false positive rate"),
-        "precision-recall": Line(
-            "truerisk.plots.pictures:draw_precision_recall", "precision against recall"
-        ),
-        "subgroups": Line(
-            "truerisk.plots.pictures:draw_forest", "a loss in every subgroup, a forest plot"
-        ),
-        "instability": Line(
-            "truerisk.plots.pictures:draw_instability", "how far single predictions move"
-        ),
-        "selected-features": Line(
-            "truerisk.plots.pictures:draw_features", "how often features were selected"
-        ),
-        "study": Line("truerisk.plots.study:draw_study", "what a study found against the size"),
-    },
+    lines_of(
+        "truerisk",
+        """
+    ladder-picture  report.notebook:ladder_picture  the optimism ladder, for a notebook
+    curve-picture  report.notebook:curve_picture  a risk curve, for a notebook
+    page  report.assessment_page:draw_page  an assessment as one HTML page
+    audit-page  report.audit_page:draw_audit  an audit as one HTML page
+    many-page  report.many_page:draw_many  a comparison over data sets as one HTML page
+    validation-page  report.validation_page:draw_validation  a validation as one HTML page
+    calibration-curve  plots.pictures:draw_calibration_curve
+        the smoothed share of events over the probability, with its band
+    decision-curve  plots.pictures:draw_benefit  net benefit against the threshold
+    critical-difference  plots.study:draw_critical_difference
+        average ranks, and which of them lie too close to be told apart
+    fold-map  plots.fold_map:draw_fold_map  the rows of a split in space, on a map
+    risk-curve  plots.curve:draw_curve  risk against the candidates
+    learning-curve  plots.curve:draw_learning_curve  risk against training rows
+    risk-over-time  plots.curve:draw_over_time  risk in stretches of time, and its trend
+    coefficient-path  plots.path:draw_path  coefficients against λ
+    posterior  plots.posterior:draw_posterior  densities of an error
+    ladder  plots.pictures:draw_ladder  apparent, selected, honest risks
+    boxes  plots.pictures:draw_boxes  risks of single random splits
+    stability  plots.pictures:draw_stability  how often which setting was chosen
+    calibration  plots.pictures:draw_calibration  observed shares over probabilities
+    roc  plots.pictures:draw_roc  true against false positive rate
+    precision-recall  plots.pictures:draw_precision_recall  precision against recall
+    subgroups  plots.pictures:draw_forest  a loss in every subgroup, a forest plot
+    instability  plots.pictures:draw_instability  how far single predictions move
+    selected-features  plots.pictures:draw_features  how often features were selected
+    study  plots.study:draw_study  what a study found against the size
+    """,
+    ),
 )

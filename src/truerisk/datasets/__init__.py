@@ -24,7 +24,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from truerisk.core.registry import Line, Registry, no_attribute
+from truerisk.core.registry import Registry, lines_of, no_attribute
 
 if TYPE_CHECKING:
     from truerisk.datasets.bundle import Bundle, Origin
@@ -70,85 +70,44 @@ __all__ = [
     "registry",
 ]
 
-_ROOM = "truerisk.datasets"
 
 registry = Registry(
     "data set",
-    {
-        "breast-cancer": Line(
-            f"{_ROOM}.bundle:breast_cancer", "569 rows, 30 features, 2 classes (scikit-learn)"
-        ),
-        "iris": Line(f"{_ROOM}.bundle:iris", "150 rows, 4 features, 3 classes (scikit-learn)"),
-        "wine": Line(f"{_ROOM}.bundle:wine", "178 rows, 13 features, 3 classes (scikit-learn)"),
-        "digits": Line(
-            f"{_ROOM}.bundle:digits", "1797 rows, 64 features, 10 classes (scikit-learn)"
-        ),
-        "diabetes": Line(
-            f"{_ROOM}.bundle:diabetes", "442 rows, 10 features, regression (scikit-learn)"
-        ),
-        "simple": Line(
-            f"{_ROOM}.problems:make_simple",
-            "two round Gaussians, means 2 apart; 50 rows, Bayes risk .1587",
-        ),
-        "difficult": Line(
-            f"{_ROOM}.problems:make_difficult",
-            "two narrow Gaussians across the diagonal; 50 rows, Bayes risk .0644",
-        ),
-        "highleyman": Line(
-            f"{_ROOM}.problems:make_highleyman",
-            "a flat Gaussian crossed by a narrow one; 50 rows, Bayes risk .0555",
-        ),
-        "colon-2d": Line(
-            f"{_ROOM}.problems:make_colon2d",
-            "two genes of the colon data as Gaussians; 50 rows, Bayes risk .0960",
-        ),
-        "kearns": Line(
-            f"{_ROOM}.kearns:make_kearns",
-            "ten intervals with alternating noisy labels; 50 rows, Bayes risk .2000",
-        ),
-        "sparse-gaussian": Line(
-            f"{_ROOM}.problems:make_sparse_gaussian",
-            "two Gaussians, 14 features that tell and 6 that do not; 50 rows, Bayes risk .0227",
-        ),
-        "four-class": Line(
-            f"{_ROOM}.four_class:make_four_class",
-            "four Gaussians around a tetrahedron, 21 features; 100 rows, Bayes risk .0533",
-        ),
-        "field": Line(
-            f"{_ROOM}.dependent:make_field",
-            "a field over a square, near places alike; 200 rows, Bayes risk .1476",
-        ),
-        "daily-load": Line(
-            f"{_ROOM}.dependent:make_daily_load",
-            "a load by the day, about a level that remembers; 730 rows, Bayes risk 1",
-        ),
-        "colon": Line(
-            f"{_ROOM}.documents:colon", "62 rows, 2000 features, 2 classes (needs TRUERISK_DATA)"
-        ),
-        "yeast": Line(
-            f"{_ROOM}.documents:yeast", "1484 rows, 8 features, 10 classes (needs TRUERISK_DATA)"
-        ),
-        "satellite": Line(
-            f"{_ROOM}.documents:satellite",
-            "6435 rows, 36 features, 6 classes (needs TRUERISK_DATA)",
-        ),
-        "a1a": Line(
-            f"{_ROOM}.documents:a1a", "32561 rows, 123 features, 2 classes (needs TRUERISK_DATA)"
-        ),
-        "ovarian": Line(
-            f"{_ROOM}.documents:ovarian", "216 rows, 4000 features, 2 classes (needs TRUERISK_DATA)"
-        ),
-        "ozone": Line(
-            f"{_ROOM}.documents:ozone", "1041 rows, 13 features, 2 classes (needs TRUERISK_DATA)"
-        ),
-        "ozone-level": Line(
-            f"{_ROOM}.documents:ozone_level",
-            "1041 rows, 13 features, a number (needs TRUERISK_DATA)",
-        ),
-        "spam": Line(
-            f"{_ROOM}.documents:spam", "4601 rows, 57 features, 2 classes (needs TRUERISK_DATA)"
-        ),
-    },
+    lines_of(
+        "truerisk.datasets",
+        """
+    breast-cancer  bundle:breast_cancer  569 rows, 30 features, 2 classes (scikit-learn)
+    iris  bundle:iris  150 rows, 4 features, 3 classes (scikit-learn)
+    wine  bundle:wine  178 rows, 13 features, 3 classes (scikit-learn)
+    digits  bundle:digits  1797 rows, 64 features, 10 classes (scikit-learn)
+    diabetes  bundle:diabetes  442 rows, 10 features, regression (scikit-learn)
+    simple  problems:make_simple  two round Gaussians, means 2 apart; 50 rows, Bayes risk .1587
+    difficult  problems:make_difficult
+        two narrow Gaussians across the diagonal; 50 rows, Bayes risk .0644
+    highleyman  problems:make_highleyman
+        a flat Gaussian crossed by a narrow one; 50 rows, Bayes risk .0555
+    colon-2d  problems:make_colon2d
+        two genes of the colon data as Gaussians; 50 rows, Bayes risk .0960
+    kearns  kearns:make_kearns
+        ten intervals with alternating noisy labels; 50 rows, Bayes risk .2000
+    sparse-gaussian  problems:make_sparse_gaussian
+        two Gaussians, 14 features that tell and 6 that do not; 50 rows, Bayes risk .0227
+    four-class  four_class:make_four_class
+        four Gaussians around a tetrahedron, 21 features; 100 rows, Bayes risk .0533
+    field  dependent:make_field
+        a field over a square, near places alike; 200 rows, Bayes risk .1476
+    daily-load  dependent:make_daily_load
+        a load by the day, about a level that remembers; 730 rows, Bayes risk 1
+    colon  documents:colon  62 rows, 2000 features, 2 classes (needs TRUERISK_DATA)
+    yeast  documents:yeast  1484 rows, 8 features, 10 classes (needs TRUERISK_DATA)
+    satellite  documents:satellite  6435 rows, 36 features, 6 classes (needs TRUERISK_DATA)
+    a1a  documents:a1a  32561 rows, 123 features, 2 classes (needs TRUERISK_DATA)
+    ovarian  documents:ovarian  216 rows, 4000 features, 2 classes (needs TRUERISK_DATA)
+    ozone  documents:ozone  1041 rows, 13 features, 2 classes (needs TRUERISK_DATA)
+    ozone-level  documents:ozone_level  1041 rows, 13 features, a number (needs TRUERISK_DATA)
+    spam  documents:spam  4601 rows, 57 features, 2 classes (needs TRUERISK_DATA)
+    """,
+    ),
 )
 """Word -> what has the data and one sentence about them."""
 

@@ -87,14 +87,10 @@ def read_text(path: str | os.PathLike[str], *, max_bytes: int) -> Text:
     name = quoted(path, 200)
     content = _content(Path(path), name, max_bytes)
     text = _checked(content[len(_MARK) if content[: len(_MARK)].tobytes() == _MARK else 0 :], name)
-    if _is_blank(text):
+    shown = text.whole if text.head.isspace() else text.head
+    if not shown or shown.isspace():
         raise BadData(f"{name} is empty: give a table with a header line and rows.")
     return text
-
-
-def _is_blank(text: Text) -> bool:
-    shown = text.whole if text.head.isspace() else text.head
-    return not shown or shown.isspace()
 
 
 def _content(path: Path, name: str, max_bytes: int) -> NDArray[np.uint8]:
@@ -102,8 +98,19 @@ def _content(path: Path, name: str, max_bytes: int) -> NDArray[np.uint8]:
         with _opened(path, name, max_bytes) as file:
             head = file.peek(8)[:8]
             if head.startswith(_ZIP):
-                return _capped(_only_member(file, name), name, max_bytes)
-            _refuse_foreign(head, name)
+                archive = zipfile.ZipFile(file)
+                members = [member for member in archive.infolist() if not member.is_dir()]
+                if len(members) != 1:
+                    raise BadData(
+                        f"{name} is a ZIP archive of {len(members)} files or an Excel workbook: "
+                        "give one file of it, exported as CSV."
+                    )
+                if members[0].flag_bits & 1:
+                    raise BadData(f"{name} is a ZIP archive with a password: unpack it first.")
+                return _capped(archive.open(members[0]), name, max_bytes)
+            for magic, what in _FOREIGN.items():
+                if head.startswith(magic):
+                    raise BadData(f"{name} is {what}.")
             unpacked = _decompressed(file, head)
             at_once = _at_once(file) if unpacked is file else None
             return _capped(unpacked, name, max_bytes) if at_once is None else at_once
@@ -158,19 +165,6 @@ def _decompressed(file: io.BufferedReader, head: bytes) -> _Readable:
     return file
 
 
-def _only_member(file: io.BufferedReader, name: str) -> _Readable:
-    archive = zipfile.ZipFile(file)
-    members = [member for member in archive.infolist() if not member.is_dir()]
-    if len(members) != 1:
-        raise BadData(
-            f"{name} is a ZIP archive of {len(members)} files or an Excel workbook: "
-            "give one file of it, exported as CSV."
-        )
-    if members[0].flag_bits & 1:
-        raise BadData(f"{name} is a ZIP archive with a password: unpack it first.")
-    return archive.open(members[0])
-
-
 def _at_once(file: io.BufferedReader) -> NDArray[np.uint8] | None:
     """A plain file in an array of its size; None where it has another length than it says."""
     status = os.fstat(file.fileno())
@@ -200,12 +194,6 @@ def _too_large(name: str, how: str, max_bytes: int) -> str:
         f"{name} {how}, more than the cap of {max_bytes:,} bytes: "
         "take a sample of its rows or columns, or raise --max-bytes."
     )
-
-
-def _refuse_foreign(head: bytes, name: str) -> None:
-    for magic, what in _FOREIGN.items():
-        if head.startswith(magic):
-            raise BadData(f"{name} is {what}.")
 
 
 def _checked(content: NDArray[np.uint8], name: str) -> Text:

@@ -69,18 +69,14 @@ def read_columns(
         refuse_large(path, max_bytes)
         return read_columnar(path, kind, max_cells=max_cells, max_bytes=max_bytes)
     text = _text(path, max_bytes)
-    if _may_be_arff(text) and looks_like_arff(text.whole):
+    # the first character begins a declaration or a comment, or lies beyond the head
+    if text.head.lstrip()[:1] in ("@", "%", "") and _START.match(text.whole):
         return read_arff(text.whole, max_cells=max_cells)
     extension = _extension(path)
     if extension in _LIBSVM:
         return read_libsvm(text.whole, max_cells=max_cells)
     separator = delimiter or _DELIMITER_OF.get(extension)
     return cut(text, delimiter=separator, max_cells=max_cells, aside=aside)
-
-
-def _may_be_arff(text: Text) -> bool:
-    """Whether the first character begins a declaration or a comment, or lies further on."""
-    return text.head.lstrip()[:1] in ("@", "%", "")
 
 
 def _text(path: str | os.PathLike[str], max_bytes: int) -> Text:
@@ -117,11 +113,6 @@ def _extension(path: str | os.PathLike[str]) -> str:
 
 
 # ---------------------------------------------------------------- ARFF
-
-
-def looks_like_arff(text: str) -> bool:
-    """Whether the first line that is not a comment says @relation."""
-    return _START.match(text) is not None
 
 
 def read_arff(text: str, *, max_cells: int) -> Columns:

@@ -91,7 +91,11 @@ def _row_by_row(
     lines: list[int] = []
     for line, row in numbered:
         if len(row) != len(names):
-            raise BadData(_ragged(line, row, names, delimiter))
+            by = DELIMITERS.get(delimiter, quoted(delimiter))
+            raise BadData(
+                f"line {line} has {counted(len(row), 'cell')} where the header has {len(names)} "
+                f"(split at {by}): mend the line, or put quotes around cells that hold {by}."
+            )
         if len(rows) == most:
             raise too_many_cells(f"line {line}", len(names), max_cells)
         rows.append(row)
@@ -190,11 +194,3 @@ def named(header: list[str], line: int) -> list[str]:
             f"(columns {places}): rename them."
         )
     return names
-
-
-def _ragged(line: int, row: list[str], names: list[str], delimiter: str) -> str:
-    by = DELIMITERS.get(delimiter, quoted(delimiter))
-    return (
-        f"line {line} has {counted(len(row), 'cell')} where the header has {len(names)} "
-        f"(split at {by}): mend the line, or put quotes around cells that hold {by}."
-    )

@@ -220,7 +220,13 @@ def _table(target: str, goal: Target, columns: Sequence[Column]) -> Table:
     features = [column for column in columns if column.left_out is None]
     if not features:
         raise NoFeatures(_no_features(target, columns), _left_out(columns))
-    dates = _dates(columns)
+    # the cells of columns of dates that are no features
+    texts = {
+        column.name: np.array(column.levels)[column.values.astype(np.intp)]
+        for column in columns
+        if column.left_out is not None and len(column.levels) > 1 and not column.n_missing
+    }
+    dates = {name: cells for name, cells in texts.items() if dates_in(cells) is not None}
     return Table(
         X=side_by_side([(column.cells, column.of_words) for column in features]),
         y=goal.y,
@@ -240,16 +246,6 @@ def _table(target: str, goal: Target, columns: Sequence[Column]) -> Table:
 def _left_out(columns: Sequence[Column]) -> dict[str, str]:
     """The reasons by the names of the columns."""
     return {c.name: c.left_out for c in columns if c.left_out is not None}
-
-
-def _dates(columns: Sequence[Column]) -> dict[str, NDArray[Any]]:
-    """The cells of columns of dates that are no features."""
-    texts = {
-        column.name: np.array(column.levels)[column.values.astype(np.intp)]
-        for column in columns
-        if column.left_out is not None and len(column.levels) > 1 and not column.n_missing
-    }
-    return {name: cells for name, cells in texts.items() if dates_in(cells) is not None}
 
 
 def _no_features(target: str, columns: Sequence[Column]) -> str:

@@ -10,7 +10,7 @@ from truerisk.core.contracts import Engine, Request
 from truerisk.core.errors import CompiledModuleWarning, NoEngine, UnknownName, warn
 from truerisk.core.family import Family
 from truerisk.core.plan.plan import Plan
-from truerisk.core.registry import Line, Registry
+from truerisk.core.registry import Registry, lines_of
 from truerisk.core.table.columns import unreadable_names
 from truerisk.core.table.data import Data
 from truerisk.core.table.rows import n_columns
@@ -20,59 +20,36 @@ __all__ = ["choose_engine", "registry"]
 
 registry = Registry(
     "engine",
-    {
-        "knn": Line(
-            "truerisk.engines.neighbours.knn:NearestNeighbours",
-            "scikit-learn's nearest neighbours: every k, every fold, one sorted list per row",
-        ),
-        "interval": Line(
-            "truerisk.engines.interval:Intervals",
-            "IntervalClassifier: every k, every row left out, every label flipped",
-        ),
-        "tree": Line(
-            "truerisk.engines.trees.tree:Trees",
-            "scikit-learn's decision trees: every ccp_alpha from one unpruned tree per train set",
-        ),
-        "discriminant": Line(
-            "truerisk.engines.discriminants.discriminant:LinearDiscriminants",
-            "linear discriminants: every shrinkage, every row left out, one decomposition",
-        ),
-        "quadratic": Line(
-            "truerisk.engines.discriminants.quadratic:QuadraticDiscriminants",
-            "quadratic discriminants: every reg_param, every row left out, one decomposition",
-        ),
-        "fisher": Line(
-            "truerisk.engines.discriminants.fisher:FisherDiscriminants",
-            "FisherClassifier: every row left out from one hat matrix",
-        ),
-        "logistic-path": Line(
-            "truerisk.engines.logistic.paths:LogisticPaths",
-            "LogisticPath and LogisticRegression: every penalty from one path per train set",
-        ),
-        "svm": Line(
-            "truerisk.engines.support_vectors.svm:SupportVectors",
-            "SVC: every C, gamma and fold from one Gram matrix per kernel, by libsvm's own steps",
-        ),
-        "ensemble": Line(
-            "truerisk.engines.trees.ensemble:Ensembles",
-            "forests, bagging and boosting: every number of members from the largest",
-        ),
-        "least-squares": Line(
-            "truerisk.engines.linear.least_squares:LeastSquares",
-            "least squares and ridge: every penalty, every row left out, one decomposition",
-        ),
-        "elastic-net": Line(
-            "truerisk.engines.linear.elastic_net:ElasticNets",
-            "Lasso and ElasticNet: every penalty from one product, by scikit-learn's own steps",
-        ),
-        "kernel-ridge": Line(
-            "truerisk.engines.linear.kernel_ridge:KernelRidges",
-            "KernelRidge: every penalty, every row left out, one kernel of all rows",
-        ),
-        "generic": Line(
-            "truerisk.engines.generic:Generic", "clone, fit, predict: any model, any plan"
-        ),
-    },
+    lines_of(
+        "truerisk.engines",
+        """
+    knn  neighbours.knn:NearestNeighbours
+        scikit-learn's nearest neighbours: every k, every fold, one sorted list per row
+    interval  interval:Intervals
+        IntervalClassifier: every k, every row left out, every label flipped
+    tree  trees.tree:Trees
+        scikit-learn's decision trees: every ccp_alpha from one unpruned tree per train set
+    discriminant  discriminants.discriminant:LinearDiscriminants
+        linear discriminants: every shrinkage, every row left out, one decomposition
+    quadratic  discriminants.quadratic:QuadraticDiscriminants
+        quadratic discriminants: every reg_param, every row left out, one decomposition
+    fisher  discriminants.fisher:FisherDiscriminants
+        FisherClassifier: every row left out from one hat matrix
+    logistic-path  logistic.paths:LogisticPaths
+        LogisticPath and LogisticRegression: every penalty from one path per train set
+    svm  support_vectors.svm:SupportVectors
+        SVC: every C, gamma and fold from one Gram matrix per kernel, by libsvm's own steps
+    ensemble  trees.ensemble:Ensembles
+        forests, bagging and boosting: every number of members from the largest
+    least-squares  linear.least_squares:LeastSquares
+        least squares and ridge: every penalty, every row left out, one decomposition
+    elastic-net  linear.elastic_net:ElasticNets
+        Lasso and ElasticNet: every penalty from one product, by scikit-learn's own steps
+    kernel-ridge  linear.kernel_ridge:KernelRidges
+        KernelRidge: every penalty, every row left out, one kernel of all rows
+    generic  generic:Generic  clone, fit, predict: any model, any plan
+    """,
+    ),
 )
 
 LACKING = {

@@ -10,7 +10,7 @@ from typing import Any
 from truerisk.core.arguments import refuse_class, shown
 from truerisk.core.contracts import Method
 from truerisk.core.errors import UnknownName
-from truerisk.core.registry import Line, Registry, closest
+from truerisk.core.registry import Registry, closest, lines_of
 from truerisk.methods.kfold import KFold
 from truerisk.methods.splitter import GivenSplits, Splitter
 
@@ -19,111 +19,53 @@ __all__ = ["USUAL_FOLDS", "as_method", "method_by", "registry"]
 USUAL_FOLDS = "5-fold"
 """The folds where a user names none: three times the fits of a search, honest risk included."""
 
-_ROOM = "truerisk.methods"
 registry = Registry(
     "method",
-    {
-        "apparent": Line(f"{_ROOM}.single_fit:Apparent", "test on the training rows; optimistic"),
-        "holdout": Line(f"{_ROOM}.holdout:Holdout", "fit on two thirds, test on the rest, once"),
-        "K-fold": Line(
-            f"{_ROOM}.kfold:KFold", "each of K folds tested by a fit on the others; '5x10-fold'"
-        ),
-        "blocks-K": Line(
-            f"{_ROOM}.spatial:Blocks",
-            "K folds of whole blocks in space: cells of a grid, or labels",
-        ),
-        "buffered": Line(
-            f"{_ROOM}.spatial:Buffered", "each block tested by a fit on rows beyond a radius"
-        ),
-        "forward-K": Line(
-            f"{_ROOM}.temporal:Forward",
-            "K forecasts: each model is tested on the rows after its own",
-        ),
-        "purged-K": Line(
-            f"{_ROOM}.temporal:Purged",
-            "K stretches of time, tested by the rows far enough from each",
-        ),
-        "loo": Line(f"{_ROOM}.kfold:LeaveOneOut", "each row tested by a fit on all others"),
-        "alo": Line(
-            f"{_ROOM}.single_fit:ApproximateLeaveOneOut",
-            "leave-one-out from one fit, approximately: linear and logistic models",
-        ),
-        "monte-carlo": Line(f"{_ROOM}.holdout:MonteCarlo", "hold-out over many random splits"),
-        "reversed": Line(
-            f"{_ROOM}.kfold:ReversedKFold", "fit on one fold, test on the others; 'reversed 5-fold'"
-        ),
-        "three-way": Line(
-            f"{_ROOM}.holdout:ThreeWay", "train, validate, refit the winner, test it once"
-        ),
-        "complete": Line(
-            f"{_ROOM}.complete:Complete", "all training sets of nine tenths of the rows"
-        ),
-        "oob": Line(
-            f"{_ROOM}.single_fit:OutOfBag",
-            "tested out of bag: one fit of a forest; others by the bootstrap",
-        ),
-        "bootstrap": Line(
-            f"{_ROOM}.bootstrap:naive", "fit on drawn samples, test on all rows; optimistic"
-        ),
-        ".632": Line(
-            f"{_ROOM}.bootstrap:point_632", "0.368 apparent + 0.632 leave-one-out bootstrap"
-        ),
-        ".632+": Line(
-            f"{_ROOM}.bootstrap:Bootstrap", "the same, weighted by how much the model overfits"
-        ),
-        "optimism": Line(
-            f"{_ROOM}.bootstrap:optimism", "apparent risk plus its optimism in bootstrap samples"
-        ),
-        "exact-oob": Line(
-            f"{_ROOM}.complete:ExactOutOfBag", "out-of-bag error of all bootstrap samples"
-        ),
-        "swapping": Line(
-            f"{_ROOM}.swapping:Swapping", "apparent risk plus a penalty from swapping each label"
-        ),
-        "cp": Line(
-            f"{_ROOM}.criteria:Cp", "Mallows' Cp: squared training risk plus 2 p variance / n"
-        ),
-        "gcv": Line(f"{_ROOM}.criteria:GCV", "generalised cross-validation, by degrees of freedom"),
-        "aic": Line(f"{_ROOM}.information_criteria:AIC", "-2 log L + 2 k, as R counts it"),
-        "aicc": Line(f"{_ROOM}.information_criteria:AICc", "AIC corrected for small samples"),
-        "bic": Line(f"{_ROOM}.information_criteria:BIC", "-2 log L + k log n, as R counts it"),
-        "ebic": Line(
-            f"{_ROOM}.information_criteria:EBIC",
-            "BIC plus a price for the choice of the features of linear models",
-        ),
-        "bee": Line(
-            f"{_ROOM}.bayesian_error:BayesianError",
-            "Bayesian error estimate of linear classifiers, proper prior; one fit",
-        ),
-        "bee-improper": Line(
-            f"{_ROOM}.bayesian_error:ImproperBayesianError",
-            "the same with a flat prior and one variance for all features",
-        ),
-        "bolstered": Line(
-            f"{_ROOM}.bolstered:Bolstered",
-            "training rows spread over Gaussians; one fit",
-        ),
-        "ncv": Line(
-            f"{_ROOM}.ncv:NestedInterval", "K-fold with the error of its mean, 50 times over"
-        ),
-        "bbc": Line(
-            f"{_ROOM}.bbc:BootstrapBiasCorrected",
-            "10-fold, and the risk of choosing by it from bootstrapped answers",
-        ),
-        "paired-halves": Line(
-            f"{_ROOM}.paired_halves:PairedHalves", "random splits of all rows and of halves"
-        ),
-        "pairs": Line(
-            f"{_ROOM}.nested:Pairs",
-            "tune and test on one set of folds, left out alone and in pairs",
-        ),
-        "racing": Line(
-            f"{_ROOM}.racing:Racing", "10-fold, where hopeless settings are fitted no further"
-        ),
-        "nested": Line(
-            f"{_ROOM}.nested:Nested", "tune inside every outer training set, test outside"
-        ),
-    },
+    lines_of(
+        "truerisk.methods",
+        """
+    apparent  single_fit:Apparent  test on the training rows; optimistic
+    holdout  holdout:Holdout  fit on two thirds, test on the rest, once
+    K-fold  kfold:KFold  each of K folds tested by a fit on the others; '5x10-fold'
+    blocks-K  spatial:Blocks  K folds of whole blocks in space: cells of a grid, or labels
+    buffered  spatial:Buffered  each block tested by a fit on rows beyond a radius
+    forward-K  temporal:Forward  K forecasts: each model is tested on the rows after its own
+    purged-K  temporal:Purged  K stretches of time, tested by the rows far enough from each
+    loo  kfold:LeaveOneOut  each row tested by a fit on all others
+    alo  single_fit:ApproximateLeaveOneOut
+        leave-one-out from one fit, approximately: linear and logistic models
+    monte-carlo  holdout:MonteCarlo  hold-out over many random splits
+    reversed  kfold:ReversedKFold  fit on one fold, test on the others; 'reversed 5-fold'
+    three-way  holdout:ThreeWay  train, validate, refit the winner, test it once
+    complete  complete:Complete  all training sets of nine tenths of the rows
+    oob  single_fit:OutOfBag  tested out of bag: one fit of a forest; others by the bootstrap
+    bootstrap  bootstrap:naive  fit on drawn samples, test on all rows; optimistic
+    .632  bootstrap:point_632  0.368 apparent + 0.632 leave-one-out bootstrap
+    .632+  bootstrap:Bootstrap  the same, weighted by how much the model overfits
+    optimism  bootstrap:optimism  apparent risk plus its optimism in bootstrap samples
+    exact-oob  complete:ExactOutOfBag  out-of-bag error of all bootstrap samples
+    swapping  swapping:Swapping  apparent risk plus a penalty from swapping each label
+    cp  criteria:Cp  Mallows' Cp: squared training risk plus 2 p variance / n
+    gcv  criteria:GCV  generalised cross-validation, by degrees of freedom
+    aic  information_criteria:AIC  -2 log L + 2 k, as R counts it
+    aicc  information_criteria:AICc  AIC corrected for small samples
+    bic  information_criteria:BIC  -2 log L + k log n, as R counts it
+    ebic  information_criteria:EBIC
+        BIC plus a price for the choice of the features of linear models
+    bee  bayesian_error:BayesianError
+        Bayesian error estimate of linear classifiers, proper prior; one fit
+    bee-improper  bayesian_error:ImproperBayesianError
+        the same with a flat prior and one variance for all features
+    bolstered  bolstered:Bolstered  training rows spread over Gaussians; one fit
+    ncv  ncv:NestedInterval  K-fold with the error of its mean, 50 times over
+    bbc  bbc:BootstrapBiasCorrected
+        10-fold, and the risk of choosing by it from bootstrapped answers
+    paired-halves  paired_halves:PairedHalves  random splits of all rows and of halves
+    pairs  nested:Pairs  tune and test on one set of folds, left out alone and in pairs
+    racing  racing:Racing  10-fold, where hopeless settings are fitted no further
+    nested  nested:Nested  tune inside every outer training set, test outside
+    """,
+    ),
 )
 
 _FOLDS = re.compile(r"(reversed )?(?:(\d{1,6})\s*x\s*)?(\d{1,9})-fold")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from truerisk.core.errors import BadData, Refusal, UnknownName
-from truerisk.core.registry import Line, Registry
+from truerisk.core.registry import Registry, lines_of
 from truerisk.models.builders import Grid, Learner, Size, Task
 from truerisk.models.preparation import prepare, prepare_levels
 
@@ -14,38 +14,23 @@ __all__ = ["default_words", "learner", "names", "registry"]
 
 registry = Registry(
     "learner",
-    {
-        "knn": Line("truerisk.models.builders:knn", "k nearest neighbours; k is tuned"),
-        "lda": Line("truerisk.models.builders:lda", "linear discriminant; shrinkage is tuned"),
-        "logistic": Line(
-            "truerisk.models.builders:logistic", "logistic regression, ridge penalty; C is tuned"
-        ),
-        "ridge": Line(
-            "truerisk.models.builders:ridge", "linear regression, ridge penalty; alpha is tuned"
-        ),
-        "lasso": Line(
-            "truerisk.models.builders:lasso", "linear regression, lasso penalty; alpha is tuned"
-        ),
-        "svm": Line(
-            "truerisk.models.builders:svm",
-            "support vectors, Gaussian kernel; C and gamma are tuned",
-        ),
-        "tree": Line("truerisk.models.builders:tree", "one decision tree; the least leaf is tuned"),
-        "forest": Line(
-            "truerisk.models.builders:forest", "100 trees; the features per split are tuned"
-        ),
-        "boosting": Line(
-            "truerisk.models.boosters:boosting",
-            "gradient boosting on histograms; trees and leaves are tuned",
-        ),
-        "xgboost": Line("truerisk.models.boosters:xgboost", "XGBoost; trees and depth are tuned"),
-        "lightgbm": Line(
-            "truerisk.models.boosters:lightgbm", "LightGBM; trees and leaves are tuned"
-        ),
-        "catboost": Line(
-            "truerisk.models.boosters:catboost", "CatBoost; trees and depth are tuned"
-        ),
-    },
+    lines_of(
+        "truerisk.models",
+        """
+    knn  builders:knn  k nearest neighbours; k is tuned
+    lda  builders:lda  linear discriminant; shrinkage is tuned
+    logistic  builders:logistic  logistic regression, ridge penalty; C is tuned
+    ridge  builders:ridge  linear regression, ridge penalty; alpha is tuned
+    lasso  builders:lasso  linear regression, lasso penalty; alpha is tuned
+    svm  builders:svm  support vectors, Gaussian kernel; C and gamma are tuned
+    tree  builders:tree  one decision tree; the least leaf is tuned
+    forest  builders:forest  100 trees; the features per split are tuned
+    boosting  boosters:boosting  gradient boosting on histograms; trees and leaves are tuned
+    xgboost  boosters:xgboost  XGBoost; trees and depth are tuned
+    lightgbm  boosters:lightgbm  LightGBM; trees and leaves are tuned
+    catboost  boosters:catboost  CatBoost; trees and depth are tuned
+    """,
+    ),
 )
 """Word -> learner and one sentence about it."""
 

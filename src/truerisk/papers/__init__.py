@@ -32,79 +32,69 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from truerisk.core.registry import Line, Registry
+from truerisk.core.registry import Registry, lines_of
 
 if TYPE_CHECKING:
     from truerisk.papers.report import Report
 
 __all__ = ["names", "registry", "reproduce"]
 
-FILES = {
-    "double_cv": "wallman-table-1 wallman-figure-4",
-    "wallman_comparison": "wallman-figure-5 wallman-figure-1",
-    "wallman_bias": "wallman-posterior wallman-bias",
-    "kearns": "kearns-figure-1 kearns-figure-2",
-    "kearns_figure_3": "kearns-figure-3",
-    "colon_table_1": "colon-table-1",
-    "mehta": "mehta-three-way mehta-rules",
-    "mehta_spam": "mehta-spam",
-    "insa": "insa-polynomial insa-bootstrap",
-    "insa_optimism": "insa-optimism insa-decomposition",
-    "insa_ozone": "insa-ozone",
-    "bee_figures": "bee-figure-1 bee-figure-4",
-    "bee_real": "bee-figure-2 bee-figure-3 bee-figure-3-end",
-    "bee_tables": "bee-table-2 bee-table-3 bee-table-4",
-    "aicc_simulation": "aicc-simulation",
-}
-ABOUT = {
-    "wallman-table-1": "internal, external and true error of double cross-validation",
-    "wallman-figure-4": "the same errors in pairs, over data sets",
-    "wallman-figure-5": "a tuned choice of classifier against a fixed one, by five measures",
-    "wallman-posterior": "the posterior of a true error: four measures, and "
-    "how often its bound holds",
-    "wallman-figure-1": "1000 points of each class of the four problems, and their Bayes risks",
-    "wallman-bias": "why the error of a chosen classifier is too small: "
-    "what is reported, and of what",
-    "kearns-figure-1": "empirical, conditional and true risk of k intervals; "
-    "the bias and its estimate",
-    "kearns-figure-2": "empirical risk and swapping criterion of k intervals",
-    "kearns-figure-3": "choosing k by swapping, by leave-one-out, and by the oracle",
-    "colon-table-1": "the same three for nearest neighbours on the colon "
-    "data (needs TRUERISK_DATA)",
-    "mehta-three-way": "train, validate, test: what each error estimates, beside cross-validation",
-    "mehta-rules": "the constant, the memoriser and rare classes: training "
-    "error, test error, thresholds",
-    "mehta-spam": "ROC curves of three models of the spam data (needs TRUERISK_DATA)",
-    "insa-polynomial": "R² and Cp of polynomial regression by its degree",
-    "insa-bootstrap": "bootstrap samples with their trees, and the three "
-    "bootstrap estimates of the error",
-    "insa-optimism": "training and test error as the complexity grows",
-    "insa-decomposition": "Bayes risk, approximation error and estimation "
-    "error by degree and by rows",
-    "insa-ozone": "nine tuned learners on the ozone data: box plots, ROC "
-    "curves (needs TRUERISK_DATA)",
-    "bee-figure-1": "curves of cross-validation on one data set, and that of the Bayesian error",
-    "bee-figure-2": "both choices on ovarian cancer and Adult, by training "
-    "rows (needs TRUERISK_DATA)",
-    "bee-figure-3": "both choices on Yeast and Satellite, by training rows (needs TRUERISK_DATA)",
-    "bee-figure-3-end": "both choices on all training rows of Satellite, by "
-    "folds (needs TRUERISK_DATA)",
-    "bee-figure-4": "seconds of both choices, by training rows",
-    "bee-table-2": "the penalty chosen by the Bayesian error estimate, by CV and by EBIC",
-    "bee-table-3": "the cost of support vector machines chosen by the "
-    "Bayesian error estimate and by CV",
-    "bee-table-4": "both of them with four classes",
-    "aicc-simulation": "AICc, AIC and the printed price against what they estimate",
-}
 
 registry = Registry(
     "experiment",
-    {
-        word: Line(f"truerisk.papers.{file}:{word.replace('-', '_')}", about)
-        for word, about in ABOUT.items()
-        for file, words in FILES.items()
-        if word in words.split()
-    },
+    lines_of(
+        "truerisk.papers",
+        """
+    wallman-table-1  double_cv:wallman_table_1
+        internal, external and true error of double cross-validation
+    wallman-figure-4  double_cv:wallman_figure_4  the same errors in pairs, over data sets
+    wallman-figure-5  wallman_comparison:wallman_figure_5
+        a tuned choice of classifier against a fixed one, by five measures
+    wallman-posterior  wallman_bias:wallman_posterior
+        the posterior of a true error: four measures, and how often its bound holds
+    wallman-figure-1  wallman_comparison:wallman_figure_1
+        1000 points of each class of the four problems, and their Bayes risks
+    wallman-bias  wallman_bias:wallman_bias
+        why the error of a chosen classifier is too small: what is reported, and of what
+    kearns-figure-1  kearns:kearns_figure_1
+        empirical, conditional and true risk of k intervals; the bias and its estimate
+    kearns-figure-2  kearns:kearns_figure_2  empirical risk and swapping criterion of k intervals
+    kearns-figure-3  kearns_figure_3:kearns_figure_3
+        choosing k by swapping, by leave-one-out, and by the oracle
+    colon-table-1  colon_table_1:colon_table_1
+        the same three for nearest neighbours on the colon data (needs TRUERISK_DATA)
+    mehta-three-way  mehta:mehta_three_way
+        train, validate, test: what each error estimates, beside cross-validation
+    mehta-rules  mehta:mehta_rules
+        the constant, the memoriser and rare classes: training error, test error, thresholds
+    mehta-spam  mehta_spam:mehta_spam
+        ROC curves of three models of the spam data (needs TRUERISK_DATA)
+    insa-polynomial  insa:insa_polynomial  R² and Cp of polynomial regression by its degree
+    insa-bootstrap  insa:insa_bootstrap
+        bootstrap samples with their trees, and the three bootstrap estimates of the error
+    insa-optimism  insa_optimism:insa_optimism  training and test error as the complexity grows
+    insa-decomposition  insa_optimism:insa_decomposition
+        Bayes risk, approximation error and estimation error by degree and by rows
+    insa-ozone  insa_ozone:insa_ozone
+        nine tuned learners on the ozone data: box plots, ROC curves (needs TRUERISK_DATA)
+    bee-figure-1  bee_figures:bee_figure_1
+        curves of cross-validation on one data set, and that of the Bayesian error
+    bee-figure-2  bee_real:bee_figure_2
+        both choices on ovarian cancer and Adult, by training rows (needs TRUERISK_DATA)
+    bee-figure-3  bee_real:bee_figure_3
+        both choices on Yeast and Satellite, by training rows (needs TRUERISK_DATA)
+    bee-figure-3-end  bee_real:bee_figure_3_end
+        both choices on all training rows of Satellite, by folds (needs TRUERISK_DATA)
+    bee-figure-4  bee_figures:bee_figure_4  seconds of both choices, by training rows
+    bee-table-2  bee_tables:bee_table_2
+        the penalty chosen by the Bayesian error estimate, by CV and by EBIC
+    bee-table-3  bee_tables:bee_table_3
+        the cost of support vector machines chosen by the Bayesian error estimate and by CV
+    bee-table-4  bee_tables:bee_table_4  both of them with four classes
+    aicc-simulation  aicc_simulation:aicc_simulation
+        AICc, AIC and the printed price against what they estimate
+    """,
+    ),
 )
 """Word -> the experiment and one sentence about it."""
 

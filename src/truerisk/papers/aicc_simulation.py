@@ -13,7 +13,7 @@ from truerisk.core.table.data import Data
 from truerisk.methods.criteria import Likelihood
 from truerisk.methods.information_criteria import AIC, AICc
 from truerisk.papers.evaluating import terms_of
-from truerisk.papers.experiment import Draws, Experiment, stream
+from truerisk.papers.experiment import Draws, experiment, stream
 from truerisk.papers.report import Findings, PaperTable, mean_row
 from truerisk.papers.statements import Quantity, Statement
 
@@ -76,7 +76,16 @@ def _criteria(residuals: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray
     return loss.of_set(data, np.arange(N), answers.values, None), criteria[0], criteria[1]
 
 
-def _findings(draws: Draws) -> Findings:
+@experiment(
+    f"Gaussian linear model, n = {N}, p = {P}; the target is -2 log L of fresh labels at "
+    "the same x's",
+    _replicate,
+    replicates=400,
+    quick=20,
+    unit=f"times {N_SETS} data sets",
+)
+def aicc_simulation(draws: Draws) -> Findings:
+    """INSA lecture: AICc by its right and by its printed price."""
     gaps = {name: draws[name] - draws["target"] for name in EXACT if name != "target"}
     rows = [mean_row("", of) for of in gaps.values()]
     aicc, aic, wrong = (f"{row.ours:+.3f} ± {row.std_error:.3f}" for row in rows)
@@ -122,16 +131,3 @@ def _findings(draws: Draws) -> Findings:
             "k = p + 1 = 3 counts the variance; n log 2π is included, as in R.",
         ),
     )
-
-
-aicc_simulation = Experiment(
-    word="aicc-simulation",
-    title="INSA lecture: AICc by its right and by its printed price",
-    document=f"Gaussian linear model, n = {N}, p = {P}; the target is -2 log L of fresh labels at "
-    "the same x's",
-    replicates=400,
-    quick=20,
-    replicate=_replicate,
-    findings=_findings,
-    unit=f"times {N_SETS} data sets",
-)

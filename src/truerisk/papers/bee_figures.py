@@ -28,7 +28,7 @@ from truerisk.papers.bee_choosing import (
 )
 from truerisk.papers.bee_report import convergence_note, mean_grid
 from truerisk.papers.evaluating import answered, evaluated, terms_of, values_of
-from truerisk.papers.experiment import Draws, Experiment, stream
+from truerisk.papers.experiment import Draws, experiment, stream
 from truerisk.papers.figures import Panel, Panels, Series, mean_lines
 from truerisk.papers.report import Findings, GridRow, MeansGrid, PaperTable, Row, mean_row
 from truerisk.papers.statements import Claim, Quantity, Statement
@@ -79,7 +79,16 @@ def _least(curve: np.ndarray) -> int:
     return Minimum().choose(curve, np.full(len(curve), np.nan))
 
 
-def _figure_1(draws: Draws) -> Findings:
+@experiment(
+    f"{ROWS} rows of two classes, 20 features; L1 logistic regression, 36 penalties; "
+    "5-fold cross-validation with other folds each time",
+    _replicate_1,
+    replicates=500,
+    quick=20,
+    unit="draws of the folds",
+)
+def bee_figure_1(draws: Draws) -> Findings:
+    """Huttunen and Tohka (2015), Figure 1: where the least error is found."""
     curves, true = draws["CV-5"], draws["true"][0]
     chosen = np.array([_least(curve) for curve in curves])
     single = {"mean of all CV-5 curves": _least(curves.mean(axis=0))}
@@ -178,18 +187,6 @@ def _curves_figure(draws: Draws, chosen: np.ndarray) -> Panels:
     return Panels("bee-figure-1", panels, columns=3)
 
 
-bee_figure_1 = Experiment(
-    word="bee-figure-1",
-    title="Huttunen and Tohka (2015), Figure 1: where the least error is found",
-    document=f"{ROWS} rows of two classes, 20 features; L1 logistic regression, 36 penalties; "
-    "5-fold cross-validation with other folds each time",
-    replicates=500,
-    quick=20,
-    replicate=_replicate_1,
-    findings=_figure_1,
-    unit="draws of the folds",
-)
-
 # ---------------------------------------------------------------- Figure 4
 
 SIZES = (73, 182, 364, 727)  # 10, 25, 50 and 100 % of the document's training rows
@@ -251,7 +248,15 @@ def _bayesian(family: Family, data: Data) -> None:
     evaluated(BayesianError(standardize=False), family, data, ZeroOne(), 0)
 
 
-def _figure_4(draws: Draws) -> Findings:
+@experiment(
+    "L1 logistic regression (LR, 36 penalties), linear machines (SVM, 13 costs), 408 features",
+    _replicate_4,
+    replicates=10,
+    quick=2,
+    unit="training sets of each size",
+)
+def bee_figure_4(draws: Draws) -> Findings:
+    """Huttunen and Tohka (2015), Figure 4: seconds of one choice."""
     ratios = {f"{slow} / {fast}": draws[slow] / draws[fast] for slow, fast in PAIRS}
     low, high = SAID
     near, sizes = Claim.near((low + high) / 2, (high - low) / 2), np.array(SIZES)
@@ -307,16 +312,3 @@ def _figure_4(draws: Draws) -> Findings:
         ),
         figures=(Panels("bee-figure-4", panels),),
     )
-
-
-bee_figure_4 = Experiment(
-    word="bee-figure-4",
-    title="Huttunen and Tohka (2015), Figure 4: seconds of one choice",
-    document="L1 logistic regression (LR, 36 penalties), linear machines (SVM, 13 costs), 408 "
-    "features",
-    replicates=10,
-    quick=2,
-    replicate=_replicate_4,
-    findings=_figure_4,
-    unit="training sets of each size",
-)

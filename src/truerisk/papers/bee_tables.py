@@ -33,7 +33,7 @@ from truerisk.papers.bee_report import (
     size_table,
     spread_gap,
 )
-from truerisk.papers.experiment import Draws, Experiment, stream
+from truerisk.papers.experiment import Draws, experiment, stream
 from truerisk.papers.report import Findings, GridRow, MeansGrid
 from truerisk.papers.statements import Quantity, Statement
 
@@ -115,7 +115,15 @@ def _of(draws: Draws, noise: int, name: str, place: int | slice = slice(None)) -
     return draws[f"{_column(noise)} {name}".strip()][:, place]
 
 
-def _table_2(draws: Draws) -> Findings:
+@experiment(
+    "L1 logistic regression, 36 penalties from 10^-0.5 to 10^-4; conditional error rates",
+    _replicate_2,
+    replicates=200,
+    quick=10,
+    unit=SPLIT_UNIT,
+)
+def bee_table_2(draws: Draws) -> Findings:
+    """Huttunen and Tohka (2015), Table 2: the error of the chosen penalty."""
     tables = [
         size_table(draws, (*NAMES, ORACLE), j, f"n = {n}, 6 noise features", SURROGATE, KNOWN)
         for j, n in enumerate(SIZES)
@@ -197,17 +205,6 @@ def _spread_claims(draws: Draws) -> tuple[Statement, ...]:
     )
 
 
-bee_table_2 = Experiment(
-    word="bee-table-2",
-    title="Huttunen and Tohka (2015), Table 2: the error of the chosen penalty",
-    document="L1 logistic regression, 36 penalties from 10^-0.5 to 10^-4; conditional error rates",
-    replicates=200,
-    quick=10,
-    replicate=_replicate_2,
-    findings=_table_2,
-    unit=SPLIT_UNIT,
-)
-
 # ---------------------------------------------------------------- Table 3: machines
 
 OF_MACHINES = ("CV-5", "CV-10", "BEEp", "BEEi")
@@ -230,7 +227,15 @@ def _replicate_3(seed: int, number: int) -> Draws:
     return by_size(every)
 
 
-def _table_3(draws: Draws) -> Findings:
+@experiment(
+    "linear support vector machines, 13 costs from 10^-4 to 10^2; conditional error rates",
+    _replicate_3,
+    replicates=200,
+    quick=10,
+    unit=SPLIT_UNIT,
+)
+def bee_table_3(draws: Draws) -> Findings:
+    """Huttunen and Tohka (2015), Table 3: the error of the chosen cost."""
     tables = [
         size_table(draws, (*OF_MACHINES, ORACLE), j, f"n = {n}", SURROGATE_3, KNOWN_3)
         for j, n in enumerate(SIZES)
@@ -280,17 +285,6 @@ def _spreads(draws: Draws) -> MeansGrid:
     return MeansGrid(title, tuple(f"n = {n}" for n in SIZES), tuple(rows))
 
 
-bee_table_3 = Experiment(
-    word="bee-table-3",
-    title="Huttunen and Tohka (2015), Table 3: the error of the chosen cost",
-    document="linear support vector machines, 13 costs from 10^-4 to 10^2; conditional error rates",
-    replicates=200,
-    quick=10,
-    replicate=_replicate_3,
-    findings=_table_3,
-    unit=SPLIT_UNIT,
-)
-
 # ---------------------------------------------------------------- Table 4: four classes
 
 SIZES_4 = (60, 100, 200, 400)  # 15, 25, 50, 100 of each class
@@ -321,7 +315,15 @@ def _replicate_4(seed: int, number: int) -> Draws:
     return {k: v for word, every in errors.items() for k, v in by_size(every, word).items()}
 
 
-def _table_4(draws: Draws) -> Findings:
+@experiment(
+    "L1 logistic regression (LR) and linear machines (SVM); conditional error rates",
+    _replicate_4,
+    replicates=100,
+    quick=3,
+    unit=SPLIT_UNIT,
+)
+def bee_table_4(draws: Draws) -> Findings:
+    """Huttunen and Tohka (2015), Table 4: four classes."""
     grids = [
         mean_grid(
             draws,
@@ -374,15 +376,3 @@ def _table_4(draws: Draws) -> Findings:
             convergence_note(draws, f"LR {SHORT}"),
         ),
     )
-
-
-bee_table_4 = Experiment(
-    word="bee-table-4",
-    title="Huttunen and Tohka (2015), Table 4: four classes",
-    document="L1 logistic regression (LR) and linear machines (SVM); conditional error rates",
-    replicates=100,
-    quick=3,
-    replicate=_replicate_4,
-    findings=_table_4,
-    unit=SPLIT_UNIT,
-)

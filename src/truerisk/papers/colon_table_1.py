@@ -13,7 +13,7 @@ from truerisk.core.plan.plan import Plan
 from truerisk.datasets.documents import colon
 from truerisk.engines.neighbours.knn import NearestNeighbours
 from truerisk.papers.evaluating import neighbours, two_classes
-from truerisk.papers.experiment import Draws, Experiment, stream
+from truerisk.papers.experiment import Draws, experiment, stream
 from truerisk.papers.report import Findings, PaperTable, mean_row, printed
 from truerisk.papers.statements import Quantity, Statement
 
@@ -121,7 +121,16 @@ def _choices(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.array(KS)[places], 100 * curves[ORACLE][places]
 
 
-def _findings(draws: Draws) -> Findings:
+@experiment(
+    "mean number of neighbours (N) and mean test error in percent (R) by number of genes",
+    _replicate,
+    replicates=RESAMPLINGS,
+    quick=50,
+    unit="resamplings",
+    check=_standardised,
+)
+def colon_table_1(draws: Draws) -> Findings:
+    """Daudin and Mary-Huard, Table 1: choosing k on the colon data."""
     paper = {
         size: (oracle, loo, swapping, swapping) for size, (oracle, loo, swapping) in PAPER.items()
     }
@@ -174,16 +183,3 @@ def _table(title: str, reference: str, draws: Draws, known: Mapping[int, Pairs])
                     )
                     rows.append(mean_row(name, values, value, error))
     return PaperTable(title, reference, tuple(rows), 2)
-
-
-colon_table_1 = Experiment(
-    word="colon-table-1",
-    title="Daudin and Mary-Huard, Table 1: choosing k on the colon data",
-    document="mean number of neighbours (N) and mean test error in percent (R) by number of genes",
-    replicates=RESAMPLINGS,
-    quick=50,
-    replicate=_replicate,
-    findings=_findings,
-    unit="resamplings",
-    check=_standardised,
-)

@@ -21,7 +21,7 @@ from truerisk.core.plan.plan import Plan
 from truerisk.datasets.problems import make_simple
 from truerisk.engines.neighbours.knn import NearestNeighbours
 from truerisk.papers.evaluating import neighbours, sample_and_fresh, two_classes
-from truerisk.papers.experiment import Draws, Experiment, stream
+from truerisk.papers.experiment import Draws, experiment, stream
 from truerisk.papers.figures import Panel, Panels, Series
 from truerisk.papers.report import Findings, PaperTable, Row, printed
 from truerisk.papers.statements import Claim, Quantity, Statement
@@ -58,18 +58,8 @@ def design_of(seed: int) -> Design:
     outside = nested.only(nested.questions("outer"))
     largest = int(inner.train_sizes.min())
     codes = np.concatenate([CODES, np.repeat(np.array([0, 1]), TEST_PER_CLASS)])
-    outer = _with_test_rows(outside, len(codes))
-    return Design(
-        inner=inner,
-        outer=outer,
-        family=neighbours(range(1, largest + 1)),
-        codes=codes,
-        question_codes=codes[outer.positions[0]].astype(np.int8),
-    )
-
-
-def _with_test_rows(outside: Plan, n_rows: int) -> Plan:
-    """The outer plan, each fit asked about the test rows as well; no base is "all rows"."""
+    # the outer plan, each fit asked about the test rows as well; no base is "all rows"
+    n_rows = len(codes)
     builder = PlanBuilder(n_rows)
     test = builder.block(np.arange(N_DESIGN, n_rows))
     for fold in range(outside.n_questions):
@@ -77,7 +67,14 @@ def _with_test_rows(outside: Plan, n_rows: int) -> Plan:
         held_out = builder.block(outside.test_rows(fold)[0])
         builder.ask((train, ()), (held_out, ()), part="external", fold=fold)
         builder.ask((train, ()), (test, ()), part="true", fold=fold)
-    return builder.build()
+    outer = builder.build()
+    return Design(
+        inner=inner,
+        outer=outer,
+        family=neighbours(range(1, largest + 1)),
+        codes=codes,
+        question_codes=codes[outer.positions[0]].astype(np.int8),
+    )
 
 
 def double_cv(seed: int, number: int) -> Draws:
@@ -139,7 +136,14 @@ N_SAME_RECIPE = 20_000
 ALMOST = 0.05  # of the true error: what counts as almost identical
 
 
-def _table_1(draws: Draws) -> Findings:
+@experiment(
+    "k nearest neighbours, every k from 1 to 44, 10 outer folds, inner leave-one-out",
+    double_cv,
+    replicates=1000,
+    quick=20,
+)
+def wallman_table_1(draws: Draws) -> Findings:
+    """Wallman (2005), Table 1: the errors of double cross-validation."""
     errors = {name: draws[name] for name in PAPER}
     internal, external, true = errors.values()
     doubts = {"true": ONE_TEST_SET}
@@ -191,17 +195,6 @@ def _table_1(draws: Draws) -> Findings:
     )
 
 
-wallman_table_1 = Experiment(
-    word="wallman-table-1",
-    title="Wallman (2005), Table 1: the errors of double cross-validation",
-    document="k nearest neighbours, every k from 1 to 44, 10 outer folds, inner leave-one-out",
-    replicates=1000,
-    quick=20,
-    replicate=double_cv,
-    findings=_table_1,
-)
-
-
 # ---------------------------------------------------------------- Figure 4
 
 SPREAD = {"internal": 0.047, "external": 0.063, "true": 0.021}  # over 20,000 data sets
@@ -211,8 +204,15 @@ MAJORITY = {"true": (0.16, 0.22), "external": (0.05, 0.30)}
 PAIRS = {"a": ("external", "true"), "b": ("internal", "external"), "c": ("internal", "true")}
 
 
-def _figure_4(draws: Draws) -> Findings:
+@experiment(
+    "the data sets of Table 1; 100 x 100 cells, black lines at the means",
+    double_cv,
+    replicates=1000,
+    quick=20,
+)
+def wallman_figure_4(draws: Draws) -> Findings:
     """The data sets of Table 1, as points: one for each pair of errors."""
+    """Wallman (2005), Figure 4: the errors of double cross-validation in pairs."""
     spreads = tuple(_spread_row(name, draws[name]) for name in SPREAD)
     panels = tuple(
         Panel(
@@ -261,14 +261,3 @@ def _correlations(draws: Draws) -> tuple[Row, ...]:
         r = float(np.corrcoef(draws[one], draws[other])[0, 1])
         rows.append(Row(f"{one} and {other}", r, (1 - r**2) / float(np.sqrt(len(draws[one])))))
     return tuple(rows)
-
-
-wallman_figure_4 = Experiment(
-    word="wallman-figure-4",
-    title="Wallman (2005), Figure 4: the errors of double cross-validation in pairs",
-    document="the data sets of Table 1; 100 x 100 cells, black lines at the means",
-    replicates=1000,
-    quick=20,
-    replicate=double_cv,
-    findings=_figure_4,
-)

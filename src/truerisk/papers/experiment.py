@@ -6,7 +6,7 @@ import inspect
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, closing, nullcontext
+from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -18,14 +18,24 @@ from truerisk.core.errors import StudyIncomplete, UnknownName
 from truerisk.core.progress import listen, stage, tell
 from truerisk.engines.workers.executors import run_batches, workers_of
 from truerisk.papers.report import Findings, Report
+from truerisk.study.tasks import one_thread
 
-__all__ = ["Draws", "Experiment", "draw_replicates", "run", "stored_replicates", "stream"]
+__all__ = [
+    "Draws",
+    "Experiment",
+    "draw_replicates",
+    "experiment",
+    "run",
+    "stored_replicates",
+    "stream",
+]
 
 BATCHES_PER_WORKER = 8
 LARGEST_BATCH = 50
 KIND = "reproduction"  # of a store
 
 Draws = Mapping[str, np.ndarray]  # for every quantity, its value in one replicate or in all
+Replicate = Callable[[int, int], Draws]  # of a seed and a number
 
 
 @dataclass(frozen=True)
@@ -46,10 +56,34 @@ class Experiment:
     document: str
     replicates: int
     quick: int
-    replicate: Callable[[int, int], Draws]
+    replicate: Replicate
     findings: Callable[[Draws], Findings]
     unit: str = "data sets"
     check: Callable[[], object] = tuple  # nothing is lacking
+
+
+def experiment(
+    document: str,
+    replicate: Replicate,
+    *,
+    replicates: int,
+    quick: int,
+    unit: str = "data sets",
+    check: Callable[[], object] = tuple,
+) -> Callable[[Callable[[Draws], Findings]], Experiment]:
+    """The experiment that stands over its findings: their name is its word, their head its title.
+
+    Workers are sent `replicate` alone: under the name of the findings stands the experiment.
+    """
+
+    def of(findings: Callable[[Draws], Findings]) -> Experiment:
+        word = findings.__name__.replace("_", "-")
+        title = (findings.__doc__ or word).removesuffix(".")
+        return Experiment(
+            word, title, document, replicates, quick, replicate, findings, unit, check
+        )
+
+    return of
 
 
 def stream(name: str, seed: int, number: int) -> np.random.Generator:
@@ -117,8 +151,8 @@ def draw_replicates(
     tell(0, replicates, experiment.unit)
     # one thread is set once for all batches: looking for the BLAS takes milliseconds
     task = _batch if executor is None else _batch_elsewhere
-    coming = closing(run_batches(executor, task, (experiment, seed), batches))
-    with _one_thread() if executor is None else nullcontext(), coming as every:
+    coming = closing(run_batches(executor, task, (experiment.replicate, seed), batches))
+    with one_thread() if executor is None else nullcontext(), coming as every:
         for number, draws in every:
             drawn[number] = draws
             done += len(draws)
@@ -133,22 +167,15 @@ def _batches(replicates: int, workers: int | None) -> list[range]:
     return [range(i, min(i + size, replicates)) for i in range(0, replicates, size)]
 
 
-def _one_thread() -> AbstractContextManager[Any]:
-    """One thread for BLAS: the matrices of a replicate are small."""
-    from threadpoolctl import threadpool_limits
-
-    return threadpool_limits(1)
-
-
-def _batch(experiment: Experiment, seed: int, numbers: range) -> list[Draws]:
+def _batch(replicate: Replicate, seed: int, numbers: range) -> list[Draws]:
     """Replicates of a batch; what an engine tells inside is not passed on."""
     with listen(None):
-        return [experiment.replicate(seed, number) for number in numbers]
+        return [replicate(seed, number) for number in numbers]
 
 
-def _batch_elsewhere(experiment: Experiment, seed: int, numbers: range) -> list[Draws]:
-    with _one_thread():
-        return _batch(experiment, seed, numbers)
+def _batch_elsewhere(replicate: Replicate, seed: int, numbers: range) -> list[Draws]:
+    with one_thread():
+        return _batch(replicate, seed, numbers)
 
 
 # ---------------------------------------------------------------- in a store
@@ -188,7 +215,7 @@ def stored_replicates(
             )
         store.forget([State.FAILED])  # what was mended since may work now
         rules = Rules(unit=experiment.unit)
-        drive(store, [cell], partial(_draw, experiment), executor, rules=rules)
+        drive(store, [cell], partial(_draw, experiment.replicate), executor, rules=rules)
         errors = store.errors(cell)
         if errors:
             number, state, _, error = errors[0]
@@ -201,7 +228,7 @@ def stored_replicates(
 
 
 def _draw(
-    experiment: Experiment, content: Mapping[str, Any], number: int, arrays: Sequence[np.ndarray]
+    replicate: Replicate, content: Mapping[str, Any], number: int, arrays: Sequence[np.ndarray]
 ) -> dict[str, np.ndarray]:
-    draws = experiment.replicate(content["seed"], number)
+    draws = replicate(content["seed"], number)
     return {name: np.asarray(value) for name, value in draws.items()}

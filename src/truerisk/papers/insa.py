@@ -20,7 +20,7 @@ from truerisk.methods.kfold import LeaveOneOut
 from truerisk.methods.parts.set_risks import split_risks
 from truerisk.methods.single_fit import Apparent
 from truerisk.papers.evaluating import answered, evaluated, plan_of, terms_of, values_of
-from truerisk.papers.experiment import Draws, Experiment, stream
+from truerisk.papers.experiment import Draws, experiment, stream
 from truerisk.papers.figures import Panel, Panels, Series, mean_line
 from truerisk.papers.report import Findings, PaperTable, printed
 from truerisk.papers.statements import Claim, Quantity, Statement
@@ -113,7 +113,14 @@ def _replicate_polynomial(seed: int, number: int) -> Draws:
     }
 
 
-def _polynomial(draws: Draws) -> Findings:
+@experiment(
+    f"{POINTS} points, polynomials of degree 1 to {SATURATED}; Cp among degrees 1 to {LARGEST}",
+    _replicate_polynomial,
+    replicates=500,
+    quick=20,
+)
+def insa_polynomial(draws: Draws) -> Findings:
+    """INSA lecture: R² and Cp of polynomial regression."""
     r2, chosen, risks = draws["R2"], draws["chosen"], draws["risk of the chosen"]
     at = {f"degree {d}": (r2[:, d - 1], value, n) for d, (value, n) in R2.items()}
     # the lecture shows one data set: its numbers have the spread of one
@@ -227,18 +234,6 @@ def _figure(draws: Draws) -> Panels:
     )
 
 
-insa_polynomial = Experiment(
-    word="insa-polynomial",
-    title="INSA lecture: R² and Cp of polynomial regression",
-    document=f"{POINTS} points, polynomials of degree 1 to {SATURATED}; Cp among degrees 1 to "
-    f"{LARGEST}",
-    replicates=500,
-    quick=20,
-    replicate=_replicate_polynomial,
-    findings=_polynomial,
-)
-
-
 # ---------------------------------------------------------------- bootstrap samples
 
 N, N_TEST = 50, 1000
@@ -296,7 +291,15 @@ def _on_fresh_rows(x: np.ndarray, y: np.ndarray, rows: np.ndarray) -> tuple[np.n
     return risks, answers.values[0, -len(trained) * len(FINE) :].reshape(-1, len(FINE))
 
 
-def _bootstrap(draws: Draws) -> Findings:
+@experiment(
+    f"{N} rows of sin(4x + 1) with noise, regression trees with {LEAF} rows in a leaf, "
+    f"{SAMPLES} samples",
+    _replicate_bootstrap,
+    replicates=200,
+    quick=20,
+)
+def insa_bootstrap(draws: Draws) -> Findings:
+    """INSA lecture: bootstrap samples, and the error estimates made of them."""
     names = {
         "training error": "training",
         "bootstrap (Err_boot)": "bootstrap",
@@ -366,15 +369,3 @@ def _bootstrap_figure(draws: Draws) -> Panels:
         tree = Series("its tree", FINE, lines[number + 1], f"{colour}-")
         panels.append(Panel(f"bootstrap sample {number + 1}", "x", "y", (*points, tree, truth)))
     return Panels("insa-bootstrap", tuple(panels), columns=3)
-
-
-insa_bootstrap = Experiment(
-    word="insa-bootstrap",
-    title="INSA lecture: bootstrap samples, and the error estimates made of them",
-    document=f"{N} rows of sin(4x + 1) with noise, regression trees with {LEAF} rows in a leaf, "
-    f"{SAMPLES} samples",
-    replicates=200,
-    quick=20,
-    replicate=_replicate_bootstrap,
-    findings=_bootstrap,
-)

@@ -10,7 +10,7 @@ import numpy as np
 from truerisk.core.losses import Squared
 from truerisk.methods.parts.set_risks import split_risks
 from truerisk.papers.evaluating import answered, plan_of
-from truerisk.papers.experiment import Draws, Experiment, stream
+from truerisk.papers.experiment import Draws, experiment, stream
 from truerisk.papers.figures import Panel, Panels, Series, mean_line
 from truerisk.papers.insa import data_of, polynomials
 from truerisk.papers.report import Findings, PaperTable
@@ -58,7 +58,15 @@ def _replicate_optimism(seed: int, number: int) -> Draws:
     return {"training": training, "test": test, "fresh labels": fresh}
 
 
-def _optimism(draws: Draws) -> Findings:
+@experiment(
+    f"the figure is of Hastie, Tibshirani and Friedman; here {N} rows of sin(4x + 1) with noise",
+    _replicate_optimism,
+    replicates=500,
+    quick=50,
+    unit="training sets",
+)
+def insa_optimism(draws: Draws) -> Findings:
+    """INSA lecture: training and test error as the complexity grows."""
     training, test = draws["training"], draws["test"]
     optimism = draws["fresh labels"] - training
     means = {
@@ -117,19 +125,6 @@ def _optimism(draws: Draws) -> Findings:
     )
 
 
-insa_optimism = Experiment(
-    word="insa-optimism",
-    title="INSA lecture: training and test error as the complexity grows",
-    document=f"the figure is of Hastie, Tibshirani and Friedman; here {N} rows of sin(4x + 1) with "
-    "noise",
-    replicates=500,
-    quick=50,
-    replicate=_replicate_optimism,
-    findings=_optimism,
-    unit="training sets",
-)
-
-
 # ---------------------------------------------------------------- estimation and approximation
 
 SIZES = (20, 30, 60, 120, 240)
@@ -186,7 +181,15 @@ def approximation_errors() -> np.ndarray:
     return np.asarray((best_of_class() - truth(nodes)) ** 2 @ weights)
 
 
-def _decomposition(draws: Draws) -> Findings:
+@experiment(
+    "the lecture prints the formula; here rows of sin(4x + 1) with noise",
+    _replicate_decomposition,
+    replicates=500,
+    quick=50,
+    unit="training sets",
+)
+def insa_decomposition(draws: Draws) -> Findings:
+    """INSA lecture: Bayes risk, approximation error, estimation error."""
     at_n, approximation = draws["estimation"][:, PLACE], approximation_errors()
     means = {
         f"degree {d}: {name}": values
@@ -274,15 +277,3 @@ def _decomposition_figure(estimation: np.ndarray) -> Panels:
         Panel("dotted: approximation error", "training rows", "excess risk", tuple(rows)),
     )
     return Panels("insa-decomposition", panels)
-
-
-insa_decomposition = Experiment(
-    word="insa-decomposition",
-    title="INSA lecture: Bayes risk, approximation error, estimation error",
-    document="the lecture prints the formula; here rows of sin(4x + 1) with noise",
-    replicates=500,
-    quick=50,
-    replicate=_replicate_decomposition,
-    findings=_decomposition,
-    unit="training sets",
-)

@@ -28,7 +28,7 @@ from truerisk.methods.kfold import KFold
 from truerisk.methods.nested import Nested
 from truerisk.methods.splitter import GivenSplits
 from truerisk.papers.evaluating import answered, evaluated, plan_of
-from truerisk.papers.experiment import Draws, Experiment, stream
+from truerisk.papers.experiment import Draws, experiment, stream
 from truerisk.papers.figures import Panel, Panels, Series
 from truerisk.papers.report import Findings, PaperTable
 
@@ -107,7 +107,16 @@ def _tested(
     return evaluation.procedure.value, Family(family.estimator, (winner,))
 
 
-def _findings(draws: Draws) -> Findings:
+@experiment(
+    f"inner {FOLDS}-fold, outer Monte-Carlo; the concentration, and whether it exceeds {THRESHOLD}",
+    _replicate,
+    replicates=10,
+    quick=2,
+    unit="splits",
+    check=_forecasts,
+)
+def insa_ozone(draws: Draws) -> Findings:
+    """INSA lecture: tuned learners on the ozone data."""
     risks = {
         name: {word: draws[name][:, j] for j, word in enumerate(LEARNERS)}
         for name in ("squared", "zero-one", "1 − AUC")
@@ -154,19 +163,6 @@ def _findings(draws: Draws) -> Findings:
         figures=(Panels("insa-ozone", (*boxes, roc), columns=3),),
     )
 
-
-insa_ozone = Experiment(
-    word="insa-ozone",
-    title="INSA lecture: tuned learners on the ozone data",
-    document=f"inner {FOLDS}-fold, outer Monte-Carlo; the concentration, and whether it exceeds "
-    f"{THRESHOLD}",
-    replicates=10,
-    quick=2,
-    replicate=_replicate,
-    findings=_findings,
-    unit="splits",
-    check=_forecasts,
-)
 
 # ---------------------------------------------------------------- the learners, with their grids
 

@@ -16,7 +16,7 @@ import numpy as np
 from truerisk.datasets.kearns import KearnsProblem
 from truerisk.kernels.intervals import labels_after_changes, labels_for_every_k
 from truerisk.models.interval_classifier import boundaries_between
-from truerisk.papers.experiment import Draws, Experiment, stream
+from truerisk.papers.experiment import Draws, experiment, stream
 from truerisk.papers.figures import Panel, Panels, Series, mean_line, mean_lines
 from truerisk.papers.report import Findings, PaperTable, printed
 from truerisk.papers.statements import ABOVE, BELOW, Claim, Quantity, Statement
@@ -116,22 +116,16 @@ def trial(problem: KearnsProblem, n: int, ks: Iterable[int], rng: np.random.Gene
     line = line_of(X[:, 0], y, ks)
     slope = 1 - 2 * problem.noise
     misplaced = (line.labels != problem.target(line.x)).mean(axis=1)
-    return Trial(
-        line=line,
-        conditional=problem.noise + slope * misplaced,
-        true=problem.noise + slope * _disagreement(problem, line),
-    )
-
-
-def _disagreement(problem: KearnsProblem, line: LabelledLine) -> np.ndarray:
-    """How much of [0, 1] every rule calls otherwise than the target.
-
-    Points own the cells between the midpoints: boundaries lie on midpoints and nowhere else.
-    """
+    # how much of [0, 1] every rule calls otherwise than the target. Points own the cells between
+    # the midpoints: boundaries lie on midpoints and nowhere else.
     ends = boundaries_between(line.x[:-1], line.x[1:])
     ones = problem.share_of_ones(ends)
     lengths = np.diff(np.concatenate([[0.0], ends, [1.0]]))
-    return np.where(line.labels == 1, lengths - ones, ones).sum(axis=1)
+    return Trial(
+        line=line,
+        conditional=problem.noise + slope * misplaced,
+        true=problem.noise + slope * np.where(line.labels == 1, lengths - ones, ones).sum(axis=1),
+    )
 
 
 def kearns_trial(noise: float, n: int, most: int, seed: int, number: int) -> Trial:
@@ -181,7 +175,15 @@ def _replicate_1(seed: int, number: int) -> Draws:
     }
 
 
-def _figure_1(draws: Draws) -> Findings:
+@experiment(
+    DOCUMENT,
+    _replicate_1,
+    replicates=2000,
+    quick=100,
+    unit="trials",
+)
+def kearns_figure_1(draws: Draws) -> Findings:
+    """Daudin and Mary-Huard, Figure 1: risks of k intervals, and the bias."""
     risks = {short: draws[name] for short, name in RISKS.items()}
     at_k = {
         f"k = {k}: {short}": (risks[short][:, k - 1], value)
@@ -270,17 +272,6 @@ def _over_and_under(excess: np.ndarray) -> tuple[Statement, ...]:
     )
 
 
-kearns_figure_1 = Experiment(
-    word="kearns-figure-1",
-    title="Daudin and Mary-Huard, Figure 1: risks of k intervals, and the bias",
-    document=DOCUMENT,
-    replicates=2000,
-    quick=100,
-    replicate=_replicate_1,
-    findings=_figure_1,
-    unit="trials",
-)
-
 SHOWN = (1, 4, 10, 20, 40, 60)
 ZERO = 0.001  # what counts as zero
 N_LINES = 3  # trials drawn one by one
@@ -292,7 +283,15 @@ def _replicate_2(seed: int, number: int) -> Draws:
     return {"apparent": line.apparent, "criterion": penalised(line)}
 
 
-def _figure_2(draws: Draws) -> Findings:
+@experiment(
+    DOCUMENT,
+    _replicate_2,
+    replicates=2000,
+    quick=100,
+    unit="trials",
+)
+def kearns_figure_2(draws: Draws) -> Findings:
+    """Daudin and Mary-Huard, Figure 2: the swapping criterion along k."""
     criterion = draws["criterion"]
     both = {"empirical": draws["apparent"], "empirical + S": criterion}
     shown = {f"k = {k}: {name}": values[:, k - 1] for k in SHOWN for name, values in both.items()}
@@ -339,15 +338,3 @@ def _along_k(apparent: np.ndarray, criterion: np.ndarray) -> tuple[Statement, ..
             *(gap(high, low) for low, high in pairwise((TARGET, 20, 40, MOST))),
         ),
     )
-
-
-kearns_figure_2 = Experiment(
-    word="kearns-figure-2",
-    title="Daudin and Mary-Huard, Figure 2: the swapping criterion along k",
-    document=DOCUMENT,
-    replicates=2000,
-    quick=100,
-    replicate=_replicate_2,
-    findings=_figure_2,
-    unit="trials",
-)

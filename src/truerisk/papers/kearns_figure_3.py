@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from truerisk.papers.experiment import Draws, Experiment
+from truerisk.papers.experiment import Draws, experiment
 from truerisk.papers.figures import Panel, Panels, Series, mean_line
 from truerisk.papers.kearns import DOCUMENT, Trial, kearns_trial, penalised
 from truerisk.papers.report import Findings, PaperTable, Row
@@ -74,7 +74,15 @@ def gain(true: np.ndarray, cv: int) -> tuple[float, float]:
     return 100 * float(ratio), 100 * float(residual.std(ddof=1) / np.sqrt(len(true)))
 
 
-def _findings(draws: Draws) -> Findings:
+@experiment(
+    DOCUMENT,
+    _replicate,
+    replicates=TRIALS,
+    quick=50,
+    unit="trials",
+)
+def kearns_figure_3(draws: Draws) -> Findings:
+    """Daudin and Mary-Huard, Figure 3: choosing k by swapping."""
     true = draws["true"]
     gaps = true[:, SIZES.index(100), :, LOO] - true[:, SIZES.index(100), :, S]
     by_noise = {f"noise {noise}": gaps[:, j] for j, noise in enumerate(NOISES)}
@@ -240,15 +248,3 @@ def _quantiles(excess: np.ndarray, rules: tuple[int, ...]) -> tuple[Series, ...]
         y, error = (np.array([getattr(q, a) for q in each]) for a in ("value", "std_error"))
         series.append(Series(RULES[rule], np.array(SIZES), y, style, error=error))
     return tuple(series)
-
-
-kearns_figure_3 = Experiment(
-    word="kearns-figure-3",
-    title="Daudin and Mary-Huard, Figure 3: choosing k by swapping",
-    document=DOCUMENT,
-    replicates=TRIALS,
-    quick=50,
-    replicate=_replicate,
-    findings=_findings,
-    unit="trials",
-)

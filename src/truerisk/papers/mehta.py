@@ -7,7 +7,6 @@ from functools import partial
 import numpy as np
 
 from truerisk.core.losses import ZeroOne
-from truerisk.core.table.data import Data
 from truerisk.datasets.problems import make_simple
 from truerisk.methods.holdout import ThreeWay
 from truerisk.methods.kfold import KFold, LeaveOneOut
@@ -21,7 +20,7 @@ from truerisk.papers.evaluating import (
     two_classes,
     values_of,
 )
-from truerisk.papers.experiment import Draws, Experiment, stream
+from truerisk.papers.experiment import Draws, experiment, stream
 from truerisk.papers.figures import Panel, Panels, Series, mean_lines
 from truerisk.papers.report import Findings, MeansGrid, PaperTable
 from truerisk.papers.statements import Claim, Quantity, Statement
@@ -47,7 +46,12 @@ def _replicate_three_way(seed: int, number: int) -> Draws:
     assert split.procedure is not None
     unit = split.units[0]
     seen = split.plan.train_rows(int(split.plan.fit[split.plan.questions("outer")[0]]))[0]
-    refitted, of_all = _true_risks(whole, seen)
+    # every k fitted on the rows seen before the test, and on all of the sample
+    test = np.arange(N, whole.n_rows)
+    plan = plan_of(whole.n_rows, (seen, test), (np.arange(N), test))
+    refitted, of_all = split_risks(
+        answered(neighbours(KS), whole, ZeroOne(), plan), whole, ZeroOne()
+    ).T
     folds = values_of(evaluated(KFold(10), family, sample, loss, own))
     singles = values_of(evaluated(LeaveOneOut(), family, sample, loss, own))
     return {
@@ -62,14 +66,14 @@ def _replicate_three_way(seed: int, number: int) -> Draws:
     }
 
 
-def _true_risks(data: Data, seen: np.ndarray) -> np.ndarray:
-    """Every k fitted on the rows seen before the test, and on all of the sample."""
-    test = np.arange(N, data.n_rows)
-    plan = plan_of(data.n_rows, (seen, test), (np.arange(N), test))
-    return split_risks(answered(neighbours(KS), data, ZeroOne(), plan), data, ZeroOne()).T
-
-
-def _three_way(draws: Draws) -> Findings:
+@experiment(
+    f"{N} rows of two Gaussians, 50/25/25; k nearest neighbours, odd k up to {max(KS)}",
+    _replicate_three_way,
+    replicates=1000,
+    quick=50,
+)
+def mehta_three_way(draws: Draws) -> Findings:
+    """Mehta (2010): the three-way split beside cross-validation."""
     risk, least, fixed, own = (draws[key] for key in ("risk", "least", "fixed", "true of fixed"))
     selected = {
         "validation error of the selected": draws["validation"],
@@ -161,16 +165,6 @@ def _on_folds(fixed: np.ndarray, own: np.ndarray) -> tuple[Statement, ...]:
     )
 
 
-mehta_three_way = Experiment(
-    word="mehta-three-way",
-    title="Mehta (2010): the three-way split beside cross-validation",
-    document=f"{N} rows of two Gaussians, 50/25/25; k nearest neighbours, odd k up to {max(KS)}",
-    replicates=1000,
-    quick=50,
-    replicate=_replicate_three_way,
-    findings=_three_way,
-)
-
 # ---------------------------------------------------------------- extreme rules, rare classes
 
 N_TEST = 1000
@@ -216,7 +210,15 @@ def _imbalanced(rng: np.random.Generator) -> Draws:
     }
 
 
-def _rules(draws: Draws) -> Findings:
+@experiment(
+    f"{N} rows to learn, {N_TEST} to test, {POSITIVE:.0%} positive; then {RARE:.0%} "
+    f"positive of {N_RARE} rows, two Gaussians {APART:g} apart",
+    _replicate_rules,
+    replicates=1000,
+    quick=50,
+)
+def mehta_rules(draws: Draws) -> Findings:
+    """Mehta (2010): the constant, the memoriser, and rare classes."""
     places = [
         (rule, name, place, exact)
         for rule, *known in (("constant", 1 - POSITIVE, 1 - POSITIVE), ("memoriser", 0.0, POSITIVE))
@@ -225,6 +227,17 @@ def _rules(draws: Draws) -> Findings:
     errors = {f"{rule}: {name} error": draws[rule][:, place] for rule, name, place, _ in places}
     exact = {f"{rule}: {name} error": (exact,) for rule, name, _, exact in places}
     columns = (f"β = {beta:g}" for beta in BETAS)
+    tpr, tnr = draws["true positive rate"], draws["true negative rate"]
+    curve = (
+        Series("thresholds", tpr.mean(axis=0), tnr.mean(axis=0), "ko-"),
+        Series("no discrimination", np.array([0.0, 1.0]), np.array([1.0, 0.0]), "k:"),
+    )
+    by_rate = {name: draws[name] for name in RATES}
+    rates = mean_lines(np.log10(BETAS), by_rate, ("k-", "C0-", "C1--", "C2:"))
+    panels = (
+        Panel("as the document draws it", "true positive rate", "true negative rate", curve),
+        Panel(f"{RARE:.0%} positive", "log10 of the threshold β", "rate", rates),
+    )
     return Findings(
         tables=(
             PaperTable.of(f"{POSITIVE:.0%} of the rows are positive", "exact", errors, exact),
@@ -242,7 +255,7 @@ def _rules(draws: Draws) -> Findings:
                 "β alone varies."
             ),
         ),
-        figures=(_rules_figure(draws),),
+        figures=(Panels("mehta-rules", panels),),
     )
 
 
@@ -303,30 +316,3 @@ def _on_rare_classes(draws: Draws) -> tuple[Statement, ...]:
             Quantity.mean(f"true positive rate at β = {RARE:g}", tpr[:, low], Claim.above(0.5)),
         ),
     )
-
-
-def _rules_figure(draws: Draws) -> Panels:
-    tpr, tnr = draws["true positive rate"], draws["true negative rate"]
-    curve = (
-        Series("thresholds", tpr.mean(axis=0), tnr.mean(axis=0), "ko-"),
-        Series("no discrimination", np.array([0.0, 1.0]), np.array([1.0, 0.0]), "k:"),
-    )
-    by_rate = {name: draws[name] for name in RATES}
-    rates = mean_lines(np.log10(BETAS), by_rate, ("k-", "C0-", "C1--", "C2:"))
-    panels = (
-        Panel("as the document draws it", "true positive rate", "true negative rate", curve),
-        Panel(f"{RARE:.0%} positive", "log10 of the threshold β", "rate", rates),
-    )
-    return Panels("mehta-rules", panels)
-
-
-mehta_rules = Experiment(
-    word="mehta-rules",
-    title="Mehta (2010): the constant, the memoriser, and rare classes",
-    document=f"{N} rows to learn, {N_TEST} to test, {POSITIVE:.0%} positive; then {RARE:.0%} "
-    f"positive of {N_RARE} rows, two Gaussians {APART:g} apart",
-    replicates=1000,
-    quick=50,
-    replicate=_replicate_rules,
-    findings=_rules,
-)

@@ -9,7 +9,7 @@ import numpy as np
 
 from truerisk.core.statistics.roc import RocCurve
 from truerisk.datasets.documents import spam
-from truerisk.papers.experiment import Draws, Experiment, stream
+from truerisk.papers.experiment import Draws, experiment, stream
 from truerisk.papers.figures import Panel, Panels, Series, mean_lines
 from truerisk.papers.report import Findings, MeansGrid, PaperTable
 from truerisk.papers.statements import Claim, Quantity, Statement
@@ -69,7 +69,17 @@ def _positives(curve: RocCurve) -> np.ndarray:
     return np.interp(1 - np.array(RATES), fpr, curve.tpr[::-1][first])
 
 
-def _findings(draws: Draws) -> Findings:
+@experiment(
+    "4601 messages, 57 features; an additive logistic model of splines (GAM), and trees "
+    f"of {LEAVES} leaves, one with good mail weighted {SPARED:g} times",
+    _replicate,
+    replicates=25,
+    quick=2,
+    unit="splits",
+    check=_messages,
+)
+def mehta_spam(draws: Draws) -> Findings:
+    """Mehta (2010): ROC curves of three models of the spam data."""
     tnr, tpr = draws["true negative rate"], draws["true positive rate"]
     by_model = dict(zip(MODELS, tnr.transpose(1, 0, 2), strict=True))
     lines = mean_lines(np.array(RATES), by_model, ("C0-", "C1--", "C2:"))
@@ -147,17 +157,3 @@ def _claims(tnr: np.ndarray, tpr: np.ndarray, areas: np.ndarray) -> tuple[Statem
             *(Quantity.mean(f"GAM − {name}", areas[:, 0] - areas[:, j]) for j, name in trees),
         ),
     )
-
-
-mehta_spam = Experiment(
-    word="mehta-spam",
-    title="Mehta (2010): ROC curves of three models of the spam data",
-    document="4601 messages, 57 features; an additive logistic model of splines (GAM), and trees "
-    f"of {LEAVES} leaves, one with good mail weighted {SPARED:g} times",
-    replicates=25,
-    quick=2,
-    replicate=_replicate,
-    findings=_findings,
-    unit="splits",
-    check=_messages,
-)

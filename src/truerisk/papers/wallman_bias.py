@@ -19,7 +19,7 @@ from truerisk.papers.evaluating import (
     two_classes,
     values_of,
 )
-from truerisk.papers.experiment import Draws, Experiment, stream
+from truerisk.papers.experiment import Draws, experiment, stream
 from truerisk.papers.figures import Panel, Panels, Series, mean_line
 from truerisk.papers.report import Findings, MeansGrid, PaperTable, Row
 from truerisk.papers.statements import ABOVE, BELOW, Claim, Quantity, Statement
@@ -50,7 +50,15 @@ def _replicate_bias(seed: int, number: int) -> Draws:
     }
 
 
-def _bias(draws: Draws) -> Findings:
+@experiment(
+    f"{PER_CLASS} + {PER_CLASS} points of the 'simple' problem, every k from 1 to "
+    f"{KS[-1]}; equations 5 to 7 in means",
+    _replicate_bias,
+    replicates=1000,
+    quick=30,
+)
+def wallman_bias(draws: Draws) -> Findings:
+    """Wallman (2005), §5.3: why does the bias occur?"""  # noqa: D400
     why = SelectionBias(draws["estimates"], draws["chosen"], draws["true"])
     mixtures = {
         "reported, equation 6": why.reported,
@@ -181,18 +189,6 @@ def _bias_figure(why: SelectionBias, true: np.ndarray) -> Panels:
     return Panels("wallman-bias", panels, columns=3)
 
 
-wallman_bias = Experiment(
-    word="wallman-bias",
-    title="Wallman (2005), §5.3: why does the bias occur?",
-    document=f"{PER_CLASS} + {PER_CLASS} points of the 'simple' problem, every k from 1 to "
-    f"{KS[-1]}; equations 5 to 7 in means",
-    replicates=1000,
-    quick=30,
-    replicate=_replicate_bias,
-    findings=_bias,
-)
-
-
 # ---------------------------------------------------------------- the posterior of a true error
 
 LEVEL = 0.95
@@ -226,7 +222,15 @@ def _replicate_posterior(seed: int, number: int) -> Draws:
     return draws
 
 
-def _posterior(draws: Draws) -> Findings:
+@experiment(
+    "Beta(errors + 1, n − errors + 1), n the number of test rows",
+    _replicate_posterior,
+    replicates=1000,
+    quick=50,
+    unit=f"times {PER_REPLICATE} tests",
+)
+def wallman_posterior(draws: Draws) -> Findings:
+    """Wallman (2005), §3.5: the posterior of a true error after a test."""
     coverage = dict.fromkeys(draws, (LEVEL,))
     lines = tuple(
         Series(f"{errors} of {n}", GRID, ErrorPosterior(errors, n).pdf(GRID)) for errors, n in EXACT
@@ -316,15 +320,3 @@ def _held_with(n: int, n_tested: int) -> float:
 def _third_difference(n: int) -> float:
     cost = [(n + 2) * (n + 3) * ErrorPosterior(errors, n).second_moment() for errors in range(4)]
     return float(np.diff(cost, 3)[0])
-
-
-wallman_posterior = Experiment(
-    word="wallman-posterior",
-    title="Wallman (2005), §3.5: the posterior of a true error after a test",
-    document="Beta(errors + 1, n − errors + 1), n the number of test rows",
-    replicates=1000,
-    quick=50,
-    replicate=_replicate_posterior,
-    findings=_posterior,
-    unit=f"times {PER_REPLICATE} tests",
-)

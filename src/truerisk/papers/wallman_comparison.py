@@ -20,7 +20,7 @@ from truerisk.core.table.data import Data
 from truerisk.datasets.gaussian import GaussianProblem
 from truerisk.datasets.problems import make_colon2d, make_difficult, make_highleyman, make_simple
 from truerisk.papers.evaluating import answered, neighbours, plan_of, sample_and_fresh
-from truerisk.papers.experiment import Draws, Experiment, stream
+from truerisk.papers.experiment import Draws, experiment, stream
 from truerisk.papers.figures import Panel, Panels, Series
 from truerisk.papers.report import Findings, GridRow, MeansGrid, PaperTable, Row
 from truerisk.papers.statements import ABOVE, BELOW, Claim, Quantity, Statement, share_error
@@ -167,7 +167,14 @@ def _per_cent(shares: np.ndarray, n: int) -> list[tuple[float, float]]:
     return [(100 * float(share), share_error(float(share), n)) for share in shares]
 
 
-def _figure_5(draws: Draws) -> Findings:
+@experiment(
+    "who does better by (ub), (50 %), (q2), (err) and on a large test set (true)",
+    _replicate_5,
+    replicates=1000,
+    quick=20,
+)
+def wallman_figure_5(draws: Draws) -> Findings:
+    """Wallman (2005), Figure 5: to choose a classifier, or to fix one."""
     n = len(draws["simple: choice"])
     wins: dict[str, list[tuple[float, float]]] = {}
     choices: dict[str, list[tuple[float, float]]] = {}
@@ -255,17 +262,6 @@ def _far_below(draws: Draws) -> Statement:
     )
 
 
-wallman_figure_5 = Experiment(
-    word="wallman-figure-5",
-    title="Wallman (2005), Figure 5: to choose a classifier, or to fix one",
-    document="who does better by (ub), (50 %), (q2), (err) and on a large test set (true)",
-    replicates=1000,
-    quick=20,
-    replicate=_replicate_5,
-    findings=_figure_5,
-)
-
-
 # ---------------------------------------------------------------- Figure 1
 
 PER_CLASS = 1000
@@ -283,7 +279,14 @@ def _replicate_1(seed: int, number: int) -> Draws:
     return draws
 
 
-def _figure_1(draws: Draws) -> Findings:
+@experiment(
+    "1000 points of each class; two Gaussians each, partly overlapping",
+    _replicate_1,
+    replicates=200,
+    quick=20,
+)
+def wallman_figure_1(draws: Draws) -> Findings:
+    """Wallman (2005), Figure 1: the four two-class distributions."""
     errors = {problem.name: draws[f"{problem.name}: error"] for problem in PROBLEMS}
     exact = {problem.name: (problem.bayes_risk,) for problem in PROBLEMS}
     panels = []
@@ -316,14 +319,3 @@ def _figure_1(draws: Draws) -> Findings:
         ),
         figures=(Panels("wallman-figure-1", tuple(panels)),),
     )
-
-
-wallman_figure_1 = Experiment(
-    word="wallman-figure-1",
-    title="Wallman (2005), Figure 1: the four two-class distributions",
-    document="1000 points of each class; two Gaussians each, partly overlapping",
-    replicates=200,
-    quick=20,
-    replicate=_replicate_1,
-    findings=_figure_1,
-)

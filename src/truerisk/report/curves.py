@@ -143,7 +143,14 @@ def draw_lines(
     if honest is not None:
         drawing.level(honest, "honest")
     if banded:
-        _draw_band(drawing, banded, axis)
+        errors = _errors(banded)
+        order = [c for c in axis.order if c in errors]
+        if len(order) > 1:
+            order = [order[i] for i in thinned(len(order))]
+            xs = [axis.places[c] for c in order]
+            lows = [errors[c][0] - errors[c][1] for c in order]
+            highs = [errors[c][0] + errors[c][1] for c in order]
+            drawing.band(xs, lows, highs, "s0")
     for i, (word, curve) in enumerate(curves.items()):
         _draw_line(drawing, clean(word, 60), curve, axis, i)
     return drawing
@@ -159,17 +166,6 @@ def _errors(curve: RiskCurve) -> dict[int, tuple[float, float]]:
     """Risk and standard error of the settings that have both."""
     pairs = zip(curve.own_values.tolist(), curve.std_errors.tolist(), strict=True)
     return {c: pair for c, pair in enumerate(pairs) if all(map(isfinite, pair))}
-
-
-def _draw_band(drawing: Drawing, curve: RiskCurve, axis: Axis) -> None:
-    errors = _errors(curve)
-    order = [c for c in axis.order if c in errors]
-    if len(order) > 1:
-        order = [order[i] for i in thinned(len(order))]
-        xs = [axis.places[c] for c in order]
-        lows = [errors[c][0] - errors[c][1] for c in order]
-        highs = [errors[c][0] + errors[c][1] for c in order]
-        drawing.band(xs, lows, highs, "s0")
 
 
 def _draw_line(drawing: Drawing, word: str, curve: RiskCurve, axis: Axis, number_of: int) -> None:

@@ -31,7 +31,9 @@ def draw_ladder(document: Assessment, most: int | None = MOST) -> Figure | None:
     choice = document.choice if document.choice and document.choice.value is not None else None
     n_rows = len(shown) + (choice is not None)
     values = _values(shown.values(), choice, document)
-    x = PixelScale.around(values, LEFT, WIDTH - 14, floor_at=_floor(values, document))
+    # most losses are never negative; where one is, and for scores, the axis starts anywhere
+    free = min(values) < 0 or document.scale.perfect is not None
+    x = PixelScale.around(values, LEFT, WIDTH - 14, floor_at=None if free else -0.004 * max(values))
     drawing = of_rows("Optimism ladder", _about(document), x, n_rows, ROW, TOP)
     lower = "" if document.scale.perfect is not None else ", lower is better"
     drawing.bottom_axis(f"{document.scale.axis(columns_of(document.named_loss, 30))}{lower}")
@@ -81,12 +83,6 @@ def _values(
     if baseline is not None and min(values) - wide <= baseline <= max(values) + wide:
         values.append(baseline)  # further away it would press all others into a corner
     return values
-
-
-def _floor(values: list[float], document: Assessment) -> float | None:
-    """Most losses are never negative; where one is, and for scores, the axis starts anywhere."""
-    free = min(values) < 0 or document.scale.perfect is not None
-    return None if free else -0.004 * max(values)
 
 
 def _comparable(learner: TunedLearner) -> bool:

@@ -26,11 +26,13 @@ def draw_ranks(many: ManyComparison) -> Figure:
     k, ranks = len(many.methods), dict(many.ordered)
     axis, bars = 62, 10 * len(many.alike)
     half = ceil(k / 2)
+    # whole ranks around those that are there, the best on the left
+    low, high = floor(min(many.ranks)), ceil(max(many.ranks))
     drawing = Drawing(
         title="Average ranks and the critical difference",
         about="; ".join(f"{clean(name, 60)} {rank:.2f}" for name, rank in many.ordered),
         height=int(axis + 26 + bars + STEP * half),
-        x=_axis(many),
+        x=PixelScale(low, max(high, low + 1), MARGIN, WIDTH - MARGIN),
         y=PixelScale(0, 1, axis, axis + 1),
     )
     _rule(drawing, axis)
@@ -58,12 +60,6 @@ def draw_ranks(many: ManyComparison) -> Figure:
         ),
         keys=(Key("s1", f"ranks within {cd} of each other", "line"),) if many.alike else (),
     )
-
-
-def _axis(many: ManyComparison) -> PixelScale:
-    """Whole ranks around those that are there, the best on the left."""
-    low, high = floor(min(many.ranks)), ceil(max(many.ranks))
-    return PixelScale(low, max(high, low + 1), MARGIN, WIDTH - MARGIN)
 
 
 def _rule(drawing: Drawing, at: float) -> None:
@@ -121,7 +117,12 @@ def draw_values(many: ManyComparison) -> Figure:
     width = (WIDTH - 8 - MARGIN) / len(order)
     for place, i in enumerate(rows):
         _row(drawing, many, i, order, (top + place * high, width, high))
-    _across(drawing, many, order, bottom, width)
+    # names of methods under their columns, every other one a line lower where they are many
+    lines = _name_lines(order)
+    for j, method in enumerate(order):
+        said = columns_of(clean(many.methods[method], 60), max(3, int(lines * width / 7.5)))
+        y = bottom + 15 + 14 * (j % lines)
+        drawing.text(MARGIN + (j + 0.5) * width, y, said, "tick", anchor="middle")
     left_out = len(many.data_sets) - len(rows), len(many.methods) - len(order)
     return Figure(
         name="values",
@@ -186,17 +187,6 @@ def _shade(many: ManyComparison, value: float | None, there: list[float]) -> int
 
 def _name_lines(order: list[int]) -> int:
     return 1 + (len(order) > 3)
-
-
-def _across(
-    drawing: Drawing, many: ManyComparison, order: list[int], bottom: float, width: float
-) -> None:
-    """Names of methods under their columns, every other one a line lower where they are many."""
-    lines = _name_lines(order)
-    for j, method in enumerate(order):
-        said = columns_of(clean(many.methods[method], 60), max(3, int(lines * width / 7.5)))
-        y = bottom + 15 + 14 * (j % lines)
-        drawing.text(MARGIN + (j + 0.5) * width, y, said, "tick", anchor="middle")
 
 
 def _value_table(many: ManyComparison, order: list[int]) -> FigureTable:

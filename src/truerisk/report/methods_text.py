@@ -175,17 +175,13 @@ def reference_of(interval: str) -> str:
 
 def _forms(document: Assessment) -> list[IntervalForm[Any]]:
     """The intervals by word that the page gives, in the order of their registry."""
-    given = _interval_words(document)
-    return [as_form(word) for word in registry if word in given]
-
-
-def _interval_words(document: Assessment) -> set[str]:
-    """Which intervals the page gives."""
+    # which intervals the page gives
     estimates: list[RiskEstimate | OwnScale | Measured] = [*document.risks.values()]
     estimates += [document.choice] if document.choice else []
     area = honest_rank(document, "auc")
     given = [one.interval for one in (*estimates, *([] if area is None else [area]))]
-    return {one.method.removesuffix("-grouped") for one in given if one is not None}
+    words = {one.method.removesuffix("-grouped") for one in given if one is not None}
+    return [as_form(word) for word in registry if word in words]
 
 
 def repeat(document: Assessment) -> Repeat:

@@ -9,7 +9,7 @@ from truerisk.api.assessing.tuned_learner import TunedLearner
 from truerisk.core.present import clean, setting_text
 from truerisk.report.figure import Figure, FigureTable, Key
 from truerisk.report.scale import PixelScale
-from truerisk.report.svg import WIDTH, Drawing, of_rows
+from truerisk.report.svg import WIDTH, of_rows
 
 __all__ = ["draw_stability"]
 
@@ -31,7 +31,15 @@ def draw_stability(document: Assessment, most: int | None = MOST) -> Figure | No
     drawing = of_rows(title, "; ".join(about), x, len(shown), ROW, TOP)
     drawing.bottom_axis("outer splits that chose the setting, %")
     for i, (name, learner) in enumerate(shown.items()):
-        _bar(drawing, name, learner, i)
+        drawing.row(i + 0.5, clean(name, 60))
+        total = sum(learner.stability.frequencies.values())
+        at = 0.0
+        for setting, count in _ordered(learner):
+            share = 100 * count / total
+            look = "s0" if setting == learner.curve.best else "other"
+            said = f"{setting_text(learner.curve.candidates[setting])}: {count} of {total}"
+            drawing.bar(at, at + share, i + 0.2, i + 0.8, look, said)
+            at += share
     return Figure(
         name="stability",
         title="Whether other rows would have chosen the same",
@@ -44,18 +52,6 @@ def draw_stability(document: Assessment, most: int | None = MOST) -> Figure | No
         table=_table(tuned),
         keys=(Key("s0", "the setting chosen on all rows", "cell"), Key("other", "others", "cell")),
     )
-
-
-def _bar(drawing: Drawing, name: str, learner: TunedLearner, row: int) -> None:
-    drawing.row(row + 0.5, clean(name, 60))
-    total = sum(learner.stability.frequencies.values())
-    at = 0.0
-    for setting, count in _ordered(learner):
-        share = 100 * count / total
-        look = "s0" if setting == learner.curve.best else "other"
-        said = f"{setting_text(learner.curve.candidates[setting])}: {count} of {total}"
-        drawing.bar(at, at + share, row + 0.2, row + 0.8, look, said)
-        at += share
 
 
 def _ordered(learner: TunedLearner) -> list[tuple[int, int]]:

@@ -16,7 +16,6 @@ __all__ = [
     "blocks_of",
     "draw_folds",
     "fold_numbers",
-    "given_folds",
     "rows_within",
     "shuffled_by_class",
     "side_of",
@@ -28,23 +27,19 @@ def fold_numbers(
 ) -> list[np.ndarray]:
     """Fold numbers of every repetition: the given ones, or drawn."""
     if folds is not None:
-        return given_folds(data, folds)
+        # fold numbers as a user gave them, `(n,)` or `(repeats, n)`, checked and cut to these rows
+        labels = np.atleast_2d(np.asarray(folds))
+        if data.row_ids is not None and labels.shape[1] > data.row_ids.max():
+            labels = labels[:, data.row_ids]
+        if labels.ndim != 2 or labels.shape[1] != data.n_rows:
+            raise BadData(
+                f"folds has shape {np.shape(folds)}; give a fold number for each of "
+                f"{data.n_rows} rows, or one such list per repetition."
+            )
+        if any(len(np.unique(row)) < 2 for row in labels):
+            raise BadData("folds holds a single fold: nothing would be left to train on.")
+        return list(labels)
     return [draw_folds(data, k, rng, stratify=stratify) for _ in range(repeats)]
-
-
-def given_folds(data: Data, folds: Any) -> list[np.ndarray]:
-    """Fold numbers as a user gave them, `(n,)` or `(repeats, n)`, checked and cut to these rows."""
-    labels = np.atleast_2d(np.asarray(folds))
-    if data.row_ids is not None and labels.shape[1] > data.row_ids.max():
-        labels = labels[:, data.row_ids]
-    if labels.ndim != 2 or labels.shape[1] != data.n_rows:
-        raise BadData(
-            f"folds has shape {np.shape(folds)}; give a fold number for each of "
-            f"{data.n_rows} rows, or one such list per repetition."
-        )
-    if any(len(np.unique(row)) < 2 for row in labels):
-        raise BadData("folds holds a single fold: nothing would be left to train on.")
-    return list(labels)
 
 
 def draw_folds(
@@ -64,7 +59,16 @@ def draw_folds(
             f"(n_samples={data.n_rows}): use fewer folds."
         )
     if by_class and data.row_ids is None:  # said once, of the whole data
-        _warn_rare_classes(data, k)
+        counts = np.bincount(data.class_codes, minlength=data.n_classes)
+        rarest = int(counts.argmin())
+        if counts[rarest] < k:
+            few = int((counts < k).sum())
+            others = f" (and {few - 1} more classes)" if few > 1 else ""
+            warn(
+                f"class {data.label(rarest)!r} has {counts[rarest]} rows for {k} folds{others}: "
+                "some folds hold none of it; use fewer folds or merge classes.",
+                TrueRiskWarning,
+            )
     order = shuffled_by_class(data, rng) if by_class else rng.permutation(data.n_rows)
     folds = np.empty(data.n_rows, dtype=np.int32)
     folds[order] = rng.permutation(k)[np.arange(data.n_rows) % k]
@@ -75,19 +79,6 @@ def shuffled_by_class(data: Data, rng: np.random.Generator) -> np.ndarray:
     """Row numbers class after class, shuffled within: dealing them out in turn stratifies."""
     order = rng.permutation(data.n_rows)
     return order[np.argsort(data.codes_of(order), kind="stable")]
-
-
-def _warn_rare_classes(data: Data, k: int) -> None:
-    counts = np.bincount(data.class_codes, minlength=data.n_classes)
-    rarest = int(counts.argmin())
-    if counts[rarest] < k:
-        few = int((counts < k).sum())
-        others = f" (and {few - 1} more classes)" if few > 1 else ""
-        warn(
-            f"class {data.label(rarest)!r} has {counts[rarest]} rows for {k} folds{others}: "
-            "some folds hold none of it; use fewer folds or merge classes.",
-            TrueRiskWarning,
-        )
 
 
 def _grouped_folds(

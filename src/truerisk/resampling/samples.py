@@ -55,7 +55,15 @@ def draw_samples(
     member = np.arange(n_rows) if data.groups is None else _numbered(data.groups)
     n_members = int(member.max()) + 1
     if stratify and data.codes is not None:
-        classes = _classes_of_members(data, member, n_members)
+        # the class of each row, or of each group, whose rows must then be of one class
+        classes = np.zeros(n_members, dtype=np.int64)
+        classes[member] = data.class_codes
+        mixed = np.unique(member[classes[member] != data.class_codes])
+        if len(mixed):
+            raise BadData(
+                f"{len(mixed)} groups hold rows of several classes, so that groups cannot be drawn "
+                "within classes: use stratify=False."
+            )
         parts = [np.flatnonzero(classes == c) for c in np.unique(classes)]
     else:
         parts = [np.arange(n_members)]
@@ -66,7 +74,16 @@ def draw_samples(
     if data.groups is not None:
         times = times[:, member]
     if data.codes is not None and data.row_ids is None:  # said once, of the whole data
-        _warn_missing_classes(data, times)
+        held = times @ np.eye(data.n_classes, dtype=np.int64)[data.codes_of(np.arange(data.n_rows))]
+        lacking = (held == 0).sum(axis=0)
+        if lacking.any():
+            worst = int(lacking.argmax())
+            warn(
+                f"{lacking[worst]} of {len(times)} bootstrap samples hold no row of class "
+                f"{data.label(worst)!r}: some learners cannot be fitted on them. Draw within the "
+                "classes, tr.methods.Bootstrap(..., stratify=True), or merge classes.",
+                TrueRiskWarning,
+            )
     return times
 
 
@@ -93,19 +110,6 @@ def given_samples(samples: Any, data: Data) -> np.ndarray:
     return _counted(drawn, data.n_rows)
 
 
-def _warn_missing_classes(data: Data, times: np.ndarray) -> None:
-    held = times @ np.eye(data.n_classes, dtype=np.int64)[data.codes_of(np.arange(data.n_rows))]
-    lacking = (held == 0).sum(axis=0)
-    if lacking.any():
-        worst = int(lacking.argmax())
-        warn(
-            f"{lacking[worst]} of {len(times)} bootstrap samples hold no row of class "
-            f"{data.label(worst)!r}: some learners cannot be fitted on them. Draw within the "
-            "classes, tr.methods.Bootstrap(..., stratify=True), or merge classes.",
-            TrueRiskWarning,
-        )
-
-
 def _numbered(groups: np.ndarray) -> np.ndarray:
     return np.unique(groups, return_inverse=True)[1].ravel()
 
@@ -115,19 +119,6 @@ def _counted(drawn: np.ndarray, n_members: int) -> np.ndarray:
     places = drawn + np.arange(len(drawn))[:, None] * n_members
     counted = np.bincount(places.ravel(), minlength=len(drawn) * n_members)
     return counted.reshape(len(drawn), n_members)
-
-
-def _classes_of_members(data: Data, member: np.ndarray, n_members: int) -> np.ndarray:
-    """The class of each row, or of each group, whose rows must then be of one class."""
-    classes = np.zeros(n_members, dtype=np.int64)
-    classes[member] = data.class_codes
-    mixed = np.unique(member[classes[member] != data.class_codes])
-    if len(mixed):
-        raise BadData(
-            f"{len(mixed)} groups hold rows of several classes, so that groups cannot be drawn "
-            "within classes: use stratify=False."
-        )
-    return classes
 
 
 def draw_order(data: Data, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:

@@ -65,7 +65,15 @@ def _name(estimator: Any) -> str:
         step, model = model.steps[-1]
         prefix += f"{step}__"
     if is_a(model, *PARTED):
-        return prefix + _name_in_parts(model)
+        # the name by which every part takes the weight, which is one and the same
+        for part in _parts(model):
+            if _name(part) != "sample_weight":
+                raise Refusal(
+                    f"{type(model).__name__} gives its parts the weight as sample_weight, and a "
+                    "pipeline takes it by the name of a step: leave the weights out, or put the "
+                    "pipeline around."
+                )
+        return prefix + "sample_weight"
     if is_a(model, *ROUTED):
         raise Refusal(
             f"{type(model).__name__} hands sample_weight on with scikit-learn's metadata routing "
@@ -81,18 +89,6 @@ def _name(estimator: Any) -> str:
             "would be a lie: leave the weights out or use a model that takes them."
         )
     return prefix + "sample_weight"
-
-
-def _name_in_parts(model: Any) -> str:
-    """The name by which every part takes the weight, which is one and the same."""
-    for part in _parts(model):
-        if _name(part) != "sample_weight":
-            raise Refusal(
-                f"{type(model).__name__} gives its parts the weight as sample_weight, and a "
-                "pipeline takes it by the name of a step: leave the weights out, or put the "
-                "pipeline around."
-            )
-    return "sample_weight"
 
 
 def _parts(model: Any) -> Iterator[Any]:

@@ -12,19 +12,19 @@ from typing import Any
 from truerisk.core.arguments import refuse_class, shown
 from truerisk.core.contracts import Rule
 from truerisk.core.errors import UnknownName
-from truerisk.core.registry import Line, Registry
+from truerisk.core.registry import Registry, lines_of
 
 __all__ = ["as_rule", "names", "registry"]
 
 registry = Registry(
     "rule",
-    {
-        "min": Line("truerisk.selection.rules:Minimum", "the smallest risk, ties to the first"),
-        "1-se": Line(
-            "truerisk.selection.rules:OneStandardError",
-            "the first candidate within one standard error of the smallest risk",
-        ),
-    },
+    lines_of(
+        "truerisk.selection",
+        """
+    min  rules:Minimum  the smallest risk, ties to the first
+    1-se  rules:OneStandardError  the first candidate within one standard error of the smallest risk
+    """,
+    ),
 )
 
 

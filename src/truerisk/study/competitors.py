@@ -105,7 +105,12 @@ def _taken(
 def _scores(
     results: Replicates, taken: Sequence[Mapping[str, Any]], competitors: str, by: str
 ) -> Scores:
-    found = _replicates_by_cell(results, by)
+    # the replicates that have what the value is made of, by cell
+    needed = ("value", "truth") if by == "rmse" else (by,)
+    found: dict[tuple[Any, ...], dict[int, Mapping[str, Any]]] = {}
+    for row in results.rows:
+        if all(row[name] is not None for name in needed):
+            found.setdefault(_key(row), {})[row["replicate"]] = row
     problems = list(dict.fromkeys(cell["problem"] for cell in taken))
     methods = list(dict.fromkeys(cell[competitors] for cell in taken))
     cells = {(cell["problem"], cell[competitors]): cell for cell in taken}
@@ -131,18 +136,6 @@ def _scores(
 
 def _key(cell: Mapping[str, Any]) -> tuple[Any, ...]:
     return tuple(cell[part] for part in ("problem", "size", "learner", "method"))
-
-
-def _replicates_by_cell(
-    results: Replicates, by: str
-) -> dict[tuple[Any, ...], dict[int, Mapping[str, Any]]]:
-    """The replicates that have what the value is made of, by cell."""
-    needed = ("value", "truth") if by == "rmse" else (by,)
-    found: dict[tuple[Any, ...], dict[int, Mapping[str, Any]]] = {}
-    for row in results.rows:
-        if all(row[name] is not None for name in needed):
-            found.setdefault(_key(row), {})[row["replicate"]] = row
-    return found
 
 
 def _value(rows: Sequence[Mapping[str, Any]], by: str) -> float:

@@ -140,7 +140,11 @@ class Keeping:
         if not self._waiting:
             return
         started = time.monotonic()
-        self._make_cells()
+        # the cells of shelves on which something was put for the first time
+        new = {shelf.key: shelf for shelf, *_ in self._waiting if shelf.key not in self._cells}
+        for n_fits in {shelf.n_fits for shelf in new.values()}:
+            contents = [shelf.content for shelf in new.values() if shelf.n_fits == n_fits]
+            self._cells |= {cell.key: cell for cell in self.store.want(contents, n_fits)}
         fates = []
         for shelf, fit, content, seconds in self._waiting:
             packed, cell = pack(content), self._cells[shelf.key]
@@ -149,13 +153,6 @@ class Keeping:
         self._waiting = []
         self._stored_at = time.monotonic()
         self._storing = self._stored_at - started
-
-    def _make_cells(self) -> None:
-        """Those of shelves on which something was put for the first time."""
-        new = {shelf.key: shelf for shelf, *_ in self._waiting if shelf.key not in self._cells}
-        for n_fits in {shelf.n_fits for shelf in new.values()}:
-            contents = [shelf.content for shelf in new.values() if shelf.n_fits == n_fits]
-            self._cells |= {cell.key: cell for cell in self.store.want(contents, n_fits)}
 
     def _key_of(self, data: Data) -> str:
         """Hashed once, however many fits see the rows."""
@@ -242,7 +239,21 @@ def content_of(value: Any, where: str) -> Any:
     if isinstance(value, type) or (callable(value) and hasattr(value, "__name__")):
         return _code(value, where)
     if hasattr(value, "get_params"):
-        return _estimator(value, where)
+        # class and parameters: what `clone` keeps of it
+        from sklearn.base import BaseEstimator
+
+        copying = getattr(type(value), "__sklearn_clone__", None)
+        if copying not in (None, BaseEstimator.__sklearn_clone__):
+            raise _refusal(value, where)  # a frozen model is more than its parameters
+        found = {
+            "class": _code(type(value), where),
+            "params": _named(value.get_params(deep=False), where),
+        }
+        # of set_output, set_fit_request
+        for name in ("_sklearn_output_config", "_metadata_request"):
+            if hasattr(value, name):
+                found[name] = repr(getattr(value, name))
+        return found
     if is_from(value, "sklearn") and hasattr(value, "__dict__"):  # a splitter, a scorer
         return {"object": _place(type(value)), "holds": _named(vars(value), where)}
     raise _refusal(value, where)
@@ -264,23 +275,6 @@ def _several(value: Any, where: str) -> Any:
     return {type(value).__name__: items if type(value) is tuple else sorted(items, key=canonical)}
 
 
-def _estimator(value: Any, where: str) -> Any:
-    """Class and parameters: what `clone` keeps of it."""
-    from sklearn.base import BaseEstimator
-
-    copying = getattr(type(value), "__sklearn_clone__", None)
-    if copying not in (None, BaseEstimator.__sklearn_clone__):
-        raise _refusal(value, where)  # a frozen model is more than its parameters
-    found = {
-        "class": _code(type(value), where),
-        "params": _named(value.get_params(deep=False), where),
-    }
-    for name in ("_sklearn_output_config", "_metadata_request"):  # of set_output, set_fit_request
-        if hasattr(value, name):
-            found[name] = repr(getattr(value, name))
-    return found
-
-
 def _named(values: Mapping[str, Any], where: str) -> dict[str, Any]:
     return {name: content_of(values[name], _inside(where, name)) for name in sorted(values)}
 
@@ -296,17 +290,16 @@ def _code(value: Any, where: str) -> Any:
         found = getattr(found, name, None)
     if found is not value:
         raise _refusal(value, where)
-    editions = {_place(kind): _edition(kind, where) for kind in _ancestors(value)}
+    editions = {
+        _place(kind): _edition(kind, where)
+        for kind in (value.__mro__ if isinstance(value, type) else (value,))
+    }
     return {"place": _place(value), **{k: v for k, v in editions.items() if v is not None}}
-
-
-def _ancestors(value: Any) -> tuple[Any, ...]:
-    return value.__mro__ if isinstance(value, type) else (value,)
 
 
 def _edition(value: Any, where: str) -> list[str] | None:
     """Version of the package and hash of the source; None where the store compares versions."""
-    package = _package(value)
+    package = _module(value).partition(".")[0]
     if package in COMPARED:
         return None
     version = getattr(sys.modules.get(package), "__version__", None)
@@ -331,10 +324,6 @@ def _module(value: Any) -> str:
     """Where it says that it is from; the functions of older NumPy do not say."""
     named = getattr(value, "__module__", None)
     return "numpy" if named is None and isinstance(value, np.ufunc) else str(named)
-
-
-def _package(value: Any) -> str:
-    return _module(value).partition(".")[0]
 
 
 def _refusal(value: Any, where: str) -> Refusal:

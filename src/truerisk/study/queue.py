@@ -142,7 +142,9 @@ class Queue(Batches):
         if not alone and not self._hit(batch):
             self._again.extend(_halves(batch))
         else:  # one by one: a batch is a fraction of a second, new workers take seconds
-            self._alone.extend(_single(batch, number) for number in batch.numbers)
+            self._alone.extend(
+                Batch(batch.cell, batch.content, (number,)) for number in batch.numbers
+            )
         return [_suspect(batch, number, 0) for number in batch.numbers]
 
     def longest(self, batch: Batch, ahead: int) -> float | None:
@@ -189,10 +191,6 @@ def _halves(batch: Batch) -> Iterable[Batch]:
     middle = len(batch.numbers) // 2
     parts = (batch.numbers[:middle], batch.numbers[middle:])
     return [Batch(batch.cell, batch.content, part) for part in parts if part]
-
-
-def _single(batch: Batch, number: int) -> Batch:
-    return Batch(batch.cell, batch.content, (number,))
 
 
 def _suspect(batch: Batch, number: int, tries: int) -> Fate:

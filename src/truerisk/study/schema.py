@@ -49,13 +49,9 @@ def examine(path: Path) -> None:
         raise BadStore(f"{path}: {error.strerror or error}.") from None
     if not head.startswith(HEADER[: len(head)]):
         raise BadStore(f"{path} is no store of truerisk: it is no SQLite file.")
-    if 0 < len(head) < HEADER_BYTES and not journal_of(path).exists():
+    # with a journal beside it, SQLite undoes the write that a crash interrupted
+    if 0 < len(head) < HEADER_BYTES and not path.with_name(f"{path.name}-journal").exists():
         raise BadStore(f"{path} is cut off after {len(head)} bytes: restore it from a copy.")
-
-
-def journal_of(path: Path) -> Path:
-    """Where SQLite keeps what undoes a write that a crash interrupted."""
-    return path.with_name(f"{path.name}-journal")
 
 
 def is_empty(connection: sqlite3.Connection) -> bool:

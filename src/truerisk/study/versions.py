@@ -32,7 +32,15 @@ def begin(
             f"{store.path} holds {_with_article(held)}, not {_with_article(kind)}: "
             "give every one a store of its own."
         )
-    other = _other_versions(store)
+    # the versions of earlier runs that are not those of today
+    here = versions()
+    then = {
+        f"{name} {version} (now {here.get(name)})": None
+        for run in store.runs()
+        for name, version in run.versions.items()
+        if version != here.get(name)
+    }
+    other = ", ".join(then)
     if other and not mixed_versions:
         allowed = " or allow it by --mixed-versions (in Python mixed_versions=True)."
         raise BadStore(
@@ -54,15 +62,3 @@ def refuse_fits(store: Store) -> None:
 
 def _with_article(kind: str) -> str:
     return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
-
-
-def _other_versions(store: Store) -> str:
-    """The versions of earlier runs that are not those of today."""
-    here = versions()
-    then = {
-        f"{name} {version} (now {here.get(name)})": None
-        for run in store.runs()
-        for name, version in run.versions.items()
-        if version != here.get(name)
-    }
-    return ", ".join(then)

@@ -136,22 +136,18 @@ def _answer(model: Any, data: Data, rows: list[int], request: Request) -> np.nda
             return np.asarray(request.scorer(model, X, y, **extra))
         if request.response == "value":
             return np.asarray(model.predict(X), dtype=np.float64).reshape(y.shape)
-        return _of_classes(model, data, X, request)
+        names = data.class_labels.tolist()
+        if request.response == "label":
+            codes = [
+                names.index(v) if v in names else -1 for v in np.asarray(model.predict(X)).tolist()
+            ]
+            return np.array(codes)
+        if request.response == "score" and hasattr(model, "decision_function"):
+            return np.asarray(model.decision_function(X), dtype=np.float64).reshape(len(X))
+        given = model.predict_proba(X)
+        full = np.zeros((len(X), len(names)))
+        for column, name in enumerate(np.asarray(model.classes_).tolist()):
+            full[:, names.index(name)] = given[:, column]
+        return full[:, 1] if request.response == "score" else full
     except Exception:  # noqa: BLE001 - a model may raise anything
         return None
-
-
-def _of_classes(model: Any, data: Data, X: np.ndarray, request: Request) -> np.ndarray:
-    names = data.class_labels.tolist()
-    if request.response == "label":
-        codes = [
-            names.index(v) if v in names else -1 for v in np.asarray(model.predict(X)).tolist()
-        ]
-        return np.array(codes)
-    if request.response == "score" and hasattr(model, "decision_function"):
-        return np.asarray(model.decision_function(X), dtype=np.float64).reshape(len(X))
-    given = model.predict_proba(X)
-    full = np.zeros((len(X), len(names)))
-    for column, name in enumerate(np.asarray(model.classes_).tolist()):
-        full[:, names.index(name)] = given[:, column]
-    return full[:, 1] if request.response == "score" else full

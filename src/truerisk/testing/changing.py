@@ -44,15 +44,11 @@ def permuted_plan(plan: Plan, order: np.ndarray) -> Plan:
     flips = plan.flips
     if flips is not None:
         flips = replace(flips, row=place[flips.row])
-    return replace(plan, blocks=_permuted_blocks(plan.blocks, place), flips=flips)
-
-
-def _permuted_blocks(blocks: Blocks, place: np.ndarray) -> Blocks:
-    rows = place[blocks.rows]
-    block = np.repeat(np.arange(len(blocks)), blocks.sizes)
+    rows = place[plan.blocks.rows]
+    block = np.repeat(np.arange(len(plan.blocks)), plan.blocks.sizes)
     ascending = np.lexsort((rows, block))
-    counts = None if blocks.counts is None else blocks.counts[ascending]
-    return Blocks(rows[ascending], blocks.offsets, counts)
+    counts = None if plan.blocks.counts is None else plan.blocks.counts[ascending]
+    return replace(plan, blocks=Blocks(rows[ascending], plan.blocks.offsets, counts), flips=flips)
 
 
 def renamed(data: Data, names: Any) -> Data:

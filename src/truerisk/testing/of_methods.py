@@ -43,20 +43,10 @@ from truerisk.testing.changing import (
 )
 from truerisk.testing.checks import Check, check_of, raise_failures, require
 
-__all__ = ["check_method", "method_checks", "said_elsewhere"]
-
-
-def said_elsewhere(method: Method, case: Case, seed: int) -> dict[str, Any]:
-    """What the method says in a worker process."""
-    workers = reusable_workers(2)  # those of the engines: another pool would end them
-    answer = workers.submit(_contents_in_worker, _pickled(method, case), seed).result()
-    if answer is None:  # a file of tests, which the other process cannot import
-        answer = workers.submit(
-            _contents_in_worker, _pickled(method, case, _files_of(method)), seed
-        ).result()
-    if answer is None:
-        raise AssertionError(f"{type(method).__name__} cannot be sent to another process.")
-    return answer
+__all__ = [
+    "check_method",
+    "method_checks",
+]
 
 
 def _contents_in_worker(sent: bytes, seed: int) -> dict[str, Any] | None:
@@ -194,7 +184,16 @@ def check_same_plan_same_result(trial: Trial) -> None:
 
 def check_same_result_in_another_process(trial: Trial) -> None:
     """Another process with the same seed draws the same plan and says the same."""
-    there = said_elsewhere(trial.method, trial.case, 0)
+    # what the method says in a worker process
+    workers = reusable_workers(2)  # those of the engines: another pool would end them
+    answer = workers.submit(_contents_in_worker, _pickled(trial.method, trial.case), 0).result()
+    if answer is None:  # a file of tests, which the other process cannot import
+        answer = workers.submit(
+            _contents_in_worker, _pickled(trial.method, trial.case, _files_of(trial.method)), 0
+        ).result()
+    if answer is None:
+        raise AssertionError(f"{type(trial.method).__name__} cannot be sent to another process.")
+    there = answer
     _require_same(trial.contents, there, "this process and another")
 
 

@@ -104,19 +104,15 @@ def _of_squares(outcomes: Outcomes) -> dict[str, float]:
     return {"explained": 1 - left / around, "squared": left}
 
 
-def _why_no_line_of_numbers(outcomes: Outcomes) -> str | None:
-    if not np.isfinite(outcomes.predictions).all():
-        return "some answers are not finite numbers."
-    for values, what in ((outcomes.predictions, "answers"), (outcomes.came, "values of y")):
-        if np.ptp(values) <= 1e-12 * np.abs(values).max():
-            return f"all {what} are equal: there is no slope."
-    return None
-
-
 def why_no_line(outcomes: Outcomes) -> str | None:
     """Why there is no calibration line, or None."""
     if outcomes.link is IDENTITY:
-        return _why_no_line_of_numbers(outcomes)
+        if not np.isfinite(outcomes.predictions).all():
+            return "some answers are not finite numbers."
+        for values, what in ((outcomes.predictions, "answers"), (outcomes.came, "values of y")):
+            if np.ptp(values) <= 1e-12 * np.abs(values).max():
+                return f"all {what} are equal: there is no slope."
+        return None
     if outcomes.of_one_class:
         came = "in every row" if outcomes.n_events else "in no row"
         return f"the event came {came}: there is nothing to compare probabilities with."

@@ -68,7 +68,10 @@ def simultaneous_quantile(covariance: np.ndarray, level: float) -> float:
     if m == 1:
         return most
     least = float(ndtri((1 + level) / 2))
-    return min(most, max(least, _quantile(_correlation(covariance), level)))
+    errors = np.sqrt(np.diag(covariance))
+    return min(
+        most, max(least, _quantile(np.asarray(covariance / np.outer(errors, errors)), level))
+    )
 
 
 def level_of_each(quantile: float, n: int | None = None) -> float:
@@ -85,11 +88,6 @@ def level_of_each(quantile: float, n: int | None = None) -> float:
     tail = float(ndtr(quantile))
     reach = quantile if n is None else float(stdtrit(n - 1, tail))
     return float(2 * ndtr(reach) - 1)
-
-
-def _correlation(covariance: np.ndarray) -> np.ndarray:
-    errors = np.sqrt(np.diag(covariance))
-    return np.asarray(covariance / np.outer(errors, errors))
 
 
 def _quantile(correlation: np.ndarray, level: float) -> float:

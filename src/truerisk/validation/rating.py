@@ -78,21 +78,18 @@ class Rating:
             OF_NUMBERS if event is None else OF_RANKS if bare else OF_EVENTS,
         )
         self.notes: list[str] = []
-        self.independent = self._independent()
-        self.samples: Resampled | None = None
-        self.optimism = self._optimism(self.profile.of(own))
-        self.line, self.curve = (NEITHER, NEITHER) if bare else line_and_curve(self.honest)
-        self.values = self.profile.of(self.honest, (self.line, self.curve))
-        self.jackknife = self._without_each_fold() if self.independent and not bare else None
-
-    def _independent(self) -> bool:
-        """Whether rows, or their groups, are independent tests; a note says why not."""
+        # whether rows, or their groups, are independent tests; a note says why not
         data = self.run.problem.data
         if self.run.risk.ordered:
             self.notes.append(ORDERED if data.time is None else IN_TIME)
         elif data.dependent:
             self.notes.append(DEPENDENT)
-        return not self.notes
+        self.independent = not self.notes
+        self.samples: Resampled | None = None
+        self.optimism = self._optimism(self.profile.of(own))
+        self.line, self.curve = (NEITHER, NEITHER) if bare else line_and_curve(self.honest)
+        self.values = self.profile.of(self.honest, (self.line, self.curve))
+        self.jackknife = self._without_each_fold() if self.independent and not bare else None
 
     # -- outcomes ---------------------------------------------------------------------------------
 
@@ -233,7 +230,17 @@ class Rating:
             self.honest, label, of("calibration"), self._curve(), notes
         )
         if event is not None:
-            parts["net_benefit"] = self._net_benefit(event)
+            corrected = self.profile.net_benefit(self.optimism.corrected)
+            parts["net_benefit"] = NetBenefit.of(
+                self.honest,
+                self.wishes.thresholds,
+                event=event.label,
+                apparent=self.profile.net_benefit(self.optimism.apparent),
+                corrected=corrected if np.isfinite(corrected).all() else None,
+                confidence_level=self.level,
+                sure=self.independent,
+                notes=(OVERLAP,),
+            )
         return parts
 
     def _curve(self) -> CalibrationCurve | str:
@@ -248,19 +255,6 @@ class Rating:
             corrected=self.profile.curve(self.optimism.corrected),
             confidence_level=self.level,
             sure=self.independent,
-        )
-
-    def _net_benefit(self, event: Event) -> NetBenefit:
-        corrected = self.profile.net_benefit(self.optimism.corrected)
-        return NetBenefit.of(
-            self.honest,
-            self.wishes.thresholds,
-            event=event.label,
-            apparent=self.profile.net_benefit(self.optimism.apparent),
-            corrected=corrected if np.isfinite(corrected).all() else None,
-            confidence_level=self.level,
-            sure=self.independent,
-            notes=(OVERLAP,),
         )
 
 

@@ -210,7 +210,19 @@ def stability_of(
     missing: dict[str, str] = {}
     features = predictions = None
     try:
-        features = _features(run)
+        # the winners of the outer splits, fitted again, say which columns they use
+        problem, plan = run.problem, run.answered.answers[0].plan
+        count = n_columns(problem.data.X)
+        if count is None:
+            raise Refusal("X has no columns: no features were selected.")
+        names = column_names(problem.data.X) or [f"column {j}" for j in range(count)]
+        held_out = np.unique(plan.fit[~plan.own_rows])
+        models = run.run.asking_winners().models(plan, by_fit(plan, run.winners), held_out)
+        selected = np.array([selected_features(model, count) for model in models])
+        level = problem.confidence_level
+        features = FeatureStability.of(
+            selected, tuple(names), confidence_level=level, n_fits=len(selected)
+        )
     except Refusal as refusal:
         missing["features"] = str(refusal)
     try:
@@ -218,17 +230,3 @@ def stability_of(
     except Refusal as refusal:
         missing["predictions"] = str(refusal)
     return ModelStability(features, predictions, missing)
-
-
-def _features(run: HonestRun) -> FeatureStability:
-    """The winners of the outer splits, fitted again, say which columns they use."""
-    problem, plan = run.problem, run.answered.answers[0].plan
-    count = n_columns(problem.data.X)
-    if count is None:
-        raise Refusal("X has no columns: no features were selected.")
-    names = column_names(problem.data.X) or [f"column {j}" for j in range(count)]
-    held_out = np.unique(plan.fit[~plan.own_rows])
-    models = run.run.asking_winners().models(plan, by_fit(plan, run.winners), held_out)
-    selected = np.array([selected_features(model, count) for model in models])
-    level = problem.confidence_level
-    return FeatureStability.of(selected, tuple(names), confidence_level=level, n_fits=len(selected))

@@ -18,7 +18,7 @@ from typing import Any
 
 from truerisk.core.arguments import shown
 from truerisk.core.errors import BadArgument
-from truerisk.core.registry import Line, Registry
+from truerisk.core.registry import Registry, lines_of
 from truerisk.methods.interval_forms.evidence import Evidence, RowEvidence
 from truerisk.methods.interval_forms.form import NO_SPREAD, IntervalForm, Sureness
 
@@ -33,43 +33,26 @@ __all__ = [
     "registry",
 ]
 
-_ROOM = "truerisk.methods.interval_forms"
 registry = Registry(
     "interval",
-    {
-        "wald": Line(f"{_ROOM}.classical:Wald", "normal, from rows that were tested once"),
-        "corrected-t": Line(
-            f"{_ROOM}.classical:CorrectedT", "t, from splits; pays for shared training rows"
-        ),
-        "conservative-z": Line(
-            f"{_ROOM}.refitted:ConservativeZ",
-            "normal, from pairs of disjoint halves; for any loss",
-        ),
-        "ncv": Line(f"{_ROOM}.refitted:NestedNormal", "normal, from nested cross-validation"),
-        "beta-ncv": Line(
-            f"{_ROOM}.refitted:NestedBeta", "Beta with the spread of nested cross-validation"
-        ),
-        "hac": Line(f"{_ROOM}.dependent:HAC", "t, of losses that depend on those before them"),
-        "bbc": Line(
-            f"{_ROOM}.bootstrapped_choice:Percentiles", "bootstrapped losses, the choice included"
-        ),
-        "beta-cv": Line(
-            f"{_ROOM}.calibrated:BetaCV", "Beta, rows counted for less as the battery says"
-        ),
-        "log-cv": Line(
-            f"{_ROOM}.calibrated:LogCV", "the same for losses without a bound, on the log scale"
-        ),
-        "logit-cv": Line(
-            f"{_ROOM}.calibrated:LogitCV",
-            "the same for AUC, F1 and such scores, on the logit scale",
-        ),
-        "spatial": Line(
-            f"{_ROOM}.dependent:Spatial",
-            "means over the region, for losses that go together in space",
-        ),
-        "bootstrap-.632": Line(f"{_ROOM}.refitted:Bootstrap632", "normal, of bootstrap methods"),
-        "beta": Line(f"{_ROOM}.classical:BetaPosterior", "posterior of an error rate, flat prior"),
-    },
+    lines_of(
+        "truerisk.methods.interval_forms",
+        """
+    wald  classical:Wald  normal, from rows that were tested once
+    corrected-t  classical:CorrectedT  t, from splits; pays for shared training rows
+    conservative-z  refitted:ConservativeZ  normal, from pairs of disjoint halves; for any loss
+    ncv  refitted:NestedNormal  normal, from nested cross-validation
+    beta-ncv  refitted:NestedBeta  Beta with the spread of nested cross-validation
+    hac  dependent:HAC  t, of losses that depend on those before them
+    bbc  bootstrapped_choice:Percentiles  bootstrapped losses, the choice included
+    beta-cv  calibrated:BetaCV  Beta, rows counted for less as the battery says
+    log-cv  calibrated:LogCV  the same for losses without a bound, on the log scale
+    logit-cv  calibrated:LogitCV  the same for AUC, F1 and such scores, on the logit scale
+    spatial  dependent:Spatial  means over the region, for losses that go together in space
+    bootstrap-.632  refitted:Bootstrap632  normal, of bootstrap methods
+    beta  classical:BetaPosterior  posterior of an error rate, flat prior
+    """,
+    ),
 )
 
 
