@@ -221,17 +221,15 @@ def _refuse_foreign_bytes(content: NDArray[np.uint8], name: str) -> None:
         for start in range(0, len(content), _CHUNK):
             decoder.decode(content[start : start + _CHUNK].data)
         decoder.decode(b"", final=True)
+        return
     except UnicodeDecodeError:  # it knows the place in a part
-        _refuse_undecoded(content.tobytes(), name)
-
-
-def _refuse_undecoded(content: bytes, name: str) -> None:
+        whole = content.tobytes()
     try:
-        content.decode("utf-8")
+        whole.decode("utf-8")
     except UnicodeDecodeError as error:
         raise BadData(
-            f"{name} is not UTF-8: line {_line(content, error.start)} holds the byte "
-            f"0x{content[error.start]:02x} ({error.reason}); save the file as UTF-8."
+            f"{name} is not UTF-8: line {_line(whole, error.start)} holds the byte "
+            f"0x{whole[error.start]:02x} ({error.reason}); save the file as UTF-8."
         ) from None
 
 

@@ -1,25 +1,23 @@
 """What a worker does with a batch; with limits on time and memory, in a child that can be ended.
 
 One child serves many tasks; after one that broke a limit the next gets a new child. The two speak
-through pipes, in frames of pickle that only they write; the order and its arrays lie in a parcel,
-which the child maps.
+through pipes that only they write to; the order and its arrays lie in a parcel, which the child
+maps.
 """
 
 from __future__ import annotations
 
 import os
-import pickle
-import select
 import signal
-import struct
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import IO
+from typing import Any
 
 from truerisk.core.errors import Refusal
 from truerisk.engines.workers.crews import Shared
@@ -82,48 +80,54 @@ class _Child:
     def __init__(self, order: Order) -> None:
         self.order = order
         self.ended = False
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", CODE], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-        )
+        (tasks, to), (came, answers) = os.pipe(), os.pipe()
+        self._process = subprocess.Popen([sys.executable, "-c", CODE], stdin=tasks, stdout=answers)
+        os.close(tasks)
+        os.close(answers)
+        self._tasks = Connection(to, readable=False)
+        self._answers = Connection(came, writable=False)
         path = path_of(order)
         own = Parcel(Shared(run_here, (order,))) if path is None else None
         try:
-            _send(self._in, pickle.dumps((sys.path, path if own is None else own.path)))
-            if _receive(self._out, STARTING) is None:
+            self._send(sys.path, path if own is None else own.path)
+            if self._receive(STARTING) is None:
                 self.close()
                 raise RuntimeError("the process for limited tasks ended as it started.")
         finally:
             if own is not None:
                 own.remove()  # the child has mapped it
 
-    @property
-    def _in(self) -> IO[bytes]:
-        assert self._process.stdin is not None
-        return self._process.stdin
-
-    @property
-    def _out(self) -> IO[bytes]:
-        assert self._process.stdout is not None
-        return self._process.stdout
-
     def run(self, batch: Batch, number: int) -> Fate:
         """One task; a child that does not answer in time is ended."""
         started = time.perf_counter()
         seconds = self.order.limits.seconds
-        _send(self._in, pickle.dumps((batch, number)))
+        self._send(batch, number)
         try:
-            answer = _receive(self._out, seconds)
+            fate = self._receive(seconds)
         except TimeoutError:
             self.ended = True
             spent = time.perf_counter() - started
             return failed(batch, number, spent, f"it took longer than its limit of {seconds:g} s.")
-        if answer is None:
+        if fate is None:
             self.ended = True
             code = self._process.wait(STARTING)
             how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
             spent = time.perf_counter() - started
             return failed(batch, number, spent, f"its process was ended {how}.")
-        return pickle.loads(answer)
+        return fate
+
+    def _send(self, *parts: Any) -> None:
+        with suppress(BrokenPipeError):  # it has ended: the answer that does not come says so
+            self._tasks.send(parts)
+
+    def _receive(self, seconds: float | None) -> Any:
+        """What it answers, or None where it has ended; TimeoutError after `seconds`."""
+        if not self._answers.poll(seconds):
+            raise TimeoutError
+        try:
+            return self._answers.recv()
+        except (EOFError, OSError):  # between two answers, or amid one
+            return None
 
     def __del__(self) -> None:
         self.close()  # with the thread that it served
@@ -132,41 +136,8 @@ class _Child:
         """End it; again is no error."""
         self._process.kill()
         self._process.wait()
-        self._process.stdout.close()  # type: ignore[union-attr]  # both are pipes
-        try:
-            self._process.stdin.close()  # type: ignore[union-attr]
-        except BrokenPipeError:
-            return  # what it was not told any more
-
-
-def _send(stream: IO[bytes], frame: bytes) -> None:
-    try:
-        stream.write(struct.pack("<q", len(frame)) + frame)
-        stream.flush()
-    except BrokenPipeError:
-        return  # the child has ended: the answer that does not come says so
-
-
-def _receive(stream: IO[bytes], seconds: float | None) -> bytes | None:
-    """The next frame, or None where the other side has ended; TimeoutError after `seconds`."""
-    deadline = None if seconds is None else time.monotonic() + seconds
-    head = _exactly(stream, 8, deadline)
-    return None if head is None else _exactly(stream, struct.unpack("<q", head)[0], deadline)
-
-
-def _exactly(stream: IO[bytes], size: int, deadline: float | None) -> bytes | None:
-    parts: list[bytes] = []
-    missing = size
-    while missing:
-        left = None if deadline is None else max(0.0, deadline - time.monotonic())
-        if not select.select([stream], [], [], left)[0]:
-            raise TimeoutError
-        part = stream.raw.read(missing)  # type: ignore[attr-defined]  # a BufferedReader
-        if not part:
-            return None
-        parts.append(part)
-        missing -= len(part)
-    return b"".join(parts)
+        self._tasks.close()
+        self._answers.close()
 
 
 # ---------------------------------------------------------------- in the child
@@ -174,18 +145,17 @@ def _exactly(stream: IO[bytes], size: int, deadline: float | None) -> bytes | No
 
 def main() -> None:
     """Take tasks from stdin until it is closed; what a task prints goes to stderr."""
-    answers = os.fdopen(os.dup(1), "wb")
+    tasks, answers = Connection(os.dup(0), writable=False), Connection(os.dup(1), readable=False)
     os.dup2(2, 1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the driver
-    tasks = sys.stdin.buffer
-    if (first := _receive(tasks, None)) is None:
-        return
-    sys.path[:], parcel = pickle.loads(first)  # what the parent could import, the order may need
-    (order,) = opened(parcel).parts
-    _send(answers, b"ready")
-    while (frame := _receive(tasks, None)) is not None:
-        with one_thread():
-            _send(answers, pickle.dumps(_limited(order, *pickle.loads(frame))))
+    with suppress(EOFError, BrokenPipeError):  # the parent has closed its ends
+        sys.path[:], parcel = tasks.recv()  # what the parent could import, the order may need
+        (order,) = opened(parcel).parts
+        answers.send("ready")
+        while True:
+            batch, number = tasks.recv()
+            with one_thread():
+                answers.send(_limited(order, batch, number))
 
 
 def _limited(order: Order, batch: Batch, number: int) -> Fate:

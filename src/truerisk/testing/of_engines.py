@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from truerisk.core.answers import Answers
 from truerisk.core.contracts import Engine
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
@@ -204,34 +205,33 @@ def check_order_of_candidates_does_not_matter(engine: Engine, family: Family) ->
         require_same(first, back, "candidates in this and in reversed order")
 
 
+def _models_beside(
+    engine: Engine, family: Family, what: str, by_brute_force: Callable[..., Any]
+) -> Iterator[tuple[Any, Answers]]:
+    """What the models say of every other question, and the answers of an engine that serves it."""
+    for s in willing_on(engine, family):
+        asked: Any = np.arange(0, s.plan.n_questions, 2, dtype=np.int32)  # and no others
+        s = replace(s, plan=replace(s.plan, **{what: asked}))
+        if what in engine.serves and not engine.refuse(s.family, s.data, s.plan, s.request):
+            try:
+                expected = by_brute_force(s.family, s.data, s.plan, seed=3)
+            except Refusal:
+                continue  # no formula is known, or it is no linear rule
+            yield expected, run_on(engine, s)
+
+
 def check_degrees_of_freedom_are_the_models_own(engine: Engine, family: Family) -> None:
     """Asked for degrees of freedom, an engine that states them says what the fitted models say."""
-    for s in willing_on(engine, family):
-        asked = np.arange(0, s.plan.n_questions, 2, dtype=np.int32)  # and no others
-        s = replace(s, plan=replace(s.plan, freedom=asked))
-        if "freedom" not in engine.serves or engine.refuse(s.family, s.data, s.plan, s.request):
-            continue
-        try:
-            expected = freedom_by_brute_force(s.family, s.data, s.plan, seed=3)
-        except Refusal:
-            continue  # no formula is known
-        found = run_on(engine, s).freedom
+    for expected, answers in _models_beside(engine, family, "freedom", freedom_by_brute_force):
+        found = answers.freedom
         same = found is not None and np.allclose(found, expected, rtol=1e-8, equal_nan=True)
         require(same, f"degrees of freedom are {found} and not {expected}.")
 
 
 def check_linear_rules_are_the_models_own(engine: Engine, family: Family) -> None:
     """Asked for linear rules, an engine that gives them says what the fitted models say."""
-    for s in willing_on(engine, family):
-        asked = np.arange(0, s.plan.n_questions, 2, dtype=np.int32)  # and no others
-        s = replace(s, plan=replace(s.plan, rules=asked))
-        if "rules" not in engine.serves or engine.refuse(s.family, s.data, s.plan, s.request):
-            continue
-        try:
-            expected = rules_by_brute_force(s.family, s.data, s.plan, seed=3)
-        except Refusal:
-            continue  # it is no linear rule
-        require_same_rules(expected, run_on(engine, s).rules, "the models and the engine")
+    for expected, answers in _models_beside(engine, family, "rules", rules_by_brute_force):
+        require_same_rules(expected, answers.rules, "the models and the engine")
 
 
 def check_X_and_y_stay_as_they_were(engine: Engine, family: Family) -> None:  # noqa: N802
