@@ -22,7 +22,7 @@ from sklearn.linear_model import LogisticRegression
 import truerisk as tr
 from benchmarks.machine import one_blas_thread
 from truerisk.validation.calibration import CalibrationFit, Recalibration
-from truerisk.validation.net_benefit import net_benefits
+from truerisk.validation.discrimination import net_benefits
 from truerisk.validation.outcomes import Outcomes
 
 __all__ = ["main"]

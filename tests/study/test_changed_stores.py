@@ -11,8 +11,7 @@ import pytest
 
 import truerisk as tr
 from truerisk.core.errors import TrueRiskError
-from truerisk.study.export import export
-from truerisk.study.results import collect, rows_of
+from truerisk.study.results import collect, export, rows_of
 from truerisk.study.status import status_of
 from truerisk.study.store import Store
 

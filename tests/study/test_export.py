@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from truerisk.core.errors import NotWritten, UnknownName
-from truerisk.study.export import export
+from truerisk.study.results import export
 
 ROWS = [
     {"name": "=1+1", "n": -3, "value": 0.1 + 0.2, "notes": ["+a"], "x": np.arange(2)},

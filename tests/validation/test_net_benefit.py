@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.support.rms_data import drawn, foreign
 
-from truerisk.validation.net_benefit import NetBenefit, net_benefits
+from truerisk.validation.discrimination import NetBenefit, net_benefits
 from truerisk.validation.outcomes import Outcomes
 
 X, Y, _ = drawn()

@@ -227,7 +227,7 @@ def status(store: Path, as_json: bool) -> int:
 @_as_json
 def export(store: Path, form: str, out: Path | None, as_json: bool) -> None:
     """Write every result as one row: Parquet, CSV or JSON lines."""
-    from truerisk.study.export import export as write
+    from truerisk.study.results import export as write
     from truerisk.study.results import rows_of
     from truerisk.study.store import Store
 

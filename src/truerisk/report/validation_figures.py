@@ -13,8 +13,7 @@ from truerisk.report.rates import roc_drawing
 from truerisk.report.scale import PixelScale, round_ticks
 from truerisk.report.svg import SHARES, WIDTH, Drawing
 from truerisk.validation.calibration import CalibrationCurve, SmoothCalibration
-from truerisk.validation.discrimination import Discrimination
-from truerisk.validation.net_benefit import NetBenefit
+from truerisk.validation.discrimination import Discrimination, NetBenefit
 from truerisk.validation.validation import Validation
 
 __all__ = ["draw_benefit", "draw_calibration_curve", "draw_roc_curve"]

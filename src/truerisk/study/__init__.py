@@ -19,7 +19,6 @@ A run
 Single fits of an assessment, or of a search
     keeping.py    what engines leave in a store of their own; learners and data as contents
 What was found
-    results.py    one row per replicate, one row per cell: bias, RMSE, coverage, cost
+    results.py    one row per replicate, one row per cell: bias, RMSE, coverage, cost; as files
     competitors.py  learners or methods as a table to compare over problems
-    export.py     Parquet, CSV, JSONL
 """

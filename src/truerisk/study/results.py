@@ -8,24 +8,31 @@ the target, coverage is told of both.
 
 from __future__ import annotations
 
+import csv
+import io
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import math
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
 from typing import Any, ClassVar, TypedDict
 
 import numpy as np
 
 from truerisk.comparing.many_comparison import ManyComparison
-from truerisk.core.errors import BadStore
+from truerisk.core.errors import BadStore, MissingExtra, UnknownName
 from truerisk.core.present import number, seconds, text_table
 from truerisk.core.records import UNWRITTEN, Count, Record, Share, Size
-from truerisk.core.registry import displays
+from truerisk.core.registry import closest, displays
 from truerisk.core.results import frame_of
+from truerisk.core.writing import write_file
 from truerisk.study.competitors import Replicates, compare_study
 from truerisk.study.store import Cell, Store
 from truerisk.study.versions import refuse_fits
 
-__all__ = ["ROWS_OF_TABLES", "StudyResults", "collect", "rows_of"]
+__all__ = ["ROWS_OF_TABLES", "StudyResults", "collect", "export", "rows_of"]
 
 FOUND = (
     "value", "std_error", "low", "high", "interval", "truth", "truth_error", "chosen", "n_fits",
@@ -272,3 +279,89 @@ def _shown(cell: Mapping[str, Any]) -> list[str]:
         str(cell["replicates"]), number(cell["bias"]), number(cell["bias_error"]),
         number(cell["rmse"]), number(cell["coverage"], 3), seconds(cell["seconds"]),
     ]  # fmt: skip
+
+
+Rows = Iterable[Mapping[str, Any]]
+RISKY = ("=", "+", "-", "@", "\t", "\r")
+
+
+def export(rows: Rows, path: str | os.PathLike[str], form: str) -> int:
+    """Write the rows; all have the columns of the first. How many there were.
+
+    A file that was there before is replaced when the new one is whole.
+    """
+    if form not in FORMATS:
+        raise UnknownName(
+            f"there is no format {form!r}{closest(form, FORMATS) or '.'} Known: "
+            f"{', '.join(FORMATS)}."
+        )
+    return write_file(path, partial(FORMATS[form], rows))
+
+
+def _parquet(rows: Rows, path: Path) -> int:
+    try:
+        import polars as pl
+    except ImportError:
+        raise MissingExtra("Parquet needs polars: pip install 'truerisk[io]'.") from None
+    frame = pl.DataFrame([_plain(row) for row in rows], infer_schema_length=None, strict=False)
+    written = io.BytesIO()  # polars words a full disk as an error of its own
+    frame.write_parquet(written)
+    path.write_bytes(written.getbuffer())
+    return int(frame.height)
+
+
+def _csv(rows: Rows, path: Path) -> int:
+    """Text that a spreadsheet would run as a formula gets an apostrophe in front."""
+    n_rows = 0
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        for row in rows:
+            if not n_rows:
+                writer.writerow([_harmless(name) for name in row])
+            writer.writerow([_harmless(value) for value in _plain(row).values()])
+            n_rows += 1
+    return n_rows
+
+
+def _jsonl(rows: Rows, path: Path) -> int:
+    """One object a line; what is no number (NaN) is null."""
+    n_rows = 0
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        for row in rows:
+            plain = {name: _finite(value) for name, value in row.items()}
+            file.write(json.dumps(plain, allow_nan=False) + "\n")
+            n_rows += 1
+    return n_rows
+
+
+def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: _value(value) for name, value in row.items()}
+
+
+def _value(value: Any) -> Any:
+    """A cell of a table: lists and dicts as JSON."""
+    value = _finite(value)
+    return json.dumps(value, allow_nan=False) if isinstance(value, dict | list) else value
+
+
+def _finite(value: Any) -> Any:
+    """The value as JSON can say it; NaN is null."""
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if isinstance(value, list):
+        return [_finite(v) for v in value]
+    if isinstance(value, dict):
+        return {name: _finite(v) for name, v in value.items()}
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _harmless(value: Any) -> Any:
+    return f"'{value}" if isinstance(value, str) and value.startswith(RISKY) else value
+
+
+FORMATS: dict[str, Callable[[Rows, Path], int]] = {
+    "parquet": _parquet,
+    "csv": _csv,
+    "jsonl": _jsonl,
+}
+"""Word -> what writes rows in that format."""

@@ -10,9 +10,8 @@
 | `rating.py` | all numbers, held out, apparent, of samples and without each fold, and their parts |
 | `measures.py` | the measures by word; one of them, apparent, honest, corrected |
 | `profile.py` | all numbers at once, by how much they flatter, and how they vary with folds |
-| `discrimination.py` | AUC and its kin, with the ROC curve |
+| `discrimination.py` | AUC and its kin, with the ROC curve; net benefit |
 | `calibration.py`, `calibration_fits.py` | line and flexible curve; what they are fitted by |
-| `net_benefit.py` | decision curves |
 | `subgroups.py` | `Subgroups`: each score in every level; columns that part the rows |
 | `subgroup_risks.py` | the risk in every level of columns, with its interval |
 | `many_levels.py` | intervals that hold together, and values drawn to their mean |

@@ -1,17 +1,22 @@
-"""Discrimination: whether rows in which the event came are given more than others."""
+"""Whether rows in which the event came are given more, and what is gained by deciding by that."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
-from truerisk.core.records import Record
-from truerisk.core.registry import of_word
+import numpy as np
+
+from truerisk.core import present
+from truerisk.core.records import Points, Record, Share
+from truerisk.core.registry import displays, of_word
 from truerisk.core.statistics.roc import RocCurve
+from truerisk.validation.calibration_fits import sums_by_member
 from truerisk.validation.measures import Measured, table_of
 from truerisk.validation.outcomes import HeldOut, Outcomes
 
-__all__ = ["Discrimination", "without_interval"]
+__all__ = ["Discrimination", "NetBenefit", "net_benefits", "without_interval"]
 
 POOLED = "scores of different models are pooled: their scales may differ from fold to fold."
 NO_INTERVAL = (
@@ -67,3 +72,100 @@ def without_interval(curve: RocCurve, *, pooled: bool) -> RocCurve:
     """
     notes = (POOLED, NO_INTERVAL) if pooled else (NO_INTERVAL,)
     return replace(curve, std_error=None, interval=None, notes=notes)
+
+
+SHOWN = (0.05, 0.1, 0.2, 0.3, 0.5)  # thresholds that the text prints, where they are among them
+
+
+@dataclass(frozen=True, eq=False)
+class NetBenefit(Record):
+    r"""`NB(t) = TP/n − FP/n · t/(1 − t)`, those with p ≥ t treated (Vickers and Elkin, 2006).
+
+    A false positive costs t/(1 − t) of what a true positive brings: who treats from probability t
+    on says just that. `treat_all` is that of treating everybody, that of nobody is 0. It is a mean
+    over rows, so `low` and `high` are Wald's, point by point, rows of one group added up first.
+    `apparent` is of the rows of the fit, `corrected` is that less its optimism.
+    """
+
+    event: str
+    thresholds: Points = field(repr=False)
+    honest: Points = field(repr=False)
+    low: Points | None = field(repr=False)
+    high: Points | None = field(repr=False)
+    treat_all: Points = field(repr=False)
+    treat_all_low: Points | None = field(repr=False)
+    treat_all_high: Points | None = field(repr=False)
+    apparent: Points = field(repr=False)
+    corrected: Points | None = field(repr=False)
+    confidence_level: Share = 0.95
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        outcomes: Outcomes,
+        thresholds: np.ndarray,
+        *,
+        event: str,
+        apparent: np.ndarray,
+        corrected: np.ndarray | None,
+        confidence_level: float = 0.95,
+        sure: bool = True,
+        notes: tuple[str, ...] = (),
+    ) -> NetBenefit:
+        """Of held-out answers, beside those of the fit on all rows; no bands unless `sure`."""
+        from scipy.special import ndtri
+
+        z = float(ndtri((1 + confidence_level) / 2))
+        honest, error = net_benefits(outcomes, thresholds)
+        everybody, spread = net_benefits(outcomes, thresholds, everybody=True)
+        return cls(
+            event=event,
+            thresholds=thresholds,
+            honest=honest,
+            low=honest - z * error if sure else None,
+            high=honest + z * error if sure else None,
+            treat_all=everybody,
+            treat_all_low=everybody - z * spread if sure else None,
+            treat_all_high=everybody + z * spread if sure else None,
+            apparent=apparent,
+            corrected=corrected,
+            confidence_level=confidence_level,
+            notes=notes,
+        )
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Draw the decision curve (needs matplotlib)."""
+        return displays.load("decision-curve")(self, ax=ax, **options)
+
+    def __str__(self) -> str:
+        head = ["threshold", "apparent", "honest", "low", "high", "corrected", "treat all"]
+        rows = []
+        for t in SHOWN:
+            at = int(np.abs(self.thresholds - t).argmin())
+            if abs(self.thresholds[at] - t) > 1e-9:
+                continue
+            columns = (self.apparent, self.honest, self.low, self.high, self.corrected)
+            values = [None if one is None else float(one[at]) for one in (*columns, self.treat_all)]
+            rows.append([f"{t:g}", *map(present.number, values)])
+        return present.text_table(head, rows)
+
+
+def net_benefits(
+    outcomes: Outcomes, thresholds: np.ndarray, *, everybody: bool = False
+) -> tuple[np.ndarray, np.ndarray]:
+    """The net benefit at each threshold and its standard error.
+
+    >>> rows = Outcomes.of(np.array([1, 0, 1, 0]), np.array([0.9, 0.6, 0.4, 0.1]))
+    >>> net_benefits(rows, np.array([0.2, 0.5]))[0].tolist()
+    [0.4375, 0.0]
+    """
+    came, n = outcomes.came, outcomes.n
+    value, error = np.empty(len(thresholds)), np.empty(len(thresholds))
+    for place, t in enumerate(thresholds):
+        gain = came - (1 - came) * t / (1 - t)
+        gains = gain if everybody else np.where(outcomes.predictions >= t, gain, 0.0)
+        value[place] = outcomes.mean(gains)
+        shares = sums_by_member(outcomes.weights * (gains - value[place]) / n, outcomes.members)
+        error[place] = np.sqrt(shares @ shares * len(shares) / max(len(shares) - 1, 1))
+    return value, error

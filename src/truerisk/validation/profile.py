@@ -13,8 +13,8 @@ import numpy as np
 from truerisk.core.statistics.operating_points import Sweep, area
 from truerisk.core.statistics.roc import PrecisionRecall
 from truerisk.validation.calibration import CalibrationFit, Recalibration, line_and_curve
+from truerisk.validation.discrimination import net_benefits
 from truerisk.validation.measures import OF_EVENTS, OF_RANKS
-from truerisk.validation.net_benefit import net_benefits
 from truerisk.validation.outcomes import Outcomes
 
 __all__ = ["FoldJackknife", "Optimism", "Profile"]

@@ -20,7 +20,7 @@ from truerisk.validation.calibration import (
     line_and_curve,
 )
 from truerisk.validation.calibration_fits import IDENTITY
-from truerisk.validation.discrimination import Discrimination
+from truerisk.validation.discrimination import Discrimination, NetBenefit
 from truerisk.validation.honest import HonestRun, pair_answers, score_of
 from truerisk.validation.measures import (
     MEASURES,
@@ -30,7 +30,6 @@ from truerisk.validation.measures import (
     OVERLAP,
     Measured,
 )
-from truerisk.validation.net_benefit import NetBenefit
 from truerisk.validation.outcomes import Event, HeldOut, Outcomes, clipped
 from truerisk.validation.profile import FoldJackknife, Optimism, Profile
 from truerisk.validation.resampled import Resampled, resampled

@@ -20,9 +20,8 @@ from truerisk.core.plan.plan import Plan
 from truerisk.core.table.columns import is_missing
 from truerisk.core.table.rows import column_arrays, column_names, n_columns
 from truerisk.validation.calibration import SmoothCalibration
-from truerisk.validation.discrimination import Discrimination
+from truerisk.validation.discrimination import Discrimination, NetBenefit
 from truerisk.validation.honest import HonestRun
-from truerisk.validation.net_benefit import NetBenefit
 from truerisk.validation.outcomes import HeldOut
 from truerisk.validation.resampled import Resampled
 from truerisk.validation.stability import ModelStability

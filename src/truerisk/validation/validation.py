@@ -15,10 +15,9 @@ from truerisk.core.results import RiskEstimate
 from truerisk.core.writing import also_written
 from truerisk.validation.calibration import SmoothCalibration
 from truerisk.validation.checklist import Checklist
-from truerisk.validation.discrimination import Discrimination
+from truerisk.validation.discrimination import Discrimination, NetBenefit
 from truerisk.validation.honest import HonestRun
 from truerisk.validation.measures import Measured
-from truerisk.validation.net_benefit import NetBenefit
 from truerisk.validation.outcomes import Event, HeldOut
 from truerisk.validation.rating import rated_parts
 from truerisk.validation.stability import ModelStability, stability_of
