@@ -29,7 +29,7 @@ SLOW = {
     "cli/test_workers.py",
     "engines/workers/test_crews.py",
     "engines/workers/test_executors.py",
-    "engines/workers/test_interruptions.py",
+    "engines/workers/test_processes.py",
     "engines/workers/test_parcels.py",
     "study/test_driving.py",
     "study/test_driving_on_dask.py",

@@ -15,7 +15,7 @@ import truerisk as tr
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.table.data import Data
 from truerisk.methods import Complete
-from truerisk.testing.learners import NearestMean
+from truerisk.testing.toy_learners import NearestMean
 
 X = np.array([1, 2, 4, 8, 13, 21, 31, 45, 66.0])[:, None]
 Y = np.array([0, 0, 1, 0, 1, 1, 0, 1, 1])

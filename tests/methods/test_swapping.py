@@ -26,9 +26,9 @@ from truerisk.core.plan.partitions import flip_each
 from truerisk.core.table.data import Data
 from truerisk.engines.generic import Generic
 from truerisk.methods import Swapping
-from truerisk.models.stated.rows_behind import rows_behind
+from truerisk.models.stated.question import rows_behind
 from truerisk.selection.rules import Minimum
-from truerisk.testing.learners import NearestMean
+from truerisk.testing.toy_learners import NearestMean
 
 X = np.array([1, 2, 4, 8, 13, 21, 31, 45, 66.0])[:, None]
 Y = np.array([0, 0, 1, 0, 1, 1, 0, 1, 1])

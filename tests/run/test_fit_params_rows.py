@@ -19,7 +19,12 @@ import truerisk as tr
 from truerisk.core.errors import Refusal, TrueRiskWarning
 from truerisk.core.family import Family
 from truerisk.core.table.data import Data
-from truerisk.run.fit_params import refuse_known_rows, warn_of_cut_groups, with_rows_inside
+from truerisk.run.fit_params import (
+    params_of_fits,
+    refuse_known_rows,
+    warn_of_cut_groups,
+    with_rows_inside,
+)
 
 X, Y = tr.datasets.make_simple(40, random_state=0)
 FRAME = pd.DataFrame({"a": X[:, 0], "b": np.where(Y, "yes", "no")})
@@ -147,7 +152,7 @@ def test_a_learner_that_cuts_groups_is_said(model, warned) -> None:
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         warn_of_cut_groups(Family.of(model), data(groups=GROUPS))
-        warn_of_cut_groups(Family.of(model), data())
+        params_of_fits(Family.of(model), data(), None, None)
     assert len(said) == warned
     assert all(issubclass(one.category, TrueRiskWarning) for one in said)
     assert all("tr.models.EarlyStopping(model) keeps groups" in str(one.message) for one in said)

@@ -158,15 +158,13 @@ def test_a_search_of_ours_inside_keeps_to_the_times_it_is_told() -> None:
 )
 def test_models_that_choose_nothing_by_their_splits_are_not_named(model) -> None:
     """What they do with rows inside is their own; TimeSeriesSplit would not even work there."""
-    data = Data.check(X_OF_TIME, Y_OF_TIME, time=np.arange(30), task="classification")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        warn_of_inner_splits(Family.of(model), data)
+        warn_of_inner_splits(Family.of(model))
 
 
 def test_splits_that_the_grid_sets_or_a_user_wrote_are_not_named() -> None:
     """The ones are not used as they stand, and the others may go forward."""
-    data = Data.check(X_OF_TIME, Y_OF_TIME, time=np.arange(30), task="classification")
     search = GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 3]})
 
     class Own:
@@ -175,5 +173,5 @@ def test_splits_that_the_grid_sets_or_a_user_wrote_are_not_named() -> None:
 
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        warn_of_inner_splits(Family.of(search, {"cv": [TimeSeriesSplit(2)]}), data)
-        warn_of_inner_splits(Family.of(clone(search).set_params(cv=Own())), data)
+        warn_of_inner_splits(Family.of(search, {"cv": [TimeSeriesSplit(2)]}))
+        warn_of_inner_splits(Family.of(clone(search).set_params(cv=Own())))

@@ -18,7 +18,7 @@ from truerisk.testing.brute_force import (
     freedom_by_brute_force,
     rules_by_brute_force,
 )
-from truerisk.testing.learners import NearestMean
+from truerisk.testing.toy_learners import NearestMean
 
 LABEL = Request("label")
 

@@ -14,7 +14,7 @@ from truerisk.core.family import Family
 from truerisk.core.table.rows import row_keys
 from truerisk.engines import Generic
 from truerisk.testing import NotConforming, check_engine, engine_checks
-from truerisk.testing.learners import NearestMean
+from truerisk.testing.toy_learners import NearestMean
 
 FAMILY = Family.of(NearestMean(), {"rest": [0.0, 1.0]})
 FEW = 4

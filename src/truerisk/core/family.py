@@ -99,8 +99,11 @@ class Family:
             own = parameters_of(self.last).values()
             if any(hasattr(value, "get_params") or isinstance(value, list) for value in own):
                 parts += self.last.get_params(deep=True).values()
-        learners = (part for part in parts if hasattr(part, "fit") and not isinstance(part, type))
-        return not all(is_from(learner, "sklearn", "truerisk") for learner in learners)
+        return not all(
+            is_from(part, "sklearn", "truerisk")
+            for part in parts
+            if hasattr(part, "fit") and not isinstance(part, type)
+        )
 
     @property
     def is_piped(self) -> bool:

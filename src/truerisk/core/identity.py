@@ -59,8 +59,7 @@ def is_exactly(value: Any, *places: str) -> bool:
     >>> is_exactly(Decimal(1), "decimal:Decimal", "fractions:Fraction"), is_exactly(1, "no:Class")
     (True, False)
     """
-    kinds = [kind for kind in map(known_class, places) if kind is not None]
-    return is_plain(value, *kinds)
+    return is_plain(value, *filter(None, map(known_class, places)))
 
 
 def entry_of(value: Any, table: Mapping[str, Entry]) -> Entry | None:
@@ -70,8 +69,7 @@ def entry_of(value: Any, table: Mapping[str, Entry]) -> Entry | None:
 
 def is_a(value: Any, *places: str) -> bool:
     """Whether `value` is of one of these classes or of a subclass, which may do otherwise."""
-    kinds = tuple(kind for kind in map(known_class, places) if kind is not None)
-    return isinstance(value, kinds)
+    return isinstance(value, tuple(filter(None, map(known_class, places))))
 
 
 def is_from(value: Any, *packages: str) -> bool:

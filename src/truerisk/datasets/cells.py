@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.core.errors import Refusal
-from truerisk.kernels.cells import Sheet
+from truerisk.kernels.delimited_text import Sheet
 
 __all__ = [
     "Cells",

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from truerisk.core.errors import BadData, first_line
 from truerisk.datasets.cells import quoted
 from truerisk.kernels import available
-from truerisk.kernels.cells import PADDING, Pieces, padded, survey
+from truerisk.kernels.delimited_text import PADDING, Pieces, padded, survey
 
 __all__ = ["Text", "read_text", "refuse_large"]
 

@@ -12,7 +12,7 @@ from truerisk.core.errors import BadData
 from truerisk.datasets.cells import Cells, Laid, counted, quoted
 from truerisk.datasets.content import Text
 from truerisk.kernels import why_not
-from truerisk.kernels.cells import first_row, read_sheet
+from truerisk.kernels.delimited_text import first_row, read_sheet
 
 __all__ = ["DELIMITERS", "Columns", "cut", "lines_of", "named", "too_many_cells"]
 

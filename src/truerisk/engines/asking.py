@@ -64,7 +64,11 @@ class Asking:
     ) -> Answers:
         """Answers that the losses need, of all candidates or in fit f of candidate `only[f]`."""
         self.passes = self.passes if number is None else number
-        repeated = self._known_answers(plan) if only is None else None
+        repeated = None  # or what fits of the same seeds answered before
+        if only is None and self.passes < len(self.known_answers):
+            repeated = self.known_answers[self.passes]
+        if repeated is not None and not plan.asks_like(repeated.plan):
+            repeated = None
         request = Request.of(self.loss, plan, self.scores if besides else ())
         if repeated is None:
             return self.answers(plan, request, only, asked)
@@ -98,8 +102,9 @@ class Asking:
             whole = replace(requests[0], also=tuple(requests[1:]))
             answers = engine.run(self.family, self.data, plan, whole, run)
             n_fits[engine.word] = answers.n_fits
-            keys = [asked_request.key for asked_request in requests]
-            by_key |= zip(keys, (replace(answers, also=()), *answers.also), strict=True)
+            each_answer = (replace(answers, also=()), *answers.also)
+            for answered, answer in zip(requests, each_answer, strict=True):
+                by_key[answered.key] = answer
         first, *others = (by_key[asked_request.key] for asked_request in each)
         return replace(first, also=tuple(others), n_fits=sum(n_fits.values()))
 
@@ -128,22 +133,14 @@ class Asking:
         self, plan: Plan, requests: Sequence[Request]
     ) -> list[tuple[Engine, list[Request]]]:
         """Who is to answer what, the first request first; nothing is asked twice."""
-        chosen: list[tuple[Engine, list[Request]]] = []
-        for request in {asked_request.key: asked_request for asked_request in requests}.values():
+        chosen: dict[Any, tuple[Engine, list[Request]]] = {}
+        for key, request in {request.key: request for request in requests}.items():
             engine = self.choose(plan, request)
-            fellow = engine.answers_besides and plan.laws is None
-            same = [rs for other, rs in chosen if fellow and other.word == engine.word]
-            if same:
-                same[0].append(request)
-            else:
-                chosen.append((engine, [request]))
-        self.engine = chosen[0][0].word
-        return chosen
-
-    def _known_answers(self, plan: Plan) -> Answers | None:
-        """What the next pass asks, if it was answered before by fits of the same seeds."""
-        stored = self.known_answers[self.passes] if self.passes < len(self.known_answers) else None
-        return stored if stored is not None and plan.asks_like(stored.plan) else None
+            together = engine.answers_besides and plan.laws is None
+            chosen.setdefault(engine.word if together else key, (engine, []))[1].append(request)
+        runs = list(chosen.values())
+        self.engine = runs[0][0].word
+        return runs
 
     def _repeated(self, plan: Plan, stored: Answers, needed: np.ndarray | None) -> Answers:
         self.passes += 1

@@ -2,7 +2,8 @@
 
 Leaving one row out, or flipping its label, changes one place on the line. What is left and right
 of the place is known from one pass each way over all rows, so all such fits are answered together
-(`single_row.py` says which they are). Any other fit takes one pass for all numbers of intervals.
+(`fits_of_one_table.py` says which they are). Any other fit takes one pass for all numbers of
+intervals.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from truerisk.core.identity import is_plain
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.engines.settings import Group
+from truerisk.engines.templates.fits_of_one_table import place_singles, single_row_fits
 from truerisk.engines.templates.one_pass import OnePass
-from truerisk.engines.templates.single_row import place_singles, single_row_fits
 from truerisk.engines.templates.task import Shown, Task
 from truerisk.kernels.intervals import labels_after_changes, labels_for_every_k
 from truerisk.models.interval_classifier import IntervalClassifier, boundaries_between

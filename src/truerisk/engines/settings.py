@@ -12,7 +12,7 @@ from truerisk.core.contracts import Request
 from truerisk.core.family import Family
 from truerisk.core.identity import PIPELINE, is_exactly, is_from, is_plain
 from truerisk.core.table.data import Data
-from truerisk.engines.preparation.by_rows import may_not_draw
+from truerisk.engines.preparation.prepared import may_not_draw
 
 __all__ = [
     "Group",
@@ -59,10 +59,6 @@ class Group:
     def values(self, name: str) -> np.ndarray:
         """One parameter of every candidate."""
         return np.array([setting[name] for setting in self.settings])
-
-    def only(self, place: int) -> Group:
-        """One of its candidates alone."""
-        return self.part(np.array([place]))
 
     def part(self, places: np.ndarray) -> Group:
         """Some of its candidates."""
@@ -112,7 +108,9 @@ def learner_refusal(family: Family, served: Sequence[type]) -> str | None:
         few = len(served) <= FEW
         names = " or ".join(kind.__name__ for kind in served) if few else "one that it reads"
         return f"the learner is {type(last).__name__ if ours else _called(last)}, not {names}."
-    if any(name == "steps" or f"{name}__" == family.prefix for name in family.named):
+    if family.is_piped and any(
+        name == "steps" or f"{name}__" == family.prefix for name in family.named
+    ):
         return "the grid replaces the learner itself."
     return None
 
@@ -172,15 +170,15 @@ def key_of(params: Mapping[str, Any]) -> str:
 
 
 def _group(family: Family, numbers: Sequence[int]) -> Group:
+    candidates = np.array(numbers)
+    settings = tuple(family.settings[number] for number in numbers)
+    if not family.is_piped:
+        return Group(candidates, settings)
     from sklearn.pipeline import Pipeline
 
-    steps = family.make(numbers[0]).steps[:-1] if family.is_piped else []  # making takes time
+    steps = family.make(numbers[0]).steps[:-1]
     steps = [(name, step) for name, step in steps if step is not None and step != "passthrough"]
     before = Pipeline(steps) if steps else None
-    alone = all(is_exactly(step, *STATELESS) for _, step in steps)
-    return Group(
-        candidates=np.array(numbers),
-        settings=tuple(family.settings[number] for number in numbers),
-        preparation=None if alone else before,
-        rowwise=before if alone else None,
-    )
+    if all(is_exactly(step, *STATELESS) for _, step in steps):
+        return Group(candidates, settings, rowwise=before)
+    return Group(candidates, settings, preparation=before)

@@ -4,20 +4,18 @@
 file                      what it holds
 ========================  ==========================================================
 ``votes.py``              k-nearest-neighbour votes for every k from one sorted list
-``neighbours.py``         the nearest rows of every query: one product and a selection
+``neighbours.py``         the nearest rows of every query: one product and a selection, or a sort
 ``walk.py``               lists of neighbours walked for every fit of a plan
-``few_rows.py``           the nearest of a few rows, by sorting all distances (NumPy)
 ``intervals.py``          least errors with at most k intervals on the line, for every k
 ``logistic.py``           the path of penalised logistic regression, all penalties at once
 ``spectral.py``           penalised least squares in a diagonal basis, every penalty (NumPy)
 ``leverage.py``           every row left out of it (NumPy)
 ``lbfgs.py``              L-BFGS-B on logistic regression, step by step as SciPy takes them
 ``svm_steps.py``          support vectors on one Gram matrix by libsvm's own steps, to the last bit
-``normal_equations.py``   least squares without blocks of rows, hundreds of fits at once
-``descent.py``            the elastic net by scikit-learn's coordinate descent, all penalties
+``normal_equations.py``   least squares without blocks of rows; the elastic net by descent
 ``trees.py``              scikit-learn's trees on many samples of one table
 ``row_sums.py``           checksums of rows, in one pass at the speed of memory
-``cells.py``              delimited text cut into cells, numbers and distinct cells
+``delimited_text.py``     delimited text cut into cells, numbers and distinct cells
 ``_native.cpp``           the compiled loops, one Python caller each
 ``_native.pyi``           their types
 ========================  ==========================================================

@@ -1,5 +1,5 @@
 // Delimited text read in pieces: numbers to where they are wanted, all else as distinct words. Called
-// by cells.py, which checks.
+// by delimited_text.py, which checks.
 
 #include <algorithm>
 #include <cstddef>

@@ -24,7 +24,7 @@ def row_sums(array: np.ndarray, factors: np.ndarray) -> tuple[np.ndarray, bool] 
         raise ValueError(f"a table of 8-byte numbers is summed, not {array.dtype} {array.shape}")
     if factors.shape != array.shape[1:] or factors.dtype != np.uint64:
         raise ValueError(f"one factor per column is needed, not {factors.dtype} {factors.shape}")
-    if not available() or not array.flags.aligned or any(step % 8 for step in array.strides):
+    if not available() or not array.flags.aligned or array.strides[0] % 8 or array.strides[1] % 8:
         return None
     sums = np.empty(len(array), dtype=np.uint64)
     bits: Any = array.view(np.uint64)

@@ -7,7 +7,7 @@
 | `kfold.py` | K-fold, repeated, stratified, grouped; reversed; leave-one-out |
 | `spatial.py` | folds of blocks in space, with a buffer around them or without |
 | `temporal.py` | fitted on the past, tested on what follows; purged stretches of time |
-| `holdout.py` | hold-out, Monte-Carlo, three-way split |
+| `holdout.py` | hold-out, Monte-Carlo, three-way split; random splits of rows and of halves |
 | `splitter.py` | any scikit-learn splitter, given splits |
 | `subsampled.py` | the test sets of a method, with smaller training sets |
 | `swapping.py` | the apparent risk plus what following every label costs |
@@ -17,7 +17,6 @@
 | `racing.py` | folds that hopeless settings are not fitted on, and the pairs of such a race |
 | `ncv.py` | nested cross-validation of Bates et al.: how far K-fold may be off |
 | `bbc.py` | K-fold with the risk of choosing the best of many answers |
-| `paired_halves.py` | random splits of all rows, and of disjoint halves |
 | `criteria.py` | a price per degree of freedom: Cp, GCV; the likelihood |
 | `information_criteria.py` | AIC, AICc, BIC, EBIC |
 | `bayesian_error.py` | the error of linear classifiers from one fit |
@@ -49,6 +48,7 @@ if TYPE_CHECKING:  # every class, for type checkers
     from truerisk.methods.criteria import Cp as Cp
     from truerisk.methods.holdout import Holdout as Holdout
     from truerisk.methods.holdout import MonteCarlo as MonteCarlo
+    from truerisk.methods.holdout import PairedHalves as PairedHalves
     from truerisk.methods.holdout import ThreeWay as ThreeWay
     from truerisk.methods.information_criteria import AIC as AIC
     from truerisk.methods.information_criteria import BIC as BIC
@@ -60,7 +60,6 @@ if TYPE_CHECKING:  # every class, for type checkers
     from truerisk.methods.ncv import NestedInterval as NestedInterval
     from truerisk.methods.nested import Nested as Nested
     from truerisk.methods.nested import Pairs as Pairs
-    from truerisk.methods.paired_halves import PairedHalves as PairedHalves
     from truerisk.methods.racing import Racing as Racing
     from truerisk.methods.single_fit import Apparent as Apparent
     from truerisk.methods.single_fit import (

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from truerisk.core.contracts import Method
 from truerisk.core.interval import OF_PLANS, Basis
 from truerisk.methods.bootstrap import Bootstrap
+from truerisk.methods.holdout import PairedHalves
 from truerisk.methods.interval_forms import as_form
 from truerisk.methods.kfold import KFold
 from truerisk.methods.ncv import NestedInterval
 from truerisk.methods.nested import Nested, Pairs
-from truerisk.methods.paired_halves import PairedHalves
 from truerisk.methods.parts.procedure import Procedure
 from truerisk.methods.single_fit import OutOfBag
 

@@ -257,7 +257,12 @@ class Racing(Method):
 
     def run(self, ask: Ask, data: Data, loss: Loss, plan: Plan, terms: Terms) -> Answers:
         """The answers of the race on all rows; a single candidate has nobody to race against."""
-        check_rule(terms)
+        # A race seeks the smallest risk, and may have left behind what another rule wants.
+        if terms.n_candidates > 1 and terms.rule.word != "min":
+            raise Refusal(
+                f"rule '{terms.rule.word}' may choose a setting that a race has left behind, as it "
+                "seeks the smallest risk: use rule='min', or compare by folds, such as '10-fold'."
+            )
         if terms.n_candidates == 1:
             return ask(plan, number=0)
         order = np.arange(plan.n_questions)
@@ -317,7 +322,8 @@ class RacedPairs(Pairs):
         search = self.race.run(ask, data, loss, outside, terms)
         seen = self.race.seen(data, loss, inside)
         without_two, ends = raced(_some(ask, inside, 1), inside, _circle(inside), n, seen)
-        compared = _of_those(without_two, ends)
+        ended = ends[without_two.plan.unit].T  # who reached the end of the race in each unit
+        compared = replace(without_two, answered=without_two.answered & ended)
         inner = inner_risks(self._folds, compared, data, loss, terms)
         chosen = np.array([chosen_candidate(unit, terms) for unit in inner])
         winners = winners_of(chosen, inner)
@@ -341,15 +347,6 @@ class RacedPairs(Pairs):
         return in_every_loss(rate, loss, terms, without_one, without_two, search)
 
 
-def check_rule(terms: Terms) -> None:
-    """A race seeks the smallest risk; a rule that wants another setting may have lost it."""
-    if terms.n_candidates > 1 and terms.rule.word != "min":
-        raise Refusal(
-            f"rule '{terms.rule.word}' may choose a setting that a race has left behind, as it "
-            "seeks the smallest risk: use rule='min', or compare by folds, such as '10-fold'."
-        )
-
-
 def _some(ask: Ask, plan: Plan, number: int) -> Any:
     """Ask a plan in parts, which are one pass."""
 
@@ -368,11 +365,6 @@ def _circle(inside: Plan) -> list[np.ndarray]:
         ahead = (inside.fold[mine] - unit) % units
         order.append(mine[np.lexsort((ahead, np.minimum(ahead, units - ahead)))])
     return order
-
-
-def _of_those(answers: Answers, ends: np.ndarray) -> Answers:
-    """The answers inside each unit of those who reached the end of its race alone."""
-    return replace(answers, answered=answers.answered & ends[answers.plan.unit].T)
 
 
 def _note(folds: int, of: int) -> str:

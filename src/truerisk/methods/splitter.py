@@ -118,7 +118,13 @@ class GivenSplits(Averaged):
     def plan(self, data: Data, streams: Streams) -> Plan:
         pairs = [(_rows(train), _rows(test)) for train, test in self.pairs]
         if data.row_ids is None:
-            _refuse_short_masks(self.pairs, data.n_rows)
+            for number, pair in enumerate(self.pairs):
+                for part in pair:
+                    mask = np.asarray(part)
+                    if mask.dtype == bool and len(mask) != data.n_rows:
+                        raise BadData(
+                            f"split {number}: a mask of {len(mask)} entries for {data.n_rows} rows."
+                        )
         if data.row_ids is not None:
             pairs = [(_cut(train, data.row_ids), _cut(test, data.row_ids)) for train, test in pairs]
             pairs = [(train, test) for train, test in pairs if len(train) and len(test)]
@@ -173,14 +179,6 @@ def _pair(number: int, given: Any) -> tuple[Any, Any]:
 def _rows(given: Any) -> np.ndarray:
     rows = np.asarray(given)
     return np.flatnonzero(rows) if rows.dtype == bool else rows
-
-
-def _refuse_short_masks(pairs: tuple[tuple[Any, Any], ...], n: int) -> None:
-    for number, pair in enumerate(pairs):
-        for part in pair:
-            mask = np.asarray(part)
-            if mask.dtype == bool and len(mask) != n:
-                raise BadData(f"split {number}: a mask of {len(mask)} entries for {n} rows.")
 
 
 def _cut(rows: np.ndarray, row_ids: np.ndarray) -> np.ndarray:

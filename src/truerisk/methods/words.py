@@ -60,7 +60,7 @@ registry = Registry(
     ncv  ncv:NestedInterval  K-fold with the error of its mean, 50 times over
     bbc  bbc:BootstrapBiasCorrected
         10-fold, and the risk of choosing by it from bootstrapped answers
-    paired-halves  paired_halves:PairedHalves  random splits of all rows and of halves
+    paired-halves  holdout:PairedHalves  random splits of all rows and of halves
     pairs  nested:Pairs  tune and test on one set of folds, left out alone and in pairs
     racing  racing:Racing  10-fold, where hopeless settings are fitted no further
     nested  nested:Nested  tune inside every outer training set, test outside

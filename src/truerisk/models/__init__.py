@@ -9,14 +9,13 @@ levelled_catboost.py  CatBoost with columns of levels that can be cloned
 early_stopping.py  EarlyStopping, boosting that ends where rows set aside say so, and how each
                  package is given these rows
 stated/          what a fitted model states of itself: degrees of freedom, its linear rule
-searches.py      which learners answer by the best of the models that they tried
 preparation.py   what happens to columns before a learner sees them, inside the folds
 parzen.py        ParzenClassifier, a kernel density per class, and the widths it chooses
 interval_classifier.py  IntervalClassifier, least errors with at most k intervals on the line
 logistic_path.py LogisticPath, logistic regression at every L1 or elastic-net penalty
 logistic_places.py  its solutions at the places that a list of `at` names
-fisher.py        FisherClassifier, least squares on class codes
-discriminant.py  linear and quadratic discriminants with R's divisors
+fisher_classifier.py  FisherClassifier, least squares on class codes
+discriminant_analysis.py  linear and quadratic discriminants with R's divisors
 threshold.py     ThresholdClassifier, the threshold that a cost or a rate asks for
 
 To add a word: one `Learner` and one line in `registry`.
@@ -32,9 +31,9 @@ from truerisk.models.learners import default_words, learner, names, registry
 from truerisk.models.preparation import prepare
 
 if TYPE_CHECKING:
-    from truerisk.models.discriminant import LinearDiscriminant, QuadraticDiscriminant
+    from truerisk.models.discriminant_analysis import LinearDiscriminant, QuadraticDiscriminant
     from truerisk.models.early_stopping import EarlyStopping
-    from truerisk.models.fisher import FisherClassifier
+    from truerisk.models.fisher_classifier import FisherClassifier
     from truerisk.models.interval_classifier import IntervalClassifier
     from truerisk.models.logistic_path import LogisticPath
     from truerisk.models.parzen import ParzenClassifier
@@ -42,12 +41,12 @@ if TYPE_CHECKING:
 
 _CLASSES = {
     "EarlyStopping": "early_stopping",
-    "FisherClassifier": "fisher",
+    "FisherClassifier": "fisher_classifier",
     "IntervalClassifier": "interval_classifier",
-    "LinearDiscriminant": "discriminant",
+    "LinearDiscriminant": "discriminant_analysis",
     "LogisticPath": "logistic_path",
     "ParzenClassifier": "parzen",
-    "QuadraticDiscriminant": "discriminant",
+    "QuadraticDiscriminant": "discriminant_analysis",
     "ThresholdClassifier": "threshold",
 }
 

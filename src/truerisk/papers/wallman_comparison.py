@@ -90,7 +90,7 @@ def families(widths: str) -> tuple[Family, ...]:
     """The four classifiers in the document's order."""
     from sklearn.tree import DecisionTreeClassifier
 
-    from truerisk.models.fisher import FisherClassifier
+    from truerisk.models.fisher_classifier import FisherClassifier
     from truerisk.models.parzen import ParzenClassifier
 
     return (

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.errors import Refusal, TrueRiskWarning, warn
+from truerisk.core.arguments import shown
+from truerisk.core.errors import BadArgument, Refusal, TrueRiskWarning, warn
 from truerisk.core.family import Family
 from truerisk.core.identity import PIPELINE, is_a
 from truerisk.core.table.data import Data, has_row_entries
@@ -19,7 +20,7 @@ from truerisk.core.table.rows import column_arrays
 __all__ = [
     "SEARCH",
     "fit_params_with_weight",
-    "refuse_behind_resampling",
+    "params_of_fits",
     "refuse_known_rows",
     "warn_of_cut_groups",
     "with_rows_inside",
@@ -41,6 +42,23 @@ ROUTED = (
     "sklearn.multiclass:OutputCodeClassifier",
 )
 """Models that hand a weight to the model inside with metadata routing only."""
+
+
+def params_of_fits(
+    family: Family, data: Data, sample_weight: Any, fit_params: Any
+) -> dict[str, Any]:
+    """Everything that each fit of a family is given beside X and y."""
+    if not isinstance(fit_params, Mapping | None) or not all(
+        isinstance(name, str) for name in fit_params or {}
+    ):
+        raise BadArgument(f"fit_params={shown(fit_params)}: use a dict of what `fit` is given.")
+    params = fit_params_with_weight(family.estimator, sample_weight, dict(fit_params or {}))
+    if params:
+        _refuse_behind_resampling(family, params, data.n_rows)
+        refuse_known_rows(params, data)
+    if data.groups is not None:
+        warn_of_cut_groups(family, data)
+    return with_rows_inside(family, data, params)
 
 
 def fit_params_with_weight(
@@ -97,12 +115,12 @@ def _parts(model: Any) -> Iterator[Any]:
         yield model.final_estimator
 
 
-def refuse_behind_resampling(family: Family, fit_params: Mapping[str, Any], n_rows: int) -> None:
+def _refuse_behind_resampling(family: Family, fit_params: Mapping[str, Any], n_rows: int) -> None:
     """Refuse what belongs to rows (weights) where a step changes the rows that the learner sees.
 
     imbalanced-learn's pipelines resample X and y, and nothing that travels with them.
     """
-    if not fit_params or not family.is_piped:
+    if not family.is_piped:
         return
     of_rows = [name for name, value in fit_params.items() if has_row_entries(value, n_rows)]
     plain_steps = [step for name, step in family.estimator.steps if name not in family.named]
@@ -164,8 +182,8 @@ def with_rows_inside(family: Family, data: Data, params: dict[str, Any]) -> dict
 
 
 def warn_of_cut_groups(family: Family, data: Data) -> None:
-    """Say that a learner's own early stopping draws rows, and not groups."""
-    if data.groups is None or not any(_draws(setting, data.n_rows) for setting in family.settings):
+    """Say that a learner's own early stopping draws rows, and not the groups that are given."""
+    if not any(_draws(setting, data.n_rows) for setting in family.settings):
         return
     warn(
         f"{family.name} sets rows of each training set aside at random, and groups are given: "

@@ -111,10 +111,8 @@ def warn_of_fitted_parts(family: Family, method: Method) -> None:
         )
 
 
-def warn_of_inner_splits(family: Family, data: Data) -> None:
+def warn_of_inner_splits(family: Family) -> None:
     """Name the splits inside a model that do not keep to the times of the rows."""
-    if data.time is None:
-        return
     parts = {"": family.estimator, **family.estimator.get_params(deep=True)}
     tried = {name for cv in family.candidates for name in cv}
     for name, cv in parts.items():

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from truerisk.core.contracts import Method
 from truerisk.core.errors import Refusal
-from truerisk.core.evaluation import OuterSplit
 from truerisk.core.present import params_text
 from truerisk.core.records import Count, Share
 from truerisk.methods.interval_wanted import of_procedure
@@ -23,9 +21,7 @@ from truerisk.methods.words import USUAL_FOLDS, as_method
 __all__ = [
     "OuterFold",
     "Stability",
-    "outer_folds",
     "parts_of",
-    "stability",
     "testing_method",
     "usual_word",
 ]
@@ -170,35 +166,3 @@ class Stability:
             for c, n in self.frequencies.items()
         )
         return f"{self.agreement:.0%} of the outer splits chose the same setting ({counts})"
-
-
-def outer_folds(
-    units: Sequence[OuterSplit], candidates: Sequence[Mapping[str, Any]]
-) -> tuple[OuterFold, ...]:
-    """One record per outer split."""
-    return tuple(
-        OuterFold(
-            params=dict(candidates[unit.candidate]),
-            risk=unit.risk,
-            inner_risk=unit.inner_risk,
-            best_index=unit.candidate,
-            repeat=unit.repeat,
-            fold=unit.fold,
-            n_train=unit.n_train,
-            n_test=unit.n_test,
-        )
-        for unit in units
-    )
-
-
-def stability(
-    units: Sequence[OuterSplit], candidates: tuple[Mapping[str, Any], ...], best: int
-) -> Stability:
-    """Agreement of the outer choices with the choice on all rows."""
-    counts = Counter(unit.candidate for unit in units)
-    return Stability(
-        agreement=counts[best] / len(units),
-        frequencies=dict(counts.most_common()),
-        n_splits=len(units),
-        candidates=candidates,
-    )

@@ -31,13 +31,7 @@ from truerisk.methods.interval_forms import as_form
 from truerisk.methods.interval_wanted import with_interval
 from truerisk.methods.parts.interval_choice import choose
 from truerisk.methods.words import as_method
-from truerisk.run.fit_params import (
-    fit_params_with_weight,
-    refuse_behind_resampling,
-    refuse_known_rows,
-    warn_of_cut_groups,
-    with_rows_inside,
-)
+from truerisk.run.fit_params import params_of_fits
 from truerisk.selection import as_rule
 
 __all__ = [
@@ -166,17 +160,9 @@ def problem_on(
     """
     check_level("confidence_level", confidence_level)
     workers_of(executor)  # an unknown executor is refused by every engine alike
-    if not isinstance(fit_params, Mapping | None) or not all(
-        isinstance(name, str) for name in fit_params or {}
-    ):
-        raise BadArgument(f"fit_params={shown(fit_params)}: use a dict of what `fit` is given.")
-    params = fit_params_with_weight(family.estimator, sample_weight, dict(fit_params or {}))
-    refuse_behind_resampling(family, params, data.n_rows)
-    refuse_known_rows(params, data)
-    warn_of_cut_groups(family, data)
+    params = params_of_fits(family, data, sample_weight, fit_params)
     if positive is not None:
         class_named(positive, data)  # which refuses a label that y does not hold
-    params = with_rows_inside(family, data, params)
     return Problem(
         family=family,
         data=data.for_fits(params, family.takes_y_as_given),
@@ -252,8 +238,10 @@ class Score:
 
 def scores_of(scores: Any, data: Data, positive: Any = None) -> dict[str, Score]:
     """What was asked for as `scores=`, by name: one word, several, or a dict of names."""
+    if scores is None or (isinstance(scores, tuple) and not scores):
+        return {}
     named = []
-    for name, score in _named(() if scores is None else scores):
+    for name, score in _named(scores):
         loss = as_loss(score, data, positive)
         label = score.positive if isinstance(score, Loss) else loss.label(data)
         if name not in ("", loss.word):  # by the name that it was given results speak of it

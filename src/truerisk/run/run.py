@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -32,7 +33,7 @@ from truerisk.run.leak_warnings import (
     warn_of_inner_splits,
     warn_of_leaks,
 )
-from truerisk.run.outer_splits import OuterFold, Stability, outer_folds, stability
+from truerisk.run.outer_splits import OuterFold, Stability
 from truerisk.run.problem import (
     Problem,
     check_scores,
@@ -108,7 +109,8 @@ def compute(
     problem = with_words(posed, chosen, plan)
     warn_of_leaks(data, chosen, plan)
     warn_of_fitted_parts(problem.family, chosen)
-    warn_of_inner_splits(problem.family, data)
+    if data.time is not None:
+        warn_of_inner_splits(problem.family)
     asking = problem.asking(keeper=keeper, known=known)
     terms = Terms(
         problem.confidence_level,
@@ -197,11 +199,30 @@ class Run:
     @property
     def outer(self) -> tuple[OuterFold, ...]:
         """What happened in each outer split."""
-        return outer_folds(self.honest.evaluation.units, self.problem.family.candidates)
+        return tuple(
+            OuterFold(
+                params=dict(self.problem.family.candidates[unit.candidate]),
+                risk=unit.risk,
+                inner_risk=unit.inner_risk,
+                best_index=unit.candidate,
+                repeat=unit.repeat,
+                fold=unit.fold,
+                n_train=unit.n_train,
+                n_test=unit.n_test,
+            )
+            for unit in self.honest.evaluation.units
+        )
 
     def stability(self, best: int) -> Stability:
         """How the outer splits agree with the setting that was chosen on all rows."""
-        return stability(self.honest.evaluation.units, self.problem.family.candidates, best)
+        units = self.honest.evaluation.units
+        counts = Counter(unit.candidate for unit in units)
+        return Stability(
+            agreement=counts[best] / len(units),
+            frequencies=dict(counts.most_common()),
+            n_splits=len(units),
+            candidates=self.problem.family.candidates,
+        )
 
     def asking_winners(self, keeper: Keeper | None = None) -> Asking:
         """The way to further answers of the models that were tested: they are fitted again."""

@@ -10,7 +10,7 @@
 | `situations.py` | what an engine is asked: families, plain data, plans, every response |
 | `comparing.py` | answers held against those of another, and against the contract |
 | `strategies.py` | hypothesis draws data and plans |
-| `learners.py` | learners whose answers do not depend on the order of rows; the perfect rule |
+| `toy_learners.py` | learners whose answers do not depend on the order of rows; the perfect rule |
 | `changing.py` | the same problem in other words: rows permuted, classes renamed |
 | `replicates.py` | the mean of a method over many draws of problems with a known true risk |
 

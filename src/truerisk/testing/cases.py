@@ -54,7 +54,7 @@ def two_classes(n_rows: int = 40) -> Case:
 
     Cells are multiples of 2^-20: sums over them are exact in any order, and ties do not occur.
     """
-    from truerisk.testing.learners import NearestMean
+    from truerisk.testing.toy_learners import NearestMean
 
     X, y = _grid_rows(n_rows), np.arange(n_rows) % 2
     data = Data.check(X + y[:, None], y, task="classification")
@@ -73,7 +73,7 @@ def numbers(n_rows: int = 40) -> Case:
 
 def bagged_classes(n_rows: int = 40) -> Case:
     """The same rows and settings for bags of nearest-mean rules, which a row can be out of."""
-    from truerisk.testing.learners import NearestMean, SortedBagging
+    from truerisk.testing.toy_learners import NearestMean, SortedBagging
 
     bags = SortedBagging(NearestMean(), n_estimators=40, random_state=0)
     family = Family.of(bags, {"estimator__rest": [0.0, 1.0]})
@@ -93,7 +93,7 @@ def bagged(case: Case) -> Case:
 
 def perfect_cases(like: Data | None = None) -> list[Case]:
     """A rule that is never wrong, for classes and for numbers, at the places of other data."""
-    from truerisk.testing.learners import PerfectClassifier, PerfectRegressor
+    from truerisk.testing.toy_learners import PerfectClassifier, PerfectRegressor
 
     n_rows, block = (40, None) if like is None else (like.n_rows, like.block)
     X, y = _grid_rows(n_rows), np.arange(n_rows) % 2

@@ -44,7 +44,7 @@ def usual_families() -> tuple[Family, ...]:
     from sklearn.dummy import DummyClassifier
     from sklearn.linear_model import Ridge
 
-    from truerisk.testing.learners import NearestMean
+    from truerisk.testing.toy_learners import NearestMean
 
     return (
         Family.of(NearestMean(), {"rest": [0.0, 0.5, 1.0]}),

@@ -12,7 +12,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
-from truerisk.api.assessing.choice import risk_of_choice
+from truerisk.api.assessing.risk_of_choice import risk_of_choice
 from truerisk.methods import Nested
 
 X, Y = tr.datasets.make_highleyman(45, random_state=8)

@@ -21,7 +21,7 @@ from truerisk.core.table.data import Data
 from truerisk.engines.generic import Generic
 from truerisk.engines.running.listed_draws import drawn_sets
 from truerisk.methods import Complete
-from truerisk.testing.learners import NearestMean
+from truerisk.testing.toy_learners import NearestMean
 
 X = np.arange(12.0).reshape(6, 2) ** 1.5
 Y = np.array([0, 1, 0, 1, 1, 0])

@@ -17,7 +17,7 @@ from sklearn.tree import ExtraTreeClassifier
 import truerisk as tr
 from truerisk.core.errors import FitFailed, UnknownName
 from truerisk.engines.workers.executors import run_batches, workers_of
-from truerisk.testing.learners import NearestMean
+from truerisk.testing.toy_learners import NearestMean
 
 
 def double(factor, batch):

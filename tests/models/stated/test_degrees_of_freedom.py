@@ -16,7 +16,7 @@ from sklearn.svm import SVR
 from truerisk.core.errors import Refusal
 from truerisk.models.builders import Size, lasso
 from truerisk.models.stated.degrees_of_freedom import degrees_of_freedom
-from truerisk.testing.learners import NearestMean
+from truerisk.testing.toy_learners import NearestMean
 
 X = np.random.default_rng(0).normal(size=(20, 4)) * [1, 2, 3, 4.0] + 5
 Y = X[:, 0] + np.arange(20) / 5

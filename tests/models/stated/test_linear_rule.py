@@ -21,7 +21,7 @@ from sklearn.svm import SVC, LinearSVC, NuSVC
 import truerisk as tr
 from truerisk.core.errors import Refusal
 from truerisk.models.stated.linear_rule import linear_rule
-from truerisk.testing.learners import NearestMean
+from truerisk.testing.toy_learners import NearestMean
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))

@@ -29,7 +29,7 @@ import truerisk as tr
 from truerisk.core.errors import Refusal
 from truerisk.models.stated.degrees_of_freedom import degrees_of_freedom
 from truerisk.models.stated.linear_rule import linear_rule
-from truerisk.models.stated.rows_behind import rows_behind
+from truerisk.models.stated.question import rows_behind
 from truerisk.models.stated.without_a_row import taken_out
 
 CLASSES, WORDS = np.array([0, 1]), {True: ("aic", "gcv", "cp", "alo"), False: ("aic", "bic", "alo")}

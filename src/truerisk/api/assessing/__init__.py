@@ -10,7 +10,7 @@
 | `out_of_fold.py` | answers about rows without part in tuning or fit: ROC, calibration |
 | `reference_risks.py` | the best constant answer, the setting as given, paired differences |
 | `tested_learners.py` | all of them on the same splits: what is written, and what follows |
-| `choice.py` | the risk of choosing among them |
+| `risk_of_choice.py` | the risk of choosing among them |
 | `conclusion.py` | what to conclude, in words, and what makes the answer fragile |
 | `assessment.py` | `Assessment`: the same, printed and drawn |
 """

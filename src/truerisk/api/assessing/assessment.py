@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
-from truerisk.api.assessing.choice import risk_of_choice
 from truerisk.api.assessing.conclusion import conclude, fragile
 from truerisk.api.assessing.families import by_text, ranked
 from truerisk.api.assessing.reference_risks import constant_risk
+from truerisk.api.assessing.risk_of_choice import risk_of_choice
 from truerisk.api.assessing.schedule import Schedule
 from truerisk.api.assessing.tested_learners import TestedLearners, refuse_unassessed
 from truerisk.api.assessing.tuned_learner import TunedLearner

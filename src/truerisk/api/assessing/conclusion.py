@@ -60,7 +60,7 @@ def _winner(tested: TestedLearners) -> str:
     text += _claim(best)
     if tested.constant is None:
         return text + "."
-    text += f", and {tested.constant.rule} has {number(_on_scale(tested, tested.constant.risk))}"
+    text += f", and {tested.constant.rule} has {number(tested.scale.value(tested.constant.risk))}"
     unsure = tested.gain() is None and best.risk.interval is None
     return text + (" (without an interval, the gain may be chance)." if unsure else ".")
 
@@ -71,7 +71,7 @@ def _none_is_better(tested: TestedLearners) -> str:
     n = len(tested.learners)
     who = f"None of these {n} learners is" if n > 1 else f"{clean(tested.best, _NAME)} is not"
     text = f"{who} shown to beat {tested.constant.rule} "
-    text += f"({number(_on_scale(tested, tested.constant.risk))}): "
+    text += f"({number(tested.scale.value(tested.constant.risk))}): "
     text += f"{_label(tested, tested.best)} has {_risk_text(tested, best.risk)} on new rows"
     return f"{text}{_claim(best)}."
 
@@ -105,10 +105,6 @@ def _risk_text(tested: TestedLearners, risk: RiskEstimate) -> str:
     meanings = [f"{100 * risk.value:.1f} % wrong answers"] if binary else []
     meanings = meanings or ([name] if scale.perfect is None else [])
     return f"{shown} ({'; '.join([*meanings, _interval(risk)])})"
-
-
-def _on_scale(tested: TestedLearners, risk: float | None) -> float | None:
-    return tested.scale.value(risk)
 
 
 def _interval(risk: RiskEstimate, *, why: bool = True) -> str:

@@ -202,8 +202,6 @@ def _folds_of(schedule: Schedule, problem: Problem) -> Averaged:
 
 def _curves_asked(wanted: Any, names: Sequence[str]) -> tuple[str, ...]:
     """Of which learners a curve is wanted: by "cheap" and "all" of each of them."""
-    if wanted is None:
-        return ()
     if isinstance(wanted, str) and wanted in (CHEAP, EVERY):
         return tuple(names)
     if not isinstance(wanted, list | tuple) or not wanted:
@@ -225,6 +223,8 @@ def planned_curves(
     wanted: Any, problems: Mapping[str, Problem], schedule: Schedule
 ) -> dict[str, PlannedCurve | str]:
     """The curves of the learners that were asked for; by "cheap" some have a reason instead."""
+    if wanted is None:
+        return {}
     planned: dict[str, PlannedCurve | str] = {}
     for name in _curves_asked(wanted, list(problems)):
         with named(name):

@@ -22,7 +22,7 @@ from truerisk.core.present import clean
 from truerisk.core.results import RiskCurve
 from truerisk.core.scale import Scale
 from truerisk.core.table.data import Data
-from truerisk.models.stated.usual_score import usual_score
+from truerisk.models.stated.question import usual_score
 
 __all__ = ["USED_UP", "Claim", "ScoreScale", "known_by", "known_word", "scale_of"]
 

@@ -6,41 +6,33 @@ splits could share: a fresh clone searches in each of them, and what it tunes is
 
 from __future__ import annotations
 
-import pickle
-import time
-from collections.abc import Iterator, Mapping
-from copy import copy
-from dataclasses import dataclass, replace
-from hashlib import sha256
-from inspect import Parameter, signature
+from dataclasses import replace
 from typing import Any
 
-from sklearn.utils.validation import has_fit_parameter
-
-from truerisk.api.assessing.own_claim import as_risk, claim_of
-from truerisk.api.auditing.claim import Claim, known_word
-from truerisk.api.auditing.repeat import of_clones, study_given, with_groups
-from truerisk.api.searching.scores import are_several, on, own_score
-from truerisk.api.searching.search_problem import Routed, problem_of
-from truerisk.api.searching.search_words import Words, words_of
-from truerisk.api.searching.tuned_model import TunedModel
-from truerisk.core.arguments import shown
+from truerisk.api.assessing.own_claim import claim_of
+from truerisk.api.auditing.repeat import of_clones
+from truerisk.api.searching.search_problem import (
+    Routed,
+    SearchRows,
+    problem_and_loss,
+    selected_risk,
+)
+from truerisk.api.searching.search_words import (
+    Words,
+    marks_of,
+    refuse_changed,
+    refuse_state,
+    refuse_words_of_grids,
+)
 from truerisk.core.contracts import Method
-from truerisk.core.errors import BadArgument, BadData, Refusal
-from truerisk.core.family import Family
-from truerisk.core.loss_words import as_loss
-from truerisk.core.losses import Loss
-from truerisk.core.present import clean
+from truerisk.core.errors import Refusal
 from truerisk.core.progress import stage
 from truerisk.core.results import RiskEstimate
-from truerisk.core.table.data import Data, Task
-from truerisk.engines.running.fitting import fitted_on_all
 from truerisk.methods.nested import Nested, Pairs
 from truerisk.methods.words import as_method
-from truerisk.models.searches import has_best_params
-from truerisk.run.fit_params import fit_params_with_weight
+from truerisk.models.stated.question import has_best_params
 from truerisk.run.outer_splits import usual_word
-from truerisk.run.problem import Problem, as_seed, refuse_unspoken, versions
+from truerisk.run.problem import Problem
 from truerisk.run.run import Run, curve_of
 
 __all__ = ["fit_given_search"]
@@ -59,29 +51,29 @@ def fit_given_search(search: Any, X: Any, y: Any, routed: Routed) -> dict[str, A
         return None
     kind = type(estimator).__name__
     if estimator.get_params(deep=False).keys() >= KIN:  # so this is known before a long fit
-        _refuse_words(search, kind)
-        _refuse_state(estimator)
-    rows = _Rows.of(search, X, y, routed)
+        refuse_words_of_grids(search, kind)
+        refuse_state(estimator)
+    rows = SearchRows.of(search, X, y, routed)
     if search.outer is not None:  # what would be refused after a long fit is refused now
         _testing(search.outer, kind, usual_word(rows.data))
     if rows.data.task != "other":
         rows.problem(search, Words(search.loss, search.scores, search.executor))
-    before = _marks(estimator)
+    before = marks_of(estimator)
     with stage("tuning"):
         fitted = rows.fitted()
     if not hasattr(fitted, "best_params_"):
         return None
-    _refuse_words(search, kind)
-    _refuse_state(estimator)
-    _refuse_changed(estimator, before)
+    refuse_words_of_grids(search, kind)
+    refuse_state(estimator)
+    refuse_changed(estimator, before)
     if getattr(fitted, "refit", True) is False:
         raise Refusal(
             f"{kind} was made with refit=False, so it fits no model with what it chose, and there "
             "is nothing to test: make it with refit=True."
         )
     claim = claim_of(fitted)
-    problem, own = _problem_and_loss(search, rows, claim, fitted)
-    selected = _selected(problem, own, claim, fitted, rows.seconds)
+    problem, own = problem_and_loss(search, rows, claim, fitted)
+    selected = selected_risk(problem, own, claim, fitted, rows.seconds)
     attributes = {name: getattr(fitted, name) for name in TOLD if hasattr(fitted, name)}
     attributes |= {"search_": fitted, "loss_": problem.loss, "selected_risk_": selected}
     attributes |= {"best_params_": dict(fitted.best_params_)}
@@ -94,138 +86,6 @@ def fit_given_search(search: Any, X: Any, y: Any, routed: Routed) -> dict[str, A
         with stage("honest risk"):
             attributes |= _honest(problem, search.outer, kind, selected)
     return attributes
-
-
-@dataclass
-class _Rows:
-    """The checked rows, and what every fit of the search is given besides."""
-
-    family: Family
-    data: Data
-    seed: int
-    fit_options: dict[str, Any]
-    seconds: float = 0.0
-
-    @classmethod
-    def of(cls, search: Any, X: Any, y: Any, routed: Routed) -> _Rows:
-        from sklearn import get_config
-
-        family = Family.of(search.estimator)
-        weight = routed.sample_weight
-        try:
-            task: Task = family.task
-        except BadData:  # a density, say, is searched by its own score
-            task = "other"
-        data = Data.check(X, y, task=task, **routed.of_rows, sample_weight=weight)
-        params = dict(routed.fit)
-        if not get_config()["enable_metadata_routing"]:  # which hands them on itself
-            _refuse_groups(search.estimator, routed.groups)
-            params = with_groups(params, data.groups)
-        fit_options = {"sample_weight": weight, "fit_params": params}
-        return cls(family, data, as_seed(search.random_state), fit_options)
-
-    def problem(self, search: Any, words: Words) -> Problem:
-        """The whole search as one learner, and what is asked of it."""
-        return problem_of(search, self.data, self.family, words, seed=self.seed, **self.fit_options)
-
-    def fitted(self) -> Any:
-        """A clone that searched all rows."""
-        model, started = self.family.estimator, time.perf_counter()
-        params = fit_params_with_weight(model, **self.fit_options)
-        seed = (self.seed, 0) if self.family.is_random else None
-        fitted = fitted_on_all(self.family, 0, self.data.for_fits(params, self.data.as_given), seed)
-        self.seconds = time.perf_counter() - started
-        return fitted
-
-
-def _problem_and_loss(
-    search: Any, rows: _Rows, claim: Claim | None, fitted: Any
-) -> tuple[Problem, Loss | None]:
-    """The whole search as one learner, and the loss behind its own score.
-
-    The honest risk is told in that loss where none was asked for.
-    """
-    data = rows.data
-    words = _words(search, claim, fitted, data.y)
-    own = None
-    if claim is not None:
-        plain = copy(search)
-        plain.loss = plain.scoring = None
-        asked_plainly = on(_words(plain, claim, fitted, data.y).loss, data, search.positive)
-        own = as_loss(asked_plainly, data, search.positive)
-    return refuse_unspoken(rows.problem(search, words)), own
-
-
-def _words(search: Any, claim: Claim | None, fitted: Any, y: Any) -> Words:
-    """What was asked of the model that is tuned; by the search's own score where nothing was."""
-    asker = copy(search)
-    asker.estimator = (
-        getattr(fitted, "best_estimator_", fitted) if claim is None else claim.estimator
-    )
-    if claim is not None and search.loss is None and search.scoring is None:
-        word = known_word(claim) if not isinstance(claim.scoring, Loss) else None
-        if isinstance(claim.scoring, Loss):
-            asker.loss = claim.scoring
-        elif word is None and claim.scoring is None:
-            asker.loss = own_score(claim.estimator)
-        elif word != "accuracy":  # which the usual loss of classifiers is
-            asker.scoring = word or claim.scoring
-    return words_of(asker, y)
-
-
-def _selected(
-    problem: Problem, own: Loss | None, claim: Claim | None, fitted: Any, seconds: float
-) -> RiskEstimate:
-    """Its best score as a risk: in the words of the honest risk where that is of the same score."""
-    like = _papers(problem, fitted, seconds)
-    if claim is None:
-        kind = type(fitted).__name__
-        note = f"minus best_score_: in which score that is, {kind} does not say"
-        value = -float(fitted.best_score_)
-        return replace(
-            like, value=value, loss="best_score_", notes=(note,), perfect=0.0, positive=None
-        )
-    claimed = as_risk(claim, problem.data, like)
-    loss = problem.loss
-    if own is None or (own.word, own.perfect) != (loss.word, loss.perfect):
-        return claimed
-    return replace(claimed, loss=loss.word, perfect=like.perfect, positive=loss.label(problem.data))
-
-
-def _papers(problem: Problem, fitted: Any, seconds: float) -> RiskEstimate:
-    """What is said of a score that the search itself found on all rows."""
-    data, loss = problem.data, problem.loss
-    return RiskEstimate(
-        value=None,
-        std_error=None,
-        interval=None,
-        method=f"{type(fitted).__name__}: best_score_",
-        target="Err",
-        bias="optimistic: the best of several scores",
-        loss=loss.word,
-        params=dict(fitted.best_params_),
-        n_rows=data.n_rows,
-        n_fits=1,
-        seconds=seconds,
-        engine="generic",
-        seed=problem.seed,
-        data_fingerprint=data.fingerprint,
-        plan_fingerprint="",  # its splits are its own
-        versions=dict(versions()),
-        weighted=data.sample_weight is not None and _weighs(fitted),
-        perfect=loss.scale.perfect,
-        positive=loss.label(data),
-    )
-
-
-def _weighs(fitted: Any) -> bool:
-    """Whether its scores weight the rows, as its fits do: those of older searches count rows."""
-    if isinstance(fitted, TunedModel):
-        return True
-    from sklearn import get_config
-
-    routed = get_config()["enable_metadata_routing"]  # where each scorer asks for itself, or not
-    return hasattr(fitted, "_check_scorers_accept_sample_weight") and not routed
 
 
 def _honest(problem: Problem, outer: Any, kind: str, selected: RiskEstimate) -> dict[str, Any]:
@@ -255,96 +115,3 @@ def _testing(outer: Any, kind: str, usual: str) -> tuple[Method, tuple[str, ...]
         "there are no fits to share"
     )
     return as_method(usual), (note,)
-
-
-OWN = {  # what speaks of the settings of a grid, with the value that says nothing
-    "select_by": None,
-    "rule": "min",
-    "cv": None,
-    "time_limit": None,
-    "store": None,
-    "error_score": "raise",
-    "return_train_score": False,
-    "verbose": 0,
-}
-
-
-def _refuse_words(search: Any, kind: str) -> None:
-    """Words on the settings of a grid, which a search that was given tries in its own way."""
-    heard = {*search.estimator.get_params(deep=False), "select_by"}  # which is its cv
-    for name, unsaid in OWN.items():
-        value = getattr(search, name, unsaid)
-        if isinstance(value, type(unsaid)) and value == unsaid:
-            continue
-        remedy = f"say it to {kind}, or give a model and a grid"
-        raise BadArgument(
-            f"{name}={shown(value)} speaks of the settings of a grid, and {kind} tries its own: "
-            f"{remedy if name in heard else 'give a model and a grid'}."
-        )
-    if callable(search.refit):
-        raise BadArgument(
-            f"refit={shown(search.refit)} chooses a setting, and {kind} chooses its own: use "
-            "refit=True."
-        )
-    if are_several(search.scoring):
-        raise BadArgument(
-            f"scoring={shown(search.scoring)}: {kind} chooses by its own score. Name the one for "
-            "the honest risk, and the others as scores=."
-        )
-
-
-def _refuse_groups(search: Any, groups: Any) -> None:
-    """A search that takes no groups would cut them in its own splits."""
-    if groups is None or has_fit_parameter(search, "groups"):
-        return
-    parameters = signature(search.fit).parameters.values()
-    if any(parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters):
-        return
-    raise Refusal(
-        f"{type(search).__name__}.fit takes no groups, so that its own splits would cut them, and "
-        "its choice would rest on rows that it has seen: use a search that takes groups."
-    )
-
-
-def _refuse_state(search: Any) -> None:
-    """What a clone goes on with: a study, an iterator; and splits that hold for all rows only."""
-    kind = type(search).__name__
-    if study_given(search):
-        raise Refusal(
-            f"{kind} was given a study, which goes on learning over fits and clones: inside the "
-            "outer splits it would know the rows that test. Give study=None."
-        )
-    for name, value in search.get_params(deep=True).items():
-        if isinstance(value, Iterator):
-            raise Refusal(
-                f"{name} of {kind} is {clean(shown(value), 60)}, which the first fit uses up: give "
-                "a list or a splitter."
-            )
-        if name.rpartition("__")[2] == "cv" and isinstance(value, list | tuple):
-            raise Refusal(
-                f"{name} of {kind} lists splits by the numbers of all rows, and in an outer "
-                "training set these are other rows: give a splitter, such as KFold(5)."
-            )
-
-
-def _marks(search: Any) -> dict[str, str]:
-    """What the parameters of a search hold, as far as it can be written."""
-    marks = {}
-    for name, value in search.get_params(deep=True).items():
-        try:
-            marks[name] = sha256(pickle.dumps(value)).hexdigest()
-        except Exception:  # noqa: BLE001  a function of a notebook, a lock: nothing can be seen
-            continue
-    return marks
-
-
-def _refuse_changed(search: Any, before: Mapping[str, str]) -> None:
-    """Parameters that a fit of a clone has changed: they are shared by all clones."""
-    now = _marks(search)
-    changed = [name for name, mark in before.items() if now.get(name) != mark]
-    if changed:
-        raise Refusal(
-            f"{clean(', '.join(changed), 120)} of {type(search).__name__} changed while a clone of "
-            "it was fitted: what is learned in one fit survives into the next, and inside the "
-            "outer splits it would know the rows that test. Give an object that clone() copies."
-        )

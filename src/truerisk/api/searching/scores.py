@@ -15,7 +15,7 @@ from truerisk.core.errors import BadArgument, Refusal
 from truerisk.core.losses import Loss
 from truerisk.core.scorer_losses import loss_of_scorer, perfect_rule, scorer_word
 from truerisk.core.table.data import Data
-from truerisk.models.stated.usual_score import usual_score
+from truerisk.models.stated.question import usual_score
 
 __all__ = [
     "OwnScore",

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass, replace
+from inspect import Parameter, signature
 from typing import Any
 
-from truerisk.api.assessing.own_claim import tunes_inside
+from sklearn.utils.validation import has_fit_parameter
+
+from truerisk.api.assessing.own_claim import as_risk, tunes_inside
+from truerisk.api.auditing.claim import Claim
+from truerisk.api.auditing.repeat import with_groups
 from truerisk.api.searching.scores import (
     OwnScore,
     Scorer,
@@ -21,14 +28,20 @@ from truerisk.api.searching.search_words import (
     compared_by,
     engine_for,
     words_of,
+    words_of_given,
 )
-from truerisk.core.errors import Refusal
+from truerisk.api.searching.tuned_model import TunedModel
+from truerisk.core.errors import BadData, Refusal
 from truerisk.core.family import Family
 from truerisk.core.identity import is_a
+from truerisk.core.loss_words import as_loss
+from truerisk.core.losses import Loss
+from truerisk.core.results import RiskEstimate
 from truerisk.core.table.data import Data, Task
+from truerisk.engines.running.fitting import fitted_on_all
 from truerisk.methods.nested import Nested, Pairs
 from truerisk.methods.words import as_method
-from truerisk.run.fit_params import SEARCH
+from truerisk.run.fit_params import SEARCH, fit_params_with_weight
 from truerisk.run.outer_splits import testing_method, usual_word
 from truerisk.run.problem import (
     Problem,
@@ -37,10 +50,21 @@ from truerisk.run.problem import (
     problem_on,
     refuse_unspoken,
     settings_seed,
+    versions,
 )
 from truerisk.run.run import Run
 
-__all__ = ["Routed", "problem_of", "route", "router", "run_of", "run_of_search"]
+__all__ = [
+    "Routed",
+    "SearchRows",
+    "problem_and_loss",
+    "problem_of",
+    "route",
+    "router",
+    "run_of",
+    "run_of_search",
+    "selected_risk",
+]
 
 
 def run_of_search(search: Any, X: Any, y: Any, routed: Routed) -> tuple[Run, bool]:
@@ -205,3 +229,131 @@ def _splitter_request(method: Any) -> Any:
     request = MetadataRequest(owner="truerisk method")
     request.split.add_request(param="groups", alias=True)
     return request
+
+
+@dataclass
+class SearchRows:
+    """The checked rows, and what every fit of the search is given besides."""
+
+    family: Family
+    data: Data
+    seed: int
+    fit_options: dict[str, Any]
+    seconds: float = 0.0
+
+    @classmethod
+    def of(cls, search: Any, X: Any, y: Any, routed: Routed) -> SearchRows:
+        from sklearn import get_config
+
+        family = Family.of(search.estimator)
+        weight = routed.sample_weight
+        try:
+            task: Task = family.task
+        except BadData:  # a density, say, is searched by its own score
+            task = "other"
+        data = Data.check(X, y, task=task, **routed.of_rows, sample_weight=weight)
+        params = dict(routed.fit)
+        if not get_config()["enable_metadata_routing"]:  # which hands them on itself
+            _refuse_groups(search.estimator, routed.groups)
+            params = with_groups(params, data.groups)
+        fit_options = {"sample_weight": weight, "fit_params": params}
+        return cls(family, data, as_seed(search.random_state), fit_options)
+
+    def problem(self, search: Any, words: Words) -> Problem:
+        """The whole search as one learner, and what is asked of it."""
+        return problem_of(search, self.data, self.family, words, seed=self.seed, **self.fit_options)
+
+    def fitted(self) -> Any:
+        """A clone that searched all rows."""
+        model, started = self.family.estimator, time.perf_counter()
+        params = fit_params_with_weight(model, **self.fit_options)
+        seed = (self.seed, 0) if self.family.is_random else None
+        fitted = fitted_on_all(self.family, 0, self.data.for_fits(params, self.data.as_given), seed)
+        self.seconds = time.perf_counter() - started
+        return fitted
+
+
+def problem_and_loss(
+    search: Any, rows: SearchRows, claim: Claim | None, fitted: Any
+) -> tuple[Problem, Loss | None]:
+    """The whole search as one learner, and the loss behind its own score.
+
+    The honest risk is told in that loss where none was asked for.
+    """
+    data = rows.data
+    words = words_of_given(search, claim, fitted, data.y)
+    own = None
+    if claim is not None:
+        plain = copy(search)
+        plain.loss = plain.scoring = None
+        asked_plainly = on(words_of_given(plain, claim, fitted, data.y).loss, data, search.positive)
+        own = as_loss(asked_plainly, data, search.positive)
+    return refuse_unspoken(rows.problem(search, words)), own
+
+
+def _refuse_groups(search: Any, groups: Any) -> None:
+    """A search that takes no groups would cut them in its own splits."""
+    if groups is None or has_fit_parameter(search, "groups"):
+        return
+    parameters = signature(search.fit).parameters.values()
+    if any(parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters):
+        return
+    raise Refusal(
+        f"{type(search).__name__}.fit takes no groups, so that its own splits would cut them, and "
+        "its choice would rest on rows that it has seen: use a search that takes groups."
+    )
+
+
+def selected_risk(
+    problem: Problem, own: Loss | None, claim: Claim | None, fitted: Any, seconds: float
+) -> RiskEstimate:
+    """Its best score as a risk: in the words of the honest risk where that is of the same score."""
+    like = _papers(problem, fitted, seconds)
+    if claim is None:
+        kind = type(fitted).__name__
+        note = f"minus best_score_: in which score that is, {kind} does not say"
+        value = -float(fitted.best_score_)
+        return replace(
+            like, value=value, loss="best_score_", notes=(note,), perfect=0.0, positive=None
+        )
+    claimed = as_risk(claim, problem.data, like)
+    loss = problem.loss
+    if own is None or (own.word, own.perfect) != (loss.word, loss.perfect):
+        return claimed
+    return replace(claimed, loss=loss.word, perfect=like.perfect, positive=loss.label(problem.data))
+
+
+def _papers(problem: Problem, fitted: Any, seconds: float) -> RiskEstimate:
+    """What is said of a score that the search itself found on all rows."""
+    data, loss = problem.data, problem.loss
+    return RiskEstimate(
+        value=None,
+        std_error=None,
+        interval=None,
+        method=f"{type(fitted).__name__}: best_score_",
+        target="Err",
+        bias="optimistic: the best of several scores",
+        loss=loss.word,
+        params=dict(fitted.best_params_),
+        n_rows=data.n_rows,
+        n_fits=1,
+        seconds=seconds,
+        engine="generic",
+        seed=problem.seed,
+        data_fingerprint=data.fingerprint,
+        plan_fingerprint="",  # its splits are its own
+        versions=dict(versions()),
+        weighted=data.sample_weight is not None and _weighs(fitted),
+        perfect=loss.scale.perfect,
+        positive=loss.label(data),
+    )
+
+
+def _weighs(fitted: Any) -> bool:
+    """Whether its scores weight the rows, as its fits do: those of older searches count rows."""
+    if isinstance(fitted, TunedModel):
+        return True
+    from sklearn import get_config
+
+    routed = get_config()["enable_metadata_routing"]  # where each scorer asks for itself, or not
+    return hasattr(fitted, "_check_scorers_accept_sample_weight") and not routed

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import pickle
+from collections.abc import Iterator, Mapping
+from copy import copy
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from numbers import Integral
 from typing import Any
 
@@ -12,6 +15,8 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.metrics import get_scorer, get_scorer_names
 
+from truerisk.api.auditing.claim import Claim, known_word
+from truerisk.api.auditing.repeat import study_given
 from truerisk.api.searching.scores import (
     OwnScore,
     Scorer,
@@ -26,6 +31,8 @@ from truerisk.core.arguments import check_flag, is_number, shown
 from truerisk.core.contracts import Method
 from truerisk.core.errors import BadArgument, Refusal, UnknownName, said_by
 from truerisk.core.family import refuse_no_estimator
+from truerisk.core.losses import Loss
+from truerisk.core.present import clean
 from truerisk.core.scorer_losses import same_as_scorer
 from truerisk.engines.generic import Generic
 from truerisk.methods.nested import Nested
@@ -39,7 +46,12 @@ __all__ = [
     "check_words",
     "compared_by",
     "engine_for",
+    "marks_of",
+    "refuse_changed",
+    "refuse_state",
+    "refuse_words_of_grids",
     "words_of",
+    "words_of_given",
 ]
 
 
@@ -248,4 +260,101 @@ def check_chooser(refit: Any, names: Mapping[str, Any], outer: Any) -> None:
         raise BadArgument(
             "refit=False chooses no setting by several scores, so there is no procedure whose risk "
             f"could be estimated: name a score that chooses, refit={first!r}, or use outer=None."
+        )
+
+
+def words_of_given(search: Any, claim: Claim | None, fitted: Any, y: Any) -> Words:
+    """What was asked of the model that is tuned; by the search's own score where nothing was."""
+    asker = copy(search)
+    asker.estimator = (
+        getattr(fitted, "best_estimator_", fitted) if claim is None else claim.estimator
+    )
+    if claim is not None and search.loss is None and search.scoring is None:
+        word = known_word(claim) if not isinstance(claim.scoring, Loss) else None
+        if isinstance(claim.scoring, Loss):
+            asker.loss = claim.scoring
+        elif word is None and claim.scoring is None:
+            asker.loss = own_score(claim.estimator)
+        elif word != "accuracy":  # which the usual loss of classifiers is
+            asker.scoring = word or claim.scoring
+    return words_of(asker, y)
+
+
+OWN = {  # what speaks of the settings of a grid, with the value that says nothing
+    "select_by": None,
+    "rule": "min",
+    "cv": None,
+    "time_limit": None,
+    "store": None,
+    "error_score": "raise",
+    "return_train_score": False,
+    "verbose": 0,
+}
+
+
+def refuse_words_of_grids(search: Any, kind: str) -> None:
+    """Words on the settings of a grid, which a search that was given tries in its own way."""
+    heard = {*search.estimator.get_params(deep=False), "select_by"}  # which is its cv
+    for name, unsaid in OWN.items():
+        value = getattr(search, name, unsaid)
+        if isinstance(value, type(unsaid)) and value == unsaid:
+            continue
+        remedy = f"say it to {kind}, or give a model and a grid"
+        raise BadArgument(
+            f"{name}={shown(value)} speaks of the settings of a grid, and {kind} tries its own: "
+            f"{remedy if name in heard else 'give a model and a grid'}."
+        )
+    if callable(search.refit):
+        raise BadArgument(
+            f"refit={shown(search.refit)} chooses a setting, and {kind} chooses its own: use "
+            "refit=True."
+        )
+    if are_several(search.scoring):
+        raise BadArgument(
+            f"scoring={shown(search.scoring)}: {kind} chooses by its own score. Name the one for "
+            "the honest risk, and the others as scores=."
+        )
+
+
+def refuse_state(search: Any) -> None:
+    """What a clone goes on with: a study, an iterator; and splits that hold for all rows only."""
+    kind = type(search).__name__
+    if study_given(search):
+        raise Refusal(
+            f"{kind} was given a study, which goes on learning over fits and clones: inside the "
+            "outer splits it would know the rows that test. Give study=None."
+        )
+    for name, value in search.get_params(deep=True).items():
+        if isinstance(value, Iterator):
+            raise Refusal(
+                f"{name} of {kind} is {clean(shown(value), 60)}, which the first fit uses up: give "
+                "a list or a splitter."
+            )
+        if name.rpartition("__")[2] == "cv" and isinstance(value, list | tuple):
+            raise Refusal(
+                f"{name} of {kind} lists splits by the numbers of all rows, and in an outer "
+                "training set these are other rows: give a splitter, such as KFold(5)."
+            )
+
+
+def marks_of(search: Any) -> dict[str, str]:
+    """What the parameters of a search hold, as far as it can be written."""
+    marks = {}
+    for name, value in search.get_params(deep=True).items():
+        try:
+            marks[name] = sha256(pickle.dumps(value)).hexdigest()
+        except Exception:  # noqa: BLE001  a function of a notebook, a lock: nothing can be seen
+            continue
+    return marks
+
+
+def refuse_changed(search: Any, before: Mapping[str, str]) -> None:
+    """Parameters that a fit of a clone has changed: they are shared by all clones."""
+    now = marks_of(search)
+    changed = [name for name, mark in before.items() if now.get(name) != mark]
+    if changed:
+        raise Refusal(
+            f"{clean(', '.join(changed), 120)} of {type(search).__name__} changed while a clone of "
+            "it was fitted: what is learned in one fit survives into the next, and inside the "
+            "outer splits it would know the rows that test. Give an object that clone() copies."
         )

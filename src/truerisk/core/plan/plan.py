@@ -108,9 +108,10 @@ class Plan:
         **others: Any,
     ) -> Plan:
         """A plan of one part, "test", one repetition and one fold, unless the others say so."""
-        usual: dict[str, Any] = {"part": np.zeros(len(fit), np.int8), "parts": ("test",)}
-        usual |= {name: np.zeros(len(fit), np.int32) for name in ("repeat", "fold")}
-        usual["unit"] = np.full(len(fit), -1, np.int32)
+        n = len(fit)
+        usual: dict[str, Any] = {"part": np.zeros(n, np.int8), "parts": ("test",)}
+        usual |= {"repeat": np.zeros(n, np.int32), "fold": np.zeros(n, np.int32)}
+        usual["unit"] = np.full(n, -1, np.int32)
         return cls(n_rows, blocks, train, test, fit, **usual | others)
 
     # -- what an engine reads ---------------------------------------------------------------

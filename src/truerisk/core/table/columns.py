@@ -70,7 +70,9 @@ def _without_dates(table: Any, names: list[str] | None, j: int) -> str:
 
 def unreadable_names(table: Any) -> str | None:
     """A sentence on names of columns that scikit-learn does not take, or None."""
-    names = column_names(table) or []
+    names = column_names(table)
+    if names is None:
+        return None
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         return f"X has {names.count(twice)} columns named {clean(twice, 40)!r}: rename them."

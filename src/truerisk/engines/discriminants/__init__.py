@@ -8,5 +8,5 @@
 | `rule.py` | what settings mean, and which are served |
 | `scatter.py` | class means and scatter, and ways to invert a scatter |
 | `left_out.py` | fits that lack one row |
-| `samples.py` | many samples at once |
+| `weighted_samples.py` | many samples at once |
 """

@@ -2,7 +2,7 @@
 
 The scatter of a train set is inverted once: by Cholesky where nothing is shrunk, by its
 eigenvectors for any number of shrinkages, which leave them as they are. Many fits of
-few columns are answered together (`samples.py`), and so are all fits on all rows but one
+few columns are answered together (`weighted_samples.py`), and so are all fits on all rows but one
 (`left_out.py`). Where scikit-learn would decide a
 rank, or too few digits are known, scikit-learn itself is asked.
 
@@ -44,8 +44,8 @@ from truerisk.engines.discriminants.rule import (
     shrunk_solution,
     undecided,
 )
-from truerisk.engines.discriminants.samples import answer_samples
 from truerisk.engines.discriminants.scatter import Classes, ScatterSpectrum, spectrum_of
+from truerisk.engines.discriminants.weighted_samples import answer_samples
 from truerisk.engines.settings import Group
 from truerisk.engines.templates.one_pass import OnePass
 from truerisk.engines.templates.task import ELSEWHERE, Shown, Task
@@ -66,7 +66,7 @@ class LinearDiscriminants(OnePass):
     def learners(self) -> Sequence[type]:
         from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-        from truerisk.models.discriminant import LinearDiscriminant
+        from truerisk.models.discriminant_analysis import LinearDiscriminant
 
         return LinearDiscriminantAnalysis, LinearDiscriminant
 

@@ -23,7 +23,7 @@ from truerisk.engines.settings import Group
 from truerisk.engines.templates.one_pass import OnePass
 from truerisk.engines.templates.task import Shown, Task
 from truerisk.kernels.spectral import EPS
-from truerisk.models.fisher import THRESHOLDS, class_codes
+from truerisk.models.fisher_classifier import THRESHOLDS, class_codes
 
 __all__ = ["FisherDiscriminants"]
 
@@ -39,7 +39,7 @@ class FisherDiscriminants(OnePass):
     along: ClassVar[tuple[str, ...]] = ()
 
     def learners(self) -> Sequence[type]:
-        from truerisk.models.fisher import FisherClassifier
+        from truerisk.models.fisher_classifier import FisherClassifier
 
         return (FisherClassifier,)
 

@@ -36,7 +36,7 @@ from truerisk.engines.discriminants.scatter import (
     root_of,
     spectrum_of,
 )
-from truerisk.engines.templates.single_row import single_row_fits
+from truerisk.engines.templates.fits_of_one_table import single_row_fits
 from truerisk.engines.templates.task import Task
 
 __all__ = ["LeftOut", "Without"]
@@ -91,13 +91,6 @@ class Without:
     def _rows(self, c: int) -> tuple[np.ndarray, float]:
         return self.classes.rows(self.rule.of_classes(self.sizes(c)))
 
-    def _root(self, c: int) -> Root | None:
-        key = c if self.rule.weighs_classes else 0
-        if key not in self._roots:
-            flat = self.classes.has_flat_columns
-            self._roots[key] = None if flat else root_of(*self._rows(c))
-        return self._roots[key]
-
     def _spectrum(self, c: int) -> ScatterSpectrum:
         key = c if self.rule.weighs_classes else 0
         if key not in self._spectra:
@@ -110,7 +103,11 @@ class Without:
 
     def _plain(self, centred: np.ndarray, c: int) -> _Products | None:
         """By the root: nothing is shrunk."""
-        root = self._root(c)
+        key = c if self.rule.weighs_classes else 0
+        if key not in self._roots:
+            flat = self.classes.has_flat_columns
+            self._roots[key] = None if flat else root_of(*self._rows(c))
+        root = self._roots[key]
         if root is None:
             return None
         white, gaps = root.whiten(centred), root.whiten(self._gaps(c))

@@ -50,7 +50,7 @@ class QuadraticDiscriminants(OnePass):
     def learners(self) -> Sequence[type]:
         from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 
-        from truerisk.models.discriminant import QuadraticDiscriminant
+        from truerisk.models.discriminant_analysis import QuadraticDiscriminant
 
         return QuadraticDiscriminantAnalysis, QuadraticDiscriminant
 
@@ -94,7 +94,8 @@ class QuadraticDiscriminants(OnePass):
         classes = Classes.of(shown.X, shown.y, shown.times)
         setting = group.settings[0]
         shapes = _shapes(classes, group)
-        if shapes is None or not _has_all_priors(setting, classes):
+        priors = setting["priors"]
+        if shapes is None or (priors is not None and len(priors) != len(classes.present)):
             return None
         answers = []
         open_ = ~np.all([shape.has_full_rank for shape in shapes], axis=0)
@@ -173,10 +174,6 @@ def _log_priors(setting: Mapping[str, Any], sizes: np.ndarray) -> np.ndarray:
     return np.log(sizes / sizes.sum() if priors is None else np.asarray(priors))
 
 
-def _has_all_priors(setting: Mapping[str, Any], classes: Classes) -> bool:
-    return setting["priors"] is None or len(setting["priors"]) == len(classes.present)
-
-
 def _setting_refusal(setting: Mapping[str, Any]) -> str | None:
     if setting.get("solver", "svd") != "svd":
         return f"solver={setting['solver']!r} is not 'svd'."
@@ -186,7 +183,7 @@ def _setting_refusal(setting: Mapping[str, Any]) -> str | None:
         return f"reg_param={setting['reg_param']!r} does not lie between 0 and 1."
     if not is_number_in(setting["tol"], 0, np.inf):
         return f"tol={setting['tol']!r} is no tolerance."
-    if not knows_divisor(setting):
+    if setting.get("divisor", _theirs()) not in LESS:
         return f"divisor={setting['divisor']!r} is unknown."
     return priors_refusal(setting["priors"])
 
@@ -312,11 +309,6 @@ def shape_of(
     return Shape(mean, size, spectrum.vectors, spectrum.values, regs, setting)
 
 
-def knows_divisor(setting: Mapping[str, Any]) -> bool:
-    """Whether the setting says what a scatter is divided by."""
-    return setting.get("divisor", _theirs()) in LESS
-
-
 def divisor_of(setting: Mapping[str, Any], size: float) -> float:
     """What the scatter of so many rows is divided by."""
     return size - LESS[setting.get("divisor", _theirs())]
@@ -324,6 +316,6 @@ def divisor_of(setting: Mapping[str, Any], size: float) -> float:
 
 @cache
 def _theirs() -> str:
-    from truerisk.models.discriminant import divides_by_n
+    from truerisk.models.discriminant_analysis import divides_by_n
 
     return "n" if divides_by_n() else "n-1"

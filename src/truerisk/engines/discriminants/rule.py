@@ -52,7 +52,7 @@ class DiscriminantRule:
     @classmethod
     def of(cls, settings: Sequence[Mapping[str, Any]]) -> DiscriminantRule:
         """Of settings that differ in shrinkage and `tol`: what the largest keeps, the others do."""
-        from truerisk.models.discriminant import pools_by_n
+        from truerisk.models.discriminant_analysis import pools_by_n
 
         setting = settings[0]
         priors = setting["priors"]

@@ -7,7 +7,6 @@
 | `kernel_ridge.py` | the engine of KernelRidge |
 | `fit.py` | one train set, centred and decomposed; classes as numbers, and back |
 | `shared_rows.py` | train sets that share the products of all rows |
-| `blocks.py` | fits that lack blocks of rows, many at once |
+| `without_blocks.py` | fits that lack blocks of rows, many at once |
 | `singles.py` | fits that lack one row, or see one label flipped |
-| `kernel_part.py` | the kernel of one train set |
 """

@@ -25,7 +25,7 @@ from truerisk.engines.preparation.prepared import unless_it_fails
 from truerisk.engines.settings import Group, groups_along
 from truerisk.engines.templates.one_pass import OnePass
 from truerisk.engines.templates.task import Shown, Task
-from truerisk.kernels.descent import descend
+from truerisk.kernels.normal_equations import descend
 from truerisk.kernels.spectral import EPS
 
 __all__ = ["ElasticNets"]

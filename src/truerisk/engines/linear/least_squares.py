@@ -21,14 +21,14 @@ from truerisk.core.family import Family
 from truerisk.core.identity import is_exactly
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
-from truerisk.engines.linear.blocks import answer_blocks
 from truerisk.engines.linear.fit import Coding, Manner, TrainSet, degrees_of_freedom, solve
 from truerisk.engines.linear.shared_rows import SharedRows
 from truerisk.engines.linear.singles import Singles
+from truerisk.engines.linear.without_blocks import answer_blocks
 from truerisk.engines.preparation.prepared import dense, unless_it_fails
 from truerisk.engines.settings import Group
+from truerisk.engines.templates.fits_of_one_table import single_row_fits
 from truerisk.engines.templates.one_pass import OnePass
-from truerisk.engines.templates.single_row import single_row_fits
 from truerisk.engines.templates.task import Shown, Task
 
 __all__ = ["LeastSquares", "negative_weights", "penalty_refusal"]

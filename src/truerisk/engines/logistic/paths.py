@@ -25,6 +25,7 @@ from truerisk.core.plan.blocks import ALL
 from truerisk.core.plan.plan import Plan
 from truerisk.core.progress import tell
 from truerisk.core.table.data import Data
+from truerisk.engines.logistic.lockstep import answer_samples
 from truerisk.engines.logistic.path_answers import (
     OwnRows,
     Penalty,
@@ -33,7 +34,6 @@ from truerisk.engines.logistic.path_answers import (
     least_margin,
     ranks_are_close,
 )
-from truerisk.engines.logistic.samples import answer_samples
 from truerisk.engines.logistic.setting import l1_ratio_of, path_refusal, regression_refusal
 from truerisk.engines.logistic.stops import Stopped, follows_the_solver, stopped
 from truerisk.engines.preparation.prepared import as_dense, is_bearable
@@ -323,14 +323,6 @@ def _fitted(
     return _Rule(group.candidates, *solution, present, 0.0, penalty)
 
 
-def _own_rows_refusal(settings: Sequence[Mapping[str, Any]], data: Data, plan: Plan) -> str | None:
-    if "C" in settings[0] and any(l1_ratio_of(setting) for setting in settings):
-        return "which columns an L1 penalty selects, nearly, is up to the solver."
-    if data.n_classes > 2:
-        return "a row is taken out of a fit on two classes only."
-    return None if plan.blocks.counts is None else "copies of a row are not taken out one by one."
-
-
 def _asked_refusal(family: Family, data: Data, plan: Plan, minimiser: bool) -> str | None:
     """Rules and degrees of freedom are those of LogisticPath on the data's own rows."""
     if plan.rules is None and plan.freedom is None and plan.taken_out is None:
@@ -341,7 +333,13 @@ def _asked_refusal(family: Family, data: Data, plan: Plan, minimiser: bool) -> s
     if "at" not in settings[0] and not minimiser:
         return "what is asked of a fitted LogisticRegression itself is read where its solver stops."
     if plan.rules is None and plan.freedom is None:
-        return _own_rows_refusal(settings, data, plan)
+        if "C" in settings[0] and any(l1_ratio_of(setting) for setting in settings):
+            return "which columns an L1 penalty selects, nearly, is up to the solver."
+        if data.n_classes > 2:
+            return "a row is taken out of a fit on two classes only."
+        return (
+            None if plan.blocks.counts is None else "copies of a row are not taken out one by one."
+        )
     if "at" not in settings[0]:
         return "linear rules and degrees of freedom are stated for LogisticPath only."
     if plan.freedom is not None and any(s["l1_ratio"] != 1 for s in settings):

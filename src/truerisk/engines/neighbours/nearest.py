@@ -186,7 +186,8 @@ def answers_together(task: Task) -> NearestAnswers:
     asked = np.flatnonzero(is_asked)
     list_of = np.full(plan.n_rows, -1, dtype=np.int32)
     list_of[asked] = np.arange(len(asked))
-    queries, rows = (X if len(part) == len(X) else X[part] for part in (asked, seen))
+    queries = X if len(asked) == len(X) else X[asked]
+    rows = X if len(seen) == len(X) else X[seen]
     whole = len(asked) == len(seen) == plan.n_rows
 
     def lists(length: int) -> NearestRows:

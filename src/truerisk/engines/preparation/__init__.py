@@ -5,6 +5,5 @@
 | `fitted.py` | steps fitted on one train set: what they give of it, and of asked rows |
 | `read_off.py` | settings of a step that are read off one fit of it |
 | `closed/` | steps in closed form: all train sets from what is computed once |
-| `by_rows.py` | steps that give a row the same cells, whichever rows come with it; or draw |
-| `prepared.py` | a table as one block of doubles of a fit size, or the learner's own business |
+| `prepared.py` | a table as one block of doubles of a fit size; steps that treat rows alone |
 """

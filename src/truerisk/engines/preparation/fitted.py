@@ -10,9 +10,8 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from truerisk.core.table.data import Data
-from truerisk.engines.preparation.by_rows import drew, is_by_rows
-from truerisk.engines.preparation.closed.answering import closed_steps
-from truerisk.engines.preparation.prepared import OwnArithmetic
+from truerisk.engines.preparation.closed.first_steps import closed_steps
+from truerisk.engines.preparation.prepared import OwnArithmetic, drew, is_by_rows
 
 __all__ = ["Begin", "fit_and_transform", "fitted_steps"]
 
@@ -42,7 +41,9 @@ class _Fitted:
     table: Any
 
     def test_table(self, number: int, X: Any) -> Any:
-        return _transformed(self.fitted, X)
+        for step in self.fitted:
+            X = step.transform(X)
+        return X
 
 
 Begin = Callable[[int, Any, np.ndarray], BegunSteps]
@@ -140,9 +141,3 @@ def _asked_together(preparation: Any, asked: Sequence[np.ndarray]) -> Sequence[n
 def _apart(every: Read, asked: Sequence[np.ndarray]) -> list[Read]:
     ends = np.cumsum([0, *map(len, asked)])
     return [every[np.arange(*ends_of)] for ends_of in pairwise(ends)]
-
-
-def _transformed(steps: Sequence[Any], X: Any) -> Any:
-    for step in steps:
-        X = step.transform(X)
-    return X

@@ -1,9 +1,19 @@
-"""What a fitted model is asked, and its answers as codes or numbers."""
+"""What a fitted model is asked, and its answers as codes or numbers.
+
+A model that is slow to predict is asked for each kind of answer about a test set once. A log loss,
+a Brier score and an AUC read the same probabilities, and a network or a model that learns as it
+predicts takes as long for them as for a fit. While several things are asked about the same rows,
+the model's methods stand aside for what they said. A function of the user is not asked in this
+time: it may look at the model itself, and is given it as it is.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial, wraps
 from typing import Any
 
 import numpy as np
@@ -12,16 +22,19 @@ from truerisk.core.answers import code_type
 from truerisk.core.contracts import Request
 from truerisk.core.errors import BadData, Refusal, TrueRiskWarning, warn
 from truerisk.core.family import Family
+from truerisk.core.loss import PositiveScorer
 from truerisk.core.plan.plan import Plan
 from truerisk.core.present import clean
 from truerisk.core.table.data import Data
-from truerisk.core.table.rows import take_columns
-from truerisk.models.stated.rows_behind import rows_behind
+from truerisk.core.table.rows import copied, take_columns
+from truerisk.models.stated.question import rows_behind
 
 __all__ = [
     "Enquiry",
     "answer_of",
     "answers_of",
+    "asked_once",
+    "asks_plainly",
     "codes_of_classes",
     "counts_of",
     "enquiries",
@@ -302,3 +315,57 @@ def numbers_of(answers: Any, shape: tuple[int, ...]) -> np.ndarray:
     if [n for n in values.shape if n > 1] != [n for n in shape if n > 1]:
         raise ValueError(f"the model gave answers of shape {values.shape} for a y of shape {shape}")
     return values.reshape(shape)
+
+
+METHODS = ("predict", "predict_proba", "predict_log_proba", "decision_function")
+
+Answers = dict[str, Any]
+
+
+def _once(usual: Any, name: str, rows: Any, answers: Answers, ask: Callable[[], Any]) -> Any:
+    """A method, named as it was, that says again what it said about these rows: a copy."""
+
+    @wraps(usual)
+    def answer(X: Any, *arguments: Any, **options: Any) -> Any:
+        if X is not rows or arguments or options:
+            return usual(X, *arguments, **options)
+        if name not in answers:
+            answers[name] = ask()
+        return copied(answers[name])
+
+    return answer
+
+
+@contextmanager
+def asked_once(whole: tuple[Any, Any], learner: tuple[Any, Any]) -> Iterator[None]:
+    """Have a model about its rows, and its learner about the rows as that sees them, answer once.
+
+    Where both are one and the same it is named twice. What the learner said, its pipeline says.
+    """
+    answers: Answers = {}
+    places = [learner] if whole[0] is learner[0] else [learner, whole]
+    placed = []
+    try:
+        for name in METHODS:
+            first = getattr(learner[0], name, None)
+            if not callable(first):
+                continue
+            for model, X in places:
+                usual = getattr(model, name, None)
+                if callable(usual) and name not in getattr(model, "__dict__", {name: None}):
+                    vars(model)[name] = _once(usual, name, X, answers, partial(first, learner[1]))
+                    placed.append((model, name))
+        yield
+    finally:
+        for model, name in placed:
+            vars(model).pop(name, None)
+
+
+def asks_plainly(request: Request) -> bool:
+    """Whether nothing but predictions is asked: by a loss of ours, by scikit-learn's scorers."""
+    scorer = request.scorer
+    if request.response != "scored" or isinstance(scorer, PositiveScorer):
+        return True
+    from sklearn.metrics import get_scorer
+
+    return type(scorer) is type(get_scorer("accuracy"))  # what make_scorer makes

@@ -24,8 +24,14 @@ from truerisk.core.plan.plan import Plan
 from truerisk.core.present import params_text
 from truerisk.core.table.data import Data, has_row_entries
 from truerisk.core.table.rows import copied, n_columns, take_columns, take_rows
-from truerisk.engines.running.answering import Enquiry, answer_of, counts_of, enquiries
-from truerisk.engines.running.asked_once import asked_once, asks_plainly
+from truerisk.engines.running.answering import (
+    Enquiry,
+    answer_of,
+    asked_once,
+    asks_plainly,
+    counts_of,
+    enquiries,
+)
 from truerisk.engines.running.copies import keep_copies_together
 from truerisk.engines.running.fit_warnings import Warned, kept_warnings, reason_of
 from truerisk.engines.running.members import out_of_bag, standing_for
@@ -140,7 +146,8 @@ def fit_pieces(
         questions = order[starts[fit] : starts[fit + 1]]
         for candidate in candidates:
             own, columns = given.copy(), None
-            if _is_pairwise(family, candidate):
+            # An engine that fits groups of candidates refuses pairwise families.
+            if isinstance(candidate, int) and family.pairwise[candidate]:
                 columns = _columns(family, data, plan, fit)
                 own = own.against(columns)
             asked = partial(enquiries, data, plan, questions, columns)
@@ -183,11 +190,6 @@ class FitInput:
     def against(self, columns: np.ndarray) -> FitInput:
         """Rows of a matrix of rows against rows, with these columns of it only."""
         return replace(self, cut=lambda: take_columns(self.cut(), columns))
-
-
-def _is_pairwise(family: Family, candidate: Any) -> bool:
-    """Of a single candidate; an engine that fits groups of them refuses such families."""
-    return isinstance(candidate, int) and family.pairwise[candidate]
 
 
 def _columns(family: Family, data: Data, plan: Plan, fit: int) -> np.ndarray:

@@ -71,7 +71,7 @@ class SupportVectors(OnePass):
         return (SVC,)
 
     def setting_refusal(self, setting: dict[str, Any]) -> str | None:
-        return svm_refusal(setting)
+        return _kernel_refusal(setting) or _solver_refusal(setting)
 
     def rounds(self, group: Group) -> bool:
         return False  # scores are SVC's to the last bit, ties and all
@@ -241,11 +241,6 @@ def _by_kernel(group: Group) -> Iterator[Group]:
             group.preparation,
             group.rowwise,
         )
-
-
-def svm_refusal(setting: dict[str, Any]) -> str | None:
-    """Why one setting is not served, or None."""
-    return _kernel_refusal(setting) or _solver_refusal(setting)
 
 
 def _kernel_refusal(setting: dict[str, Any]) -> str | None:

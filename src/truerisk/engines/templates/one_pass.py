@@ -78,8 +78,10 @@ class OnePass(Engine):
 
     def settings_refusal(self, settings: Sequence[dict[str, Any]]) -> str | None:
         """Why one of the settings is not served, or None."""
-        reasons = map(self.setting_refusal, settings)
-        return next((reason for reason in reasons if reason is not None), None)
+        for setting in settings:
+            if (reason := self.setting_refusal(setting)) is not None:
+                return reason
+        return None
 
     def more_refusals(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
         """Any further reason not to serve, which is asked last, or None."""
@@ -98,8 +100,10 @@ class OnePass(Engine):
             return reason
         if dtype.kind not in "biuf" and not family.is_piped:
             return "X holds more than numbers."
-        steps = [step for _, step in family.estimator.steps[:-1]] if family.is_piped else []
-        if any(step is not None and not isinstance(step, str) for step in steps):
+        if family.is_piped and any(
+            step is not None and not isinstance(step, str)
+            for _, step in family.estimator.steps[:-1]
+        ):
             return None  # a step may fill the gaps; what it gives out is looked at
         return "X has cells that are not finite." if data.non_finite else None
 
@@ -168,7 +172,8 @@ class OnePass(Engine):
         if request.response == "score" and any(map(self.rounds, groups)):
             every.ask_for_ranks(asked)
         tell(n_fits, n_fits)
-        Tally(every.warned).say(n_fits)
+        if every.warned:
+            Tally(every.warned).say(n_fits)
         shape = len(values), plan.n_fits  # of one pass: each fit has its share of the seconds
         share = (time.perf_counter() - started) / n_fits
         notes = [*every.notes, *(what.format(most) for what, most in every.largest.items())]
@@ -213,7 +218,7 @@ class OnePass(Engine):
             return None, False
         if group.rowwise is None and data.non_finite:  # the grid takes the steps away
             return None, True
-        X = unless_it_fails(lambda: self.table(group, data))
+        X = unless_it_fails(partial(self.table, group, data))
         return (X, False) if X is not None and self.fits(X) else (None, True)
 
     def answer_fit(self, task: Task, fit: int) -> None:
@@ -234,6 +239,8 @@ class OnePass(Engine):
 
 
 def _weights_refusal(family: Family, data: Data, weighted: bool) -> str | None:
+    if not data.fit_params:
+        return None
     own = f"{family.prefix}sample_weight"
     others = [name for name in data.fit_params if name != own or not weighted]
     if others:

@@ -86,7 +86,7 @@ class Task:
         if self.places is None:
             return self.group
         place = int(self.places[fit])
-        return None if place == ELSEWHERE else self.group.only(place)
+        return None if place == ELSEWHERE else self.group.part(np.array([place]))
 
     def worth_trying(self, fit: int) -> Group | None:
         """The candidates asked in a fit, less those that the first of PROBED fits left open.

@@ -100,10 +100,18 @@ class Growing:
         tell(0, total)
         if self.table is not None:
             for group in self.groups:
-                self._grow_on(self.table, group)
+                # A few fits of a group come first, and then as many at once as take a moment.
+                size, fits = 1, self._fits_of(group)
+                while len(fits):
+                    some, fits = fits[:size], fits[size:]
+                    started = time.perf_counter()
+                    self._answer(self.table, group, some)
+                    took = max(time.perf_counter() - started, 1e-6)
+                    size = max(1, min(2 * size, int(len(some) * SECONDS / took)))
         elif unless_it_fails(self._grow_after_steps) is None:
             return None
-        Tally(self.warned).say(total)
+        if self.warned:
+            Tally(self.warned).say(total)
         found = Answers(
             plan=self.plan,
             response=self.request.response,
@@ -115,16 +123,6 @@ class Growing:
             n_fits=total,
         )
         return with_besides(found, self.request.responses, self.values)
-
-    def _grow_on(self, table: TreeTable, group: Group) -> None:
-        """A few fits of a group at first, and then as many at once as take a moment."""
-        size, fits = 1, self._fits_of(group)
-        while len(fits):
-            some, fits = fits[:size], fits[size:]
-            started = time.perf_counter()
-            self._answer(table, group, some)
-            took = max(time.perf_counter() - started, 1e-6)
-            size = max(1, min(2 * size, int(len(some) * SECONDS / took)))
 
     def _grow_after_steps(self) -> bool:
         """Fit by fit, the steps once for all groups that begin alike."""

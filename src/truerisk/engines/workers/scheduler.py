@@ -16,7 +16,7 @@ from typing import Any
 
 from truerisk.core.errors import TrueRiskError
 from truerisk.engines.workers.crews import Crew, Shared
-from truerisk.engines.workers.interruptions import done_of, uninterrupted
+from truerisk.engines.workers.processes import done_of, uninterrupted
 
 __all__ = ["BatchRun", "Batches"]
 

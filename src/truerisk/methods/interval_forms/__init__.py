@@ -4,11 +4,10 @@
 |---|---|
 | `form.py` | what an interval declares, the check of its needs, shapes that several share |
 | `evidence.py` | what an interval is made from: rows, pairs of folds, halves, samples |
-| `classical.py` | `wald`, `corrected-t`, `beta`: rows that were held out |
-| `dependent.py` | `hac`, `spatial`: losses that depend on those before them, or near them |
+| `classical.py` | `wald`, `corrected-t`, `beta` of held-out rows; `ncv` and others of own fits |
+| `dependence.py` | `hac`, `spatial`: losses that depend on those before them, or near them |
 | `calibrated.py` | `beta-cv`, `log-cv`, `logit-cv`, and their calibrated factor |
 | `instability.py` | how much a row's loss depends on the folds: of the calibrated factor |
-| `refitted.py` | `ncv`, `beta-ncv`, `conservative-z`, `bootstrap-.632`: fits of their own |
 | `bootstrapped_choice.py` | `bbc`: bootstrapped losses, the choice among candidates included |
 """
 
@@ -40,16 +39,16 @@ registry = Registry(
         """
     wald  classical:Wald  normal, from rows that were tested once
     corrected-t  classical:CorrectedT  t, from splits; pays for shared training rows
-    conservative-z  refitted:ConservativeZ  normal, from pairs of disjoint halves; for any loss
-    ncv  refitted:NestedNormal  normal, from nested cross-validation
-    beta-ncv  refitted:NestedBeta  Beta with the spread of nested cross-validation
-    hac  dependent:HAC  t, of losses that depend on those before them
+    conservative-z  classical:ConservativeZ  normal, from pairs of disjoint halves; for any loss
+    ncv  classical:NestedNormal  normal, from nested cross-validation
+    beta-ncv  classical:NestedBeta  Beta with the spread of nested cross-validation
+    hac  dependence:HAC  t, of losses that depend on those before them
     bbc  bootstrapped_choice:Percentiles  bootstrapped losses, the choice included
     beta-cv  calibrated:BetaCV  Beta, rows counted for less as the battery says
     log-cv  calibrated:LogCV  the same for losses without a bound, on the log scale
     logit-cv  calibrated:LogitCV  the same for AUC, F1 and such scores, on the logit scale
-    spatial  dependent:Spatial  means over the region, for losses that go together in space
-    bootstrap-.632  refitted:Bootstrap632  normal, of bootstrap methods
+    spatial  dependence:Spatial  means over the region, for losses that go together in space
+    bootstrap-.632  classical:Bootstrap632  normal, of bootstrap methods
     beta  classical:BetaPosterior  posterior of an error rate, flat prior
     """,
     ),

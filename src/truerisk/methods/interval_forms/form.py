@@ -142,8 +142,10 @@ class IntervalForm(ABC, Generic[E]):
 
     def lacking(self, given: Collection[Basis]) -> Basis | None:
         """The first of its needs that a method, or its answers, must give and do not."""
-        of_answers = (need for need in self.needs if need not in OF_LOSS | set(OF_DATA))
-        return next((need for need in of_answers if need not in given), None)
+        for need in self.needs:
+            if need not in OF_LOSS and need not in OF_DATA and need not in given:
+                return need
+        return None
 
     def _refusal(self, need: Basis, who: str) -> Refusal:
         """The sentence that says who lacks what, and what to do."""

@@ -304,7 +304,7 @@ def _shares(weights: np.ndarray, sizes: np.ndarray, average: Average) -> tuple[n
 
 def failure_notes(answers: Answers, candidate: int) -> tuple[str, ...]:
     """What is to be said of failed fits of a candidate, and what the engine notes."""
-    failed = [f for f in answers.failures if f.candidate == candidate]
+    failed = answers.failures and [f for f in answers.failures if f.candidate == candidate]
     if not failed:
         return answers.notes
     note = f"{len(failed)} of {answers.plan.n_fits} fits failed, so there is no value; "

@@ -91,7 +91,8 @@ def directions(
     `n_samples` counts those that missed no row as well; they add nothing to the sums.
     """
     n = times.shape[1]
-    centred = times - _mean_times(times, n_samples)
+    # mean times drawn; samples that are not among them hold every row once
+    centred = times - ((times.sum(axis=0) + (n_samples - len(times))) / n_samples)
     moved = centred.T @ of_samples * (_inverse_share(n) / n_samples)
     return (2 + 1 / (n - 1)) * (of_rows - of_rows.mean()) / n + moved
 
@@ -106,11 +107,6 @@ def jackknife_error(
     noise = (n - 1) * (_inverse_share(n) / n_samples) ** 2 * spread
     variance = float((moved**2).sum() - noise)
     return float(np.sqrt(variance)) if variance > 0 else None
-
-
-def _mean_times(times: np.ndarray, n_samples: int) -> np.ndarray:
-    """Mean times drawn; samples that are not among them hold every row once."""
-    return (times.sum(axis=0) + (n_samples - len(times))) / n_samples
 
 
 def _inverse_share(n: int) -> float:

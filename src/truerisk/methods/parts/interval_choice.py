@@ -35,6 +35,8 @@ def choose(
     (docs/intervals.md, decisions 15 and 23) takes rows, or what lies together, as independent: rows
     that are tested in the order of time have none.
     """
+    if wanted is None and not calibrated:
+        return None
     method, plan = _tester(method, plan)
     bases, who = gives(method, data, plan), f"method '{method.word}' (it offers {{}})"
     average_of = getattr(method, "average_of", None)
@@ -43,7 +45,7 @@ def choose(
         bases &= {Basis.LOSSES, Basis.SPLITS}  # one rank of the answers of several models
         who = "a score of all folds at once"
     if wanted is None:
-        word = calibrated_word(loss, data) if calibrated and not method.respects_time else None
+        word = None if method.respects_time else calibrated_word(loss, data)
         return None if word is None or as_form(word).lacking(bases) is not None else word
     form = as_form(wanted)
     if method.respects_time and Basis.TIMES not in form.needs:
@@ -69,9 +71,10 @@ def gives(method: Method, data: Data, plan: Plan) -> frozenset[Basis]:
     if times.max(initial=0) <= 1:
         bases.add(Basis.ONCE)
     untested = times == 0
-    fits = np.unique(plan.fit) if untested.any() else ()
     # inner splits leave the rows of an outer fold out, which then train no model either
-    trains = any(untested[plan.train_rows(int(fit))[0]].any() for fit in fits)
+    trains = untested.any() and any(
+        untested[plan.train_rows(int(fit))[0]].any() for fit in np.unique(plan.fit)
+    )
     if np.ptp(times[~untested]) == 0 and not trains:
         bases.add(Basis.EQUALLY_OFTEN)
     if method.respects_time or data.time is not None or order_of(plan) == "of rows":

@@ -12,9 +12,8 @@ import numpy as np
 from truerisk.core.answers import LinearRules
 from truerisk.core.errors import Refusal
 from truerisk.core.identity import entry_of
-from truerisk.models.searches import is_a_search
 from truerisk.models.stated.freedom_of_regressions import table
-from truerisk.models.stated.question import INSTEAD, Question, rows_of_last_step
+from truerisk.models.stated.question import INSTEAD, Question, is_a_search, rows_of_last_step
 
 __all__ = ["linear_rule", "why_no_rule"]
 
@@ -110,8 +109,8 @@ _QUESTION = Question[LinearRules](
         "sklearn.svm:SVC": _by_pairs,
         "sklearn.svm:NuSVC": _by_pairs,
         "sklearn.discriminant_analysis:LinearDiscriminantAnalysis": _by_coefficients,
-        "truerisk.models.fisher:FisherClassifier": _by_coefficients,
-        "truerisk.models.discriminant:LinearDiscriminant": _by_coefficients,
+        "truerisk.models.fisher_classifier:FisherClassifier": _by_coefficients,
+        "truerisk.models.discriminant_analysis:LinearDiscriminant": _by_coefficients,
         "truerisk.models.logistic_path:LogisticPath": _by_coefficients,
         "sklearn.linear_model:LinearRegression": _by_coefficients,
         "sklearn.linear_model:Ridge": _by_coefficients,

@@ -1,16 +1,32 @@
-"""A question to fitted models: each answers by its own method, or by the formula of its class."""
+"""Questions to fitted models: each answers by its own method, or by the formula of its class.
+
+Asked are the best of the models that a search tried, how many training rows a probability at x
+rests on, and what the model's own `score` is.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from inspect import isfunction, unwrap
+from types import CodeType
 from typing import Any, Generic, TypeVar
 
-from truerisk.core.errors import Refusal
-from truerisk.core.identity import PIPELINE, entry_of, is_exactly
-from truerisk.models.searches import answers_by_its_best
+import numpy as np
 
-__all__ = ["INSTEAD", "Question", "rows_of_last_step"]
+from truerisk.core.errors import Refusal
+from truerisk.core.identity import PIPELINE, entry_of, is_exactly, keeps
+
+__all__ = [
+    "INSTEAD",
+    "Question",
+    "answers_by_its_best",
+    "has_best_params",
+    "is_a_search",
+    "rows_behind",
+    "rows_of_last_step",
+    "usual_score",
+]
 
 INSTEAD = "use a method that holds rows out, such as '10-fold'."
 Answer = TypeVar("Answer")
@@ -49,3 +65,123 @@ class Question(Generic[Answer]):
         if isinstance(answer, str):
             raise Refusal(answer)
         return answer
+
+
+BEST = "best_params_"
+
+GRID = "sklearn.model_selection:GridSearchCV"
+RANDOM = "sklearn.model_selection:RandomizedSearchCV"
+OTHERS = ("truerisk.api.search:HonestSearchCV", "optuna_integration.sklearn:OptunaSearchCV")
+ANSWERS = ("predict", "predict_proba", "decision_function")
+
+
+def is_a_search(learner: Any) -> bool:
+    """Whether, once it is fitted, it answers as its ``best_estimator_`` does.
+
+    A kind of grid search that leaves the answers as they are counts, one that overrides them not.
+    """
+    return any(keeps(learner, place, *ANSWERS) for place in (GRID, RANDOM)) or is_exactly(
+        learner, *OTHERS
+    )
+
+
+def answers_by_its_best(model: Any) -> bool:
+    """Whether a fitted model is a search that kept its best, and not one that was given another."""
+    inside = getattr(model, "search_", None)  # a search given to ours may answer in its own way
+    own = inside is None or answers_by_its_best(inside)
+    return own and hasattr(model, "best_estimator_") and is_a_search(model)
+
+
+def has_best_params(learner: Any) -> bool:
+    """Whether its class gives a fitted model `best_params_`: known before any fit.
+
+    The class has them as a property, or one of its methods names them. What a learner holds, or
+    takes, does not count: bags of searches are no search.
+    """
+    kind = type(learner)
+    methods = (unwrap(m) for base in kind.__mro__ for m in vars(base).values() if isfunction(m))
+    return hasattr(kind, BEST) or any(BEST in _words_in(m.__code__) for m in methods)
+
+
+def _words_in(code: CodeType) -> Iterator[Any]:
+    """The attributes and texts that a function and those inside it name."""
+    yield from code.co_names
+    for one in code.co_consts:
+        if isinstance(one, CodeType):
+            yield from _words_in(one)
+        else:
+            yield one
+
+
+def rows_behind(model: Any, X: Any, n_rows: int) -> np.ndarray:
+    r"""The number :math:`n_x` of training rows from which :math:`\hat p_x` was computed.
+
+    The neighbours with a weight for nearest neighbours, the rows of the leaf for a tree, those of
+    the interval for `IntervalClassifier`; the last step of a pipeline, the best model of a search.
+    A model of any other kind, a subclass included, says so by a method ``rows_behind(X)``; one that
+    has none is taken to use all `n_rows` rows of its fit, as a rule with global parameters does.
+    """
+    return _QUESTION(model, X, n_rows)
+
+
+def _in_radius(model: Any, X: Any, n_rows: int) -> np.ndarray:
+    near = model.radius_neighbors(X)[0]
+    return np.array([_counted(model, each[None])[0] for each in near])
+
+
+def _counted(model: Any, distances: np.ndarray) -> np.ndarray:
+    """Neighbours whose weight is not 0; by distance, those at x itself silence the others."""
+    if callable(model.weights):
+        return (np.asarray(model.weights(distances)) > 0).sum(axis=1)
+    if model.weights == "distance":
+        here = (distances == 0).sum(axis=1)
+        return np.where(here > 0, here, distances.shape[1])
+    return np.full(len(distances), distances.shape[1])
+
+
+def _in_leaf(model: Any, X: Any, n_rows: int) -> np.ndarray:
+    return model.tree_.n_node_samples[model.apply(X)]
+
+
+_QUESTION = Question[np.ndarray](
+    "rows_behind",
+    own=lambda model, X, _: np.asarray(model.rows_behind(X)),
+    formulas={
+        "sklearn.neighbors:KNeighborsClassifier": lambda m, X, _: _counted(m, m.kneighbors(X)[0]),
+        "sklearn.neighbors:RadiusNeighborsClassifier": _in_radius,
+        "sklearn.tree:DecisionTreeClassifier": _in_leaf,
+        "sklearn.tree:ExtraTreeClassifier": _in_leaf,
+        "truerisk.models.interval_classifier:IntervalClassifier": lambda model, X, _: (
+            model.counts_.sum(axis=1)[model.apply(X)]
+        ),
+    },
+    unknown=lambda _, X, n_rows: np.full(X.shape[0] if hasattr(X, "shape") else len(X), n_rows),
+    into_searches=True,
+)
+
+
+PIPELINES = (PIPELINE, "imblearn.pipeline:Pipeline")
+WRITTEN_IN = {  # some write score anew, to the same effect
+    "accuracy": (
+        "sklearn.base:ClassifierMixin",
+        "sklearn.neighbors:KNeighborsClassifier",
+        "sklearn.neighbors:RadiusNeighborsClassifier",
+        "sklearn.dummy:DummyClassifier",
+        "catboost.core:CatBoostClassifier",
+    ),
+    "r2": ("sklearn.base:RegressorMixin", "sklearn.dummy:DummyRegressor"),
+}
+
+
+def usual_score(estimator: Any) -> str | None:
+    """Where `estimator.score` is scikit-learn's own, "accuracy" or "r2"; else None.
+
+    A pipeline has the score of its last step.
+    """
+    last = estimator
+    while any(keeps(last, place, "score") for place in PIPELINES):
+        last = last.steps[-1][1]
+    for word, places in WRITTEN_IN.items():
+        if any(keeps(last, place, "score") for place in places):
+            return word
+    return None

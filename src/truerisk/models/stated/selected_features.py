@@ -18,7 +18,7 @@ import numpy as np
 
 from truerisk.core.errors import Refusal
 from truerisk.core.identity import PIPELINE, entry_of, is_a
-from truerisk.models.searches import answers_by_its_best
+from truerisk.models.stated.question import answers_by_its_best
 
 __all__ = ["selected_features"]
 

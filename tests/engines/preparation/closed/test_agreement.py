@@ -13,15 +13,15 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 from truerisk.core.table.data import Data
-from truerisk.engines.preparation.closed import answering, scaling
-from truerisk.engines.preparation.closed.answering import (
+from truerisk.engines.preparation.closed import first_steps, scaling
+from truerisk.engines.preparation.closed.first_steps import (
     FORMS,
     agrees,
     agrees_on,
     closed_steps,
     form_of,
 )
-from truerisk.engines.preparation.closed.table import Numbers, Refused
+from truerisk.engines.preparation.closed.step_tables import Numbers, Refused
 
 
 @pytest.mark.parametrize("place", FORMS)
@@ -44,7 +44,7 @@ def test_frames_that_scikit_learn_takes_otherwise_are_not_taken(frames, monkeypa
         assert closed_steps(steps, data[0], *given) is not None
     else:
         assert frames is pl.DataFrame
-    monkeypatch.setattr(answering, "agrees_on", lambda *args: False)
+    monkeypatch.setattr(first_steps, "agrees_on", lambda *args: False)
     assert closed_steps(steps, data[1], *given) is None
     with suppress(Refused):  # of text, where scikit-learn takes the frame at all
         assert not agrees_on.__wrapped__(place, lambda step: lambda table, y: (table, None))
@@ -68,7 +68,7 @@ def test_what_differs_in_the_last_bit_is_not_used(monkeypatch):
     data = Data.check(np.arange(40.0).reshape(20, 2), np.arange(20) % 2, task="classification")
     given = data, np.arange(10), np.arange(10) % 2, []
     assert closed_steps(Pipeline([("s", StandardScaler())]), *given) is not None
-    monkeypatch.setattr(answering, "FORMS", {**FORMS, place: otherwise})
+    monkeypatch.setattr(first_steps, "FORMS", {**FORMS, place: otherwise})
     assert closed_steps(Pipeline([("s", StandardScaler())]), *given) is None
 
 

@@ -22,9 +22,9 @@ from sklearn.preprocessing import (
 )
 
 from truerisk.core.table.data import Data
-from truerisk.engines.preparation.closed.answering import closed_steps
+from truerisk.engines.preparation.closed.first_steps import closed_steps
 from truerisk.engines.preparation.closed.selecting import _own_scores
-from truerisk.engines.preparation.closed.table import Refused
+from truerisk.engines.preparation.closed.step_tables import Refused
 
 N, TRAIN = 24, np.arange(16)
 Y = np.arange(N) % 2

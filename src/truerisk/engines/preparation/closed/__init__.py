@@ -6,13 +6,13 @@ warns), is refused, and scikit-learn's steps are fitted.
 
 | file | what it holds |
 |---|---|
-| `source.py` | the cells of the data, coded once over all rows |
-| `table.py` | what stands between two steps: numbers, codes, indicators |
+| `coded_data.py` | the cells of the data, coded once over all rows |
+| `step_tables.py` | what stands between two steps: numbers, codes, indicators |
 | `forms.py` | what a closed form is, and which parameters it knows |
 | `imputing.py` | missing cells filled |
 | `encoding.py` | levels as indicators, or as numbers |
 | `scaling.py` | columns moved and stretched |
 | `selecting.py` | columns chosen |
 | `joining.py` | steps made of steps, and the columns that each is given |
-| `answering.py` | which steps have a form; what they give of a train set and of asked rows |
+| `first_steps.py` | which steps have a form; what they give of a train set and of asked rows |
 """

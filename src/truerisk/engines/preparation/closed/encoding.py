@@ -16,7 +16,13 @@ from truerisk.engines.preparation.closed.forms import (
     known_parameters,
     one_of,
 )
-from truerisk.engines.preparation.closed.table import Coded, Indicators, Numbers, Refused, Table
+from truerisk.engines.preparation.closed.step_tables import (
+    Coded,
+    Indicators,
+    Numbers,
+    Refused,
+    Table,
+)
 
 __all__ = ["one_hot", "ordinal"]
 

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from truerisk.engines.preparation.closed.table import Refused, Table
+from truerisk.engines.preparation.closed.step_tables import Refused, Table
 
 __all__ = [
     "Apply",

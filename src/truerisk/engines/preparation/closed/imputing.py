@@ -15,7 +15,7 @@ from truerisk.engines.preparation.closed.forms import (
     known_parameters,
     one_of,
 )
-from truerisk.engines.preparation.closed.table import Coded, Levels, Numbers, Refused, Table
+from truerisk.engines.preparation.closed.step_tables import Coded, Levels, Numbers, Refused, Table
 
 __all__ = ["simple_imputer"]
 
@@ -98,12 +98,15 @@ def _with_level(table: Coded, fill: str) -> Coded:
 
 
 def _fit_numbers(table: Table, given: dict[str, Any]) -> Fitted:
-    strategy, coded = given["strategy"], None
+    strategy, codes = given["strategy"], None
     X = table.numbers()
     missing = np.isnan(X)
     if strategy == "most_frequent":
-        coded = _commonest_numbers(table)
-        fill = np.array([levels.values[c] for c, levels in zip(*coded, strict=True)])
+        coded = table.coded()
+        counts = zip(coded.counts(), coded.levels, strict=True)
+        codes = np.array([_commonest(*column) for column in counts])
+        commonest = zip(codes, coded.levels, strict=True)
+        fill = np.array([levels.values[code] for code, levels in commonest])
     elif strategy == "constant":
         fill = np.full(X.shape[1], _constant(given["fill_value"], table.kind))
     else:
@@ -116,14 +119,7 @@ def _fit_numbers(table: Table, given: dict[str, Any]) -> Fitted:
     if not np.isfinite(fill).all():
         raise Refused("sums that are too large")
     marked = np.flatnonzero(missing.any(axis=0)) if given["add_indicator"] else None
-    codes = None if coded is None else coded[0]
     return fitted(table, lambda other: _numbers_filled(other, fill, codes, marked))
-
-
-def _commonest_numbers(table: Table) -> tuple[np.ndarray, tuple[Levels, ...]]:
-    coded = table.coded()
-    counts = zip(coded.counts(), coded.levels, strict=True)
-    return np.array([_commonest(*one) for one in counts]), coded.levels
 
 
 def _constant(fill: Any, kind: str) -> float:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.identity import is_exactly
+from truerisk.engines.preparation.closed.coded_data import Cells
 from truerisk.engines.preparation.closed.forms import (
     Apply,
     Fitted,
@@ -18,8 +19,7 @@ from truerisk.engines.preparation.closed.forms import (
     is_none,
     known_parameters,
 )
-from truerisk.engines.preparation.closed.source import Cells
-from truerisk.engines.preparation.closed.table import (
+from truerisk.engines.preparation.closed.step_tables import (
     Beside,
     Indicators,
     Refused,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.engines.preparation.closed.forms import Fitted, Form, fitted, flag, known_parameters
-from truerisk.engines.preparation.closed.table import Numbers, Refused, Table
+from truerisk.engines.preparation.closed.step_tables import Numbers, Refused, Table
 
 __all__ = ["max_abs", "min_max", "robust", "standard"]
 

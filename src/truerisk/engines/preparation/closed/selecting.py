@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.engines.preparation.closed.forms import Fitted, Form, fitted, known_parameters
-from truerisk.engines.preparation.closed.table import Numbers, Refused, Table
+from truerisk.engines.preparation.closed.step_tables import Numbers, Refused, Table
 
 __all__ = ["select_k_best", "select_percentile", "variance_threshold"]
 
@@ -90,24 +90,20 @@ def _scores(score: Any, X: np.ndarray, y: np.ndarray) -> np.ndarray:
     if y.ndim != 1:
         raise Refused("several targets")
     if score is _function("f_classif"):
-        scores = _f_classif(X, y)
+        # This is the F of one-way analysis of variance, in the order of scikit-learn's sums.
+        parts = [X[y == k] for k in np.unique(y)]
+        sums = [part.sum(axis=0) for part in parts]
+        squares = sum((part**2).sum(axis=0) for part in parts)
+        common = sum(sums) ** 2 / float(len(X))
+        between = sum(one**2 / len(part) for one, part in zip(sums, parts, strict=True)) - common
+        within = (squares - common) - between
+        freedom = len(X) - len(parts)
+        scores = np.asarray((between / float(len(parts) - 1)) / (within / float(freedom)))
     else:
         scores = _own_scores(score, X, y)
     if not np.isfinite(scores).all():
         raise Refused("scores that are no numbers: columns that are constant within classes")
     return scores
-
-
-def _f_classif(X: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """The F of one-way analysis of variance, in the order of scikit-learn's sums."""
-    parts = [X[y == k] for k in np.unique(y)]
-    sums = [part.sum(axis=0) for part in parts]
-    squares = sum((part**2).sum(axis=0) for part in parts)
-    common = sum(sums) ** 2 / float(len(X))
-    between = sum(one**2 / len(part) for one, part in zip(sums, parts, strict=True)) - common
-    within = (squares - common) - between
-    freedom = len(X) - len(parts)
-    return np.asarray((between / float(len(parts) - 1)) / (within / float(freedom)))
 
 
 def _own_scores(score: Any, X: np.ndarray, y: np.ndarray) -> np.ndarray:

@@ -15,7 +15,7 @@ import numpy as np
 
 from truerisk.core.plan.plan import Plan
 from truerisk.engines.linear.fit import DOUBT, Coding, Manner
-from truerisk.engines.templates.samples import lacking_blocks
+from truerisk.engines.templates.fits_of_one_table import lacking_blocks
 from truerisk.engines.templates.task import Task
 from truerisk.kernels import why_not
 from truerisk.kernels.normal_equations import answers_of, solve_without

@@ -12,7 +12,7 @@ from sklearn.neighbors import KNeighborsClassifier
 import truerisk as tr
 from truerisk.core.errors import Refusal, TimeLeakWarning
 from truerisk.core.statistics.long_run import long_run
-from truerisk.methods.interval_forms.dependent import HAC
+from truerisk.methods.interval_forms.dependence import HAC
 from truerisk.methods.interval_forms.evidence import spatial_components
 
 RNG = np.random.default_rng(0)

@@ -1,4 +1,4 @@
-"""truerisk.kernels.cells: cells are those of the csv module, numbers those of Python's float."""
+"""Cells are those of the csv module, and numbers those of Python's float."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from truerisk.datasets.grid import lines_of
-from truerisk.kernels import cells as kernel
+from truerisk.kernels import delimited_text as kernel
 from truerisk.kernels import native
-from truerisk.kernels.cells import PADDING, Sheet, first_row, padded, read_sheet, survey
+from truerisk.kernels.delimited_text import PADDING, Sheet, first_row, padded, read_sheet, survey
 
 PLAIN = re.compile(r" *[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)? *", re.ASCII)
 

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import expit
 
 from truerisk.core.answers import code_type
-from truerisk.engines.templates.samples import Samples, products_of
+from truerisk.engines.templates.fits_of_one_table import Samples, products_of
 from truerisk.engines.templates.task import Task
 
 __all__ = ["answer_samples"]

@@ -17,7 +17,7 @@ import truerisk as tr
 from truerisk.api.assessing.pace import pace_of
 from truerisk.core.contracts import Streams
 from truerisk.core.family import Family
-from truerisk.engines.running.asked_once import asked_once
+from truerisk.engines.running.answering import asked_once
 from truerisk.methods.kfold import KFold
 from truerisk.run.problem import pose
 

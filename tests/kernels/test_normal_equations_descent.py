@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from sklearn.linear_model import ElasticNet
 
 from truerisk.engines.linear.elastic_net import way_of_the_installed
-from truerisk.kernels import descent
-from truerisk.kernels.descent import descend
+from truerisk.kernels import normal_equations
+from truerisk.kernels.normal_equations import descend
 
 
 def descended(X, y, alphas, ratio=1.0, *, tol=1e-4, most=1000):
@@ -46,7 +46,7 @@ def test_equals_scikit_learn(seed, ratio, tol, most, by_rows):
     top = np.abs(X.T @ y).max() / (len(X) * ratio)
     alphas = top * np.array([1.5, 0.7, 0.1, 1e-3])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(descent, "SHARE", 0 if by_rows else 100)
+        patch.setattr(normal_equations, "SHARE", 0 if by_rows else 100)
         found, passes, sure = descended(X, y, alphas, ratio, tol=tol, most=most)
     for c in np.flatnonzero(sure):
         model = ElasticNet(alpha=alphas[c], l1_ratio=ratio, fit_intercept=False, tol=tol)

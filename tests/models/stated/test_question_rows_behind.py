@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from truerisk.models import IntervalClassifier
-from truerisk.models.stated.rows_behind import rows_behind
+from truerisk.models.stated.question import rows_behind
 
 X = np.array([0.0, 1, 1, 3, 4, 8])[:, None]
 Y = np.array([0, 0, 0, 0, 1, 1])

@@ -11,7 +11,8 @@ from sklearn.preprocessing import StandardScaler
 
 import truerisk as tr
 from truerisk.engines.discriminants.discriminant import LinearDiscriminants
-from truerisk.engines.templates import samples
+from truerisk.engines.templates import fits_of_one_table
+from truerisk.engines.templates.fits_of_one_table import Samples
 from truerisk.methods import Bootstrap, Nested
 
 RNG = np.random.default_rng(0)
@@ -32,14 +33,14 @@ def problem(n=60, p=4, classes=2, seed=0):
 def counted(monkeypatch) -> list[int]:
     """How many fits were answered together, call by call."""
     found: list[int] = []
-    some = samples.Samples.some
+    some = Samples.some
 
     def spied(*arguments):
         for batch in some(*arguments):
             found.append(len(batch.fits))
             yield batch
 
-    monkeypatch.setattr(samples.Samples, "some", spied)
+    monkeypatch.setattr(Samples, "some", spied)
     return found
 
 
@@ -181,7 +182,7 @@ def test_logistic_regression_equals_the_path(monkeypatch) -> None:
         return curve.evaluation.answers.values
 
     together = scores()
-    monkeypatch.setattr(samples, "FEWEST", 10**9)
+    monkeypatch.setattr(fits_of_one_table, "FEWEST", 10**9)
     assert (scores() == together).all()
 
 
@@ -222,7 +223,7 @@ def test_batches_are_cut_to_memory(monkeypatch, counted) -> None:
     X, y = problem()
     model, method = LinearDiscriminantAnalysis(), Bootstrap("oob", 50)
     whole = tr.estimate_risk(model, X, y, method=method).value
-    monkeypatch.setattr(samples, "MOST_WEIGHTS", 60 * 20)
+    monkeypatch.setattr(fits_of_one_table, "MOST_WEIGHTS", 60 * 20)
     assert tr.estimate_risk(model, X, y, method=method).value == whole
     assert counted == [50, 20, 20, 10]
 

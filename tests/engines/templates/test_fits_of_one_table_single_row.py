@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from truerisk.core.plan.blocks import ALL
 from truerisk.core.plan.builder import PlanBuilder
 from truerisk.core.table.data import Data
-from truerisk.engines.templates.single_row import single_row_fits
+from truerisk.engines.templates.fits_of_one_table import single_row_fits
 from truerisk.testing.strategies import data_sets, plans
 
 

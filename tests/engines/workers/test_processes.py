@@ -14,7 +14,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 import pytest
 
 from truerisk.engines.workers.executors import run_batches
-from truerisk.engines.workers.interruptions import done_of, uninterrupted
+from truerisk.engines.workers.processes import done_of, uninterrupted
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 
@@ -205,7 +205,7 @@ def test_deafness_outlasts_what_a_pool_begins_first():
     script = """
 import signal
 from multiprocessing import resource_tracker
-from truerisk.engines.workers.interruptions import born_deaf
+from truerisk.engines.workers.processes import born_deaf
 
 with born_deaf():
     resource_tracker.ensure_running()

@@ -14,10 +14,10 @@ import numpy as np
 from truerisk.core.identity import is_exactly, known_class
 from truerisk.core.table.data import Data
 from truerisk.engines.preparation.closed import encoding, imputing, joining, scaling, selecting
+from truerisk.engines.preparation.closed.coded_data import Cells, Source
 from truerisk.engines.preparation.closed.forms import Form
 from truerisk.engines.preparation.closed.joining import in_turn
-from truerisk.engines.preparation.closed.source import Cells, Source
-from truerisk.engines.preparation.closed.table import Coded, Refused, Table, rendered
+from truerisk.engines.preparation.closed.step_tables import Coded, Refused, Table, rendered
 from truerisk.engines.preparation.prepared import unless_it_fails
 
 __all__ = ["FORMS", "Closed", "agrees", "agrees_on", "closed_steps", "form_of"]

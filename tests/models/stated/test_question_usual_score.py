@@ -10,7 +10,7 @@ from sklearn.svm import SVC, SVR
 from sklearn.utils import all_estimators
 
 import truerisk as tr
-from truerisk.models.stated.usual_score import WRITTEN_IN, usual_score
+from truerisk.models.stated.question import WRITTEN_IN, usual_score
 
 
 class Own(SVC):

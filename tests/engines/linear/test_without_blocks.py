@@ -17,7 +17,7 @@ from truerisk.core.plan.blocks import ALL
 from truerisk.core.plan.builder import PlanBuilder
 from truerisk.core.table.data import Data
 from truerisk.engines.generic import Generic
-from truerisk.engines.linear import blocks as linear_blocks
+from truerisk.engines.linear import without_blocks as linear_blocks
 from truerisk.engines.linear.least_squares import LeastSquares
 from truerisk.methods import KFold, NestedInterval
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from truerisk.core.identity import is_exactly
 from truerisk.core.table.rows import column_names
-from truerisk.engines.preparation.closed.table import Coded, Levels, Refused, Table
+from truerisk.engines.preparation.closed.step_tables import Coded, Levels, Refused, Table
 
 __all__ = ["Cells", "Source"]
 

@@ -13,8 +13,8 @@ from truerisk.core.contracts import Terms
 from truerisk.core.errors import Refusal
 from truerisk.core.losses import Cost, ZeroOne
 from truerisk.methods import Bootstrap, NestedInterval
+from truerisk.methods.interval_forms.classical import NestedBeta
 from truerisk.methods.interval_forms.evidence import NestedErrors, PairEvidence
-from truerisk.methods.interval_forms.refitted import NestedBeta
 from truerisk.selection.rules import Minimum
 
 RNG = np.random.default_rng(1)

@@ -21,8 +21,8 @@ from tests.engines.preparation.closed.drawn import Draw, N
 import truerisk as tr
 from truerisk.core.table.data import Data
 from truerisk.engines.preparation import fitted
-from truerisk.engines.preparation.closed import answering, source
-from truerisk.engines.preparation.closed.answering import closed_steps
+from truerisk.engines.preparation.closed import coded_data, first_steps
+from truerisk.engines.preparation.closed.first_steps import closed_steps
 from truerisk.engines.preparation.fitted import fitted_steps
 from truerisk.engines.preparation.prepared import OwnArithmetic
 
@@ -167,8 +167,8 @@ def test_all_rows_are_coded_once(monkeypatch):
     train = np.arange(0, N, 2), None
     assert agree(Pipeline([("a", columns())]), Data.check(frame(), Y, task="other"), train, [])
     coded = []
-    texts = source._coded_texts
-    monkeypatch.setattr(source, "_coded_texts", lambda c: coded.append(1) or texts(c))
+    texts = coded_data._coded_texts
+    monkeypatch.setattr(coded_data, "_coded_texts", lambda c: coded.append(1) or texts(c))
     data = Data.check(frame(), Y, task="classification")
     for steps in (Pipeline([("a", columns())]), Pipeline([("b", columns())])):
         for start in range(4):
@@ -180,11 +180,11 @@ def test_what_is_kept_goes_with_the_data():
     """Nothing is held of data that nobody holds."""
     data = Data.check(frame(), Y, task="classification")
     steps = Pipeline([("c", columns())])
-    before = len(answering.SOURCES), len(answering.KNOWN)
+    before = len(first_steps.SOURCES), len(first_steps.KNOWN)
     assert agree(steps, data, (np.arange(40), None), [])
-    assert (len(answering.SOURCES), len(answering.KNOWN)) == (before[0] + 1, before[1] + 1)
+    assert (len(first_steps.SOURCES), len(first_steps.KNOWN)) == (before[0] + 1, before[1] + 1)
     del data, steps
-    assert (len(answering.SOURCES), len(answering.KNOWN)) == before
+    assert (len(first_steps.SOURCES), len(first_steps.KNOWN)) == before
 
 
 def test_the_first_steps_suffice():

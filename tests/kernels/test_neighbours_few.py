@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from truerisk.kernels.few_rows import BLOCK, nearest_of_few
+from truerisk.kernels.neighbours import BLOCK_OF_FEW, nearest_of_few
 
 
 def sorted_fully(queries, rows):
@@ -23,7 +23,7 @@ def test_it_is_a_stable_sort(n, digits):
     """Equal distances come by row number, also across the blocks of queries."""
     rng = np.random.default_rng(n)
     rows = np.round(rng.standard_normal((n, 2)), digits)
-    queries = np.round(rng.standard_normal((BLOCK // n + 7, 2)), digits)
+    queries = np.round(rng.standard_normal((BLOCK_OF_FEW // n + 7, 2)), digits)
     order, squared = sorted_fully(queries, rows)
     for length in {1, (n + 1) // 2, n}:
         index, found = nearest_of_few(queries, rows, length)

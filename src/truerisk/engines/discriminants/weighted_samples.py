@@ -21,7 +21,7 @@ from truerisk.engines.discriminants.rule import (
     undecided,
 )
 from truerisk.engines.discriminants.scatter import FLAT
-from truerisk.engines.templates.samples import (
+from truerisk.engines.templates.fits_of_one_table import (
     MOST_PRODUCTS,
     Samples,
     lacking_blocks,

@@ -14,7 +14,7 @@ from sklearn.utils import all_estimators
 from tests.support.searches import Climbing, Private, Silent
 
 import truerisk as tr
-from truerisk.models.searches import has_best_params
+from truerisk.models.stated.question import has_best_params
 
 KINDS = [kind for _, kind in all_estimators() if not inspect.isabstract(kind)]
 

@@ -12,7 +12,7 @@ from sklearn.discriminant_analysis import (
 from tests.support.estimator_checks import estimator_checks
 
 from truerisk.models import LinearDiscriminant, QuadraticDiscriminant
-from truerisk.models.discriminant import divides_by_n, pools_by_n
+from truerisk.models.discriminant_analysis import divides_by_n, pools_by_n
 
 RNG = np.random.default_rng(5)
 SIZES = np.array([9, 14, 8])
