@@ -111,7 +111,7 @@ def assess(
         check_writable(report)
     if mixed_versions and store is None:
         raise click.UsageError("--mixed-versions goes with --store.")
-    asked = _review_asked(validate, where)
+    review = _review_asked(validate, where)
     runs_on = executor_of(jobs, executor)
     source = read_source(**where)
     for note in source.notes:
@@ -119,7 +119,7 @@ def assess(
     options: dict[str, Any] = {"loss": loss, "rule": rule, "random_state": seed}
     options["executor"] = runs_on
     options |= {"scores": listed("--scores", scores, "score", "auc,f1"), **source.of_rows}
-    options["positive"] = label_written(source, asked["positive"])
+    options["positive"] = label_written(source, review["positive"])
     families = _families(source, models, (*(methods or (None,)), outer))
     curves = _curves(learning_curve)
     _say_plan(source, method, outer)
@@ -132,17 +132,17 @@ def assess(
     if methods is not None or outer is not None or curves is not None:
         _say_cost(source, families, methods, outer, curves, options)
     options.update(store=store, mixed_versions=mixed_versions, learning_curve=curves)
-    options["validate"] = reviewed(source, **asked) if validate else None
+    options["validate"] = reviewed(source, **review) if validate else None
     return _run(source, families, methods, outer, options, as_json, report)
 
 
 def _review_asked(validate: bool, where: dict[str, Any]) -> dict[str, Any]:
     """What the validation is asked, taken from the options; without one there is nothing to ask."""
-    asked = {name: where.pop(name) for name in REVIEWED}
-    given = [name for name in asked if name != "positive" and asked[name] is not None]
-    if given and not validate:
-        raise click.UsageError(f"--{given[0]} goes with --validate.")
-    return asked
+    review = {name: where.pop(name) for name in REVIEWED}
+    wanted = [name for name in review if name != "positive" and review[name] is not None]
+    if wanted and not validate:
+        raise click.UsageError(f"--{wanted[0]} goes with --validate.")
+    return review
 
 
 def _usual(source: Source) -> str:
@@ -164,11 +164,11 @@ def _say_plan(source: Source, method: str | None, outer: str | None) -> None:
         say(f"note: {n_rows:,} rows: {options} {usual}")
 
 
-def _curves(given: str | None) -> str | list[str] | None:
+def _curves(word: str | None) -> str | list[str] | None:
     """Of which learners a learning curve is wanted: a word for several, or their names."""
-    if given is None or given in ("cheap", "all"):
-        return given
-    return listed("--learning-curve", given, "learner", "knn,lda")
+    if word is None or word in ("cheap", "all"):
+        return word
+    return listed("--learning-curve", word, "learner", "knn,lda")
 
 
 def _say_cost(
@@ -186,8 +186,8 @@ def _say_cost(
         problems = _problems(source, families, options)
     fits, of_curves = planned_fits(problems, methods, outer, curves)
     if of_curves:
-        said = f"note: {fits + of_curves:,} fits are planned, {of_curves:,} of them for learning "
-        say(f"{said}curves. --dry-run guesses the seconds.")
+        text = f"note: {fits + of_curves:,} fits are planned, {of_curves:,} of them for learning "
+        say(f"{text}curves. --dry-run guesses the seconds.")
     if of_curves or fits <= MANY:
         return
     usual, n_rows = "", len(source.y)
@@ -203,9 +203,9 @@ def _problems(
     from truerisk.core.table.data import Data
     from truerisk.run.problem import problem_on
 
-    asked = {name: value for name, value in options.items() if name not in source.of_rows}
+    terms = {name: value for name, value in options.items() if name not in source.of_rows}
     data = Data.check(source.X, source.y, task=source.task, **source.of_rows)
-    return {name: problem_on(data, family, **asked) for name, family in families.items()}
+    return {name: problem_on(data, family, **terms) for name, family in families.items()}
 
 
 def _families(source: Source, models: str | None, tested_by: Iterable[Any]) -> dict[str, Any]:
@@ -240,7 +240,7 @@ def _run(
     ending = nullcontext() if store is None else terminated()
     try:
         with ending, worded_warnings(), shown_progress():
-            found = assess_learners(
+            result = assess_learners(
                 families, source.X, source.y, methods=methods, outer=outer, **options
             )
     except Interrupted as stopped:
@@ -250,17 +250,17 @@ def _run(
             if store is None:
                 raise
             return INTERRUPTED
-        found, code = stopped.partial, INTERRUPTED
+        result, code = stopped.partial, INTERRUPTED
         say(f"interrupted: {', '.join(stopped.missing)} not assessed; what was done follows.")
-    if found.kept is not None:
-        say(f"note: {store}: {found.kept.reused:,} fits found, {found.kept.added:,} added")
+    if result.kept is not None:
+        say(f"note: {store}: {result.kept.reused:,} fits found, {result.kept.added:,} added")
     command = typed(click.get_current_context(), WHERE_AND_HOW)
-    found = replace(found, source=source.name, command=command, column_names=source.columns)
-    if found.validation is not None:
-        found = replace(found, validation=found.validation.with_names(source.columns))
+    result = replace(result, source=source.name, command=command, column_names=source.columns)
+    if result.validation is not None:
+        result = replace(result, validation=result.validation.with_names(source.columns))
     with worded_warnings():  # the page needs some fits more, which may warn
-        text = found.to_json() if as_json else str(found)
-        page = None if report is None else found.to_html()
+        text = result.to_json() if as_json else str(result)
+        page = None if report is None else result.to_html()
     show(text)
     if page is not None and report is not None:
         write_text(page, report)

@@ -43,10 +43,10 @@ def listed(option: str, words: str | None, what: str, example: str) -> list[str]
     """
     if words is None:
         return None
-    found = [word.strip() for word in words.split(",") if word.strip()]
-    if not found:
+    parts = [word.strip() for word in words.split(",") if word.strip()]
+    if not parts:
         raise click.UsageError(f"{option} names no {what}; write {option} {example}.")
-    return found
+    return parts
 
 
 class ProgressLine:

@@ -19,18 +19,18 @@ FEWEST_ROWS = 10  # two in each of the usual five folds
 Known = tuple[int | None, float]
 
 
-def _read(ctx: click.Context, option: click.Parameter, given: tuple[str, ...]) -> list[Known]:
+def _read(ctx: click.Context, option: click.Parameter, texts: tuple[str, ...]) -> list[Known]:
     """Errors, each with its training rows where they are named: .15, 120:.15."""
-    found: list[Known] = []
-    for text in given:
+    errors: list[Known] = []
+    for text in texts:
         rows, colon, error = text.rpartition(":")
         try:
-            found.append(((int(rows) if colon else None), float(error)))
+            errors.append(((int(rows) if colon else None), float(error)))
         except ValueError:
             raise click.BadParameter(
                 f"{text!r} is neither an error (.15) nor rows and their error (120:.15)."
             ) from None
-    return found
+    return errors
 
 
 @click.command()
@@ -88,10 +88,10 @@ def plan(
         raise click.UsageError("Missing option '--error', or FILE with --target and --model.")
     if not pilot and width is None and rows is None:
         raise click.UsageError("say what to plan: --width, --rows, or both.")
-    asked = {"width": width, "n": rows, "confidence_level": level, "assurance": assurance}
+    wanted = {"width": width, "n": rows, "confidence_level": level, "assurance": assurance}
     if not pilot:
-        found = plan_sample(_error_curve(errors), **asked)  # type: ignore[arg-type]
-        show(found.to_json() if as_json else str(found))
+        sample = plan_sample(_error_curve(errors), **wanted)  # type: ignore[arg-type]
+        show(sample.to_json() if as_json else str(sample))
         return 0
     source, planned = read_source(**where), width is not None or rows is not None
     if planned and source.task != "classification":
@@ -102,8 +102,8 @@ def plan(
     curve = _measured(model, source, level, seed, executor_of(jobs, executor))
     content, parts = {"curve": curve.to_dict()}, [str(curve)]
     if planned:
-        found = plan_sample(curve, **asked)  # type: ignore[arg-type]
-        content, parts = {**content, **found.to_dict()}, [*parts, str(found)]
+        sample = plan_sample(curve, **wanted)  # type: ignore[arg-type]
+        content, parts = {**content, **sample.to_dict()}, [*parts, str(sample)]
     show(json.dumps(content, allow_nan=False) if as_json else "\n\n".join(parts))
     return 0
 

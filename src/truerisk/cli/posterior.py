@@ -58,32 +58,32 @@ def posterior(
     return 0
 
 
-def _content(found: ErrorPosterior, level: float) -> dict[str, Any]:
-    low, high = (getattr(found.interval(level), end) for end in ("low", "high"))
+def _content(posterior: ErrorPosterior, level: float) -> dict[str, Any]:
+    low, high = (getattr(posterior.interval(level), end) for end in ("low", "high"))
     return {
         "schema": SCHEMA,
-        "errors": found.errors,
-        "n": found.n,
-        "prior": list(found.prior),
-        "mean": found.mean,
-        "std": found.std,
+        "errors": posterior.errors,
+        "n": posterior.n,
+        "prior": list(posterior.prior),
+        "mean": posterior.mean,
+        "std": posterior.std,
         "confidence_level": level,
         "interval": {"low": low, "high": high},
-        "measures": found.measures(level)._asdict(),
+        "measures": posterior.measures(level)._asdict(),
     }
 
 
-def _text(found: ErrorPosterior, level: float) -> str:
-    measures, share = found.measures(level), f"{100 * level:g} %"
-    a, b = found.prior
+def _text(posterior: ErrorPosterior, level: float) -> str:
+    measures, share = posterior.measures(level), f"{100 * level:g} %"
+    a, b = posterior.prior
     lines = {
-        "mean": f"{found.mean:.4f}",
-        f"{share} interval": str(found.interval(level)),
+        "mean": f"{posterior.mean:.4f}",
+        f"{share} interval": str(posterior.interval(level)),
         f"{share} bound (ub)": f"{measures.ub:.4f}",
         "P(error > ½) (50 %)": f"{measures.above_half:.4g}",
         "E[error²] (q2)": f"{measures.q2:.4f}",
         "share of errors (err)": f"{measures.err:.4f}",
     }
     wide = max(map(len, lines))
-    head = f"{found.errors:g} errors in {found.n:g} test rows, prior Beta({a:g}, {b:g})"
+    head = f"{posterior.errors:g} errors in {posterior.n:g} test rows, prior Beta({a:g}, {b:g})"
     return "\n".join([head, *(f"{name:<{wide}}  {value}" for name, value in lines.items())])

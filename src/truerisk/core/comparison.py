@@ -36,9 +36,9 @@ ROPE = 0.01
 WIDEST = 1e150  # its square is a number, too
 
 
-def check_rope(given: Any) -> None:
+def check_rope(rope: Any) -> None:
     """Refuse what is no half width of a region of practical equivalence."""
-    check_number("rope", given, 0, WIDEST, "it is half the width of a region, 0 or more")
+    check_number("rope", rope, 0, WIDEST, "it is half the width of a region, 0 or more")
 
 
 class Equivalence(Protocol):
@@ -145,9 +145,9 @@ class Comparison(Record):
     def _headline(self) -> str:
         scale, loss = self.scale, "" if self.loss is None else f" ({self.loss})"
         what = "risk" if self.loss is None else scale.short(self.loss)
-        sure = present.sureness(self.std_error, scale.gaps(self.interval))
+        sureness = present.sureness(self.std_error, scale.gaps(self.interval))
         shown = f"{scale.gap(self.difference):+.4f}{'' if self.is_score else loss}"
-        return f"{self.test}: {what} {self._what} {shown}{sure}"
+        return f"{self.test}: {what} {self._what} {shown}{sureness}"
 
     @property
     def scale(self) -> Scale:
@@ -160,17 +160,17 @@ class Comparison(Record):
         return " − ".join(present.clean(name, 40) for name in self.names)
 
     def _findings(self) -> list[str]:
-        found = []
+        findings = []
         if self.statistic is not None:
             law = "z" if self.df is None else f"t({self.df:.3g})"
-            found.append(f"{law} = {self.scale.gap(self.statistic):.3f}")
+            findings.append(f"{law} = {self.scale.gap(self.statistic):.3f}")
         if self.p_value is not None:
-            found.append(f"p = {self.p_value:.4g}")
+            findings.append(f"p = {self.p_value:.4g}")
         if self.probabilities is not None:
-            said = ", ".join(f"{word} {p:.3f}" for word, p in self.probabilities.items())
+            text = ", ".join(f"{word} {p:.3f}" for word, p in self.probabilities.items())
             who = present.clean(self.names[0], 40)
-            found.append(f"{who} is practically {said} (by more than {self.rope:g} or not)")
-        return found
+            findings.append(f"{who} is practically {text} (by more than {self.rope:g} or not)")
+        return findings
 
     def _repr_html_(self) -> str:
         rows = [
@@ -238,14 +238,14 @@ def may_be_best(paired: PairedLosses, level: float) -> np.ndarray:
     [True, True, False]
     """
     check_level("level", level)
-    known = np.flatnonzero(np.isfinite(paired.losses).all(axis=1))
-    kept = np.zeros(len(paired.losses), dtype=bool)
-    if not len(known):
-        return kept
-    parts, shares = PairedLosses(paired.losses[known], paired.shares, paired.groups).by_unit()
-    scale = float(np.abs(paired.losses[known]).max())
-    kept[known] = _not_worse(parts, shares, NOTHING * scale, level)
-    return kept
+    finite = np.flatnonzero(np.isfinite(paired.losses).all(axis=1))
+    may_be = np.zeros(len(paired.losses), dtype=bool)
+    if not len(finite):
+        return may_be
+    parts, shares = PairedLosses(paired.losses[finite], paired.shares, paired.groups).by_unit()
+    scale = float(np.abs(paired.losses[finite]).max())
+    may_be[finite] = _not_worse(parts, shares, NOTHING * scale, level)
+    return may_be
 
 
 def _not_worse(parts: np.ndarray, shares: np.ndarray, nothing: float, level: float) -> np.ndarray:
@@ -257,14 +257,14 @@ def _not_worse(parts: np.ndarray, shares: np.ndarray, nothing: float, level: flo
 
     m = len(shares)
     most = float(stdtrit(m - 1, level)) * (FOLDS * m / (m - 1)) ** 0.5
-    kept = np.empty(len(parts), dtype=bool)
+    is_best = np.empty(len(parts), dtype=bool)
     for c, mine in enumerate(parts):
         behind = mine - rivals.mean_without(c)
         mean = behind.sum()
         noise = np.sqrt(((behind - shares * mean) ** 2).sum())
-        kept[c] = mean <= max(most * noise, nothing)
-    kept[parts.sum(axis=1).argmin()] = True
-    return kept
+        is_best[c] = mean <= max(most * noise, nothing)
+    is_best[parts.sum(axis=1).argmin()] = True
+    return is_best
 
 
 @dataclass(frozen=True, eq=False)
@@ -298,8 +298,8 @@ class _Rivals:
         """What each row adds to the mean of the rivals of c."""
         rest = self.total - self.weights[c]
         if (rest > CANCELLED * self.total).all():
-            found: np.ndarray = (self.weighted - self.weights[c] * self.parts[c]) / rest
-            return found
+            mean: np.ndarray = (self.weighted - self.weights[c] * self.parts[c]) / rest
+            return mean
         others = np.arange(len(self.parts)) != c
         logs = self.logs[others]
         weights = np.exp(logs - logs.max(axis=0))

@@ -87,7 +87,7 @@ class _OfTable(Loss):
     wants_two = False  # whether the truth must hold two classes
 
     @abstractmethod
-    def _score(self, hits: np.ndarray, true: np.ndarray, said: np.ndarray) -> np.ndarray:
+    def _score(self, hits: np.ndarray, true: np.ndarray, named: np.ndarray) -> np.ndarray:
         """The score of tables, whose classes are on the last axis."""
 
     def of_set(
@@ -104,14 +104,14 @@ class _OfTable(Loss):
         weights: np.ndarray | None,
         about: np.ndarray,
     ) -> np.ndarray:
-        tables, told = self._tables(data, rows, answers, weights), np.empty(answers.shape)
+        tables, influences = self._tables(data, rows, answers, weights), np.empty(answers.shape)
         truth, answers, _ = self._codes(data, rows, answers)
-        for line, table, labels in zip(told, tables, answers, strict=True):
+        for line, table, labels in zip(influences, tables, answers, strict=True):
             of_hit, of_true, of_said = self._slopes(table)
             of_said = np.append(of_said, 0.0)  # the last is that of -1, no class
             slopes = of_true[truth] + of_said[labels] + np.where(labels == truth, of_hit[truth], 0)
             line[:] = -slopes * table[1].sum()
-        return told
+        return influences
 
     def of_one_row(
         self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
@@ -124,10 +124,10 @@ class _OfTable(Loss):
 
         It goes from, or to, the other class that is answered most.
         """
-        _, true, said = table
+        _, true, named = table
         row, moved = true.sum() / n_rows, []
         for k in np.flatnonzero(true):
-            other = np.where(np.arange(len(said)) == k, -1.0, said).argmax()
+            other = np.where(np.arange(len(named)) == k, -1.0, named).argmax()
             for way in (1, -1):
                 new = table.copy()
                 new[0, k] += way * row
@@ -155,10 +155,10 @@ class _OfTable(Loss):
         self._need(true, len(rows))
         tables = np.empty((len(answers), 3, k))
         for table, labels in zip(tables, answers, strict=True):
-            right, known = labels == truth, labels >= 0
+            right, answered = labels == truth, labels >= 0
             table[0] = np.bincount(truth[right], w[right], k)
             table[1] = true
-            table[2] = np.bincount(labels[known], w[known], k)
+            table[2] = np.bincount(labels[answered], w[answered], k)
         return tables
 
     def _slopes(self, table: np.ndarray) -> np.ndarray:
@@ -184,7 +184,7 @@ class BalancedAccuracy(_OfTable):
 
     word = "balanced-accuracy"
 
-    def _score(self, hits: np.ndarray, true: np.ndarray, said: np.ndarray) -> np.ndarray:
+    def _score(self, hits: np.ndarray, true: np.ndarray, named: np.ndarray) -> np.ndarray:
         return _mean(_ratio(hits, true), true.real > 0)
 
 
@@ -196,7 +196,7 @@ class GMean(_OfTable):
 
     word, wants_two = "g-mean", True
 
-    def _score(self, hits: np.ndarray, true: np.ndarray, said: np.ndarray) -> np.ndarray:
+    def _score(self, hits: np.ndarray, true: np.ndarray, named: np.ndarray) -> np.ndarray:
         there = true.real > 0
         recalls = np.where(there, _ratio(hits, true), 1.0)
         return np.asarray(recalls.prod(axis=-1) ** (1 / there.sum(axis=-1)))
@@ -216,11 +216,11 @@ class MCC(_OfTable):
 
     word, upper, wants_two = "mcc", 2.0, True
 
-    def _score(self, hits: np.ndarray, true: np.ndarray, said: np.ndarray) -> np.ndarray:
+    def _score(self, hits: np.ndarray, true: np.ndarray, named: np.ndarray) -> np.ndarray:
         n = true.sum(axis=-1)
-        unknown = n - said.sum(axis=-1)
-        together = n * hits.sum(axis=-1) - (true * said).sum(axis=-1)
-        of_said = n**2 - (said**2).sum(axis=-1) - unknown**2
+        unknown = n - named.sum(axis=-1)
+        together = n * hits.sum(axis=-1) - (true * named).sum(axis=-1)
+        of_said = n**2 - (named**2).sum(axis=-1) - unknown**2
         of_true = n**2 - (true**2).sum(axis=-1)
         constant = of_said.real <= 1e-12 * n.real**2
         spread = np.sqrt(np.where(constant, 1.0, of_said) * of_true)
@@ -232,9 +232,9 @@ class Kappa(_OfTable):
 
     word, upper, wants_two = "kappa", 2.0, True
 
-    def _score(self, hits: np.ndarray, true: np.ndarray, said: np.ndarray) -> np.ndarray:
+    def _score(self, hits: np.ndarray, true: np.ndarray, named: np.ndarray) -> np.ndarray:
         n = true.sum(axis=-1)
-        agreed, chance = hits.sum(axis=-1) / n, (true * said).sum(axis=-1) / n**2
+        agreed, chance = hits.sum(axis=-1) / n, (true * named).sum(axis=-1) / n**2
         return np.asarray((agreed - chance) / (1 - chance))
 
 
@@ -257,16 +257,16 @@ class _OfClass(OfOneClass, _OfTable):
         return np.where(truth == code, 1, 0), np.where(answers < 0, -1, answers == code), 2
 
     @abstractmethod
-    def _of_each(self, hits: np.ndarray, true: np.ndarray, said: np.ndarray) -> np.ndarray:
+    def _of_each(self, hits: np.ndarray, true: np.ndarray, named: np.ndarray) -> np.ndarray:
         """The score of every class."""
 
-    def _score(self, hits: np.ndarray, true: np.ndarray, said: np.ndarray) -> np.ndarray:
-        scores = self._of_each(hits, true, said)
+    def _score(self, hits: np.ndarray, true: np.ndarray, named: np.ndarray) -> np.ndarray:
+        scores = self._of_each(hits, true, named)
         if self._rates_one(true):
             return np.asarray(scores[..., 1])
         if self.over_classes == "weighted":
             return np.asarray((true * scores).sum(axis=-1) / true.sum(axis=-1))
-        return _mean(scores, (true.real > 0) | (said.real > 0))
+        return _mean(scores, (true.real > 0) | (named.real > 0))
 
     def _rates_one(self, true: np.ndarray) -> bool:
         return self.over_classes is None and true.shape[-1] == 2
@@ -288,16 +288,16 @@ class FBeta(_OfClass):
     def __init__(
         self, beta: float = 1.0, average: OverClasses | None = None, positive: Any = None
     ) -> None:
-        given: object = beta
-        if isinstance(given, bool) or not isinstance(given, int | float) or not 0 < given < np.inf:
+        value: object = beta
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < np.inf:
             raise BadArgument(f"beta={shown(beta)}: give a number above 0; 1 is F1.")
-        self.beta = float(given)
+        self.beta = float(value)
         self.word = f"f{self.beta:g}"
         super().__init__(average, positive)
 
-    def _of_each(self, hits: np.ndarray, true: np.ndarray, said: np.ndarray) -> np.ndarray:
+    def _of_each(self, hits: np.ndarray, true: np.ndarray, named: np.ndarray) -> np.ndarray:
         square = self.beta**2
-        return _ratio((1 + square) * hits, square * true + said)
+        return _ratio((1 + square) * hits, square * true + named)
 
 
 class Precision(_OfClass):
@@ -305,8 +305,8 @@ class Precision(_OfClass):
 
     word, needs_positive = "precision", False
 
-    def _of_each(self, hits: np.ndarray, true: np.ndarray, said: np.ndarray) -> np.ndarray:
-        return _ratio(hits, said)
+    def _of_each(self, hits: np.ndarray, true: np.ndarray, named: np.ndarray) -> np.ndarray:
+        return _ratio(hits, named)
 
 
 class Recall(_OfClass):
@@ -314,7 +314,7 @@ class Recall(_OfClass):
 
     word = "recall"
 
-    def _of_each(self, hits: np.ndarray, true: np.ndarray, said: np.ndarray) -> np.ndarray:
+    def _of_each(self, hits: np.ndarray, true: np.ndarray, named: np.ndarray) -> np.ndarray:
         return _ratio(hits, true)
 
 
@@ -332,14 +332,14 @@ class Specificity(_OfClass):
 
     word, needs_positive = "specificity", False
 
-    def _score(self, hits: np.ndarray, true: np.ndarray, said: np.ndarray) -> np.ndarray:
+    def _score(self, hits: np.ndarray, true: np.ndarray, named: np.ndarray) -> np.ndarray:
         if self._rates_one(true):
             return _ratio(hits[..., 0], true[..., 0])
-        return super()._score(hits, true, said)
+        return super()._score(hits, true, named)
 
-    def _of_each(self, hits: np.ndarray, true: np.ndarray, said: np.ndarray) -> np.ndarray:
+    def _of_each(self, hits: np.ndarray, true: np.ndarray, named: np.ndarray) -> np.ndarray:
         others = true.sum(axis=-1, keepdims=True) - true
-        return _ratio(others - said + hits, others)
+        return _ratio(others - named + hits, others)
 
     def _need(self, true: np.ndarray, n_rows: int) -> None:
         super()._need(true, n_rows)

@@ -50,12 +50,12 @@ def drawn_settings(
 
 
 def _parts(distributions: Any, n_iter: Any) -> list[Mapping[str, Any]]:
-    given = [distributions] if isinstance(distributions, Mapping) else distributions
-    if isinstance(given, list | tuple) and given and all(isinstance(p, Mapping) for p in given):
-        if any(given):
-            return list(given)
-        given = None
-    if given is None or (isinstance(given, list | tuple) and not given):
+    parts = [distributions] if isinstance(distributions, Mapping) else distributions
+    if isinstance(parts, list | tuple) and parts and all(isinstance(p, Mapping) for p in parts):
+        if any(parts):
+            return list(parts)
+        parts = None
+    if parts is None or (isinstance(parts, list | tuple) and not parts):
         raise BadArgument(
             f"n_iter={n_iter} draws settings, and there is nothing to draw from: give "
             "distributions or lists by the names of parameters, such as "

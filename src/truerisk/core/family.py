@@ -93,7 +93,7 @@ class Family:
         What scikit-learn and we have take any y for the numbers in it.
         """
         step = self.prefix.removesuffix("__")
-        put = [given[step] for given in self.candidates if step in given] if step else []
+        put = [setting[step] for setting in self.candidates if step in setting] if step else []
         parts = [*put, self.last]
         if hasattr(self.last, "get_params"):
             own = parameters_of(self.last).values()
@@ -130,10 +130,10 @@ class Family:
         """All parameters of the last step of every candidate, without making the models."""
         prefix, common = self.prefix, parameters_of(self.last)
         if not prefix:
-            return tuple({**common, **given} for given in self.candidates)
+            return tuple({**common, **setting} for setting in self.candidates)
         return tuple(
-            common | {n.removeprefix(prefix): v for n, v in given.items() if n.startswith(prefix)}
-            for given in self.candidates
+            common | {n.removeprefix(prefix): v for n, v in setting.items() if n.startswith(prefix)}
+            for setting in self.candidates
         )
 
     @cached_property
@@ -149,9 +149,9 @@ class Family:
         plain = (int, float, type(None))  # a number makes no kernel precomputed
         return tuple(
             own
-            if all(isinstance(value, plain) for value in given.values())
+            if all(isinstance(value, plain) for value in setting.values())
             else bool(get_tags(self.make(number)).input_tags.pairwise)
-            for number, given in enumerate(self.candidates)
+            for number, setting in enumerate(self.candidates)
         )
 
     def __len__(self) -> int:
@@ -205,9 +205,9 @@ def parameters_of(model: Any) -> dict[str, Any]:
     kind = type(model)
     if kind.get_params is BaseEstimator.get_params and kind in _NAMES:
         return {name: getattr(model, name) for name in _NAMES[kind]}
-    found: dict[str, Any] = model.get_params(deep=False)
-    _NAMES[kind] = tuple(found)
-    return found
+    parameters: dict[str, Any] = model.get_params(deep=False)
+    _NAMES[kind] = tuple(parameters)
+    return parameters
 
 
 def drawn_states(seed: Sequence[int], n: int) -> list[int]:
@@ -325,16 +325,16 @@ def _refuse_unknown(family: Family) -> None:
     estimator, named = family.estimator, family.named
     if not named or parameters_of(estimator).keys() >= set(named):
         return
-    known = estimator.get_params(deep=True)
+    params = estimator.get_params(deep=True)
     for name in named:
-        if name not in known and not _can_be_set(family, name, known):
+        if name not in params and not _can_be_set(family, name, params):
             missing = f"{type(estimator).__name__} has no parameter {name!r}"
-            raise UnknownName(f"{missing}{closest(name, known) or '.'} {_those_of(name, known)}")
+            raise UnknownName(f"{missing}{closest(name, params) or '.'} {_those_of(name, params)}")
 
 
-def _those_of(name: str, known: Mapping[str, Any]) -> str:
+def _those_of(name: str, parameters: Mapping[str, Any]) -> str:
     """The parameters; of a pipeline, which has dozens, those that end alike, or its steps."""
-    names = sorted(known)
+    names = sorted(parameters)
     if len(names) <= MOST_SHOWN:
         return f"It has: {', '.join(names)}."
     end = name.rpartition("__")[2]
@@ -342,13 +342,13 @@ def _those_of(name: str, known: Mapping[str, Any]) -> str:
     return f"Of {len(names)} it has: {', '.join(alike or [n for n in names if '__' not in n])}."
 
 
-def _can_be_set(family: Family, name: str, known: Mapping[str, Any]) -> bool:
+def _can_be_set(family: Family, name: str, parameters: Mapping[str, Any]) -> bool:
     """Whether some candidate's value can be, in the steps that the candidate itself puts in."""
-    for given in family.candidates:
-        if name in given:
-            steps = (n for n in given if n in known or name.startswith(f"{n}__"))
+    for setting in family.candidates:
+        if name in setting:
+            steps = (n for n in setting if n in parameters or name.startswith(f"{n}__"))
             try:
-                _set(family.estimator, {n: given[n] for n in (*steps, name)})
+                _set(family.estimator, {n: setting[n] for n in (*steps, name)})
             except Exception:  # noqa: BLE001  each library has an error of its own
                 continue
             return True

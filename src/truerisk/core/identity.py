@@ -34,10 +34,10 @@ def known_class(place: str) -> type | None:
     """The class at "module:Class", None where the module is not imported or lacks it."""
     module, _, name = place.partition(":")
     try:
-        found = getattr(sys.modules.get(module), name, None)
+        member = getattr(sys.modules.get(module), name, None)
     except ImportError:  # scikit-learn's way to say that an experiment is not switched on
         return None
-    return found if isinstance(found, type) else None
+    return member if isinstance(member, type) else None
 
 
 def is_plain(value: Any, *kinds: type) -> bool:
@@ -48,8 +48,8 @@ def is_plain(value: Any, *kinds: type) -> bool:
     (True, False, True)
     """
     kind = type(value)
-    held = getattr(value, "__dict__", {})
-    return kind in kinds and not any(callable(getattr(kind, name, None)) for name in held)
+    own = getattr(value, "__dict__", {})
+    return kind in kinds and not any(callable(getattr(kind, name, None)) for name in own)
 
 
 def is_exactly(value: Any, *places: str) -> bool:
@@ -87,8 +87,8 @@ def keeps(value: Any, place: str, *methods: str) -> bool:
     >>> keeps(Own(), "builtins:dict", "items"), keeps(Own(), "builtins:dict", "items", "keys")
     (True, False)
     """
-    kind, held = known_class(place), getattr(value, "__dict__", {})
+    kind, own = known_class(place), getattr(value, "__dict__", {})
     return kind is not None and all(
-        getattr_static(type(value), name, None) is getattr_static(kind, name) and name not in held
+        getattr_static(type(value), name, None) is getattr_static(kind, name) and name not in own
         for name in methods
     )

@@ -104,8 +104,8 @@ class JsonValue:
 
     def wrong(self, wanted: str) -> NoReturn:
         """Refuse the document for this value."""
-        said = clean(json.dumps(self.value), 60)
-        raise BadData(f"the results are damaged: '{self.place}' is {said}, not {wanted}.")
+        value = clean(json.dumps(self.value), 60)
+        raise BadData(f"the results are damaged: '{self.place}' is {value}, not {wanted}.")
 
     def __getitem__(self, name: str | int) -> JsonValue:
         """A field of an object, which must be there, or the entry of an array."""

@@ -102,7 +102,7 @@ class LearningCurve(Record):
     @cached_property
     def values(self) -> np.ndarray:
         """The risk at each size."""
-        return np.array([one.value for one in self.estimates], dtype=float)
+        return np.array([each.value for each in self.estimates], dtype=float)
 
     @cached_property
     def law(self) -> PowerLaw | None:
@@ -335,9 +335,9 @@ class PowerLaw:
         exponents, slopes, means, logs = [], [], [], []
         for c in np.linspace(SLOWEST, FASTEST, N_EXPONENTS):
             x = (self.sizes / self.sizes[-1]) ** -c
-            held = x - one @ W @ x / total  # x without its mean
-            curvature = held @ W @ x
-            centre, spread = held @ W @ r / curvature, curvature**-0.5
+            centred = x - one @ W @ x / total  # x without its mean
+            curvature = centred @ W @ x
+            centre, spread = centred @ W @ r / curvature, curvature**-0.5
             low, high = max(0.0, centre - REACH * spread), max(0.0, centre) + REACH * spread
             b = np.linspace(low, high, N_SLOPES)
             a = (one @ W @ r - b * (one @ W @ x)) / total
@@ -349,9 +349,9 @@ class PowerLaw:
             means.append(a)
         log = np.concatenate(logs)
         weights = np.exp(log - log.max())
-        kept = weights > 1e-12
-        parts = (np.concatenate(one)[kept] for one in (exponents, slopes, means))
-        return (*parts, weights[kept] / weights[kept].sum())
+        heavy = weights > 1e-12
+        parts = (np.concatenate(one)[heavy] for one in (exponents, slopes, means))
+        return (*parts, weights[heavy] / weights[heavy].sum())
 
     @cached_property
     def _best(self) -> tuple[float, float, float, float]:

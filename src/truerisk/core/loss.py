@@ -212,9 +212,9 @@ def class_named(positive: Any, data: Data) -> int:
     try:
         return labels.index(positive)
     except Exception:  # noqa: BLE001  no label, or an object that does not say whether it is one
-        known = clean(", ".join(map(str, labels)), 160)
+        listed = clean(", ".join(map(str, labels)), 160)
         raise UnknownName(
-            f"positive={shown(positive)} is no class of y, which has {known}."
+            f"positive={shown(positive)} is no class of y, which has {listed}."
         ) from None
 
 
@@ -257,13 +257,13 @@ class _Recoded:
         return _ones(self._model.predict(X), self._positive)
 
     def __getattr__(self, name: str) -> Any:
-        told = getattr(self._model, name)
+        member = getattr(self._model, name)
         if name not in _TURNED or _ones(self._model.classes_, self._positive).tolist() != [1, 0]:
-            return told
+            return member
 
-        @wraps(told)  # scikit-learn reads its name
+        @wraps(member)  # scikit-learn reads its name
         def turned(X: Any) -> Any:
-            return _TURNED[name](told(X))
+            return _TURNED[name](member(X))
 
         return turned
 

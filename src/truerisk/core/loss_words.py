@@ -39,10 +39,10 @@ class CallableLoss(RowLoss):
 
     def of_rows(self, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
         losses = [_call(self, data, rows, row) for row in answers]
-        for one in losses:
-            if np.shape(one) != (len(rows),):
+        for each in losses:
+            if np.shape(each) != (len(rows),):
                 raise Refusal(
-                    f"loss {self.word} gave shape {np.shape(one)} for {len(rows)} rows; "
+                    f"loss {self.word} gave shape {np.shape(each)} for {len(rows)} rows; "
                     "it must give one loss per row, as it did for all of y."
                 )
         return np.array(losses)
@@ -68,7 +68,7 @@ class RatedLoss(Loss):
                 "return one loss per row instead."
             )
         rated = [_call(self, data, rows, row) for row in answers]
-        if any(np.shape(one) != () for one in rated):
+        if any(np.shape(each) != () for each in rated):
             raise Refusal(
                 f"loss {self.word} gave shape {np.shape(rated[0])} for {len(rows)} rows; "
                 "it must give one number for them all, as it did for all of y."
@@ -85,11 +85,11 @@ def as_loss(loss: Any, data: Data, positive: Any = None) -> Loss:
         loss = "zero-one" if data.task == "classification" else "squared"
     if data.task == "other" and not isinstance(loss, Loss):
         raise Refusal(NO_PREDICTIONS.format(shown(loss)))
-    found = _resolve(loss, data, positive)
+    resolved = _resolve(loss, data, positive)
     if positive is not None:
-        found = found.of_class(positive)
-    found.check(data)
-    return found
+        resolved = resolved.of_class(positive)
+    resolved.check(data)
+    return resolved
 
 
 def _resolve(loss: Any, data: Data, positive: Any) -> Loss:
@@ -121,8 +121,8 @@ def _by_word(word: str, data: Data, positive: Any) -> Loss:
     if word == "cost":
         raise Refusal("loss 'cost' needs its matrix: loss=tr.losses.Cost([[0, 1], [5, 0]]).")
     if word in registry:
-        found: Loss = registry.load(word)()
-        return found
+        loss: Loss = registry.load(word)()
+        return loss
     same = same_as_scorer(word, data.n_classes, positive)
     if same is not None:
         return same

@@ -157,9 +157,9 @@ class Log(RowLoss):
 
     def of_rows(self, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
         truth = data.codes_of(rows)
-        given: np.ndarray = answers[:, np.arange(len(rows)), truth]
-        given = np.where(np.isfinite(given), given, np.nan)  # clipped, infinity would be certainty
-        return -np.log(np.clip(given, self.clip or np.finfo(np.float64).eps, 1.0))
+        p: np.ndarray = answers[:, np.arange(len(rows)), truth]
+        p = np.where(np.isfinite(p), p, np.nan)  # clipped, infinity would be certainty
+        return -np.log(np.clip(p, self.clip or np.finfo(np.float64).eps, 1.0))
 
 
 class Brier(RowLoss):
@@ -230,8 +230,8 @@ class R2(Loss):
         variance = share @ spread
         of_targets = np.einsum("i,cit->ct", share, errors) / variance
         of_targets += (about - of_targets.mean(axis=1))[:, None]
-        told = (errors - of_targets[:, None] * spread) / variance
-        return np.asarray(told.mean(axis=2))
+        by_target = (errors - of_targets[:, None] * spread) / variance
+        return np.asarray(by_target.mean(axis=2))
 
     def _squares(
         self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None

@@ -51,8 +51,8 @@ class Scale:
     @property
     def selected(self) -> str:
         """What the selected value of a tuned learner is."""
-        said = "selected: the score that tuning maximised"
-        return f"{said}, as an error" if self.perfect is None else said
+        text = "selected: the score that tuning maximised"
+        return f"{text}, as an error" if self.perfect is None else text
 
     @property
     def optimism(self) -> str:

@@ -58,23 +58,23 @@ draw_calibration_curve = _drawn(validation.draw_calibration_curve)
 draw_benefit = _drawn(validation.draw_benefit)
 
 
-def draw_features(found: FeatureStability, *, ax: Any = None) -> Any:
+def draw_features(chosen: FeatureStability, *, ax: Any = None) -> Any:
     """Draw how often the features were selected, and return the axes."""
-    ax = on_axes(review_figures.draw_features(found).drawing, (), ax)
-    if found.index is not None:
-        ax.set_title(f"stability {number(found.index)} {found.interval}", fontsize="medium")
+    ax = on_axes(review_figures.draw_features(chosen).drawing, (), ax)
+    if chosen.index is not None:
+        ax.set_title(f"stability {number(chosen.index)} {chosen.interval}", fontsize="medium")
     return ax
 
 
 def draw_calibration(
-    found: Calibration,
+    calibration: Calibration,
     *,
     ax: Any = None,
     label: str | None = None,
     others: Mapping[str, Calibration] | None = None,
 ) -> Any:
     """Draw the bins with their intervals, and `others` by name, and return the axes."""
-    every = {label or found.event: found, **(others or {})}
+    every = {label or calibration.event: calibration, **(others or {})}
     figures = {
         f"{clean(name, 40)}: Brier {one.brier:.4f}": rates.draw_calibration(one)
         for name, one in every.items()
@@ -130,29 +130,29 @@ def _overlaid(figures: Mapping[str, Figure], ax: Any) -> Any:
     return ax
 
 
-def draw_instability(found: PredictionStability, *, ax: Any = None) -> Any:
+def draw_instability(moves: PredictionStability, *, ax: Any = None) -> Any:
     """Predictions of further models over those given, with the 95 % range; returns the axes.
 
     Where the plot is narrow around the diagonal, predictions hardly depend on the training rows.
     """
     ax = axes_of(ax, SQUARE)
-    if found.others is not None:
-        given = np.tile(found.predictions, found.n_models)
-        ax.plot(given, found.others.ravel(), ".", color="0.6", markersize=2, alpha=0.4, zorder=0)
-    order = np.argsort(found.predictions, kind="stable")
-    for quantile in found.ranges:
-        ax.plot(found.predictions[order], _smoothed(quantile[order]), color="C0", linewidth=1.2)
-    ends = [float(found.predictions.min()), float(found.predictions.max())]
-    if found.event is not None:
+    if moves.others is not None:
+        given = np.tile(moves.predictions, moves.n_models)
+        ax.plot(given, moves.others.ravel(), ".", color="0.6", markersize=2, alpha=0.4, zorder=0)
+    order = np.argsort(moves.predictions, kind="stable")
+    for quantile in moves.ranges:
+        ax.plot(moves.predictions[order], _smoothed(quantile[order]), color="C0", linewidth=1.2)
+    ends = [float(moves.predictions.min()), float(moves.predictions.max())]
+    if moves.event is not None:
         ends = [0.0, 1.0]
         ax.set_aspect("equal")
     ax.plot(ends, ends, ":", color="0.3", linewidth=0.9)
-    if found.threshold is not None:
+    if moves.threshold is not None:
         for line in (ax.axvline, ax.axhline):
-            line(found.threshold, color="C1", linewidth=0.7)
-    ax.set_xlabel("prediction" if found.event is None else "probability given")
-    ax.set_ylabel(f"that of {found.n_models} further models")
-    ax.set_title(f"mean absolute prediction error {number(found.mape)}", fontsize="medium")
+            line(moves.threshold, color="C1", linewidth=0.7)
+    ax.set_xlabel("prediction" if moves.event is None else "probability given")
+    ax.set_ylabel(f"that of {moves.n_models} further models")
+    ax.set_title(f"mean absolute prediction error {number(moves.mape)}", fontsize="medium")
     return ax
 
 

@@ -118,8 +118,8 @@ def _headline(document: Assessment) -> list[Headline]:
         Headline(f"Its honest {noun}", number(honest.value), _interval(honest)),
     ]
     if best.tuned:
-        said = number(own_value(best.selected))
-        shown.append(Headline("What tuning said", said, _beside(best)))
+        score = number(own_value(best.selected))
+        shown.append(Headline("What tuning said", score, _beside(best)))
     if document.baseline is not None:
         baseline, rule = number(document.own_baseline), document.baseline_rule or ""
         shown.append(Headline("Without learning", baseline, rule))
@@ -151,16 +151,16 @@ def _learners(document: Assessment) -> FigureTable:
     rows = [
         [
             clean(name, 60),
-            setting_text(one.setting),
-            number(own_value(one.selected)),
-            number(own_value(one.risk)),
-            interval_text(one.risk),
+            setting_text(each.setting),
+            number(own_value(each.selected)),
+            number(own_value(each.risk)),
+            interval_text(each.risk),
             yes_or_no(None if best is None else name in best),
-            signed_text(one.optimism, own_value(one.risk)),
-            f"{one.stability.agreement:.0%}" if len(one.curve) > 1 else "–",
-            str(one.n_fits),
+            signed_text(each.optimism, own_value(each.risk)),
+            f"{each.stability.agreement:.0%}" if len(each.curve) > 1 else "–",
+            str(each.n_fits),
         ]
-        for name, one in document.ranked_learners.items()
+        for name, each in document.ranked_learners.items()
     ]
     head = ("learner", "chosen setting", "selected", "honest", "interval", "best?", "optimism")
     return FigureTable.of((*head, "agreement", "fits"), rows)
@@ -209,16 +209,16 @@ def _differences(document: Assessment) -> FigureTable | None:
     if not document.differences:
         return None
     best, scale = own_value(document.best_learner.risk), document.scale
-    known = [one.rope for one in document.differences if one.rope is not None]
-    rope = f" by more than {known[0]:g}" if known else ""
+    ropes = [each.rope for each in document.differences if each.rope is not None]
+    rope = f" by more than {ropes[0]:g}" if ropes else ""
     rows = [
         [
-            clean(one.learner, 60),
-            signed_text(scale.gap(one.mean), best),
-            _between(scale.gaps(one.interval), best),
-            "–" if one.probability is None else f"{one.probability:.3f}",
+            clean(each.learner, 60),
+            signed_text(scale.gap(each.mean), best),
+            _between(scale.gaps(each.interval), best),
+            "–" if each.probability is None else f"{each.probability:.3f}",
         ]
-        for one in document.differences
+        for each in document.differences
     ]
     likely = f"probability that it is worse{rope}"
     what = f"{scale.short(document.named_loss)} minus that of the best"
@@ -244,8 +244,8 @@ def _sections(document: Assessment, rates: Rates | None) -> Iterator[Section]:
     drawn_of, noun = list(document.ranked_learners.items())[:MOST_LEARNERS], document.scale.noun
     curves = [
         figure
-        for i, (name, one) in enumerate(drawn_of)
-        for figure in draw_curves(name, one, document, i)
+        for i, (name, each) in enumerate(drawn_of)
+        for figure in draw_curves(name, each, document, i)
     ]
     if curves:
         lead = f"The {noun} of every setting on all rows; the best of many flatters."
@@ -253,9 +253,9 @@ def _sections(document: Assessment, rates: Rates | None) -> Iterator[Section]:
             lead += f" Drawn are the {MOST_LEARNERS} best learners; the JSON has them all."
         yield Section("curves", f"{noun.capitalize()} curves", lead, tuple(curves))
     learned = [
-        draw_learning(one.learning_curve, one.expected, name, i)
-        for i, (name, one) in enumerate(drawn_of)
-        if one.learning_curve is not None
+        draw_learning(each.learning_curve, each.expected, name, i)
+        for i, (name, each) in enumerate(drawn_of)
+        if each.learning_curve is not None
     ]
     if any(learned):
         lead = "What tuning on fewer rows costs, and what more rows should give. "
@@ -263,7 +263,7 @@ def _sections(document: Assessment, rates: Rates | None) -> Iterator[Section]:
         lead += "folds are drawn for it, so the last one is not quite the honest risk of tuning."
         drawn = [figure for figure in learned if figure is not None]
         yield Section("learning", "Learning curves", lead, tuple(drawn))
-    courses = [draw_over_time(name, one, document, i) for i, (name, one) in enumerate(drawn_of)]
+    courses = [draw_over_time(name, each, document, i) for i, (name, each) in enumerate(drawn_of)]
     if any(courses):
         what = "losses" if document.scale.perfect is None else "scores"
         lead = f"The {what} of rows that were tested, in stretches of about equally many times."
@@ -295,9 +295,9 @@ def _areas(document: Assessment) -> dict[str, str]:
     """What the page says of the ranks of the best learner: one number for each, the honest one."""
     every = {word: honest_rank(document, word) for word in ("auc", "average-precision")}
     return {
-        word: f"{number(one.value)}, {_interval(one)}"
-        for word, one in every.items()
-        if one is not None and one.value is not None
+        word: f"{number(area.value)}, {_interval(area)}"
+        for word, area in every.items()
+        if area is not None and area.value is not None
     }
 
 
@@ -329,26 +329,26 @@ def _some(names: Sequence[str], most: int = 20) -> str:
 
 
 def _notes(document: Assessment) -> list[str]:
-    learners = [(clean(name, 60), one) for name, one in document.ranked_learners.items()]
-    notes = [f"{n}: {clean(note, 400)}" for n, one in learners for note in one.risk.notes]
+    learners = [(clean(name, 60), each) for name, each in document.ranked_learners.items()]
+    notes = [f"{n}: {clean(note, 400)}" for n, each in learners for note in each.risk.notes]
     if document.choice is not None:
         notes += [clean(note, 400) for note in document.choice.notes]
     notes += [f"{n}: {o.claimed}" for n, o in learners if o.no_selected]
     notes += [
-        f"{clean(one.learner, 60)}, beside the best: {clean(note, 400)}"
-        for one in document.differences
-        for note in one.notes
+        f"{clean(each.learner, 60)}, beside the best: {clean(note, 400)}"
+        for each in document.differences
+        for note in each.notes
     ]
     notes += [f"{n}: {o.claimed}" for n, o in learners if not o.no_selected and o.claimed]
     notes += [
-        f"{n}: no learning curve: {clean(one.no_learning_curve, 300)}"
-        for n, one in learners
-        if one.no_learning_curve
+        f"{n}: no learning curve: {clean(each.no_learning_curve, 300)}"
+        for n, each in learners
+        if each.no_learning_curve
     ]
     notes += [
-        f"{n}: no risk over time: {clean(one.no_over_time, 300)}"
-        for n, one in learners
-        if one.no_over_time
+        f"{n}: no risk over time: {clean(each.no_over_time, 300)}"
+        for n, each in learners
+        if each.no_over_time
     ]
     if document.no_roc and document.task == "classification":
         notes.append(f"no ROC curve: {clean(document.no_roc, 200)}")

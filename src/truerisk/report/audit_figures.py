@@ -46,19 +46,19 @@ def draw_claim(audit: Audit) -> Figure | None:
     ]
     if not audit.is_rough:
         rungs.append(("honest", audit.honest))
-    stated = [(name, own_scale(one)) for name, one in rungs]
-    shown = [(name, one) for name, one in stated if one.value is not None]
+    stated = [(name, own_scale(own)) for name, own in rungs]
+    shown = [(name, own) for name, own in stated if own.value is not None]
     if len(shown) < 2:
         return None
     rough, scale, noun = audit.is_rough, audit.scale, audit.scale.noun
-    about = "; ".join(_label(name, one, noun) for name, one in shown)
+    about = "; ".join(_label(name, own, noun) for name, own in shown)
     x = PixelScale.around(_values(shown), LEFT, WIDTH - 14)
     drawing = of_rows(f"The claim and the honest {noun}", about, x, len(shown), ROW, TOP)
     lower = "" if scale.perfect is not None else ", lower is better"
     drawing.bottom_axis(f"{scale.axis(columns_of(audit.claimed.loss, 30))}{lower}")
     drawing.upright(scale.value(audit.claimed.value), "baseline")
-    for i, (name, one) in enumerate(shown):
-        _rung(drawing, name, one, i + 0.5, noun)
+    for i, (name, own) in enumerate(shown):
+        _rung(drawing, name, own, i + 0.5, noun)
     return Figure(
         name="claim",
         title=f"From the claim to the {'corrected' if rough else 'honest'} {noun}",
@@ -66,39 +66,39 @@ def draw_claim(audit: Audit) -> Figure | None:
         caption=ROUGH if rough else HONEST.format(noun),
         table=FigureTable.of(
             (noun, "value", "interval"),
-            [[name, number(one.value), str(one.interval or "none")] for name, one in shown],
+            [[name, number(own.value), str(own.interval or "none")] for name, own in shown],
         ),
         keys=tuple(_key(name, audit) for name, _ in shown),
     )
 
 
-def _rung(drawing: Drawing, name: str, one: OwnScale, y: float, noun: str) -> None:
-    assert one.value is not None
+def _rung(drawing: Drawing, name: str, own: OwnScale, y: float, noun: str) -> None:
+    assert own.value is not None
     drawing.row(y, name)
-    if one.interval is not None:
-        drawing.span(one.interval.low, one.interval.high, y, "s0")
+    if own.interval is not None:
+        drawing.span(own.interval.low, own.interval.high, y, "s0")
     look, shape = LOOKS.get(name, ("s0", "dot"))
     size = 5.6 if name == "honest" else 4
-    drawing.point(one.value, y, look, _label(name, one, noun), shape=shape, size=size)
+    drawing.point(own.value, y, look, _label(name, own, noun), shape=shape, size=size)
 
 
 def _values(shown: list[tuple[str, OwnScale]]) -> list[float]:
     ends = [
-        end for _, one in shown if one.interval for end in (one.interval.low, one.interval.high)
+        end for _, own in shown if own.interval for end in (own.interval.low, own.interval.high)
     ]
-    return [*(one.value for _, one in shown if one.value is not None), *ends]
+    return [*(own.value for _, own in shown if own.value is not None), *ends]
 
 
-def _label(name: str, one: OwnScale, noun: str) -> str:
-    text = f"{name} {noun} {number(one.value)}"
-    return text if one.interval is None else f"{text}, interval {one.interval}"
+def _label(name: str, own: OwnScale, noun: str) -> str:
+    text = f"{name} {noun} {number(own.value)}"
+    return text if own.interval is None else f"{text}, interval {own.interval}"
 
 
 def _key(name: str, audit: Audit) -> Key:
     if name == "honest":
-        sure = f", with its {100 * audit.confidence_level:g} % interval"
+        ends = f", with its {100 * audit.confidence_level:g} % interval"
         has = own_scale(audit.honest).interval is not None
-        return Key("s0", f"honest{sure if has else ''}", "span" if has else "point")
+        return Key("s0", f"honest{ends if has else ''}", "span" if has else "point")
     look, shape = LOOKS[name]
     return Key(look, name, shape)
 
@@ -109,10 +109,10 @@ def _key(name: str, audit: Audit) -> Key:
 def draw_settings(audit: Audit) -> Figure | None:
     """What was measured of all settings, the best first; None for fewer than three."""
     scale = audit.scale
-    known = [(scale.value(risk), c) for c, risk in enumerate(audit.risks) if risk is not None]
-    if len(known) < 3:
+    scores = [(scale.value(risk), c) for c, risk in enumerate(audit.risks) if risk is not None]
+    if len(scores) < 3:
         return None
-    ordered = sorted(known, key=lambda one: (scale.gap(one[0]), one[1]))
+    ordered = sorted(scores, key=lambda pair: (scale.gap(pair[0]), pair[1]))
     places, middle = thinned(len(ordered)), float(np.median([risk for risk, _ in ordered]))
     honest = own_scale(audit.honest).value
     shown = [risk for risk, _ in ordered] + ([] if honest is None else [honest])

@@ -98,8 +98,8 @@ def _verdict(audit: Audit) -> tuple[str, str]:
 
 def _risks(audit: Audit) -> FigureTable:
     rows = [
-        [name, number(one.own_scale.value), str(one.own_scale.interval or "none"), one.method]
-        for name, one in _named(audit)
+        [name, number(risk.own_scale.value), str(risk.own_scale.interval or "none"), risk.method]
+        for name, risk in _named(audit)
     ]
     return FigureTable.of(("which", audit.scale.noun, "interval", "by"), rows)
 
@@ -112,7 +112,7 @@ def _named(audit: Audit) -> list[tuple[str, RiskEstimate | Stated]]:
         (audit.claimed, audit.choosing, honest, audit.rough),
         strict=True,
     )
-    return [(name, one) for name, one in named if one is not None]
+    return [(name, risk) for name, risk in named if risk is not None]
 
 
 def _legend(audit: Audit) -> list[str]:
@@ -143,7 +143,7 @@ def _sections(audit: Audit) -> Iterator[Section]:
 
 
 def _notes(audit: Audit) -> list[str]:
-    notes = [clean(note, 400) for _, one in _named(audit) for note in one.notes]
+    notes = [clean(note, 400) for _, risk in _named(audit) for note in risk.notes]
     return list(dict.fromkeys(notes))[:40]
 
 
@@ -152,8 +152,8 @@ def _notes(audit: Audit) -> list[str]:
 
 def _methods(audit: Audit) -> str:
     """The methods paragraph."""
-    said = [_claimed(audit), _how(audit), _roughly(audit), _claim_stands(audit)]
-    return " ".join([one for one in said if one] + [_computed(audit)])
+    texts = [_claimed(audit), _how(audit), _roughly(audit), _claim_stands(audit)]
+    return " ".join([text for text in texts if text] + [_computed(audit)])
 
 
 def _claimed(audit: Audit) -> str:
@@ -170,31 +170,31 @@ def _how(audit: Audit) -> str:
     honest = audit.honest
     if honest is None or honest.value is None or audit.is_rough:
         return ""
-    found = f"{number(honest.own_scale.value)}{_with_interval(audit)}"
+    risk = f"{number(honest.own_scale.value)}{_with_interval(audit)}"
     if audit.mixes:
-        return _kept_apart(audit, found)
+        return _kept_apart(audit, risk)
     if audit.level == "bbc":
         return (
             "The predictions of every setting for rows left out were made again on the splits of "
             "the search; on rows drawn with replacement the setting was chosen anew and tested on "
-            f"the rows not drawn (bootstrap bias corrected cross-validation), which gave {found}."
+            f"the rows not drawn (bootstrap bias corrected cross-validation), which gave {risk}."
         )
     how = clean(honest.method, 80)
     return (
         "The whole search was repeated on training sets and tested on rows that took no part in "
-        f"it ({how}), which gave {found}."
+        f"it ({how}), which gave {risk}."
     )
 
 
-def _kept_apart(audit: Audit, found: str) -> str:
+def _kept_apart(audit: Audit, risk: str) -> str:
     assert audit.honest is not None and audit.mixes is not None
     alone = audit.choosing
-    said = f"Its splits tested models that saw {MODELS_SAW[audit.mixes]}"
+    text = f"Its splits tested models that saw {MODELS_SAW[audit.mixes]}"
     if alone is not None:
-        said += f"; corrected for the choice alone ({clean(alone.method, 80)}) its "
-        said += f"{audit.scale.noun} would be {number(alone.own_scale.value)}"
+        text += f"; corrected for the choice alone ({clean(alone.method, 80)}) its "
+        text += f"{audit.scale.noun} would be {number(alone.own_scale.value)}"
     how = clean(audit.honest.method, 80)
-    return f"{said}. Tested by models without these rows ({how}) it was {found}."
+    return f"{text}. Tested by models without these rows ({how}) it was {risk}."
 
 
 def _with_interval(audit: Audit) -> str:
@@ -230,24 +230,24 @@ def _computed(audit: Audit) -> str:
 def _references(audit: Audit) -> list[str]:
     """What the paragraph rests on."""
     level = audit.level if audit.level != "bbc" or not audit.mixes else "mixed"
-    found = {"bbc": [reference_of("bbc")], "nested": [REFERENCES["nested"]]}.get(level, [])
+    cited = {"bbc": [reference_of("bbc")], "nested": [REFERENCES["nested"]]}.get(level, [])
     if audit.choosing is not None:
-        found.append(reference_of(audit.choosing.method))
+        cited.append(reference_of(audit.choosing.method))
     interval = None if audit.honest is None else audit.honest.interval
     if interval is not None:
-        found.append(reference_of(interval.method))
-    found = [reference for reference in dict.fromkeys(found) if reference]
-    return [*found, *([ROUGH] if audit.rough is not None else [])]
+        cited.append(reference_of(interval.method))
+    cited = [reference for reference in dict.fromkeys(cited) if reference]
+    return [*cited, *([ROUGH] if audit.rough is not None else [])]
 
 
 def _repeat(audit: Audit) -> Repeat:
     """The command or call, the seed, the fingerprint and the versions."""
     call = "\n".join(clean(line, 1000) for line in audit.command.splitlines())
     word = {"time": "time", "space": "block", "groups": "groups"}.get(audit.mixes or "")
-    known = "" if word is None else f"{word}={word}, "
+    argument = "" if word is None else f"{word}={word}, "
     rows = "" if audit.level == "scores" else "X, y, "
     usual = (
-        f"tr.audit(search, {rows}{known}level={audit.level!r}, "
+        f"tr.audit(search, {rows}{argument}level={audit.level!r}, "
         f"confidence_level={audit.confidence_level:g})"
     )
     return Repeat(

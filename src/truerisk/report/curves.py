@@ -66,9 +66,9 @@ def draw_curves(
     shown, curve = clean(name, 60), learner.curve
     curves = {f"{curve.common.method} (tuned)": curve, **learner.criteria}
     by_loss: dict[str, dict[str, RiskCurve]] = {}
-    for word, one in curves.items():
-        if len(one) == len(curve):
-            by_loss.setdefault(one.common.named_loss, {})[word] = one
+    for word, each in curves.items():
+        if len(each) == len(curve):
+            by_loss.setdefault(each.common.named_loss, {})[word] = each
     heat = draw_heat(shown, curve, f"curve-{number_on_page}-heat")
     figures = [
         _of_loss(shown, learner, some, document, f"curve-{number_on_page}-{i}")
@@ -170,19 +170,17 @@ def _errors(curve: RiskCurve) -> dict[int, tuple[float, float]]:
 
 def _draw_line(drawing: Drawing, word: str, curve: RiskCurve, axis: Axis, number_of: int) -> None:
     values = {c: v for c, v in enumerate(curve.own_values.tolist()) if isfinite(v)}
-    known = [c for c in axis.order if c in values]
-    order = [known[i] for i in thinned(len(known))]
-    if curve.best in known and curve.best not in order:
+    finite = [c for c in axis.order if c in values]
+    order = [finite[i] for i in thinned(len(finite))]
+    if curve.best in finite and curve.best not in order:
         order = sorted([*order, curve.best], key=lambda c: axis.places[c])
     look = series(number_of)
     drawing.line([axis.places[c] for c in order], [values[c] for c in order], look)
     marked = [order[i] for i in thinned(len(order), MOST_MARKS)]
     for c in marked if curve.best in marked or curve.best not in values else [*marked, curve.best]:
-        said = (
-            f"{setting_text(curve.candidates[c])}: {number(values[c])}{_error(curve, c)} ({word})"
-        )
+        tip = f"{setting_text(curve.candidates[c])}: {number(values[c])}{_error(curve, c)} ({word})"
         place = axis.places[c], values[c]
-        drawing.point(*place, look, said, shape=shape(number_of), size=3.2)
+        drawing.point(*place, look, tip, shape=shape(number_of), size=3.2)
     if curve.best in values:
         drawing.point(axis.places[curve.best], values[curve.best], f"ring {look}", size=7.5)
 

@@ -24,8 +24,8 @@ FAR = 1.0  # a baseline further out than so many widths of the rest is named, no
 
 def draw_ladder(document: Assessment, most: int | None = MOST) -> Figure | None:
     """One rung per learner, from left (flattering) to right (honest); None without any risk."""
-    known = {n: o for n, o in document.ranked_learners.items() if o.risk.value is not None}
-    shown = {name: known[name] for name in list(known)[:most]}
+    rated = {n: o for n, o in document.ranked_learners.items() if o.risk.value is not None}
+    shown = {name: rated[name] for name in list(rated)[:most]}
     if not shown:
         return None
     choice = document.choice if document.choice and document.choice.value is not None else None
@@ -44,8 +44,8 @@ def draw_ladder(document: Assessment, most: int | None = MOST) -> Figure | None:
         _rung(drawing, clean(name, 60), learner, i + 0.5)
     if choice is not None:
         drawing.row(len(shown) + 0.5, WHOLE_SEARCH)
-        said = f"{WHOLE_SEARCH}: honest {document.scale.noun}"
-        _honest(drawing, choice.own_scale, len(shown) + 0.5, said)
+        text = f"{WHOLE_SEARCH}: honest {document.scale.noun}"
+        _honest(drawing, choice.own_scale, len(shown) + 0.5, text)
     return Figure(
         name="ladder",
         title="From the flattering number to the honest one",
@@ -71,14 +71,14 @@ def _values(
     shown: Iterable[TunedLearner], choice: RiskEstimate | None, document: Assessment
 ) -> list[float]:
     """All that the axis must show."""
-    honest = [one.risk.own_scale for one in shown] + ([choice.own_scale] if choice else [])
-    known = [
-        *(one.value for one in honest),
-        *(own_value(one.selected) for one in shown if _comparable(one)),
-        *(own_value(one.apparent) for one in shown),
+    honest = [each.risk.own_scale for each in shown] + ([choice.own_scale] if choice else [])
+    ends = [
+        *(each.value for each in honest),
+        *(own_value(each.selected) for each in shown if _comparable(each)),
+        *(own_value(each.apparent) for each in shown),
     ]
-    known += [end for one in honest if (i := one.interval) for end in (i.low, i.high)]
-    values = [v for v in known if v is not None]
+    ends += [end for each in honest if (i := each.interval) for end in (i.low, i.high)]
+    values = [v for v in ends if v is not None]
     baseline, wide = document.own_baseline, FAR * (max(values) - min(values))
     if baseline is not None and min(values) - wide <= baseline <= max(values) + wide:
         values.append(baseline)  # further away it would press all others into a corner
@@ -94,25 +94,25 @@ def _rung(drawing: Drawing, name: str, learner: TunedLearner, y: float) -> None:
     selected = own_value(learner.selected) if _comparable(learner) else None
     noun = learner.risk.scale.noun
     drawing.row(y, name)
-    known = [v for v in (honest.value, selected, apparent) if v is not None]
-    drawing.slope(min(known), y, max(known), y, "way")
+    risks = [v for v in (honest.value, selected, apparent) if v is not None]
+    drawing.slope(min(risks), y, max(risks), y, "way")
     _honest(drawing, honest, y, f"{name}: honest {noun}")
     if selected is not None:
-        said = f"{name}: selected {noun} {number(selected)}"
-        drawing.point(selected, y, "hollow s1", said, shape="diamond", size=3.8)
+        tip = f"{name}: selected {noun} {number(selected)}"
+        drawing.point(selected, y, "hollow s1", tip, shape="diamond", size=3.8)
     if apparent is not None:
-        said = f"{name}: apparent {noun} {number(apparent)}"
-        drawing.point(apparent, y, "hollow muted", said, size=3)
+        tip = f"{name}: apparent {noun} {number(apparent)}"
+        drawing.point(apparent, y, "hollow muted", tip, size=3)
 
 
-def _honest(drawing: Drawing, estimate: OwnScale, y: float, said: str) -> None:
+def _honest(drawing: Drawing, estimate: OwnScale, y: float, tip: str) -> None:
     if estimate.value is None:
         return
-    said += f" {number(estimate.value)}"
+    tip += f" {number(estimate.value)}"
     if estimate.interval:
         drawing.span(estimate.interval.low, estimate.interval.high, y, "s0")
-        said += f", interval {estimate.interval}"
-    drawing.point(estimate.value, y, "s0", said, size=5.6)
+        tip += f", interval {estimate.interval}"
+    drawing.point(estimate.value, y, "s0", tip, size=5.6)
 
 
 def _about(document: Assessment) -> str:
@@ -127,15 +127,15 @@ def _about(document: Assessment) -> str:
 
 def _keys(document: Assessment, shown: Collection[TunedLearner], near: bool) -> tuple[Key, ...]:
     keys = []
-    if any(one.apparent for one in shown):
+    if any(each.apparent for each in shown):
         keys.append(Key("hollow muted", "apparent"))
-    if any(_comparable(one) for one in shown):
+    if any(_comparable(each) for each in shown):
         keys.append(Key("hollow s1", "selected", "diamond"))
     level = f"{100 * document.confidence_level:g} %"
     keys.append(Key("s0", f"honest, with its {level} interval", "span"))
     if document.baseline is not None:
-        said = f"{clean(document.baseline_rule or '', 60)}: {number(document.own_baseline)}"
-        keys.append(Key("baseline", said if near else f"{said}, beyond the axis", "line"))
+        text = f"{clean(document.baseline_rule or '', 60)}: {number(document.own_baseline)}"
+        keys.append(Key("baseline", text if near else f"{text}, beyond the axis", "line"))
     return tuple(keys)
 
 
@@ -143,13 +143,13 @@ def _table(document: Assessment) -> FigureTable:
     rows = [
         [
             clean(name, 60),
-            number(own_value(one.apparent)),
-            number(own_value(one.selected)),
-            number(own_value(one.risk)),
-            interval_text(one.risk),
-            signed_text(one.optimism, own_value(one.risk)),
+            number(own_value(each.apparent)),
+            number(own_value(each.selected)),
+            number(own_value(each.risk)),
+            interval_text(each.risk),
+            signed_text(each.optimism, own_value(each.risk)),
         ]
-        for name, one in document.ranked_learners.items()
+        for name, each in document.ranked_learners.items()
     ]
     if document.choice is not None:
         choice = document.choice

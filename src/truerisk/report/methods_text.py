@@ -51,9 +51,9 @@ def described(document: Assessment) -> str:
     scale = document.scale
     sentences = [_compared(document), _nested(document), _risk_sentence(document)]
     if document.choice is not None:
-        sure, what = _with_interval(document.choice.own_scale), scale.short(document.named_loss)
+        risk, what = _with_interval(document.choice.own_scale), scale.short(document.named_loss)
         sentences.append(
-            f"Counting the choice among the learners as well, the estimated {what} was {sure}."
+            f"Counting the choice among the learners as well, the estimated {what} was {risk}."
         )
     if document.baseline is not None:
         rule, what = clean(document.baseline_rule or "", 80), scale.short(document.named_loss)
@@ -67,18 +67,18 @@ def described(document: Assessment) -> str:
 
 def _learned(document: Assessment) -> list[str]:
     """How learning curves were measured, and what that of the best learner says."""
-    if all(one.learning_curve is None for one in document.learners.values()):
+    if all(learner.learning_curve is None for learner in document.learners.values()):
         return []
-    said = "Learning curves were measured on nested subsamples of the training rows, tuned anew on "
-    said += "each, and fitted by an inverse power law."
+    text = "Learning curves were measured on nested subsamples of the training rows, tuned anew on "
+    text += "each, and fitted by an inverse power law."
     expected = document.best_learner.expected
     if not expected:
-        return [said]
+        return [text]
     last, (low, high) = expected[-1], ends_of(expected[-1])
     what = "a risk of" if document.scale.perfect is None else clean(document.named_loss, 40)
     more = f"With {last.n_train:g} rows, {clean(document.best, 60)} is expected to have {what} "
     more += f"{number(last.own_scale.value)} ({100 * last.interval.confidence_level:g} % band "
-    return [said, f"{more}{number(low)} to {number(high)})."]
+    return [text, f"{more}{number(low)} to {number(high)})."]
 
 
 def _compared(document: Assessment) -> str:
@@ -98,7 +98,7 @@ def _nested(document: Assessment) -> str:
     outer, inner = _method(document.tested_by), _method(document.tuned_by)
     in_pairs, noun = document.tested_by == "pairs", document.scale.noun
     outer = inner if in_pairs else outer
-    if all(len(one.curve) == 1 for one in document.learners.values()):
+    if all(len(learner.curve) == 1 for learner in document.learners.values()):
         return (
             f"The {noun} of each learner was estimated by {outer}, on rows that took no part in "
             "its fit and on the same splits for all."
@@ -120,10 +120,10 @@ def _nested(document: Assessment) -> str:
 def _risk_sentence(document: Assessment) -> str:
     best = document.best_learner
     which = "best learner" if len(document.learners) > 1 else "learner"
-    known, error = best.selected is not None, document.scale.perfect is None
+    is_tuned, error = best.selected is not None, document.scale.perfect is None
     what = "an estimated risk of" if error else clean(document.named_loss, 40)
     tuned = "minimised score" if error else "score that tuned it"
-    selected = f"; the {tuned} was {number(own_value(best.selected))}" if known else ""
+    selected = f"; the {tuned} was {number(own_value(best.selected))}" if is_tuned else ""
     named = f"{clean(document.best, 60)} ({setting_text(best.setting)})"
     return f"The {which} was {named}, with {what} {_with_interval(best.risk.own_scale)}{selected}."
 
@@ -132,8 +132,8 @@ def honest_rank(document: Assessment, word: str) -> OwnScale | Measured | None:
     """The honest "auc" or "average-precision" of the best learner, if the page has it."""
     if word not in document.named_ranks:
         return None if document.validation is None else document.validation.measure(word)
-    known = document.of_ranks(word)
-    return None if known is None else known.own_scale
+    risk = document.of_ranks(word)
+    return None if risk is None else risk.own_scale
 
 
 def _cautions(document: Assessment) -> list[str]:
@@ -141,7 +141,7 @@ def _cautions(document: Assessment) -> list[str]:
     words: dict[str, list[str]] = {}
     for form in _forms(document):
         words.setdefault(form.caution, []).append(form.word)
-    return [f"Intervals {_listed(those)} {said}." for said, those in words.items() if said]
+    return [f"Intervals {_listed(those)} {caution}." for caution, those in words.items() if caution]
 
 
 def _computed(document: Assessment) -> str:
@@ -154,17 +154,17 @@ def _computed(document: Assessment) -> str:
 
 def references(document: Assessment) -> list[str]:
     """What the paragraph rests on."""
-    found = [REFERENCES["nested"], REFERENCES["cv"]]
+    cited = [REFERENCES["nested"], REFERENCES["cv"]]
     if document.rule == "1-se":
-        found.append(REFERENCES["1-se"])
-    found += [form.reference for form in _forms(document)]
+        cited.append(REFERENCES["1-se"])
+    cited += [form.reference for form in _forms(document)]
     learners = document.learners.values()
-    if any(one.learning_curve is not None for one in learners):
-        found.append(REFERENCES["learning"])
-    methods = [document.tuned_by, *(word for one in learners for word in one.criteria)]
+    if any(learner.learning_curve is not None for learner in learners):
+        cited.append(REFERENCES["learning"])
+    methods = [document.tuned_by, *(word for learner in learners for word in learner.criteria)]
     if any("632" in method for method in methods):
-        found.append(reference_of("bootstrap-.632"))
-    return list(dict.fromkeys(found))
+        cited.append(reference_of("bootstrap-.632"))
+    return list(dict.fromkeys(cited))
 
 
 def reference_of(interval: str) -> str:
@@ -192,7 +192,7 @@ def repeat(document: Assessment) -> Repeat:
         ("seed", str(document.seed)),
         ("data fingerprint", clean(risk.data_fingerprint, 80)),
         ("plan fingerprint", clean(risk.plan_fingerprint, 80)),
-        ("engines", ", ".join(sorted({clean(one.risk.engine, 40) for one in learners}))),
+        ("engines", ", ".join(sorted({clean(learner.risk.engine, 40) for learner in learners}))),
         *((clean(name, 40), clean(version, 40)) for name, version in risk.versions.items()),
     ]
     return Repeat(call or _call(document), tuple(facts))
@@ -201,10 +201,10 @@ def repeat(document: Assessment) -> Repeat:
 def _call(document: Assessment) -> str:
     learners = document.ranked_learners
     words = ", ".join(repr(clean(name, 60)) for name in learners)
-    criteria = dict.fromkeys(word for one in learners.values() for word in one.criteria)
+    criteria = dict.fromkeys(word for each in learners.values() for word in each.criteria)
     methods = [document.tuned_by, *criteria]
     interval = f" interval={document.interval!r}," if document.interval else ""
-    curves = [clean(name, 60) for name, one in learners.items() if one.learning_curve is not None]
+    curves = [clean(name, 60) for name, each in learners.items() if each.learning_curve is not None]
     lines = [
         f"learners = {{...}}  # {words}",
         f"tr.assess(learners, X, y, methods={methods!r}, outer={document.tested_by!r},",
@@ -216,9 +216,9 @@ def _call(document: Assessment) -> str:
     return "\n".join(clean(line, 1000) for line in lines)
 
 
-def arguments(given: Mapping[str, str]) -> list[str]:
+def arguments(typed: Mapping[str, str]) -> list[str]:
     """As they stand in a call; what no call has is left out."""
-    return [f"{name}={text}" for name, text in given.items() if name.isidentifier()]
+    return [f"{name}={text}" for name, text in typed.items() if name.isidentifier()]
 
 
 def _grid(n: int) -> str:

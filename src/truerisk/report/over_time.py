@@ -22,15 +22,15 @@ def draw_over_time(
     name: str, learner: TunedLearner, document: Assessment, number_on_page: int
 ) -> Figure | None:
     """A step for each stretch of time; None where the rows have no times, or no losses."""
-    found, scale = learner.over_time, learner.risk.scale
-    if found is None:
+    course, scale = learner.over_time, learner.risk.scale
+    if course is None:
         return None
-    n, shown, said = len(found.values), clean(name, 60), clean(found.said, 600)
-    values = [scale.value(float(value)) for value in found.values]
-    band, starts, ends = _band(found, scale), _texts(found.starts), _texts(found.ends)
+    n, shown, text = len(course.values), clean(name, 60), clean(course.said, 600)
+    values = [scale.value(float(value)) for value in course.values]
+    band, starts, ends = _band(course, scale), _texts(course.starts), _texts(course.ends)
     drawing = Drawing(
         title=f"{scale.noun.capitalize()} of {shown} over time",
-        about=f"{n} stretches from {starts[0]} to {ends[-1]}. {said}",
+        about=f"{n} stretches from {starts[0]} to {ends[-1]}. {text}",
         height=HEIGHT,
         x=PixelScale(0, n, LEFT, WIDTH - 12),
         y=PixelScale.around([*values, *(end for pair in band for end in pair)], BOTTOM, TOP),
@@ -49,23 +49,23 @@ def draw_over_time(
         drawing.line([j, j + 1], [value, value], "s0")
         drawing.point(j + 0.5, value, "s0", f"{starts[j]} to {ends[j]}: {number(value)}", size=4)
     bands = [f"[{number(low)}, {number(high)}]" for low, high in band] or ["none"] * n
-    columns = (starts, ends, map(number, values), bands, map(str, found.n_rows.tolist()))
+    columns = (starts, ends, map(number, values), bands, map(str, course.n_rows.tolist()))
     head = ("from", "to", scale.short(document.named_loss), "band", "rows")
     return Figure(
         name=f"over-time-{number_on_page}",
         title=f"{shown}: {columns_of(scale.of(document.named_loss), 60)} over time",
         drawing=drawing,
-        caption=said,
+        caption=text,
         table=FigureTable.of(head, [list(row) for row in zip(*columns, strict=True)]),
-        keys=_keys(found, scale, honest),
+        keys=_keys(course, scale, honest),
     )
 
 
-def _band(found: RiskOverTime, scale: Scale) -> list[tuple[float, float]]:
+def _band(course: RiskOverTime, scale: Scale) -> list[tuple[float, float]]:
     """The ends of the band as people read them; none without a band."""
-    if found.low is None or found.high is None:
+    if course.low is None or course.high is None:
         return []
-    pairs = zip(found.low.tolist(), found.high.tolist(), strict=True)
+    pairs = zip(course.low.tolist(), course.high.tolist(), strict=True)
     shown = [(scale.value(low), scale.value(high)) for low, high in pairs]
     return [(min(pair), max(pair)) for pair in shown]
 
@@ -77,11 +77,11 @@ def _texts(times: np.ndarray) -> list[str]:
     return [f"{float(time):.6g}" for time in times]
 
 
-def _keys(found: RiskOverTime, scale: Scale, honest: float | None) -> tuple[Key, ...]:
+def _keys(course: RiskOverTime, scale: Scale, honest: float | None) -> tuple[Key, ...]:
     mean = "loss" if scale.perfect is None else "score"
     keys = [Key("s0", f"mean {mean} of a stretch of time")]
-    if found.low is not None:
-        level = f"{100 * found.confidence_level:g} %"
+    if course.low is not None:
+        level = f"{100 * course.confidence_level:g} %"
         keys.append(Key("s0", f"{level} band of each stretch by itself", "band"))
     if honest is not None:
         keys.append(Key("baseline", f"honest {scale.noun}: {number(honest)}", "line"))

@@ -21,22 +21,22 @@ ROW, TOP, LEFT, MOST = 26, 8, 168, 20
 N_SHOWN = 21
 
 
-def draw_forest(found: SubgroupRisks, place: int = 0, most: int | None = MOST) -> Figure | None:
+def draw_forest(risks: SubgroupRisks, place: int = 0, most: int | None = MOST) -> Figure | None:
     """One loss in every level; None where no level has a value."""
-    every, loss = (found.whole, *found.levels), clean(found.named_loss, 60)
+    every, loss = (risks.whole, *risks.levels), clean(risks.named_loss, 60)
     lines = every[:most]
-    values = [v for one in lines for v in _ends(one)]
+    values = [v for line in lines for v in _ends(line)]
     if not values:
         return None
-    about = "; ".join(f"{_name(one)}: {number(one.own_scale.value)}" for one in lines)
+    about = "; ".join(f"{_name(line)}: {number(line.own_scale.value)}" for line in lines)
     x = PixelScale.around(values, LEFT, WIDTH - 14)
     drawing = of_rows(f"{loss} in subgroups", about, x, len(lines), ROW, TOP)
-    drawing.bottom_axis(f"{columns_of(loss, 30)} ({found.whole.own_scale.better} is better)")
-    whole = found.whole.own_scale.value
+    drawing.bottom_axis(f"{columns_of(loss, 30)} ({risks.whole.own_scale.better} is better)")
+    whole = risks.whole.own_scale.value
     if whole is not None:
         drawing.upright(whole, "baseline")
-    for i, one in enumerate(lines):
-        _level(drawing, one, i)
+    for i, line in enumerate(lines):
+        _level(drawing, line, i)
     return Figure(
         name=f"subgroups-{place}",
         title=loss,
@@ -55,85 +55,85 @@ def draw_forest(found: SubgroupRisks, place: int = 0, most: int | None = MOST) -
     )
 
 
-def _name(one: SubgroupRisk) -> str:
-    return clean(one.subgroup.shown, 120)
+def _name(level: SubgroupRisk) -> str:
+    return clean(level.subgroup.shown, 120)
 
 
-def _ends(one: SubgroupRisk) -> list[float]:
-    own = one.own_scale
+def _ends(level: SubgroupRisk) -> list[float]:
+    own = level.own_scale
     if own.value is None:
         return []
     return [own.value] if own.interval is None else [own.value, own.interval.low, own.interval.high]
 
 
-def _level(drawing: Drawing, one: SubgroupRisk, i: int) -> None:
-    at, own, name = i + 0.5, one.own_scale, _name(one)
+def _level(drawing: Drawing, level: SubgroupRisk, i: int) -> None:
+    at, own, name = i + 0.5, level.own_scale, _name(level)
     drawing.row(at, name, 22)
-    drawing.names[at] = f"{name} ({one.subgroup.n_rows})"
+    drawing.names[at] = f"{name} ({level.subgroup.n_rows})"
     if own.value is None:
-        drawing.note(at, _reason(one))
+        drawing.note(at, _reason(level))
         return
-    sure = "" if own.interval is None else f" {own.interval}"
-    said = f"{name}, {one.subgroup.n_rows} rows: {number(own.value)}{sure}"
+    ends = "" if own.interval is None else f" {own.interval}"
+    tip = f"{name}, {level.subgroup.n_rows} rows: {number(own.value)}{ends}"
     if own.interval is not None:
         drawing.span(own.interval.low, own.interval.high, at, "s0")
-    drawing.point(own.value, at, "s0", said)
-    if one.own_shrunken is not None:
-        shrunken = f"{name}, shrunken: {number(one.own_shrunken)}"
-        drawing.point(one.own_shrunken, at, "s1", shrunken, shape="diamond")
+    drawing.point(own.value, at, "s0", tip)
+    if level.own_shrunken is not None:
+        shrunken = f"{name}, shrunken: {number(level.own_shrunken)}"
+        drawing.point(level.own_shrunken, at, "s1", shrunken, shape="diamond")
 
 
-def _reason(one: SubgroupRisk) -> str:
-    return clean(one.reason or "", 200)
+def _reason(level: SubgroupRisk) -> str:
+    return clean(level.reason or "", 200)
 
 
 def _levels(lines: Sequence[SubgroupRisk]) -> FigureTable:
     head = ("subgroup", "rows", "events", "value", "interval", "shrunken", "why not")
     rows = [
         [
-            _name(one), str(one.subgroup.n_rows),
-            "–" if one.subgroup.n_events is None else str(one.subgroup.n_events),
-            number(one.own_scale.value), str(one.own_scale.interval or "–"),
-            number(one.own_shrunken), _reason(one),
+            _name(line), str(line.subgroup.n_rows),
+            "–" if line.subgroup.n_events is None else str(line.subgroup.n_events),
+            number(line.own_scale.value), str(line.own_scale.interval or "–"),
+            number(line.own_shrunken), _reason(line),
         ]
-        for one in lines
+        for line in lines
     ]  # fmt: skip
     return FigureTable.of(head, rows)
 
 
-def draw_instability(found: PredictionStability) -> Figure:
+def draw_instability(moves: PredictionStability) -> Figure:
     """The range of further models' predictions over those given."""
     ends = (0.0, 1.0)
-    if found.event is None:
-        ends = float(found.low.min()), float(found.high.max())
+    if moves.event is None:
+        ends = float(moves.low.min()), float(moves.high.max())
     air = 0.01 * (ends[1] - ends[0]) or 1.0
     drawing = Drawing(
         title="Instability of predictions",
-        about=f"mean absolute prediction error: {number(found.mape)}.",
+        about=f"mean absolute prediction error: {number(moves.mape)}.",
         height=380,
         x=PixelScale(ends[0] - air, ends[1] + air, 52, WIDTH - 12),
         y=PixelScale(ends[0] - air, ends[1] + air, 336, 30),
     )
-    ticks = None if found.event is None else SHARES
-    what = "prediction" if found.event is None else "probability"
-    drawing.left_axis(f"range of {found.n_models} further models, 95 %", ticks)
+    ticks = None if moves.event is None else SHARES
+    what = "prediction" if moves.event is None else "probability"
+    drawing.left_axis(f"range of {moves.n_models} further models, 95 %", ticks)
     drawing.bottom_axis(f"{what} given", ticks)
-    order = np.argsort(found.predictions, kind="stable")
+    order = np.argsort(moves.predictions, kind="stable")
     shown = [order[i] for i in thinned(len(order))]
     for i in shown:
         drawing.slope(
-            found.predictions[i], found.low[i], found.predictions[i], found.high[i], "whisker s0"
+            moves.predictions[i], moves.low[i], moves.predictions[i], moves.high[i], "whisker s0"
         )
     drawing.slope(ends[0], ends[0], ends[1], ends[1], "baseline")
-    if found.threshold is not None:
-        drawing.level(found.threshold, "grid")
+    if moves.threshold is not None:
+        drawing.level(moves.threshold, "grid")
     table = [order[i] for i in thinned(len(order), N_SHOWN)]
-    rows = [[number(one[i]) for one in (found.predictions, found.low, found.high)] for i in table]
+    rows = [[number(each[i]) for each in (moves.predictions, moves.low, moves.high)] for i in table]
     return Figure(
         name="instability",
         title="How far single predictions move",
         drawing=drawing,
-        caption=f"A line for a row: {clean(found.source, 600)}",
+        caption=f"A line for a row: {clean(moves.source, 600)}",
         table=FigureTable.of(("given", "2.5 %", "97.5 %"), rows),
         keys=(
             Key("s0", "where 95 % of the further models lie", "line"),
@@ -142,26 +142,26 @@ def draw_instability(found: PredictionStability) -> Figure:
     )
 
 
-def draw_features(found: FeatureStability) -> Figure:
+def draw_features(chosen: FeatureStability) -> Figure:
     """How often the features were selected."""
-    shares = [(clean(found.names[f], 60), float(found.shares[f])) for f in found.order]
+    shares = [(clean(chosen.names[f], 60), float(chosen.shares[f])) for f in chosen.order]
     shown = shares[:MOST]
     about = "; ".join(f"{name}: {share:.0%}" for name, share in shown)
     x = PixelScale(0, 100, LEFT, WIDTH - 16)
     drawing = of_rows("Selected features", about, x, len(shown), ROW, TOP)
-    drawing.bottom_axis(f"of {found.n_models} models, %")
+    drawing.bottom_axis(f"of {chosen.n_models} models, %")
     for i, (name, share) in enumerate(shown):
         drawing.row(i + 0.5, name, 22)
         drawing.bar(0, 100 * share, i + 0.2, i + 0.8, "s0", f"{name}: {share:.0%}")
-    rows = [[name, f"{share * found.n_models:.0f} of {found.n_models}"] for name, share in shares]
+    rows = [[name, f"{share * chosen.n_models:.0f} of {chosen.n_models}"] for name, share in shares]
     return Figure(
         name="features",
         title="Which features were selected",
         drawing=drawing,
         caption=(
-            f"Stability {number(found.index)} {found.interval} (Nogueira et al. 2018): 1 where all "
-            "models selected the same, 0 where they agree by chance. The interval takes the fits "
-            "as independent, and they share rows."
+            f"Stability {number(chosen.index)} {chosen.interval} (Nogueira et al. 2018): 1 where "
+            "all models selected the same, 0 where they agree by chance. The interval takes the "
+            "fits as independent, and they share rows."
         ),
         table=FigureTable.of(("feature", "models"), rows),
     )
@@ -170,8 +170,8 @@ def draw_features(found: FeatureStability) -> Figure:
 def checklist_table(items: Sequence[Item], guideline: str) -> FigureTable:
     """The items of one guideline."""
     rows = [
-        [clean(one.number, 20), clean(one.asks, 400), clean(one.answer or "open", 1000)]
-        for one in items
-        if one.guideline == guideline
+        [clean(item.number, 20), clean(item.asks, 400), clean(item.answer or "open", 1000)]
+        for item in items
+        if item.guideline == guideline
     ]
     return FigureTable(("item", "asks", "answer"), tuple(tuple(row) for row in rows))

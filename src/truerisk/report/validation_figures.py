@@ -23,18 +23,18 @@ N_SHOWN = 21  # rows of a table under a figure
 BARS = -0.28, -0.03  # where the bars of the probabilities lie, below the curve
 
 
-def draw_roc_curve(found: Discrimination, document: Validation) -> Figure | None:
+def draw_roc_curve(discrimination: Discrimination, document: Validation) -> Figure | None:
     """True against false positive rate of held-out answers."""
-    roc = found.roc
+    roc = discrimination.roc
     if roc is None:
         return None
     area = document.measure("auc")
-    said = "" if area is None or area.honest is None else f" AUC {number(area.honest)}"
-    said += (
-        f" {area.interval}." if area is not None and area.interval is not None else "." * bool(said)
+    text = "" if area is None or area.honest is None else f" AUC {number(area.honest)}"
+    text += (
+        f" {area.interval}." if area is not None and area.interval is not None else "." * bool(text)
     )
     at = thinned(len(roc.fpr))
-    about = f"Answers of all folds, pooled.{said}"
+    about = f"Answers of all folds, pooled.{text}"
     shown = thinned(len(roc.fpr), N_SHOWN)
     rows = [[number(roc.fpr[i]), number(roc.tpr[i])] for i in shown]
     return Figure(
@@ -48,21 +48,21 @@ def draw_roc_curve(found: Discrimination, document: Validation) -> Figure | None
 
 
 def draw_calibration_curve(
-    curve: CalibrationCurve, found: SmoothCalibration | None = None
+    curve: CalibrationCurve, smooth: SmoothCalibration | None = None
 ) -> Figure:
     """What came, smoothed, over what was given; of all that was found the rows below."""
     words = OF_EVENT if curve.of_event else OF_NUMBERS
-    event = "the event" if found is None else clean(str(found.event), 60)
-    slope = None if found is None else found.measures.get("slope")
-    said = "" if slope is None or slope.honest is None else f" Slope {number(slope.honest, 2)}."
-    low, high = _range(found, curve)
+    event = "the event" if smooth is None else clean(str(smooth.event), 60)
+    slope = None if smooth is None else smooth.measures.get("slope")
+    text = "" if slope is None or slope.honest is None else f" Slope {number(slope.honest, 2)}."
+    low, high = _range(smooth, curve)
     ticks = SHARES if curve.of_event else round_ticks(low, high)
-    size = (380, -0.01) if found is None else (460, -0.3)
-    drawing = _drawing("Calibration curve", f"{words.smoothed}{said}", *size, low, high)
+    size = (380, -0.01) if smooth is None else (460, -0.3)
+    drawing = _drawing("Calibration curve", f"{words.smoothed}{text}", *size, low, high)
     drawing.left_axis(words.came, ticks)
     drawing.bottom_axis(words.predictions, ticks)
-    if found is not None:
-        _bars(drawing, found, words, (low, high))
+    if smooth is not None:
+        _bars(drawing, smooth, words, (low, high))
     drawing.slope(low, low, high, high, "baseline")
     keys = [Key("s0", "held-out rows", "line")]
     columns = [(words.column, curve.predicted), ("held out", curve.observed)]
@@ -85,7 +85,7 @@ def draw_calibration_curve(
         name="calibration",
         title=words.title,
         drawing=drawing,
-        caption=f"{words.caption.format(event=event)}{said}",
+        caption=f"{words.caption.format(event=event)}{text}",
         table=_table(columns),
         keys=tuple(keys),
     )
@@ -140,21 +140,21 @@ OF_NUMBERS = Words(
 )
 
 
-def _range(found: SmoothCalibration | None, curve: CalibrationCurve) -> tuple[float, float]:
+def _range(smooth: SmoothCalibration | None, curve: CalibrationCurve) -> tuple[float, float]:
     """Of the axes: all probabilities; of numbers what was given, and what came."""
     if curve.of_event:
         return 0.0, 1.0
-    given = curve.predicted if found is None else found.edges
-    lines = (given, curve.observed, curve.apparent, curve.corrected)
+    predicted = curve.predicted if smooth is None else smooth.edges
+    lines = (predicted, curve.observed, curve.apparent, curve.corrected)
     values = np.concatenate([line for line in lines if line is not None])
     return float(values.min()), float(values.max())
 
 
 def _bars(
-    drawing: Drawing, found: SmoothCalibration, words: Words, ends: tuple[float, float]
+    drawing: Drawing, smooth: SmoothCalibration, words: Words, ends: tuple[float, float]
 ) -> None:
     """Counts of rows with the event upwards, of others downwards, from one line."""
-    span, counts, edges = ends[1] - ends[0], found.counts, found.edges
+    span, counts, edges = ends[1] - ends[0], smooth.counts, smooth.edges
     low, high = (ends[0] + share * span for share in BARS)
     middle, most = (low + high) / 2, counts.max(initial=0)
     if len(counts) != len(words.sides) or not most:
@@ -168,10 +168,10 @@ def _bars(
                 drawing.bar(edges[i], edges[i + 1], middle, end, look, tip)
 
 
-def draw_benefit(found: NetBenefit) -> Figure:
+def draw_benefit(benefit: NetBenefit) -> Figure:
     """Net benefit over thresholds, beside treating everybody and nobody."""
-    high, event = found.honest if found.high is None else found.high, clean(found.event, 60)
-    top = float(max(high.max(), found.treat_all.max()))
+    high, event = benefit.honest if benefit.high is None else benefit.high, clean(benefit.event, 60)
+    top = float(max(high.max(), benefit.treat_all.max()))
     floor = -0.12 * max(top, 1e-9)
     drawing = Drawing(
         title="Decision curve",
@@ -183,23 +183,23 @@ def draw_benefit(found: NetBenefit) -> Figure:
     drawing.left_axis("net benefit")
     drawing.bottom_axis("threshold probability", SHARES)
     drawing.level(0, "baseline")
-    t = found.thresholds
-    columns = [("threshold", t), ("held out", found.honest)]
+    t = benefit.thresholds
+    columns = [("threshold", t), ("held out", benefit.honest)]
     keys = [Key("s0", "held-out rows", "line")]
-    if found.treat_all_low is not None and found.treat_all_high is not None:
-        _band(drawing, t, found.treat_all_low, found.treat_all_high, floor, "s3")
-    if found.low is not None and found.high is not None:
-        _band(drawing, t, found.low, found.high, floor, "s0")
+    if benefit.treat_all_low is not None and benefit.treat_all_high is not None:
+        _band(drawing, t, benefit.treat_all_low, benefit.treat_all_high, floor, "s3")
+    if benefit.low is not None and benefit.high is not None:
+        _band(drawing, t, benefit.low, benefit.high, floor, "s0")
         keys = [Key("s0", "held-out rows, with their band", "line")]
-        columns += [("low", found.low), ("high", found.high)]
-    _line(drawing, t, found.treat_all, floor, "s3 thin")
+        columns += [("low", benefit.low), ("high", benefit.high)]
+    _line(drawing, t, benefit.treat_all, floor, "s3 thin")
     keys += [Key("s3", "treat everybody", "line"), Key("baseline", "treat nobody", "line")]
-    columns += [("treat all", found.treat_all), ("apparent", found.apparent)]
-    if found.corrected is not None:
-        _line(drawing, t, found.corrected, floor, "s1 thin")
+    columns += [("treat all", benefit.treat_all), ("apparent", benefit.apparent)]
+    if benefit.corrected is not None:
+        _line(drawing, t, benefit.corrected, floor, "s1 thin")
         keys.insert(1, Key("s1", OTHERWISE["corrected"], "line"))
-        columns.append(("corrected", found.corrected))
-    _line(drawing, t, found.honest, floor, "s0")
+        columns.append(("corrected", benefit.corrected))
+    _line(drawing, t, benefit.honest, floor, "s0")
     return Figure(
         name="net-benefit",
         title="What deciding by the model gains",
@@ -214,8 +214,8 @@ def draw_benefit(found: NetBenefit) -> Figure:
     )
 
 
-def _event(found: Validation) -> str:
-    return clean(str(found.rows["event"]), 60)
+def _event(validation: Validation) -> str:
+    return clean(str(validation.rows["event"]), 60)
 
 
 def _drawing(
@@ -252,9 +252,9 @@ def _band(
     look: str,
 ) -> None:
     """The part of a band above the floor; it falls to the right, and is cut where it leaves."""
-    kept = [i for i, high in enumerate(highs) if high >= floor]
-    if kept:
-        some = range(kept[0], kept[-1] + 1)
+    drawn = [i for i, high in enumerate(highs) if high >= floor]
+    if drawn:
+        some = range(drawn[0], drawn[-1] + 1)
         drawing.band(
             [xs[i] for i in some],
             [max(lows[i], floor) for i in some],

@@ -39,7 +39,7 @@ class PagePart:
 
     def inside(self, name: str) -> PagePart:
         """The same below a heading of that name, on a page with headings and figures of its own."""
-        figures = tuple(replace(one, name=f"{name}-{one.name}") for one in self.figures)
+        figures = tuple(replace(figure, name=f"{name}-{figure.name}") for figure in self.figures)
         return replace(self, figures=figures, within=f"{name}-")
 
     @property
@@ -49,9 +49,9 @@ class PagePart:
         return Section(name, PARTS[self.name], self.lead, self.figures)
 
 
-def rows_text(found: Validation) -> str:
+def rows_text(validation: Validation) -> str:
     """What was validated on."""
-    rows = found.rows
+    rows = validation.rows
     event = "" if rows["n_events"] is None else f", event {clean(str(rows['event']), 60)}"
     return f"{rows['n_rows']} rows{event}"
 
@@ -98,11 +98,11 @@ def _review(document: Validation) -> Iterator[PagePart]:
     """Subgroups, stability, checklists."""
     subgroups, stability = document.subgroups, document.stability
     if subgroups is not None and subgroups.risks:
-        forests = (draw_forest(one, i) for i, one in enumerate(subgroups.risks))
+        forests = (draw_forest(each, i) for i, each in enumerate(subgroups.risks))
         yield PagePart(
             "subgroups",
             "Whether it does as well in every group of rows.",
-            tuple(one for one in forests if one is not None),
+            tuple(each for each in forests if each is not None),
             sentences=tuple(clean(note, 1000) for note in subgroups.all_notes),
         )
     features = None if stability is None else stability.features
@@ -119,7 +119,7 @@ def _review(document: Validation) -> Iterator[PagePart]:
         yield PagePart(
             "stability",
             "Whether other training rows would have led to the same model.",
-            tuple(one for one in figures if one is not None),
+            tuple(each for each in figures if each is not None),
             () if predictions is None else ((_moves(predictions), "How far predictions move"),),
             tuple(unsaid),
         )
@@ -134,10 +134,10 @@ def _review(document: Validation) -> Iterator[PagePart]:
         )
 
 
-def _moves(found: PredictionStability) -> FigureTable:
+def _moves(stability: PredictionStability) -> FigureTable:
     return FigureTable.of(
         ("of every row, and on average", "value"),
-        [[name, number(value)] for name, value in found.summary.items()],
+        [[name, number(value)] for name, value in stability.summary.items()],
     )
 
 
@@ -153,11 +153,11 @@ def _table(measures: Mapping[str, Measured]) -> FigureTable:
             "corrected", "samples")  # fmt: skip
     rows = [
         [
-            one.title, number(one.honest), "–" if one.interval is None else str(one.interval),
-            number(one.apparent), number(one.training), number(one.test), number(one.optimism),
-            number(one.corrected), str(one.n) if one.n else "–",
+            each.title, number(each.honest), "–" if each.interval is None else str(each.interval),
+            number(each.apparent), number(each.training), number(each.test), number(each.optimism),
+            number(each.corrected), str(each.n) if each.n else "–",
         ]
-        for one in measures.values()
+        for each in measures.values()
     ]  # fmt: skip
     return FigureTable.of(head, rows)
 

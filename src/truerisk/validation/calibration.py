@@ -344,7 +344,7 @@ class SmoothCalibration(Record):
         """Draw the curve with its band (needs matplotlib)."""
         if self.curve is None:
             raise Refusal(f"there is no calibration curve: {self.missing}")
-        return self.curve.plot(ax, found=self, **options)
+        return self.curve.plot(ax, smooth=self, **options)
 
     def __str__(self) -> str:
         return table_of(self.measures)

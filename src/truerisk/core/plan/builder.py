@@ -105,7 +105,7 @@ class PlanBuilder:
         return Blocks(rows.astype(np.int32), offsets, counts)
 
 
-def one_fit(n_rows: int, asked: np.ndarray) -> Plan:
+def one_fit(n_rows: int, rows: np.ndarray) -> Plan:
     """One fit on all rows, asked about some of them (ascending, each once).
 
     >>> plan = one_fit(3, np.array([0]))
@@ -116,7 +116,7 @@ def one_fit(n_rows: int, asked: np.ndarray) -> Plan:
     nothing_less = np.zeros(2, np.int64)
     return Plan.of(
         n_rows=n_rows,
-        blocks=Blocks(np.asarray(asked, dtype=np.int32), np.array([0, len(asked)], np.int64)),
+        blocks=Blocks(np.asarray(rows, dtype=np.int32), np.array([0, len(rows)], np.int64)),
         train=RowSets(np.full(1, ALL, np.int32), none, nothing_less),
         test=RowSets(one, none, nothing_less),
         fit=one,
@@ -166,11 +166,11 @@ def merge_equal_fits(plan: Plan) -> Plan:
     if (np.diff(np.sort(keys)) > 0).all():  # nothing is equal, the usual case
         return plan
     _, first, which = np.unique(keys, return_index=True, return_inverse=True)
-    kept = np.sort(first)
-    place = np.searchsorted(kept, first[which.ravel()]).astype(np.int32)
-    flips = None if plan.flips is None else plan.flips.only(kept)
-    laws = None if plan.laws is None else plan.laws.only(kept)
-    return replace(plan, train=plan.train.take(kept), fit=place[plan.fit], flips=flips, laws=laws)
+    fits = np.sort(first)
+    place = np.searchsorted(fits, first[which.ravel()]).astype(np.int32)
+    flips = None if plan.flips is None else plan.flips.only(fits)
+    laws = None if plan.laws is None else plan.laws.only(fits)
+    return replace(plan, train=plan.train.take(fits), fit=place[plan.fit], flips=flips, laws=laws)
 
 
 def _fit_keys(plan: Plan) -> np.ndarray:

@@ -240,10 +240,10 @@ class Plan:
         """Whether it makes the same fits and asks them the same, whatever its parts are called."""
         names = ("train", "test", "blocks", "flips", "laws", "moves", "fit", *ASKED)
         mine, theirs = dict(self._arrays()), dict(other._arrays())
-        asked = [name for name in {**mine, **theirs} if name.split(".")[0] in names]
+        shared = [name for name in {**mine, **theirs} if name.split(".")[0] in names]
         return self.n_rows == other.n_rows and all(
             name in mine and name in theirs and np.array_equal(mine[name], theirs[name])
-            for name in asked
+            for name in shared
         )
 
     # -- rows of the fit itself ---------------------------------------------------------------
@@ -251,8 +251,8 @@ class Plan:
     @cached_property
     def own_rows(self) -> np.ndarray:
         """Which questions ask a model about the very rows it saw, each once: apparent risks."""
-        asked = self.test_sizes
-        own: np.ndarray = (asked > 0) & (asked == self.train_sizes[self.fit]) & ~self.without_row
+        sizes = self.test_sizes
+        own: np.ndarray = (sizes > 0) & (sizes == self.train_sizes[self.fit]) & ~self.without_row
         for q in np.flatnonzero(own).tolist():
             once = self.train_rows(int(self.fit[q]))[1] is None and self.test_rows(q)[1] is None
             own[q] = once and self.seen(q).all()
@@ -373,8 +373,8 @@ class Plan:
             if counts is not None:
                 counts = np.concatenate([counts, np.ones(self.n_rows, np.int32)])
         places = spread(offsets, np.where(base == ALL, len(offsets) - 2, base))[1]
-        told = None if counts is None else counts[places]
-        return rows[places], None if told is None or (told == 1).all() else told
+        times = None if counts is None else counts[places]
+        return rows[places], None if times is None or (times == 1).all() else times
 
     def _sizes(self, sets: RowSets) -> np.ndarray:
         """Distinct rows of every set; only sets that lack several blocks are listed to count."""

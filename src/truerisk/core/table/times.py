@@ -68,7 +68,7 @@ def dates_in(column: Any) -> np.ndarray | None:
     return array if array.dtype.kind == "M" and not np.isnat(array).any() else None
 
 
-def as_span(given: Any, times: np.ndarray | None, name: str) -> Any:
+def as_span(span: Any, times: np.ndarray | None, name: str) -> Any:
     """A length of time in the unit of `times`; in rows where these are None.
 
     >>> int(as_span(3, None, "gap")), as_span(0.5, np.array([1.0, 2.0]), "gap")
@@ -77,45 +77,45 @@ def as_span(given: Any, times: np.ndarray | None, name: str) -> Any:
     '24 hours'
     """
     if times is not None and times.dtype.kind == "M":
-        return _as_duration(given, times, name)
-    if not isinstance(given, int | float | np.number) or isinstance(given, bool | np.timedelta64):
+        return _as_duration(span, times, name)
+    if not isinstance(span, int | float | np.number) or isinstance(span, bool | np.timedelta64):
         unit = "rows, since no time= is given" if times is None else "the unit of time="
-        raise BadArgument(f"{name}={shown(given)}: give a number, in {unit}.")
-    if not np.isfinite(given) or given < 0 or (times is None and given != int(given)):
+        raise BadArgument(f"{name}={shown(span)}: give a number, in {unit}.")
+    if not np.isfinite(span) or span < 0 or (times is None and span != int(span)):
         kind = "whole number of rows" if times is None else "finite number"
-        raise BadArgument(f"{name}={shown(given)}: give a {kind} that is not negative.")
-    return int(given) if times is None else float(given)
+        raise BadArgument(f"{name}={shown(span)}: give a {kind} that is not negative.")
+    return int(span) if times is None else float(span)
 
 
-def _as_duration(given: Any, times: np.ndarray, name: str) -> np.timedelta64:
-    if isinstance(given, timedelta):  # also those of pandas
-        given = np.timedelta64(getattr(given, "to_timedelta64", lambda: given)())
-    elif isinstance(given, int | float) and given == 0:
-        given = np.timedelta64(0, "us")
-    if not isinstance(given, np.timedelta64):
+def _as_duration(span: Any, times: np.ndarray, name: str) -> np.timedelta64:
+    if isinstance(span, timedelta):  # also those of pandas
+        span = np.timedelta64(getattr(span, "to_timedelta64", lambda: span)())
+    elif isinstance(span, int | float) and span == 0:
+        span = np.timedelta64(0, "us")
+    if not isinstance(span, np.timedelta64):
         raise BadArgument(
-            f"{name}={shown(given)}: time= holds dates, so give a length of time, such as "
+            f"{name}={shown(span)}: time= holds dates, so give a length of time, such as "
             "numpy.timedelta64(7, 'D')."
         )
-    if np.datetime_data(given.dtype)[0] in ("Y", "M"):
+    if np.datetime_data(span.dtype)[0] in ("Y", "M"):
         raise BadArgument(
-            f"{name}={shown(given)}: months and years are not equally long; give days, such as "
+            f"{name}={shown(span)}: months and years are not equally long; give days, such as "
             "np.timedelta64(30, 'D')."
         )
-    if np.isnat(given) or given < np.timedelta64(0, "us"):
-        raise BadArgument(f"{name}={shown(given)}: a length of time is not negative.")
-    exact = given.astype(f"m8[{np.datetime_data(times.dtype)[0]}]")
-    return exact if exact == given else given  # `given` where the unit of the dates is coarser
+    if np.isnat(span) or span < np.timedelta64(0, "us"):
+        raise BadArgument(f"{name}={shown(span)}: a length of time is not negative.")
+    exact = span.astype(f"m8[{np.datetime_data(times.dtype)[0]}]")
+    return exact if exact == span else span  # `given` where the unit of the dates is coarser
 
 
-def _array(given: Any) -> np.ndarray:
+def _array(values: Any) -> np.ndarray:
     """As an array; dates with a zone become UTC, whole numbers and bools stay what they are."""
-    if np.ma.isMaskedArray(given) and np.ma.getmaskarray(given).any():
-        row = int(np.flatnonzero(np.ma.getmaskarray(given))[0])
+    if np.ma.isMaskedArray(values) and np.ma.getmaskarray(values).any():
+        row = int(np.flatnonzero(np.ma.getmaskarray(values))[0])
         raise BadData(f"time[{row}] is masked: {MISSING}")
-    if str(getattr(given, "dtype", "")).startswith("datetime64") and hasattr(given, "to_numpy"):
-        return given.to_numpy(dtype="datetime64[ns]")
-    array = even_array("time", given, "give one number or date for each row")
+    if str(getattr(values, "dtype", "")).startswith("datetime64") and hasattr(values, "to_numpy"):
+        return values.to_numpy(dtype="datetime64[ns]")
+    array = even_array("time", values, "give one number or date for each row")
     if array.dtype.kind == "M" and np.datetime_data(array.dtype)[0] in ("Y", "M"):
         return array.astype("datetime64[D]")  # years and months are no lengths of time
     return array.astype(np.float64) if array.dtype.kind == "f" else array
