@@ -131,7 +131,7 @@ def assess(
     if mixed_versions and store is None:
         raise UnknownName("mixed_versions=True speaks of the fits of a store: name it, store=...")
     check_store(store, random_state)
-    seed = as_seed(random_state)  # None and a Generator would draw for each learner
+    seed = as_seed(random_state)  # one for all: a Generator would draw for each learner
     named_learners = read_learners(learners, seed)
     rows = {"groups": groups, "sample_weight": sample_weight, "time": time, "block": block}
     data = Data.check(X, y, task=task_of(named_learners, y), **rows)
@@ -163,7 +163,7 @@ def assess(
         try:
             with named(assessment.best):
                 validated = _validated(assessment.learners[assessment.best], schedule, wishes)
-        except KeyboardInterrupt:  # which loses nothing but the validation
+        except KeyboardInterrupt:  # Ctrl-C now loses the validation alone
             raise Interrupted(assessment, ("validation",)) from None
         if isinstance(validated, str):
             return replace(assessment, no_validation=validated)
@@ -179,7 +179,7 @@ def _assess_each(
 ) -> Assessment:
     """Tune all learners, then test each: what one of them refuses is known before the long part."""
     done: dict[str, TunedLearner] = {}
-    missing: tuple[str, ...] | None = None  # of an interruption
+    missing: tuple[str, ...] | None = None  # what an interruption left out
     keeper = stored.keeper
     total = sum(map(schedule.fits, problems.values()))
     total += sum(curve.n_fits for curve in curves.values() if not isinstance(curve, str))

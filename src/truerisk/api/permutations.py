@@ -39,9 +39,9 @@ class Orders:
     """
 
     what: str
-    labels: np.ndarray  # of each row the place of what it belongs to: a row, or a group
-    first: np.ndarray  # of each of these its first row, or all of its rows one after the other
-    blocks: tuple[np.ndarray, ...]  # of those that change places with each other
+    labels: np.ndarray  # for each row, the unit it belongs to: itself or its group
+    first: np.ndarray  # for each unit its first row, or all its rows in turn
+    blocks: tuple[np.ndarray, ...]  # units that change places with each other
     seed: int
 
     @classmethod
@@ -132,8 +132,8 @@ def _refuse_one_value(data: Data) -> None:
         )
 
 
-BATCHES = 4  # for each worker
-STEPS = 100  # of the progress that is told in this process
+BATCHES = 4  # batches that each worker gets
+STEPS = 100  # how often progress is shown in this process
 
 
 @dataclass(frozen=True, eq=False)

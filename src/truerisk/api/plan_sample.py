@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 MOST_SPLITS = 400
-CURVE_SIZES = 48  # at which the law of a learning curve is read
+CURVE_SIZES = 48  # sizes at which the law of a learning curve is read
 ERROR = "zero-one"  # the loss that counts errors
 MEASURES = ("ub", "above_half", "q2", "err")
 
@@ -195,7 +195,7 @@ def plan_sample(
     if isinstance(error, LearningCurve):
         error = _errors_of(error, n)
     _check(error, width, n, confidence_level, assurance)
-    ErrorPosterior(0, 0, prior)  # refuses what is no prior
+    ErrorPosterior(0, 0, prior)  # this refuses what is no prior
     fields: dict[str, Any] = {
         "error": dict(error) if isinstance(error, Mapping) else float(error),
         "confidence_level": confidence_level,

@@ -31,7 +31,7 @@ from truerisk.study.values import key_of, seed_of
 
 __all__ = ["Drawn", "draw", "family_of", "generator", "method_of", "replicate"]
 
-NOTES = 3  # of the warnings of a replicate so many are kept
+NOTES = 3  # how many warnings of a replicate are kept
 KNOWN = 50_000  # truths that a process keeps for other methods of the same data and learner
 
 Truth = tuple[float | None, float | None, tuple[str, ...]]

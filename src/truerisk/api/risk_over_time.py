@@ -23,7 +23,7 @@ from truerisk.core.table.times import checked_times
 __all__ = ["RiskOverTime", "risk_over_time", "trend_of"]
 
 SMALL = 0.05  # a p-value that is called a trend
-FEWEST_TIMES = 300  # of fewer, a test at .05 found a trend in 9 of 100 series without one
+FEWEST_TIMES = 300  # with fewer, a test at .05 saw a trend in 9 of 100 series without
 
 Times = Annotated[np.ndarray, Column("stretches", kind="times")]
 Ends = Annotated[np.ndarray, Column("stretches", numbers=FINITE)]

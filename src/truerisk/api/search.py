@@ -222,7 +222,7 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         try:
             return self._fitted(X, y, routed)
         except BaseException:
-            self._forget()  # a search is fitted, or it is not
+            self._forget()  # a failed fit leaves nothing of an earlier one
             raise
 
     def _fitted(self, X: Any, y: Any, routed: Routed) -> Self:
@@ -281,7 +281,7 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         self.best_index_ = curve.best
         self.best_params_ = curve.best_params
         self.selected_risk_ = curve[curve.best]
-        if not callable(self.refit):  # who need not have chosen the best score
+        if not callable(self.refit):  # a callable need not choose the best score
             risk = _value_of(self.selected_risk_, "the only candidate has a failed fit")
             self.best_score_ = float(problem.loss.score(risk))
         self.cv_results_ = results
@@ -289,7 +289,7 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         self.scorer_ = LossScorer(problem.loss, classes)
         if self.multimetric_:
             self.scorer_ = {name: LossScorer(score.loss, classes) for name, score in further_scores}
-        if self.multimetric_ and self.refit is False:  # nobody said which of them chooses
+        if self.multimetric_ and self.refit is False:  # no score was named to choose by
             for name in ("best_index_", "best_params_", "best_score_", "selected_risk_"):
                 delattr(self, name)
 

@@ -75,7 +75,7 @@ class TestedLearner:
     def _drawn(self, method: Method) -> Plan:
         streams = Streams(self.problem.seed)
         if self.select_by is not None:
-            streams = streams.child("outer")  # where `Nested` draws them
+            streams = streams.child("outer")  # `Nested` draws its outer folds from this stream
         return method.plan(self.problem.data, streams)
 
     def run(self, n_train: int) -> Run:
@@ -197,7 +197,7 @@ def measure(learner: TestedLearner, sizes: Sequence[int], keeper: Keeper | None)
             stage(f"{size} rows"),
             warnings.catch_warnings(),
         ):
-            if size != sizes[-1]:  # what is said of the rows is said with the largest size alone
+            if size != sizes[-1]:  # warnings about the rows come once, with the largest size
                 warnings.simplefilter("ignore", LeakWarning)
             _warn_of_missing_classes(learner, size)
             each = learner.run(size).test(keeper=keeper).honest

@@ -109,8 +109,8 @@ def run(arguments: list[str] | None = None) -> NoReturn:
         sys.exit(USAGE if isinstance(error, click.UsageError) else error.exit_code)
     except KeyboardInterrupt:
         _leave("interrupted; nothing was kept.", INTERRUPTED)
-    except SystemExit as error:  # none of ours comes from there
-        if sys.stdout is not stdout:  # click has seen that nobody reads on
+    except SystemExit as error:  # a user's code may leave so, ours never does
+        if sys.stdout is not stdout:  # click replaced stdout, as nobody reads on
             sys.exit(FAILURE)
         _leave(
             f"the code that was run called sys.exit({error.code!r}): let it return, or raise an "

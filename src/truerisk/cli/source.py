@@ -218,7 +218,7 @@ def _bundled(name: str) -> Source:
 def label_written(source: Source, positive: str | None) -> Any:
     """The class that is written so, None where none is named."""
     if positive is None or source.task != "classification":
-        return positive  # which numbers refuse
+        return positive  # a target of numbers refuses it later
     for label in source.y:
         if str(label) == positive:
             return label

@@ -177,7 +177,7 @@ def _run(
     except KeyboardInterrupt as stopped:
         try:
             status = made.status()
-        except BadStore:  # none was made yet
+        except BadStore:  # no store was made yet
             raise stopped from None
         say(
             f"truerisk: interrupted; {status.done} of {status.total} results are kept in {store}. "
@@ -232,7 +232,7 @@ def export(store: Path, form: str, out: Path | None, as_json: bool) -> None:
     from truerisk.study.store import Store
 
     place = out or store.with_suffix(f".{form}")
-    if os.path.realpath(place) == os.path.realpath(store):  # which says nothing of endless links
+    if os.path.realpath(place) == os.path.realpath(store):  # no error for a loop of links
         raise click.UsageError(f"--out {place} is the store: name another file.")
     with Store.read(store) as opened:
         try:

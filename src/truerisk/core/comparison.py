@@ -33,7 +33,7 @@ from truerisk.core.scale import ERROR, Scale
 __all__ = ["ROPE", "Comparable", "Comparison", "PairedLosses", "check_rope", "may_be_best"]
 
 ROPE = 0.01
-WIDEST = 1e150  # its square is a number, too
+WIDEST = 1e150  # the square of a wider one overflows
 
 
 def check_rope(rope: Any) -> None:

@@ -45,7 +45,7 @@ __all__ = [
     "warn",
 ]
 
-LONGEST = 300  # characters of what an error of others says
+LONGEST = 300  # characters kept of a foreign error's text
 
 
 class Printable(Exception):

@@ -21,7 +21,7 @@ from truerisk.core.table.data import Task
 
 __all__ = ["Family", "drawn_states", "parameters_of", "refuse_no_estimator", "tuned_by"]
 
-MOST_SHOWN = 30  # parameters that a message lists
+MOST_SHOWN = 30  # how many parameters a message lists
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,7 +195,7 @@ def _set(estimator: Any, params: Mapping[str, Any]) -> Any:
     return model
 
 
-_NAMES: WeakKeyDictionary[type, tuple[str, ...]] = WeakKeyDictionary()  # of parameters, by class
+_NAMES: WeakKeyDictionary[type, tuple[str, ...]] = WeakKeyDictionary()  # names of parameters
 
 
 def parameters_of(model: Any) -> dict[str, Any]:

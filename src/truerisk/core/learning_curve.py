@@ -30,7 +30,7 @@ from truerisk.core.scale import OwnScale, Scale
 
 __all__ = ["FEWEST_SIZES", "ExpectedRisk", "LearningCurve", "PowerLaw"]
 
-N_PLACES = 16  # at which the law is read for a picture
+N_PLACES = 16  # sizes at which the law is read for a picture
 FURTHEST = 4.0  # times the largest size: how far the band was checked (docs/learning-curves.md)
 
 
@@ -209,10 +209,10 @@ class LearningCurve(Record):
 
 
 SLOWEST, FASTEST = 0.25, 2.0
-FEWEST_SIZES = 4  # one more than a, b and c
+FEWEST_SIZES = 4  # a fit of a, b and c needs one size more
 N_EXPONENTS, N_SLOPES, REACH = 36, 161, 8.0
 CLOSE = 1e-9  # standard errors by which a quantile may be off
-NUGGET = 0.2  # of each variance: the law is an approximation, and nested fits are nearly equal
+NUGGET = 0.2  # share added to each variance: the law is an approximation
 UNLIKELY = 0.01  # chance of so bad a fit, below which the law is refused
 
 
@@ -335,7 +335,7 @@ class PowerLaw:
         exponents, slopes, means, logs = [], [], [], []
         for c in np.linspace(SLOWEST, FASTEST, N_EXPONENTS):
             x = (self.sizes / self.sizes[-1]) ** -c
-            centred = x - one @ W @ x / total  # x without its mean
+            centred = x - one @ W @ x / total  # x minus its weighted mean
             curvature = centred @ W @ x
             centre, spread = centred @ W @ r / curvature, curvature**-0.5
             low, high = max(0.0, centre - REACH * spread), max(0.0, centre) + REACH * spread

@@ -94,7 +94,7 @@ def as_loss(loss: Any, data: Data, positive: Any = None) -> Loss:
 
 def _resolve(loss: Any, data: Data, positive: Any) -> Loss:
     if isinstance(loss, Loss):
-        return copy(loss)  # which is checked against these data, and may serve others
+        return copy(loss)  # a copy is checked against these data; the original may serve others
     if isinstance(loss, str):
         return _by_word(loss, data, positive)
     refuse_class("loss", loss)

@@ -158,7 +158,7 @@ class Log(RowLoss):
     def of_rows(self, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
         truth = data.codes_of(rows)
         p: np.ndarray = answers[:, np.arange(len(rows)), truth]
-        p = np.where(np.isfinite(p), p, np.nan)  # clipped, infinity would be certainty
+        p = np.where(np.isfinite(p), p, np.nan)  # clipping would turn infinity into certainty
         return -np.log(np.clip(p, self.clip or np.finfo(np.float64).eps, 1.0))
 
 
@@ -293,7 +293,7 @@ class ECE(Loss):
             share = np.asarray(weights, dtype=np.float64) / np.sum(weights)
         confidence = answers.max(axis=2)
         gaps = (answers.argmax(axis=2) == data.codes_of(rows)) - confidence
-        inside = np.nan_to_num(np.ceil(confidence * self.bins) - 1)  # the lower edge is not in
+        inside = np.nan_to_num(np.ceil(confidence * self.bins) - 1)  # bins exclude their lower edge
         bins = np.clip(inside, 0, self.bins - 1).astype(np.int64)
         signs = [
             np.sign(np.bincount(b, share * gap, self.bins))[b]

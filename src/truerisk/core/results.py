@@ -190,7 +190,7 @@ class DressedRisks(Sequence[RiskEstimate]):
         if isinstance(candidate, slice):
             return tuple(self[c] for c in range(len(self))[candidate])
         common, answered = self.common, self.common.answered
-        if answered is not None:  # those of the winners belong to no candidate
+        if answered is not None:  # answers of the winners belong to no single candidate
             own = answered.answers[0].n_candidates == len(self)
             common = replace(common, answered=answered.line(candidate) if own else None)
         scores = {name: curve[candidate] for name, curve in self.scores.items()}

@@ -173,7 +173,7 @@ class ScorerLoss(Loss):
     def _rate_perfect_rule(self, data: Data) -> float:
         rows = np.arange(data.n_rows)[:, None]
         try:
-            with warnings.catch_warnings():  # nobody asked about a perfect rule
+            with warnings.catch_warnings():  # the perfect rule is ours, and so are its warnings
                 warnings.simplefilter("ignore")
                 return float(self.scorer(perfect_rule(data), rows, *data.targets(data.y)))
         except Exception as error:  # a user's scorer may raise anything

@@ -16,7 +16,7 @@ __all__ = ["SQUARE", "axes_of", "on_axes", "pyplot"]
 
 WIDE = (6.4, 4.0)  # inches
 SQUARE = (4.8, 4.8)
-UNITS = 75  # of a drawing in an inch
+UNITS = 75  # units of a drawing in an inch
 SHAPES = {"dot": "o", "square": "s", "diamond": "D", "up": "^", "down": "v"}
 GREYS = {
     "baseline": "0.55",

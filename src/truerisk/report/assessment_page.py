@@ -34,7 +34,7 @@ from truerisk.validation.measures import Measured
 
 __all__ = ["draw_page"]
 
-MOST_LEARNERS = 12  # whose risk curves are drawn
+MOST_LEARNERS = 12  # how many learners' risk curves are drawn
 RATE_NAMES = (
     ("sensitivity", "sensitivity (recall)"),
     ("specificity", "specificity"),

@@ -100,7 +100,7 @@ def _name(estimator: Any) -> str:
         )
     inner = getattr(model, "estimator", getattr(model, "regressor", None))
     if inner is not None and not has_fit_parameter(model, "sample_weight"):
-        return prefix + _name(inner)  # a search or wrapper that hands fit parameters on
+        return prefix + _name(inner)  # the outer learner hands fit parameters on
     if not has_fit_parameter(model, "sample_weight"):
         raise Refusal(
             f"{type(model).__name__}.fit takes no sample_weight, and a weight that is ignored "

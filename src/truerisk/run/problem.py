@@ -244,7 +244,7 @@ def scores_of(scores: Any, data: Data, positive: Any = None) -> dict[str, Score]
     for name, score in _named(scores):
         loss = as_loss(score, data, positive)
         label = score.positive if isinstance(score, Loss) else loss.label(data)
-        if name not in ("", loss.word):  # by the name that it was given results speak of it
+        if name not in ("", loss.word):  # results call the loss by the name that the user gave
             loss = copy(loss)
             loss.word = name
         named.append((name or of_class(loss.word, label), loss))

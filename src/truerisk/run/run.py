@@ -193,7 +193,7 @@ class Run:
     def risk(self) -> RiskEstimate:
         """The honest risk of the procedure."""
         risk = procedure_of(self.honest)
-        assert risk is not None  # of a method that tests a procedure
+        assert risk is not None  # the method tests a procedure, so it has a risk
         return risk
 
     @property
@@ -256,7 +256,7 @@ def curve_of(computed: Computed, best: int | None = None) -> RiskCurve:
     problem, evaluation = computed.problem, computed.evaluation
     best = _best(computed) if best is None else best
     comparable, answers = None, evaluation.answers
-    if answers is not None and answers.n_candidates == len(problem.family):  # not of winners alone
+    if answers is not None and answers.n_candidates == len(problem.family):  # not winners' alone
         comparable = PairedAnswers(answers, problem.data, problem.loss, computed.method)
     candidates, papers = problem.family.candidates, _common(computed)
     scores = {name: curve_of(scored, best) for name, scored in computed.scores.items()}
@@ -278,7 +278,7 @@ def _best(computed: Computed) -> int:
         return 0  # a single candidate is not chosen: it is shown even where it failed
     rule, units = computed.problem.rule, computed.evaluation.units
     if units and rule.needs_std_errors and np.isnan(std_errors_of(tested)).all():
-        # averaged inner risks have no error of their own: the setting that won most often
+        # averaged inner risks have no standard error, so the setting that won most often is taken
         return int(np.bincount([unit.candidate for unit in units]).argmax())
     return by_rule(tested, rule)
 
@@ -303,7 +303,7 @@ def _common(computed: Computed) -> RiskEstimate:
     """The papers that all estimates of one computation share."""
     problem, evaluation = computed.problem, computed.evaluation
     data, answers, splits = problem.data, evaluation.answers, None
-    if answers is not None and answers.plan.laws is None:  # of drawn train sets there are none
+    if answers is not None and answers.plan.laws is None:  # drawn train sets have no splits to list
         plan = answers.plan
         splits = np.column_stack([plan.repeat, plan.train_sizes[plan.fit], plan.test_sizes])
     return RiskEstimate(

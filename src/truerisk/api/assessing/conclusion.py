@@ -137,7 +137,7 @@ def _others(tested: TestedLearners) -> str:
 
 def _behind(tested: TestedLearners, name: str) -> float:
     value = tested.risks[name].value
-    assert value is not None  # of a learner that may be the best
+    assert value is not None  # a learner that may be the best has a risk
     return value - _best(tested)
 
 
@@ -158,9 +158,9 @@ def _interrupted(tested: TestedLearners) -> str:
     )
 
 
-WIDE = 0.2  # of what the loss can reach, from end to end of the interval
+WIDE = 0.2  # an interval over more of the loss's range than this share is wide
 FEWEST_PER_CLASS = 10
-RARELY = 1 / 3  # of the outer splits
+RARELY = 1 / 3  # a setting that wins a smaller share of the outer splits is unstable
 QUIETLY = ("scaled-outside", "columns-unseen")  # a table of an assessment may come as it is
 
 

@@ -49,7 +49,7 @@ class Pace:
     engine: str
     once: float
     each: float
-    rows: float  # that a fit saw
+    rows: float  # how many a fit saw
 
     def seconds(self, n_fits: int) -> float:
         """For so many fits of the same kind."""
@@ -113,7 +113,7 @@ def mean_of(timing: Timing, most: int, fewest: int, enough: float = ENOUGH) -> f
     >>> mean_of(lambda n: 2.0 * n, 1000, 3)
     2.0
     """
-    n, seconds = 1, timing(1)  # imports and caches, too
+    n, seconds = 1, timing(1)  # this timing includes imports and caches
     if seconds >= enough and fewest <= 1:
         return seconds
     while True:
@@ -137,7 +137,7 @@ def line_of(
     n, seconds = 1, timing(1)
     enough = ENOUGH if first else FAIR  # in `share` is what it takes to ask at all
     if seconds < (LONG if first and share is not None else enough):
-        seconds = timing(1)  # without imports and caches
+        seconds = timing(1)  # a second timing leaves imports and caches out
     if share is not None and seconds >= enough:
         return share * seconds, (1 - share) * seconds
     while n < most:

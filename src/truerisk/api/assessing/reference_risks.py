@@ -47,7 +47,7 @@ class Paired:
     def exceeds_noise(self, level: float) -> bool:
         """Whether 0 lies outside the t interval of this level."""
         if self.std_error <= _NOTHING * self.scale:
-            return False  # no spread, so nothing is known of the error
+            return False  # equal losses have no spread, so their error is not known
         from scipy.special import stdtrit
 
         return bool(abs(self.mean) > stdtrit(self.n_units - 1, (1 + level) / 2) * self.std_error)
@@ -116,7 +116,7 @@ def constant_risk(problem: Problem) -> Constant | None:
     risks = np.average(losses, axis=1, weights=data.sample_weight)
     if not np.isfinite(risks).any():
         return None
-    best = int(tied(risks, np.nanmin(risks)).argmax())  # of equals the first, but for rounding
+    best = int(tied(risks, np.nanmin(risks)).argmax())  # rounding decides between no equals
     return Constant(float(risks[best]), rules[best], losses[best])
 
 

@@ -35,7 +35,7 @@ from truerisk.validation.validation import Validation
 
 __all__ = ["Beside", "TestedLearners", "refuse_unassessed"]
 
-MOST_NAMES = 10_000  # of columns; the fingerprint covers them all
+MOST_NAMES = 10_000  # names of columns that are kept; the fingerprint covers all
 
 
 @dataclass(frozen=True, kw_only=True)

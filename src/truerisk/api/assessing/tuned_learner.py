@@ -174,11 +174,11 @@ def honest_learner(
     run = run.test(plan=schedule.nested_plan, keeper=keeper)
     count.finish(run.honest.n_made)
     curve, evaluation = run.curve, run.honest.evaluation
-    inside = tunes_inside(problem.family)  # one more fit, on all rows
+    inside = tunes_inside(problem.family)  # such a learner needs one more fit, on all rows
     claim: RiskEstimate | str = claimed_by(problem, curve[0]) if inside else curve[curve.best]
     if len(curve) == 1 and not inside:
         claim = present.NOTHING_CHOSEN
-    with warnings.catch_warnings():  # these models have said before what they warn of
+    with warnings.catch_warnings():  # these models were fitted before and have warned
         warnings.simplefilter("ignore")
         held_out = out_of_fold(run, keeper)
         apparent = apparent_risk(problem, curve.best, keeper)

@@ -131,9 +131,9 @@ def _mixes(outer: Any, mixed: Mixed, problem: Problem) -> bool:
     return mixed_splits(data, as_method(outer).plan(data, Streams(problem.seed))) is not None
 
 
-SHARE = 0.1  # of the risk of rows kept apart; less is no collapse
-ERRORS = 2.0  # standard errors of the mean of the parts
-UNTOLD = 4.0  # of them, where nobody gave the times and y of neighbours is not alike
+SHARE = 0.1  # a loss of less than this share of the risk apart is no collapse
+ERRORS = 2.0  # a loss within so many standard errors of the parts may be chance
+UNTOLD = 4.0  # the same where times are guessed and y of neighbours differs
 
 ONE_CHOICE = (
     "tested is the setting that the search chose on all rows: the choice is not corrected for. "

@@ -133,7 +133,7 @@ def _classes(data: Data, plan: Plan) -> Iterator[Finding]:
     if data.codes is None:
         return
     sizes = np.bincount(data.codes)
-    if (plan.test_sizes == 1).all():  # one row left out takes a class away where it is the last
+    if (plan.test_sizes == 1).all():  # a left-out row may be the last of its class
         without, untested = np.flatnonzero(sizes == 1).tolist(), []
     else:
         without = [

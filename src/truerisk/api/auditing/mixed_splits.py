@@ -110,11 +110,11 @@ WORDS_OF_TIME = (
     "time|times|timestamp|datetime|date|dates|epoch|year|month|week|day|days|hour|minute|second"
 )
 NAME_OF_TIME = re.compile(rf"(?:^|[^a-z])(?:{WORDS_OF_TIME})(?:[^a-z]|$)", re.IGNORECASE)
-DISTINCT = 0.95  # of the rows; a value that many rows share is a kind of row, and no time
-REGULAR = 0.5  # of the steps are equal, as those of a clock are and those of a sorted feature not
-FEWEST = 20  # rows of which a likeness of neighbours can be told
-ERRORS = 3.0  # standard errors of it
-LOOKED_AT = 50  # rows that spare a look at the others
+DISTINCT = 0.95  # share of distinct values from which numbers may be times
+REGULAR = 0.5  # share of equal steps: a clock has them, a sorted feature has not
+FEWEST = 20  # fewer rows do not tell whether neighbours are alike
+ERRORS = 3.0  # neighbours are alike beyond so many standard errors
+LOOKED_AT = 50  # unsorted first rows spare a look at the others
 
 
 @dataclass(frozen=True, eq=False)

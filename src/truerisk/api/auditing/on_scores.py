@@ -23,9 +23,9 @@ __all__ = [
     "within_one_error",
 ]
 
-LARGE = 0.1  # of the honest risk
+LARGE = 0.1  # optimism beyond this share of the honest risk is large
 
-FEWEST_VALUES = 3  # of a parameter that has an inside and an edge
+FEWEST_VALUES = 3  # a parameter with fewer values has no inside
 SHARES = ("ratio", "subsample", "max_samples", "max_features")  # parameters that end at 1
 
 

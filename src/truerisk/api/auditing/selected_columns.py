@@ -95,7 +95,7 @@ def _tests(X: np.ndarray, left: np.ndarray, df: int, rest: int) -> tuple[np.ndar
 
     within = np.maximum((left**2).sum(axis=0), np.finfo(float).tiny)
     total = ((X - X.mean(axis=0)) ** 2).sum(axis=0)
-    with np.errstate(over="ignore"):  # a column that knows the classes: nothing is left of it
+    with np.errstate(over="ignore"):  # a column that separates the classes overflows
         squares = np.maximum(total - within, 0.0) / (within / rest)
     return squares, np.asarray(fdtrc(df, rest, squares / df))
 

@@ -66,7 +66,7 @@ class Scorer:
     def on(self, data: Data, positive: Any) -> Loss:
         """What it lacks of the score of a rule without error, or minus the score if it has none."""
         word = scorer_word(self.function)
-        if data.task == "other":  # nothing there is right or wrong
+        if data.task == "other":  # a density has no right or wrong answers
             return OwnScore(self.function, word)
         try:
             return loss_of_scorer(self.function, data, positive)
@@ -84,7 +84,7 @@ def _takes_two(function: Callable[..., Any]) -> bool:
     try:
         given = [one.kind for one in inspect.signature(function).parameters.values()]
     except (TypeError, ValueError):
-        return False  # nothing is known of it
+        return False  # a function in C may have no signature
     named = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     return inspect.Parameter.VAR_POSITIONAL not in given and sum(k in named for k in given) == 2
 
@@ -137,7 +137,7 @@ def by_function(function: Callable[..., Any], data: Data) -> dict[str, Callable[
     """
     rows = np.arange(data.n_rows)[:, None]
     try:
-        with warnings.catch_warnings():  # nobody asked about such a rule
+        with warnings.catch_warnings():  # the probing rule is ours, and so are its warnings
             warnings.simplefilter("ignore")
             found = function(perfect_rule(data), rows, *data.targets(data.y))
     except Exception:  # noqa: BLE001  a user's function may raise anything

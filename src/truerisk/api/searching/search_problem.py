@@ -74,7 +74,7 @@ def run_of_search(search: Any, X: Any, y: Any, routed: Routed) -> tuple[Run, boo
     they are those of RandomizedSearchCV with this seed.
     """
     words = words_of(search, y)
-    seed = as_seed(search.random_state)  # of a Generator once: it would draw another each time
+    seed = as_seed(search.random_state)  # asked once, since a Generator draws another each time
     model, grid = search.estimator, search.param_grid
     if search.n_iter is None:
         family = Family.of(model, grid)

@@ -27,8 +27,8 @@ from truerisk.run.run import Computed, Run, of_tuning, with_note
 
 __all__ = ["Tried", "try_in_time"]
 
-SHARE = 10  # of the time that is left, at most one part is risked on settings begun at once
-GROWTH = 2  # and at most so many times as many as were begun before
+SHARE = 10  # settings begun together may take 1/10 of the time that is left
+GROWTH = 2  # each batch is at most twice as large as the one before
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,7 @@ class Tried:
     tuning: tuple[Answers | None, ...] = ()
     testing: tuple[Answers | None, ...] = ()
     note: str = ""
-    seconds: tuple[float, float] = (0.0, 0.0)  # of tuning, and of testing it
+    seconds: tuple[float, float] = (0.0, 0.0)  # for tuning, and for testing
     refusals: dict[str, str] = field(default_factory=dict)
 
     def known_answers(self, selected: Computed) -> tuple[Answers | None, ...]:

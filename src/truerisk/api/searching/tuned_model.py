@@ -122,7 +122,7 @@ class TunedModel:
         if self.loss is None and self.scoring is None:
             return float(model.score(X, y))
         scorer = self.scorer_
-        if isinstance(scorer, dict):  # of several scores that which chose
+        if isinstance(scorer, dict):  # the score that chose, where there are several
             if self.refit not in scorer:
                 raise MissingResult(
                     "a function chose the setting by several scores, and none of them is the "

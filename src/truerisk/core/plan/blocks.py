@@ -77,7 +77,7 @@ class RowSets:
         return bool(
             one_each
             and (self.base == ALL).all()
-            and (self.offsets[1:] > self.offsets[:-1]).all()  # as many as sets: one for each
+            and (self.offsets[1:] > self.offsets[:-1]).all()  # one number for each set
         )
 
     @classmethod

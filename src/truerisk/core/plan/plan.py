@@ -144,7 +144,7 @@ class Plan:
     @cached_property
     def questions_of(self) -> tuple[np.ndarray, np.ndarray]:
         """Questions sorted by fit, and where each fit's run starts (n_fits + 1 offsets)."""
-        if np.array_equal(self.fit, np.arange(self.n_fits)):  # one question each, in order
+        if np.array_equal(self.fit, np.arange(self.n_fits)):  # each fit has one question
             return np.arange(self.n_fits), np.arange(self.n_fits + 1)
         order = np.argsort(self.fit, kind="stable")
         return order, np.searchsorted(self.fit[order], np.arange(self.n_fits + 1))
@@ -381,7 +381,7 @@ class Plan:
         if sets.leave_one_block_out:
             return self.n_rows - self.blocks.sizes[sets.minus]
         if not len(sets.minus):
-            return np.append(self.blocks.sizes, self.n_rows)[sets.base]  # ALL is last
+            return np.append(self.blocks.sizes, self.n_rows)[sets.base]  # ALL reads the last
         whole = np.where(sets.base == ALL, self.n_rows, np.append(self.blocks.sizes, 0)[sets.base])
         n_minus = np.diff(sets.offsets)
         one = np.flatnonzero((sets.base == ALL) & (n_minus == 1))

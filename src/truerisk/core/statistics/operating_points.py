@@ -164,7 +164,7 @@ class Sweep:
         """
         name, rate = check_rate(demanded)
         tp, fp = self.true_positives, self.false_positives
-        with np.errstate(invalid="ignore"):  # no call at all has no precision, and never meets one
+        with np.errstate(invalid="ignore"):  # without calls precision is NaN and meets no demand
             rates = {
                 "sensitivity": tp / self.n_positive,
                 "specificity": (self.n_negative - fp) / self.n_negative,

@@ -102,7 +102,7 @@ def _labels(array: np.ndarray) -> np.ndarray:
     return codes.astype(np.int64)
 
 
-USUAL_CELLS = 25  # over the box around the places, where nobody says how large they are
+USUAL_CELLS = 25  # cells over the box around the places, by default
 
 
 def grid_cells(places: np.ndarray, side: float) -> np.ndarray:

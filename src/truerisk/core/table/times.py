@@ -61,7 +61,7 @@ def dates_in(column: Any) -> np.ndarray | None:
         if array.dtype.kind in "iuf":
             return _numbered_dates(array)
         if array.dtype.kind != "M":
-            _read(array[:1])  # which spares most texts that are no dates
+            _read(array[:1])  # reading one first spares most texts that are no dates
             array = _read(array)
     except (BadData, OverflowError):
         return None
@@ -88,7 +88,7 @@ def as_span(span: Any, times: np.ndarray | None, name: str) -> Any:
 
 
 def _as_duration(span: Any, times: np.ndarray, name: str) -> np.timedelta64:
-    if isinstance(span, timedelta):  # also those of pandas
+    if isinstance(span, timedelta):  # pandas' Timedelta is one, too
         span = np.timedelta64(getattr(span, "to_timedelta64", lambda: span)())
     elif isinstance(span, int | float) and span == 0:
         span = np.timedelta64(0, "us")
@@ -105,7 +105,7 @@ def _as_duration(span: Any, times: np.ndarray, name: str) -> np.timedelta64:
     if np.isnat(span) or span < np.timedelta64(0, "us"):
         raise BadArgument(f"{name}={shown(span)}: a length of time is not negative.")
     exact = span.astype(f"m8[{np.datetime_data(times.dtype)[0]}]")
-    return exact if exact == span else span  # `given` where the unit of the dates is coarser
+    return exact if exact == span else span  # the dates' unit may be too coarse for the span
 
 
 def _array(values: Any) -> np.ndarray:
