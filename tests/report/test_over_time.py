@@ -14,7 +14,7 @@ from tests.report.test_in_browser import findings
 import truerisk as tr
 from truerisk.core.errors import BadData
 from truerisk.core.present import number
-from truerisk.report.over_time import draw_over_time
+from truerisk.report.learning import draw_over_time
 from truerisk.report.page import draw_any
 
 LOAD = tr.datasets.make_daily_load

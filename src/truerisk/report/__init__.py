@@ -9,8 +9,8 @@
 | `page.css`, `marks.css` | its looks; those of the drawings |
 | `notebook.py` | small pictures for notebooks |
 | `svg.py`, `scale.py`, `figure.py` | marks, scales, and a figure with its table |
-| `ladder.py`, `curves.py`, `heat_map.py`, `boxes.py` | the figures |
-| `rates.py`, `stability.py`, `learning.py`, `over_time.py` | more figures |
+| `ladder.py`, `curves.py`, `boxes.py` | the figures |
+| `rates.py`, `stability.py`, `learning.py` | more figures |
 | `many_page.py`, `many.html`, `many_figures.py` | that of a comparison over many data sets |
 | `validation_page.py`, `validation.html` | the page of a validation |
 | `validation_parts.py` | its parts, alone or beside an assessment |

@@ -23,9 +23,8 @@ from truerisk.report.curves import draw_curves
 from truerisk.report.figure import FigureTable
 from truerisk.report.ladder import draw_ladder, interval_text, own_value, signed_text
 from truerisk.report.layout import Headline, Section, rendered, sentences
-from truerisk.report.learning import draw_learning
+from truerisk.report.learning import draw_learning, draw_over_time
 from truerisk.report.methods_text import described, honest_rank, references, repeat
-from truerisk.report.over_time import draw_over_time
 from truerisk.report.rates import Rates, draw_calibration
 from truerisk.report.stability import draw_stability
 from truerisk.report.validation_parts import PagePart, parts_of, rows_text
