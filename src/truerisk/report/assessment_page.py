@@ -17,19 +17,17 @@ from truerisk.core.present import (
     tested_by,
     yes_or_no,
 )
-from truerisk.core.scale import OwnScale
 from truerisk.report.boxes import draw_boxes
 from truerisk.report.curves import draw_curves
 from truerisk.report.figure import FigureTable
 from truerisk.report.ladder import draw_ladder, interval_text, own_value, signed_text
 from truerisk.report.layout import Headline, Section, rendered, sentences
 from truerisk.report.learning import draw_learning, draw_over_time
-from truerisk.report.methods_text import described, honest_rank, references, repeat
+from truerisk.report.methods_text import described, honest_rank, level_and_ends, references, repeat
 from truerisk.report.rates import Rates, draw_calibration
 from truerisk.report.stability import draw_stability
 from truerisk.report.validation_parts import PagePart, parts_of, rows_text
 from truerisk.report.validation_text import validated_by
-from truerisk.validation.measures import Measured
 
 __all__ = ["draw_page"]
 
@@ -108,13 +106,13 @@ def _headline(document: Assessment) -> list[Headline]:
     best, report, noun = document.best_learner, document.report.own_scale, document.scale.noun
     honest = best.risk.own_scale
     what = [] if document.scale.perfect is None else [clean(document.named_loss, 40)]
-    what.append(_interval(report))
+    what.append(level_and_ends(report.interval))
     if document.choice is not None:
         what.append(f"{noun} of choosing among {len(document.learners)} learners")
     shown = [
         Headline(f"Report this {noun}", number(report.value), "; ".join(what), "report"),
         Headline("Best learner", clean(document.best, 24), setting_text(best.setting)),
-        Headline(f"Its honest {noun}", number(honest.value), _interval(honest)),
+        Headline(f"Its honest {noun}", number(honest.value), level_and_ends(honest.interval)),
     ]
     if best.tuned:
         score = number(own_value(best.selected))
@@ -132,14 +130,6 @@ def _beside(best: TunedLearner) -> str:
     if best.selected is not None:
         return "of another loss"
     return clean(best.no_selected or "", 100) or "not known"
-
-
-def _interval(estimate: OwnScale | Measured) -> str:
-    interval = estimate.interval
-    if interval is None:
-        return "no interval"
-    level = f"{100 * interval.confidence_level:g} %"
-    return f"{level} interval {number(interval.low)} to {number(interval.high)}"
 
 
 # ---------------------------------------------------------------- tables
@@ -294,7 +284,7 @@ def _areas(document: Assessment) -> dict[str, str]:
     """What the page says of the ranks of the best learner: one number for each, the honest one."""
     every = {word: honest_rank(document, word) for word in ("auc", "average-precision")}
     return {
-        word: f"{number(area.value)}, {_interval(area)}"
+        word: f"{number(area.value)}, {level_and_ends(area.interval)}"
         for word, area in every.items()
         if area is not None and area.value is not None
     }

@@ -10,7 +10,13 @@ from truerisk.core.results import RiskEstimate
 from truerisk.report.audit_figures import draw_claim, draw_settings, own_scale
 from truerisk.report.figure import FigureTable
 from truerisk.report.layout import Headline, Section, rendered, sentences
-from truerisk.report.methods_text import REFERENCES, Repeat, reference_of
+from truerisk.report.methods_text import (
+    REFERENCES,
+    Repeat,
+    level_and_ends,
+    reference_of,
+    value_and_interval,
+)
 
 __all__ = ["draw_audit"]
 
@@ -64,26 +70,19 @@ def _facts(audit: Audit) -> list[str]:
 
 
 def _headline(audit: Audit) -> Iterator[Headline]:
-    claimed, rough, value = audit.claimed, audit.is_rough, own_scale(audit.honest).value
+    claimed, rough, own = audit.claimed, audit.is_rough, own_scale(audit.honest)
     name = "Roughly corrected" if rough else f"Report this {audit.scale.noun}"
-    yield Headline(name, number(value), _interval(audit), "" if rough else "report")
+    ends = level_and_ends(own.interval)
+    yield Headline(name, number(own.value), ends, "" if rough else "report")
     yield Headline("The search claims", number(claimed.own_scale.value), clean(claimed.method, 60))
     if audit.choosing is not None:
         alone = number(audit.choosing.own_scale.value)
         yield Headline("Corrected for the choice alone", alone, "on splits that mix")
-    change = "–" if audit.optimism is None else signed(audit.optimism, value)
-    ends = ["corrected" if rough else "honest", "claimed"]
-    how = " − ".join(ends if audit.scale.perfect is None else ends[::-1])
+    change = "–" if audit.optimism is None else signed(audit.optimism, own.value)
+    order = ["corrected" if rough else "honest", "claimed"]
+    how = " − ".join(order if audit.scale.perfect is None else order[::-1])
     yield Headline("Optimism", change, how)
     yield Headline("The claim", *_verdict(audit))
-
-
-def _interval(audit: Audit) -> str:
-    interval = own_scale(audit.honest).interval
-    if interval is None:
-        return "no interval"
-    level = f"{100 * interval.confidence_level:g} %"
-    return f"{level} interval {number(interval.low)} to {number(interval.high)}"
 
 
 def _verdict(audit: Audit) -> tuple[str, str]:
@@ -170,7 +169,7 @@ def _how(audit: Audit) -> str:
     honest = audit.honest
     if honest is None or honest.value is None or audit.is_rough:
         return ""
-    risk = f"{number(honest.own_scale.value)}{_with_interval(audit)}"
+    risk = value_and_interval(own_scale(honest))
     if audit.mixes:
         return _kept_apart(audit, risk)
     if audit.level == "bbc":
@@ -195,15 +194,6 @@ def _kept_apart(audit: Audit, risk: str) -> str:
         text += f"{audit.scale.noun} would be {number(alone.own_scale.value)}"
     how = clean(audit.honest.method, 80)
     return f"{text}. Tested by models without these rows ({how}) it was {risk}."
-
-
-def _with_interval(audit: Audit) -> str:
-    interval = own_scale(audit.honest).interval
-    if interval is None:
-        return " (no interval)"
-    level = f"{100 * interval.confidence_level:g} %"
-    low, high = number(interval.low), number(interval.high)
-    return f" ({level} interval {low} to {high}, {clean(interval.method, 40)})"
 
 
 def _roughly(audit: Audit) -> str:

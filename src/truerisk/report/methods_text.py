@@ -21,9 +21,11 @@ __all__ = [
     "arguments",
     "described",
     "honest_rank",
+    "level_and_ends",
     "reference_of",
     "references",
     "repeat",
+    "value_and_interval",
 ]
 
 REFERENCES = {
@@ -51,7 +53,7 @@ def described(document: Assessment) -> str:
     scale = document.scale
     sentences = [_compared(document), _nested(document), _risk_sentence(document)]
     if document.choice is not None:
-        risk, what = _with_interval(document.choice.own_scale), scale.short(document.named_loss)
+        risk, what = value_and_interval(document.choice.own_scale), scale.short(document.named_loss)
         sentences.append(
             f"Counting the choice among the learners as well, the estimated {what} was {risk}."
         )
@@ -61,7 +63,7 @@ def described(document: Assessment) -> str:
         sentences.append(f"The {what} of {rule} was {number(document.own_baseline)}.")
     area, name = honest_rank(document, "auc"), document.named_ranks.get("auc")
     if area is not None and area.value is not None and name != document.named_loss:
-        sentences.append(f"The area under the ROC curve was {_with_interval(area)}.")
+        sentences.append(f"The area under the ROC curve was {value_and_interval(area)}.")
     return " ".join([*sentences, *_learned(document), *_cautions(document), _computed(document)])
 
 
@@ -125,7 +127,9 @@ def _risk_sentence(document: Assessment) -> str:
     tuned = "minimised score" if error else "score that tuned it"
     selected = f"; the {tuned} was {number(own_value(best.selected))}" if is_tuned else ""
     named = f"{clean(document.best, 60)} ({setting_text(best.setting)})"
-    return f"The {which} was {named}, with {what} {_with_interval(best.risk.own_scale)}{selected}."
+    return (
+        f"The {which} was {named}, with {what} {value_and_interval(best.risk.own_scale)}{selected}."
+    )
 
 
 def honest_rank(document: Assessment, word: str) -> OwnScale | Measured | None:
@@ -230,15 +234,19 @@ def _method(word: str) -> str:
     return f"{shown} cross-validation" if shown.endswith("-fold") else shown
 
 
-def _with_interval(estimate: OwnScale | Measured) -> str:
-    if estimate.interval is None:
-        return f"{number(estimate.value)} (no interval)"
-    return f"{number(estimate.value)} ({_interval(estimate.interval)})"
+def value_and_interval(estimate: OwnScale | Measured) -> str:
+    """A risk in a sentence, with its interval and the word of that."""
+    interval = estimate.interval
+    word = "" if interval is None else f", {clean(interval.method, 40)}"
+    return f"{number(estimate.value)} ({level_and_ends(interval)}{word})"
 
 
-def _interval(interval: Interval) -> str:
+def level_and_ends(interval: Interval | None) -> str:
+    """An interval in a sentence, or that there is none."""
+    if interval is None:
+        return "no interval"
     level = f"{100 * interval.confidence_level:g} %"
-    return f"{level} interval {number(interval.low)} to {number(interval.high)}, {interval.method}"
+    return f"{level} interval {number(interval.low)} to {number(interval.high)}"
 
 
 def _listed(names: list[str]) -> str:

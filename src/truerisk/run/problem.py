@@ -215,16 +215,16 @@ def with_words(problem: Problem, method: Method, plan: Plan) -> Problem:
     A user asks for that of the loss; the further scores have the calibrated one, if any.
     """
 
-    def word(wanted: str | None, loss: Loss) -> str | None:
+    def chosen(wanted: str | None, loss: Loss) -> str | None:
         of_sets = problem.calibrated == "of sets" and not loss.per_row
         calibrated = problem.calibrated == "all" or of_sets
         return choose(wanted, loss, problem.data, method, plan, calibrated=calibrated)
 
     scores = {
-        name: replace(score, interval=word(score.interval, score.loss))
+        name: replace(score, interval=chosen(score.interval, score.loss))
         for name, score in problem.scores.items()
     }
-    interval = word(problem.interval, problem.loss)
+    interval = chosen(problem.interval, problem.loss)
     return replace(problem, interval=interval, scores=scores, calibrated="none")
 
 
