@@ -116,8 +116,8 @@ def learning_curve(
     >>> print(curve.at(180))
     with 180 rows expect 0.0865 [0.0310, 0.1525]
     """
-    for name, given in {"time": time, "block": block}.items():
-        if given is not None:
+    for name, value in {"time": time, "block": block}.items():
+        if value is not None:
             raise Refusal(REFUSED[name])
     learner = as_learner(
         model,
@@ -134,12 +134,12 @@ def learning_curve(
         random_state=random_state,
     )
     whole = learner.whole()
-    asked = usual_sizes(learner, whole) if sizes is None else checked_sizes(sizes, whole)
+    wanted = usual_sizes(learner, whole) if sizes is None else checked_sizes(sizes, whole)
     named = {learner.problem.family.name: learner.problem}
     with open_store(learner.store, named, kind="search") as stored:
-        found = measure(learner, asked, stored.keeper)
+        curve = measure(learner, wanted, stored.keeper)
         stored.warn_of_another()
-    return found
+    return curve
 
 
 def as_learner(
@@ -151,27 +151,27 @@ def as_learner(
     store: Any,
     groups: Any,
     sample_weight: Any,
-    **asked: Any,
+    **terms: Any,
 ) -> TestedLearner:
     """The learner of a model; a search of ours brings its settings and words."""
     rows = {"groups": groups, "sample_weight": sample_weight}
     if not isinstance(model, HonestSearchCV):
-        check_store(store, asked["random_state"])
+        check_store(store, terms["random_state"])
         tested_by = testing(USUAL_FOLDS if method is None else method)
-        return TestedLearner(pose(Family.of(model), X, y, **rows, **asked), tested_by, store=store)
-    _refuse_words(model, {**asked, "store": store})
+        return TestedLearner(pose(Family.of(model), X, y, **rows, **terms), tested_by, store=store)
+    _refuse_words(model, {**terms, "store": store})
     check_store(model.store, model.random_state)
     run, _ = run_of_search(model, X, y, route(model, groups, {"sample_weight": sample_weight}))
     problem = replace(run.problem, scores={}, interval=None)
     return TestedLearner(problem, _outer(model, run.select_by, method), run.select_by, model.store)
 
 
-def _refuse_words(search: HonestSearchCV, asked: Mapping[str, Any]) -> None:
+def _refuse_words(search: HonestSearchCV, terms: Mapping[str, Any]) -> None:
     """What the search says itself is not said twice, and what nobody could keep is refused."""
-    for name, given in asked.items():
-        if given is not UNSAID[name] and given != UNSAID[name]:
+    for name, value in terms.items():
+        if value is not UNSAID[name] and value != UNSAID[name]:
             raise BadArgument(
-                f"{name}={shown(given)}: the search has {name}={shown(getattr(search, name))}; "
+                f"{name}={shown(value)}: the search has {name}={shown(getattr(search, name))}; "
                 "say it there."
             )
     if search.time_limit is not None:

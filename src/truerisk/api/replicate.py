@@ -68,34 +68,34 @@ def replicate(
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         started = time.perf_counter()
-        method, asked = method_of(content)
-        problem = pose(family, drawn.X, drawn.y, interval=asked, **options)
+        method, interval_asked = method_of(content)
+        problem = pose(family, drawn.X, drawn.y, interval=interval_asked, **options)
         computed = compute(problem, method)
         curve = curve_of(computed)
         seconds = time.perf_counter() - started
         chosen = _chosen(computed, curve, drawn, options)
-    found = curve[curve.best] if curve.procedure is None else curve.procedure
-    interval = found.interval
+    risk = curve[curve.best] if curve.procedure is None else curve.procedure
+    interval = risk.interval
     at = key_of([[content[part] for part in _OF_TRUTH], number, chosen])
-    known = _truths.get(at)
-    if known is None:
+    truth_known = _truths.get(at)
+    if truth_known is None:
         if len(_truths) >= KNOWN:
             _truths.clear()
-        known = _truths[at] = _truth(family, chosen, drawn, options)
-    truth, truth_error, more = known
+        truth_known = _truths[at] = _truth(family, chosen, drawn, options)
+    truth, truth_error, more = truth_known
     notes = [*(without_folders(str(w.message)) for w in heard), *more]
     return {
-        "value": found.value,
-        "std_error": found.std_error,
+        "value": risk.value,
+        "std_error": risk.std_error,
         "low": None if interval is None else interval.low,
         "high": None if interval is None else interval.high,
         "interval": None if interval is None else interval.method,
         "truth": truth,
         "truth_error": truth_error,
         "chosen": plain(dict(family.candidates[chosen])),
-        "n_fits": found.n_fits,
-        "engine": found.engine,
-        "target": found.target,
+        "n_fits": risk.n_fits,
+        "engine": risk.engine,
+        "target": risk.target,
         "notes": list(dict.fromkeys(notes))[:NOTES],
         "seconds": seconds,
     }
@@ -103,7 +103,7 @@ def replicate(
 
 def _seed(what: str, content: Mapping[str, Any], number: int) -> int:
     """It does not depend on learner and method, nor on the name that a user gave the problem."""
-    problem = {name: given for name, given in content["problem"].items() if name != "name"}
+    problem = {name: value for name, value in content["problem"].items() if name != "name"}
     return seed_of(what, problem, content["size"], content["seed"], number)
 
 
@@ -225,13 +225,13 @@ def _truth(family: Family, chosen: int, drawn: Drawn, options: Mapping[str, Any]
     """The risk on fresh rows of the chosen candidate, fitted on all rows, its error, warnings."""
     if drawn.fresh_rows is None or drawn.fresh_labels is None:
         return None, None, ()
-    one = Family(family.estimator, (family.candidates[chosen],))
+    single = Family(family.estimator, (family.candidates[chosen],))
     n, total = len(drawn.y), len(drawn.y) + len(drawn.fresh_labels)
     X, y = np.vstack([drawn.X, drawn.fresh_rows]), np.concatenate([drawn.y, drawn.fresh_labels])
     split = [(np.arange(n), np.arange(n, total))]
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
-        found = curve_of(compute(pose(one, X, y, **options), split))[0]
-    if found.value is None:
+        risk = curve_of(compute(pose(single, X, y, **options), split))[0]
+    if risk.value is None:
         raise BadData("the chosen candidate could not be fitted on all rows.")
-    return found.value, found.std_error, tuple(without_folders(str(w.message)) for w in heard)
+    return risk.value, risk.std_error, tuple(without_folders(str(w.message)) for w in heard)

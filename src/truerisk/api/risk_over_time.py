@@ -107,9 +107,9 @@ class RiskOverTime(Record):
                 self.starts, self.ends, self.values, self.n_rows, strict=True
             )
         ]
-        sure = "" if self.p_value is None else f", p = {number(self.p_value)} of no trend"
+        p_text = "" if self.p_value is None else f", p = {number(self.p_value)} of no trend"
         trend = (
-            f"trend from first to last: {number(self.scale.gap(self.slope))} ({self.loss}){sure}"
+            f"trend from first to last: {number(self.scale.gap(self.slope))} ({self.loss}){p_text}"
         )
         head = ["from", "to", self.scale.head(self.loss), "rows"]
         return "\n".join([text_table(head, rows), trend, *self.notes])
@@ -212,12 +212,12 @@ def _times_or_rows(estimate: RiskEstimate) -> np.ndarray:
     """When the rows of the estimate were taken, or their numbers."""
     if estimate.answered is None and estimate.ordered:
         raise Refusal("an estimate read from a file keeps no times of rows: give time=.")
-    kept = None if estimate.answered is None else estimate.answered.times
-    if kept is None and estimate.answered is not None and estimate.answered.placed:
+    times = None if estimate.answered is None else estimate.answered.times
+    if times is None and estimate.answered is not None and estimate.answered.placed:
         raise Refusal(
             "the rows have places and no times, and their numbers are no times: give time=."
         )
-    return np.arange(estimate.n_rows) if kept is None else kept
+    return np.arange(estimate.n_rows) if times is None else times
 
 
 def _line(times: np.ndarray, losses: np.ndarray) -> tuple[np.ndarray, float, np.ndarray]:
@@ -232,10 +232,10 @@ def _half_widths(
     times: np.ndarray, losses: np.ndarray, sizes: np.ndarray, level: float
 ) -> np.ndarray | None:
     """Of the band around the mean of each stretch; None where nothing is left to vary."""
-    found = long_run(_line(times, losses)[2])
-    if found is None or found.std_error == 0:
+    noise = long_run(_line(times, losses)[2])
+    if noise is None or noise.std_error == 0:
         return None
-    return np.asarray(found.factor(level) * found.std_error * np.sqrt(len(times) / sizes))
+    return np.asarray(noise.factor(level) * noise.std_error * np.sqrt(len(times) / sizes))
 
 
 def trend_of(
@@ -245,9 +245,9 @@ def trend_of(
     x, slope, left = _line(times, losses)
     n = len(x)
     parts = x * left / float(x @ x)
-    found = long_run(parts) if n >= FEWEST_TIMES else None
-    if found is None or found.std_error == 0:
+    noise = long_run(parts) if n >= FEWEST_TIMES else None
+    if noise is None or noise.std_error == 0:
         why = f"{n} times are too few, or depend on each other for too long, for a test of a trend."
         return slope, None, None, (why,)
-    error = n * found.std_error
-    return slope, error, found.p_value(slope / error), ()
+    error = n * noise.std_error
+    return slope, error, noise.p_value(slope / error), ()

@@ -31,8 +31,8 @@ def load_factory(place: str, *, allowed: bool) -> Any:
     if not callable(getattr(module, name, None)):
         from truerisk.core.registry import closest
 
-        known = [n for n, value in vars(module).items() if callable(value)]
-        raise UnknownName(f"{origin} has no function {name!r}{closest(name, known) or '.'}")
+        functions = [n for n, value in vars(module).items() if callable(value)]
+        raise UnknownName(f"{origin} has no function {name!r}{closest(name, functions) or '.'}")
     return getattr(module, name)
 
 
@@ -130,7 +130,7 @@ def audit(
     source = read_source(**where)
     X = _handed(source)
     _say_notes(source, named=X is not source.X)
-    found = _audited(
+    report_of_audit = _audited(
         factory,
         source,
         X,
@@ -139,16 +139,16 @@ def audit(
         outer=outer,
     )
     command = typed(click.get_current_context(), WHERE_AND_HOW)
-    found = replace(found, source=source.name, command=command)
-    show(found.to_json() if as_json else str(found))
+    report_of_audit = replace(report_of_audit, source=source.name, command=command)
+    show(report_of_audit.to_json() if as_json else str(report_of_audit))
     if report is not None:
-        found.to_html(report)
+        report_of_audit.to_html(report)
         say(f"wrote {report}")
     if X is source.X:
-        _say_columns(found.codes, source.columns)
-    if found.refuted is None and level != "scores":
+        _say_columns(report_of_audit.codes, source.columns)
+    if report_of_audit.refuted is None and level != "scores":
         say("no interval, so nothing is refuted: this gate is open.")
-    return REFUTED if found.refuted else 0
+    return REFUTED if report_of_audit.refuted else 0
 
 
 def _handed(source: Source) -> Any:
@@ -177,10 +177,10 @@ def _audited(
     from truerisk.api.audit import audited
 
     y, of_rows = source.y, source.of_rows
-    given = {"fit_params": None, "engine": "auto", **of_rows, **options}
+    terms = {"fit_params": None, "engine": "auto", **of_rows, **options}
     with worded_warnings(), shown_progress():
         search = _fitted(call_factory(factory, X, y), X, y, of_rows)
-        return audited(search, X, y, level, outer, REPLICATES, given, _order(source))
+        return audited(search, X, y, level, outer, REPLICATES, terms, _order(source))
 
 
 def _order(source: Source) -> Any:
@@ -201,9 +201,9 @@ def _fitted(search: Any, X: Any, y: Any, of_rows: dict[str, Any]) -> Any:
         check_is_fitted(search)
     except NotFittedError:
         say(f"note: {type(search).__name__} is not fitted yet: fitting it on these rows.")
-        known = ("groups", "time", "block") if hasattr(search, "select_by") else ("groups",)
-        given = {n: of_rows[n] for n in known if of_rows[n] is not None}
-        run_code(lambda: search.fit(X, y, **given), f"the fit of {type(search).__name__}")
+        names = ("groups", "time", "block") if hasattr(search, "select_by") else ("groups",)
+        row_arrays = {n: of_rows[n] for n in names if of_rows[n] is not None}
+        run_code(lambda: search.fit(X, y, **row_arrays), f"the fit of {type(search).__name__}")
     except TypeError:
         pass  # no estimator: the audit says so
     return search

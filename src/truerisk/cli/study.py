@@ -60,7 +60,7 @@ def _with(options: list[Any]) -> Callable[[Callable[..., Any]], Callable[..., An
 @_with(_TERMS)
 @click.option("--report", metavar="PATH", help="Write one HTML page there as well.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
-def compare(store: Path, report: str | None, as_json: bool, **asked: Any) -> None:
+def compare(store: Path, report: str | None, as_json: bool, **terms: Any) -> None:
     """Compare learners, or methods, over the problems of a study.
 
     \b
@@ -68,19 +68,19 @@ def compare(store: Path, report: str | None, as_json: bool, **asked: Any) -> Non
     """  # noqa: D301 - \b is for click
     if report is not None:
         check_writable(report)
-    found = _compared(store, asked)
-    show(json.dumps(found.to_dict(), allow_nan=False) if as_json else str(found))
+    comparison = _compared(store, terms)
+    show(json.dumps(comparison.to_dict(), allow_nan=False) if as_json else str(comparison))
     if report is not None:
-        found.to_html(report)
+        comparison.to_html(report)
         say(f"wrote {report}")
 
 
-def _compared(store: Path, asked: dict[str, Any]) -> ManyComparison:
+def _compared(store: Path, terms: dict[str, Any]) -> ManyComparison:
     from truerisk.study.results import collect
     from truerisk.study.store import Store
 
     with Store.read(store) as opened:
-        return collect(opened).compare(**asked)
+        return collect(opened).compare(**terms)
 
 
 INCOMPLETE, INTERRUPTED = 5, 130
@@ -209,9 +209,9 @@ def status(store: Path, as_json: bool) -> int:
     from truerisk.study.store import Store
 
     with Store.read(store) as opened:
-        found = status_of(opened)
-    show(json.dumps(found.to_dict()) if as_json else str(found))
-    return 0 if found.complete else INCOMPLETE
+        state = status_of(opened)
+    show(json.dumps(state.to_dict()) if as_json else str(state))
+    return 0 if state.complete else INCOMPLETE
 
 
 @study.command()
@@ -266,5 +266,5 @@ def retry(store: Path, failed: bool, as_json: bool) -> None:
         show(_document("retry", replicates=n))
 
 
-def _document(what: str, **found: Any) -> str:
-    return json.dumps({"schema": f"truerisk.study-{what}/1", **found})
+def _document(what: str, **content: Any) -> str:
+    return json.dumps({"schema": f"truerisk.study-{what}/1", **content})

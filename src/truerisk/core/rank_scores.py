@@ -60,15 +60,15 @@ class _Ranked(OfOneClass):
         about: np.ndarray,
     ) -> np.ndarray:
         sides, w = self._sides(data, rows, answers, weights)
-        told = np.zeros(answers.shape[:2])
+        influences = np.zeros(answers.shape[:2])
         for side, values in zip(sides, self._each_about(sides, w, about), strict=True):
-            for line, scores, value in zip(told, side.scores, values, strict=True):
+            for line, scores, value in zip(influences, side.scores, values, strict=True):
                 line += side.share * self._influence(scores, side.positive, w, value)
             if (
                 self.over_classes == "weighted" and len(sides) > 1
             ):  # a row of a class gives it a larger share
-                told += (side.positive - side.share) * values[:, None]
-        return told
+                influences += (side.positive - side.share) * values[:, None]
+        return influences
 
     def _each_about(
         self, sides: Sequence[_Side], w: np.ndarray, about: np.ndarray
@@ -167,7 +167,7 @@ class AUC(_Ranked):
         What a pair does to the AUCs of both its classes is counted as if it were two pairs.
         """
         sides, w = self._sides(data, rows, answers, weights)
-        told = np.zeros(len(answers))
+        counted = np.zeros(len(answers))
         for side, means in zip(sides, self._each_about(sides, w, about), strict=True):
             parts = w[side.positive], w[~side.positive]
             per_pair = side.share**2 * np.prod([(p @ p) / p.sum() ** 2 for p in parts])
@@ -176,8 +176,8 @@ class AUC(_Ranked):
                 loss = self._loss(scores, side.positive, w)
                 tied = up @ down / (up.sum() * down.sum())
                 # (h - mean)², h = 1, ½ or 0
-                told[c] += per_pair * (loss - tied / 4 - 2 * mean * loss + mean**2)
-        return told
+                counted[c] += per_pair * (loss - tied / 4 - 2 * mean * loss + mean**2)
+        return counted
 
 
 class AveragePrecision(_Ranked):
@@ -215,10 +215,10 @@ class AveragePrecision(_Ranked):
         up, down, level = _by_level(scores, positive, weights)
         precision, reached = _precision(up, down)
         own = positive * (precision[level] - (1 - value))
-        kept, lost = np.cumsum(up / reached), np.cumsum(up * precision / reached)
-        others = positive * kept[level] - lost[level]
-        told: np.ndarray = -(own + others) * weights.sum() / up.sum()
-        return told
+        gained, lost = np.cumsum(up / reached), np.cumsum(up * precision / reached)
+        others = positive * gained[level] - lost[level]
+        influence: np.ndarray = -(own + others) * weights.sum() / up.sum()
+        return influence
 
 
 def _speaking_for(code: int, answers: np.ndarray) -> np.ndarray:

@@ -81,8 +81,8 @@ def same_as_scorer(word: str, n_classes: int, positive: Any = None) -> Loss | No
     ('f1', 'fold', None)
     """
     of_what, made = _SCORERS.get(word, ("", None))
-    one = n_classes == 2 or (n_classes > 2 and positive is not None)
-    fits = {_TWO: one, _CLASSES: n_classes > 0, _NUMBERS: n_classes == 0}
+    has_two = n_classes == 2 or (n_classes > 2 and positive is not None)
+    fits = {_TWO: has_two, _CLASSES: n_classes > 0, _NUMBERS: n_classes == 0}
     if made is None or not fits[of_what]:
         return None
     return _as_scorer(made(), word)
@@ -105,9 +105,9 @@ def scorer_word(scorer: Any) -> str:
     if "_score_func" not in made:
         return str(getattr(scorer, "__name__", scorer))
     metric = made["_score_func"]
-    given = ", ".join(f"{name}={shown(value)}" for name, value in made["_kwargs"].items())
+    options = ", ".join(f"{name}={shown(value)}" for name, value in made["_kwargs"].items())
     name = getattr(metric, "__name__", type(metric).__name__)
-    return f"{name}({given})" if given else name
+    return f"{name}({options})" if options else name
 
 
 def _same_as_made(scorer: Any, data: Data, positive: Any) -> Loss | None:
@@ -116,23 +116,23 @@ def _same_as_made(scorer: Any, data: Data, positive: Any) -> Loss | None:
 
     if type(scorer) is not type(get_scorer("accuracy")):
         return None
-    given = dict(vars(scorer)["_kwargs"])
+    options = dict(vars(scorer)["_kwargs"])
     word = next((word for word in _SCORERS if vars(get_scorer(word)) == vars(scorer)), "")
     if word == "roc_auc" or _SCORERS.get(word, (_TWO,))[0] != _TWO:
         return same_as_scorer(word, data.n_classes, positive)
     labels = [data.label(code) for code in range(data.n_classes)]
-    label = given.pop("pos_label", 1 if positive is None else positive)
+    label = options.pop("pos_label", 1 if positive is None else positive)
     if word == "average_precision":  # of the lesser label it reads other numbers than we do
         return same_as_scorer(word, data.n_classes) if labels[1:] == [label] else None
-    made, average = _METRICS.get(_metric(scorer)), given.pop("average", "binary")
-    if made is None or given.keys() - {"beta"}:
+    made, average = _METRICS.get(_metric(scorer)), options.pop("average", "binary")
+    if made is None or options.keys() - {"beta"}:
         return None
     if average in ("macro", "weighted"):
-        loss: Loss = made(**given, average=average)
+        loss: Loss = made(**options, average=average)
         return _as_scorer(loss, loss.word.replace("-", "_"))
     if average != "binary" or len(labels) != 2 or label not in labels:
         return None
-    loss = made(**given, positive=label)
+    loss = made(**options, positive=label)
     return _as_scorer(loss, loss.word)
 
 

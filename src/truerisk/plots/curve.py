@@ -43,7 +43,7 @@ def draw_curve(
     named = dict(others) if isinstance(others, Mapping) else {c.common.method: c for c in others}
     curves = {label or curve.common.method: curve, **named}
     _check_alike(curve, curves)
-    losses = list(dict.fromkeys(one.common.named_loss for one in curves.values()))
+    losses = list(dict.fromkeys(each.common.named_loss for each in curves.values()))
     ax = axes_of(ax)
     side, n_drawn = ax, 0
     for loss in losses:
@@ -52,9 +52,9 @@ def draw_curve(
             side.plot([], [])[0].remove()
         beside = "" if side is ax else " (right)"
         chosen = {
-            f"{word} → {params_text(one.best_params)}{beside}": one
-            for word, one in curves.items()
-            if one.common.named_loss == loss
+            f"{word} → {params_text(each.best_params)}{beside}": each
+            for word, each in curves.items()
+            if each.common.named_loss == loss
         }
         drawing = draw_lines("", "", chosen, banded=None if named else curve, x=x)
         if drawing is None:
@@ -112,30 +112,30 @@ def draw_learning_curve(
     return on_axes(figure.drawing, (replace(measured, text=label or measured.text), *keys), ax)
 
 
-def draw_over_time(found: Any, *, ax: Any = None, label: str | None = None) -> Any:
+def draw_over_time(course: Any, *, ax: Any = None, label: str | None = None) -> Any:
     """Draw the mean losses, or scores, of the stretches over their times, and return the axes.
 
     The line, dashed, is the trend where there is a test for it.
     """
     ax = axes_of(ax)
-    middles = found.starts + (found.ends - found.starts) / 2
-    scale = found.scale
-    values = scale.value(found.values)
+    middles = course.starts + (course.ends - course.starts) / 2
+    scale = course.scale
+    values = scale.value(course.values)
     (line,) = ax.plot(middles, values, "o-", markersize=4, linewidth=1.2, label=label)
     colour = line.get_color()
-    ax.hlines(values, found.starts, found.ends, color=colour, linewidth=2.4)
-    if found.low is not None and found.high is not None:
-        band = scale.value(found.low), scale.value(found.high)
+    ax.hlines(values, course.starts, course.ends, color=colour, linewidth=2.4)
+    if course.low is not None and course.high is not None:
+        band = scale.value(course.low), scale.value(course.high)
         ax.fill_between(middles, *band, color=colour, alpha=0.18, linewidth=0)
-    if found.p_value is not None:
-        first, last = found.starts[0], found.ends[-1]
-        centre, slope = np.average(values, weights=found.n_rows), scale.gap(found.slope)
+    if course.p_value is not None:
+        first, last = course.starts[0], course.ends[-1]
+        centre, slope = np.average(values, weights=course.n_rows), scale.gap(course.slope)
         ends = [centre - slope / 2, centre + slope / 2]
         ax.plot([first, last], ends, "--", linewidth=1.0, color=colour)
-    if found.starts.dtype.kind == "M":
+    if course.starts.dtype.kind == "M":
         _write_dates(ax)
     ax.set_xlabel("time")
-    ax.set_ylabel(scale.axis(found.loss))
+    ax.set_ylabel(scale.axis(course.loss))
     return ax
 
 

@@ -61,7 +61,7 @@ def on_axes(drawing: Drawing, keys: Iterable[Key], ax: Any = None, beside: Any =
 def _colours(ax: Any, looks: Iterable[str]) -> dict[str, str]:
     """A colour of the cycle for every series, and the fixed ones."""
     colours = dict(GREYS)
-    for series in sorted({found[0] for look in looks if (found := re.search(r"\bs\d", look))}):
+    for series in sorted({match[0] for look in looks if (match := re.search(r"\bs\d", look))}):
         (line,) = ax.plot([], [])
         colours[series] = line.get_color()
         line.remove()
@@ -112,11 +112,11 @@ def _name_axes(ax: Any, drawing: Drawing) -> None:
     x, y = drawing.x, drawing.y
     ax.set(xscale="log" if x.log else "linear", xlim=(x.low, x.high))
     ax.set_ylim(*((y.low, y.high) if y.start > y.end else (y.high, y.low)))
-    for side, one in ((ax.xaxis, drawing.bottom), (ax.yaxis, drawing.left)):
-        if one is not None:
-            side.set_label_text(one.label)
-            if one.ticks is not None:
-                side.set_ticks(one.ticks, one.names or [tick_text(tick) for tick in one.ticks])
+    for side, axis in ((ax.xaxis, drawing.bottom), (ax.yaxis, drawing.left)):
+        if axis is not None:
+            side.set_label_text(axis.label)
+            if axis.ticks is not None:
+                side.set_ticks(axis.ticks, axis.names or [tick_text(tick) for tick in axis.ticks])
                 ax.minorticks_off()
     if drawing.names:
         ax.set_yticks(list(drawing.names), list(drawing.names.values()))
@@ -139,15 +139,15 @@ def _add_keys(ax: Any, keys: Iterable[Key], colours: dict[str, str], before: Any
             ax.add_line(Line2D([], [], **style))
     if before.get_legend() is not None:
         before.get_legend().remove()
-    known = {
+    handles = {
         label: handle
-        for one in dict.fromkeys((before, ax))
-        for handle, label in zip(*one.get_legend_handles_labels(), strict=True)
+        for each in dict.fromkeys((before, ax))
+        for handle, label in zip(*each.get_legend_handles_labels(), strict=True)
     }
-    if known:
+    if handles:
         above = {"loc": "lower center", "bbox_to_anchor": (0.5, 1), "ncols": 2}
         place = above if ax.yaxis_inverted() else {}
-        ax.legend(list(known.values()), list(known), frameon=False, fontsize="small", **place)
+        ax.legend(list(handles.values()), list(handles), frameon=False, fontsize="small", **place)
 
 
 def axes_of(ax: Any, size: tuple[float, float] = WIDE) -> Any:

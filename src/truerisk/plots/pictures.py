@@ -76,8 +76,8 @@ def draw_calibration(
     """Draw the bins with their intervals, and `others` by name, and return the axes."""
     every = {label or calibration.event: calibration, **(others or {})}
     figures = {
-        f"{clean(name, 40)}: Brier {one.brier:.4f}": rates.draw_calibration(one)
-        for name, one in every.items()
+        f"{clean(name, 40)}: Brier {each.brier:.4f}": rates.draw_calibration(each)
+        for name, each in every.items()
     }
     return _overlaid(figures, ax)
 
@@ -96,9 +96,9 @@ def draw_roc(
     `points` are marked on the first curve with their threshold.
     """
     figures = {}
-    for name, one in {label or curve.method: curve, **(others or {})}.items():
-        sure = "" if one.interval is None else f" {one.interval}"
-        figures[f"{clean(name, 40)}: AUC {one.auc:.3f}{sure}"] = Rates(one).draw_roc()
+    for name, each in {label or curve.method: curve, **(others or {})}.items():
+        ends = "" if each.interval is None else f" {each.interval}"
+        figures[f"{clean(name, 40)}: AUC {each.auc:.3f}{ends}"] = Rates(each).draw_roc()
     ax = _overlaid(figures, ax)
     for point in points:
         place = (1 - point.specificity, point.sensitivity)
@@ -115,18 +115,18 @@ def draw_precision_recall(
     others: Mapping[str, PrecisionRecall] | None = None,
 ) -> Any:
     """Draw precision against recall in steps, and `others` by name, and return the axes."""
-    for name, one in {label or curve.method: curve, **(others or {})}.items():
-        said = f"{clean(name, 40)}: average precision {one.average_precision:.3f}"
-        values = one.recall.tolist(), one.precision.tolist(), one.prevalence
-        ax = on_axes(precision_drawing("", *values), (Key("s0", said, "line"), SHARE), ax)
+    for name, each in {label or curve.method: curve, **(others or {})}.items():
+        text = f"{clean(name, 40)}: average precision {each.average_precision:.3f}"
+        values = each.recall.tolist(), each.precision.tolist(), each.prevalence
+        ax = on_axes(precision_drawing("", *values), (Key("s0", text, "line"), SHARE), ax)
     return ax
 
 
 def _overlaid(figures: Mapping[str, Figure], ax: Any) -> Any:
     """Figures of one kind over each other: each has its line, named here, and all one diagonal."""
-    for said, figure in figures.items():
+    for text, figure in figures.items():
         line, diagonal, *_ = figure.keys
-        ax = on_axes(figure.drawing, (replace(line, text=said), diagonal), ax)
+        ax = on_axes(figure.drawing, (replace(line, text=text), diagonal), ax)
     return ax
 
 
@@ -137,8 +137,8 @@ def draw_instability(moves: PredictionStability, *, ax: Any = None) -> Any:
     """
     ax = axes_of(ax, SQUARE)
     if moves.others is not None:
-        given = np.tile(moves.predictions, moves.n_models)
-        ax.plot(given, moves.others.ravel(), ".", color="0.6", markersize=2, alpha=0.4, zorder=0)
+        x = np.tile(moves.predictions, moves.n_models)
+        ax.plot(x, moves.others.ravel(), ".", color="0.6", markersize=2, alpha=0.4, zorder=0)
     order = np.argsort(moves.predictions, kind="stable")
     for quantile in moves.ranges:
         ax.plot(moves.predictions[order], _smoothed(quantile[order]), color="C0", linewidth=1.2)

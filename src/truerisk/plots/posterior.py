@@ -54,8 +54,8 @@ def _grid(posteriors: Any) -> np.ndarray:
 
     An end of a density that is infinite there is left out.
     """
-    low = min(one.quantile(TAIL) for one in posteriors)
-    high = max(one.quantile(1 - TAIL) for one in posteriors)
+    low = min(posterior.quantile(TAIL) for posterior in posteriors)
+    high = max(posterior.quantile(1 - TAIL) for posterior in posteriors)
     return np.clip(np.linspace(low, high, POINTS), TAIL**2, 1 - TAIL**2)
 
 

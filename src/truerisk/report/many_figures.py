@@ -42,8 +42,8 @@ def draw_ranks(many: ManyComparison) -> Figure:
         _label(drawing, name, rank, (axis, axis + 30 + bars + STEP * level), i < half)
     for i, group in enumerate(many.alike):
         ends = [ranks[name] for name in group]
-        said = f"not told apart by ranks: {', '.join(clean(name, 30) for name in group)}"
-        _joined(drawing, min(ends), max(ends), axis + 12 + 10 * i, said)
+        tip = f"not told apart by ranks: {', '.join(clean(name, 30) for name in group)}"
+        _joined(drawing, min(ends), max(ends), axis + 12 + 10 * i, tip)
     cd = f"{many.critical_difference:.2f}"
     return Figure(
         name="ranks",
@@ -78,8 +78,8 @@ def _ruler(drawing: Drawing, many: ManyComparison) -> None:
     for at in (x.start, end) if many.critical_difference <= reach else (x.start,):
         drawing.stroke(at, 14, at, 22, "span muted")
     more = "" if many.critical_difference <= reach else ", longer than the axis"
-    said = f"critical difference {many.critical_difference:.2f}{more}"
-    drawing.text(x.start, 10, said, "tick")
+    text = f"critical difference {many.critical_difference:.2f}{more}"
+    drawing.text(x.start, 10, text, "tick")
 
 
 def _label(drawing: Drawing, name: str, rank: float, ends: tuple[float, float], left: bool) -> None:
@@ -89,13 +89,13 @@ def _label(drawing: Drawing, name: str, rank: float, ends: tuple[float, float], 
     drawing.stroke(at, top, at, y, "axis")
     drawing.stroke(min(at, edge), y, max(at, edge), y, "axis")
     shown = columns_of(clean(name, 60), 11)
-    said = f"{shown} {rank:.2f}" if left else f"{rank:.2f} {shown}"
-    drawing.text(edge + (-4 if left else 4), y + 4, said, "name", anchor="end" if left else "start")
+    text = f"{shown} {rank:.2f}" if left else f"{rank:.2f} {shown}"
+    drawing.text(edge + (-4 if left else 4), y + 4, text, "name", anchor="end" if left else "start")
     drawing.point(rank, 0, "s0", f"{clean(name, 60)}: average rank {rank:.3f}")
 
 
-def _joined(drawing: Drawing, low: float, high: float, y: float, said: str) -> None:
-    drawing.beam(drawing.x(low) - 5, drawing.x(high) + 5, y, "s1", said)
+def _joined(drawing: Drawing, low: float, high: float, y: float, tip: str) -> None:
+    drawing.beam(drawing.x(low) - 5, drawing.x(high) + 5, y, "s1", tip)
 
 
 # ---------------------------------------------------------------- the table data set × method
@@ -139,12 +139,12 @@ def draw_values(many: ManyComparison) -> Figure:
 
 
 def _undrawn(left_out: tuple[int, int]) -> str:
-    said = [
+    parts = [
         f"{n} further {what}{'' if n == 1 else 's'}"
         for n, what in zip(left_out, ("data set", "method"), strict=True)
         if n > 0
     ]
-    return f" Not drawn: {' and '.join(said)}; the JSON has them." if said else ""
+    return f" Not drawn: {' and '.join(parts)}; the JSON has them." if parts else ""
 
 
 def _row(
@@ -163,9 +163,9 @@ def _row(
     for j, method in enumerate(order):
         value, x = values[method], MARGIN + j * width
         shade = _shade(many, value, there)
-        said = f"{clean(many.data_sets[i], 60)}, {clean(many.methods[method], 60)}: {number(value)}"
+        tip = f"{clean(many.data_sets[i], 60)}, {clean(many.methods[method], 60)}: {number(value)}"
         if value is not None:
-            drawing.cell(x, top, width, high, shade, said)
+            drawing.cell(x, top, width, high, shade, tip)
         if width > 38 or value is None:
             look = "tick on-dark" if shade > N_SHADES / 2 else "tick on-light"
             drawing.text(x + width / 2, top + high / 2 + 4, number(value, 3), look, anchor="middle")
@@ -258,5 +258,5 @@ def _effect(drawing: Drawing, pair: MethodPair, y: float) -> None:
     drawing.row(y, name, len(name), "tick")
     if pair.interval is not None:
         drawing.span(pair.interval.low, pair.interval.high, y, "s0")
-    said = f"{_named(pair)}: {number(pair.difference)}, {pair.interval or 'no interval'}"
-    drawing.point(pair.difference, y, "s0", said)
+    tip = f"{_named(pair)}: {number(pair.difference)}, {pair.interval or 'no interval'}"
+    drawing.point(pair.difference, y, "s0", tip)

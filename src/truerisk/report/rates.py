@@ -234,15 +234,15 @@ def draw_calibration(bins: Calibration) -> Figure:
     drawing.slope(0, 0, 1, 1, "baseline")
     drawing.line(bins.predicted, bins.observed, "s0 thin")
     rows = []
-    for i, (said, came) in enumerate(zip(bins.predicted, bins.observed, strict=True)):
-        sure = "–"
+    for i, (predicted, observed) in enumerate(zip(bins.predicted, bins.observed, strict=True)):
+        ends = "–"
         if bins.low is not None and bins.high is not None:
-            drawing.slope(said, bins.low[i], said, bins.high[i], "span s0")
-            sure = f"[{number(bins.low[i])}, {number(bins.high[i])}]"
+            drawing.slope(predicted, bins.low[i], predicted, bins.high[i], "span s0")
+            ends = f"[{number(bins.low[i])}, {number(bins.high[i])}]"
         count = bins.counts[i]
-        tip = f"given {number(said)}, observed {number(came)} in {count} rows"
-        drawing.point(said, came, "s0", tip, size=4.5)
-        rows.append([number(said), number(came), sure, str(count)])
+        tip = f"given {number(predicted)}, observed {number(observed)} in {count} rows"
+        drawing.point(predicted, observed, "s0", tip, size=4.5)
+        rows.append([number(predicted), number(observed), ends, str(count)])
     sure_note = " ".join(clean(note, 200) for note in bins.notes)
     return Figure(
         name="calibration",

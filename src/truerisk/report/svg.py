@@ -105,18 +105,18 @@ class Drawing:
         self.marks.append(Mark("band", there + there[::-1], (*highs, *back), look))
 
     def point(
-        self, x: float, y: float, look: str, said: str = "", *, shape: str = "dot", size: float = 4
+        self, x: float, y: float, look: str, tip: str = "", *, shape: str = "dot", size: float = 4
     ) -> None:
         """A point."""
-        self.marks.append(Mark("point", (x,), (y,), look, said, shape, size))
+        self.marks.append(Mark("point", (x,), (y,), look, tip, shape, size))
 
-    def bar(self, x0: float, x1: float, y0: float, y1: float, look: str, said: str = "") -> None:
+    def bar(self, x0: float, x1: float, y0: float, y1: float, look: str, tip: str = "") -> None:
         """A rectangle between two values on each scale."""
-        self.marks.append(Mark("bar", (x0, x1), (y0, y1), look, said))
+        self.marks.append(Mark("bar", (x0, x1), (y0, y1), look, tip))
 
-    def box(self, five: Sequence[float], y: float, half: float, look: str, said: str = "") -> None:
+    def box(self, five: Sequence[float], y: float, half: float, look: str, tip: str = "") -> None:
         """A lying box plot: whisker, quartile, median, quartile, whisker; `half` in pixels."""
-        self.marks.append(Mark("box", five, (y,) * 5, look, said, size=half))
+        self.marks.append(Mark("box", five, (y,) * 5, look, tip, size=half))
 
     def span(self, x0: float, x1: float, y: float, look: str) -> None:
         """An interval with its ends, lying at y."""
@@ -134,30 +134,30 @@ class Drawing:
         """A straight line between two points."""
         self.marks.append(Mark("slope", (x0, x1), (y0, y1), look))
 
-    def note(self, y: float, said: str, look: str = "tick") -> None:
+    def note(self, y: float, text: str, look: str = "tick") -> None:
         """A text in the row at y, where it has no value."""
-        self.marks.append(Mark("note", (self.x.low,), (y,), look, said))
+        self.marks.append(Mark("note", (self.x.low,), (y,), look, text))
 
     # ------------------------------------------------------------ marks in pixels
 
-    def cell(self, x: float, y: float, w: float, h: float, shade: int, said: str) -> None:
+    def cell(self, x: float, y: float, w: float, h: float, shade: int, tip: str) -> None:
         """A cell of a heat grid; shades go from 0 to 8."""
         mark = '<rect class="cell h{}" x="{}" y="{}" width="{}" height="{}">{}</rect>'
-        self.add(mark, shade, x, y, w, h, _title(said))
+        self.add(mark, shade, x, y, w, h, _title(tip))
 
     def frame(self, x: float, y: float, w: float, h: float) -> None:
         """A frame around a cell."""
         self.add('<rect class="frame" x="{}" y="{}" width="{}" height="{}"/>', x, y, w, h)
 
-    def beam(self, x0: float, x1: float, y: float, look: str, said: str) -> None:
+    def beam(self, x0: float, x1: float, y: float, look: str, tip: str) -> None:
         """A thick line that lies at y."""
         mark = '<line class="beam {}" x1="{}" y1="{}" x2="{}" y2="{}">{}</line>'
-        self.add(mark, look, x0, y, x1, y, _title(said))
+        self.add(mark, look, x0, y, x1, y, _title(tip))
 
-    def text(self, x: float, y: float, said: str, look: str = "", *, anchor: str = "start") -> None:
+    def text(self, x: float, y: float, text: str, look: str = "", *, anchor: str = "start") -> None:
         """A text."""
         mark = '<text class="{}" x="{}" y="{}" text-anchor="{}">{}</text>'
-        self.add(mark, look, x, y, anchor, said)
+        self.add(mark, look, x, y, anchor, text)
 
     def stroke(self, x0: float, y0: float, x1: float, y1: float, look: str) -> None:
         """A straight line between two places."""
@@ -174,8 +174,8 @@ class Drawing:
         self.bottom = Axis(label, ticks, names)
         for i, value in enumerate(shown):
             self.stroke(self.x(value), self.y.start, self.x(value), self.y.end, "grid")
-            said = tick_text(value) if names is None else names[i]
-            self.text(self.x(value), base + 16, said, "tick", anchor="middle")
+            text = tick_text(value) if names is None else names[i]
+            self.text(self.x(value), base + 16, text, "tick", anchor="middle")
         self.stroke(self.x.start, base, self.x.end, base, "axis")
         self.text((self.x.start + self.x.end) / 2, base + 34, label, "label", anchor="middle")
 
@@ -282,9 +282,9 @@ def _stroke(x0: float, y0: float, x1: float, y1: float, look: str) -> Markup:
     return _filled('<line class="{}" x1="{}" y1="{}" x2="{}" y2="{}"/>', look, x0, y0, x1, y1)
 
 
-def _title(said: str) -> Markup:
+def _title(text: str) -> Markup:
     """What a mark says where the reader points at it."""
-    return Markup("<title>{}</title>").format(said) if said else Markup("")
+    return Markup("<title>{}</title>").format(text) if text else Markup("")
 
 
 def _filled(text: str, *values: object) -> Markup:

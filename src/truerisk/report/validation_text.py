@@ -32,20 +32,20 @@ STEYERBERG = "Steyerberg EW (2019). Clinical Prediction Models. 2nd edition, Spr
 
 def verdict(document: Validation) -> list[str]:
     """What was found, in sentences."""
-    said, calibration = [], document.calibration
+    texts, calibration = [], document.calibration
     of_event = calibration is None or calibration.event is not None
     for word, sentence in (SENTENCES if of_event else OF_NUMBERS).items():
         one = document.measure(word)
         if one is None or one.honest is None:
             continue
-        sure = ""
+        ends = ""
         if one.interval is not None:
-            sure = f" (95 % interval {one.interval})".replace(
+            ends = f" (95 % interval {one.interval})".replace(
                 "95 %", f"{100 * one.interval.confidence_level:g} %"
             )
         looks = "" if one.apparent is None else f"; on its own rows it looks {number(one.apparent)}"
-        said.append(sentence.format(f"{number(one.honest)}{sure}{looks}"))
-    return said
+        texts.append(sentence.format(f"{number(one.honest)}{ends}{looks}"))
+    return texts
 
 
 SENTENCES = {
@@ -71,8 +71,8 @@ def validated_by(document: Validation) -> list[str]:
 
 def validated_again(document: Validation) -> Repeat:
     """The call, and what it depends on."""
-    given = {"replicates": str(document.n_samples), **document.given}
-    call = clean(f"tr.validate(search, X, y, {', '.join(arguments(given))})", 1000)
+    typed = {"replicates": str(document.n_samples), **document.given}
+    call = clean(f"tr.validate(search, X, y, {', '.join(arguments(typed))})", 1000)
     facts = [
         ("seed", str(document.risk.seed)),
         ("data fingerprint", clean(document.risk.data_fingerprint, 80)),

@@ -62,7 +62,7 @@ def read_learners(learners: Any, seed: int = 0) -> Named:
         )
     if not learners:
         raise BadData("the dict of learners is empty: there is nothing to assess.")
-    families = {str(name): _family(str(name), given, seed) for name, given in learners.items()}
+    families = {str(name): _family(str(name), learner, seed) for name, learner in learners.items()}
     if len(families) < len(learners):
         raise UnknownName("two learners have the same name as text: give each its own.")
     _refuse_mixed(families)
@@ -109,7 +109,7 @@ def families_of(named: Named, data: Data, methods: Iterable[Any] = (None,)) -> M
 
 
 def problems_of(
-    named_learners: Named, data: Data, methods: Iterable[Any], sample_weight: Any, **asked: Any
+    named_learners: Named, data: Data, methods: Iterable[Any], sample_weight: Any, **terms: Any
 ) -> dict[str, Problem]:
     """The problem of every learner, on rows as it takes them, with what was asked of all.
 
@@ -122,7 +122,7 @@ def problems_of(
     for name, family in families.items():
         with named(name):  # a learner that takes no weights is refused by its name
             weights = fit_params_with_weight(family.estimator, sample_weight, {})
-        problem = problem_on(data, family, fit_params=weights, **asked)
+        problem = problem_on(data, family, fit_params=weights, **terms)
         problems[name] = replace(problem, steps=steps) if name in alike else problem
     return problems
 
@@ -185,20 +185,20 @@ def _layout(X: Any, n_features: int) -> dict[str, Any]:
     }
 
 
-def _family(name: str, given: Any, seed: int) -> Family:
-    if isinstance(given, Family):
-        return given
-    if not isinstance(given, tuple | list):
-        return Family.of(given)
-    if len(given) == 3:
+def _family(name: str, learner: Any, seed: int) -> Family:
+    if isinstance(learner, Family):
+        return learner
+    if not isinstance(learner, tuple | list):
+        return Family.of(learner)
+    if len(learner) == 3:
         with named(name):
-            return Family.drawn(given[0], given[1], given[2], settings_seed(seed))
-    if len(given) != 2:
+            return Family.drawn(learner[0], learner[1], learner[2], settings_seed(seed))
+    if len(learner) != 2:
         raise UnknownName(
             f"learner {name!r}: give a model, or a pair (model, grid); (model, distributions, n) "
             "draws n settings."
         )
-    return Family.of(*given)
+    return Family.of(*learner)
 
 
 def _refuse_mixed(families: Mapping[str, Family]) -> None:

@@ -179,21 +179,21 @@ def as_given(run: Run, curve: RiskCurve) -> AsGiven | None:
     place = number_as_given(run.problem.family)
     if place is None or place == curve.best or risk.value is None or risk.ordered:
         return None
-    known = None if run.tuned is None else run.tuned.evaluation.answers
+    answers = None if run.tuned is None else run.tuned.evaluation.answers
     tested = run.honest.evaluation.answers
-    if known is None or tested is None or not tested.plan.asks_like(known.plan):
+    if answers is None or tested is None or not tested.plan.asks_like(answers.plan):
         return None
-    given = curve[place]
-    if given.losses is None or risk.losses is None:
+    usual = curve[place]
+    if usual.losses is None or risk.losses is None:
         return None
     if (
-        given.loss_rows is None
+        usual.loss_rows is None
         or risk.loss_rows is None
-        or given.loss != risk.loss
-        or not np.array_equal(given.loss_rows, risk.loss_rows)
+        or usual.loss != risk.loss
+        or not np.array_equal(usual.loss_rows, risk.loss_rows)
     ):
         return None
-    gain = paired_difference(given.losses, risk.losses, risk.loss_rows, data)
+    gain = paired_difference(usual.losses, risk.losses, risk.loss_rows, data)
     if gain is None or not np.isfinite(gain.mean):
         return None
     return AsGiven(curve.candidates[place], risk.value + gain.mean, gain)
@@ -214,8 +214,8 @@ def _is(name: str, own: Any, value: Any) -> bool:
     """Whether two values of a parameter mean the same: 1 and 1.0 do, unless one is a share."""
     if own is value:
         return True
-    own, value = (one.item() if isinstance(one, np.generic) else one for one in (own, value))
-    numbers = all(isinstance(one, int | float) for one in (own, value))
+    own, value = (each.item() if isinstance(each, np.generic) else each for each in (own, value))
+    numbers = all(isinstance(each, int | float) for each in (own, value))
     flags = isinstance(own, bool) or isinstance(value, bool)
     if numbers and not flags and name.rpartition("__")[2] not in SHARES:
         return bool(own == value)

@@ -41,8 +41,8 @@ def risk_of_choice(
     chosen = np.array([least.choose(column, np.full(len(results), np.nan)) for column in inner.T])
     mixed = _mixed([a for a in answers if a is not None], chosen)
     further = [one.shaken for one in results if one.shaken is not None]
-    known = len(further) == len(results)
-    shaken = _mixed(further, chosen[further[0].plan.fold]) if known else None
+    complete = len(further) == len(results)
+    shaken = _mixed(further, chosen[further[0].plan.fold]) if complete else None
     note = _note(order, chosen[~mixed.plan.own_rows])
 
     def risk(one: Score, papers: RiskEstimate, of: Answers, shaken: Answers | None) -> RiskEstimate:
@@ -52,8 +52,8 @@ def risk_of_choice(
 
     first = results[0].risk
     moved = [None] * len(mixed.also) if shaken is None else shaken.also
-    told = zip(problem.scores.items(), mixed.also, moved, strict=True)
-    scores = {name: risk(one, first.scores[name], of, more) for (name, one), of, more in told}
+    pairs = zip(problem.scores.items(), mixed.also, moved, strict=True)
+    scores = {name: risk(one, first.scores[name], of, more) for (name, one), of, more in pairs}
     whole = risk(Score(problem.loss, problem.interval), first, mixed, shaken)
     return replace(whole, scores=scores)
 
@@ -87,7 +87,7 @@ def _papers(
     results: Sequence[TunedLearner], first: RiskEstimate, notes: tuple[str, ...]
 ) -> RiskEstimate:
     """What is said of the choice besides its value: all learners together made it."""
-    risks = [one.risk for one in results]
+    risks = [result.risk for result in results]
     refusals = {word: why for risk in reversed(risks) for word, why in risk.refusals.items()}
     return replace(
         first,
@@ -96,7 +96,7 @@ def _papers(
         scores={},
         engine=", ".join(dict.fromkeys(risk.engine for risk in risks)),
         refusals=refusals,
-        n_fits=sum(one.n_fits for one in results),
-        seconds=sum(one.seconds for one in results),
+        n_fits=sum(result.n_fits for result in results),
+        seconds=sum(result.seconds for result in results),
         notes=notes,
     )

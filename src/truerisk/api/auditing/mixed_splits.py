@@ -68,17 +68,17 @@ def mixed_splits(data: Data, plan: Plan, order: OrderOfRows | None = None) -> Mi
     Where nobody has said when or where the rows were taken, or of which group they are, `order`
     is looked at: by default what the table is sorted by.
     """
-    known = _of_given(data, plan)
-    if known is not None or data.time is not None:
-        return known
+    named = _of_given(data, plan)
+    if named is not None or data.time is not None:
+        return named
     order = order_of_table(data) if order is None else order
     if order is None:
         return None
     timed = replace(data, time=order.times)
     n_late = len(leaks_of(timed, plan, "late")["late"])
-    found = _of(timed, plan, "time", n_late, order.place, given=False)
+    mixed = _of(timed, plan, "time", n_late, order.place, by_user=False)
     alike = neighbours_alike(data.y[np.argsort(order.times, kind="stable")])
-    return None if found is None else replace(found, are_times=order.are_times, alike=alike)
+    return None if mixed is None else replace(mixed, are_times=order.are_times, alike=alike)
 
 
 def _of_given(data: Data, plan: Plan) -> Mixed | None:
@@ -92,7 +92,7 @@ def _of_given(data: Data, plan: Plan) -> Mixed | None:
 
 
 def _of(
-    data: Data, plan: Plan, kind: Kind, n_rows: int, place: str, *, given: bool = True
+    data: Data, plan: Plan, kind: Kind, n_rows: int, place: str, *, by_user: bool = True
 ) -> Mixed | None:
     """With the method that keeps apart all that is known of the rows, not this kind alone."""
     if not n_rows:
@@ -103,7 +103,7 @@ def _of(
         method = Blocks(k, average="fold")
     elif data.time is None and data.groups is not None:
         method = KFold(min(k, len(np.unique(data.groups))), average="fold")
-    return Mixed(kind, data, n_rows, place, given, method)
+    return Mixed(kind, data, n_rows, place, by_user, method)
 
 
 WORDS_OF_TIME = (
@@ -145,7 +145,7 @@ def order_of_table(data: Data) -> OrderOfRows | None:
     frame = hasattr(X, "iloc")
     columns = ((j, name, X.iloc[:, j] if frame else X[name]) for j, name in enumerate(names))
     return order_of_columns(
-        (*listed, *((f"column {clean(name, 40)!r}", one) for _, name, one in columns)), data.y
+        (*listed, *((f"column {clean(name, 40)!r}", column) for _, name, column in columns)), data.y
     )
 
 
@@ -160,24 +160,24 @@ def order_of_columns(columns: Iterable[tuple[str, Any]], y: np.ndarray) -> Order
     """
     counted: list[OrderOfRows] = []
     sorted_by = 0
-    for place, given in columns:
-        dates = dates_in(given)
+    for place, column in columns:
+        dates = dates_in(column)
         if dates is not None:
             if _is_sorted(dates) or _is_sorted(dates[::-1]):  # the newest may stand first
                 return OrderOfRows(dates, place, True)
             continue
-        numbers = _numbers(given)
+        numbers = _numbers(column)
         if numbers is None or not _is_sorted(numbers):
             continue
         sorted_by += 1
         if _counts(numbers):
-            named = NAME_OF_TIME.search(_name(place, given)) is not None
+            named = NAME_OF_TIME.search(_name(place, column)) is not None
             counted.append(OrderOfRows(numbers, place, named))
     if not counted or not neighbours_alike(y):
         return None
-    sure = next((one for one in counted if one.are_times), None)
-    if sure is not None or sorted_by > len(counted) or _is_grouped(y):
-        return sure
+    times = next((order for order in counted if order.are_times), None)
+    if times is not None or sorted_by > len(counted) or _is_grouped(y):
+        return times
     return counted[0]
 
 
@@ -220,15 +220,15 @@ def _is_default(index: Any) -> bool:
     return index.name is None and counts
 
 
-def _name(place: str, given: Any) -> str:
+def _name(place: str, column: Any) -> str:
     return (
-        str(getattr(given, "name", "") or "") if place == "the index" else place[len("column ") :]
+        str(getattr(column, "name", "") or "") if place == "the index" else place[len("column ") :]
     )
 
 
-def _numbers(given: Any) -> np.ndarray | None:
+def _numbers(column: Any) -> np.ndarray | None:
     """Finite numbers, one per row; None of anything else."""
-    values = np.asarray(given)
+    values = np.asarray(column)
     if values.ndim != 1 or values.dtype.kind not in "iuf" or len(values) < 3:
         return None
     numbers = values.astype(np.float64)

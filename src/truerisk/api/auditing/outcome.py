@@ -157,12 +157,12 @@ class Audit(Record):
         return [
             [
                 name,
-                present.number(one.own_scale.value),
-                str(one.own_scale.interval or "none"),
-                one.method,
+                present.number(risk.own_scale.value),
+                str(risk.own_scale.interval or "none"),
+                risk.method,
             ]
-            for name, one in stated
-            if one is not None
+            for name, risk in stated
+            if risk is not None
         ]
 
     @property
@@ -180,21 +180,21 @@ class Audit(Record):
 
     def __str__(self) -> str:
         table = present.text_table(self._head, self.rows())
-        found = [
+        findings = [
             textwrap.fill(f"- {f}", WIDEST, subsequent_indent="  ", break_long_words=False)
             for f in self.findings
         ]
-        said = textwrap.fill(self.conclusion, WIDEST, break_long_words=False)
-        return "\n".join([said, "", self.title, table, "", *(found or ["No findings."])])
+        text = textwrap.fill(self.conclusion, WIDEST, break_long_words=False)
+        return "\n".join([text, "", self.title, table, "", *(findings or ["No findings."])])
 
     def _repr_html_(self) -> str:
         table = present.html_table(self.title, self._head, self.rows())
-        found = present.html_table(
+        findings = present.html_table(
             "Findings",
             ["severity", "what", "what to do", "code"],
             [[f.severity, f.sentence, f.remedy, f.code] for f in self.findings],
         )
-        return f"<p><strong>{html.escape(self.conclusion)}</strong></p>{table}{found}"
+        return f"<p><strong>{html.escape(self.conclusion)}</strong></p>{table}{findings}"
 
 
 def conclusion_of(audit: Audit, named: str) -> str:
@@ -207,10 +207,10 @@ def conclusion_of(audit: Audit, named: str) -> str:
     honest = f"honest {_shown(audit, audit.honest.value)} {_interval(audit)}"
     size = unsigned(abs(audit.optimism), audit.claimed.value)
     if abs(audit.optimism) <= 1e-12:
-        told = "is neither optimistic nor pessimistic"
+        direction = "is neither optimistic nor pessimistic"
     else:
-        told = f"is {'optimistic' if audit.optimism > 0 else 'pessimistic'} by {size}"
-    text = f"{claim} {told}; {honest}.{_shares(audit)}"
+        direction = f"is {'optimistic' if audit.optimism > 0 else 'pessimistic'} by {size}"
+    text = f"{claim} {direction}; {honest}.{_shares(audit)}"
     if audit.refuted:
         text += " The claim lies outside the interval: it is refuted."
     doubts = [doubt for code, doubt in TOO_GOOD.items() if code in audit.codes]

@@ -72,12 +72,12 @@ def replay(claim: Claim, scale: ScoreScale, problem: Problem, plan: Plan) -> Rep
         computed = compute(problem, method, plan=plan)
     if not scale.by_rows:
         return _by_rank(computed)
-    found = _by_row(claim, scale, computed, None)
+    plain = _by_row(claim, scale, computed, None)
     weight = problem.data.fit_params.get("sample_weight")
-    if weight is None or _agrees(claim, scale, found):
-        return found
+    if weight is None or _agrees(claim, scale, plain):
+        return plain
     weighed = _by_row(claim, scale, computed, np.asarray(weight, dtype=np.float64))
-    return weighed if _agrees(claim, scale, weighed) else found
+    return weighed if _agrees(claim, scale, weighed) else plain
 
 
 def _by_rank(computed: Computed) -> Replayed:
@@ -121,9 +121,9 @@ def _by_row(
     sets = [slice(0, len(positions))]
     if not claim.pooled:
         sets = [slice(a, b) for a, b in pairwise(plan.test_offsets)]
-    given = np.ones(len(positions)) if weight is None else weight[positions]
+    own = np.ones(len(positions)) if weight is None else weight[positions]
     factor = np.concatenate([scale.factor(data, positions[part]) for part in sets])
-    weights = np.concatenate([given[part] / given[part].sum() for part in sets]) / len(sets)
+    weights = np.concatenate([own[part] / own[part].sum() for part in sets]) / len(sets)
     if not np.isfinite(factor).all():
         raise Refusal(
             "y does not vary in a test set, so R² does not exist there; use larger folds or "
@@ -175,10 +175,10 @@ def _no_interval(corrected: Corrected, problem: Problem, ordered: bool) -> str |
     """Why percentiles of the samples would say nothing of the error, or None."""
     if ordered and problem.data.time is None:
         return ORDERED
-    found, least = len(corrected.replicates), ceil(2 / (1 - problem.confidence_level) - 1e-9)
-    if found < least:
+    n, least = len(corrected.replicates), ceil(2 / (1 - problem.confidence_level) - 1e-9)
+    if n < least:
         return (
-            f"{found} bootstrap samples have no {problem.confidence_level:.4g} percentiles: "
+            f"{n} bootstrap samples have no {problem.confidence_level:.4g} percentiles: "
             f"replicates={least} at least."
         )
     return NO_SPREAD if np.ptp(corrected.replicates) == 0 else dependence(problem.data)
@@ -200,19 +200,19 @@ def replay_findings(
     if claim.curve is not None or _agrees(claim, scale, replayed):
         return []
     gap, _, what = _gap(claim, scale, replayed)
-    told = f"by up to {number(gap)} ({what})"
+    size = f"by up to {number(gap)} ({what})"
     if not np.array_equal(again().risks, replayed.risks, equal_nan=True):
         return [
             Finding(
                 "random-model",
-                f"The models draw at random without a seed, so a replay differs {told}.",
+                f"The models draw at random without a seed, so a replay differs {size}.",
                 "Give the estimator a random_state; the honest value is that of the replay.",
             )
         ]
     return [
         Finding(
             "replay-differs",
-            f"The same splits give other scores than the search kept, {told}: other rows, other "
+            f"The same splits give other scores than the search kept, {size}: other rows, other "
             "fit parameters, or a model that keeps state.",
             "Audit with the X, y, groups and fit_params that fit was given.",
         )
@@ -306,15 +306,15 @@ def _risks(
 ) -> np.ndarray:
     """`(samples, candidates)`: the mean over the sets in which the AUC exists."""
     total = np.zeros((len(weights), len(values)))
-    known = np.zeros_like(total)
+    counts = np.zeros_like(total)
     for part in sets:
         for c, scores in enumerate(values[:, part]):
             risk = weighted_auc_risk(scores, positive[part], weights[:, part])
             there = np.isfinite(risk)
             total[there, c] += risk[there]
-            known[there, c] += 1
+            counts[there, c] += 1
     with np.errstate(invalid="ignore"):
-        return np.asarray(np.where(known > 0, total / known, np.nan))
+        return np.asarray(np.where(counts > 0, total / counts, np.nan))
 
 
 def _smallest(risks: np.ndarray) -> np.ndarray:

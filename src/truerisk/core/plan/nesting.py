@@ -44,10 +44,10 @@ def _within(outer: Plan, unit: int, plan: Plan) -> Plan:
         )
     rows, copies = outer.train_rows(unit)
     base, without = int(outer.train.base[unit]), outer.train.without(unit)
-    asked = base, without
+    base_and_minus = base, without
     pool = [outer.blocks, replace(plan.blocks, rows=rows[plan.blocks.rows])]
     if copies is not None and (plan.test.base == ALL).any():
-        asked = len(outer.blocks) + len(plan.blocks), np.empty(0, np.int32)
+        base_and_minus = len(outer.blocks) + len(plan.blocks), np.empty(0, np.int32)
         pool.append(Blocks(rows, np.array([0, len(rows)])))
     shift = len(outer.blocks)
     flips = plan.flips
@@ -55,7 +55,7 @@ def _within(outer: Plan, unit: int, plan: Plan) -> Plan:
         n_rows=outer.n_rows,
         blocks=_pooled(pool),
         train=_inside(plan.train, base, without, shift),
-        test=_inside(plan.test, *asked, shift),
+        test=_inside(plan.test, *base_and_minus, shift),
         fit=plan.fit,
         part=np.ones(plan.n_questions, np.int8),
         repeat=plan.repeat,
@@ -90,7 +90,7 @@ def _joined(pieces: Sequence[Plan]) -> Plan:
     shared = len(first.blocks)
     blocks, train, test, fits, n_fits = [first.blocks], [first.train], [first.test], [first.fit], 0
     flips, laws = [first.flips], [first.laws]
-    asked = {name: [getattr(first, name)] for name in ASKED}
+    lists = {name: [getattr(first, name)] for name in ASKED}
     n_fits, n_blocks, n_questions = first.n_fits, shared, first.n_questions
     for piece in pieces[1:]:
         start = piece.blocks.offsets[shared]
@@ -110,7 +110,7 @@ def _joined(pieces: Sequence[Plan]) -> Plan:
             flips.append(Flips(piece.flips.fit + n_fits, piece.flips.row, piece.flips.code))
         if piece.laws is not None:
             laws.append(Laws(piece.laws.fit + n_fits, piece.laws.kind, piece.laws.size))
-        for name, listed in asked.items():
+        for name, listed in lists.items():
             own_list = getattr(piece, name)
             if own_list is not None:
                 listed.append(own_list + n_questions)
@@ -131,7 +131,7 @@ def _joined(pieces: Sequence[Plan]) -> Plan:
         flips=_joined_fields(Flips, flips),
         laws=_joined_fields(Laws, laws),
         moves=None,
-        **{name: _joined_arrays(listed) for name, listed in asked.items()},
+        **{name: _joined_arrays(listed) for name, listed in lists.items()},
     )
 
 
@@ -169,16 +169,16 @@ def _joined_counts(parts: Sequence[Blocks]) -> np.ndarray | None:
 
 def _joined_fields(kind: Any, parts: Sequence[Any]) -> Any:
     """Flips or laws end to end, None where there are none."""
-    given = [part for part in parts if part is not None]
-    if not given:
+    present = [part for part in parts if part is not None]
+    if not present:
         return None
-    arrays = ([getattr(part, field.name) for part in given] for field in fields(kind))
+    arrays = ([getattr(part, field.name) for part in present] for field in fields(kind))
     return kind(*(np.concatenate(each).astype(each[0].dtype) for each in arrays))
 
 
 def _joined_arrays(parts: Sequence[np.ndarray | None]) -> np.ndarray | None:
-    given = [part for part in parts if part is not None]
-    return np.concatenate(given).astype(np.int32) if given else None
+    present = [part for part in parts if part is not None]
+    return np.concatenate(present).astype(np.int32) if present else None
 
 
 def with_pairs(folds: Plan) -> Plan:

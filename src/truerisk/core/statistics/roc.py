@@ -105,7 +105,7 @@ class RocCurve(Record):
         if w is not None and not (w[is_positive].any() and w[~is_positive].any()):
             raise BadData("a class has no weight at all: there is no curve.")
         auc = area(scores, is_positive, w)
-        sure = _sureness(auc, scores, is_positive, w, clusters, confidence_level)
+        sureness = _sureness(auc, scores, is_positive, w, clusters, confidence_level)
         sweep = Sweep.of(scores, is_positive, w)
         return cls(
             thresholds=sweep.thresholds,
@@ -113,13 +113,13 @@ class RocCurve(Record):
             tpr=sweep.true_positives / sweep.n_positive,
             sweep=sweep,
             auc=auc,
-            std_error=sure[0],
-            interval=sure[1],
+            std_error=sureness[0],
+            interval=sureness[1],
             positive=present.plain(classes[1] if positive is None else positive),
             method=method,
             n_positive=int(is_positive.sum()),
             n_negative=int((~is_positive).sum()),
-            notes=(*notes, *sure[2]),
+            notes=(*notes, *sureness[2]),
             fold_aucs=fold_aucs,
             is_positive=is_positive,
             scores=scores,
@@ -189,10 +189,10 @@ class RocCurve(Record):
         return displays.load("roc")(self, ax=ax, **options)
 
     def __str__(self) -> str:
-        sure = present.sureness(self.std_error, self.interval)
+        sureness = present.sureness(self.std_error, self.interval)
         positive = present.clean(str(self.positive), 40)
         counts = f"{self.n_positive} of class {positive} + {self.n_negative} rows"
-        return f"AUC {self.auc:.4f}{sure}, {counts} ({self.method})"
+        return f"AUC {self.auc:.4f}{sureness}, {counts} ({self.method})"
 
     def _repr_html_(self) -> str:
         kind = "none" if self.interval is None else f"{self.interval} ({self.interval.method})"
@@ -286,47 +286,47 @@ class AreaDifference:
         return cls(difference, error, z, float(2 * ndtr(-abs(z))), interval)
 
     def __str__(self) -> str:
-        sure = present.sureness(self.std_error, self.interval)
+        sureness = present.sureness(self.std_error, self.interval)
         p = "" if self.p_value is None else f", p {self.p_value:.4g}"
-        return f"AUC difference {self.difference:+.4f}{sure}{p}"
+        return f"AUC difference {self.difference:+.4f}{sureness}{p}"
 
 
 def _checked(y: Any, scores: Any, positive: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Finite scores, the classes in order, and which rows are positive."""
     labels = np.asarray(y)
     try:
-        given = as_array(scores, np.float64)
+        values = as_array(scores, np.float64)
     except ValueError as error:
         raise BadData(f"scores are no numbers: {error}.") from None
-    if labels.ndim != 1 or given.shape != labels.shape:
+    if labels.ndim != 1 or values.shape != labels.shape:
         raise BadData(
-            f"y has shape {labels.shape} and scores {given.shape}: give one label and one score "
+            f"y has shape {labels.shape} and scores {values.shape}: give one label and one score "
             "per row (of the positive class alone)."
         )
-    if not np.isfinite(given).all():
-        row = int(np.flatnonzero(~np.isfinite(given))[0])
-        raise BadData(f"the score of row {row} is {given[row]}: non-finite scores have no order.")
+    if not np.isfinite(values).all():
+        row = int(np.flatnonzero(~np.isfinite(values))[0])
+        raise BadData(f"the score of row {row} is {values[row]}: non-finite scores have no order.")
     classes = np.unique(_labels(labels, "y"))
     if len(classes) != 2:
         raise BadData(f"y holds {len(classes)} classes: a ROC curve needs two.")
     if positive is not None and positive not in classes.tolist():
         raise BadData(f"positive={positive!r} is no class of y ({classes[0]}, {classes[1]}).")
-    return given, classes, labels == (classes[1] if positive is None else positive)
+    return values, classes, labels == (classes[1] if positive is None else positive)
 
 
 def _labels(values: np.ndarray, name: str = "groups") -> np.ndarray:
     """Labels that can be told apart, none of them missing."""
-    missing = [row for row, one in enumerate(values.tolist()) if is_missing(one)]
+    missing = [row for row, label in enumerate(values.tolist()) if is_missing(label)]
     if missing:
         raise BadData(f"{name} has no label in row {missing[0]}: give one for each row.")
     return values
 
 
 def _as_long(values: Any, n: int, name: str) -> np.ndarray:
-    found = np.asarray(values)
-    if found.shape != (n,):
-        raise BadData(f"{name} has shape {found.shape} and there are {n} scores.")
-    return found
+    array = np.asarray(values)
+    if array.shape != (n,):
+        raise BadData(f"{name} has shape {array.shape} and there are {n} scores.")
+    return array
 
 
 def _sureness(

@@ -330,12 +330,12 @@ def row_marks(table: Any, codes: np.ndarray | None, numbers: np.ndarray | None) 
     """
     marks = np.zeros(n_rows(table), dtype=np.uint64)
     for _ in range(ROUNDS):
-        found = mixed((_of_sparse if hasattr(table, "tocsr") else _of_columns)(table, marks))
+        mixture = mixed((_of_sparse if hasattr(table, "tocsr") else _of_columns)(table, marks))
         if codes is not None:
-            found = found + mixed(summed_by(codes, found))[codes]
+            mixture = mixture + mixed(summed_by(codes, mixture))[codes]
         if numbers is not None:
-            found = found + _of_columns(numbers, found)
-        marks = found
+            mixture = mixture + _of_columns(numbers, mixture)
+        marks = mixture
     return marks
 
 
@@ -389,11 +389,11 @@ def _bits(cells: np.ndarray) -> np.ndarray:
         whole = (numbers == np.rint(numbers)) & (np.abs(numbers) < 2.0**53)
         marked: np.ndarray = np.where(whole, numbers, rounded) + 0.0  # -0.0 and 0.0 are one
         return marked.view(np.uint64)
-    known: dict[str, int] = {}
+    bits: dict[str, int] = {}
     texts = [repr(cell) for cell in cells.ravel().tolist()]
     for text in texts:
-        if text not in known:
-            known[text] = int.from_bytes(
+        if text not in bits:
+            bits[text] = int.from_bytes(
                 hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
             )
-    return np.array([known[text] for text in texts], dtype=np.uint64).reshape(cells.shape)
+    return np.array([bits[text] for text in texts], dtype=np.uint64).reshape(cells.shape)
