@@ -52,7 +52,7 @@ class _Place:
     def __init__(self, keeper, place):
         self.keeper, self.place = keeper, place
 
-    def found(self, fits):
+    def stored(self, fits):
         for (place, fit), packed in list(self.keeper.packed.items()):
             if place == self.place and fit in fits:
                 self.keeper.n_found += 1
