@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 import pytest
-from tests.test_architecture import PACKAGE, SOURCES, module_of, name_of
+from tests.test_architecture import PACKAGE, SOURCES, module_of, name_of, tree_of
 
 NAMEDTUPLE = {"_asdict", "_fields", "_make", "_replace"}
 
@@ -65,7 +65,7 @@ def test_no_file_reaches_into_private_names():
         f"{name_of(path)}:{reach}"
         for path in SOURCES
         for reach in private_reaches(
-            ast.parse(path.read_text("utf-8")),
+            tree_of(path),
             module_of(path) if path.name == "__init__.py" else module_of(path).rpartition(".")[0],
         )
     ]
@@ -123,9 +123,7 @@ def private_scikit(tree: ast.AST) -> list[str]:
 def test_no_private_module_of_scikit_learn():
     """Neither `sklearn.utils._*` nor `sklearn.externals`: they change without notice."""
     found = [
-        f"{name_of(path)}:{line}"
-        for path in SOURCES
-        for line in private_scikit(ast.parse(path.read_text("utf-8")))
+        f"{name_of(path)}:{line}" for path in SOURCES for line in private_scikit(tree_of(path))
     ]
     assert not found
 
@@ -225,7 +223,7 @@ def test_no_class_is_known_by_its_name():
         f"{name_of(path)}:{line}"
         for path in SOURCES
         if path != IDENTITY
-        for tree in [ast.parse(path.read_text("utf-8"))]
+        for tree in [tree_of(path)]
         for line in names_that_decide(tree) + attributes_that_decide(tree)
     ]
     assert not found, "\n".join(found)
@@ -311,7 +309,7 @@ def test_names_have_their_nouns():
     found = {
         f"{path.relative_to(PACKAGE)}: {name}"
         for path in SOURCES
-        for name in riddles(ast.parse(path.read_text("utf-8")))
+        for name in riddles(tree_of(path))
     }
     assert found == PUBLIC_RIDDLES
 
@@ -356,7 +354,7 @@ def classes_by_name() -> dict[str, list[str]]:
     """The files that define each class."""
     files: dict[str, list[str]] = {}
     for path in SOURCES:
-        for node in ast.parse(path.read_text("utf-8")).body:
+        for node in tree_of(path).body:
             if isinstance(node, ast.ClassDef):
                 files.setdefault(node.name, []).append(str(path.relative_to(PACKAGE)))
     return files
@@ -374,7 +372,7 @@ def test_what_many_files_import_stands_in_the_glossary():
     imports = Counter(
         f"{node.module.removeprefix('truerisk.').replace('.', '/')}.py:{alias.name}"
         for path in SOURCES
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        for node in ast.walk(tree_of(path))
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("truerisk.")
         for alias in node.names
     )

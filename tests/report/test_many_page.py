@@ -36,6 +36,7 @@ def content(compared):
     return json.loads(compared.to_json())
 
 
+@pytest.fixture(scope="module")
 def wild():
     """Names that try to leave their place, and many of them."""
     values = np.random.default_rng(0).normal(size=(80, 20))
@@ -157,9 +158,9 @@ def test_a_wrong_value_is_named(content, path, value, sentence):
         draw_any(content)
 
 
-def test_names_stay_text_and_much_stays_small():
+def test_names_stay_text_and_much_stays_small(wild):
     """Tags are escaped; 80 data sets and 20 methods are cut to what can be read."""
-    page = draw_any(wild().to_dict())
+    page = draw_any(wild.to_dict())
     assert HOSTILE not in page
     assert "<img" not in page
     assert ARABIC not in page
@@ -204,9 +205,9 @@ def test_the_page_fits_its_window(show, content, width):
     assert max(box["right"] for box in boxes) <= width
 
 
-def test_hostile_names_shut_nobody_out(show):
+def test_hostile_names_shut_nobody_out(show, wild):
     """On a phone: nothing is obeyed, nothing sticks out, axe-core finds nothing."""
-    opened = show(wild().to_dict(), viewport={"width": 390, "height": 800})
+    opened = show(wild.to_dict(), viewport={"width": 390, "height": 800})
     assert opened.said == []
     assert opened.asked == []
     assert opened.page.locator("img").count() == 0

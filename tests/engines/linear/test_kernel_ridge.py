@@ -72,7 +72,7 @@ def require_equal(family, data, plan, only=None):
 def test_numbers_equal_scikit_learn(kernel, seed, method, far, n_targets, weighted, some):
     """Any kernel, plan, weights and targets, penalties from 0 to 100, rows far from zero."""
     rng = np.random.default_rng(seed)
-    n = int(rng.integers(10, 30))
+    n = int(rng.integers(10, 22))
     X = rng.uniform(size=(n, int(rng.integers(1, 6)))) + 100.0 * far
     X[: n // 3] = X[n // 3 : 2 * (n // 3)]
     y = np.squeeze(rng.normal(size=(n, n_targets)) + 5 * rng.normal())
