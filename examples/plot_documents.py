@@ -14,7 +14,7 @@ from truerisk.papers import reproduce
 
 report = reproduce("kearns-figure-1", replicates=60)
 figure, both = plt.subplots(1, 2, figsize=(6.4, 3.2), layout="constrained")
-for axes, panel in zip(both, report.findings.figures[0].panels, strict=True):
+for axes, panel in zip(both, report.figures[0].panels, strict=True):
     for series in panel.series:
         axes.plot(series.x, series.y, series.style, linewidth=series.width, label=series.label)
         band = series.y - 2 * series.error, series.y + 2 * series.error
@@ -27,5 +27,5 @@ for axes, panel in zip(both, report.findings.figures[0].panels, strict=True):
 # of ``truerisk reproduce kearns-figure-1``, four seconds' work
 # (`all experiments <../reproduce.html>`__):
 
-for claim in report.findings.claims:
+for claim in report.claims:
     print(claim)
