@@ -141,12 +141,13 @@ calibration: .venv/.package ## do intervals keep their promise? the short form o
 	$(QUIET_BLAS) $(BIN)/python -m benchmarks.calibration --short --store build/calibration.db --executor 2 \
 		--at-least 0.85 $(ARGS)
 
-# What a browser does with a page depends on no package, and `make test` shows it; no more do kills,
-# clocks, drawn attacks and pages, which `make test-slow` shows.
+# What a browser does with a page depends on no package, and `make test` shows it, as it shows that
+# benchmarks and tools work; no more do kills, clocks, drawn attacks and pages: `make test-slow`.
 .PHONY: test-floor
 test-floor: .venv-floor/.package ## the suite with the oldest supported dependencies
 	@$(FLOOR)/python tests/report/chromium.py
-	$(QUIET_BLAS) $(FLOOR)/python -m pytest $(PARALLEL) $(ARCHITECTURE:%=--ignore=%) --ignore=tests/golden \
+	$(QUIET_BLAS) $(FLOOR)/python -m pytest $(PARALLEL) $(ARCHITECTURE:%=--ignore=%) \
+	  $(addprefix --ignore=tests/,golden benchmarks support) \
 	  --ignore-glob='tests/*/test_*in_browser.py' -m "not slow or releases" $(ARGS)
 
 .PHONY: test-partners
