@@ -28,6 +28,7 @@ _WHERE = {
     "RiskCurve": "truerisk.core.results",
     "RiskEstimate": "truerisk.core.results",
     "RiskOverTime": "truerisk.api.risk_over_time",
+    "SamplePlan": "truerisk.api.plan_sample",
     "Study": "truerisk.api.study",
     "RocCurve": "truerisk.core.statistics.roc",
     "SelectionBias": "truerisk.core.statistics.selection_bias",
@@ -70,6 +71,7 @@ __all__ = [
     "RiskEstimate",
     "RiskOverTime",
     "RocCurve",
+    "SamplePlan",
     "SelectionBias",
     "Study",
     "Validation",
@@ -114,6 +116,7 @@ if TYPE_CHECKING:  # the same names, for type checkers
     from truerisk.api.learning_curve import learning_curve as learning_curve
     from truerisk.api.permutation_test import PermutationTest as PermutationTest
     from truerisk.api.permutation_test import permutation_test as permutation_test
+    from truerisk.api.plan_sample import SamplePlan as SamplePlan
     from truerisk.api.plan_sample import plan_sample as plan_sample
     from truerisk.api.risk_over_time import RiskOverTime as RiskOverTime
     from truerisk.api.risk_over_time import risk_over_time as risk_over_time

@@ -122,6 +122,10 @@ IMPOSSIBLE = {
     "done": -1,
     "seconds": -1.0,
     "rope": -0.1,
+    "width": -0.1,
+    "assurance": 1.5,
+    "n_tuning": -1,
+    "n_test": -1,
 }
 
 

@@ -15,7 +15,7 @@ from truerisk.core.arguments import check_count, check_level, is_count, is_numbe
 from truerisk.core.errors import BadArgument, Refusal, UnknownName
 from truerisk.core.interval import Interval
 from truerisk.core.learning_curve import FURTHEST, ExpectedRisk, LearningCurve
-from truerisk.core.records import Record, Share
+from truerisk.core.records import Count, Record, Share
 from truerisk.core.statistics.error_posterior import ErrorPosterior
 from truerisk.core.statistics.sample_size import (
     expected_measures,
@@ -45,13 +45,13 @@ class Split:
     expected over the number of test errors.
     """
 
-    n_tuning: int
-    n_test: int
-    error: float
-    width: float
-    ub: float
-    above_half: float
-    q2: float
+    n_tuning: Count
+    n_test: Count
+    error: Share
+    width: Share
+    ub: Share
+    above_half: Share
+    q2: Share
 
     @property
     def err(self) -> float:
@@ -75,13 +75,13 @@ class SamplePlan(Record):
     error: float | Mapping[int, float | int]
     confidence_level: Share
     prior: tuple[float | int, float | int]
-    width: float | None = None
-    n_test: int | None = None
-    n_assured: int | None = None
-    assurance: float | None = None
+    width: Share | None = None
+    n_test: Count | None = None
+    n_assured: Count | None = None
+    assurance: Share | None = None
     interval: Interval | None = None
-    n_errors: int | None = None
-    n: int | None = None
+    n_errors: Count | None = None
+    n: Count | None = None
     best: Split | None = None
     best_by: Mapping[str, Split] = field(default_factory=dict)
     splits: tuple[Split, ...] = ()

@@ -121,11 +121,11 @@ class OuterFold:
     params: Mapping[str, Any]
     risk: float
     inner_risk: float
-    best_index: int
-    repeat: int
-    fold: int
-    n_train: int
-    n_test: int
+    best_index: Count
+    repeat: Count
+    fold: Count
+    n_train: Count
+    n_test: Count
 
     def __getitem__(self, name: str) -> Any:
         return asdict(self)[name]
