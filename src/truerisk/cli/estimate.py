@@ -83,7 +83,7 @@ def read_model(
     size: dict[str, Any] = {"n_rows": len(source.y), "n_classes": source.n_classes}
     size["parts"] = parts_of(source, [None])
     pipeline, grid = learner(word, source.task, **size, **source.layout)
-    # last words of the model's parameters and what they stand for, the outermost first
+    # `max_depth` stands for `model__max_depth`; of two with one last word the outer one is meant.
     inside = [name for name in pipeline.get_params() if name.startswith("model__")]
     deepest_first = sorted(inside, key=lambda name: -name.count("__"))
     names = {name.rpartition("__")[2]: name for name in [*deepest_first, *grid]}

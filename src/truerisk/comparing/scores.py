@@ -121,7 +121,7 @@ def _cells(given: Any) -> tuple[list[list[Any]], Sequence[Any] | None, Sequence[
     if hasattr(given, "columns") and hasattr(given, "to_numpy"):
         return _of_frame(given)
     if isinstance(given, Mapping):
-        # method -> values in one order, or method -> data set -> value
+        # A method maps to values in one order, or to a mapping of data set to value.
         columns = list(given.values())
         inner = [isinstance(column, Mapping) for column in columns]
         if columns and all(inner):
@@ -291,7 +291,7 @@ def hold(scores: Scores, terms: RankTerms) -> RankTable:
     if not lacking.any():
         return RankTable(scores, oriented, (), ())
     if terms.missing == "last":
-        # two methods need two data sets on which both have values
+        # A comparison needs two data sets on which both methods have values.
         there = (~np.isnan(scores.values)).astype(int)
         both = there.T @ there
         for a, b in zip(*np.triu_indices(len(scores.methods), 1), strict=True):

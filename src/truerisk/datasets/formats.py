@@ -69,7 +69,7 @@ def read_columns(
         refuse_large(path, max_bytes)
         return read_columnar(path, kind, max_cells=max_cells, max_bytes=max_bytes)
     text = _text(path, max_bytes)
-    # the first character begins a declaration or a comment, or lies beyond the head
+    # ARFF begins with a declaration or a comment, before which a whole head may be empty.
     if text.head.lstrip()[:1] in ("@", "%", "") and _START.match(text.whole):
         return read_arff(text.whole, max_cells=max_cells)
     extension = _extension(path)

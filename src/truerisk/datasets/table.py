@@ -220,7 +220,7 @@ def _table(target: str, goal: Target, columns: Sequence[Column]) -> Table:
     features = [column for column in columns if column.left_out is None]
     if not features:
         raise NoFeatures(_no_features(target, columns), _left_out(columns))
-    # the cells of columns of dates that are no features
+    # A column of dates is no feature, but may be named as time=: its texts are kept.
     texts = {
         column.name: np.array(column.levels)[column.values.astype(np.intp)]
         for column in columns

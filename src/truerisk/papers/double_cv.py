@@ -58,7 +58,7 @@ def design_of(seed: int) -> Design:
     outside = nested.only(nested.questions("outer"))
     largest = int(inner.train_sizes.min())
     codes = np.concatenate([CODES, np.repeat(np.array([0, 1]), TEST_PER_CLASS)])
-    # the outer plan, each fit asked about the test rows as well; no base is "all rows"
+    # Each fit of the outer plan is asked about the test rows as well, which no fit may see.
     n_rows = len(codes)
     builder = PlanBuilder(n_rows)
     test = builder.block(np.arange(N_DESIGN, n_rows))

@@ -116,8 +116,8 @@ def trial(problem: KearnsProblem, n: int, ks: Iterable[int], rng: np.random.Gene
     line = line_of(X[:, 0], y, ks)
     slope = 1 - 2 * problem.noise
     misplaced = (line.labels != problem.target(line.x)).mean(axis=1)
-    # how much of [0, 1] every rule calls otherwise than the target. Points own the cells between
-    # the midpoints: boundaries lie on midpoints and nowhere else.
+    # A rule errs on the share of [0, 1] that it calls otherwise than the target. Its boundaries lie
+    # on midpoints between neighbouring points and nowhere else.
     ends = boundaries_between(line.x[:-1], line.x[1:])
     ones = problem.share_of_ones(ends)
     lengths = np.diff(np.concatenate([[0.0], ends, [1.0]]))

@@ -46,7 +46,7 @@ def _replicate_three_way(seed: int, number: int) -> Draws:
     assert split.procedure is not None
     unit = split.units[0]
     seen = split.plan.train_rows(int(split.plan.fit[split.plan.questions("outer")[0]]))[0]
-    # every k fitted on the rows seen before the test, and on all of the sample
+    # Each k is fitted twice: on the rows that the three-way split keeps, and on the whole sample.
     test = np.arange(N, whole.n_rows)
     plan = plan_of(whole.n_rows, (seen, test), (np.arange(N), test))
     refitted, of_all = split_risks(

@@ -26,7 +26,7 @@ def draw_ranks(many: ManyComparison) -> Figure:
     k, ranks = len(many.methods), dict(many.ordered)
     axis, bars = 62, 10 * len(many.alike)
     half = ceil(k / 2)
-    # whole ranks around those that are there, the best on the left
+    # The axis ends at whole ranks, and the best stands on the left.
     low, high = floor(min(many.ranks)), ceil(max(many.ranks))
     drawing = Drawing(
         title="Average ranks and the critical difference",
@@ -117,7 +117,7 @@ def draw_values(many: ManyComparison) -> Figure:
     width = (WIDTH - 8 - MARGIN) / len(order)
     for place, i in enumerate(rows):
         _row(drawing, many, i, order, (top + place * high, width, high))
-    # names of methods under their columns, every other one a line lower where they are many
+    # Many names would overlap: every other one stands a line lower.
     lines = _name_lines(order)
     for j, method in enumerate(order):
         said = columns_of(clean(many.methods[method], 60), max(3, int(lines * width / 7.5)))

@@ -179,7 +179,6 @@ def reference_of(interval: str) -> str:
 
 def _forms(document: Assessment) -> list[IntervalForm[Any]]:
     """The intervals by word that the page gives, in the order of their registry."""
-    # which intervals the page gives
     estimates: list[RiskEstimate | OwnScale | Measured] = [*document.risks.values()]
     estimates += [document.choice] if document.choice else []
     area = honest_rank(document, "auc")

@@ -27,7 +27,7 @@ def fold_numbers(
 ) -> list[np.ndarray]:
     """Fold numbers of every repetition: the given ones, or drawn."""
     if folds is not None:
-        # fold numbers as a user gave them, `(n,)` or `(repeats, n)`, checked and cut to these rows
+        # A user numbers all rows, `(n,)` or `(repeats, n)`; this data may be a part of them.
         labels = np.atleast_2d(np.asarray(folds))
         if data.row_ids is not None and labels.shape[1] > data.row_ids.max():
             labels = labels[:, data.row_ids]

@@ -55,7 +55,7 @@ def draw_samples(
     member = np.arange(n_rows) if data.groups is None else _numbered(data.groups)
     n_members = int(member.max()) + 1
     if stratify and data.codes is not None:
-        # the class of each row, or of each group, whose rows must then be of one class
+        # Strata hold whole groups, so the rows of a group must be of one class.
         classes = np.zeros(n_members, dtype=np.int64)
         classes[member] = data.class_codes
         mixed = np.unique(member[classes[member] != data.class_codes])

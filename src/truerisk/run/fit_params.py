@@ -83,7 +83,7 @@ def _name(estimator: Any) -> str:
         step, model = model.steps[-1]
         prefix += f"{step}__"
     if is_a(model, *PARTED):
-        # the name by which every part takes the weight, which is one and the same
+        # All parts get the weight under one name, that of an estimator's own argument.
         for part in _parts(model):
             if _name(part) != "sample_weight":
                 raise Refusal(

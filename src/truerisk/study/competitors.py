@@ -105,7 +105,7 @@ def _taken(
 def _scores(
     results: Replicates, taken: Sequence[Mapping[str, Any]], competitors: str, by: str
 ) -> Scores:
-    # the replicates that have what the value is made of, by cell
+    # A replicate without a value or a truth compares nothing.
     needed = ("value", "truth") if by == "rmse" else (by,)
     found: dict[tuple[Any, ...], dict[int, Mapping[str, Any]]] = {}
     for row in results.rows:

@@ -140,7 +140,7 @@ class Keeping:
         if not self._waiting:
             return
         started = time.monotonic()
-        # the cells of shelves on which something was put for the first time
+        # A shelf gets its cell in the store with the first fit that is put on it.
         new = {shelf.key: shelf for shelf, *_ in self._waiting if shelf.key not in self._cells}
         for n_fits in {shelf.n_fits for shelf in new.values()}:
             contents = [shelf.content for shelf in new.values() if shelf.n_fits == n_fits]
@@ -239,7 +239,7 @@ def content_of(value: Any, where: str) -> Any:
     if isinstance(value, type) or (callable(value) and hasattr(value, "__name__")):
         return _code(value, where)
     if hasattr(value, "get_params"):
-        # class and parameters: what `clone` keeps of it
+        # An estimator is its class and parameters, as for `clone`.
         from sklearn.base import BaseEstimator
 
         copying = getattr(type(value), "__sklearn_clone__", None)
@@ -249,7 +249,7 @@ def content_of(value: Any, where: str) -> Any:
             "class": _code(type(value), where),
             "params": _named(value.get_params(deep=False), where),
         }
-        # of set_output, set_fit_request
+        # `set_output` and `set_fit_request` leave these behind, and `clone` copies them.
         for name in ("_sklearn_output_config", "_metadata_request"):
             if hasattr(value, name):
                 found[name] = repr(getattr(value, name))

@@ -49,9 +49,9 @@ def run_batch(order: Order, batch: Batch) -> list[Fate]:
 def run_here(order: Order, batch: Batch) -> list[Fate]:
     """The same where threads are limited already, or will be in another process."""
     if order.limits:
-        # each task within the limits; a task that broke one failed, and says so
         if order.limits.megabytes is not None and not sys.platform.startswith("linux"):
             raise Refusal("a limit on memory needs Linux: leave --limit-memory out.")
+        # A task that breaks a limit ends its child, and has failed; the others are not disturbed.
         return [_child(order).run(batch, number) for number in batch.numbers]
     arrays = order.frozen()
     return [run_task(order.work, batch, number, arrays) for number in batch.numbers]

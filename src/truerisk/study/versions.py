@@ -32,7 +32,7 @@ def begin(
             f"{store.path} holds {_with_article(held)}, not {_with_article(kind)}: "
             "give every one a store of its own."
         )
-    # the versions of earlier runs that are not those of today
+    # Results of other versions may differ: each that ran before and is not installed is named.
     here = versions()
     then = {
         f"{name} {version} (now {here.get(name)})": None

@@ -184,7 +184,6 @@ def check_same_plan_same_result(trial: Trial) -> None:
 
 def check_same_result_in_another_process(trial: Trial) -> None:
     """Another process with the same seed draws the same plan and says the same."""
-    # what the method says in a worker process
     workers = reusable_workers(2)  # those of the engines: another pool would end them
     answer = workers.submit(_contents_in_worker, _pickled(trial.method, trial.case), 0).result()
     if answer is None:  # a file of tests, which the other process cannot import

@@ -77,7 +77,7 @@ class Rating:
             OF_NUMBERS if event is None else OF_RANKS if bare else OF_EVENTS,
         )
         self.notes: list[str] = []
-        # whether rows, or their groups, are independent tests; a note says why not
+        # Formulas for independent tests hold unless rows depend on each other; a note says so.
         data = self.run.problem.data
         if self.run.risk.ordered:
             self.notes.append(ORDERED if data.time is None else IN_TIME)
