@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import signal
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -53,12 +54,18 @@ RELEASES = {
 `make test-floor` runs them, too."""
 
 
+@cache
+def has_waiting(path: Path) -> bool:
+    """Whether a file has tests that wait: it stands in SLOW, or names the mark."""
+    listed = path.relative_to(TESTS).as_posix() in SLOW
+    return listed or "mark.slow" in path.read_text("utf-8")
+
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Import no file without a test that waits where those alone are asked for."""
     if config.option.markexpr != "slow" or not collection_path.name.startswith("test_"):
         return None
-    waits = collection_path.relative_to(TESTS).as_posix() in SLOW
-    return None if waits or "mark.slow" in collection_path.read_text("utf-8") else True
+    return None if has_waiting(collection_path) else True
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -71,6 +78,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("slow")
         if item.path in released:
             item.add_marker("releases")
+        unseen = item.get_closest_marker("slow") and not has_waiting(item.path)
+        assert not unseen, f"{item.nodeid} waits: write pytest.mark.slow in its file"
 
 
 # A shell that starts the tests in the background has them, and every process they start, ignore it.
