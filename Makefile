@@ -108,9 +108,11 @@ architecture: .venv/.package ## the rooms: import contracts and tests/test_archi
 	$(BIN)/lint-imports --no-logo
 	$(PYTEST) $(ARCHITECTURE)
 
-# All pages are read anew (-E): the search forgets the index of those that are not. Examples are kept.
+# All pages are read anew (-E): the search forgets the index of those that are not. Examples are kept,
+# and no page of a name that moved is left over.
 .PHONY: docs
 docs: .venv/.package ## build the documentation, warnings are errors
+	@rm -rf docs/api/generated
 	$(QUIET_BLAS) $(BIN)/sphinx-build -E -W --keep-going -q -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
