@@ -17,13 +17,13 @@ from truerisk.core.version import __version__ as __version__
 follow()
 
 _WHERE = {
-    "Assessment": "truerisk.api.assess",
-    "Audit": "truerisk.api.audit",
+    "Assessment": "truerisk.api.assessing.assessment",
+    "Audit": "truerisk.api.auditing.outcome",
     "Comparison": "truerisk.core.comparison",
     "ErrorPosterior": "truerisk.core.statistics.error_posterior",
     "HonestSearchCV": "truerisk.api.search",
     "ManyComparison": "truerisk.comparing.many_comparison",
-    "PermutationTest": "truerisk.api.permutation_test",
+    "PermutationTest": "truerisk.api.permutations",
     "LearningCurve": "truerisk.core.learning_curve",
     "RiskCurve": "truerisk.core.results",
     "RiskEstimate": "truerisk.core.results",
@@ -106,16 +106,16 @@ if TYPE_CHECKING:  # the same names, for type checkers
     from truerisk import models as models
     from truerisk import selection as selection
     from truerisk import testing as testing
-    from truerisk.api.assess import Assessment as Assessment
     from truerisk.api.assess import assess as assess
-    from truerisk.api.audit import Audit as Audit
+    from truerisk.api.assessing.assessment import Assessment as Assessment
     from truerisk.api.audit import audit as audit
+    from truerisk.api.auditing.outcome import Audit as Audit
     from truerisk.api.bayesian_error import bayesian_error as bayesian_error
     from truerisk.api.estimate import estimate_risk as estimate_risk
     from truerisk.api.estimate import risk_curve as risk_curve
     from truerisk.api.learning_curve import learning_curve as learning_curve
-    from truerisk.api.permutation_test import PermutationTest as PermutationTest
     from truerisk.api.permutation_test import permutation_test as permutation_test
+    from truerisk.api.permutations import PermutationTest as PermutationTest
     from truerisk.api.plan_sample import SamplePlan as SamplePlan
     from truerisk.api.plan_sample import plan_sample as plan_sample
     from truerisk.api.risk_over_time import RiskOverTime as RiskOverTime

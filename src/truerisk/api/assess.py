@@ -25,8 +25,6 @@ from truerisk.validation.honest import HonestRun
 from truerisk.validation.validation import Validation, validation_of
 from truerisk.validation.wishes import Wishes
 
-__all__ = ["Assessment", "Interrupted", "assess"]
-
 
 class Interrupted(KeyboardInterrupt):
     """An assessment was stopped; `partial` holds what was done, None if nothing was."""

@@ -43,8 +43,6 @@ from truerisk.core.table.data import Data
 from truerisk.core.table.rows import n_columns
 from truerisk.run.problem import Problem, pose, versions
 
-__all__ = ["LEVELS", "Audit", "AuditCheck", "audit", "audited"]
-
 LEVELS = ("scores", "bbc", "nested")
 
 

@@ -18,8 +18,6 @@ from truerisk.methods.bayesian.rule_errors import ErrorLaw, pairwise
 from truerisk.methods.bayesian.scaled_rows import ScaledRows
 from truerisk.methods.bayesian_error import BayesianError
 
-__all__ = ["RulePosterior", "bayesian_error"]
-
 
 @dataclass(frozen=True)
 class RulePosterior:

@@ -13,8 +13,6 @@ from truerisk.run.outer_splits import usual_word
 from truerisk.run.problem import Problem, pose
 from truerisk.run.run import compute, curve_of
 
-__all__ = ["estimate_risk", "risk_curve"]
-
 
 def estimate_risk(
     model: Any,

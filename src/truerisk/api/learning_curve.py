@@ -20,8 +20,6 @@ from truerisk.methods.parts.averages import Averaged
 from truerisk.methods.words import USUAL_FOLDS, as_method
 from truerisk.run.problem import pose
 
-__all__ = ["UNSAID", "LearningCurve", "as_learner", "learning_curve"]
-
 UNSAID: Mapping[str, Any] = {
     "loss": None,
     "confidence_level": 0.95,

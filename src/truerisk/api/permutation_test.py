@@ -19,8 +19,6 @@ from truerisk.methods.nested import Pairs
 from truerisk.run.problem import as_seed, checked_method
 from truerisk.run.run import Run
 
-__all__ = ["PermutationTest", "permutation_test", "run_to_permute"]
-
 LONG = 60.0  # seconds that deserve a word before they pass
 FEW = 7  # rows, or groups, of which all orders are soon seen (7! = 5040)
 

@@ -20,8 +20,6 @@ from truerisk.core.table.data import Data
 from truerisk.engines.workers.executors import run_batches, workers_of
 from truerisk.run.run import Run
 
-__all__ = ["SHIFTS", "Orders", "PermutationTest", "Repeated"]
-
 SHIFTS = "shifts in time"
 FEWEST_TIMES = 200  # of 100 that remember .9, p < .05 in 8 of 100 without a relation
 

@@ -24,12 +24,6 @@ from truerisk.core.statistics.sample_size import (
     whole_errors,
 )
 
-__all__ = [
-    "SamplePlan",
-    "Split",
-    "plan_sample",
-]
-
 MOST_SPLITS = 400
 CURVE_SIZES = 48  # sizes at which the law of a learning curve is read
 ERROR = "zero-one"  # the loss that counts errors

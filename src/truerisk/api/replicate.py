@@ -29,8 +29,6 @@ from truerisk.run.run import Computed, compute, curve_of
 from truerisk.study.spec import options_of
 from truerisk.study.values import key_of, seed_of
 
-__all__ = ["Drawn", "draw", "family_of", "generator", "method_of", "replicate"]
-
 NOTES = 3  # how many warnings of a replicate are kept
 KNOWN = 50_000  # truths that a process keeps for other methods of the same data and learner
 

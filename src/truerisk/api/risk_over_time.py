@@ -20,8 +20,6 @@ from truerisk.core.statistics.long_run import long_run
 from truerisk.core.table.rows import TableView
 from truerisk.core.table.times import checked_times
 
-__all__ = ["RiskOverTime", "risk_over_time", "trend_of"]
-
 SMALL = 0.05  # a p-value that is called a trend
 FEWEST_TIMES = 300  # with fewer, a test at .05 saw a trend in 9 of 100 series without
 

@@ -24,8 +24,6 @@ from truerisk.engines.workers.executors import connections_kept
 from truerisk.run.outer_splits import OuterFold, Stability
 from truerisk.run.run import Computed, Run, curve_of
 
-__all__ = ["HonestSearchCV"]
-
 _NO_OUTER = ("outer=None", "leaves the honest risk out", "outer='10-fold'")
 _NO_REFIT = ("refit=False", "fits no model on all rows", "refit=True")
 

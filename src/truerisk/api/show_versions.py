@@ -9,8 +9,6 @@ from importlib.metadata import PackageNotFoundError, version
 from truerisk import engines
 from truerisk.core.version import __version__
 
-__all__ = ["show_versions"]
-
 NEEDED = ("numpy", "scipy", "scikit-learn", "loky", "click", "jinja2")
 BESIDE = ("pandas", "polars", "matplotlib", "distributed", "xgboost", "lightgbm", "catboost")
 

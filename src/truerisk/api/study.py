@@ -40,8 +40,6 @@ from truerisk.study.tasks import Limits
 from truerisk.study.values import digest_of
 from truerisk.study.versions import begin, refuse_fits
 
-__all__ = ["Study"]
-
 KIND = "study"
 
 

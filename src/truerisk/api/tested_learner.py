@@ -36,8 +36,6 @@ from truerisk.methods.subsampled import Subsampled
 from truerisk.run.problem import Problem
 from truerisk.run.run import Computed, Run, curve_of, procedure_of
 
-__all__ = ["TestedLearner", "checked_sizes", "measure", "testing", "usual_sizes"]
-
 
 @dataclass(frozen=True, eq=False)
 class TestedLearner:

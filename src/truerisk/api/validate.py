@@ -17,8 +17,6 @@ from truerisk.validation.honest import HonestRun
 from truerisk.validation.validation import Validation, validation_of
 from truerisk.validation.wishes import Wishes
 
-__all__ = ["Validation", "validate"]
-
 
 def validate(
     search_or_model: Any,

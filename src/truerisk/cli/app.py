@@ -21,8 +21,6 @@ from truerisk.core.errors import (
 )
 from truerisk.core.version import __version__
 
-__all__ = ["cli", "run"]
-
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # a disk without room for what is written
 FAILURE, USAGE, BAD_DATA, INCOMPLETE, INTERRUPTED = 1, 2, 3, 5, 130
 

@@ -33,7 +33,6 @@ from truerisk.core.writing import write_text
 if TYPE_CHECKING:
     from truerisk.run.problem import Problem
 
-__all__ = ["assess"]
 
 INTERRUPTED = 130
 FEWEST_ROWS = 5  # of which the usual five folds can be made

@@ -15,8 +15,6 @@ from truerisk.cli.output import say, show, shown_progress, worded_warnings
 from truerisk.cli.source import Source, order_options, read_source, source_options
 from truerisk.core.errors import TrueRiskError, UnknownName
 
-__all__ = ["REFUTED", "audit", "call_factory", "load_factory", "run_code"]
-
 
 def load_factory(place: str, *, allowed: bool) -> Any:
     """The function behind `file.py:name` or `package.module:name`; importing it runs that code."""

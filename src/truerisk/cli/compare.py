@@ -8,8 +8,6 @@ import click
 
 from truerisk.cli.output import show
 
-__all__ = ["compare"]
-
 
 @click.command()
 @click.argument("first", metavar="A.json", type=click.Path(path_type=Path))

@@ -19,8 +19,6 @@ from truerisk.cli.source import (
 )
 from truerisk.core.registry import closest
 
-__all__ = ["estimate", "read_model"]
-
 
 @click.command()
 @source_options

@@ -16,16 +16,6 @@ from truerisk.core.arguments import store_of
 from truerisk.core.errors import BadArgument, NotWritten
 from truerisk.core.writing import place_of
 
-__all__ = [
-    "check_writable",
-    "executor_of",
-    "in_a_folder",
-    "store_path",
-    "terminated",
-    "typed",
-    "worker_options",
-]
-
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 

@@ -15,8 +15,6 @@ import click
 from truerisk.core.errors import visible
 from truerisk.core.progress import Progress, duration, listen
 
-__all__ = ["ProgressLine", "listed", "say", "show", "shown_progress", "worded_warnings"]
-
 QUIET = 2.0  # a run that is over sooner shows no progress
 LIVE_EVERY = 0.1  # seconds between rewritings of the line on a terminal
 LONGEST_SILENCE = 60.0  # elsewhere lines come after 2, 4, 8, ... seconds, at last each minute

@@ -10,8 +10,6 @@ from truerisk.cli.options import executor_of, worker_options
 from truerisk.cli.output import say, show, shown_progress, worded_warnings
 from truerisk.cli.source import read_source, search_of, source_options, time_option
 
-__all__ = ["permute"]
-
 
 @click.command()
 @source_options

@@ -12,8 +12,6 @@ from truerisk.cli.output import say, show, shown_progress, worded_warnings
 from truerisk.cli.source import Source, read_source, search_of, source_options
 from truerisk.core.errors import BadData
 
-__all__ = ["plan"]
-
 FEWEST_ROWS = 10  # two in each of the usual five folds
 
 Known = tuple[int | None, float]

@@ -13,7 +13,6 @@ from truerisk.core.errors import BadData
 if TYPE_CHECKING:
     from truerisk.core.statistics.error_posterior import ErrorPosterior
 
-__all__ = ["posterior"]
 
 SCHEMA = "truerisk.posterior/1"
 

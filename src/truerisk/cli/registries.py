@@ -12,7 +12,6 @@ from truerisk.cli.output import show
 if TYPE_CHECKING:
     from truerisk.core.registry import Registry
 
-__all__ = ["datasets", "engines", "methods"]
 
 _as_json = click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 

@@ -11,8 +11,6 @@ import click
 from truerisk.cli.output import say, show
 from truerisk.core.writing import write_text
 
-__all__ = ["report"]
-
 
 @click.command()
 @click.argument("file", type=click.Path(allow_dash=True))

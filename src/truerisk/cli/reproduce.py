@@ -14,7 +14,6 @@ from truerisk.core.writing import write_text
 if TYPE_CHECKING:
     from truerisk.papers.report import Report
 
-__all__ = ["reproduce"]
 
 INTERRUPTED = 130
 

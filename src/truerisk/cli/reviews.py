@@ -10,8 +10,6 @@ import click
 from truerisk.cli.source import Source, label_written
 from truerisk.core.errors import BadData
 
-__all__ = ["REVIEWED", "review_options", "reviewed"]
-
 REVIEWED = ("positive", "subgroups", "replicates", "clip")
 
 

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from truerisk.core.statistics.operating_points import OperatingPoint
     from truerisk.core.statistics.roc import RocCurve
 
-__all__ = ["roc"]
 
 RATES = ("sensitivity", "specificity", "precision")
 

@@ -12,17 +12,6 @@ import click
 from truerisk.cli.output import listed
 from truerisk.core.errors import BadData, UnknownName
 
-__all__ = [
-    "Source",
-    "label_written",
-    "order_options",
-    "positive_option",
-    "read_source",
-    "search_of",
-    "source_options",
-    "time_option",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class Source:

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from truerisk.comparing.many_comparison import ManyComparison
     from truerisk.study.status import Status
 
-__all__ = ["compare", "study"]
 
 _WHICH = [
     click.option("--of", type=click.Choice(["learner", "method"]),

@@ -12,8 +12,6 @@ from truerisk.cli.output import say, show, shown_progress, worded_warnings
 from truerisk.cli.reviews import REVIEWED, review_options, reviewed
 from truerisk.cli.source import order_options, read_source, source_options
 
-__all__ = ["validate"]
-
 
 @click.command()
 @source_options

@@ -26,8 +26,6 @@ import numpy as np
 
 from truerisk.core.records import Share
 
-__all__ = ["FEWEST_SETS", "FEWEST_SPLITS", "Hierarchical", "hierarchical"]
-
 FEWEST_SETS, FEWEST_SPLITS = 3, 3
 N_MEANS, N_DEGREES = 97, 12
 STEP = 0.06  # of log τ

@@ -16,8 +16,6 @@ from truerisk.core.comparison import ROPE
 from truerisk.core.errors import UnknownName
 from truerisk.core.registry import closest
 
-__all__ = ["compare_many", "compared"]
-
 
 def compared(scores: Scores, terms: RankTerms, quantity: str = "value") -> ManyComparison:
     """Rank, test and hold against each other the methods of a table."""

@@ -18,8 +18,6 @@ from truerisk.core.results import frame_of
 from truerisk.core.version import __version__
 from truerisk.core.writing import also_written
 
-__all__ = ["ManyComparison", "concluded", "p_text"]
-
 Number = Annotated[float, FINITE]
 
 

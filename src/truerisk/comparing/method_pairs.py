@@ -35,17 +35,6 @@ from truerisk.core.interval import Interval
 from truerisk.core.records import FINITE, Count, Share
 from truerisk.core.scale import TIE
 
-__all__ = [
-    "EXACT",
-    "MethodPair",
-    "Shift",
-    "SignedRank",
-    "dirichlet_signed_rank",
-    "median_shift",
-    "pairs_of",
-    "signed_rank",
-]
-
 EXACT = 200
 
 

@@ -16,8 +16,6 @@ from truerisk.core.errors import BadArgument, Refusal, UnknownName
 from truerisk.core.registry import closest
 from truerisk.core.results import RiskEstimate
 
-__all__ = ["Comparison", "check_asked", "compare", "difference", "of_score"]
-
 WITH_ROPE = ("paired-cv", "bayes")
 
 

@@ -16,8 +16,6 @@ from truerisk.methods.interval_forms.calibrated import ONCE, Law
 from truerisk.methods.interval_forms.evidence import variances_of_means
 from truerisk.methods.interval_forms.instability import instability_of_pairs
 
-__all__ = ["DIFFERENCES", "PairedCV", "Spread"]
-
 DIFFERENCES = Law(3.0 * sqrt(2), 2.0)  # u of the differences, by models without a further fold
 LEAST = 1.6  # the factor of differences that do not move
 TINY = 1e-12

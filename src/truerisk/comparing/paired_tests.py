@@ -18,8 +18,6 @@ from truerisk.core.errors import Refusal
 from truerisk.core.interval import Interval
 from truerisk.core.registry import Registry, lines_of
 
-__all__ = ["NO_SPREAD", "Correlated", "PairedTest", "Tolerance", "registry", "z_of_halves"]
-
 
 @dataclass(frozen=True)
 class Tolerance:

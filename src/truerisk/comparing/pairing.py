@@ -13,8 +13,6 @@ from truerisk.core.errors import BadArgument, BadData, Refusal, UnknownName
 from truerisk.core.evaluation import Influences
 from truerisk.core.results import RiskEstimate
 
-__all__ = ["Basis", "Pairs", "pair", "refuse_unlike"]
-
 Basis = Literal["splits", "rows", "influences", "halves"]
 
 WAYS = (

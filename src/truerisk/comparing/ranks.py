@@ -21,8 +21,6 @@ import numpy as np
 from truerisk.core.records import FINITE, Count, Share
 from truerisk.core.scale import tied_groups
 
-__all__ = ["Friedman", "critical_difference", "friedman", "holm", "rank_errors", "ranked"]
-
 
 def ranked(values: np.ndarray) -> np.ndarray:
     """Ranks within each row, 1 for the smallest; tied values share the mean of their ranks.

@@ -19,8 +19,6 @@ from truerisk.core.comparison import ROPE, check_rope
 from truerisk.core.errors import BadArgument, BadData, Refusal, UnknownName
 from truerisk.core.registry import closest
 
-__all__ = ["MOST_METHODS", "MOST_SETS", "RankTable", "RankTerms", "Scores", "hold", "read_scores"]
-
 MOST_SETS, MOST_METHODS = 2_000, 50
 WAYS = (
     "give a frame with a row per data set and a column per method, a mapping of method to values, "

@@ -16,19 +16,6 @@ import numpy as np
 from truerisk.core.plan.blocks import spread
 from truerisk.core.plan.plan import Plan
 
-__all__ = [
-    "Answers",
-    "Ask",
-    "Failure",
-    "LinearRules",
-    "Response",
-    "code_type",
-    "filled",
-    "gathered",
-    "joined",
-    "with_besides",
-]
-
 Response = Literal["label", "probability", "score", "value", "scored", "loss"]
 
 

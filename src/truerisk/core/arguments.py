@@ -18,25 +18,6 @@ from truerisk.core.identity import is_exactly
 if TYPE_CHECKING:
     import numpy as np
 
-__all__ = [
-    "MOST",
-    "as_array",
-    "as_typed",
-    "check_clip",
-    "check_count",
-    "check_flag",
-    "check_level",
-    "check_number",
-    "check_share",
-    "even_array",
-    "generator_of",
-    "is_count",
-    "is_number",
-    "path_of",
-    "refuse_class",
-    "shown",
-    "store_of",
-]
 
 LONGEST_NAME = 255  # of a file, on any system
 MOST = 10**9  # of anything that is counted: what is more was mistyped

@@ -30,8 +30,6 @@ from truerisk.core.interval import Interval
 from truerisk.core.records import Count, Record, Share, Size
 from truerisk.core.scale import ERROR, Scale
 
-__all__ = ["ROPE", "Comparable", "Comparison", "PairedLosses", "check_rope", "may_be_best"]
-
 ROPE = 0.01
 WIDEST = 1e150  # the square of a wider one overflows
 

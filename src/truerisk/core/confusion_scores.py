@@ -20,20 +20,6 @@ from truerisk.core.errors import BadArgument, Refusal, UnknownName
 from truerisk.core.loss import Loss, class_named
 from truerisk.core.table.data import Data
 
-__all__ = [
-    "MCC",
-    "BalancedAccuracy",
-    "FBeta",
-    "GMean",
-    "Kappa",
-    "OfOneClass",
-    "OverClasses",
-    "Precision",
-    "Recall",
-    "Sensitivity",
-    "Specificity",
-]
-
 OverClasses = Literal["macro", "weighted"]
 
 

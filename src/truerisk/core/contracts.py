@@ -22,20 +22,6 @@ from truerisk.core.table.data import Data
 if TYPE_CHECKING:
     from truerisk.core.family import Family
 
-__all__ = [
-    "Engine",
-    "Fits",
-    "Keeper",
-    "Method",
-    "Request",
-    "Rule",
-    "RunOptions",
-    "Shelf",
-    "Streams",
-    "Target",
-    "Terms",
-    "in_every_loss",
-]
 
 Target = Literal["Err", "Err_XY", "CER", "training"]
 

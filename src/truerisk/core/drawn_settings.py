@@ -14,8 +14,6 @@ import numpy as np
 from truerisk.core.arguments import check_count, shown
 from truerisk.core.errors import BadArgument, TrueRiskWarning, said_by, warn
 
-__all__ = ["drawn_settings", "is_distribution"]
-
 
 def is_distribution(values: Any) -> bool:
     """Whether values are drawn from it: it has `rvs`, or is a function of a generator.

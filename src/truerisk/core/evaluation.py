@@ -18,23 +18,6 @@ from truerisk.core.interval import Interval
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 
-__all__ = [
-    "AnsweredRows",
-    "Evaluation",
-    "Influences",
-    "LazyInterval",
-    "OuterSplit",
-    "RisksByColumn",
-    "RisksToRead",
-    "Shaken",
-    "Tested",
-    "Winners",
-    "compact",
-    "ranks_of",
-    "std_errors_of",
-    "values_of",
-]
-
 
 class LazyInterval(Protocol):
     """How sure a risk is, made when someone asks."""

@@ -19,8 +19,6 @@ from truerisk.core.present import clean
 from truerisk.core.registry import closest
 from truerisk.core.table.data import Task
 
-__all__ = ["Family", "drawn_states", "parameters_of", "refuse_no_estimator", "tuned_by"]
-
 MOST_SHOWN = 30  # how many parameters a message lists
 
 

@@ -15,17 +15,6 @@ from collections.abc import Mapping
 from inspect import getattr_static
 from typing import Any, TypeVar
 
-__all__ = [
-    "PIPELINE",
-    "entry_of",
-    "is_a",
-    "is_exactly",
-    "is_from",
-    "is_plain",
-    "keeps",
-    "known_class",
-]
-
 PIPELINE = "sklearn.pipeline:Pipeline"
 Entry = TypeVar("Entry")
 

@@ -14,8 +14,6 @@ from truerisk.core import present
 from truerisk.core.present import risk
 from truerisk.core.records import Share
 
-__all__ = ["OF_PLANS", "Basis", "Breakdown", "Interval"]
-
 
 class Basis(Enum):
     """What an interval may rest on, in words.

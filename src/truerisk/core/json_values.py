@@ -13,8 +13,6 @@ from truerisk.core.arguments import shown
 from truerisk.core.errors import BadArgument, BadData
 from truerisk.core.present import clean
 
-__all__ = ["JsonValue", "parse", "require_schema", "schema_of"]
-
 T = TypeVar("T")
 
 LARGEST = 512 * 2**20  # bytes of a file of results

@@ -28,8 +28,6 @@ from truerisk.core.registry import displays
 from truerisk.core.results import RiskEstimate, frame_of
 from truerisk.core.scale import OwnScale, Scale
 
-__all__ = ["FEWEST_SIZES", "ExpectedRisk", "LearningCurve", "PowerLaw"]
-
 N_PLACES = 16  # sizes at which the law is read for a picture
 FURTHEST = 4.0  # times the largest size: how far the band was checked (docs/learning-curves.md)
 

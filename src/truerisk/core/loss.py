@@ -27,17 +27,6 @@ from truerisk.core.present import clean, plain
 from truerisk.core.scale import Scale
 from truerisk.core.table.data import Data, Task
 
-__all__ = [
-    "NO_PREDICTIONS",
-    "WANT_A_CLASS",
-    "Average",
-    "Loss",
-    "PositiveScorer",
-    "RowLoss",
-    "check_average",
-    "class_named",
-]
-
 Average = Literal["pooled", "fold", "rows by fold"]
 """All answers of a repetition as one test set, or the mean over folds, which count alike.
 

@@ -23,8 +23,6 @@ from truerisk.core.registry import closest
 from truerisk.core.scorer_losses import ScorerLoss, loss_of_scorer, same_as_scorer
 from truerisk.core.table.data import Data
 
-__all__ = ["CallableLoss", "RatedLoss", "as_loss"]
-
 
 class CallableLoss(RowLoss):
     """`function(y_true, y_pred)` that returns one loss per row."""

@@ -8,8 +8,6 @@ from importlib import import_module
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
-__all__ = ["MOVED", "follow"]
-
 MOVED = {
     "truerisk.api.assessment": "truerisk.api.assessing.assessment",
     "truerisk.api.skore_check": "truerisk.api.audit",

@@ -12,37 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.errors import Brief, TrueRiskError, visible
-
-__all__ = [
-    "MODELS_SAW",
-    "NOTHING_CHOSEN",
-    "SELECTED_SCORE",
-    "WHOLE_SEARCH",
-    "Brief",
-    "clean",
-    "either",
-    "estimate_rows",
-    "five_numbers",
-    "honest_risk",
-    "html_table",
-    "may_be_best",
-    "named",
-    "number",
-    "of_class",
-    "params_text",
-    "plain",
-    "risk",
-    "seconds",
-    "signed",
-    "sureness",
-    "tested_by",
-    "text_table",
-    "unsigned",
-    "without_folders",
-    "yes_or_no",
-]
-
+from truerisk.core.errors import TrueRiskError, visible
 
 MODELS_SAW = {
     "time": "the rows around them in time",

@@ -7,18 +7,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-__all__ = [
-    "Count",
-    "Listener",
-    "Progress",
-    "counting",
-    "duration",
-    "listen",
-    "listener",
-    "stage",
-    "tell",
-]
-
 
 @dataclass(frozen=True)
 class Progress:

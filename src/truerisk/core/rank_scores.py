@@ -13,8 +13,6 @@ from truerisk.core.confusion_scores import OfOneClass
 from truerisk.core.errors import Refusal
 from truerisk.core.table.data import Data
 
-__all__ = ["AUC", "AveragePrecision"]
-
 
 @dataclass(frozen=True)
 class _Side:

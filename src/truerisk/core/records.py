@@ -37,20 +37,6 @@ from truerisk.core.errors import BadArgument, BadData, UnknownName
 from truerisk.core.json_values import JsonValue, parse, require_schema
 from truerisk.core.writing import Written
 
-__all__ = [
-    "FINITE",
-    "UNWRITTEN",
-    "Column",
-    "Count",
-    "Points",
-    "Positive",
-    "Range",
-    "Record",
-    "Share",
-    "Size",
-    "read_record",
-]
-
 T = TypeVar("T")
 Reader = Callable[[JsonValue], Any]
 

@@ -14,8 +14,6 @@ from typing import Any, TypeVar
 from truerisk.core.arguments import shown
 from truerisk.core.errors import UnknownName
 
-__all__ = ["Line", "Registry", "closest", "displays", "lines_of", "no_attribute", "of_word"]
-
 Found = TypeVar("Found")
 
 

@@ -28,8 +28,6 @@ from truerisk.core.records import UNWRITTEN, Column, Count, Record, Size
 from truerisk.core.registry import Line, displays
 from truerisk.core.scale import OwnScale, Scale
 
-__all__ = ["DressedRisks", "RiskCurve", "RiskEstimate", "frame_of"]
-
 _DIFFERENCE = Line("truerisk.comparing.paired:difference", "two estimates on the same splits")
 
 

@@ -11,8 +11,6 @@ import numpy as np
 from truerisk.core.interval import Interval
 from truerisk.core.present import clean
 
-__all__ = ["ERROR", "TIE", "OwnScale", "Scale", "tied", "tied_groups"]
-
 
 @dataclass(frozen=True)
 class OwnScale:

@@ -31,8 +31,6 @@ from truerisk.core.losses import (
 )
 from truerisk.core.table.data import Data
 
-__all__ = ["ScorerLoss", "loss_of_scorer", "perfect_rule", "same_as_scorer", "scorer_word"]
-
 _TWO, _CLASSES, _NUMBERS = "two classes", "classes", "numbers"
 _SCORERS: dict[str, tuple[str, Callable[[], Loss]]] = {
     "accuracy": (_CLASSES, ZeroOne),

@@ -12,8 +12,6 @@ from typing import Any, TypeVar
 from truerisk.core.arguments import path_of, shown
 from truerisk.core.errors import Brief, NotWritten, said_by
 
-__all__ = ["Written", "also_written", "place_of", "write_file", "write_text"]
-
 T = TypeVar("T")
 
 

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from truerisk.core.errors import Brief
 from truerisk.datasets.roles import Task
 
-__all__ = ["Bundle", "Bundled", "Origin", "breast_cancer", "diabetes", "digits", "iris", "wine"]
-
 
 @dataclass(frozen=True, eq=False)
 class Bundle(Brief):

@@ -18,18 +18,6 @@ from numpy.typing import NDArray
 from truerisk.core.errors import Refusal
 from truerisk.kernels.delimited_text import Sheet
 
-__all__ = [
-    "Cells",
-    "Laid",
-    "Listed",
-    "Tally",
-    "cells_of",
-    "counted",
-    "listed",
-    "quoted",
-    "side_by_side",
-]
-
 _LONGEST = 40
 
 

@@ -15,8 +15,6 @@ from truerisk.core.present import clean
 from truerisk.datasets.cells import counted, quoted
 from truerisk.datasets.grid import Columns, named, too_many_cells
 
-__all__ = ["READERS", "look", "read_columnar", "read_here"]
-
 REFUSED = 65
 LOOK = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "

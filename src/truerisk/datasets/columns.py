@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from truerisk.core.errors import BadData
 from truerisk.datasets.cells import Cells, Tally, counted, quoted
 
-__all__ = ["MISSING", "Column", "Kind", "number", "numbers_rows", "read_column"]
-
 Kind = Literal["number", "text"]
 
 MISSING = frozenset({"", "NA", "N/A", "NaN", "nan", "null", "None", "?"})

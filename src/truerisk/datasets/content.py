@@ -23,8 +23,6 @@ from truerisk.datasets.cells import quoted
 from truerisk.kernels import available
 from truerisk.kernels.delimited_text import PADDING, Pieces, padded, survey
 
-__all__ = ["Text", "read_text", "refuse_large"]
-
 
 class _Readable(Protocol):
     def read(self, size: int, /) -> bytes: ...

@@ -15,8 +15,6 @@ from truerisk.datasets.bundle import Bundle
 from truerisk.datasets.gaussian import Seed
 from truerisk.datasets.roles import Task
 
-__all__ = ["DailyLoadProblem", "FieldProblem", "make_daily_load", "make_field"]
-
 WEEK = np.array([0.8, 1.0, 1.0, 0.9, 0.6, -1.8, -2.5])
 NAMES = ("day", "weekday", "temperature")
 

@@ -21,21 +21,6 @@ from truerisk.core.errors import BadData, first_line
 from truerisk.datasets.bundle import Bundle
 from truerisk.datasets.roles import Task
 
-__all__ = [
-    "FOLDER",
-    "DocumentData",
-    "a1a",
-    "colon",
-    "digest_of",
-    "folder_of_documents",
-    "ovarian",
-    "ozone",
-    "ozone_level",
-    "satellite",
-    "spam",
-    "yeast",
-]
-
 FOLDER = "TRUERISK_DATA"
 
 Read = tuple[NDArray[np.float64], NDArray[Any], tuple[str, ...], tuple[str, ...]]

@@ -22,8 +22,6 @@ from truerisk.datasets.columns import MISSING, number
 from truerisk.datasets.content import Text, read_text, refuse_large
 from truerisk.datasets.grid import Columns, cut, lines_of, named, too_many_cells
 
-__all__ = ["read_columns"]
-
 _DELIMITER_OF = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 _COMPRESSED = {".gz", ".bz2", ".xz", ".zip"}
 _LIBSVM = {".libsvm", ".svmlight", ".svm"}

@@ -13,8 +13,6 @@ from truerisk.core.errors import BadArgument
 from truerisk.datasets.bundle import Bundle
 from truerisk.datasets.gaussian import Seed, TrueRisk, prediction_of
 
-__all__ = ["FourClassProblem", "make_four_class"]
-
 GROUPS, IN_GROUP, CLASSES = 5, 3, 4
 # vertices of a regular tetrahedron with edges √2, class by class: of the 3-simplex of unit vectors
 VERTICES = np.array([(1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1)]) / 2

@@ -15,16 +15,6 @@ from truerisk.core.arguments import check_count, generator_of, is_count, shown
 from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.datasets.bundle import Bundle
 
-__all__ = [
-    "GaussianProblem",
-    "Matrix",
-    "Seed",
-    "TrueRisk",
-    "Vector",
-    "prediction_of",
-    "quadratic_bayes_risk",
-]
-
 Seed = int | np.random.Generator | np.random.SeedSequence | None
 
 Vector = tuple[float, ...]

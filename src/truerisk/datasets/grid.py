@@ -14,8 +14,6 @@ from truerisk.datasets.content import Text
 from truerisk.kernels import why_not
 from truerisk.kernels.delimited_text import first_row, read_sheet
 
-__all__ = ["DELIMITERS", "Columns", "cut", "lines_of", "named", "too_many_cells"]
-
 DELIMITERS = {",": "','", ";": "';'", "\t": "a tab", "|": "'|'"}
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 _SAMPLED_ROWS = 50

@@ -13,8 +13,6 @@ from truerisk.core.errors import BadData
 from truerisk.datasets.bundle import Bundle
 from truerisk.datasets.gaussian import Seed, TrueRisk, prediction_of
 
-__all__ = ["KearnsProblem", "make_kearns"]
-
 _TEST_ROWS = 100_000
 
 

@@ -7,18 +7,6 @@ from dataclasses import replace
 from truerisk.core.arguments import check_count
 from truerisk.datasets.gaussian import GaussianProblem, Matrix, Vector
 
-__all__ = [
-    "CORRELATION",
-    "GAP",
-    "PAIRS",
-    "make_colon2d",
-    "make_difficult",
-    "make_highleyman",
-    "make_simple",
-    "make_sparse_gaussian",
-    "sparse_gaussian",
-]
-
 _ROUND = ((1.0, 0.0), (0.0, 1.0))
 
 make_simple = GaussianProblem(

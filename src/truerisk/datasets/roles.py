@@ -23,8 +23,6 @@ from truerisk.datasets.cells import Cells, Tally, cells_of, counted, listed, quo
 from truerisk.datasets.columns import MISSING, number
 from truerisk.datasets.grid import Columns
 
-__all__ = ["MOST_INTEGER_CLASSES", "Beside", "Target", "Task", "place_of", "read_target"]
-
 Task = Literal["classification", "regression"]
 
 MOST_INTEGER_CLASSES = 10

@@ -18,8 +18,6 @@ from truerisk.datasets.columns import Column, Kind, numbers_rows, read_column
 from truerisk.datasets.formats import read_columns
 from truerisk.datasets.roles import Beside, Target, Task, place_of, read_target
 
-__all__ = ["MAX_BYTES", "MAX_CELLS", "NoFeatures", "Table", "read_table"]
-
 MAX_CELLS = 10_000_000
 MAX_BYTES = 256 * 2**20
 

@@ -18,8 +18,6 @@ from truerisk.core.table.data import Data
 from truerisk.engines.choice import choose_engine
 from truerisk.engines.running.fitting import fitted_on_all
 
-__all__ = ["Asking"]
-
 
 class Asking:
     """What a method asks through; it remembers which engine answered, and who refused and why.

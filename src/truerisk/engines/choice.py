@@ -16,8 +16,6 @@ from truerisk.core.table.data import Data
 from truerisk.core.table.rows import n_columns
 from truerisk.kernels import why_not
 
-__all__ = ["choose_engine", "registry"]
-
 registry = Registry(
     "engine",
     lines_of(

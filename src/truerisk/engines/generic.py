@@ -19,8 +19,6 @@ from truerisk.engines.running.listed_draws import enumerated, too_many
 from truerisk.engines.running.members import why_no_bags
 from truerisk.models.stated.linear_rule import why_no_rule
 
-__all__ = ["Generic"]
-
 
 @dataclass(frozen=True)
 class Generic(Engine):

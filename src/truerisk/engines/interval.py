@@ -26,8 +26,6 @@ from truerisk.engines.templates.task import Shown, Task
 from truerisk.kernels.intervals import labels_after_changes, labels_for_every_k
 from truerisk.models.interval_classifier import IntervalClassifier, boundaries_between
 
-__all__ = ["Intervals"]
-
 
 @dataclass(frozen=True)
 class Intervals(OnePass):

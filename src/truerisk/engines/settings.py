@@ -14,17 +14,6 @@ from truerisk.core.identity import PIPELINE, is_exactly, is_from, is_plain
 from truerisk.core.table.data import Data
 from truerisk.engines.preparation.prepared import may_not_draw
 
-__all__ = [
-    "Group",
-    "family_refusal",
-    "groups_along",
-    "key_of",
-    "learner_refusal",
-    "response_refusal",
-    "steps_key",
-    "why_not_apart",
-]
-
 # what they make of a row is the same whichever other rows they were fitted on
 STATELESS = tuple(
     f"sklearn.preprocessing:{name}" for name in ("Normalizer", "Binarizer", "PolynomialFeatures")

@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 
 from truerisk.kernels import available, native
 
-__all__ = ["PADDING", "Pieces", "Sheet", "first_row", "padded", "read_sheet", "survey"]
-
 PADDING = 16
 """How many zeros follow the text in its array: the loops look ahead."""
 

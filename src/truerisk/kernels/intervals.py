@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["errors_elsewhere", "labels_after_changes", "labels_for_every_k"]
 
 LARGEST = 2**31
 

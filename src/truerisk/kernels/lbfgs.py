@@ -8,8 +8,6 @@ import numpy as np
 
 from truerisk.kernels import native
 
-__all__ = ["Stops", "logistic_lbfgs"]
-
 WAYS = 2  # as the numbers are, and with noise of the size of rounding in every sum
 
 

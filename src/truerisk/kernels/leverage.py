@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     Doubles = NDArray[np.float64]
 
-__all__ = ["LeftOutErrors", "leave_out_dual", "leave_out_primal"]
 
 BLOCK = 512
 ENOUGH = 1e-12  # of a target's scale: far below what any caller minds

@@ -9,8 +9,6 @@ import numpy as np
 
 from truerisk.kernels import native
 
-__all__ = ["Solutions", "column_major", "logistic_path"]
-
 
 @dataclass(frozen=True, eq=False)
 class Solutions:

@@ -16,7 +16,6 @@ from truerisk.kernels import native
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["NearestRows", "by_distances", "euclidean", "nearest_of_few"]
 
 BLOCK = 1 << 22  # distances held at once
 QUERIES, ROWS = 256, 4096  # of one product

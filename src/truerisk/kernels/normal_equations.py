@@ -16,8 +16,6 @@ from truerisk.kernels.votes import check_bounds
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["answers_of", "descend", "solve_without"]
-
 
 def solve_without(
     whole: NDArray[np.float64],

@@ -8,8 +8,6 @@ import numpy as np
 
 from truerisk.kernels import available, native
 
-__all__ = ["row_sums"]
-
 
 def row_sums(array: np.ndarray, factors: np.ndarray) -> tuple[np.ndarray, bool] | None:
     """The checksum of every row (`core.checksums`), and whether all cells are finite.

@@ -20,21 +20,6 @@ if TYPE_CHECKING:
 
     Doubles = NDArray[np.float64]
 
-__all__ = [
-    "CLEARLY",
-    "EPS",
-    "Spectrum",
-    "Turned",
-    "answers_at",
-    "contrasts",
-    "doubts_at",
-    "doubts_of_cholesky",
-    "from_product",
-    "from_rows",
-    "lengths_of_coefficients",
-    "longest",
-    "without_first",
-]
 
 EPS = float(np.finfo(np.float64).eps)
 CLEARLY = 10.0  # times its own rounding: a direction that is less may be nothing but rounding

@@ -9,17 +9,6 @@ import numpy as np
 
 from truerisk.kernels import native
 
-__all__ = [
-    "gaussian_answered",
-    "gaussian_solved",
-    "polynomial",
-    "products",
-    "products_between",
-    "products_in_order",
-    "stepped_answers",
-    "steps_of_each",
-]
-
 
 @cache
 def _dot() -> Any:

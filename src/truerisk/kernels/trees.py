@@ -9,18 +9,6 @@ import numpy as np
 
 from truerisk.kernels import native
 
-__all__ = [
-    "CLOSE",
-    "NO_LIMIT",
-    "Growth",
-    "GrowthLimits",
-    "RowLists",
-    "Tree",
-    "TreeTable",
-    "exact_sums",
-    "grow_trees",
-]
-
 NO_LIMIT = 2**31 - 1
 CLOSE = 1e-7  # single-precision values no further apart are equal to scikit-learn
 MEASURES = {"gini": 0, "entropy": 1, "squared_error": 2}

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["votes_for_every_k"]
 
 LARGEST = np.iinfo(np.int32).max
 

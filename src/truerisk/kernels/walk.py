@@ -12,8 +12,6 @@ from truerisk.core.plan.plan import Plan
 from truerisk.kernels import native
 from truerisk.kernels.neighbours import NearestRows
 
-__all__ = ["MOST_CLASSES", "SHORT", "SURE", "TIED", "RowTargets", "Walked", "walk_plan"]
-
 SURE, TIED, SHORT = 0, 1, 2
 MOST_CLASSES = 32767  # labels are of two bytes
 

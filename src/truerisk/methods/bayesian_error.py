@@ -32,8 +32,6 @@ from truerisk.methods.bayesian.rule_errors import Credible, RuleErrors, pairwise
 from truerisk.methods.bayesian.scaled_rows import ScaledRows, scaled_rows
 from truerisk.methods.parts.averages import failure_notes
 
-__all__ = ["BayesianError", "ImproperBayesianError", "check_rows", "risks_of", "ruled_plan"]
-
 _LEAST_RANK = -1e300  # below every log of an error: rules whose error is 0 for sure
 _SURE = "the rule is constant, or a class has no spread: its error is sure, so there is no interval"
 

@@ -20,8 +20,6 @@ from truerisk.methods.interval_forms import NO_SPREAD
 from truerisk.methods.interval_forms.bootstrapped_choice import corrected_in_any_order
 from truerisk.methods.kfold import KFold
 
-__all__ = ["BootstrapBiasCorrected"]
-
 NOTE = "risk of choosing by these folds, bootstrap-bias-corrected; not of one setting"
 
 

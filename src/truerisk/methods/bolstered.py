@@ -21,8 +21,6 @@ from truerisk.methods.bayesian.scaled_rows import ScaledRows, scaled_rows
 from truerisk.methods.bayesian_error import check_rows, ruled_plan
 from truerisk.methods.parts.averages import failure_notes
 
-__all__ = ["UNSURE", "Bolstered", "BolsteredBySampling", "kernel_width"]
-
 _BLOCK = 2_000_000  # distances held at a time
 
 

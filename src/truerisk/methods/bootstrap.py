@@ -26,8 +26,6 @@ from truerisk.methods.parts.averages import failure_notes
 from truerisk.methods.parts.bootstrap_answers import Replicated, jackknife_error, no_information
 from truerisk.resampling.samples import draw_samples, given_samples
 
-__all__ = ["Bootstrap", "naive", "optimism", "point_632", "weight_632_plus"]
-
 Kind = Literal["bootstrap", "oob", ".632", ".632+", "optimism"]
 OUT = 0.632  # about 1 − 1/e, as it is printed
 UNSURE = "no formula is known for the standard error of this estimate."

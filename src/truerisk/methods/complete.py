@@ -16,8 +16,6 @@ from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.methods.parts.averages import tested_by_average
 
-__all__ = ["Complete", "ExactOutOfBag"]
-
 UNSURE = (
     "the training sets behind the expected losses overlap, and no formula gives the standard error."
 )

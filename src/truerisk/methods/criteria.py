@@ -21,17 +21,6 @@ from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data, Task
 from truerisk.methods.parts.averages import failure_notes
 
-__all__ = [
-    "GCV",
-    "Cp",
-    "Criterion",
-    "Likelihood",
-    "Seen",
-    "has_exact_fit",
-    "squares",
-    "without_saturated",
-]
-
 
 class Likelihood(Loss):
     r"""Of a set of rows, as R counts it.

@@ -16,7 +16,7 @@ from truerisk.core.contracts import Method, Streams, Target, Terms, in_every_los
 from truerisk.core.errors import BadArgument, BadData
 from truerisk.core.evaluation import Evaluation, Tested
 from truerisk.core.interval import Basis
-from truerisk.core.loss import Loss
+from truerisk.core.loss import Average, Loss, check_average
 from truerisk.core.plan.blocks import ALL
 from truerisk.core.plan.builder import PlanBuilder
 from truerisk.core.plan.plan import Plan
@@ -24,20 +24,11 @@ from truerisk.core.table.data import Data
 from truerisk.methods.interval_forms import as_form
 from truerisk.methods.interval_forms.evidence import HalfEvidence
 from truerisk.methods.interval_forms.form import NONE, if_independent
-from truerisk.methods.parts.averages import (
-    OF_ROW_MEANS,
-    Average,
-    Averaged,
-    check_average,
-    tested_by_average,
-    tested_with,
-)
+from truerisk.methods.parts.averages import OF_ROW_MEANS, Averaged, tested_by_average, tested_with
 from truerisk.methods.parts.procedure import by_fit, chosen_candidate, winners_of, with_winners
 from truerisk.methods.parts.set_risks import split_risks
 from truerisk.resampling.folds import draw_folds
 from truerisk.resampling.samples import draw_held_out
-
-__all__ = ["Holdout", "MonteCarlo", "PairedHalves", "ThreeWay"]
 
 
 def tested_by_one_split(answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:

@@ -20,8 +20,6 @@ from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.methods.criteria import Criterion, Likelihood, Seen, without_saturated
 
-__all__ = ["AIC", "BIC", "EBIC", "AICc"]
-
 
 @dataclass(frozen=True)
 class LikelihoodCriterion(Criterion):

@@ -15,8 +15,6 @@ from truerisk.methods.nested import Nested, Pairs
 from truerisk.methods.parts.procedure import Procedure
 from truerisk.methods.single_fit import OutOfBag
 
-__all__ = ["REPEATS", "of_procedure", "with_interval"]
-
 REPEATS = 10  # of nested cross-validation, where the method has fewer
 
 

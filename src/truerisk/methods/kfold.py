@@ -13,16 +13,14 @@ from truerisk.core.contracts import Streams, Target, Terms
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.evaluation import Tested
 from truerisk.core.interval import Basis
-from truerisk.core.loss import Loss
+from truerisk.core.loss import Average, Loss, check_average
 from truerisk.core.plan.blocks import ALL
 from truerisk.core.plan.builder import PlanBuilder
 from truerisk.core.plan.partitions import leave_out
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
-from truerisk.methods.parts.averages import Average, Averaged, check_average, tested_by_average
+from truerisk.methods.parts.averages import Averaged, tested_by_average
 from truerisk.resampling.folds import fold_numbers
-
-__all__ = ["KFold", "LeaveOneOut", "ReversedKFold"]
 
 
 @dataclass(frozen=True)

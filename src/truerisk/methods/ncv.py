@@ -24,8 +24,6 @@ from truerisk.methods.parts.averages import means_by_row, tested_with
 from truerisk.methods.parts.set_risks import mean_by_question, position_weights, row_losses
 from truerisk.resampling.folds import fold_numbers
 
-__all__ = ["Bias", "NestedInterval", "spread_of_pairs"]
-
 POWERS = {"bates": 1.5, "mlr3inferr": 1.0}
 
 

@@ -14,13 +14,13 @@ from truerisk.core.contracts import Method, Streams, Terms, in_every_loss
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.evaluation import Evaluation, RisksToRead, Tested, values_of
 from truerisk.core.interval import Basis
-from truerisk.core.loss import Loss
+from truerisk.core.loss import Average, Loss, check_average
 from truerisk.core.plan.builder import merge_equal_fits
 from truerisk.core.plan.leaks import order_of
 from truerisk.core.plan.nesting import nest, with_pairs
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
-from truerisk.methods.parts.averages import Average, Averaged, check_average, tested_by_average
+from truerisk.methods.parts.averages import Averaged, tested_by_average
 from truerisk.methods.parts.interval_choice import calibrated_word
 from truerisk.methods.parts.procedure import (
     Procedure,
@@ -32,8 +32,6 @@ from truerisk.methods.parts.procedure import (
 )
 from truerisk.methods.splitter import refuse_known_rows
 from truerisk.methods.words import USUAL_FOLDS, as_method
-
-__all__ = ["Nested", "Pairs"]
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,6 @@ from truerisk.core.table.data import Data
 from truerisk.methods.bootstrap import Bootstrap
 from truerisk.methods.parts.averages import tested_by_average
 
-__all__ = ["Apparent", "ApproximateLeaveOneOut", "OutOfBag"]
-
 
 @dataclass(frozen=True)
 class Apparent(Method):

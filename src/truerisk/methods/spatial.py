@@ -10,17 +10,15 @@ import numpy as np
 from truerisk.core.arguments import check_count, check_flag, is_number, shown
 from truerisk.core.contracts import Streams, Target
 from truerisk.core.errors import BadArgument, BadData, TrueRiskWarning, warn
-from truerisk.core.loss import Loss
+from truerisk.core.loss import Average, Loss, check_average
 from truerisk.core.plan.blocks import ALL
 from truerisk.core.plan.builder import PlanBuilder
 from truerisk.core.plan.partitions import leave_out
 from truerisk.core.plan.plan import Plan
 from truerisk.core.registry import displays
 from truerisk.core.table.data import Data
-from truerisk.methods.parts.averages import Average, Averaged, check_average
+from truerisk.methods.parts.averages import Averaged
 from truerisk.resampling.folds import block_folds, blocks_of, rows_within, side_of
-
-__all__ = ["Blocks", "Buffered", "named_numbers"]
 
 
 class InSpace(Averaged):

@@ -13,19 +13,14 @@ import numpy as np
 from truerisk.core.arguments import as_array, shown
 from truerisk.core.contracts import Method, Streams, Target
 from truerisk.core.errors import BadArgument, BadData, Refusal, said_by
+from truerisk.core.loss import Average, check_average
 from truerisk.core.losses import Loss
 from truerisk.core.plan.builder import split_plan
 from truerisk.core.plan.leaks import known_to_their_models
 from truerisk.core.plan.plan import Plan
 from truerisk.core.present import clean
 from truerisk.core.table.data import Data
-from truerisk.methods.parts.averages import (
-    Average,
-    Averaged,
-    check_average,
-)
-
-__all__ = ["GivenSplits", "Splitter", "known_rows", "refuse_known_rows"]
+from truerisk.methods.parts.averages import Averaged
 
 
 @dataclass(frozen=True, eq=False)

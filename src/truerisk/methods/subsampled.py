@@ -11,15 +11,14 @@ from truerisk.core.arguments import check_count
 from truerisk.core.contracts import Method, Streams, Target
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.interval import Basis
+from truerisk.core.loss import Average
 from truerisk.core.losses import Loss
 from truerisk.core.plan.builder import PlanBuilder
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
-from truerisk.methods.parts.averages import Average, Averaged
+from truerisk.methods.parts.averages import Averaged
 from truerisk.methods.words import USUAL_FOLDS, as_method
 from truerisk.resampling.samples import draw_order, subsamples
-
-__all__ = ["Subsampled"]
 
 MOST_DRAWS = 10
 

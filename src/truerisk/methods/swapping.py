@@ -18,8 +18,6 @@ from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.methods.parts.averages import failure_notes
 
-__all__ = ["Swapping"]
-
 UNSURE = "no formula is known for the standard error of the swapping criterion."
 
 

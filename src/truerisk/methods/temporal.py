@@ -14,21 +14,13 @@ from truerisk.core.contracts import Streams, Target, Terms
 from truerisk.core.errors import BadArgument
 from truerisk.core.evaluation import Tested
 from truerisk.core.interval import Basis
-from truerisk.core.loss import Loss
+from truerisk.core.loss import Average, Loss, check_average
 from truerisk.core.plan.builder import split_plan
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
-from truerisk.methods.parts.averages import (
-    OF_ROW_MEANS,
-    Average,
-    Averaged,
-    check_average,
-    tested_by_average,
-)
+from truerisk.methods.parts.averages import OF_ROW_MEANS, Averaged, tested_by_average
 from truerisk.methods.parts.caveats import ahead_notes
 from truerisk.resampling.in_time import forward_splits, purged_splits, times_of
-
-__all__ = ["Forward", "Purged"]
 
 
 def check_span(name: str, given: Any, *, may_be_0: bool) -> None:

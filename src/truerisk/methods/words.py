@@ -14,8 +14,6 @@ from truerisk.core.registry import Registry, closest, lines_of
 from truerisk.methods.kfold import KFold
 from truerisk.methods.splitter import GivenSplits, Splitter
 
-__all__ = ["USUAL_FOLDS", "as_method", "method_by", "registry"]
-
 USUAL_FOLDS = "5-fold"
 """The folds where a user names none: three times the fits of a search, honest risk included."""
 

@@ -14,8 +14,6 @@ from typing import Any
 from truerisk.core.errors import MissingExtra
 from truerisk.models.builders import Grid, Learner, Size, Task
 
-__all__ = ["boosting", "catboost", "lightgbm", "xgboost"]
-
 _SEED = 0
 TREES = [25, 50, 100, 200]
 LEAVES = [7, 31]

@@ -6,22 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-__all__ = [
-    "Grid",
-    "Learner",
-    "Levels",
-    "Size",
-    "Task",
-    "forest",
-    "knn",
-    "lasso",
-    "lda",
-    "logistic",
-    "ridge",
-    "svm",
-    "tree",
-]
-
 Task = Literal["classification", "regression"]
 Levels = Literal["indicators", "codes", "objects"]
 Grid = dict[str, list[Any]]

@@ -11,8 +11,6 @@ from sklearn.discriminant_analysis import (
     QuadraticDiscriminantAnalysis,
 )
 
-__all__ = ["LinearDiscriminant", "QuadraticDiscriminant", "divides_by_n", "pools_by_n"]
-
 
 class LinearDiscriminant(LinearDiscriminantAnalysis):
     r"""scikit-learn's LinearDiscriminantAnalysis with the divisor of the covariance as an option.

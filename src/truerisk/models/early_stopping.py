@@ -18,8 +18,6 @@ from truerisk.core.arguments import check_share
 from truerisk.core.identity import is_a, known_class
 from truerisk.core.table.rows import take_rows
 
-__all__ = ["Around", "EarlyStopping", "stopped"]
-
 Part = list[Any]
 """X, y and the weights (or None) of some rows."""
 

@@ -9,8 +9,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-__all__ = ["THRESHOLDS", "FisherClassifier", "class_codes"]
-
 THRESHOLDS = ("least-squares", "balanced")
 
 

@@ -10,8 +10,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-__all__ = ["IntervalClassifier", "boundaries_between"]
-
 NEVER = 2**60  # more errors than any data hold
 
 

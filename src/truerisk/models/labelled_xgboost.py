@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 from xgboost import XGBClassifier
 
-__all__ = ["LabelledXGBClassifier"]
-
 
 class LabelledXGBClassifier(XGBClassifier):
     """XGBClassifier, which takes the numbers 0, 1, … for classes only, on any labels.

@@ -10,8 +10,6 @@ from truerisk.core.registry import Registry, lines_of
 from truerisk.models.builders import Grid, Learner, Size, Task
 from truerisk.models.preparation import prepare, prepare_levels
 
-__all__ = ["default_words", "learner", "names", "registry"]
-
 registry = Registry(
     "learner",
     lines_of(

@@ -7,8 +7,6 @@ from typing import Any
 
 from catboost import CatBoostClassifier, CatBoostRegressor
 
-__all__ = ["LevelledCatBoostClassifier", "LevelledCatBoostRegressor"]
-
 
 class _Levelled:
     """CatBoost copies its `cat_features`, and ``clone`` takes the copy for another value."""

@@ -6,8 +6,6 @@ from typing import Any
 
 from lightgbm import LGBMClassifier, LGBMRegressor
 
-__all__ = ["LevelledLGBMClassifier", "LevelledLGBMRegressor"]
-
 LEVELS = "categorical_feature"
 
 

@@ -22,8 +22,6 @@ from truerisk.models.logistic_places import (
     row_weights,
 )
 
-__all__ = ["LogisticPath"]
-
 FEW = 10  # classes, of which scikit-learn never wonders whether they are numbers
 
 

@@ -11,8 +11,6 @@ import numpy as np
 
 from truerisk.kernels.logistic import Solutions, logistic_path
 
-__all__ = ["SETTING", "PathPlaces", "codes_of_scores", "paths_of", "place_of", "row_weights"]
-
 SETTING = ("l1_ratio", "n_lambdas", "lambdas", "standardize", "least_ratio", "tol", "max_iter")
 """The parameters of LogisticPath that its path depends on."""
 

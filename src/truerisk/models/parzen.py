@@ -14,8 +14,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-__all__ = ["KERNELS", "WORDS", "DistanceSums", "ParzenClassifier", "chosen_widths"]
-
 WORDS = ("lissack-fu", "maximum-likelihood")
 N_TRIED = 48
 GOLDEN = (5**0.5 - 1) / 2

@@ -7,8 +7,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-__all__ = ["MOST_CODES", "MOST_LEVELS", "prepare", "prepare_levels"]
-
 MOST_LEVELS = 20
 """A text column becomes at most so many indicators; rarer levels share one."""
 

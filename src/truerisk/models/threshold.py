@@ -22,8 +22,6 @@ from truerisk.core.arguments import shown
 from truerisk.core.statistics.operating_points import RATES, Sweep, check_cost, check_rate
 from truerisk.models.early_stopping import Around
 
-__all__ = ["ThresholdClassifier"]
-
 RESPONSES = ("predict_proba", "decision_function")
 WEIGHT = "sample_weight"  # what the name of a weight of the rows ends with
 

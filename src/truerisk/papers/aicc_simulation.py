@@ -17,8 +17,6 @@ from truerisk.papers.experiment import Draws, experiment, stream
 from truerisk.papers.report import Findings, PaperTable, mean_row
 from truerisk.papers.statements import Quantity, Statement
 
-__all__ = ["aicc_simulation"]
-
 N, P = 12, 2  # rows; coefficients, the intercept among them
 N_SETS = 1000  # data sets in a replicate
 X = np.column_stack([np.ones(N), np.linspace(-1, 1, N)])

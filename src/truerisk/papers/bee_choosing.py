@@ -34,27 +34,6 @@ from truerisk.methods.parts.procedure import by_rule
 from truerisk.papers.evaluating import answered, evaluated, terms_of
 from truerisk.selection.rules import Minimum
 
-__all__ = [
-    "BAYES",
-    "COSTS",
-    "LAMBDAS",
-    "ORACLE",
-    "SHORT",
-    "Trained",
-    "bayesian",
-    "by_size",
-    "chosen_errors",
-    "counted",
-    "counting",
-    "draw",
-    "errors_of",
-    "labels_of",
-    "logistic",
-    "machines",
-    "true_errors",
-    "unconverged",
-]
-
 LAMBDAS = tuple(float(x) for x in 10 ** (-0.1 * np.arange(5, 41)))
 COSTS = tuple(float(x) for x in 10 ** np.arange(-4, 2.1, 0.5))
 BAYES = 0.023

@@ -34,8 +34,6 @@ from truerisk.papers.report import Findings, GridRow, MeansGrid, PaperTable, Row
 from truerisk.papers.statements import Claim, Quantity, Statement
 from truerisk.selection.rules import Minimum
 
-__all__ = ["bee_figure_1", "bee_figure_4"]
-
 # ---------------------------------------------------------------- Figure 1
 
 ROWS = 500

@@ -31,16 +31,6 @@ from truerisk.papers.experiment import Draws, Experiment, stream
 from truerisk.papers.figures import Panel, Panels
 from truerisk.papers.report import Findings, MeansGrid
 
-__all__ = [
-    "LAST",
-    "Less",
-    "RealSet",
-    "RealSetsFigure",
-    "bee_figure_2",
-    "bee_figure_3",
-    "bee_figure_3_end",
-]
-
 LEARNERS = ("LR", "SVM")
 LAST = -1  # the place of the largest training sets
 LEAST = 2  # rows of each class: with one, BEEi has no posterior

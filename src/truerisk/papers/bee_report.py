@@ -14,17 +14,6 @@ from truerisk.papers.figures import Panel, mean_lines
 from truerisk.papers.report import MeansGrid, PaperTable, printed
 from truerisk.papers.statements import BELOW, Quantity, Statement
 
-__all__ = [
-    "beside",
-    "convergence_note",
-    "error_panel",
-    "less",
-    "mean_grid",
-    "permutation_p",
-    "size_table",
-    "spread_gap",
-]
-
 PERMUTATIONS = 10_000
 STYLES = {
     "CV-5": "b--",

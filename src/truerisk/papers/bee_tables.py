@@ -37,8 +37,6 @@ from truerisk.papers.experiment import Draws, experiment, stream
 from truerisk.papers.report import Findings, GridRow, MeansGrid
 from truerisk.papers.statements import Quantity, Statement
 
-__all__ = ["bee_table_2", "bee_table_3", "bee_table_4"]
-
 # ---------------------------------------------------------------- Table 2: logistic regression
 
 SIZES = (28, 50, 100, 200)

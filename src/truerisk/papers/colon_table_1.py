@@ -17,8 +17,6 @@ from truerisk.papers.experiment import Draws, experiment, stream
 from truerisk.papers.report import Findings, PaperTable, mean_row, printed
 from truerisk.papers.statements import Quantity, Statement
 
-__all__ = ["colon_table_1", "selection_curves"]
-
 N_TRAIN, N_TEST = 42, 20
 GENES = (2000, 1000, 500, 100)
 RULES = ("oracle", "LOO", "S exact", "S as printed")

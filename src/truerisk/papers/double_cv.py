@@ -26,8 +26,6 @@ from truerisk.papers.figures import Panel, Panels, Series
 from truerisk.papers.report import Findings, PaperTable, Row, printed
 from truerisk.papers.statements import Claim, Quantity, Statement
 
-__all__ = ["double_cv", "wallman_figure_4", "wallman_table_1"]
-
 PER_CLASS = 25
 TEST_PER_CLASS = 5000
 OUTER = "10-fold"

@@ -19,17 +19,6 @@ from truerisk.core.table.data import Data
 from truerisk.engines.asking import Asking
 from truerisk.selection.rules import Minimum
 
-__all__ = [
-    "answered",
-    "evaluated",
-    "neighbours",
-    "plan_of",
-    "sample_and_fresh",
-    "terms_of",
-    "two_classes",
-    "values_of",
-]
-
 
 def two_classes(X: np.ndarray, codes: np.ndarray) -> Data:
     """Classes 0 and 1, known to be sound: nothing to check ten thousand times."""

@@ -20,16 +20,6 @@ from truerisk.engines.workers.executors import run_batches, workers_of
 from truerisk.papers.report import Findings, Report
 from truerisk.study.tasks import one_thread
 
-__all__ = [
-    "Draws",
-    "Experiment",
-    "draw_replicates",
-    "experiment",
-    "run",
-    "stored_replicates",
-    "stream",
-]
-
 BATCHES_PER_WORKER = 8
 LARGEST_BATCH = 50
 KIND = "reproduction"  # of a store

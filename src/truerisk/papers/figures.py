@@ -14,8 +14,6 @@ import numpy as np
 
 from truerisk.core.errors import MissingExtra
 
-__all__ = ["Panel", "Panels", "Series", "draw", "mean_line", "mean_lines"]
-
 CELLS = 100  # of a count of points, along each axis
 REACH = 2.0  # standard errors that a band shows to either side
 

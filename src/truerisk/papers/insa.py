@@ -25,8 +25,6 @@ from truerisk.papers.figures import Panel, Panels, Series, mean_line
 from truerisk.papers.report import Findings, PaperTable, printed
 from truerisk.papers.statements import Claim, Quantity, Statement
 
-__all__ = ["curve", "data_of", "insa_bootstrap", "insa_polynomial", "polynomials"]
-
 # Parts of the curve along orthonormal polynomials of 11 equidistant points, shares of a variance
 # of 1: chosen so that R2 comes near the lecture's .03, .73 and .874 at degrees 1, 2 and 5.
 SHARES = {1: 0.0075, 2: -0.6775, 3: 0.085}

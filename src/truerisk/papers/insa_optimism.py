@@ -16,8 +16,6 @@ from truerisk.papers.insa import data_of, polynomials
 from truerisk.papers.report import Findings, PaperTable
 from truerisk.papers.statements import Claim, Quantity, Statement
 
-__all__ = ["approximation_errors", "insa_decomposition", "insa_optimism", "truth"]
-
 NOISE = 0.5  # its standard deviation
 N = 30  # rows to learn from
 BEST = 4  # the degree with the least mean test error, and excess risk

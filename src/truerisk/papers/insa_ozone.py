@@ -32,8 +32,6 @@ from truerisk.papers.experiment import Draws, experiment, stream
 from truerisk.papers.figures import Panel, Panels, Series
 from truerisk.papers.report import Findings, PaperTable
 
-__all__ = ["LEARNERS", "insa_ozone", "ozone_family"]
-
 LEARNERS = (
     "linear",
     "linear, interactions",

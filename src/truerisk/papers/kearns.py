@@ -21,8 +21,6 @@ from truerisk.papers.figures import Panel, Panels, Series, mean_line, mean_lines
 from truerisk.papers.report import Findings, PaperTable, printed
 from truerisk.papers.statements import ABOVE, BELOW, Claim, Quantity, Statement
 
-__all__ = ["LabelledLine", "Trial", "kearns_figure_1", "kearns_figure_2", "line_of", "trial"]
-
 DOCUMENT = "Daudin, Mary-Huard: Model selection in classification: the swapping method, §3.2"
 N0 = 10  # of the document: how strongly shares are drawn towards one half
 

@@ -12,8 +12,6 @@ from truerisk.papers.kearns import DOCUMENT, Trial, kearns_trial, penalised
 from truerisk.papers.report import Findings, PaperTable, Row
 from truerisk.papers.statements import ABOVE, BELOW, Claim, Quantity, Statement
 
-__all__ = ["kearns_figure_3"]
-
 NOISES = (0.1, 0.2, 0.3, 0.4)
 SIZES = (20, 100, 500)
 SITUATIONS = [(i, j) for i in range(len(SIZES)) for j in range(len(NOISES))]

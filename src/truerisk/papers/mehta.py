@@ -25,8 +25,6 @@ from truerisk.papers.figures import Panel, Panels, Series, mean_lines
 from truerisk.papers.report import Findings, MeansGrid, PaperTable
 from truerisk.papers.statements import Claim, Quantity, Statement
 
-__all__ = ["mehta_rules", "mehta_three_way"]
-
 # ---------------------------------------------------------------- the three-way split
 
 N = 100  # rows of a sample, there and below

@@ -14,8 +14,6 @@ from truerisk.papers.figures import Panel, Panels, Series, mean_lines
 from truerisk.papers.report import Findings, MeansGrid, PaperTable
 from truerisk.papers.statements import Claim, Quantity, Statement
 
-__all__ = ["mehta_spam"]
-
 N_TEST = 1536  # of 4601
 RATES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 1.0)
 COMPETITIVE = 0.01  # of a true positive rate

@@ -14,8 +14,6 @@ from truerisk.core.writing import Written
 from truerisk.papers.figures import Panels
 from truerisk.papers.statements import FEWEST, LEVEL, Statement, wrapped
 
-__all__ = ["Findings", "GridRow", "MeansGrid", "PaperTable", "Report", "Row", "mean_row", "printed"]
-
 AGREES, DOUBTFUL = 2.0, 3.0  # standard errors
 JUDGED = (
     f"decided at a joint level of {100 * LEVEL:g} % per sentence, from {FEWEST} replicates on; "

@@ -18,18 +18,6 @@ import numpy as np
 from truerisk.core.present import plain
 from truerisk.core.records import UNWRITTEN
 
-__all__ = [
-    "ABOVE",
-    "BELOW",
-    "FEWEST",
-    "LEVEL",
-    "Claim",
-    "Quantity",
-    "Statement",
-    "share_error",
-    "wrapped",
-]
-
 LEVEL = 0.99
 FEWEST = 10  # replicates: of nine signs at random all agree once in 256
 SAMPLES = 200  # of the bootstrap, for quantities that are no means

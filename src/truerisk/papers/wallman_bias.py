@@ -24,8 +24,6 @@ from truerisk.papers.figures import Panel, Panels, Series, mean_line
 from truerisk.papers.report import Findings, MeansGrid, PaperTable, Row
 from truerisk.papers.statements import ABOVE, BELOW, Claim, Quantity, Statement
 
-__all__ = ["wallman_bias", "wallman_posterior"]
-
 PER_CLASS = 25
 TEST_PER_CLASS = 2000
 N = 2 * PER_CLASS

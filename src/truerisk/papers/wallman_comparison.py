@@ -25,8 +25,6 @@ from truerisk.papers.figures import Panel, Panels, Series
 from truerisk.papers.report import Findings, GridRow, MeansGrid, PaperTable, Row
 from truerisk.papers.statements import ABOVE, BELOW, Claim, Quantity, Statement, share_error
 
-__all__ = ["SITUATIONS", "WallmanCase", "wallman_figure_1", "wallman_figure_5"]
-
 N, N_TUNING, N_DESIGN, FOLDS = 180, 120, 30, 5
 VALIDATION_PER_CLASS = 2500
 MEASURES = ("ub", "50 %", "q2", "err", "true")

@@ -17,8 +17,6 @@ from truerisk.report.curves import IN_ORDER, draw_lines, keys_of
 from truerisk.report.figure import Key
 from truerisk.report.learning import draw_learning
 
-__all__ = ["draw_curve", "draw_learning_curve", "draw_over_time"]
-
 MOST_NAMED = 12  # settings in grid order that are written on the axis
 POINTS = 48  # of the law of a learning curve
 

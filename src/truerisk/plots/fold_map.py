@@ -14,8 +14,6 @@ from truerisk.core.table.data import Data, Task
 from truerisk.core.table.rows import n_rows
 from truerisk.plots.marks import axes_of
 
-__all__ = ["draw_fold_map"]
-
 KINDS = (  # label, colour, marker, size; told apart in grey as well
     ("training", "C0", "o", 12.0),
     ("buffer", "0.6", "x", 16.0),

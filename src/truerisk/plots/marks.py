@@ -12,8 +12,6 @@ from truerisk.report.figure import Key
 from truerisk.report.scale import tick_text
 from truerisk.report.svg import Drawing, Mark
 
-__all__ = ["SQUARE", "axes_of", "on_axes", "pyplot"]
-
 WIDE = (6.4, 4.0)  # inches
 SQUARE = (4.8, 4.8)
 UNITS = 75  # units of a drawing in an inch

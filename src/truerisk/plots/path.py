@@ -10,8 +10,6 @@ import numpy as np
 from truerisk.core.errors import BadData
 from truerisk.plots.marks import pyplot
 
-__all__ = ["draw_path"]
-
 
 def draw_path(
     model: Any, *, ax: Any = None, names: Sequence[str] | None = None, n_named: int = 8

@@ -21,20 +21,6 @@ from truerisk.report.rates import SHARE, Rates, precision_drawing
 from truerisk.validation.prediction_stability import PredictionStability
 from truerisk.validation.stability import FeatureStability
 
-__all__ = [
-    "draw_benefit",
-    "draw_boxes",
-    "draw_calibration",
-    "draw_calibration_curve",
-    "draw_features",
-    "draw_forest",
-    "draw_instability",
-    "draw_ladder",
-    "draw_precision_recall",
-    "draw_roc",
-    "draw_stability",
-]
-
 UNTUNED = "no learner was tuned: there is no setting whose stability could be drawn."
 
 

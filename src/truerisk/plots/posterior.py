@@ -11,8 +11,6 @@ from truerisk.core.present import clean
 from truerisk.core.statistics.error_posterior import ErrorPosterior
 from truerisk.plots.marks import axes_of
 
-__all__ = ["draw_posterior"]
-
 POINTS = 513
 TAIL = 1e-4
 

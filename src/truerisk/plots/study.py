@@ -12,8 +12,6 @@ from truerisk.core.errors import BadData, UnknownName
 from truerisk.core.registry import closest
 from truerisk.plots.marks import axes_of
 
-__all__ = ["draw_critical_difference", "draw_study"]
-
 # quantity -> its standard error in the summary, what the axis says
 QUANTITIES: Mapping[str, tuple[str | None, str]] = {
     "bias": ("bias_error", "bias (estimate − true risk)"),

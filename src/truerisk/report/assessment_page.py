@@ -29,8 +29,6 @@ from truerisk.report.stability import draw_stability
 from truerisk.report.validation_parts import PagePart, parts_of, rows_text
 from truerisk.report.validation_text import validated_by
 
-__all__ = ["draw_page"]
-
 MOST_LEARNERS = 12  # how many learners' risk curves are drawn
 RATE_NAMES = (
     ("sensitivity", "sensitivity (recall)"),

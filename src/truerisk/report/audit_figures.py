@@ -12,8 +12,6 @@ from truerisk.report.figure import Figure, FigureTable, Key, thinned
 from truerisk.report.scale import PixelScale
 from truerisk.report.svg import WIDTH, Drawing, columns_of, of_rows
 
-__all__ = ["draw_claim", "draw_settings", "own_scale"]
-
 ROW, TOP, LEFT = 40, 14, 92
 HEIGHT, MARGIN = 300, 52
 LOOKS = {

@@ -18,8 +18,6 @@ from truerisk.report.methods_text import (
     value_and_interval,
 )
 
-__all__ = ["draw_audit"]
-
 ROUGH = (
     "Tibshirani RJ, Tibshirani R (2009). A bias correction for the minimum error rate in "
     "cross-validation. Annals of Applied Statistics 3:822–829."

@@ -13,8 +13,6 @@ from truerisk.report.figure import Figure, FigureTable, Key
 from truerisk.report.scale import PixelScale
 from truerisk.report.svg import WIDTH, columns_of, of_rows
 
-__all__ = ["draw_boxes"]
-
 ROW, TOP, LEFT, MOST = 38, 12, 118, 12
 
 

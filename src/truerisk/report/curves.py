@@ -15,8 +15,6 @@ from truerisk.report.figure import Figure, FigureTable, Key, thinned
 from truerisk.report.scale import PixelScale, tick_text
 from truerisk.report.svg import WIDTH, Drawing, columns_of, series, shape
 
-__all__ = ["IN_ORDER", "draw_curves", "draw_heat", "draw_lines", "keys_of"]
-
 HEIGHT, TOP, BOTTOM, LEFT = 264, 30, 222, 52
 LEAST = 1e-100  # smaller parameters, or larger ones than its inverse, are not drawn by decades
 MOST_MARKS = 48  # points of a line that say their setting

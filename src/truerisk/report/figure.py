@@ -9,8 +9,6 @@ from markupsafe import Markup
 
 from truerisk.report.svg import Drawing
 
-__all__ = ["MOST_POINTS", "MOST_ROWS", "Figure", "FigureTable", "Key", "thinned"]
-
 MOST_ROWS = 60  # rows of a table on the page; the JSON has all
 MOST_POINTS = 400  # points of a line
 

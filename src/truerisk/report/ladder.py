@@ -13,8 +13,6 @@ from truerisk.report.figure import Figure, FigureTable, Key
 from truerisk.report.scale import PixelScale
 from truerisk.report.svg import WIDTH, Drawing, columns_of, of_rows
 
-__all__ = ["draw_ladder", "interval_text", "own_value", "signed_text"]
-
 ROW = 34
 TOP = 14
 LEFT = 118

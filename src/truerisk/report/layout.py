@@ -15,8 +15,6 @@ from typing import Any
 from truerisk.core.present import clean
 from truerisk.report.figure import Figure
 
-__all__ = ["Headline", "Section", "rendered", "sentences"]
-
 HERE = Path(__file__).parent
 
 

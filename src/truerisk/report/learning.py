@@ -15,8 +15,6 @@ from truerisk.report.ladder import interval_text, own_value
 from truerisk.report.scale import PixelScale
 from truerisk.report.svg import WIDTH, Drawing, columns_of
 
-__all__ = ["draw_learning", "draw_over_time", "ends_of"]
-
 HEIGHT, TOP, BOTTOM, LEFT = 264, 30, 222, 52
 CLOSEST = 34  # places between two ticks: what their numbers take
 

@@ -11,8 +11,6 @@ from truerisk.report.figure import Figure, FigureTable, Key
 from truerisk.report.scale import PixelScale, tick_text
 from truerisk.report.svg import WIDTH, Drawing, columns_of, of_rows
 
-__all__ = ["draw_effects", "draw_ranks", "draw_values"]
-
 MARGIN, STEP = 132, 24
 MOST_DRAWN, MOST_ACROSS, MOST_PAIRS = 60, 16, 40
 N_SHADES = 8

@@ -12,8 +12,6 @@ from truerisk.report.layout import Headline, Section, rendered
 from truerisk.report.many_figures import draw_effects, draw_ranks, draw_values
 from truerisk.report.methods_text import Repeat
 
-__all__ = ["draw_many"]
-
 RANKS = (
     "Demšar J (2006). Statistical comparisons of classifiers over multiple data sets. Journal "
     "of Machine Learning Research 7:1–30."

@@ -16,18 +16,6 @@ from truerisk.report.ladder import own_value
 from truerisk.report.learning import ends_of
 from truerisk.validation.measures import Measured
 
-__all__ = [
-    "Repeat",
-    "arguments",
-    "described",
-    "honest_rank",
-    "level_and_ends",
-    "reference_of",
-    "references",
-    "repeat",
-    "value_and_interval",
-]
-
 REFERENCES = {
     "nested": "Varma S, Simon R (2006). Bias in error estimation when using cross-validation for "
     "model selection. BMC Bioinformatics 7:91.",

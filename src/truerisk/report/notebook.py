@@ -15,8 +15,6 @@ from truerisk.report.curves import draw_lines
 from truerisk.report.ladder import draw_ladder
 from truerisk.report.svg import Drawing
 
-__all__ = ["curve_picture", "ladder_picture"]
-
 MARKS = Path(__file__).parent / "marks.css"
 LIGHT = "--ink:#1c2329;--muted:#56616b;--hair:#e8ebed;--line:#c3cad0;--s0:#1d5f96;--s1:#b4531c;"
 DARK = "--ink:#e4e8eb;--muted:#a3aeb7;--hair:#272e34;--line:#46505a;--s0:#7db7e8;--s1:#f0a36b;"

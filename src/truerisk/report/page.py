@@ -18,9 +18,6 @@ from truerisk.report.many_page import draw_many
 from truerisk.report.validation_page import draw_validation
 from truerisk.validation.validation import Validation
 
-__all__ = ["draw_any"]
-
-
 RECORDS: dict[type[Record], Callable[[Any], str]] = {
     Assessment: draw_page,
     Audit: draw_audit,

@@ -16,8 +16,6 @@ from truerisk.core.statistics.roc import RocCurve
 from truerisk.report.figure import MOST_POINTS, Figure, FigureTable, Key, thinned
 from truerisk.report.svg import SHARE_X, SHARE_Y, Drawing, of_shares
 
-__all__ = ["SHARE", "Rates", "draw_calibration", "precision_drawing", "roc_drawing"]
-
 N_SHOWN = 13  # thresholds in the table
 POOLED = "{} of all answers pooled; scores=['{}'] gives the honest one, with its interval"
 

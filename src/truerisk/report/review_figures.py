@@ -15,8 +15,6 @@ from truerisk.validation.prediction_stability import PredictionStability
 from truerisk.validation.stability import FeatureStability
 from truerisk.validation.subgroups import SubgroupRisk, SubgroupRisks
 
-__all__ = ["checklist_table", "draw_features", "draw_forest", "draw_instability"]
-
 ROW, TOP, LEFT, MOST = 26, 8, 168, 20
 N_SHOWN = 21
 

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, floor, log10
 
-__all__ = ["PixelScale", "round_ticks", "tick_text"]
-
 
 @dataclass(frozen=True)
 class PixelScale:

@@ -11,8 +11,6 @@ from truerisk.report.figure import Figure, FigureTable, Key
 from truerisk.report.scale import PixelScale
 from truerisk.report.svg import WIDTH, of_rows
 
-__all__ = ["draw_stability"]
-
 ROW, TOP, LEFT, MOST = 30, 8, 118, 12
 
 

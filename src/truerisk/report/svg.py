@@ -13,20 +13,6 @@ from markupsafe import Markup, escape
 
 from truerisk.report.scale import PixelScale, tick_text
 
-__all__ = [
-    "SHARES",
-    "SHARE_X",
-    "SHARE_Y",
-    "WIDTH",
-    "Drawing",
-    "Mark",
-    "columns_of",
-    "of_rows",
-    "of_shares",
-    "series",
-    "shape",
-]
-
 WIDTH = 480
 N_SERIES = 6
 SHAPES = ("dot", "square", "diamond", "up", "down", "dot")

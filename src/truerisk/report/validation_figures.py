@@ -16,8 +16,6 @@ from truerisk.validation.calibration import CalibrationCurve, SmoothCalibration
 from truerisk.validation.discrimination import Discrimination, NetBenefit
 from truerisk.validation.validation import Validation
 
-__all__ = ["draw_benefit", "draw_calibration_curve", "draw_roc_curve"]
-
 TOP, BOTTOM, LEFT = 30, 336, 52
 N_SHOWN = 21  # rows of a table under a figure
 BARS = -0.28, -0.03  # where the bars of the probabilities lie, below the curve

@@ -10,8 +10,6 @@ from truerisk.report.validation_parts import parts_of, rows_text
 from truerisk.report.validation_text import validated_again, validated_by, verdict
 from truerisk.validation.validation import Validation
 
-__all__ = ["draw_validation"]
-
 
 def draw_validation(document: Validation) -> str:
     """The page of a validation, of this process or read from a file."""

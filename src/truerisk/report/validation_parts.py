@@ -23,8 +23,6 @@ from truerisk.validation.measures import Measured
 from truerisk.validation.prediction_stability import PredictionStability
 from truerisk.validation.validation import PARTS, Validation
 
-__all__ = ["PagePart", "parts_of", "rows_text"]
-
 
 @dataclass(frozen=True)
 class PagePart:

@@ -6,8 +6,6 @@ from truerisk.core.present import clean, number
 from truerisk.report.methods_text import Repeat, arguments
 from truerisk.validation.validation import Validation
 
-__all__ = ["validated_again", "validated_by", "verdict"]
-
 HARRELL = "Harrell FE (2015). Regression Modeling Strategies. 2nd edition, Springer."
 COX = (
     "Cox DR (1958). Two further applications of a model for binary regression. Biometrika "

@@ -11,16 +11,6 @@ from truerisk.core.errors import BadArgument, BadData, TrueRiskWarning, warn
 from truerisk.core.table.data import Data
 from truerisk.core.table.places import USUAL_CELLS, grid_cells, joined, usual_side
 
-__all__ = [
-    "block_folds",
-    "blocks_of",
-    "draw_folds",
-    "fold_numbers",
-    "rows_within",
-    "shuffled_by_class",
-    "side_of",
-]
-
 
 def fold_numbers(
     data: Data, folds: Any, k: int, repeats: int, rng: np.random.Generator, *, stratify: bool

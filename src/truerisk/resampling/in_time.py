@@ -11,8 +11,6 @@ from truerisk.core.errors import BadData
 from truerisk.core.table.data import Data
 from truerisk.core.table.times import as_span
 
-__all__ = ["forward_splits", "purged_splits", "times_of"]
-
 Split = tuple[np.ndarray, np.ndarray]
 
 

@@ -11,8 +11,6 @@ from truerisk.core.errors import BadData, TrueRiskWarning, warn
 from truerisk.core.table.data import Data
 from truerisk.resampling.folds import shuffled_by_class
 
-__all__ = ["draw_held_out", "draw_order", "draw_samples", "given_samples", "subsamples"]
-
 
 def draw_held_out(
     data: Data, share: float, rng: np.random.Generator, *, stratify: bool = True

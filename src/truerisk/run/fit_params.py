@@ -17,15 +17,6 @@ from truerisk.core.identity import PIPELINE, is_a
 from truerisk.core.table.data import Data, has_row_entries
 from truerisk.core.table.rows import column_arrays
 
-__all__ = [
-    "SEARCH",
-    "fit_params_with_weight",
-    "params_of_fits",
-    "refuse_known_rows",
-    "warn_of_cut_groups",
-    "with_rows_inside",
-]
-
 PARTED = (
     "sklearn.ensemble:VotingClassifier",
     "sklearn.ensemble:VotingRegressor",

@@ -22,8 +22,6 @@ from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.methods.splitter import known_rows
 
-__all__ = ["warn_of_fitted_parts", "warn_of_inner_splits", "warn_of_leaks"]
-
 CHOOSERS = (
     *(
         f"sklearn.model_selection:{name}"

@@ -18,14 +18,6 @@ from truerisk.methods.racing import RacedPairs, Racing
 from truerisk.methods.splitter import Splitter
 from truerisk.methods.words import USUAL_FOLDS, as_method
 
-__all__ = [
-    "OuterFold",
-    "Stability",
-    "parts_of",
-    "testing_method",
-    "usual_word",
-]
-
 
 def usual_word(rows: Any, otherwise: str = USUAL_FOLDS) -> str:
     """The word of the usual method for `rows`, anything with a `time` and a `block`.

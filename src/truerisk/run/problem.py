@@ -34,23 +34,6 @@ from truerisk.methods.words import as_method
 from truerisk.run.fit_params import params_of_fits
 from truerisk.selection import as_rule
 
-__all__ = [
-    "Problem",
-    "Score",
-    "as_seed",
-    "check_scores",
-    "checked_method",
-    "draw_plan",
-    "pose",
-    "problem_on",
-    "refuse_unspoken",
-    "scores_of",
-    "scores_told_by",
-    "settings_seed",
-    "versions",
-    "with_words",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class Problem:

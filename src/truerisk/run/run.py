@@ -43,17 +43,6 @@ from truerisk.run.problem import (
     with_words,
 )
 
-__all__ = [
-    "Computed",
-    "Run",
-    "compute",
-    "curve_of",
-    "is_in_time",
-    "of_tuning",
-    "procedure_of",
-    "with_note",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class Computed:

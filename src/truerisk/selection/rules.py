@@ -11,8 +11,6 @@ from truerisk.core.contracts import Rule
 from truerisk.core.errors import Refusal, UnknownName
 from truerisk.core.scale import tied
 
-__all__ = ["Minimum", "OneStandardError", "smallest"]
-
 
 def smallest(values: np.ndarray) -> float:
     """The smallest risk of candidates that have one."""

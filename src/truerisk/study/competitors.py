@@ -22,8 +22,6 @@ from truerisk.core.arguments import shown
 from truerisk.core.errors import BadArgument, UnknownName
 from truerisk.core.registry import closest
 
-__all__ = ["Replicates", "compare_study"]
-
 QUANTITIES = {
     "truth": "risk of the chosen setting on fresh rows",
     "value": "estimated risk",

@@ -30,13 +30,11 @@ from truerisk.core.plan.plan import Plan
 from truerisk.core.present import clean
 from truerisk.core.table.data import Data
 from truerisk.core.table.rows import column_names, digest
+from truerisk.engines.workers.crews import versions
 from truerisk.study.schema import Fate, State
 from truerisk.study.store import Store
-from truerisk.study.tasks import versions
 from truerisk.study.values import canonical, digest_of, key_of, pack
 from truerisk.study.versions import ASSESSMENT, begin
-
-__all__ = ["Keeping", "content_of", "data_content", "keeping", "learner_content"]
 
 COMMIT_EVERY = 1.0  # seconds; fits that end in between share a transaction
 COMMIT_SIZE = 1_000

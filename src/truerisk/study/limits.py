@@ -25,8 +25,6 @@ from truerisk.engines.workers.parcels import Parcel, opened, path_of
 from truerisk.study.schema import Fate
 from truerisk.study.tasks import Batch, Limits, Order, failed, one_thread, run_task
 
-__all__ = ["end_child", "main", "run_batch", "run_here"]
-
 THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 STARTING = 120.0  # seconds that a child may take to start and to import
 CODE = "from truerisk.study.limits import main; main()"

@@ -22,7 +22,6 @@ try:
 except ImportError:  # not a Unix: whoever left the file has the lock
     fcntl = None
 
-__all__ = ["Lock"]
 
 _held: set[Path] = set()  # a process does not exclude itself by record locks
 

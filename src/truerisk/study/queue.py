@@ -20,8 +20,6 @@ from truerisk.study.schema import Fate, State
 from truerisk.study.store import Cell
 from truerisk.study.tasks import Batch, Limits, failed, worded
 
-__all__ = ["USUAL", "Queue", "Rules"]
-
 WORTH_SENDING = 0.2  # seconds; sending costs milliseconds
 LARGEST = 2_000
 SLACK = 120.0  # seconds beyond its tasks' limits after which a batch counts as lost

@@ -32,8 +32,6 @@ from truerisk.study.competitors import Replicates, compare_study
 from truerisk.study.store import Cell, Store
 from truerisk.study.versions import refuse_fits
 
-__all__ = ["ROWS_OF_TABLES", "StudyResults", "collect", "export", "rows_of"]
-
 FOUND = (
     "value", "std_error", "low", "high", "interval", "truth", "truth_error", "chosen", "n_fits",
     "engine", "target", "notes",

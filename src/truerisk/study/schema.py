@@ -9,8 +9,6 @@ from pathlib import Path
 
 from truerisk.core.errors import BadStore
 
-__all__ = ["NUMBERS", "VERSION", "Fate", "State", "create", "examine", "is_empty", "migrate"]
-
 APPLICATION = 0x74727374  # "trst": says whose SQLite file it is
 VERSION = 1
 HEADER = b"SQLite format 3\x00"

@@ -18,8 +18,6 @@ from truerisk.core.errors import BadData, TrueRiskError
 from truerisk.core.registry import closest
 from truerisk.study.schema import NUMBERS
 
-__all__ = ["Entry", "Spec", "line_of", "options_of", "parse_spec", "read_spec"]
-
 LARGEST_SPEC = 1_000_000  # characters
 MOST_CELLS = 100_000
 

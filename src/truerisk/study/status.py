@@ -16,8 +16,6 @@ from truerisk.study.schema import State
 from truerisk.study.store import Cell, Store, Tally
 from truerisk.study.versions import refuse_fits
 
-__all__ = ["Status", "status_of"]
-
 SHOWN_ERRORS = 5
 
 

@@ -25,8 +25,6 @@ from truerisk.study.lock import Lock
 from truerisk.study.schema import NUMBERS, Fate, State, create, examine, is_empty, migrate
 from truerisk.study.values import canonical, hash_of, key_of, unpack
 
-__all__ = ["Cell", "DriverRun", "Store", "Tally"]
-
 PATIENCE = 30.0  # seconds to wait for a reader that holds the file
 RUN = ("started", "seen", "ended", "pid", "host", "workers", "running", "versions")
 CACHE = -64_000  # kibibytes of pages, negative as SQLite wants it

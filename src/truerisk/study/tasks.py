@@ -13,22 +13,8 @@ from uuid import uuid4
 import numpy as np
 
 from truerisk.core.progress import listen
-from truerisk.engines.workers.crews import versions
 from truerisk.study.schema import Fate, State
 from truerisk.study.values import pack
-
-__all__ = [
-    "COST",
-    "Batch",
-    "Limits",
-    "Order",
-    "Work",
-    "failed",
-    "one_thread",
-    "run_task",
-    "versions",
-    "worded",
-]
 
 Work = Callable[[Mapping[str, Any], int, Sequence[np.ndarray]], Mapping[str, Any]]
 """`work(content of the cell, number, arrays)` gives what is kept of one replicate."""

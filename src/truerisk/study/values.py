@@ -18,8 +18,6 @@ import numpy as np
 
 from truerisk.core.errors import BadStore
 
-__all__ = ["Packed", "canonical", "digest_of", "hash_of", "key_of", "pack", "seed_of", "unpack"]
-
 
 def canonical(content: Any) -> str:
     """The one way to write a plain value: sorted names, no spaces, no NaN.

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from truerisk.core.errors import BadStore
+from truerisk.engines.workers.crews import versions
 from truerisk.study.store import Store
-from truerisk.study.tasks import versions
-
-__all__ = ["ASSESSMENT", "SEARCH", "begin", "refuse_fits"]
 
 ASSESSMENT = "assessment"
 """The kind of store that keeps single fits of `assess`."""

@@ -22,8 +22,6 @@ from truerisk.core.table.data import Data
 from truerisk.models.stated.degrees_of_freedom import degrees_of_freedom
 from truerisk.models.stated.linear_rule import linear_rule
 
-__all__ = ["brute_force", "decoded", "freedom_by_brute_force", "rules_by_brute_force"]
-
 
 @dataclass(frozen=True)
 class Decoded:

@@ -23,22 +23,6 @@ from truerisk.core.table.rows import digest
 from truerisk.engines.generic import Generic
 from truerisk.selection.rules import Minimum
 
-__all__ = [
-    "Case",
-    "Recorder",
-    "all_tested",
-    "bagged",
-    "bagged_classes",
-    "content_of",
-    "contents_of",
-    "estimates",
-    "evaluate",
-    "numbers",
-    "perfect_cases",
-    "quiet",
-    "two_classes",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class Case:

@@ -16,8 +16,6 @@ from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data, has_row_entries
 from truerisk.core.table.rows import take_rows
 
-__all__ = ["altered", "frozen", "permuted_data", "permuted_plan", "recoded_plan", "renamed"]
-
 
 def permuted_data(data: Data, order: np.ndarray) -> Data:
     """Row j of the new data is row `order[j]` of the old."""

@@ -10,8 +10,6 @@ from typing import Any
 
 from truerisk.core.errors import TrueRiskError
 
-__all__ = ["Check", "NotConforming", "check_of", "raise_failures", "require"]
-
 
 @dataclass(frozen=True)
 class Check:

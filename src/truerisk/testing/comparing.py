@@ -20,8 +20,6 @@ from truerisk.testing.cases import quiet
 from truerisk.testing.checks import require
 from truerisk.testing.situations import Situation, requests, weight_of, widths_of
 
-__all__ = ["Draw", "Effort", "require_contract", "require_same", "require_same_rules"]
-
 Rules = tuple[LinearRules, ...] | None
 
 SEED = 3

@@ -38,8 +38,6 @@ from truerisk.testing.situations import (
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
-__all__ = ["check_engine", "engine_checks"]
-
 
 def engine_checks(
     engine: Engine, *families: Family, examples: int = 25, shrink: bool = True

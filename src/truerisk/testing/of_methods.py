@@ -43,11 +43,6 @@ from truerisk.testing.changing import (
 )
 from truerisk.testing.checks import Check, check_of, raise_failures, require
 
-__all__ = [
-    "check_method",
-    "method_checks",
-]
-
 
 def _contents_in_worker(sent: bytes, seed: int) -> dict[str, Any] | None:
     """Run in the worker; None where what was sent cannot be imported."""

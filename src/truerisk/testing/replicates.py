@@ -17,21 +17,6 @@ from truerisk.datasets.problems import make_simple
 from truerisk.testing.cases import Case, evaluate
 from truerisk.testing.checks import require
 
-__all__ = [
-    "KnownProblem",
-    "NoisyLine",
-    "PureNoise",
-    "Replicates",
-    "TwoGaussians",
-    "check_bias",
-    "check_mean",
-    "noisy_line",
-    "problems",
-    "pure_noise",
-    "replicate",
-    "two_gaussians",
-]
-
 FRESH_ROWS = 100_000
 
 

@@ -17,17 +17,6 @@ from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.testing.cases import quiet
 
-__all__ = [
-    "Situation",
-    "requests",
-    "run_on",
-    "situations",
-    "usual_families",
-    "weight_of",
-    "widths_of",
-    "willing_on",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class Situation:

@@ -21,19 +21,6 @@ from truerisk.core.table.data import Data, Task
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
-__all__ = [
-    "NestingBuilder",
-    "copies",
-    "data_sets",
-    "folds",
-    "hypothesis",
-    "nested",
-    "pairs",
-    "plans",
-    "replaced_labels",
-    "subsets",
-]
-
 
 class NestingBuilder(PlanBuilder):
     """A builder that also asks the questions of other plans, on rows of its own."""

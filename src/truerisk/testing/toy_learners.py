@@ -8,8 +8,6 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.ensemble import BaggingClassifier
 
-__all__ = ["NearestMean", "PerfectClassifier", "PerfectRegressor", "SortedBagging"]
-
 
 class NearestMean(ClassifierMixin, BaseEstimator):
     """The class with the nearest mean; `rest` weighs all features but the first.

@@ -28,16 +28,6 @@ from truerisk.validation.calibration_fits import (
 from truerisk.validation.measures import Measured, table_of
 from truerisk.validation.outcomes import Outcomes
 
-__all__ = [
-    "CalibrationCurve",
-    "CalibrationFit",
-    "Recalibration",
-    "SmoothCalibration",
-    "grid_of",
-    "line_and_curve",
-    "why_no_line",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class Recalibration:

@@ -12,18 +12,6 @@ from typing import ClassVar
 
 import numpy as np
 
-__all__ = [
-    "IDENTITY",
-    "LOGIT",
-    "LeastSquaresFit",
-    "LineFit",
-    "Link",
-    "LogisticFit",
-    "knot_shares",
-    "spline_columns",
-    "sums_by_member",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class LineFit:

@@ -29,8 +29,6 @@ from truerisk.validation.study_words import (
     sure_said,
 )
 
-__all__ = ["Checklist", "Item", "Question", "counted", "size"]
-
 
 def nobody_knows(facts: StudyFacts) -> str | None:
     """Only people can answer."""

@@ -16,8 +16,6 @@ from truerisk.validation.calibration_fits import sums_by_member
 from truerisk.validation.measures import Measured, table_of
 from truerisk.validation.outcomes import HeldOut, Outcomes
 
-__all__ = ["Discrimination", "NetBenefit", "net_benefits", "without_interval"]
-
 POOLED = "scores of different models are pooled: their scales may differ from fold to fold."
 NO_INTERVAL = (
     "this area of pooled answers has no interval: one would take the rows as tests of one rule, "

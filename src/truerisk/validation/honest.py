@@ -25,15 +25,6 @@ from truerisk.run.problem import Problem, scores_of
 from truerisk.run.run import Run, curve_of
 from truerisk.validation.outcomes import Event
 
-__all__ = [
-    "HonestRun",
-    "ScoreTold",
-    "answered_losses",
-    "asking_besides",
-    "pair_answers",
-    "score_of",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class HonestRun:

@@ -44,8 +44,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["StableScale", "level_of_each", "shrinkage", "simultaneous_quantile"]
-
 DRAWS = 1 << 16
 AT_ONCE = 1 << 20  # numbers that are drawn together
 SEED = 1967

@@ -10,7 +10,6 @@ from truerisk.core import present
 from truerisk.core.interval import Interval
 from truerisk.core.records import Count, Record, Size
 
-__all__ = ["MEASURES", "OF_EVENTS", "OF_NUMBERS", "OF_RANKS", "OVERLAP", "Measured", "table_of"]
 OVERLAP = (
     "the interval takes the rows as tests of one rule; it does not count that every fold had one "
     "of its own, trained on rows that overlap."

@@ -15,13 +15,11 @@ import numpy as np
 
 from truerisk.core import present
 from truerisk.core.answers import Answers, Response
+from truerisk.core.errors import Brief
 from truerisk.core.evaluation import AnsweredRows
 from truerisk.core.loss import class_named
-from truerisk.core.present import Brief
 from truerisk.core.table.data import Data
 from truerisk.validation.calibration_fits import IDENTITY, LOGIT, Link
-
-__all__ = ["Event", "HeldOut", "Outcomes"]
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,8 +29,6 @@ from truerisk.validation.honest import HonestRun, pair_answers
 from truerisk.validation.outcomes import Event
 from truerisk.validation.resampled import Resampled
 
-__all__ = ["PredictionStability", "moves_of_pairs", "moves_of_samples", "others_of_pairs"]
-
 RANGE = (0.025, 0.975)
 BY: tuple[Response, ...] = ("probability", "value", "label")
 SOURCE = (

@@ -17,8 +17,6 @@ from truerisk.validation.discrimination import net_benefits
 from truerisk.validation.measures import OF_EVENTS, OF_RANKS
 from truerisk.validation.outcomes import Outcomes
 
-__all__ = ["FoldJackknife", "Optimism", "Profile"]
-
 
 @dataclass(frozen=True, eq=False)
 class Profile:

@@ -35,8 +35,6 @@ from truerisk.validation.profile import FoldJackknife, Optimism, Profile
 from truerisk.validation.resampled import Resampled, resampled
 from truerisk.validation.wishes import Wishes
 
-__all__ = ["RatedParts", "Rating", "rated_parts"]
-
 SCORED = ("auc", "average-precision", "brier", "squared")
 OF_THE_LINE = ("r2", "d", "intercept", "slope", "in-the-large", "u", "q", "explained")
 OF_THE_CURVE = ("ici", "e50", "e90", "emax")

@@ -22,8 +22,6 @@ from truerisk.run.run import compute
 from truerisk.validation.honest import HonestRun, asking_besides
 from truerisk.validation.wishes import NOT_ROW_BY_ROW
 
-__all__ = ["Resampled", "resampled"]
-
 LONG = 60.0  # seconds that deserve a word before they pass
 
 

@@ -51,8 +51,6 @@ from truerisk.validation.prediction_stability import (
 )
 from truerisk.validation.resampled import Resampled
 
-__all__ = ["FeatureStability", "ModelStability", "stability_index", "stability_of"]
-
 MOST_SHOWN = 20
 SHARED = (
     "the interval takes the fits as independent, as those of bootstrap samples are; fits of one "

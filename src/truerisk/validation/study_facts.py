@@ -27,8 +27,6 @@ from truerisk.validation.resampled import Resampled
 from truerisk.validation.stability import ModelStability
 from truerisk.validation.subgroups import Subgroups
 
-__all__ = ["CURVE", "SLOPE", "Rated", "StudyFacts", "TestedOn", "facts_of"]
-
 SLOPE, CURVE = "slope", "flexible curve"  # what sentences call them
 
 TestedOn = Literal["", "later", "below", "among", "apart", "near"]

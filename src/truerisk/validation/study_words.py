@@ -7,16 +7,6 @@ from collections.abc import Mapping, Sequence
 from truerisk.core.present import number
 from truerisk.validation.study_facts import CURVE, SLOPE, Rated, StudyFacts, TestedOn
 
-__all__ = [
-    "classes_counted",
-    "counted",
-    "levels_said",
-    "measured_by",
-    "methods_words",
-    "size",
-    "sure_said",
-]
-
 
 def methods_words(facts: StudyFacts) -> str:
     """Participants, missing data, model building, internal validation, performance, software."""

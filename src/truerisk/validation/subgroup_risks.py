@@ -16,13 +16,14 @@ import numpy as np
 
 from truerisk.core.answers import Answers
 from truerisk.core.contracts import Terms
+from truerisk.core.evaluation import Shaken
 from truerisk.core.loss import Loss, RowLoss
 from truerisk.core.plan.leaks import ORDERED, order_of
 from truerisk.core.table.data import Data
 from truerisk.methods.interval_forms import RowEvidence, as_form
 from truerisk.methods.interval_forms.calibrated import enlarged
 from truerisk.methods.interval_forms.form import Sureness
-from truerisk.methods.interval_forms.instability import Shaken, instability
+from truerisk.methods.interval_forms.instability import instability
 from truerisk.methods.parts.averages import average_weights, means_by_row
 from truerisk.methods.parts.interval_choice import calibrated_word
 from truerisk.methods.parts.set_risks import row_losses
@@ -41,8 +42,6 @@ from truerisk.validation.subgroups import (
     SubgroupRisks,
     Subgroups,
 )
-
-__all__ = ["subgroup_risks", "subgroups_of"]
 
 POOLED = (
     "all answers about the rows of a subgroup are one test set; where they are scores for ranks, "

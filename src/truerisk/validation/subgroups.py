@@ -24,8 +24,6 @@ from truerisk.core.scale import OwnScale, Scale
 from truerisk.core.table.columns import is_missing
 from truerisk.core.table.rows import column_arrays, column_names, n_columns, take_columns
 
-__all__ = ["FEWEST", "MISSING", "Levels", "Subgroup", "SubgroupRisks", "Subgroups", "levels_of"]
-
 FEWEST = 10  # rows or groups of a level, and rows of either class where a score needs both
 
 

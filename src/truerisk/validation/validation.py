@@ -26,8 +26,6 @@ from truerisk.validation.subgroup_risks import subgroups_of
 from truerisk.validation.subgroups import Subgroups
 from truerisk.validation.wishes import Wishes
 
-__all__ = ["PARTS", "ValidatedRows", "Validation", "rows_of", "validation_of"]
-
 PARTS = {
     "discrimination": "Discrimination",
     "calibration": "Calibration",

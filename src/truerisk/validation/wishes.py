@@ -17,8 +17,6 @@ from truerisk.resampling.samples import given_samples
 from truerisk.validation.outcomes import Event
 from truerisk.validation.subgroups import Levels, levels_of
 
-__all__ = ["NOT_ROW_BY_ROW", "Wishes"]
-
 NOT_ROW_BY_ROW = "and these rows depend on those before or beside them."
 
 

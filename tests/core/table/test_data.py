@@ -12,7 +12,8 @@ import scipy.sparse as sp
 from sklearn.exceptions import DataConversionWarning
 
 from truerisk.core.errors import BadData
-from truerisk.core.table.data import Data, has_row_entries, non_finite
+from truerisk.core.table.columns import non_finite
+from truerisk.core.table.data import Data, has_row_entries
 
 X = np.arange(12.0).reshape(6, 2)
 Y = np.array([1, 0, 2, 1, 0, 2])

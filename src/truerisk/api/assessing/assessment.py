@@ -27,8 +27,6 @@ from truerisk.core.statistics.roc import RocCurve
 from truerisk.core.writing import also_written
 from truerisk.run.problem import Problem
 
-__all__ = ["Assessment", "TunedLearner", "assessment_of"]
-
 HEAD = (
     *("learner", "chosen setting", "selected", "honest", "interval"),
     *("best?", "optimism", "fits", "time"),

@@ -16,8 +16,6 @@ from truerisk.core.present import clean, number, params_text, signed
 from truerisk.core.results import RiskEstimate
 from truerisk.core.table.data import Data
 
-__all__ = ["conclude", "fragile"]
-
 _NAME = 40
 _SETTING = 80
 

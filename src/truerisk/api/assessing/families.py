@@ -33,17 +33,6 @@ from truerisk.run.fit_params import fit_params_with_weight
 from truerisk.run.outer_splits import parts_of
 from truerisk.run.problem import Problem, problem_on, settings_seed
 
-__all__ = [
-    "by_text",
-    "families_of",
-    "problems_of",
-    "ranked",
-    "read_learners",
-    "rows_for",
-    "task_of",
-    "word_families",
-]
-
 Named = Mapping[str, Family] | Sequence[str] | None
 """Families by name, words of learners, or None for the usual ones."""
 

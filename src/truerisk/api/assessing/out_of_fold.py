@@ -18,8 +18,6 @@ from truerisk.run.run import Run, is_in_time
 from truerisk.validation.discrimination import without_interval
 from truerisk.validation.outcomes import Event
 
-__all__ = ["OutOfFold", "calibration_of", "out_of_fold", "refits", "roc_of"]
-
 NEITHER = "the model gives neither probabilities nor decision values."
 
 

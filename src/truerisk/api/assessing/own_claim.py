@@ -20,8 +20,6 @@ from truerisk.core.results import RiskEstimate
 from truerisk.core.table.data import Data
 from truerisk.run.problem import Problem
 
-__all__ = ["as_risk", "claim_of", "claimed_by", "tunes_inside"]
-
 CHOOSES_BY = ("cv", "select_by")  # how parameters that say by which splits to tune are called
 
 

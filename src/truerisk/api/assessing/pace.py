@@ -29,8 +29,6 @@ from truerisk.engines.templates.one_pass import OnePass
 from truerisk.engines.workers.executors import workers_of
 from truerisk.run.problem import Problem
 
-__all__ = ["Pace", "line_of", "mean_of", "pace_of"]
-
 ENOUGH = 0.25  # seconds; a longer timing is not repeated with more fits
 FAIR = 0.02  # seconds; one timing of so many is enough where the pass before told what is once
 LONG = 2.0  # seconds; so long a timing is not repeated to be rid of imports

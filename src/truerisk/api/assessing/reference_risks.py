@@ -19,16 +19,6 @@ from truerisk.core.table.data import Data
 from truerisk.run.problem import Problem
 from truerisk.run.run import Run
 
-__all__ = [
-    "AsGiven",
-    "Constant",
-    "Paired",
-    "as_given",
-    "constant_risk",
-    "number_as_given",
-    "paired_difference",
-]
-
 _NOTHING = 1e-12
 
 

@@ -15,8 +15,6 @@ from truerisk.methods.parts.procedure import Procedure
 from truerisk.run.problem import Problem, Score
 from truerisk.selection.rules import Minimum
 
-__all__ = ["risk_of_choice"]
-
 
 def risk_of_choice(
     done: Mapping[str, TunedLearner], order: Sequence[str], problem: Problem, testing: Procedure

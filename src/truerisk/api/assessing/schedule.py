@@ -40,16 +40,6 @@ from truerisk.run.outer_splits import testing_method, usual_word
 from truerisk.run.problem import Problem, draw_plan, with_words
 from truerisk.run.run import Computed, compute, of_tuning
 
-__all__ = [
-    "MANY",
-    "PlannedCurve",
-    "Schedule",
-    "forecast",
-    "planned_curves",
-    "planned_fits",
-    "usual_method",
-]
-
 MOST_IN_FOLDS = 10_000
 
 

@@ -33,8 +33,6 @@ from truerisk.methods.parts.procedure import Procedure
 from truerisk.run.problem import Problem
 from truerisk.validation.validation import Validation
 
-__all__ = ["Beside", "TestedLearners", "refuse_unassessed"]
-
 MOST_NAMES = 10_000  # names of columns that are kept; the fingerprint covers all
 
 

@@ -33,8 +33,6 @@ from truerisk.run.outer_splits import OuterFold, Stability
 from truerisk.run.problem import Problem, draw_plan
 from truerisk.run.run import Computed, Run, curve_of
 
-__all__ = ["TunedLearner", "honest_learner", "with_curve"]
-
 
 @dataclass(frozen=True, eq=False)
 class TunedLearner(Record):

@@ -24,8 +24,6 @@ from truerisk.core.scale import Scale
 from truerisk.core.table.data import Data
 from truerisk.models.stated.question import usual_score
 
-__all__ = ["USED_UP", "Claim", "ScoreScale", "known_by", "known_word", "scale_of"]
-
 LEAVE_ONE_OUT = "sklearn.model_selection:LeaveOneOut"
 USED_UP = (
     "cv was an iterator and the search has used it up: its splits are gone. "

@@ -30,8 +30,6 @@ from truerisk.run.outer_splits import usual_word
 from truerisk.run.problem import Problem, pose
 from truerisk.run.run import compute, procedure_of
 
-__all__ = ["Corrected", "corrected"]
-
 
 @dataclass(frozen=True, eq=False)
 class Corrected:

@@ -14,8 +14,6 @@ from truerisk.core.plan.leaks import leaks_of
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 
-__all__ = ["CODES", "Finding", "Severity", "by_severity", "row_findings", "split_findings"]
-
 Severity = Literal["serious", "warning", "note"]
 
 CODES: Mapping[str, tuple[Severity, str]] = {

@@ -20,16 +20,6 @@ from truerisk.methods.kfold import KFold
 from truerisk.methods.spatial import Blocks
 from truerisk.methods.temporal import Purged
 
-__all__ = [
-    "Kind",
-    "Mixed",
-    "OrderOfRows",
-    "mixed_splits",
-    "neighbours_alike",
-    "order_of_columns",
-    "order_of_table",
-]
-
 Kind = Literal["time", "space", "groups"]
 
 MOST_PARTS = 10

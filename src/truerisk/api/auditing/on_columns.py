@@ -15,8 +15,6 @@ from truerisk.core.present import clean
 from truerisk.core.table.data import Data
 from truerisk.core.table.rows import column_names, n_columns, n_rows
 
-__all__ = ["ColumnView", "column_findings", "columns_of", "near_copies", "neighbour_findings"]
-
 LARGEST = 20_000_000  # cells
 WORDS_OF_GROUPS = (
     "id|ids|patient|subject|person|user|customer|donor|group|family|site|batch|animal|mouse|case"

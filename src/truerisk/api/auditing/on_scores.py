@@ -15,14 +15,6 @@ from truerisk.core.results import RiskEstimate
 from truerisk.core.scale import Scale
 from truerisk.methods.interval_forms.bootstrapped_choice import corrected_by_splits
 
-__all__ = [
-    "LARGE",
-    "risk_findings",
-    "rough_correction",
-    "score_findings",
-    "within_one_error",
-]
-
 LARGE = 0.1  # optimism beyond this share of the honest risk is large
 
 FEWEST_VALUES = 3  # a parameter with fewer values has no inside

@@ -19,8 +19,6 @@ from truerisk.core.results import RiskEstimate
 from truerisk.core.scale import OwnScale, Scale
 from truerisk.core.writing import also_written
 
-__all__ = ["Audit", "Stated", "conclusion_of"]
-
 WIDEST = 88
 
 TOO_GOOD = {

@@ -14,16 +14,6 @@ from truerisk.core.arguments import shown
 from truerisk.core.errors import Refusal
 from truerisk.core.identity import is_a
 
-__all__ = [
-    "given_to",
-    "read_claim",
-    "read_grid",
-    "read_lasso",
-    "read_logistic",
-    "read_ridge",
-    "read_study",
-]
-
 
 def read_claim(search: Any) -> Claim:
     """The claim of a fitted search; told apart by what it holds, not by its class."""

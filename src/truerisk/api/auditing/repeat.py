@@ -20,8 +20,6 @@ from truerisk.methods.words import USUAL_FOLDS, as_method
 from truerisk.run.problem import pose
 from truerisk.run.run import compute, curve_of, procedure_of
 
-__all__ = ["of_clones", "repeated", "state_findings", "study_given", "with_groups"]
-
 
 def repeated(
     search: Any,

@@ -34,8 +34,6 @@ from truerisk.methods.splitter import Splitter
 from truerisk.run.problem import Problem
 from truerisk.run.run import Computed, compute, curve_of
 
-__all__ = ["Replayed", "bias_corrected", "replay", "replay_findings", "weighted_auc_risk"]
-
 EXACT = 1e-7  # relative; what other orders of summation may change
 ALONG_A_PATH = 0.02  # of scores between solutions that stopped at different iterations
 

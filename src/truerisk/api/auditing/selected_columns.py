@@ -29,8 +29,6 @@ from truerisk.api.auditing.on_columns import ColumnView
 from truerisk.core.present import number
 from truerisk.core.table.data import Data
 
-__all__ = ["LEVEL", "Spread", "selection_findings", "spread_of"]
-
 LEVEL = 1e-3
 WEAK = 0.1  # the p-value that nine of ten columns must stay below
 FEWEST = 5  # columns

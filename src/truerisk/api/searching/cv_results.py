@@ -24,8 +24,6 @@ from truerisk.methods.parts.set_risks import split_risks
 from truerisk.run.problem import draw_plan
 from truerisk.run.run import Computed, Run, compute, of_tuning
 
-__all__ = ["FitsFailed", "chosen_by", "own_warning", "rate_settings", "say_fits"]
-
 
 def rate_settings(
     run: Run, *, error_score: Any, several: bool, trained: bool, **options: Any

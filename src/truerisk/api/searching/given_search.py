@@ -35,8 +35,6 @@ from truerisk.run.outer_splits import usual_word
 from truerisk.run.problem import Problem
 from truerisk.run.run import Run, curve_of
 
-__all__ = ["fit_given_search"]
-
 KIN = {"estimator", "cv", "scoring", "refit", "error_score"}  # what searches like GridSearchCV take
 TOLD = ("best_score_", "best_index_", "cv_results_", "n_splits_", "refit_time_", "scorer_")
 

@@ -17,18 +17,6 @@ from truerisk.core.scorer_losses import loss_of_scorer, perfect_rule, scorer_wor
 from truerisk.core.table.data import Data
 from truerisk.models.stated.question import usual_score
 
-__all__ = [
-    "OwnScore",
-    "Scorer",
-    "are_several",
-    "by_function",
-    "has_own_score",
-    "makes_predictions",
-    "named",
-    "on",
-    "own_score",
-]
-
 
 class OwnScore(Loss):
     """Minus a score: whoever cannot be compared with a rule without error has this risk."""

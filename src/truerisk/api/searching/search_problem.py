@@ -54,18 +54,6 @@ from truerisk.run.problem import (
 )
 from truerisk.run.run import Run
 
-__all__ = [
-    "Routed",
-    "SearchRows",
-    "problem_and_loss",
-    "problem_of",
-    "route",
-    "router",
-    "run_of",
-    "run_of_search",
-    "selected_risk",
-]
-
 
 def run_of_search(search: Any, X: Any, y: Any, routed: Routed) -> tuple[Run, bool]:
     """The run of a search, and whether its `scoring` asks for several scores.

@@ -39,21 +39,6 @@ from truerisk.methods.nested import Nested
 from truerisk.methods.racing import Racing
 from truerisk.methods.words import as_method
 
-__all__ = [
-    "Words",
-    "check_chooser",
-    "check_race",
-    "check_words",
-    "compared_by",
-    "engine_for",
-    "marks_of",
-    "refuse_changed",
-    "refuse_state",
-    "refuse_words_of_grids",
-    "words_of",
-    "words_of_given",
-]
-
 
 @dataclass(frozen=True)
 class Words:

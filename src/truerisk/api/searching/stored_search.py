@@ -16,8 +16,6 @@ from truerisk.core.family import Family
 from truerisk.engines.workers.executors import workers_of
 from truerisk.run.problem import Problem
 
-__all__ = ["StoredSearch", "check_store", "open_store"]
-
 
 @dataclass(frozen=True, eq=False)
 class StoredSearch:

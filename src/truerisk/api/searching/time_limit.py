@@ -25,8 +25,6 @@ from truerisk.methods.parts.procedure import Procedure
 from truerisk.run.problem import Problem, draw_plan
 from truerisk.run.run import Computed, Run, of_tuning, with_note
 
-__all__ = ["Tried", "try_in_time"]
-
 SHARE = 10  # settings begun together may take 1/10 of the time that is left
 GROWTH = 2  # each batch is at most twice as large as the one before
 

@@ -17,8 +17,6 @@ from truerisk.core.losses import Loss
 from truerisk.core.table.data import Data
 from truerisk.engines.running.answering import answers_of
 
-__all__ = ["LossScorer", "Missing", "TunedModel"]
-
 Answering = TypeVar("Answering", bound=Callable[..., Any])
 
 

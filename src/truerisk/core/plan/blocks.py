@@ -11,23 +11,6 @@ from functools import cached_property
 
 import numpy as np
 
-__all__ = [
-    "ALL",
-    "LAWS",
-    "Blocks",
-    "Flips",
-    "Law",
-    "Laws",
-    "Moves",
-    "RowSets",
-    "among",
-    "covered",
-    "occurrences",
-    "offsets_of",
-    "places_among",
-    "spread",
-]
-
 ALL = -1  # the base "all rows"
 
 

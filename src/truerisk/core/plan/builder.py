@@ -11,8 +11,6 @@ from truerisk.core.plan.blocks import ALL, Blocks, Flips, RowSets
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.rows import mixed
 
-__all__ = ["PlanBuilder", "merge_equal_fits", "one_fit", "split_plan"]
-
 RowSet = tuple[int, tuple[int, ...]]  # (base, blocks taken away)
 
 

@@ -15,18 +15,6 @@ from truerisk.core.plan.blocks import ALL, occurrences
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 
-__all__ = [
-    "IN_TIME",
-    "ORDERED",
-    "Leak",
-    "distances_to_nearest",
-    "distances_to_seen",
-    "known_to_their_models",
-    "leaks_of",
-    "order_of",
-]
-
-
 Leak = Literal["groups", "copies", "late", "near"]
 Look = Callable[[int, np.ndarray, np.ndarray], np.ndarray]
 """From a question, its rows, and which of them its model saw, to the rows that leak."""

@@ -19,8 +19,6 @@ from truerisk.core.plan.blocks import ALL, Blocks, Flips, Laws, RowSets, offsets
 from truerisk.core.plan.builder import merge_equal_fits
 from truerisk.core.plan.plan import ASKED, Plan
 
-__all__ = ["nest", "partitions_of", "with_pairs", "with_training_rows"]
-
 
 def nest(outer: Plan, inner: Sequence[Plan]) -> Plan:
     """The outer questions as part "outer", and those of `inner[f]` within the train set of fit f.

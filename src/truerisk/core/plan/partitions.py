@@ -14,15 +14,6 @@ from truerisk.core.plan.blocks import ALL, LAWS, Blocks, Flips, Laws, RowSets, o
 from truerisk.core.plan.builder import merge_equal_fits
 from truerisk.core.plan.plan import Plan
 
-__all__ = [
-    "draw_every",
-    "flip_each",
-    "leave_out",
-    "leave_pairs_out",
-    "plan_of_samples",
-    "times_drawn",
-]
-
 
 def leave_out(n_rows: int, partitions: Sequence[np.ndarray]) -> Plan:
     """For every partition (a label per row) and every label: all rows but its own, tested on these.

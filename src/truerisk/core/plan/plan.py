@@ -31,8 +31,6 @@ from truerisk.core.plan.blocks import (
     spread,
 )
 
-__all__ = ["ASKED", "BESIDES", "Plan"]
-
 ASKED = ("counted", "freedom", "rules", "out_of_bag", "taken_out")
 """Lists of questions that ask for something besides, or of someone else."""
 

@@ -12,8 +12,6 @@ from truerisk.core.errors import BadData
 from truerisk.core.records import Column, Range, Record, Share
 from truerisk.core.registry import displays
 
-__all__ = ["Calibration"]
-
 ROWS_PER_BIN = 10
 MOST_BINS = 10
 INDEPENDENT = "Wilson's intervals, which take the rows as independent."

@@ -17,8 +17,6 @@ from truerisk.core.registry import displays
 from truerisk.core.results import RiskEstimate
 from truerisk.core.statistics.sample_size import beta_quantile
 
-__all__ = ["ErrorPosterior", "Measures"]
-
 MOST = 10**15  # rows that are told apart as floats; what is more was mistyped
 ONE_RULE = "one fitted rule"
 

@@ -25,18 +25,6 @@ from math import exp, lgamma, sqrt
 
 import numpy as np
 
-__all__ = [
-    "FEWEST_TIMES",
-    "LongRun",
-    "Memory",
-    "exceeds",
-    "exceeds_first",
-    "least_factor",
-    "long_run",
-    "mean_of_chi",
-    "memory",
-]
-
 FIRST = 5  # lags that count, whether they are surely correlated or not
 ABOVE = 1.0  # standard errors that are added to autocorrelations
 TIMES = 6.0  # as large as they tell ω is taken: less is known of it where large values last long

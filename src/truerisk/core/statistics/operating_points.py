@@ -17,17 +17,6 @@ from truerisk.core.errors import BadData, Refusal, UnknownName
 from truerisk.core.records import Record, Size
 from truerisk.core.scale import tied
 
-__all__ = [
-    "RATES",
-    "OperatingPoint",
-    "Sweep",
-    "area",
-    "check_cost",
-    "check_rate",
-    "covariance",
-    "placements",
-]
-
 RATES = ("sensitivity", "specificity", "precision")
 
 

@@ -22,8 +22,6 @@ from truerisk.core.statistics.operating_points import (
 )
 from truerisk.core.table.columns import is_missing
 
-__all__ = ["AreaDifference", "PrecisionRecall", "RocCurve"]
-
 WEIGHTED = "DeLong's variance is not defined for weighted rows: the area has no interval."
 FEW = "DeLong's variance needs two rows (or groups) of each class: the area has no interval."
 SEPARATED = "every pair is ordered alike: the area has no spread, which says nothing of its error."

@@ -8,16 +8,6 @@ import numpy as np
 
 from truerisk.core.errors import Refusal
 
-__all__ = [
-    "Prior",
-    "beta_quantile",
-    "expected_measures",
-    "rows_assured",
-    "rows_for_width",
-    "whole_errors",
-    "width_at",
-]
-
 Prior = tuple[float, float]
 MOST_ROWS = 10**8
 CHUNK = 512

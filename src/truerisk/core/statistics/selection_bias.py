@@ -15,8 +15,6 @@ from truerisk.core.present import number
 from truerisk.core.results import RiskCurve
 from truerisk.core.scale import tied
 
-__all__ = ["RiskMixture", "SelectionBias"]
-
 
 @dataclass(frozen=True, eq=False)
 class RiskMixture:

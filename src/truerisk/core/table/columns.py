@@ -12,17 +12,6 @@ from truerisk.core.present import clean
 from truerisk.core.table.rows import column_arrays, column_names
 from truerisk.core.table.times import dates_in
 
-__all__ = [
-    "Kind",
-    "is_missing",
-    "kinds_of_columns",
-    "non_finite",
-    "number_columns_have_holes",
-    "unreadable",
-    "unreadable_names",
-    "with_plain_gaps",
-]
-
 Kind = Literal["number", "text", "date"]
 
 

@@ -34,8 +34,6 @@ from truerisk.core.table.targets import (
 )
 from truerisk.core.table.times import checked_times
 
-__all__ = ["Data", "SameRows", "Task", "non_finite"]
-
 Task = Literal["classification", "regression", "other"]
 
 

@@ -11,8 +11,6 @@ from truerisk.core.arguments import as_array, even_array, shown
 from truerisk.core.errors import BadData
 from truerisk.core.table.rows import TableView, column_arrays, column_names
 
-__all__ = ["USUAL_CELLS", "checked_places", "grid_cells", "joined", "usual_side"]
-
 MOST_AXES = 3
 TINIEST, HUGEST = 1e-100, 1e100  # extents whose squares and products are numbers
 

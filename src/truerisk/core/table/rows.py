@@ -38,23 +38,6 @@ from truerisk.core.arguments import shown
 from truerisk.core.errors import BadData
 from truerisk.core.registry import Line, closest
 
-__all__ = [
-    "RowSums",
-    "TableView",
-    "column_arrays",
-    "column_names",
-    "digest",
-    "mixed",
-    "n_columns",
-    "n_rows",
-    "row_keys",
-    "row_marks",
-    "summed_by",
-    "sums_of",
-    "take_columns",
-    "take_rows",
-]
-
 
 def _is_frame(table: Any) -> bool:
     return hasattr(table, "columns") and not isinstance(table, np.ndarray)

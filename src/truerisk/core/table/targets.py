@@ -10,16 +10,6 @@ from truerisk.core.arguments import as_array, even_array, shown
 from truerisk.core.errors import BadData, warn
 from truerisk.core.table.columns import is_missing
 
-__all__ = [
-    "Form",
-    "any_target",
-    "as_shown",
-    "checked_target",
-    "classes_of",
-    "form_of",
-    "numbers_in",
-]
-
 Form = tuple[np.dtype[Any], bool]
 """The type of y as it was given, and whether it was a column."""
 

@@ -13,8 +13,6 @@ from truerisk.core.arguments import even_array, shown
 from truerisk.core.errors import BadArgument, BadData
 from truerisk.core.table.rows import TableView
 
-__all__ = ["as_span", "checked_times", "dates_in"]
-
 UNIT = "datetime64[us]"
 MISSING = "a row without a time is neither before nor after another; give it one or leave it out."
 EXACT = 2**53  # larger whole numbers are not told apart as floats

@@ -52,8 +52,6 @@ from truerisk.engines.templates.task import ELSEWHERE, Shown, Task
 from truerisk.engines.templates.turned import Turned, is_wide, turned_about_mean
 from truerisk.kernels.spectral import EPS
 
-__all__ = ["LinearDiscriminants", "ShrunkFit"]
-
 
 @dataclass(frozen=True)
 class LinearDiscriminants(OnePass):

@@ -25,8 +25,6 @@ from truerisk.engines.templates.task import Shown, Task
 from truerisk.kernels.spectral import EPS
 from truerisk.models.fisher_classifier import THRESHOLDS, class_codes
 
-__all__ = ["FisherDiscriminants"]
-
 LEAST_KEPT = 1e-5  # of 1 − leverage: at 0 the fit without the row is not unique
 FAR_ABOVE = 1e4  # times the cut-off: without a row a singular value keeps √LEAST_KEPT of itself
 

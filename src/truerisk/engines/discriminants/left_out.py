@@ -39,8 +39,6 @@ from truerisk.engines.discriminants.scatter import (
 from truerisk.engines.templates.fits_of_one_table import single_row_fits
 from truerisk.engines.templates.task import Task
 
-__all__ = ["LeftOut", "Without"]
-
 LEAST_KEPT = 1e-5  # of 1 − leverage: at 0 the fit without the row has no inverse
 
 

@@ -34,8 +34,6 @@ from truerisk.engines.settings import Group
 from truerisk.engines.templates.one_pass import OnePass
 from truerisk.engines.templates.task import Shown, Task
 
-__all__ = ["QuadraticDiscriminants"]
-
 LEAST_KEPT = 1e-5  # of 1 − leverage: at 0 the fit without the row has no inverse
 
 

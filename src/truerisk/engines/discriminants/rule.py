@@ -20,18 +20,6 @@ from truerisk.engines.discriminants.scatter import (
 )
 from truerisk.kernels.spectral import EPS
 
-__all__ = [
-    "DiscriminantRule",
-    "is_number_in",
-    "priors_refusal",
-    "respond",
-    "setting_refusal",
-    "shrinkage_of",
-    "shrunk_solution",
-    "spreads",
-    "undecided",
-]
-
 WORST = 1e8  # condition of a shrunk scatter
 NOISE = 1e-12  # a share of the scatter between classes that is rounding only
 CLEARLY = 1.001

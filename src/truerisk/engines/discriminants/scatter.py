@@ -14,8 +14,6 @@ from itertools import pairwise
 import numpy as np
 from scipy.linalg import blas, eigh, eigvalsh, lapack, svd
 
-__all__ = ["Classes", "Root", "ScatterSpectrum", "lengths", "root_of", "spectrum_of"]
-
 FLAT = 1e-6  # a column varies less than this, beside its size: its centred cells are half noise
 LEAST = 1e-7  # of the mean eigenvalue of scaled columns; a product X'X knows smaller ones badly
 LONG = 8192  # cells: the loop over these hides what it costs to enter it

@@ -29,8 +29,6 @@ from truerisk.engines.templates.fits_of_one_table import (
 )
 from truerisk.engines.templates.task import Task
 
-__all__ = ["answer_samples"]
-
 LEAST = 1e-5  # of the mean eigenvalue of scaled columns
 CANCELLED = 1e-4  # of a column's squares in all rows that a fit's means and blocks may leave
 

@@ -28,8 +28,6 @@ from truerisk.engines.templates.task import Shown, Task
 from truerisk.kernels.normal_equations import descend
 from truerisk.kernels.spectral import EPS
 
-__all__ = ["ElasticNets"]
-
 SAME = 1e-9
 FEW = 4  # penalties: from here on side by side pays
 CACHED = 250_000  # cells of a table that a cache holds

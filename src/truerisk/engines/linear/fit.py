@@ -29,17 +29,6 @@ from truerisk.kernels.spectral import (
     without_first,
 )
 
-__all__ = [
-    "DOUBT",
-    "Coding",
-    "Manner",
-    "TrainSet",
-    "degrees_of_freedom",
-    "location_doubts",
-    "scales",
-    "solve",
-]
-
 DOUBT = 1e-10  # of the targets' spread: answers that rounding could move further are left open
 MARGIN = 10.0  # a singular value this near to the cut-off may fall on either side of it
 CLEAR = 1e-4  # below this an eigenvalue of the product says little about the singular value

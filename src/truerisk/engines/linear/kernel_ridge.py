@@ -27,8 +27,6 @@ from truerisk.engines.templates.task import Shown, Task
 from truerisk.kernels.leverage import leave_out_dual
 from truerisk.kernels.spectral import EPS, Spectrum, answers_at, doubts_at, from_product, longest
 
-__all__ = ["KernelRidges"]
-
 BYTES = 1 << 29  # the kernel of all rows may take so much
 
 

@@ -31,8 +31,6 @@ from truerisk.engines.templates.fits_of_one_table import single_row_fits
 from truerisk.engines.templates.one_pass import OnePass
 from truerisk.engines.templates.task import Shown, Task
 
-__all__ = ["LeastSquares", "negative_weights", "penalty_refusal"]
-
 EXACT = ("auto", "svd", "cholesky")
 
 

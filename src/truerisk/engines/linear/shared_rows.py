@@ -24,8 +24,6 @@ from truerisk.kernels.spectral import (
     without_first,
 )
 
-__all__ = ["Part", "SharedRows"]
-
 SAMPLE = 8  # row in so many is looked at first
 NEAR = 0.5  # of a mean square: what the square of the mean may have of it
 BYTES = 1 << 28  # a product of all rows may take so much

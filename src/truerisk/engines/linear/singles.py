@@ -19,8 +19,6 @@ from truerisk.engines.templates.task import ELSEWHERE
 from truerisk.kernels.leverage import LeftOutErrors, leave_out_dual, leave_out_primal
 from truerisk.kernels.spectral import Spectrum, answers_at, doubts_at, doubts_of_cholesky, from_rows
 
-__all__ = ["Singles"]
-
 LEAST = 1e-3  # rows that keep less than this of themselves (1 − leverage) are fitted without
 ALONE = 1e-10
 WELL = 1e-6

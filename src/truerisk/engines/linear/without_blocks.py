@@ -21,8 +21,6 @@ from truerisk.kernels import why_not
 from truerisk.kernels.normal_equations import answers_of, solve_without
 from truerisk.kernels.spectral import CLEARLY, EPS
 
-__all__ = ["FEW", "MANY", "answer_blocks"]
-
 FEW = 5  # fits; fewer are answered one by one, which is as fast
 MANY = 300  # penalties times columns; above it a decomposition of every fit is faster
 CLEAR = 1e4  # condition number up to which rounding stays below 1e-11 of the targets' spread

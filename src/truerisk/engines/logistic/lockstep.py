@@ -15,8 +15,6 @@ from truerisk.core.answers import code_type
 from truerisk.engines.templates.fits_of_one_table import Samples, products_of
 from truerisk.engines.templates.task import Task
 
-__all__ = ["answer_samples"]
-
 STEPS = 20
 NEAR, SMALL = 1e-4, 1e-6  # moves of a linear predictor in the last step but one, and the last
 ROUGHLY = 0.1  # the same where all that is wanted is a place to start from

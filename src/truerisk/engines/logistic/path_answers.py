@@ -16,8 +16,6 @@ from truerisk.engines.templates.task import Task
 from truerisk.models.logistic_places import codes_of_scores
 from truerisk.models.stated.without_a_row import logistic_without, row_variances
 
-__all__ = ["OwnRows", "Penalty", "QuestionRows", "answers_of", "least_margin", "ranks_are_close"]
-
 
 @dataclass(frozen=True, eq=False)
 class QuestionRows:

@@ -43,8 +43,6 @@ from truerisk.engines.templates.task import Shown, Task
 from truerisk.kernels.logistic import column_major, logistic_path
 from truerisk.models.logistic_places import paths_of
 
-__all__ = ["LogisticPaths"]
-
 EXACT = 1e-20  # a squared move: ten digits of the linear predictor
 MANY_PASSES = 300_000
 RANKS = 1e-12  # scores of two rows that close are in an order that rounding gave them

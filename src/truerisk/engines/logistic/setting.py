@@ -11,8 +11,6 @@ import numpy as np
 
 from truerisk.models.logistic_places import check_setting, place_of
 
-__all__ = ["l1_ratio_of", "path_refusal", "regression_refusal"]
-
 USUAL, USUAL_STEPS = 1e-4, 100
 PENALTIES = {"l1": 1.0, "l2": 0.0}
 

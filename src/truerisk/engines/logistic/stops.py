@@ -34,8 +34,6 @@ from truerisk.engines.templates.task import Task
 from truerisk.engines.templates.turned import Turned, turned
 from truerisk.kernels.lbfgs import logistic_lbfgs
 
-__all__ = ["Stopped", "follows_the_solver", "stopped"]
-
 MOST = 200  # steps; after more of them rounding has grown to anything
 APART = 1e-11  # ends that far apart are one where digits are asked for
 LABELS, CLOSE = 1e3, 1e-9  # labels are sure beyond so many times that distance, and beyond 1e-9

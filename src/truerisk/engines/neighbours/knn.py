@@ -47,8 +47,6 @@ from truerisk.engines.templates.one_pass import OnePass
 from truerisk.engines.templates.task import ELSEWHERE, Shown, Task
 from truerisk.kernels.walk import MOST_CLASSES
 
-__all__ = ["NearestNeighbours"]
-
 BLOCK = 1 << 22  # list entries held at once
 BEYOND = 16  # ranks looked at beyond the last that matters, for rows as near as that one
 TIED = (

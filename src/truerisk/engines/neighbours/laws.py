@@ -23,8 +23,6 @@ import numpy as np
 
 from truerisk.core.plan.blocks import Law
 
-__all__ = ["expected_costs", "ranks_needed"]
-
 NOTHING = 1e-16
 
 

@@ -19,15 +19,6 @@ from truerisk.engines.templates.task import Shown, Task
 from truerisk.kernels.neighbours import NearestRows, by_distances, euclidean
 from truerisk.kernels.walk import SHORT, SURE, TIED, RowTargets, walk_plan
 
-__all__ = [
-    "Measure",
-    "NearestAnswers",
-    "answers_in_pass",
-    "answers_together",
-    "nearest",
-    "neighbours_refusal",
-]
-
 WEIGHTS = ("uniform", "distance")
 OTHERS = {"manhattan", "cityblock", "l1", "chebyshev", "cosine", "minkowski", "canberra"}
 SEARCHES = ("auto", "brute", "kd_tree", "ball_tree")

@@ -13,8 +13,6 @@ from truerisk.core.table.data import Data
 from truerisk.engines.preparation.closed.first_steps import closed_steps
 from truerisk.engines.preparation.prepared import OwnArithmetic, drew, is_by_rows
 
-__all__ = ["Begin", "fit_and_transform", "fitted_steps"]
-
 Read = TypeVar("Read", bound=Any)
 
 EVERY = -1  # the number of all questions of a fit, where they are asked at once

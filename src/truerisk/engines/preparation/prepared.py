@@ -19,21 +19,6 @@ import numpy as np
 from truerisk.core.errors import is_failure
 from truerisk.core.identity import entry_of, is_exactly
 
-__all__ = [
-    "OwnArithmetic",
-    "as_dense",
-    "as_doubles",
-    "dense",
-    "distances_fit",
-    "drew",
-    "is_bearable",
-    "is_by_rows",
-    "may_not_draw",
-    "plain_array",
-    "squares_fit",
-    "unless_it_fails",
-]
-
 MOST, LEAST = 1e60, 1e-60  # closed forms multiply sums of squares with each other: 1e240
 FAR, NEAR = 1e140, 1e-140  # a distance squares once, and adds the columns
 MOST_CELLS = 2**25  # of a sparse table made dense: 256 MiB

@@ -17,8 +17,6 @@ import numpy as np
 
 from truerisk.core.identity import is_exactly
 
-__all__ = ["Reading", "reading_of"]
-
 MOST_COLUMNS = 1_000  # of a table whose covariance scikit-learn's PCA decomposes by itself …
 TALL = 10  # … where it has so many rows for each of them
 MOST_CELLS = 500  # rows and columns of a table that it decomposes whole

@@ -29,18 +29,6 @@ from truerisk.core.table.data import Data
 from truerisk.core.table.rows import copied, take_columns
 from truerisk.models.stated.question import rows_behind
 
-__all__ = [
-    "Enquiry",
-    "answer_of",
-    "answers_of",
-    "asked_once",
-    "asks_plainly",
-    "codes_of_classes",
-    "counts_of",
-    "enquiries",
-    "refuse_other_rows",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class Enquiry:

@@ -18,8 +18,6 @@ from truerisk.core.identity import is_a
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.rows import n_rows, take_rows
 
-__all__ = ["copies_note", "keep_copies_together"]
-
 LEAVING_ONE_OUT = ("sklearn.linear_model:RidgeCV", "sklearn.linear_model:RidgeClassifierCV")
 REMEDY = (
     "Use cv=5, say, or tune it by HonestSearchCV(outer=...) or "

@@ -15,11 +15,9 @@ import numpy as np
 from truerisk.core.errors import BadData, first_line, kind_of, said_by, warn
 from truerisk.core.identity import PIPELINE, is_a
 from truerisk.core.present import clean
-from truerisk.core.table.columns import unreadable
-from truerisk.core.table.data import Data, non_finite
+from truerisk.core.table.columns import non_finite, unreadable
+from truerisk.core.table.data import Data
 from truerisk.core.table.targets import as_shown
-
-__all__ = ["Tally", "Warned", "alike", "apart", "counted", "kept_warnings", "reason_of"]
 
 Warned = tuple[type[Warning], str]
 

@@ -41,19 +41,6 @@ from truerisk.models.stated.degrees_of_freedom import degrees_of_freedom
 from truerisk.models.stated.linear_rule import linear_rule
 from truerisk.models.stated.without_a_row import taken_out
 
-__all__ = [
-    "FitInput",
-    "Piece",
-    "attempt",
-    "empty_counts",
-    "empty_values",
-    "error_of",
-    "fit_pieces",
-    "fitted_on_all",
-    "place_counts",
-    "why_of",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class Piece:

@@ -28,8 +28,6 @@ from truerisk.engines.running.fitting import (
 )
 from truerisk.engines.workers.executors import run_batches
 
-__all__ = ["content_of", "pieces_of", "run_jobs"]
-
 SHARE = 4  # batches for each worker …
 SHARE_KEPT = 32  # … and where fits are kept, as a batch that is under way can be lost
 

@@ -23,8 +23,6 @@ from truerisk.core.plan.builder import PlanBuilder
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 
-__all__ = ["MOST_FITS", "drawn_sets", "enumerated", "law_refusal", "too_many"]
-
 MOST_FITS = 20_000
 INSTEAD = {
     "subsets": "use method='monte-carlo', which draws some of them, 'loo' or a K-fold word",

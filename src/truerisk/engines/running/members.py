@@ -23,19 +23,6 @@ from truerisk.core.identity import is_plain
 from truerisk.engines.running.answering import Enquiry
 from truerisk.models.logistic_places import codes_of_scores
 
-__all__ = [
-    "FixedAnswers",
-    "SaidOfClasses",
-    "SaidScores",
-    "SaidShares",
-    "averages",
-    "bagging",
-    "forests",
-    "out_of_bag",
-    "standing_for",
-    "why_no_bags",
-]
-
 UNSEEN = 0.01  # so few rows may be expected in every bag where the number of members is advised
 
 

@@ -31,8 +31,6 @@ from truerisk.engines.preparation.read_off import reading_of
 from truerisk.engines.running.trie import Begun, Start, Trie, Tries
 from truerisk.engines.settings import why_not_apart
 
-__all__ = ["SharedSteps", "Starts", "beginning_alike", "known_steps"]
-
 
 class Starts:
     """How the candidates of a family begin."""

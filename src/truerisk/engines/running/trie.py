@@ -17,8 +17,6 @@ from truerisk.engines.preparation.fitted import fit_and_transform
 from truerisk.engines.preparation.read_off import reading_of
 from truerisk.engines.running.fit_warnings import Warned, kept_warnings
 
-__all__ = ["Begun", "Start", "Trie", "Tries"]
-
 ROOM = 256 * 2**20  # bytes of tables that are kept for learners to come
 DEPTH = 4  # how far a fitted step is looked into for its arrays
 

@@ -18,8 +18,6 @@ from truerisk.kernels.svm_steps import (
     products_in_order,
 )
 
-__all__ = ["ROUNDING", "Gram", "GramRows", "Products", "Sums", "as_called", "in_order"]
-
 ROUNDING = 1e-10  # of the largest diagonal: what is smaller in a given matrix is rounding
 LARGEST = float(np.finfo(np.float32).max)
 

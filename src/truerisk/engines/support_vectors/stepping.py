@@ -17,8 +17,6 @@ from truerisk.engines.settings import Group
 from truerisk.engines.support_vectors.gram import Gram, GramRows, Products, as_called, in_order
 from truerisk.kernels.svm_steps import stepped_answers, steps_of_each
 
-__all__ = ["Stepped", "stepped", "takes_the_same_steps", "takes_the_same_steps_on_sparse"]
-
 
 @dataclass(frozen=True, eq=False)
 class Stepped:

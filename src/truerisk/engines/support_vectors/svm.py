@@ -44,8 +44,6 @@ from truerisk.engines.support_vectors.stepping import (
 from truerisk.engines.templates.one_pass import OnePass
 from truerisk.engines.templates.task import Shown, Task
 
-__all__ = ["Gapped", "SupportVectors", "gamma_of", "uses_gamma"]
-
 MOST_ROWS = 8_000  # of a Gram matrix: 1.8 GB with the products that it is made of
 KERNEL = ("kernel", "gamma", "degree", "coef0")
 

@@ -18,15 +18,6 @@ from truerisk.core.plan.partitions import times_drawn
 from truerisk.core.plan.plan import Plan
 from truerisk.engines.templates.task import ELSEWHERE, Task
 
-__all__ = [
-    "MOST_PRODUCTS",
-    "Samples",
-    "lacking_blocks",
-    "place_singles",
-    "products_of",
-    "single_row_fits",
-]
-
 NOTHING = -1
 
 

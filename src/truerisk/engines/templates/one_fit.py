@@ -31,8 +31,6 @@ from truerisk.engines.settings import (
     response_refusal,
 )
 
-__all__ = ["OneFit"]
-
 
 class OneFit(Engine):
     """Serves `learners()`; candidates that differ in `path_of(family)` only share their fits."""

@@ -38,8 +38,6 @@ from truerisk.engines.settings import (
 from truerisk.engines.templates.task import ELSEWHERE, Shown, Task
 from truerisk.kernels import why_not
 
-__all__ = ["OnePass"]
-
 
 class OnePass(Engine):
     """Serves `learners()`; one pass answers all candidates that differ in `along` only."""

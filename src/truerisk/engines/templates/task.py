@@ -21,8 +21,6 @@ from truerisk.engines.running.fitting import error_of, fit_pieces, place_counts
 from truerisk.engines.running.shared_steps import known_steps
 from truerisk.engines.settings import Group
 
-__all__ = ["ELSEWHERE", "Shown", "Task", "fits_ranked_by_rounding"]
-
 ELSEWHERE = -1
 CLOSE = 1e-9  # scores, beside the largest, that rounding may rank
 PROBED = 16  # fits, of which the first says which candidates are worth a pass

@@ -14,8 +14,6 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import lapack
 
-__all__ = ["Turned", "is_wide", "turned", "turned_about_mean"]
-
 
 def is_wide(X: np.ndarray) -> bool:
     """Whether turning makes a table of rows narrower: they and the origin span fewer directions.

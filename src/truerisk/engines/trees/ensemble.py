@@ -35,8 +35,6 @@ from truerisk.engines.settings import Group
 from truerisk.engines.templates.one_fit import OneFit
 from truerisk.engines.trees.packages import FirstTrees, package_of, packaged
 
-__all__ = ["Ensembles"]
-
 STOPS_EARLY = 10_000  # early_stopping="auto" of histogram boosting, in scikit-learn's words
 
 

@@ -38,8 +38,6 @@ from truerisk.engines.trees.pruning import nodes_at
 from truerisk.engines.trees.recipes import Recipe, closeness, recipe_of, start_of
 from truerisk.kernels.trees import Growth, RowLists, TreeTable, exact_sums, grow_trees
 
-__all__ = ["Growing", "growing_of", "may_step", "stands_alone"]
-
 SECONDS = 0.1  # about so long a call lasts: progress is told and an interruption seen between them
 
 

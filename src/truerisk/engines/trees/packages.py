@@ -18,8 +18,6 @@ from typing import Any
 
 from truerisk.core.identity import known_class
 
-__all__ = ["FirstTrees", "Package", "package_of", "packaged"]
-
 Values = tuple[Any, ...]
 ANSWERS = ("predict", "predict_proba", "decision_function")
 

@@ -14,8 +14,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["nodes_at", "standing_nodes", "weakest_links"]
-
 NO_CHILD = -1
 NEVER = np.iinfo(np.int64).max
 TOO_STRONG = np.finfo(np.float64).max  # a link this strong, or no number, is never collapsed

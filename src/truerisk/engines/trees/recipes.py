@@ -22,8 +22,6 @@ from truerisk.kernels.trees import (
     grow_trees,
 )
 
-__all__ = ["Recipe", "closeness", "recipe_of", "same_tree", "start_of"]
-
 OF_CLASSES = {"gini": "gini", "entropy": "entropy", "log_loss": "entropy"}
 OF_NUMBERS = {"squared_error": "squared_error"}
 ABSENT = {"max_leaf_nodes", "class_weight", "monotonic_cst"}

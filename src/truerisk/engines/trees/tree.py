@@ -42,8 +42,6 @@ from truerisk.engines.templates.one_fit import OneFit
 from truerisk.engines.trees.growing import growing_of
 from truerisk.engines.trees.pruning import nodes_at
 
-__all__ = ["Trees"]
-
 UNCOUNTED = {
     "min_samples_split": 2,
     "min_samples_leaf": 1,

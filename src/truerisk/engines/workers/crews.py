@@ -20,8 +20,6 @@ from truerisk.core.identity import is_a, is_from
 from truerisk.core.version import __version__
 from truerisk.engines.workers.parcels import Parcel, run_parcel
 
-__all__ = ["IN_FLIGHT", "Crew", "Shared", "UserExecutor", "versions"]
-
 IN_FLIGHT = 2  # batches per worker: the next one waits where it will run
 UNCOUNTED = 64  # batches in flight on an executor that does not say how many workers it has
 PROCESSES = (

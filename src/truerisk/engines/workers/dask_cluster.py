@@ -20,8 +20,6 @@ from truerisk.core.identity import is_a
 from truerisk.core.table.data import Data
 from truerisk.engines.workers.crews import Crew, Shared
 
-__all__ = ["Cluster", "is_address", "is_cluster", "parts_of"]
-
 CLIENT = "distributed:Client"
 SCHEMES = ("dask://", "dask+tls://")
 ANSWER = 10.0  # seconds that the scheduler may take to answer a question

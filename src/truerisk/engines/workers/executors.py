@@ -20,8 +20,6 @@ from truerisk.engines.workers.dask_cluster import Cluster, is_address, is_cluste
 from truerisk.engines.workers.processes import Processes
 from truerisk.engines.workers.scheduler import Batches, BatchRun
 
-__all__ = ["connections_kept", "crew_of", "run_batches", "workers_of"]
-
 SUSPECT = 2  # deaths of workers during a batch, after which it runs alone
 PATIENCE = 60.0  # seconds that a cluster may lack workers
 

@@ -16,8 +16,6 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
-__all__ = ["Parcel", "abandoned", "opened", "path_of", "run_parcel"]
-
 LARGE = 1 << 16  # bytes of an array that is worth a place of its own
 ALIGNED = 64  # bytes that processors like arrays to start at
 HEAD = struct.Struct("<Q")

@@ -23,8 +23,6 @@ from typing import Any
 from truerisk.engines.workers.crews import Crew, Shared
 from truerisk.engines.workers.parcels import Parcel, abandoned, run_parcel
 
-__all__ = ["Processes", "done_of", "reusable_workers", "uninterrupted"]
-
 IDLE = 120  # seconds before a worker without work ends; ending just as work comes breaks the pool
 LOOK_EVERY = 2.0  # seconds
 

@@ -18,8 +18,6 @@ from truerisk.core.errors import TrueRiskError
 from truerisk.engines.workers.crews import Crew, Shared
 from truerisk.engines.workers.processes import done_of, uninterrupted
 
-__all__ = ["BatchRun", "Batches"]
-
 TICK = 0.5  # seconds after which a wait looks around
 BREAKING = 30.0  # seconds that a broken pool may take to say so of all its batches
 Landed = tuple[Any, Any]  # a batch, and what came of it

@@ -14,8 +14,6 @@ from functools import cached_property
 
 import numpy as np
 
-__all__ = ["ClassErrors", "Scored", "improper", "moments", "posterior", "proper"]
-
 _NEGLIGIBLE = 41.5  # e^-41.5 is 1e-18: the integrand beyond adds nothing to a double
 
 

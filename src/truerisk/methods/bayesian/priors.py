@@ -18,16 +18,6 @@ import numpy as np
 from truerisk.core.arguments import as_array, is_number, shown
 from truerisk.core.errors import BadArgument, BadData, Refusal
 
-__all__ = [
-    "ClassPrior",
-    "Prior",
-    "as_tuples",
-    "check_parameters",
-    "check_prior",
-    "class_priors",
-    "refuse_singular",
-]
-
 Prior = Literal["proper", "improper", "flat", "jeffreys", "empirical"]
 PRIORS = get_args(Prior)
 FLAT_NU, PROPER_NU = 0.0, 0.5

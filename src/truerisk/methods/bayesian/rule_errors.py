@@ -21,8 +21,6 @@ from truerisk.methods.bayesian.class_errors import ClassErrors, Scored, improper
 from truerisk.methods.bayesian.priors import ClassPrior
 from truerisk.methods.bayesian.scaled_rows import ScaledRows
 
-__all__ = ["Credible", "ErrorLaw", "RuleErrors", "ScoreLaw", "pairwise"]
-
 _REACH = 8.5  # standard deviations: beyond lies 1e-17 of a normal
 _INNER, _INNER_WEIGHTS = np.polynomial.legendre.leggauss(48)
 _OUTER, _OUTER_WEIGHTS = np.polynomial.legendre.leggauss(96)

@@ -13,8 +13,6 @@ from truerisk.core.arguments import as_array
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.table.data import Data
 
-__all__ = ["ScaledRows", "scaled_rows"]
-
 
 @dataclass(frozen=True, eq=False)
 class ScaledRows:

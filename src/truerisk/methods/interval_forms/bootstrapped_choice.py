@@ -28,14 +28,6 @@ from truerisk.methods.interval_forms.form import (
     is_none,
 )
 
-__all__ = [
-    "Corrected",
-    "Percentiles",
-    "corrected_by_bootstrap",
-    "corrected_by_splits",
-    "corrected_in_any_order",
-]
-
 SEED = 20180501  # of samples that nobody gives a generator for
 
 CELLS = 1 << 22  # of a block of replicates, about 32 MB

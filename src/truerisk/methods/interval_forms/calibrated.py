@@ -35,18 +35,6 @@ from truerisk.methods.interval_forms.form import (
     is_none,
 )
 
-__all__ = [
-    "CALIBRATED",
-    "DRAWINGS",
-    "ONCE",
-    "PAIRS",
-    "BetaCV",
-    "Law",
-    "LogCV",
-    "LogitCV",
-    "enlarged",
-]
-
 ONCE = 1.8  # one drawing of the folds, and nothing else
 STABLE = 1.3  # learners whose instability is 0, unless errors are counted
 SMALL, STEEP = 0.1, 0.4  # falls of the risk, of the interval's half: not worth a word; a warning

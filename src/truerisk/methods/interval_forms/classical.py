@@ -30,8 +30,6 @@ from truerisk.methods.interval_forms.form import (
     is_none,
 )
 
-__all__ = ["NADEAU_BENGIO", "BetaPosterior", "CorrectedT", "NestedBeta", "Wald"]
-
 
 class Wald(IntervalForm[RowEvidence]):
     r"""Normal interval from the losses of rows that were each tested once.

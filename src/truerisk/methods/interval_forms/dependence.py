@@ -21,8 +21,6 @@ from truerisk.methods.interval_forms.form import (
     is_none,
 )
 
-__all__ = ["HAC", "Spatial"]
-
 MUELLER_WATSON = (
     "Müller UK, Watson MW (2022). Spatial correlation robust inference. Econometrica 90:2901–2935."
 )

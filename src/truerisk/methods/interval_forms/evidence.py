@@ -21,18 +21,6 @@ from truerisk.core.table.data import Data
 from truerisk.core.table.places import grid_cells, usual_side
 from truerisk.methods.interval_forms.instability import instabilities, instability_of_pairs
 
-__all__ = [
-    "MOST_ALIKE",
-    "Evidence",
-    "HalfEvidence",
-    "NestedErrors",
-    "PairEvidence",
-    "RowEvidence",
-    "SampleEvidence",
-    "spatial_components",
-    "variances_of_means",
-]
-
 AT_ONCE = 1 << 15  # cells: they stay in a cache
 
 

@@ -14,21 +14,6 @@ from truerisk.core.losses import Loss
 from truerisk.core.table.data import Data
 from truerisk.methods.interval_forms.evidence import Evidence
 
-__all__ = [
-    "NO_SPREAD",
-    "OF_A_MEAN",
-    "OF_ROWS",
-    "ONE_ROW",
-    "UNBOUNDED",
-    "IntervalForm",
-    "Needs",
-    "Sureness",
-    "dependence",
-    "if_independent",
-    "is_none",
-    "word_of_dependence",
-]
-
 Needs = Mapping[Basis, str]
 """What an interval rests on, and the remedy where that is lacking."""
 

@@ -9,8 +9,6 @@ import numpy as np
 from truerisk.core.evaluation import AT_ONCE, Shaken
 from truerisk.core.plan.plan import Plan
 
-__all__ = ["Shaken", "exchanged", "instabilities", "instability", "instability_of_pairs"]
-
 LEAST = 0.6  # of 1/K of the training rows: below, a learner may look stable that was left alone
 
 

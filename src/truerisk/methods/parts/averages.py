@@ -17,14 +17,13 @@ import numpy as np
 
 from truerisk.core.answers import Answers
 from truerisk.core.contracts import Method, Terms
-from truerisk.core.evaluation import Tested, compact
+from truerisk.core.evaluation import Shaken, Tested, compact
 from truerisk.core.interval import Basis
-from truerisk.core.loss import Average, Loss, RowLoss, check_average
+from truerisk.core.loss import Average, Loss, RowLoss
 from truerisk.core.plan.leaks import order_of
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.methods.interval_forms import RowEvidence, Sureness, as_form
-from truerisk.methods.interval_forms.instability import Shaken
 from truerisk.methods.parts.caveats import ahead_notes, apart_note, few_rows_note, unseen_note
 from truerisk.methods.parts.interval_choice import calibrated_word, choose, own_interval
 from truerisk.methods.parts.procedure import by_rule
@@ -38,19 +37,6 @@ from truerisk.methods.parts.set_risks import (
     refuse_non_finite,
     row_losses,
 )
-
-__all__ = [
-    "OF_ROW_MEANS",
-    "Average",
-    "Averaged",
-    "average_weights",
-    "check_average",
-    "failure_notes",
-    "influences_by_row",
-    "means_by_row",
-    "tested_by_average",
-    "tested_with",
-]
 
 OF_ROW_MEANS = frozenset({Basis.LOSSES, Basis.MEAN})
 

@@ -34,8 +34,6 @@ from truerisk.core.plan.partitions import times_drawn
 from truerisk.core.table.data import Data
 from truerisk.methods.parts.set_risks import row_losses, split_risks
 
-__all__ = ["Replicated", "directions", "jackknife_error", "no_information"]
-
 MOST_SHIFTS = 500
 
 

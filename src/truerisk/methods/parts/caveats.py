@@ -13,8 +13,6 @@ from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.resampling.in_time import times_of
 
-__all__ = ["ahead_notes", "apart_note", "few_rows_note", "unseen_note"]
-
 
 def ahead_notes(plan: Plan, data: Data) -> tuple[str, ...]:
     """How far ahead of which training windows rows were tested; nothing where later rows train.

@@ -17,8 +17,6 @@ from truerisk.methods.interval_forms import as_form, registry
 from truerisk.methods.interval_forms.form import word_of_dependence
 from truerisk.methods.parts.procedure import Procedure
 
-__all__ = ["Own", "calibrated_word", "choose", "gives", "offered", "own_interval"]
-
 
 def choose(
     wanted: str | None,

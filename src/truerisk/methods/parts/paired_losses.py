@@ -23,8 +23,6 @@ from truerisk.methods.parts.set_risks import (
     row_losses,
 )
 
-__all__ = ["PairedAnswers", "joint_covariance"]
-
 REMEDY = "compare by held-out rows, such as '10-fold'."
 
 

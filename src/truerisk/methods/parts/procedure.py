@@ -24,16 +24,6 @@ from truerisk.core.loss import Loss
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 
-__all__ = [
-    "Procedure",
-    "by_fit",
-    "by_rule",
-    "chosen_candidate",
-    "inner_risks",
-    "winners_of",
-    "with_winners",
-]
-
 
 def inner_risks(
     inner: Method, answers: Answers, data: Data, loss: Loss, terms: Terms

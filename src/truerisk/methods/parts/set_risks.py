@@ -12,18 +12,6 @@ from truerisk.core.loss import Average, Loss, RowLoss
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 
-__all__ = [
-    "changes_by_one_row",
-    "losses_by_influence",
-    "mean_by_question",
-    "of_sets",
-    "position_weights",
-    "positive",
-    "refuse_non_finite",
-    "row_losses",
-    "split_risks",
-]
-
 
 def position_weights(data: Data, plan: Plan) -> np.ndarray | None:
     """Weight of every answer: its row's sample weight times its count; None where all are 1."""

@@ -13,8 +13,6 @@ from truerisk.models.stated import freedom_of_regressions as regressions
 from truerisk.models.stated.freedom_of_regressions import rank_of, table
 from truerisk.models.stated.question import INSTEAD, Question
 
-__all__ = ["degrees_of_freedom", "penalties"]
-
 MOST_PARAMETERS = 3000  # the information matrix of a penalised fit is inverted
 
 

@@ -11,8 +11,6 @@ import numpy as np
 
 from truerisk.core.errors import Refusal
 
-__all__ = ["elastic_net", "kernel_ridge", "lasso", "least_squares", "rank_of", "ridge", "table"]
-
 
 def least_squares(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
     """The rank that the fit found, and the intercept."""

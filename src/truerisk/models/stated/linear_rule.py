@@ -15,8 +15,6 @@ from truerisk.core.identity import entry_of
 from truerisk.models.stated.freedom_of_regressions import table
 from truerisk.models.stated.question import INSTEAD, Question, is_a_search, rows_of_last_step
 
-__all__ = ["linear_rule", "why_no_rule"]
-
 
 def linear_rule(model: Any, X: Any, classes: np.ndarray | None) -> LinearRules:
     """The rule of one fitted model, as fit 0 and candidate 0.

@@ -17,17 +17,6 @@ import numpy as np
 from truerisk.core.errors import Refusal
 from truerisk.core.identity import PIPELINE, entry_of, is_exactly, keeps
 
-__all__ = [
-    "INSTEAD",
-    "Question",
-    "answers_by_its_best",
-    "has_best_params",
-    "is_a_search",
-    "rows_behind",
-    "rows_of_last_step",
-    "usual_score",
-]
-
 INSTEAD = "use a method that holds rows out, such as '10-fold'."
 Answer = TypeVar("Answer")
 

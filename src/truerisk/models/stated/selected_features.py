@@ -20,8 +20,6 @@ from truerisk.core.errors import Refusal
 from truerisk.core.identity import PIPELINE, entry_of, is_a
 from truerisk.models.stated.question import answers_by_its_best
 
-__all__ = ["selected_features"]
-
 Origins = list[int]
 """For every column of a table that steps have made, the column of X that it came from."""
 

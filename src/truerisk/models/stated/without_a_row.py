@@ -28,8 +28,6 @@ from truerisk.models.stated.degrees_of_freedom import penalties
 from truerisk.models.stated.freedom_of_regressions import table
 from truerisk.models.stated.question import Question
 
-__all__ = ["logistic_without", "row_variances", "squared_without", "taken_out"]
-
 ALONE = 1e-10  # one minus the leverage: a row that alone decides a direction cannot be taken out
 _INSTEAD = "use a method that holds rows out, such as 'loo' or '10-fold'."
 

@@ -13,8 +13,6 @@ from truerisk.core.identity import is_exactly
 from truerisk.core.table.rows import column_names
 from truerisk.engines.preparation.closed.step_tables import Coded, Levels, Refused, Table
 
-__all__ = ["Cells", "Source"]
-
 EXACT = 2**53  # whole numbers up to here are doubles
 FRAMES = ("pandas:DataFrame", "polars:DataFrame")
 TEXT = "tU"  # objects, and NumPy's own texts, which not all steps take

@@ -24,8 +24,6 @@ from truerisk.engines.preparation.closed.step_tables import (
     Table,
 )
 
-__all__ = ["one_hot", "ordinal"]
-
 UNKNOWN = -1
 DROPPED = -2
 

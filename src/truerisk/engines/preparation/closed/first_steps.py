@@ -20,8 +20,6 @@ from truerisk.engines.preparation.closed.joining import in_turn
 from truerisk.engines.preparation.closed.step_tables import Coded, Refused, Table, rendered
 from truerisk.engines.preparation.prepared import unless_it_fails
 
-__all__ = ["FORMS", "Closed", "agrees", "agrees_on", "closed_steps", "form_of"]
-
 Key = TypeVar("Key")
 Made = TypeVar("Made")
 

@@ -10,18 +10,6 @@ import numpy as np
 
 from truerisk.engines.preparation.closed.step_tables import Refused, Table
 
-__all__ = [
-    "Apply",
-    "Fitted",
-    "Form",
-    "fitted",
-    "flag",
-    "is_nan",
-    "is_none",
-    "known_parameters",
-    "one_of",
-]
-
 Apply: TypeAlias = Callable[[Table], Table]
 Fitted: TypeAlias = tuple[Table, Apply]
 Form: TypeAlias = Callable[[Table, np.ndarray], Fitted]

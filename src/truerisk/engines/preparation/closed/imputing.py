@@ -17,8 +17,6 @@ from truerisk.engines.preparation.closed.forms import (
 )
 from truerisk.engines.preparation.closed.step_tables import Coded, Levels, Numbers, Refused, Table
 
-__all__ = ["simple_imputer"]
-
 
 def simple_imputer(step: Any) -> Form:
     """SimpleImputer of NaN by a mean, a median, the most frequent or a constant."""

@@ -27,8 +27,6 @@ from truerisk.engines.preparation.closed.step_tables import (
     Table,
 )
 
-__all__ = ["column_transformer", "feature_union", "identity", "in_turn", "pipeline"]
-
 FormOf = Callable[[Any], Form]
 
 

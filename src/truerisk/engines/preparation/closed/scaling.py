@@ -9,8 +9,6 @@ import numpy as np
 from truerisk.engines.preparation.closed.forms import Fitted, Form, fitted, flag, known_parameters
 from truerisk.engines.preparation.closed.step_tables import Numbers, Refused, Table
 
-__all__ = ["max_abs", "min_max", "robust", "standard"]
-
 EPS = float(np.finfo(np.float64).eps)
 
 

@@ -10,8 +10,6 @@ import numpy as np
 from truerisk.engines.preparation.closed.forms import Fitted, Form, fitted, known_parameters
 from truerisk.engines.preparation.closed.step_tables import Numbers, Refused, Table
 
-__all__ = ["select_k_best", "select_percentile", "variance_threshold"]
-
 
 def variance_threshold(step: Any) -> Form:
     """VarianceThreshold: columns that vary more."""

@@ -14,18 +14,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = [
-    "Beside",
-    "Coded",
-    "Indicators",
-    "Levels",
-    "Numbers",
-    "Refused",
-    "Sparse",
-    "Table",
-    "rendered",
-]
-
 
 class Refused(Exception):
     """Scikit-learn's own step is to be asked: it knows what to do, or says what is wrong."""
