@@ -181,7 +181,7 @@ def test_it_is_written_and_read(curve) -> None:
     assert str(again) == str(curve)
     assert again.at(300) == curve.at(300)
     assert content["law"].keys() == {"a", "b", "c"}
-    frame = curve.frame()
+    frame = curve.to_frame()
     assert frame["n_train"].tolist() == curve.sizes.tolist()
     assert (frame["law_low"] < frame["law"]).all()
     assert "training rows" in curve._repr_html_()
@@ -200,7 +200,7 @@ def test_a_curve_that_rises_has_no_band() -> None:
     assert found.law is None
     assert "it rises from" in found.lacking
     assert "note: a + b n^-c does not fit" in str(found)
-    assert found.frame()["law"].isna().all()
+    assert found.to_frame()["law"].isna().all()
     with pytest.raises(Refusal, match="no law to read a risk from: .* rises"):
         found.at(60)
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import html
 import json
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from typing import Any
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
@@ -57,6 +59,8 @@ CELL = CellSummary(
     seconds=0.1,
 )  # fmt: skip
 
+FAILED = {"cell": {}, "error": "ValueError: no", "state": "failed", "number": 7}
+
 RESULTS = {
     "estimate": lambda: tr.estimate_risk(GaussianNB(), X, Y),
     "estimate with a table": lambda: tr.estimate_risk(GaussianNB(), X, Y, method=".632+"),
@@ -92,7 +96,7 @@ RESULTS = {
     "plan of one error": lambda: tr.plan_sample(0.2, width=0.3),
     "operating point": lambda: tr.RocCurve.of(Y, X[:, 0]).at(0.5),
     "study": lambda: StudyResults("mine", (CELL,)),
-    "status of a study": lambda: Status("mine", 9, 3, 1, 1, 0, 4, 2.5, None, 2, ({"number": 7},)),
+    "status of a study": lambda: Status("mine", 9, 3, 1, 1, 0, 4, 2.5, None, 2, (FAILED,)),
     "many data sets": lambda: tr.compare_many(
         np.random.default_rng(0).normal(size=(6, 3, 5)), correlation=0.2
     ),
@@ -109,6 +113,57 @@ def test_it_comes_back_and_is_written_as_it_was(result) -> None:
     again = type(result).from_json(result.to_json())
     assert type(again) is type(result)
     assert again.to_json() == result.to_json()
+
+
+def test_it_shows_itself(result, tmp_path) -> None:
+    """It and its parts: in brief, in a notebook and on a page, where all of its tables are."""
+    again = type(result).from_json(result.to_json())
+    assert again._repr_html_() == result._repr_html_()
+    for part in {type(record): record for record in records_in(result)}.values():
+        assert len(repr(part).splitlines()) <= 12
+        view, page = part._repr_html_(), part.to_html(tmp_path / "page.html")
+        assert page == (tmp_path / "page.html").read_text("utf-8")
+        assert len(page) < 150_000
+        for block in part.blocks():
+            assert all(html.escape(cell) in view for row in block.rows for cell in row)
+        if not part.blocks():
+            assert html.escape(str(part)) in view
+
+
+NO_PICTURE = {
+    "Beside",
+    "Checklist",
+    "Discrimination",
+    "Measured",
+    "ModelStability",
+    "OperatingPoint",
+    "SamplePlan",
+    "Stated",
+    "Status",
+    "TestedLearners",
+    "TunedLearner",
+}
+
+
+def test_it_and_its_parts_are_drawn_or_say_why_not(result) -> None:
+    """On the axes that are given."""
+    for part in {type(record): record for record in records_in(result)}.values():
+        axes = plt.figure().add_subplot()
+        if type(part).__name__ in NO_PICTURE:
+            with pytest.raises(BadData, match=f"this {type(part).__name__} has no picture"):
+                part.plot(ax=axes)
+        else:
+            assert part.plot(ax=axes) is axes
+            assert axes.has_data()
+        plt.close("all")
+
+
+def test_it_is_a_frame(result) -> None:
+    """Of as many rows as it has lines, with the names of what it holds."""
+    for part in {type(record): record for record in records_in(result)}.values():
+        frame = part.to_frame()
+        assert len(frame) or isinstance(part, StudyResults)  # of a file: no replicates
+        assert part.frame().equals(frame)
 
 
 IMPOSSIBLE = {

@@ -46,7 +46,7 @@ def test_one_row_per_replicate_and_one_per_cell(results):
     """As frames; every estimate lies beside its truth."""
     assert len(results) == 24
     assert len(results.cells) == 6
-    frame = results.frame()
+    frame = results.to_frame()
     assert {"problem", "size", "learner", "method", "replicate", "value", "truth"} <= set(frame)
     assert frame["truth"].between(0, 1).all()
     assert len(results.summary()) == 6

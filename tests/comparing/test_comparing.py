@@ -117,7 +117,7 @@ def test_it_is_frozen_plain_and_prints_itself(found):
     assert plain["conclusion"] == list(found.conclusion)
     with pytest.raises(FrozenInstanceError):
         found.ranks = ()
-    assert found.frame().shape == (14, 5)
+    assert found.to_frame().shape == (14, 5)
     assert list(found.pairs_frame()["p_holm"]) == [pair.p_holm for pair in found.pairs]
     text = str(found)
     for said in ("C4.5+m+cf         1.964", "F(3, 39) = 4.19", "critical difference 1.25"):

@@ -63,7 +63,7 @@ def test_optimism_has_the_table_of_rms() -> None:
     assert table["corrected"] == found.value == table["apparent"] + table["optimism"]
     assert table["n"] == B
     assert str(table).splitlines()[0].split() == list(table)
-    frame = found.frame()
+    frame = found.to_frame()
     assert frame["optimism"].tolist() == [table["optimism"]]
     assert "<td>optimism</td>" in found._repr_html_()
     back = RiskEstimate.from_json(found.to_json())

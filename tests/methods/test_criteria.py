@@ -167,7 +167,7 @@ def test_each_criterion_selects() -> None:
     """rule="min" takes degree 4; the frame and a search put them beside cross-validation."""
     curves = [tr.risk_curve(POLYNOMIAL, DEGREES, X, Y, method=w) for w in ("loo", "cp", "aic")]
     assert [curve.best for curve in curves[1:]] == [3, 3]
-    frame = curves[0].frame(curves[1:])
+    frame = curves[0].to_frame(curves[1:])
     assert frame["method"].tolist() == ["loo"] * 5 + ["cp"] * 5 + ["aic"] * 5
     assert frame["loss"].tolist() == ["squared"] * 10 + ["-2 log L"] * 5
     assert frame["chosen"].sum() == 3

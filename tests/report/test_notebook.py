@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
+from pathlib import Path
 
 import pytest
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from tests.report.conftest import ARABIC, HOSTILE, LONG
+from tests.report.test_in_browser import findings
 
 import truerisk as tr
+from truerisk.report import notebook
+from truerisk.report.notebook import DARK, LIGHT
 
 X, Y = tr.datasets.make_difficult(40, random_state=1)
 
@@ -72,3 +76,31 @@ def test_hostile_names_stay_text():
     found = tr.assess(learners, X, Y, methods=["3-fold"], outer="4-fold")
     assert "<img" not in found._repr_html_()
     assert len(pictures(found._repr_html_())) == 1
+
+
+@pytest.fixture(scope="module")
+def pages() -> list[str]:
+    """Of a table, of a figure and a table, of a figure and a text, and of a text alone."""
+    curve = tr.learning_curve(GaussianNB(), X, Y)
+    model = tr.validate(GaussianNB(), X, Y, replicates=5)
+    shown = (curve.estimates[-1], curve, model.net_benefit, model.discrimination)
+    return [result.to_html() for result in shown]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_page_of_any_result_shuts_nobody_out(show, pages, scheme, width):
+    """axe-core finds nothing, and nothing sticks out."""
+    for page in pages:
+        opened = show(page, color_scheme=scheme, viewport={"width": width, "height": 800})
+        assert findings(opened) == []
+        assert opened.page.evaluate("document.documentElement.scrollWidth") == width
+
+
+@pytest.mark.parametrize(("colours", "scheme"), [(LIGHT, "light"), (DARK, "dark")])
+def test_a_notebook_has_the_colours_of_the_page(colours, scheme):
+    """Every one that a mark can have."""
+    light, dark = (Path(notebook.__file__).parent / "page.css").read_text().split("dark)", 1)
+    style = light if scheme == "light" else dark.split("\n}\n")[0]
+    for colour in re.findall(r"--(?:s\d|ink|muted|hair|line): #\w+", style):
+        assert colour.replace(" ", "") in colours

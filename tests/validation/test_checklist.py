@@ -123,4 +123,4 @@ def test_it_is_written_as_json_and_as_a_frame():
     """Plain values, a line for each item."""
     found = Checklist.of(FACTS)
     assert len(json.loads(json.dumps(found.to_dict()))["items"]) == 72
-    assert len(found.frame()) == 72
+    assert len(found.to_frame()) == 72

@@ -26,8 +26,8 @@ def test_the_interval_is_normal():
 def test_features_are_listed_by_their_share():
     """The most often selected first, equals as they stand in X."""
     found = FeatureStability.of(MARKS, NAMES)
-    assert found.frame()["feature"].tolist() == ["age", "bmi", "dose", "sex"]
-    assert found.frame()["selected"].tolist() == [3, 2, 1, 0]
+    assert found.to_frame()["feature"].tolist() == ["age", "bmi", "dose", "sex"]
+    assert found.to_frame()["selected"].tolist() == [3, 2, 1, 0]
     assert "2 of 3" in str(found)
 
 

@@ -47,7 +47,7 @@ def test_numbers_have_no_classes():
     found = PredictionStability.of(ROWS, 10 * GIVEN, 10 * OTHERS, "")
     assert found.otherwise is None
     assert "classified" not in str(found)
-    assert "otherwise" not in found.frame()
+    assert "otherwise" not in found.to_frame()
 
 
 def test_it_is_written_as_json():

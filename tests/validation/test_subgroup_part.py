@@ -54,7 +54,7 @@ def test_a_missing_level_is_named():
     assert "sex = missing" in str(found)
     assert "sex = missing" in found._repr_html_()
     json.dumps(found.to_dict(), allow_nan=False)
-    assert len(found.frame()) == 4 * len(found.risks)
+    assert len(found.to_frame()) == 4 * len(found.risks)
 
 
 @pytest.mark.parametrize(

@@ -231,11 +231,11 @@ class PermutationTest(Record):
         lines = [f"p = {self.p_value:.4g}: {self._counted}", *self._risks]
         return "\n".join(lines + [f"  note: {note}" for note in self.notes])
 
-    def _repr_html_(self) -> str:
+    def blocks(self) -> list[present.Block]:
         rows = [["p-value", f"{self.p_value:.4g}"], ["permutations", self._counted]]
         rows += [line.strip().split(": ", 1) for line in self._risks]
         rows += [["note", note] for note in self.notes]
-        return present.html_table("Permutation test", ["", ""], rows)
+        return [present.Block("Permutation test", ["", ""], rows)]
 
     @property
     def _counted(self) -> str:

@@ -116,11 +116,11 @@ class SamplePlan(Record):
         measures = [name for name, best in self.best_by.items() if best == split]
         return f"<- least {', '.join(measures)}" if measures else ""
 
-    def _repr_html_(self) -> str:
+    def blocks(self) -> list[present.Block]:
         head = ["tuning", "test", "error", "width", "(ub)", "(50 %)", "(q2)", ""]
         caption = "; ".join([*self._of_rows(), *self._of_width(), *self.notes]) or "Sample plan"
         rows = [[*_cells(split), self._marks(split)] for split in _shown(self)]
-        return present.html_table(caption, head, rows)
+        return [present.Block(caption, head, rows)]
 
 
 def _cells(split: Split) -> list[str]:

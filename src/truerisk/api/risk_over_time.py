@@ -11,10 +11,10 @@ import numpy as np
 
 from truerisk.core.arguments import check_count, check_level, shown
 from truerisk.core.errors import BadArgument, BadData, Refusal
-from truerisk.core.present import number, text_table
+from truerisk.core.present import frame_of, number, text_table
 from truerisk.core.records import FINITE, Column, Range, Record, Share, Size
 from truerisk.core.registry import displays
-from truerisk.core.results import RiskEstimate, frame_of
+from truerisk.core.results import RiskEstimate
 from truerisk.core.scale import Scale
 from truerisk.core.statistics.long_run import long_run
 from truerisk.core.table.rows import TableView
@@ -80,7 +80,7 @@ class RiskOverTime(Record):
         chance = "No trend that could not be chance: on a straight line"
         return f"{chance} the {what} {way} by {change}, {p}."
 
-    def frame(self) -> Any:
+    def to_frame(self) -> Any:
         """A line for each stretch."""
         none = [None] * len(self.values)
         return frame_of(
@@ -94,9 +94,9 @@ class RiskOverTime(Record):
             }
         )
 
-    def plot(self, **options: Any) -> Any:
+    def plot(self, ax: Any = None, **options: Any) -> Any:
         """Draw the risk over time and its trend (needs matplotlib)."""
-        return displays.load("risk-over-time")(self, **options)
+        return displays.load("risk-over-time")(self, ax=ax, **options)
 
     def __str__(self) -> str:
         rows = [

@@ -155,7 +155,7 @@ def _handed(source: Source) -> Any:
     A data set that comes along is an array, and so is a file where no package makes frames.
     """
     from truerisk.core.errors import MissingExtra
-    from truerisk.core.results import frame_of
+    from truerisk.core.present import frame_of
 
     if not source.columns:
         return source.X

@@ -12,11 +12,10 @@ from truerisk.comparing.ranks import Friedman
 from truerisk.comparing.scores import RankTerms
 from truerisk.core import present
 from truerisk.core.errors import UnknownName
+from truerisk.core.present import frame_of
 from truerisk.core.records import FINITE, Column, Count, Record
 from truerisk.core.registry import displays
-from truerisk.core.results import frame_of
 from truerisk.core.version import __version__
-from truerisk.core.writing import also_written
 
 Number = Annotated[float, FINITE]
 
@@ -91,7 +90,7 @@ class ManyComparison(Record):
         known = ", ".join(self.methods)
         raise UnknownName(f"{a!r} and {b!r} were not compared. Methods: {known}.")
 
-    def frame(self) -> Any:
+    def to_frame(self) -> Any:
         """The values, a row per data set (pandas, or polars where only that is installed)."""
         columns = zip(*self.values, strict=True)
         table: dict[str, list[Any]] = {"data set": list(self.data_sets)}
@@ -101,10 +100,6 @@ class ManyComparison(Record):
         """One row per pair."""
         rows = [_flat(pair) for pair in self.pairs]
         return frame_of({name: [row[name] for row in rows] for name in rows[0]})
-
-    def to_html(self, path: Any = None) -> str:
-        """One HTML page that needs nothing else, also written to `path` where one is given."""
-        return also_written(path, lambda: str(displays.load("many-page")(self)))
 
     def plot(self, ax: Any = None) -> Any:
         """The critical-difference diagram (needs matplotlib)."""
@@ -137,9 +132,9 @@ class ManyComparison(Record):
             present.number(pair.worse, 3),
         ]  # fmt: skip
 
-    def _repr_html_(self) -> str:
+    def blocks(self) -> list[present.Block]:
         head = ["method", "average rank"]
-        return present.html_table(" ".join(self.conclusion), head, self._ranked())
+        return [present.Block(" ".join(self.conclusion), head, self._ranked())]
 
 
 _HEAD = ["a", "b", "better/tied/worse", "a − b", "interval", "p", "Holm", "P(better)",

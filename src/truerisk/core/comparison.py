@@ -170,7 +170,7 @@ class Comparison(Record):
             findings.append(f"{who} is practically {text} (by more than {self.rope:g} or not)")
         return findings
 
-    def _repr_html_(self) -> str:
+    def blocks(self) -> list[present.Block]:
         rows = [
             [f"difference {self._what}", f"{self.scale.gap(self.difference):+.4f}"],
             ["standard error", present.number(self.std_error)],
@@ -185,7 +185,7 @@ class Comparison(Record):
         rows += [[name, f"{value:g}"] for name, value in self.details.items()]
         rows += [["assumed", sentence] for sentence in self.assumed]
         rows += [["note", note] for note in self.notes]
-        return present.html_table(f"Comparison ({self.test})", ["", ""], rows)
+        return [present.Block(f"Comparison ({self.test})", ["", ""], rows)]
 
 
 SHARPNESS = 1.0  # λ in standard errors of a difference: a single row moves no weight by much

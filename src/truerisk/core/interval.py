@@ -13,6 +13,7 @@ from math import inf
 from truerisk.core import present
 from truerisk.core.present import risk
 from truerisk.core.records import Share
+from truerisk.core.writing import Shown
 
 
 class Basis(Enum):
@@ -79,7 +80,7 @@ class Interval:
 
 
 @dataclass(frozen=True)
-class Breakdown(Mapping[str, float]):
+class Breakdown(Mapping[str, float], Shown):
     """A mapping that prints as a table of one line.
 
     >>> print(Breakdown({"apparent": 0.1, "optimism": 0.025, "corrected": 0.125, "n": 200}))
@@ -102,8 +103,8 @@ class Breakdown(Mapping[str, float]):
     def __str__(self) -> str:
         return present.text_table(list(self), [self._cells()])
 
-    def _repr_html_(self) -> str:
-        return present.html_table("What the risk is made of", list(self), [self._cells()])
+    def blocks(self) -> list[present.Block]:
+        return [present.Block("What the risk is made of", list(self), [self._cells()])]
 
     def _cells(self) -> list[str]:
         return [str(v) if isinstance(v, int) else present.number(v) for v in self.values()]

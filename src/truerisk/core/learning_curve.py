@@ -23,9 +23,10 @@ from truerisk.core import present
 from truerisk.core.arguments import is_number, shown
 from truerisk.core.errors import BadArgument, Refusal
 from truerisk.core.interval import Interval
+from truerisk.core.present import frame_of
 from truerisk.core.records import UNWRITTEN, Column, Range, Record, Share
 from truerisk.core.registry import displays
-from truerisk.core.results import RiskEstimate, frame_of
+from truerisk.core.results import RiskEstimate
 from truerisk.core.scale import OwnScale, Scale
 
 N_PLACES = 16  # sizes at which the law is read for a picture
@@ -156,7 +157,7 @@ class LearningCurve(Record):
     def __len__(self) -> int:
         return len(self.sizes)
 
-    def frame(self) -> Any:
+    def to_frame(self) -> Any:
         """A line for each size: rows, risk, standard error, interval, and the band of the law."""
         band = [None if self.law is None else self.at(size) for size in self.sizes]
         estimates = self.estimates
@@ -181,8 +182,8 @@ class LearningCurve(Record):
     def __str__(self) -> str:
         return "\n".join([present.text_table(self._head, self._rows()), *self._last_line()])
 
-    def _repr_html_(self) -> str:
-        return present.html_table("; ".join(self._last_line()), self._head, self._rows())
+    def blocks(self) -> list[present.Block]:
+        return [present.Block("; ".join(self._last_line()), self._head, self._rows())]
 
     @property
     def _head(self) -> list[str]:

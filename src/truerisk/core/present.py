@@ -1,4 +1,4 @@
-"""How results are written: numbers, text tables, small HTML tables, plain values for JSON."""
+"""How results are written: numbers, text tables, tables of a notebook, plain values for JSON."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 import numpy as np
 
-from truerisk.core.errors import TrueRiskError, visible
+from truerisk.core.errors import MissingExtra, TrueRiskError, visible
 
 MODELS_SAW = {
     "time": "the rows around them in time",
@@ -155,16 +155,24 @@ def _is_number(cell: str) -> bool:
     return not cell or cell == "–" or cell[0].isdigit() or (cell[0] in "+-" and cell[1:2].isdigit())
 
 
-def html_table(caption: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A small table that any notebook shows; every cell is escaped."""
-    top = "".join(f"<th scope='col'>{html.escape(cell)}</th>" for cell in head)
-    body = "".join(
-        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
-    )
-    return (
-        f"<table><caption>{html.escape(caption)}</caption>"
-        f"<thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
-    )
+@dataclass(frozen=True)
+class Block:
+    """A table that shows a result, or a part of it."""
+
+    caption: str
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+    @property
+    def html(self) -> str:
+        """A small table that any notebook shows; every cell is escaped."""
+        top = "".join(f"<th scope='col'>{html.escape(cell)}</th>" for cell in self.head)
+        lines = ("".join(f"<td>{html.escape(cell)}</td>" for cell in row) for row in self.rows)
+        body = "".join(f"<tr>{line}</tr>" for line in lines)
+        return (
+            f"<table><caption>{html.escape(self.caption)}</caption>"
+            f"<thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
+        )
 
 
 def of_class(score: str, positive: Any) -> str:
@@ -316,3 +324,31 @@ def five_numbers(values: Any) -> tuple[float, float, float, float, float]:
     reach = 1.5 * (third - first)
     inside = ordered[(ordered >= first - reach) & (ordered <= third + reach)]
     return float(inside[0]), float(first), float(middle), float(third), float(inside[-1])
+
+
+def leaves(content: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
+    """The numbers and words of plain values, with their paths."""
+    for name, value in content.items():
+        if isinstance(value, Mapping):
+            yield from leaves(value, f"{path}{name}.")
+        elif not isinstance(value, list):
+            yield f"{path}{name}", value
+
+
+def frame_of(columns: Mapping[str, Any]) -> Any:
+    """A pandas frame, or a polars one where only polars is installed."""
+    try:
+        import pandas as pd
+
+        return pd.DataFrame(columns)
+    except ImportError:
+        pass
+    try:
+        import polars as pl
+
+        return pl.DataFrame(columns, strict=False)
+    except ImportError:
+        raise MissingExtra(
+            "a frame needs pandas or polars: pip install 'truerisk[io]'; "
+            "without them use to_dict()."
+        ) from None

@@ -35,7 +35,8 @@ import numpy as np
 from truerisk.core import present
 from truerisk.core.errors import BadArgument, BadData, UnknownName
 from truerisk.core.json_values import JsonValue, parse, require_schema
-from truerisk.core.writing import Written
+from truerisk.core.registry import displays
+from truerisk.core.writing import Written, also_written
 
 T = TypeVar("T")
 Reader = Callable[[JsonValue], Any]
@@ -105,6 +106,29 @@ class Record(Written):
         content = parse(source)
         with present.named(source.name) if isinstance(source, Path) else nullcontext():
             return cls.from_dict(content)
+
+    def to_html(self, path: Any = None) -> str:
+        """One HTML page that needs nothing else, also written to `path` where one is given."""
+        return also_written(path, lambda: str(displays.load("page")(self)))
+
+    def __str__(self) -> str:
+        return "\n\n".join(present.text_table(b.head, b.rows) for b in self.blocks())
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw its figure on the axes `ax` or new ones (needs matplotlib), and return the axes."""
+        return displays.load("picture")(self, ax=ax)
+
+    def to_frame(self) -> Any:
+        """Its numbers and words as a frame of one row; lists are left out.
+
+        The number of a part is named by its path, `interval.low`. The frame is one of pandas, or
+        of polars where only that is installed.
+        """
+        return present.frame_of({name: [value] for name, value in present.leaves(self.to_dict())})
+
+    def frame(self, *others: Any) -> Any:
+        """`to_frame` by its older name."""
+        return self.to_frame(*others)
 
 
 def read_record(cls: type[T], content: JsonValue) -> T:

@@ -129,15 +129,12 @@ displays = Registry(
     lines_of(
         "truerisk",
         """
-    ladder-picture  report.notebook:ladder_picture  the optimism ladder, for a notebook
-    curve-picture  report.notebook:curve_picture  a risk curve, for a notebook
-    page  report.assessment_page:draw_page  an assessment as one HTML page
-    audit-page  report.audit_page:draw_audit  an audit as one HTML page
-    many-page  report.many_page:draw_many  a comparison over data sets as one HTML page
-    validation-page  report.validation_page:draw_validation  a validation as one HTML page
-    calibration-curve  plots.pictures:draw_calibration_curve
+    notebook-picture  report.notebook:picture  the picture of a result, for a notebook
+    page  report.page:draw_record  a result as one HTML page
+    picture  plots.pictures:draw_picture  the figure of a result, as its page has it
+    calibration-curve  plots.pictures:draw_picture
         the smoothed share of events over the probability, with its band
-    decision-curve  plots.pictures:draw_benefit  net benefit against the threshold
+    decision-curve  plots.pictures:draw_picture  net benefit against the threshold
     critical-difference  plots.study:draw_critical_difference
         average ranks, and which of them lie too close to be told apart
     fold-map  plots.fold_map:draw_fold_map  the rows of a split in space, on a map

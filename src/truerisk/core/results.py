@@ -14,7 +14,7 @@ from truerisk.core import present
 from truerisk.core.arguments import shown
 from truerisk.core.comparison import Comparable, Comparison, may_be_best
 from truerisk.core.contracts import Target
-from truerisk.core.errors import BadArgument, MissingExtra, MissingResult, Refusal
+from truerisk.core.errors import BadArgument, MissingResult, Refusal
 from truerisk.core.evaluation import (
     AnsweredRows,
     Evaluation,
@@ -24,6 +24,7 @@ from truerisk.core.evaluation import (
     values_of,
 )
 from truerisk.core.interval import Breakdown, Interval
+from truerisk.core.present import frame_of
 from truerisk.core.records import UNWRITTEN, Column, Count, Record, Size
 from truerisk.core.registry import Line, displays
 from truerisk.core.scale import OwnScale, Scale
@@ -141,7 +142,7 @@ class RiskEstimate(Record):
             )
         return frame_of(self.answered.columns())
 
-    def frame(self) -> Any:
+    def to_frame(self) -> Any:
         """One row: setting, risk, standard error, interval, method, and the numbers of `table`."""
         columns: dict[str, Any] = {**self.params, "risk": self.value, "std_error": self.std_error}
         columns |= {
@@ -165,8 +166,8 @@ class RiskEstimate(Record):
             return f"risk {value} ({self.named_loss}, {self.method}){sureness}"
         return f"{self.named_loss} {value} (larger is better, {self.method}){sureness}"
 
-    def _repr_html_(self) -> str:
-        return present.html_table("Risk estimate", ["", ""], present.estimate_rows(self))
+    def blocks(self) -> list[present.Block]:
+        return [present.Block("Risk estimate", ["", ""], present.estimate_rows(self))]
 
 
 @dataclass(frozen=True, eq=False)
@@ -294,7 +295,7 @@ class RiskCurve(Record):
             raise IndexError(f"curve[{candidate}]: the curve has {len(self)} settings, from 0 on.")
         return self.estimates[int(candidate) % len(self)]
 
-    def frame(self, others: Iterable[RiskCurve] = ()) -> Any:
+    def to_frame(self, others: Iterable[RiskCurve] = ()) -> Any:
         """One row per candidate: parameters, risk, standard error, interval, chosen or not.
 
         The rows of `others`, curves by other methods, follow; `method` and `loss` tell them apart.
@@ -329,11 +330,10 @@ class RiskCurve(Record):
         head = [*self._head, f"{self.common.method}, rule {self.rule}"]
         return present.text_table(head, self._rows("<- chosen"))
 
-    def _repr_html_(self) -> str:
+    def blocks(self) -> list[present.Block]:
         head = [*self._head, ""]
         title = f"Risk curve ({self.common.method})"
-        picture: str = displays.load("curve-picture")(self)
-        return present.html_table(title, head, self._rows("chosen")) + picture
+        return [present.Block(title, head, self._rows("chosen"))]
 
     @property
     def _head(self) -> list[str]:
@@ -375,22 +375,3 @@ def dress(tested: Tested, common: RiskEstimate, params: Mapping[str, Any]) -> Ri
         table=None if tested.table is None else Breakdown(dict(tested.table)),
         notes=common.notes + tuple(map(present.without_folders, tested.notes)),
     )
-
-
-def frame_of(columns: Mapping[str, Any]) -> Any:
-    """A pandas frame, or a polars one where only polars is installed."""
-    try:
-        import pandas as pd
-
-        return pd.DataFrame(columns)
-    except ImportError:
-        pass
-    try:
-        import polars as pl
-
-        return pl.DataFrame(columns, strict=False)
-    except ImportError:
-        raise MissingExtra(
-            "a frame needs pandas or polars: pip install 'truerisk[io]'; "
-            "without them use to_dict()."
-        ) from None

@@ -2,20 +2,40 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from secrets import token_hex
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from truerisk.core.arguments import path_of, shown
 from truerisk.core.errors import Brief, NotWritten, said_by
 
+if TYPE_CHECKING:
+    from truerisk.core.present import Block
+
+
 T = TypeVar("T")
 
 
-class Written(Brief):
+class Shown(Brief):
+    """A result that shows itself: a notebook has its blocks, or what it prints, and its picture."""
+
+    def blocks(self) -> Sequence[Block]:
+        """The tables that a notebook and a page show of it."""
+        return ()
+
+    def _repr_html_(self) -> str:
+        from truerisk.core.registry import displays  # late: the command line helps without numpy
+
+        tables = "".join(block.html for block in self.blocks())
+        picture: str = displays.load("notebook-picture")(self)
+        return (tables or f"<pre>{html.escape(str(self))}</pre>") + picture
+
+
+class Written(Shown):
     """A dataclass that can be written down: `to_dict` is what a file of it holds."""
 
     def to_dict(self) -> dict[str, Any]:

@@ -15,9 +15,9 @@ from truerisk.core.statistics.operating_points import OperatingPoint
 from truerisk.core.statistics.roc import PrecisionRecall, RocCurve
 from truerisk.plots.marks import SQUARE, axes_of, on_axes
 from truerisk.report import boxes, ladder, rates, review_figures, stability
-from truerisk.report import validation_figures as validation
 from truerisk.report.figure import Figure, Key
 from truerisk.report.rates import SHARE, Rates, precision_drawing
+from truerisk.report.record_figures import figure_of
 from truerisk.validation.prediction_stability import PredictionStability
 from truerisk.validation.stability import FeatureStability
 
@@ -40,8 +40,15 @@ draw_ladder = _drawn(ladder.draw_ladder, "there is no risk to draw.", most=None)
 draw_boxes = _drawn(boxes.draw_boxes, "there is no risk to draw.", most=None)
 draw_stability = _drawn(stability.draw_stability, UNTUNED, most=None)
 draw_forest = _drawn(review_figures.draw_forest, "no subgroup has a value to draw.", most=None)
-draw_calibration_curve = _drawn(validation.draw_calibration_curve)
-draw_benefit = _drawn(validation.draw_benefit)
+
+
+def draw_picture(record: Any, *, ax: Any = None) -> Any:
+    """Draw the figure that stands for a result, and return the axes."""
+    figure = figure_of(record)
+    if figure is None:
+        what = type(record).__name__
+        raise BadData(f"this {what} has no picture; print() and to_html() show what it holds.")
+    return on_axes(figure.drawing, figure.keys, ax)
 
 
 def draw_features(chosen: FeatureStability, *, ax: Any = None) -> Any:

@@ -1,8 +1,9 @@
-"""The HTML pages of an assessment and of an audit, and the small pictures that notebooks show.
+"""The HTML pages and figures of results, and the small pictures that notebooks show.
 
 | file | what it holds |
 |---|---|
-| `page.py` | the page of results, whatever they are |
+| `page.py`, `record.html` | the page of results, whatever they are |
+| `record_figures.py` | the figure that stands for a result |
 | `assessment_page.py`, `page.html` | the page of an assessment: what stands on it |
 | `audit_page.py`, `audit.html`, `audit_figures.py` | that of an audit |
 | `layout.py`, `layout.html`, `macros.html`, `page.js` | what all pages have |

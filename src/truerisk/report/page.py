@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +15,10 @@ from truerisk.core.present import clean
 from truerisk.core.records import Record
 from truerisk.report.assessment_page import draw_page
 from truerisk.report.audit_page import draw_audit
+from truerisk.report.figure import FigureTable
+from truerisk.report.layout import Section, rendered
 from truerisk.report.many_page import draw_many
+from truerisk.report.record_figures import figure_of
 from truerisk.report.validation_page import draw_validation
 from truerisk.validation.validation import Validation
 
@@ -24,6 +28,32 @@ RECORDS: dict[type[Record], Callable[[Any], str]] = {
     Validation: draw_validation,
     ManyComparison: draw_many,
 }
+
+
+def draw_record(record: Any) -> str:
+    """The page of a result: its own, or what it prints, its figure and its blocks."""
+    for cls, drawn in RECORDS.items():
+        if isinstance(record, cls):
+            return drawn(record)
+    blocks, figure, text = record.blocks(), figure_of(record), str(record)
+    word = type(record).__name__
+    values = {
+        "eyebrow": "result",
+        "title": re.sub(r"(?<=[a-z])([A-Z])", lambda m: f" {m[1].lower()}", word),
+        "facts": [],
+        "headline": [],
+        "conclusion": [] if "\n" in text else [clean(text, 4000)],
+        "findings": [],
+        "sections": [Section("numbers", "Numbers", "", () if figure is None else (figure,))],
+        "blocks": [(FigureTable.of(b.head, b.rows), clean(b.caption, 1000)) for b in blocks],
+        "text": text if "\n" in text and not blocks else "",
+        "methods": "",
+        "references": [],
+        "repeat": None,
+        "described": [],
+        "notes": [],
+    }
+    return rendered("record.html", values)
 
 
 def draw_any(content: Any) -> str:

@@ -23,10 +23,9 @@ import numpy as np
 
 from truerisk.comparing.many_comparison import ManyComparison
 from truerisk.core.errors import BadStore, MissingExtra, UnknownName
-from truerisk.core.present import number, seconds, text_table
+from truerisk.core.present import frame_of, number, seconds, text_table
 from truerisk.core.records import UNWRITTEN, Count, Record, Share, Size
 from truerisk.core.registry import closest, displays
-from truerisk.core.results import frame_of
 from truerisk.core.writing import write_file
 from truerisk.study.competitors import Replicates, compare_study
 from truerisk.study.store import Cell, Store
@@ -112,7 +111,7 @@ class StudyResults(Record):
     rows: tuple[Mapping[str, Any], ...] = field(default=(), metadata=UNWRITTEN)
     designs: tuple[Mapping[str, Any], ...] = field(default=(), metadata=UNWRITTEN)
 
-    def frame(self) -> Any:
+    def to_frame(self) -> Any:
         """One row per replicate (pandas, or polars where only that is installed)."""
         return _frame(self.rows)
 
@@ -120,7 +119,8 @@ class StudyResults(Record):
         """One row per cell: bias, RMSE, coverage and cost, with standard errors."""
         return _frame(self.cells)
 
-    def plot(self, what: str = "bias", ax: Any = None) -> Any:
+    # What is drawn comes first, as nobody draws a study without naming it.
+    def plot(self, what: str = "bias", ax: Any = None) -> Any:  # type: ignore[override]
         """Draw bias, rmse, coverage or seconds against the size (needs matplotlib)."""
         return displays.load("study")(self, what=what, ax=ax)
 

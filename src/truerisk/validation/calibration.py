@@ -13,8 +13,9 @@ from typing import Annotated, Any, TypeVar
 import numpy as np
 
 from truerisk.core.errors import Refusal
+from truerisk.core.present import Block, number
 from truerisk.core.records import FINITE, Column, Points, Record, Share
-from truerisk.core.registry import displays, of_word
+from truerisk.core.registry import of_word
 from truerisk.validation.calibration_fits import (
     IDENTITY,
     LOGIT,
@@ -279,9 +280,14 @@ class CalibrationCurve(Record):
             of_event=outcomes.link is not IDENTITY,
         )
 
-    def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Draw the curve with its band (needs matplotlib)."""
-        return displays.load("calibration-curve")(self, ax=ax, **options)
+    def blocks(self) -> list[Block]:
+        """At most ten of the points, evenly spread."""
+        columns = {"given": self.predicted, "held out": self.observed}
+        if self.low is not None and self.high is not None:
+            columns |= {"low": self.low, "high": self.high}
+        at = np.unique(np.linspace(0, len(self.predicted) - 1, 10).round().astype(int))
+        rows = [[number(float(column[i])) for column in columns.values()] for i in at]
+        return [Block("Calibration curve", list(columns), rows)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -330,11 +336,11 @@ class SmoothCalibration(Record):
     def __iter__(self) -> Iterator[str]:
         return iter(self.measures)
 
-    def plot(self, ax: Any = None, **options: Any) -> Any:
+    def plot(self, ax: Any = None) -> Any:
         """Draw the curve with its band (needs matplotlib)."""
         if self.curve is None:
             raise Refusal(f"there is no calibration curve: {self.missing}")
-        return self.curve.plot(ax, smooth=self, **options)
+        return super().plot(ax)
 
     def __str__(self) -> str:
         return table_of(self.measures)

@@ -16,8 +16,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from truerisk.core.present import frame_of
 from truerisk.core.records import Record
-from truerisk.core.results import frame_of
 from truerisk.validation.study_facts import StudyFacts, TestedOn
 from truerisk.validation.study_words import (
     classes_counted,
@@ -335,7 +335,7 @@ class Checklist(Record):
         """What no data and no computation tell."""
         return tuple(item for item in self.items if item.answer is None)
 
-    def frame(self) -> Any:
+    def to_frame(self) -> Any:
         """A line for each item."""
         names = ("guideline", "number", "asks", "answer")
         return frame_of({name: [getattr(item, name) for item in self.items] for name in names})

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
 from truerisk.core import present
 from truerisk.core.records import Points, Record, Share
-from truerisk.core.registry import displays, of_word
+from truerisk.core.registry import of_word
 from truerisk.core.statistics.roc import RocCurve
 from truerisk.validation.calibration_fits import sums_by_member
 from truerisk.validation.measures import Measured, table_of
@@ -131,10 +130,6 @@ class NetBenefit(Record):
             confidence_level=confidence_level,
             notes=notes,
         )
-
-    def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Draw the decision curve (needs matplotlib)."""
-        return displays.load("decision-curve")(self, ax=ax, **options)
 
     def __str__(self) -> str:
         head = ["threshold", "apparent", "honest", "low", "high", "corrected", "treat all"]

@@ -101,6 +101,9 @@ class Measured(Record):
             return None
         return self.apparent - self.optimism
 
+    def blocks(self) -> list[present.Block]:
+        return [present.Block(self.title, HEAD, [self.cells])]
+
     @property
     def cells(self) -> list[str]:
         """One line of a table."""

@@ -22,9 +22,9 @@ import numpy as np
 from truerisk.core import present
 from truerisk.core.answers import Answers, Response
 from truerisk.core.errors import Refusal
+from truerisk.core.present import frame_of
 from truerisk.core.records import FINITE, UNWRITTEN, Column, Count, Record
 from truerisk.core.registry import displays
-from truerisk.core.results import frame_of
 from truerisk.validation.honest import HonestRun, pair_answers
 from truerisk.validation.outcomes import Event
 from truerisk.validation.resampled import Resampled
@@ -172,7 +172,7 @@ class PredictionStability(Record):
             )
         return found
 
-    def frame(self) -> Any:
+    def to_frame(self) -> Any:
         """A line for each row: prediction, range of the others, mean move, share otherwise."""
         columns = {"row": self.rows, "given": self.predictions, "low": self.low, "high": self.high}
         columns["mape"] = self.by_row

@@ -36,9 +36,9 @@ import numpy as np
 from truerisk.core import present
 from truerisk.core.errors import Refusal
 from truerisk.core.interval import Interval
+from truerisk.core.present import frame_of
 from truerisk.core.records import UNWRITTEN, Column, Count, Range, Record, Size
 from truerisk.core.registry import displays
-from truerisk.core.results import frame_of
 from truerisk.core.table.rows import column_names, n_columns
 from truerisk.methods.parts.procedure import by_fit
 from truerisk.models.stated.selected_features import selected_features
@@ -118,7 +118,7 @@ class FeatureStability(Record):
         """How many models selected each feature."""
         return np.rint(self.shares * self.n_models).astype(int)
 
-    def frame(self) -> Any:
+    def to_frame(self) -> Any:
         """A line for each feature, the most often selected first."""
         order = self.order
         return frame_of(

@@ -16,10 +16,9 @@ from truerisk.core import present
 from truerisk.core.arguments import even_array, shown
 from truerisk.core.errors import BadArgument, BadData, UnknownName
 from truerisk.core.interval import Interval
-from truerisk.core.present import clean
+from truerisk.core.present import clean, frame_of
 from truerisk.core.records import Count, Record, Share, Size
 from truerisk.core.registry import displays, of_word
-from truerisk.core.results import frame_of
 from truerisk.core.scale import OwnScale, Scale
 from truerisk.core.table.columns import is_missing
 from truerisk.core.table.rows import column_arrays, column_names, n_columns, take_columns
@@ -126,7 +125,7 @@ class Subgroups(Record):
         lacking = (r.subgroup.shown for one in self.risks for r in one.levels if r.value is None)
         return tuple(dict.fromkeys(lacking))
 
-    def frame(self) -> Any:
+    def to_frame(self) -> Any:
         """A line for each loss and level, that of all rows first."""
         lines = [(one.named_loss, risk) for one in self.risks for risk in (one.whole, *one.levels)]
         return frame_of(
@@ -145,7 +144,8 @@ class Subgroups(Record):
             }
         )
 
-    def plot(self, loss: str | None = None, ax: Any = None) -> Any:
+    # The loss comes first: `plot("auc")` names what is drawn.
+    def plot(self, loss: str | None = None, ax: Any = None) -> Any:  # type: ignore[override]
         """A forest plot of one loss, the first by default (needs matplotlib)."""
         risks = self.risks[0] if loss is None else self[loss]
         return displays.load("subgroups")(risks, ax=ax)
@@ -155,8 +155,8 @@ class Subgroups(Record):
         said = [f"note: {note}" for note in self.all_notes]
         return "\n\n".join([*tables, *(["\n".join(said)] if said else [])])
 
-    def _repr_html_(self) -> str:
-        return "".join(present.html_table(_title(one), HEAD, _rows(one)) for one in self.risks)
+    def blocks(self) -> list[present.Block]:
+        return [present.Block(_title(one), HEAD, _rows(one)) for one in self.risks]
 
     @property
     def all_notes(self) -> tuple[str, ...]:

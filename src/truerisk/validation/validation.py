@@ -10,9 +10,7 @@ import numpy as np
 
 from truerisk.core import present
 from truerisk.core.records import UNWRITTEN, Count, Record
-from truerisk.core.registry import displays
 from truerisk.core.results import RiskEstimate
-from truerisk.core.writing import also_written
 from truerisk.validation.calibration import SmoothCalibration
 from truerisk.validation.checklist import Checklist
 from truerisk.validation.discrimination import Discrimination, NetBenefit
@@ -95,10 +93,6 @@ class Validation(Record):
     def _measures(self) -> list[Measured]:
         parts = [part for part in (self.discrimination, self.calibration) if part is not None]
         return [one for part in parts for one in part.measures.values()]
-
-    def to_html(self, path: Any = None) -> str:
-        """One HTML page that needs nothing else, also written to `path` where one is given."""
-        return also_written(path, lambda: str(displays.load("validation-page")(self)))
 
     def __str__(self) -> str:
         blocks, rows = [str(self.risk)], self.rows

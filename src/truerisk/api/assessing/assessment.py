@@ -19,12 +19,10 @@ from truerisk.api.auditing.finding import Finding
 from truerisk.core import present
 from truerisk.core.contracts import Fits
 from truerisk.core.errors import Refusal
-from truerisk.core.present import signed
+from truerisk.core.present import frame_of, signed
 from truerisk.core.registry import displays
-from truerisk.core.results import frame_of
 from truerisk.core.statistics.error_posterior import ErrorPosterior
 from truerisk.core.statistics.roc import RocCurve
-from truerisk.core.writing import also_written
 from truerisk.run.problem import Problem
 
 HEAD = (
@@ -68,6 +66,10 @@ class Assessment(TestedLearners):
         ]
 
     def table(self) -> Any:
+        """`to_frame` by its older name."""
+        return self.to_frame()
+
+    def to_frame(self) -> Any:
         """The table as a frame (pandas, or polars where only that is installed)."""
         order = self.ranking
         chosen = [self.learners[name] for name in order]
@@ -121,10 +123,6 @@ class Assessment(TestedLearners):
             rows.append([*head, *cells, present.number(own.value), str(own.interval or "none")])
             last = name
         return rows
-
-    def to_html(self, path: Any = None) -> str:
-        """One HTML page that needs nothing else, also written to `path` where one is given."""
-        return also_written(path, lambda: str(displays.load("page")(self)))
 
     @property
     def title(self) -> str:
@@ -194,10 +192,9 @@ class Assessment(TestedLearners):
             return [f"no validation of {name}: {self.no_validation}"]
         return [f"Validation of {name}", "", str(self.validation)]
 
-    def _repr_html_(self) -> str:
+    def blocks(self) -> list[present.Block]:
         caption = f"{self.title}. {self.conclusion} " + "; ".join(self.legend)
-        picture: str = displays.load("ladder-picture")(self)
-        return present.html_table(caption, HEAD, self.rows()) + picture
+        return [present.Block(caption, HEAD, self.rows())]
 
     def plot_ladder(self, ax: Any = None) -> Any:
         """The optimism ladder: apparent, selected and honest risk of every learner."""

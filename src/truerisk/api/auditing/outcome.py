@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,10 +13,8 @@ from truerisk.core import present
 from truerisk.core.interval import Interval
 from truerisk.core.present import MODELS_SAW, unsigned
 from truerisk.core.records import FINITE, Column, Count, Record, Share, Size
-from truerisk.core.registry import displays
 from truerisk.core.results import RiskEstimate
 from truerisk.core.scale import OwnScale, Scale
-from truerisk.core.writing import also_written
 
 WIDEST = 88
 
@@ -140,10 +137,6 @@ class Audit(Record):
         """The codes of the findings."""
         return tuple(finding.code for finding in self.findings)
 
-    def to_html(self, path: Any = None) -> str:
-        """One HTML page that needs nothing else, also written to `path` where one is given."""
-        return also_written(path, lambda: str(displays.load("audit-page")(self)))
-
     def rows(self) -> list[list[str]]:
         """What is claimed and honest as cells: what, value, interval, method."""
         stated: list[tuple[str, RiskEstimate | Stated | None]] = [("claimed", self.claimed)]
@@ -185,14 +178,14 @@ class Audit(Record):
         text = textwrap.fill(self.conclusion, WIDEST, break_long_words=False)
         return "\n".join([text, "", self.title, table, "", *(findings or ["No findings."])])
 
-    def _repr_html_(self) -> str:
-        table = present.html_table(self.title, self._head, self.rows())
-        findings = present.html_table(
+    def blocks(self) -> list[present.Block]:
+        findings = present.Block(
             "Findings",
             ["severity", "what", "what to do", "code"],
             [[f.severity, f.sentence, f.remedy, f.code] for f in self.findings],
         )
-        return f"<p><strong>{html.escape(self.conclusion)}</strong></p>{table}{findings}"
+        caption = f"{self.conclusion} {self.title}"
+        return [present.Block(caption, self._head, self.rows()), findings]
 
 
 def conclusion_of(audit: Audit, named: str) -> str:

@@ -88,11 +88,11 @@ class Calibration(Record):
         n = int(self.counts.sum())
         return f"Brier score {self.brier:.4f} of {self.event}, {len(self.counts)} bins of {n} rows"
 
-    def _repr_html_(self) -> str:
+    def blocks(self) -> list[present.Block]:
         head = ["probability", "observed", "rows"]
         columns = zip(self.predicted, self.observed, self.counts, strict=True)
         rows = [[present.number(p), present.number(o), str(n)] for p, o, n in columns]
-        return present.html_table(str(self), head, rows)
+        return [present.Block(str(self), head, rows)]
 
 
 def _bins(p: np.ndarray) -> np.ndarray:

@@ -16,6 +16,7 @@ from truerisk.core.interval import Interval
 from truerisk.core.registry import displays
 from truerisk.core.results import RiskEstimate
 from truerisk.core.statistics.sample_size import beta_quantile
+from truerisk.core.writing import Shown
 
 MOST = 10**15  # rows that are told apart as floats; what is more was mistyped
 ONE_RULE = "one fitted rule"
@@ -34,7 +35,7 @@ class Measures(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ErrorPosterior:
+class ErrorPosterior(Shown):
     r"""What `errors` in `n` independent *test* rows say about the true error.
 
     With the prior Beta(a, b) the posterior is Beta(errors + a, n − errors + b); the default prior
@@ -190,7 +191,7 @@ class ErrorPosterior:
             f"mean {self.mean:.4f}{present.sureness(None, self.interval())}{label}"
         )
 
-    def _repr_html_(self) -> str:
+    def blocks(self) -> list[present.Block]:
         rows = [
             ["errors", f"{self.errors:g} in {self.n:g} rows"],
             ["prior", "Beta({:g}, {:g})".format(*self.prior)],
@@ -202,7 +203,7 @@ class ErrorPosterior:
             ["E[error²]", present.number(self.second_moment())],
             ["posterior of", self.of],
         ]
-        return present.html_table("Posterior of the error", ["", ""], rows)
+        return [present.Block("Posterior of the error", ["", ""], rows)]
 
 
 def _is_beta(prior: Any) -> bool:

@@ -192,7 +192,7 @@ class RocCurve(Record):
         counts = f"{self.n_positive} of class {positive} + {self.n_negative} rows"
         return f"AUC {self.auc:.4f}{sureness}, {counts} ({self.method})"
 
-    def _repr_html_(self) -> str:
+    def blocks(self) -> list[present.Block]:
         kind = "none" if self.interval is None else f"{self.interval} ({self.interval.method})"
         rows = [
             ["AUC", present.number(self.auc)],
@@ -202,7 +202,8 @@ class RocCurve(Record):
             ["negative rows", str(self.n_negative)],
             ["scores", self.method],
         ]
-        return present.html_table("ROC", ["", ""], rows + [["note", note] for note in self.notes])
+        rows += [["note", note] for note in self.notes]
+        return [present.Block("ROC", ["", ""], rows)]
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,163 @@
+"""The figure that stands for a result: on its page, in a notebook, and on axes of matplotlib."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from truerisk.api.assessing.assessment import Assessment
+from truerisk.api.auditing.outcome import Audit
+from truerisk.api.permutations import PermutationTest
+from truerisk.comparing.many_comparison import ManyComparison
+from truerisk.core.comparison import Comparison
+from truerisk.core.interval import Interval
+from truerisk.core.learning_curve import LearningCurve
+from truerisk.core.present import clean, number, setting_text
+from truerisk.core.records import Record
+from truerisk.core.results import RiskCurve, RiskEstimate
+from truerisk.core.statistics.calibration import Calibration
+from truerisk.core.statistics.roc import RocCurve
+from truerisk.report.audit_figures import draw_claim
+from truerisk.report.curves import draw_lines
+from truerisk.report.figure import Figure, FigureTable, Key
+from truerisk.report.ladder import draw_ladder
+from truerisk.report.learning import draw_learning
+from truerisk.report.many_figures import draw_ranks
+from truerisk.report.rates import Rates, draw_calibration
+from truerisk.report.review_figures import draw_features, draw_forest, draw_instability
+from truerisk.report.scale import PixelScale
+from truerisk.report.svg import WIDTH, Drawing, columns_of, of_rows
+from truerisk.report.validation_figures import draw_benefit, draw_calibration_curve
+from truerisk.validation.calibration import CalibrationCurve, SmoothCalibration
+from truerisk.validation.discrimination import NetBenefit
+from truerisk.validation.prediction_stability import PredictionStability
+from truerisk.validation.stability import FeatureStability
+from truerisk.validation.subgroups import Subgroups
+from truerisk.validation.validation import Validation
+
+BINS = 20
+
+
+def figure_of(result: Any) -> Figure | None:
+    """The figure that stands for a result; None where it has none."""
+    makers = (FIGURES[cls] for cls in type(result).__mro__ if cls in FIGURES)
+    return next((maker(result) for maker in makers), None)
+
+
+def _draw_curve(curve: RiskCurve) -> Figure | None:
+    """A risk curve with its band and the chosen setting; None where there is no curve."""
+    if len(curve) < 2 or not np.isfinite(curve.values).any():
+        return None
+    noun = curve.common.scale.noun.capitalize()
+    chosen = setting_text(curve.best_params)
+    about = f"{noun} of {len(curve)} settings; the ring is on {chosen}."
+    drawing = draw_lines(f"{noun} curve", about, {curve.common.method: curve}, banded=curve)
+    (block,) = curve.blocks()
+    table = FigureTable.of(block.head, block.rows)
+    return None if drawing is None else Figure("curve", block.caption, drawing, about, table)
+
+
+def _draw_estimate(estimate: RiskEstimate) -> Figure | None:
+    """A risk or a score with its interval; None where there is no value."""
+    own, scale = estimate.own_scale, estimate.scale
+    if own.value is None:
+        return None
+    axis = scale.axis(columns_of(estimate.loss, 30))
+    return _draw_value(scale.of(estimate.loss), estimate.method, own.value, own.interval, axis)
+
+
+def _draw_difference(comparison: Comparison) -> Figure:
+    """A difference with its interval beside none at all."""
+    scale, (a, b) = comparison.scale, (clean(name, 40) for name in comparison.names)
+    value, interval = scale.gap(comparison.difference), scale.gaps(comparison.interval)
+    axis = f"difference of {'scores' if comparison.is_score else 'risks'}"
+    return _draw_value(f"{a} − {b}", comparison.test, value, interval, axis, beside=(0.0,))
+
+
+def _draw_value(
+    title: str,
+    row: str,
+    value: float,
+    interval: Interval | None,
+    axis: str,
+    beside: Sequence[float] = (),
+) -> Figure:
+    """One value as a point on its interval, and upright lines `beside` it."""
+    ends = [] if interval is None else [interval.low, interval.high]
+    about = f"{title}: {number(value)}, interval {interval or 'none'}"
+    x = PixelScale.around([value, *ends, *beside], 140, WIDTH - 14)
+    drawing = of_rows(title, about, x, 1, 48, 14)
+    drawing.bottom_axis(axis)
+    for place in beside:
+        drawing.upright(place, "baseline")
+    drawing.row(0.5, row)
+    if ends:
+        drawing.span(ends[0], ends[1], 0.5, "s0")
+    drawing.point(value, 0.5, "s0", about, size=5.6)
+    cells = [row, number(value), str(interval or "none")]
+    return Figure(
+        "value", title, drawing, about, FigureTable.of(("", "value", "interval"), [cells])
+    )
+
+
+def _draw_permuted(test: PermutationTest) -> Figure:
+    """The risks of permuted labels as bars, and the observed one as an upright line."""
+    counts, edges = np.histogram(test.null, min(BINS, test.n_permutations))
+    about = f"{clean(test.loss, 40)} of {test.n_permutations} permutations of {test.permuted}"
+    drawing = Drawing(
+        title="Risks with permuted labels",
+        about=f"{about}; observed {number(test.observed)}",
+        height=300,
+        x=PixelScale.around([test.observed, *edges.tolist()], 52, WIDTH - 12),
+        y=PixelScale(0, 1.05 * float(counts.max()), 256, 30),
+    )
+    drawing.left_axis("permutations")
+    drawing.bottom_axis(f"risk ({columns_of(test.loss, 30)})")
+    rows = []
+    for low, high, count in zip(edges[:-1], edges[1:], counts, strict=True):
+        rows.append([number(low), number(high), str(count)])
+        if count:
+            tip = f"{number(low)} to {number(high)}: {count} permutations"
+            drawing.bar(float(low), float(high), 0, float(count), "s5", tip)
+    drawing.upright(test.observed, "honest")
+    return Figure(
+        name="permuted",
+        title=drawing.title,
+        drawing=drawing,
+        caption=str(test).partition("\n")[0],
+        table=FigureTable.of(("from", "to", "permutations"), rows),
+        keys=(
+            Key("honest", f"observed: {number(test.observed)}", "line"),
+            Key("s5", about, "band"),
+        ),
+    )
+
+
+def _draw_smooth(smooth: SmoothCalibration | None) -> Figure | None:
+    """The calibration curve with the rows below; None where there is none."""
+    if smooth is None or smooth.curve is None:
+        return None
+    return draw_calibration_curve(smooth.curve, smooth)
+
+
+FIGURES: dict[type[Record], Callable[[Any], Figure | None]] = {
+    Assessment: draw_ladder,
+    Audit: draw_claim,
+    Calibration: draw_calibration,
+    CalibrationCurve: draw_calibration_curve,
+    Comparison: _draw_difference,
+    FeatureStability: draw_features,
+    LearningCurve: lambda curve: draw_learning(curve, curve.expected, "the learner"),
+    ManyComparison: draw_ranks,
+    NetBenefit: draw_benefit,
+    PermutationTest: _draw_permuted,
+    PredictionStability: draw_instability,
+    RiskCurve: _draw_curve,
+    RiskEstimate: _draw_estimate,
+    RocCurve: lambda curve: Rates(curve).draw_roc(),
+    SmoothCalibration: _draw_smooth,
+    Subgroups: lambda subgroups: draw_forest(subgroups.risks[0]),
+    Validation: lambda validation: _draw_smooth(validation.calibration),
+}
