@@ -33,9 +33,15 @@ def name_of(path: Path) -> str:
 
 
 @cache
+def text_of(path: Path) -> str:
+    """The text of a file, for all that look at every file."""
+    return path.read_text("utf-8")
+
+
+@cache
 def tree_of(path: Path) -> ast.Module:
     """The parsed file, for all that look at every file."""
-    return ast.parse(path.read_text("utf-8"))
+    return ast.parse(text_of(path))
 
 
 def module_of(path: Path) -> str:
@@ -107,15 +113,17 @@ def test_the_contracts_can_fail(tmp_path):
     assert not [name for name in named if name not in broken.stdout], broken.stdout
 
 
+ROOMS = {path.name for path in PACKAGE.iterdir() if path.is_dir()}
+
+
 def imports_of_the_face(tree: ast.AST) -> list[int]:
     """Lines that import `truerisk` itself, which knows every room."""
-    rooms = {path.name for path in PACKAGE.iterdir() if path.is_dir()}
     lines = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             lines += [node.lineno for alias in node.names if alias.name == "truerisk"]
         elif isinstance(node, ast.ImportFrom) and node.module == "truerisk":
-            lines += [node.lineno for alias in node.names if alias.name not in rooms]
+            lines += [node.lineno for alias in node.names if alias.name not in ROOMS]
     return lines
 
 

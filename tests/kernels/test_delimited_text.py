@@ -97,7 +97,7 @@ def test_cells_and_lines_are_those_of_the_csv_module(text, delimiter, n_columns,
     assert list(zip(sheet.lines.tolist(), rows, strict=True)) == expected
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=80)
 @given(
     st.lists(
         st.sampled_from(["1,2", '"a\n",2', 'a"b,"3"', '"""",x', ",", "", '"\r\n\n",1']), max_size=30
@@ -169,14 +169,14 @@ def test_a_zero_in_the_text_is_not_taken_for_its_end(text, n_pieces):
 
 numerals = st.one_of(
     st.floats(allow_nan=False).map(repr),
-    st.from_regex(PLAIN, fullmatch=True),
+    st.from_regex(PLAIN, fullmatch=True, alphabet=st.characters(max_codepoint=127)),
     st.integers(-(10**20), 10**20).map(str),
     st.text(alphabet="0123456789.+-eE_ naif\t٣", max_size=8),
     st.tuples(st.integers(0, 10**19), st.integers(-30, 30)).map(lambda p: f"{p[0]}e{p[1]}"),
 )
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=150)
 @given(st.lists(numerals, max_size=20))
 @example(["9007199254740993", "0.30000000000000004", "1e23", "-0", "-.0", "5e-324", "1.5e309"])
 @example(["9007199254740993e-1", "0.0000000000000000001", "9999999999999999999e-19", "1_0", "٣"])

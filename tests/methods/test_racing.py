@@ -124,12 +124,16 @@ def test_what_is_printed_is_what_was_fitted(capsys):
 # ---------------------------------------------------------------- the pairs of the race
 
 
-def by_hand(family, data, folds, outer):
-    """The winner inside an outer fold: a race over the other folds, written out."""
+def all_fits(family, data, folds):
+    """The answers of every setting to every question inside an outer fold."""
     plan = Pairs(folds).plan(data, Streams(0))
+    asking = Asking(family, data, as_loss(None, data), engine="generic", passes=1)
+    return asking(plan.only(plan.questions("inner")))
+
+
+def by_hand(family, data, inner, outer):
+    """The winner inside an outer fold: a race over the other folds, written out."""
     loss = as_loss(None, data)
-    asking = Asking(family, data, loss, engine="generic", passes=1)
-    inner = asking(plan.only(plan.questions("inner")))
     k = int(inner.plan.unit.max()) + 1
     near = sorted(range(1, k), key=lambda ahead: (min(ahead, k - ahead), ahead))
     order = [
@@ -161,7 +165,8 @@ def test_inside_every_outer_fold_the_same_race_chooses(name, folds):
     family = Family.of(model, grid)
     data = Data.check(X, Y, task="classification")
     k = int(folds[0])
-    races = [by_hand(family, data, folds, outer) for outer in range(k)]
+    inner = all_fits(family, data, folds)
+    races = [by_hand(family, data, inner, outer) for outer in range(k)]
     Counted.fits.clear()
     curve = tr.risk_curve(model, grid, X, Y, method=RacedPairs(Racing(folds)), engine="generic")
     winners = [unit.candidate for unit in curve.evaluation.units]
@@ -188,7 +193,8 @@ def test_who_left_a_race_does_not_come_back(monkeypatch):
     x = np.column_stack([X[:, 0], X[:, 1] / 10])
     data = Data.check(x, Y, task="classification")
     curve = tr.risk_curve(GaussianNB(), SMOOTHING, x, Y, method=RacedPairs(Racing("5-fold")))
-    found = [by_hand(family, data, "5-fold", outer) for outer in range(5)]
+    inner = all_fits(family, data, "5-fold")
+    found = [by_hand(family, data, inner, outer) for outer in range(5)]
     assert [unit.candidate for unit in curve.evaluation.units] == [winner for winner, _ in found]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import re
+from functools import partial
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from tests.report.test_in_browser import findings
 from tests.support.demsar import C45, DATA_SETS, METHODS
 
 import truerisk as tr
+from truerisk.comparing import method_pairs
 from truerisk.core.errors import BadData
 from truerisk.core.json_values import parse
 from truerisk.core.present import number
@@ -38,12 +40,15 @@ def content(compared):
 
 @pytest.fixture(scope="module")
 def wild():
-    """Names that try to leave their place, and many of them."""
+    """Names that try to leave their place, and many of them; few weights drawn for each pair."""
     values = np.random.default_rng(0).normal(size=(80, 20))
     values[3, 4] = np.nan
     methods = [HOSTILE, ARABIC, LONG, *(f"{HOSTILE}{i}" for i in range(17))]
     data_sets = [f"{HOSTILE}{i}{LONG}" for i in range(80)]
-    return tr.compare_many(values, methods=methods, data_sets=data_sets, quantity=HOSTILE)
+    with pytest.MonkeyPatch.context() as patched:
+        few = partial(method_pairs.dirichlet_signed_rank, draws=50)
+        patched.setattr(method_pairs, "dirichlet_signed_rank", few)
+        return tr.compare_many(values, methods=methods, data_sets=data_sets, quantity=HOSTILE)
 
 
 def told(page):

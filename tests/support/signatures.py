@@ -6,6 +6,7 @@ signature of a class again for every clone, and into asking whether an array is 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -23,6 +24,9 @@ def remember_signatures() -> None:
     BaseEstimator._get_param_names = classmethod(_copied(cache(names)))
     if hasattr(_param_validation, "signature"):
         _param_validation.signature = cache(_param_validation.signature)
+    aliases = sys.modules.get("sklearn.externals.array_api_compat.common._aliases")
+    if hasattr(aliases, "_unique_kwargs"):  # whether `numpy.unique` takes equal_nan
+        aliases._unique_kwargs = cache(aliases._unique_kwargs)
     if hasattr(validation, "nw"):  # scikit-learn 1.9 and later ask narwhals
         asked = validation.nw.dependencies
         for word in ("is_into_dataframe", "is_into_series"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from markupsafe import Markup
 
@@ -27,7 +28,7 @@ class FigureTable:
         kept = tuple(tuple(row) for row in rows[:MOST_ROWS])
         return cls(tuple(head), kept, len(rows) - len(kept))
 
-    @property
+    @cached_property
     def looks(self) -> tuple[str, ...]:
         """The class of each column."""
         return tuple(

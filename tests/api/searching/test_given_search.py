@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from functools import cache, partial
 
 import numpy as np
 import pytest
@@ -52,11 +53,23 @@ def by_hand(search, X, y, given=()):
     return wrong
 
 
-@pytest.mark.parametrize("search", SEARCHES.values(), ids=SEARCHES)
-def test_the_risk_is_that_of_clones_fitted_by_hand(simple, search):
+@pytest.fixture(scope="module")
+def honest_of(simple):
+    """Each search in ours, fitted once."""
+    return cache(lambda name: tr.HonestSearchCV(SEARCHES[name], outer=OUTER).fit(*simple))
+
+
+@pytest.fixture(scope="module")
+def wrong_of(simple):
+    """What its clones get wrong, fitted once."""
+    return cache(lambda name: by_hand(SEARCHES[name], *simple))
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_the_risk_is_that_of_clones_fitted_by_hand(name, honest_of, wrong_of):
     """Row for row; and the search is left as it was."""
-    honest = tr.HonestSearchCV(search, outer=OUTER).fit(*simple)
-    np.testing.assert_array_equal(honest.risk_.losses, by_hand(search, *simple))
+    search, honest = SEARCHES[name], honest_of(name)
+    np.testing.assert_array_equal(honest.risk_.losses, wrong_of(name))
     assert honest.risk_.method == f"nested (K-fold (given folds), {type(search).__name__} cloned)"
     assert f"all that {type(search).__name__} does" in honest.risk_.notes[0]
     assert honest.risk_.interval.method == "beta-cv"
@@ -64,10 +77,9 @@ def test_the_risk_is_that_of_clones_fitted_by_hand(simple, search):
 
 
 @pytest.mark.parametrize("name", [name for name in SEARCHES if name not in ("private", "ours")])
-def test_what_it_found_is_what_a_clone_finds_on_all_rows(simple, name):
+def test_what_it_found_is_what_a_clone_finds_on_all_rows(simple, name, honest_of):
     """Best setting, score and model; its score as the risk that was minimised."""
-    alone = clone(SEARCHES[name]).fit(*simple)
-    honest = tr.HonestSearchCV(SEARCHES[name]).fit(*simple)
+    alone, honest = clone(SEARCHES[name]).fit(*simple), honest_of(name)
     assert honest.best_params_ == alone.best_params_
     assert honest.best_score_ == alone.best_score_
     assert honest.best_estimator_.get_params() == alone.best_estimator_.get_params()
@@ -80,9 +92,9 @@ def test_what_it_found_is_what_a_clone_finds_on_all_rows(simple, name):
         assert honest.best_index_ == alone.best_index_
 
 
-def test_a_score_that_nobody_names_stays_on_its_own_scale(simple):
+def test_a_score_that_nobody_names_stays_on_its_own_scale(simple, honest_of):
     """Minus the score; no optimism, since it is not known what a loss of it would be."""
-    honest = tr.HonestSearchCV(Private(KNN)).fit(*simple)
+    honest = honest_of("private")
     assert honest.selected_risk_.value == -honest.best_score_
     assert "does not say" in honest.selected_risk_.notes[0]
     assert honest.optimism_ is None
@@ -100,13 +112,13 @@ def test_pairs_are_ten_outer_folds_and_it_is_said(simple):
 
 
 @pytest.mark.parametrize("name", ["curve_", "outer_", "stability_"])
-def test_what_only_a_grid_tells_is_not_there(simple, name):
+def test_what_only_a_grid_tells_is_not_there(name, honest_of):
     """The sentence says what to do; before the fit it says that there was none."""
     search = tr.HonestSearchCV(SEARCHES["halving"])
     with pytest.raises(MissingResult, match="before it is fitted"):
         getattr(search, name)
     with pytest.raises(MissingResult, match="HalvingGridSearchCV chooses inside .* a grid"):
-        getattr(search.fit(*simple), name)
+        getattr(honest_of("halving"), name)
 
 
 def test_without_outer_or_refit_there_is_neither_risk_nor_model(simple):
@@ -122,18 +134,19 @@ def test_without_outer_or_refit_there_is_neither_risk_nor_model(simple):
 
 def test_the_score_of_the_search_is_the_loss(simple):
     """AUC, R² and the named one of several; another loss may be asked for, without optimism."""
-    auc = tr.HonestSearchCV(GridSearchCV(KNN, GRID, cv=3, scoring="roc_auc")).fit(*simple)
+    honest = partial(tr.HonestSearchCV, outer="3-fold")
+    auc = honest(GridSearchCV(KNN, GRID, cv=3, scoring="roc_auc")).fit(*simple)
     assert auc.risk_.loss == auc.selected_risk_.loss == "roc_auc"
     assert auc.selected_risk_.value == pytest.approx(1 - auc.best_score_)
     assert auc.optimism_ == pytest.approx(auc.risk_.value - auc.selected_risk_.value)
     several = GridSearchCV(KNN, GRID, cv=3, scoring=["roc_auc", "f1"], refit="f1")
-    assert tr.HonestSearchCV(several).fit(*simple).risk_.loss == "f1"
+    assert honest(several).fit(*simple).risk_.loss == "f1"
     X, y = simple[0], simple[0][:, 0] + simple[1]
     regression = GridSearchCV(KNeighborsRegressor(), GRID, cv=3)
-    found = tr.HonestSearchCV(regression).fit(X, y)
+    found = honest(regression).fit(X, y)
     assert found.risk_.score == pytest.approx(1 - found.risk_.value)
     assert found.selected_risk_.value == pytest.approx(1 - found.best_score_)
-    squared = tr.HonestSearchCV(regression, loss="squared").fit(X, y)
+    squared = honest(regression, loss="squared").fit(X, y)
     assert squared.risk_.loss == "squared"
     assert squared.optimism_ is None
 
@@ -143,7 +156,8 @@ def test_further_scores_and_a_scorer_are_told(simple):
     search = tr.HonestSearchCV(SEARCHES["halving"], scores=["auc"], outer=OUTER).fit(*simple)
     assert 0 < search.scores_["auc"].value < 1
     assert search.scores_["auc"].method == search.risk_.method
-    brier = tr.HonestSearchCV(SEARCHES["halving"], scoring="neg_brier_score").fit(*simple)
+    brier = tr.HonestSearchCV(SEARCHES["halving"], scoring="neg_brier_score", outer="3-fold")
+    brier.fit(*simple)
     assert brier.risk_.value > 0
     assert brier.optimism_ is None
 
@@ -242,18 +256,16 @@ def test_it_answers_as_the_search_that_was_tested(simple):
 def test_a_search_without_a_seed_is_repeated_by_ours(simple):
     """`random_state` seeds what the search leaves at None, in every fit."""
     search = RandomizedSearchCV(KNN, GRID, n_iter=3, cv=3)
-    one, again = (tr.HonestSearchCV(search, random_state=4).fit(*simple) for _ in range(2))
+    ours = tr.HonestSearchCV(search, outer="3-fold", random_state=4)
+    one, again = (clone(ours).fit(*simple) for _ in range(2))
     assert one.risk_.value == again.risk_.value
     assert one.cv_results_["params"] == again.cv_results_["params"]
 
 
-def test_workers_search_alike(simple):
+def test_workers_search_alike(simple, honest_of):
     """Two processes give the number of one."""
-    search = tr.HonestSearchCV(SEARCHES["halving"], outer=OUTER)
-    assert (
-        clone(search).set_params(n_jobs=2).fit(*simple).risk_.value
-        == search.fit(*simple).risk_.value
-    )
+    search = tr.HonestSearchCV(SEARCHES["halving"], outer=OUTER, n_jobs=2).fit(*simple)
+    assert search.risk_.value == honest_of("halving").risk_.value
 
 
 def test_no_search_is_tuned_from_outside(simple):
@@ -286,17 +298,14 @@ def _thirds(honest, X):
         yield X[train], X[plan.test_rows(question)[0]]
 
 
-def test_it_can_be_cloned_pickled_and_cross_validated(simple):
+def test_it_can_be_cloned_pickled_and_cross_validated(simple, honest_of):
     """A meta-estimator like any other; a second fit forgets the first."""
     from sklearn.model_selection import cross_val_score
 
     search = tr.HonestSearchCV(SEARCHES["halving"], outer=None)
     assert cross_val_score(search, *simple, cv=3).shape == (3,)
     found = pickle.loads(pickle.dumps(clone(search).set_params(outer=OUTER).fit(*simple)))
-    assert (
-        found.risk_.value
-        == tr.HonestSearchCV(SEARCHES["halving"], outer=OUTER).fit(*simple).risk_.value
-    )
+    assert found.risk_.value == honest_of("halving").risk_.value
     found.set_params(estimator=KNN).fit(*simple)
     assert not hasattr(found, "search_")
 
@@ -311,12 +320,12 @@ def test_the_other_verbs_know_it(simple):
 
 
 @pytest.mark.parametrize("name", ["halving", "random", "climbing"])
-def test_an_assessment_and_an_estimate_label_it_right(simple, name):
+def test_an_assessment_and_an_estimate_label_it_right(simple, name, wrong_of):
     """The risk of the whole search, and its own best score beside it."""
     search = SEARCHES[name]
     found = tr.assess({name: search}, *simple, methods=["3-fold"], outer=OUTER)
     one = found.learners[name]
-    assert one.risk.value == pytest.approx(by_hand(search, *simple).mean())
+    assert one.risk.value == pytest.approx(wrong_of(name).mean())
     assert one.risk.value == tr.estimate_risk(search, *simple, method=OUTER).value
     assert f"selected is {type(search).__name__}: best_score_" in str(found)
     assert f"selected is {type(search).__name__}: best_score_" in found.to_html()
