@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from truerisk.core import results
+from truerisk.core import present
 from truerisk.core.errors import MissingExtra
 
 CODE = """
@@ -184,7 +184,7 @@ def test_an_array_is_explained_where_no_package_makes_frames(call, tmp_path, mon
     def without(columns):
         raise MissingExtra("no frames here")
 
-    monkeypatch.setattr(results, "frame_of", without)
+    monkeypatch.setattr(present, "frame_of", without)
     code = """
 from sklearn.impute import SimpleImputer
 from sklearn.model_selection import GridSearchCV

@@ -11,7 +11,8 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
 from truerisk.core.errors import BadData, FitFailedWarning
-from truerisk.core.results import RiskEstimate, frame_of
+from truerisk.core.present import frame_of
+from truerisk.core.results import RiskEstimate
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(30, 2))

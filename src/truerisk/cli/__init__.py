@@ -10,6 +10,7 @@
 | `reviews.py` | what `validate` and `assess --validate` are asked alike |
 | `source.py` | a file or a bundled data set as X and y, and the search of a learner's word |
 | `options.py` | options that commands share: workers, stores, pages |
+| `gate.py` | `--fail-above` and `--min-score`: bounds on the honest end of an interval |
 | `output.py` | progress on stderr, JSON on stdout |
 """
 

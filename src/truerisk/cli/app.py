@@ -89,7 +89,7 @@ def cli() -> None:
     """The true risk of a tuned model, with its uncertainty.
 
     Exit codes: 0 ok, 1 failure, 2 usage, 3 bad data, 4 claim refuted, 5 study incomplete,
-    130 interrupted.
+    130 interrupted. A bound that is missed (--fail-above, --min-score) is 4, too.
     """
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from truerisk.cli.gate import BOUNDS, gate_options, judged
 from truerisk.cli.options import (
     check_writable,
     executor_of,
@@ -31,12 +32,13 @@ from truerisk.cli.source import (
 from truerisk.core.writing import write_text
 
 if TYPE_CHECKING:
+    from truerisk.api.assessing.assessment import Assessment
     from truerisk.run.problem import Problem
 
 
 INTERRUPTED = 130
 FEWEST_ROWS = 5  # of which the usual five folds can be made
-WHERE_AND_HOW = ("report", "as_json", "jobs", "executor", "store", "mixed_versions")
+WHERE_AND_HOW = ("report", "as_json", "jobs", "executor", "store", "mixed_versions", *BOUNDS)
 """Options that no number depends on."""
 
 
@@ -67,6 +69,7 @@ WHERE_AND_HOW = ("report", "as_json", "jobs", "executor", "store", "mixed_versio
 )
 @click.option("--validate", is_flag=True, help="Tell what a reviewer asks of the best learner.")
 @review_options(replicates=None)
+@gate_options
 @click.option("--report", metavar="PATH", help="Write one HTML page there as well.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
@@ -88,6 +91,8 @@ def assess(
     scores: str | None,
     learning_curve: str | None,
     validate: bool,
+    fail_above: float | None,
+    min_score: dict[str, float],
     report: str | None,
     as_json: bool,
     seed: int,
@@ -104,6 +109,7 @@ def assess(
     truerisk assess data.csv --target y --report out.html
     truerisk assess --dataset breast-cancer --models knn,svm --jobs 2
     truerisk assess data.csv --target y --models forest --store runs.db
+    truerisk assess data.csv --target y --scores auc --fail-above .25 --min-score auc=.75
     """  # noqa: D301 - \b is for click
     methods = listed("--method", method, "method", "10-fold")
     if report is not None:
@@ -117,7 +123,9 @@ def assess(
         say(f"note: {note}")
     options: dict[str, Any] = {"loss": loss, "rule": rule, "random_state": seed}
     options["executor"] = runs_on
-    options |= {"scores": listed("--scores", scores, "score", "auc,f1"), **source.of_rows}
+    bounded = [name for name in min_score if name != loss]
+    asked = [*(listed("--scores", scores, "score", "auc,f1") or ()), *bounded]
+    options |= {"scores": list(dict.fromkeys(asked)) or None, **source.of_rows}
     options["positive"] = label_written(source, review["positive"])
     families = _families(source, models, (*(methods or (None,)), outer))
     curves = _curves(learning_curve)
@@ -132,7 +140,8 @@ def assess(
         _say_cost(source, families, methods, outer, curves, options)
     options.update(store=store, mixed_versions=mixed_versions, learning_curve=curves)
     options["validate"] = reviewed(source, **review) if validate else None
-    return _run(source, families, methods, outer, options, as_json, report)
+    result, code = _run(source, families, methods, outer, options, as_json, report)
+    return code or (0 if result is None else judged(result.report, fail_above, min_score))
 
 
 def _review_asked(validate: bool, where: dict[str, Any]) -> dict[str, Any]:
@@ -229,7 +238,8 @@ def _run(
     options: dict[str, Any],
     as_json: bool,
     report: str | None,
-) -> int:
+) -> tuple[Assessment | None, int]:
+    """What was found, and the exit code; nothing where no learner was assessed."""
     from dataclasses import replace
 
     from truerisk.api.assess import Interrupted
@@ -248,7 +258,7 @@ def _run(
         if stopped.partial is None:
             if store is None:
                 raise
-            return INTERRUPTED
+            return None, INTERRUPTED
         result, code = stopped.partial, INTERRUPTED
         say(f"interrupted: {', '.join(stopped.missing)} not assessed; what was done follows.")
     if result.kept is not None:
@@ -264,7 +274,7 @@ def _run(
     if page is not None and report is not None:
         write_text(page, report)
         say(f"wrote {report}")
-    return code
+    return result, code
 
 
 def _dry_run(

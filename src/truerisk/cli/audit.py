@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from truerisk.cli.gate import BOUNDS, CLOSED, gate_options, judged
 from truerisk.cli.options import check_writable, executor_of, typed, worker_options
 from truerisk.cli.output import say, show, shown_progress, worded_warnings
 from truerisk.cli.source import Source, order_options, read_source, source_options
@@ -76,9 +77,8 @@ def run_code(code: Any, name: str) -> Any:
         raise TrueRiskError(f"{name} failed: {type(error).__name__}: {error}") from error
 
 
-REFUTED = 4
 REPLICATES = 1000
-WHERE_AND_HOW = ("report", "as_json", "jobs", "executor")
+WHERE_AND_HOW = ("report", "as_json", "jobs", "executor", *BOUNDS)
 """Options that no number depends on."""
 
 
@@ -95,6 +95,7 @@ WHERE_AND_HOW = ("report", "as_json", "jobs", "executor")
 )
 @click.option("--outer", metavar="METHOD", help="Outer folds of level nested.  [default: 5-fold]")
 @click.option("--confidence", type=click.FloatRange(0.5, 0.999), default=0.95, show_default=True)
+@gate_options
 @click.option("--report", metavar="PATH", help="Write one HTML page there as well.")
 @click.option("--allow-import", is_flag=True, help="Run the code of SEARCH.py.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
@@ -105,6 +106,8 @@ def audit(
     level: str,
     outer: str | None,
     confidence: float,
+    fail_above: float | None,
+    min_score: dict[str, float],
     report: str | None,
     allow_import: bool,
     as_json: bool,
@@ -146,7 +149,8 @@ def audit(
         _say_columns(report_of_audit.codes, source.columns)
     if report_of_audit.refuted is None and level != "scores":
         say("no interval, so nothing is refuted: this gate is open.")
-    return REFUTED if report_of_audit.refuted else 0
+    code = judged(report_of_audit.honest, fail_above, min_score)
+    return CLOSED if report_of_audit.refuted else code
 
 
 def _handed(source: Source) -> Any:

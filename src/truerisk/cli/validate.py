@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from truerisk.cli.estimate import read_model
+from truerisk.cli.gate import gate_options, judged
 from truerisk.cli.options import check_writable, executor_of, worker_options
 from truerisk.cli.output import say, show, shown_progress, worded_warnings
 from truerisk.cli.reviews import REVIEWED, review_options, reviewed
@@ -25,6 +26,7 @@ from truerisk.cli.source import order_options, read_source, source_options
     help="A parameter of the model, which is then not tuned.",
 )
 @review_options(replicates=50)
+@gate_options
 @click.option("--report", metavar="PATH", type=click.Path(), help="Write the HTML page.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
@@ -32,13 +34,15 @@ from truerisk.cli.source import order_options, read_source, source_options
 def validate(
     model: str,
     settings: tuple[str, ...],
+    fail_above: float | None,
+    min_score: dict[str, float],
     report: str | None,
     as_json: bool,
     seed: int,
     jobs: int | None,
     executor: str | None,
     **given: Any,
-) -> None:
+) -> int:
     """Validate a tuned learner on FILE: discrimination, calibration, net benefit.
 
     \b
@@ -54,6 +58,7 @@ def validate(
         say(f"note: {note}")
     from truerisk.api.search import HonestSearchCV
     from truerisk.api.validate import validate as validated
+    from truerisk.core.scale import OwnScale
 
     pipeline, params, grid = read_model(model, settings, source)
     search = HonestSearchCV(pipeline, params or grid or None, executor=runs_on, random_state=seed)
@@ -70,3 +75,6 @@ def validate(
         found.to_html(report)
         say(f"wrote {report}")
     show(found.to_json() if as_json else str(found))
+    ranks = () if found.discrimination is None else found.discrimination.measures.values()
+    more = {each.word: OwnScale(each.honest, each.interval, "larger") for each in ranks}
+    return judged(found.risk, fail_above, min_score, more)

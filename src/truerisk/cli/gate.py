@@ -1,0 +1,120 @@
+"""A gate on the honest end of an interval: exit code 4 where a bound of the user is missed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from truerisk.cli.output import say
+
+if TYPE_CHECKING:
+    from truerisk.core.scale import OwnScale
+
+CLOSED = 4
+BOUNDS = ("fail_above", "min_score")
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def _scores_of(
+    _context: click.Context, _option: click.Parameter, texts: tuple[str, ...]
+) -> dict[str, float]:
+    """The least scores by their names, read before anything is fitted."""
+    bounds = {}
+    for text in texts:
+        name, _, value = text.rpartition("=")
+        try:
+            bounds[name] = float(value)
+        except ValueError:
+            name = ""
+        if not name:
+            raise click.BadParameter(f"{text!r} is no bound; write a score as in auc=.75.")
+    return bounds
+
+
+def gate_options(command: Command) -> Command:
+    """`--fail-above` and `--min-score`."""
+    for option in (
+        click.option(
+            "--min-score",
+            multiple=True,
+            metavar="NAME=NUMBER",
+            callback=_scores_of,
+            help="Exit code 4 unless the honest score is at least so large: the lower end of its "
+            "interval counts, as in auc=.75. May be given several times.",
+        ),
+        click.option(
+            "--fail-above",
+            type=float,
+            metavar="NUMBER",
+            help="Exit code 4 unless the honest risk is at most so large: the upper end of its "
+            "interval counts.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def judged(
+    risk: Any,
+    fail_above: float | None,
+    min_score: Mapping[str, float],
+    more: Mapping[str, OwnScale] | None = None,
+) -> int:
+    """The exit code for an honest risk, its further scores and `more` of them, by name.
+
+    `risk` is None where there is no honest one, which misses every bound.
+    """
+    if fail_above is None and not min_score:
+        return 0
+    from truerisk.core.scale import OwnScale  # late: the command line helps without numpy
+
+    estimates = [] if risk is None else [risk, *getattr(risk, "scores", {}).values()]
+    known = {each.loss: each.own_scale for each in estimates} | dict(more or {})
+    if "roc_auc" in known:
+        known["auc"] = known["roc_auc"]
+    missed = 0
+    if fail_above is not None:
+        name, own = "the honest risk", OwnScale(None, None, "lower")
+        if risk is not None and risk.loss == "accuracy":
+            name, own = "error (1 − accuracy)", OwnScale(risk.value, risk.interval, "lower")
+        elif risk is not None:
+            name, own = f"{risk.loss} risk", risk.own_scale
+        if own.better != "lower":
+            raise click.UsageError(
+                f"--fail-above bounds an error, and {risk.loss} is a score, of which more is "
+                f"better: write --min-score {risk.loss}=NUMBER."
+            )
+        missed += _missed(name, own, fail_above, "--fail-above")
+    for name, bound in min_score.items():
+        if name in known and known[name].better != "larger":
+            raise click.UsageError(f"--min-score bounds a score, and {name} is an error.")
+        if name not in known and risk is not None:
+            scores = ", ".join(each for each, own in known.items() if own.better == "larger")
+            raise click.UsageError(
+                f"--min-score {name}: this score was not measured; measured were: "
+                f"{scores or 'none'}."
+            )
+        own = known.get(name, OwnScale(None, None, "larger"))
+        missed += _missed(name, own, bound, f"--min-score {name}=")
+    return CLOSED if missed else 0
+
+
+def _missed(name: str, own: OwnScale, bound: float, option: str) -> bool:
+    """Whether the honest end misses the bound; both ways it is said on stderr."""
+    from truerisk.core.present import number
+
+    interval = own.interval
+    option = f"{option}{'' if option.endswith('=') else ' '}{bound:g}"
+    if interval is None:
+        say(f"gate closed: {name} has no interval, so nothing shows that it keeps {option}.")
+        return True
+    larger = own.better == "larger"
+    end, side = (interval.low, "lower") if larger else (interval.high, "upper")
+    is_missed = end < bound if larger else end > bound
+    word = "closed" if is_missed else "open"
+    sentence = f"{name} {number(own.value)}, the {side} end of its interval {number(end)}"
+    say(f"gate {word}: {sentence}; {option}.")
+    return is_missed

@@ -1,0 +1,149 @@
+"""A gate on the honest end of an interval."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+SEARCH = """
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier
+
+def accuracy():
+    return GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 9]}, cv=5)
+
+def auc():
+    return GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 9]}, cv=5, scoring="roc_auc")
+"""
+ACTION = Path(__file__).parents[2] / "action.yml"
+
+
+@pytest.fixture
+def search(tmp_path):
+    """The place of a function of the code above."""
+    (tmp_path / "search.py").write_text(SEARCH)
+    return lambda name: f"{tmp_path / 'search.py'}:{name}"
+
+
+@pytest.mark.parametrize("command", ["assess", "validate", "audit"])
+def test_the_honest_end_of_the_interval_is_judged(call, search, command):
+    """A bound between the value and the end of its interval is missed, one beyond it is kept."""
+    words = {
+        "assess": ["assess", "--models", "lda"],
+        "validate": ["validate", "--model", "lda", "--replicates", 0],
+        "audit": ["audit", search("accuracy"), "--allow-import"],
+    }[command]
+    words += ["--dataset", "breast-cancer"]
+    content = call(*words, "--json").content
+    risk = {
+        "assess": lambda: content["learners"]["lda"]["risk"],
+        "validate": lambda: content["risk"],
+        "audit": lambda: content["honest"],
+    }[command]()
+    value, high = risk["value"], risk["interval"]["high"]
+    missed = call(*words, "--fail-above", (value + high) / 2)
+    assert missed.code == 4
+    assert f"gate closed: {'error' if command == 'audit' else 'zero-one risk'}" in missed.err
+    kept = call(*words, "--fail-above", high + 1e-6)
+    assert kept.code == 0
+    assert "gate open" in kept.err
+
+
+def test_a_score_is_judged_by_its_lower_end(call):
+    """On its own scale; it is measured because it is bounded."""
+    words = ["assess", "--dataset", "breast-cancer", "--models", "lda"]
+    score = call(*words, "--scores", "auc", "--json").content["learners"]["lda"]["risk"]["scores"]
+    low, value = score["auc"]["score_interval"]["low"], score["auc"]["score"]
+    assert call(*words, "--min-score", f"auc={(low + value) / 2}").code == 4
+    assert call(*words, "--min-score", f"auc={low - 1e-6}", "--fail-above", 0.5).code == 0
+    assert call(*words, "--min-score", f"auc={low - 1e-6}", "--fail-above", 0).code == 4
+
+
+def test_the_score_of_a_search_is_judged(call, search):
+    """By its own name, or the word that it has here."""
+    words = ["audit", search("auc"), "--allow-import", "--dataset", "breast-cancer"]
+    for name in ("roc_auc", "auc"):
+        assert call(*words, "--min-score", f"{name}=.8").code == 0
+        assert call(*words, "--min-score", f"{name}=.999").code == 4
+
+
+def test_validation_bounds_what_it_ranks_by(call):
+    """The AUC of the section on discrimination."""
+    words = ["validate", "--dataset", "breast-cancer", "--model", "lda", "--replicates", 0]
+    assert call(*words, "--min-score", "auc=.9", "--min-score", "average-precision=.9").code == 0
+    assert call(*words, "--min-score", "auc=.9999").code == 4
+
+
+def test_without_an_interval_the_gate_stays_closed(call, search):
+    """A correction of scores proves nothing."""
+    words = ["audit", search("accuracy"), "--allow-import", "--dataset", "breast-cancer"]
+    missed = call(*words, "--level", "scores", "--fail-above", 0.9)
+    assert missed.code == 4
+    assert "has no interval, so nothing shows that it keeps --fail-above 0.9" in missed.err
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--min-score", "auc"], "'auc' is no bound; write a score as in auc=.75"),
+        (["--min-score", "=.75"], "'=.75' is no bound"),
+        (["--min-score", "auc=high"], "'auc=high' is no bound"),
+        (["--loss", "auc", "--fail-above", ".1"], "write --min-score auc=NUMBER"),
+        (["--min-score", "zero-one=.1"], "--min-score bounds a score, and zero-one is an error"),
+        (["--min-score", "aux=.1"], "aux"),
+    ],
+)
+def test_what_bounds_nothing_is_refused(call, words, sentence):
+    """With the option as it would be right."""
+    refused = call("assess", "--dataset", "breast-cancer", "--models", "lda", *words)
+    assert refused.code == 2
+    assert sentence in refused.err
+
+
+def test_a_score_that_was_not_measured_is_refused(call):
+    """Those that were measured are named."""
+    words = ["validate", "--dataset", "breast-cancer", "--model", "lda", "--replicates", 0]
+    refused = call(*words, "--min-score", "f1=.5")
+    assert refused.code == 2
+    assert "--min-score f1: this score was not measured; measured were: auc" in refused.err
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="the action runs in bash")
+def test_the_action_runs_the_gate(search, tmp_path):
+    """Its last step as a runner calls it, names with blanks too; its exit code is the command's."""
+    action = ACTION.read_text()
+    script = textwrap.dedent(action.rpartition("run: |\n")[2])
+    for name in ("SEARCH", "DATA", "TARGET", "BOUNDS", "REPORT"):
+        assert f"{name}: ${{{{ inputs.{name.lower()} }}}}" in action
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "truerisk").write_text(
+        f'#!/bin/bash\nexec {sys.executable} -m truerisk "$@"\n'
+    )
+    (tmp_path / "bin" / "truerisk").chmod(0o755)
+    rows = tmp_path / "my rows.csv"
+    rows.write_text("a,y\n" + "".join(f"{i % 7 + 5 * (i % 2)},{i % 2}\n" for i in range(60)))
+    for bound, code in (("0.9", 0), ("0.0001", 4)):
+        environment = {
+            **os.environ,
+            "PATH": f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}",
+            "SEARCH": search("accuracy"),
+            "DATA": str(rows),
+            "TARGET": "y",
+            "BOUNDS": f"--fail-above {bound}",
+            "REPORT": str(tmp_path / "page.html"),
+        }
+        run = subprocess.run(
+            ["bash", "-e", "-c", script],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert run.returncode == code, run.stderr
+        assert (tmp_path / "page.html").exists()
