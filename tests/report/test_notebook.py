@@ -104,3 +104,20 @@ def test_a_notebook_has_the_colours_of_the_page(colours, scheme):
     style = light if scheme == "light" else dark.split("\n}\n")[0]
     for colour in re.findall(r"--(?:s\d|ink|muted|hair|line): #\w+", style):
         assert colour.replace(" ", "") in colours
+
+
+@pytest.mark.parametrize("outer", ["pairs", None])
+def test_a_search_shows_its_honest_risk_above_the_diagram(outer):
+    """As soon as there is one; the names of scores are text."""
+    search = tr.HonestSearchCV(
+        KNeighborsClassifier(), {"n_neighbors": [1, 5]}, outer=outer, scores=["auc"]
+    )
+    assert "What to report" not in search._repr_html_()
+    shown = search.fit(X, Y)._repr_mimebundle_()["text/html"]
+    table, _, diagram = shown.rpartition("sk-global")[0].partition("</table>")
+    assert ("What to report" in table) == (outer is not None)
+    if outer is not None:
+        assert search._repr_html_().startswith(table)
+        assert diagram
+        for risk in (search.risk_, search.scores_["auc"], search.selected_risk_):
+            assert f"<td>{risk.own_scale.value:.4f}</td>" in table

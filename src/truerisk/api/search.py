@@ -16,6 +16,7 @@ from truerisk.api.searching.search_words import check_race, check_words
 from truerisk.api.searching.stored_search import open_store
 from truerisk.api.searching.time_limit import try_in_time
 from truerisk.api.searching.tuned_model import LossScorer, Missing, TunedModel
+from truerisk.core import present
 from truerisk.core.contracts import Fits
 from truerisk.core.errors import Refusal
 from truerisk.core.progress import stage
@@ -309,6 +310,26 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         self.outer_, self.stability_ = run.outer, run.stability(self.best_index_)
 
     # -- scikit-learn -------------------------------------------------------------------------
+
+    def _repr_html_inner(self) -> str:
+        """In a notebook the honest risk, once it is there, stands above scikit-learn's diagram."""
+        diagram: str = super()._repr_html_inner()
+        fitted = vars(self)
+        if "risk_" not in fitted:
+            return diagram
+        shown = [("honest", risk) for risk in (self.risk_, *self.scores_.values())]
+        if "selected_risk_" in fitted:
+            shown.append(("selected, which flatters:", self.selected_risk_))
+        rows = []
+        for word, risk in shown:
+            own, name = risk.own_scale, risk.scale.of(risk.named_loss)
+            rows.append([f"{word} {name}", present.number(own.value), str(own.interval or "none")])
+        caption = "What to report is the honest risk of the whole search."
+        return present.Block(caption, ["", "value", "interval"], rows).html + diagram
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**options)
+        return bundle | ({"text/html": self._repr_html_inner()} if "text/html" in bundle else {})
 
     def get_metadata_routing(self) -> Any:
         """How metadata are routed: to the estimator's fit and to a splitter's split."""
