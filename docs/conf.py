@@ -69,6 +69,8 @@ html_title = f"truerisk {release}"
 html_baseurl = os.environ.get("READTHEDOCS_CANONICAL_URL") or os.environ.get("DOCS_URL", "")
 html_static_path = ["_static"]
 html_css_files = ["house.css"]
+html_search_scorer = str(Path(__file__).parent / "_static" / "scorer.js")
+html_sidebars = {page: [] for page in ("getting-started", "which-call", "404")}  # of no group
 html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {
@@ -77,7 +79,7 @@ html_theme_options = {
     "navigation_depth": 2,
     "collapse_navigation": True,
     "navbar_end": ["theme-switcher"],
-    "header_links_before_dropdown": 5,
+    "header_links_before_dropdown": 6,
     "footer_start": ["copyright"],
     "footer_end": ["this-version"],
     "secondary_sidebar_items": ["page-toc"],

@@ -1,11 +1,14 @@
-"""The picture on the first page: `python docs/pictures.py` draws it anew (a minute).
+"""The pictures on the first page: `python docs/pictures.py` makes them anew (a minute; chromium).
 
-Forty times sixty patients are drawn. Each search has its best score, its honest risk with the
-interval, and the risk of its fitted model on 10,000 further patients.
+The page of the tour is photographed. Forty times sixty patients are drawn. Each search has its best
+score, its honest risk with the interval, and the risk of its fitted model on 10,000 further
+patients.
 """
 
 from __future__ import annotations
 
+import sys
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +18,8 @@ from sklearn.pipeline import make_pipeline
 
 import truerisk as tr
 
-PLACE = Path(__file__).parent / "_static" / "selected-honest.svg"
+STATIC = Path(__file__).parent / "_static"
+PLACE = STATIC / "selected-honest.svg"
 N_SEARCHES = 40
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 760, 366, 52, 12, 94, 34
 LEGEND = 30  # from line to line, where letters are large
@@ -130,5 +134,25 @@ def _y(share: float) -> float:
     return round(HEIGHT - BOTTOM - share / MOST * (HEIGHT - TOP - BOTTOM), 1)
 
 
+def take_pictures() -> None:
+    """The top of the tour's page in both schemes, in 64 colours: a third of the bytes."""
+    root = Path(__file__).parent.parent
+    sys.path[:0] = [str(root), str(root / "docs" / "_ext")]
+    from example_report import example_page
+    from PIL import Image
+    from playwright.sync_api import sync_playwright
+    from tests.report.chromium import find
+
+    page = example_page(root / "docs")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=find())
+        for scheme in ("light", "dark"):
+            shown = browser.new_page(viewport={"width": 1100, "height": 700}, color_scheme=scheme)
+            shown.set_content(page)
+            image = Image.open(BytesIO(shown.screenshot())).convert("RGB")
+            image.quantize(64, dither=0).save(STATIC / f"report-{scheme}.png", optimize=True)
+
+
 if __name__ == "__main__":
+    take_pictures()
     PLACE.write_text(picture(searches()), encoding="utf-8")

@@ -1,49 +1,54 @@
-"""An assessment's page among the documentation: made at the build, shown in a frame."""
+"""The page that the tour makes: its code is run in the build; a picture or a frame shows it."""
 
 from __future__ import annotations
 
+import doctest
 from pathlib import Path
 from typing import Any
 
 from docutils import nodes
+from docutils.parsers.rst import directives
+from sphinx.errors import ExtensionError
 from sphinx.util.docutils import SphinxDirective
 
 PAGE = "example-report.html"
+TOUR = "getting-started.md"
+LIKE = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 FRAME = (
     f'<p><a href="_static/{PAGE}">The page by itself</a></p>'
     f'<iframe class="example" src="_static/{PAGE}" title="An example of the report" '
     'loading="lazy"></iframe>'
 )
+SHOWN = (
+    f'<p class="shown"><a href="_static/{PAGE}">'
+    '<img class="only-light" src="_static/report-light.png" alt="{0}" width="1100" height="700"/>'
+    '<img class="only-dark" src="_static/report-dark.png" alt="{0}" width="1100" height="700"/>'
+    "</a></p>"
+).format("The page of an assessment: open it")
 
 
 class ExampleReport(SphinxDirective):
-    """The frame and a link to what stands in it."""
+    """The page in a frame, or the picture that `docs/pictures.py` took, which leads to it."""
+
+    optional_arguments = 1
 
     def run(self) -> list[nodes.Node]:
-        return [nodes.raw("", FRAME, format="html")]
+        picture = self.arguments and directives.choice(self.arguments[0], ("picture",))
+        return [nodes.raw("", SHOWN if picture else FRAME, format="html")]
 
 
-def example_page() -> str:
-    """Three learners on a hundred rows of a hard problem."""
-    from dataclasses import replace
-
-    from sklearn.naive_bayes import GaussianNB
-    from sklearn.neighbors import KNeighborsClassifier
-    from sklearn.tree import DecisionTreeClassifier
-
-    import truerisk as tr
-
-    X, y = tr.datasets.make_difficult(100, random_state=3)
-    learners = {
-        "knn": (KNeighborsClassifier(), {"n_neighbors": [1, 3, 5, 9, 15, 25]}),
-        "tree": (
-            DecisionTreeClassifier(random_state=0),
-            {"max_depth": [1, 2, 4], "min_samples_leaf": [1, 5, 15]},
-        ),
-        "bayes": GaussianNB(),
-    }
-    found = tr.assess(learners, X, y, methods=["10-fold", "loo"], outer="10-fold")
-    return replace(found, source="make_difficult(100)").to_html()
+def example_page(folder: Path) -> str:
+    """What the tour's `page` is, if its code prints what stands there."""
+    path = folder / TOUR
+    names: dict[str, Any] = {}
+    test = doctest.DocTestParser().get_doctest(
+        path.read_text("utf-8"), names, path.name, str(path), 0
+    )
+    printed: list[str] = []
+    runner = doctest.DocTestRunner(optionflags=LIKE, verbose=False)
+    if runner.run(test, out=printed.append, clear_globs=False).failed:
+        raise ExtensionError("".join(printed))
+    return str(test.globs["page"])
 
 
 def write_page(app: Any, error: Exception | None) -> None:
@@ -51,7 +56,7 @@ def write_page(app: Any, error: Exception | None) -> None:
     if error is None and app.builder.format == "html":
         place = Path(app.outdir) / "_static" / PAGE
         place.parent.mkdir(exist_ok=True)
-        place.write_text(example_page(), encoding="utf-8")
+        place.write_text(example_page(Path(app.srcdir)), encoding="utf-8")
 
 
 def setup(app: Any) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from tests.report.test_in_browser import findings
 
 DOCS = Path(__file__).parent.parent.parent / "docs"
 OWN = sorted(path.with_suffix(".html").name for path in DOCS.glob("*.md"))
+LAST = ("decisions/", "documents", "versions", "architecture", "contributing", "maintenance")
 OTHERS = [
     "api/index.html",
     "api/generated/truerisk.HonestSearchCV.html",
@@ -52,3 +53,15 @@ def test_a_typed_word_finds_its_page(reader, word, page):
     shown, _ = reader(f"search.html?q={word}")
     first = shown.wait_for_selector("#search-results ul.search li a")
     assert first.get_attribute("href").partition("#")[0] == f"{page}.html"
+
+
+@pytest.mark.parametrize("word", ["coverage", "engine", "racing", "interval"])
+def test_decisions_documents_and_versions_come_last(reader, word):
+    """After them the search lists no page of another kind."""
+    shown, _ = reader(f"search.html?q={word}")
+    shown.wait_for_selector("#search-results p.search-summary:has-text('found')")
+    links = shown.query_selector_all("#search-results ul.search > li > a")
+    last = [link.get_attribute("href").startswith(LAST) for link in links]
+    assert True in last
+    assert False in last
+    assert last == sorted(last)
