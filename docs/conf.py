@@ -42,6 +42,28 @@ myst_update_mathjax = False
 html_math_renderer = "mathml"
 
 autosummary_generate = True
+autosummary_context = {  # where a name is used, said on its page
+    "guide": {
+        "HonestSearchCV": ["honest-search", "grid-search", "auto_examples/plot_honest_search"],
+        "assess": ["assess", "auto_examples/plot_mixed_table"],
+        "audit": ["audit", "auto_examples/plot_audit"],
+        "estimate_risk": ["methods", "scores", "auto_examples/plot_intervals"],
+        "risk_curve": ["selection", "auto_examples/plot_risk_curve"],
+        "compare": ["compare", "auto_examples/plot_compare"],
+        "compare_many": ["compare-many", "auto_examples/plot_many_data_sets"],
+        "validate": ["validation", "clinical-model", "auto_examples/plot_validation"],
+        "permutation_test": ["permutation-test", "auto_examples/plot_permutation_test"],
+        "learning_curve": ["learning-curves", "auto_examples/plot_learning_curve"],
+        "plan_sample": ["plan"],
+        "risk_over_time": ["time", "auto_examples/plot_time"],
+        "bayesian_error": ["methods-bayesian"],
+        "Study": ["studies", "auto_examples/plot_study"],
+        "RiskEstimate": ["intervals", "scores"],
+        "Assessment": ["assess", "report"],
+        "RocCurve": ["roc", "auto_examples/plot_threshold"],
+        "ErrorPosterior": ["posterior"],
+    }
+}
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
 autodoc_default_options = {"members": True, "show-inheritance": False}

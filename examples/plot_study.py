@@ -29,7 +29,7 @@ print(f"{status.done} of {status.total} replicates are done, {status.failed} fai
 
 # %%
 # The same two lines on SLURM, by dask-jobqueue; jobs may die, and what they had begun is done again
-# (`more <../studies.html#more-than-one-machine>`__):
+# (`more <../clusters.html#more-than-one-machine>`__):
 #
 # .. code-block:: python
 #

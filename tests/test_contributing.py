@@ -49,9 +49,9 @@ class Example:
 
 
 WORDS = [
-    ("odd-even", "methods.md"),
-    ("hoeffding", "intervals.md"),
-    ("constant", "idea.md"),
+    ("odd-even", "methods-splits.md"),
+    ("hoeffding", "intervals-formulas.md"),
+    ("constant", "engines.md"),
     ("huber", "losses.md"),
 ]
 EXAMPLES = [

@@ -109,7 +109,7 @@ def test_members_of_a_class_are_seen():
 
 def listed() -> set[str]:
     """The last names of all entries of the API page."""
-    return set(re.findall(r"^ +truerisk\.[\w.]*?(\w+)$", INDEX.read_text("utf-8"), re.MULTILINE))
+    return set(re.findall(r"^ +~?truerisk\.[\w.]*?(\w+)$", INDEX.read_text("utf-8"), re.MULTILINE))
 
 
 @pytest.mark.parametrize("room", ["", "methods", "engines", "models", "losses", "testing"])

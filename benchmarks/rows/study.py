@@ -38,7 +38,7 @@ TASKS = {"this process": 3_000, "two workers": 6_000, "Dask": 6_000}
 PER_TASK = {"this process": 1e-3, "two workers": 3e-3, "Dask": 4e-3}
 STORED_PER_SECOND = 5_000
 MEGABYTE = 2**20
-# as docs/studies.md advises: Dask's own threshold gives every large array back to the system
+# as docs/clusters.md advises: Dask's own threshold gives every large array back to the system
 ENVIRONMENT = {"MALLOC_TRIM_THRESHOLD_": 2**27, "MALLOC_MMAP_THRESHOLD_": 2**25}
 
 

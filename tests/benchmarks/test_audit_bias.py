@@ -1,4 +1,4 @@
-"""The levels of the audit on searches of known risk: the table of docs/audit.md in short."""
+"""The levels of the audit on searches of known risk: docs/audit-measured.md in short."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ BEYOND = 1.5  # times the lag of the clearest season are looked at
 LAGS = 4  # of n lags the first quarter is looked at
 SEASONS = 3  # of the most lasting seasons
 MOST = 0.999  # an autocorrelation
-"""Calibrated by `python -m benchmarks.calibration.order` (docs/time.md)."""
+"""Calibrated by `python -m benchmarks.calibration.order` (docs/time-measured.md)."""
 
 
 @dataclass(frozen=True)

@@ -91,7 +91,7 @@ def apart_note(plan: Plan, data: Data) -> tuple[str, ...]:
 SHARE = 1 / 3  # of the total; of 50 normal errors the largest square has a seventh
 FEWEST = 20  # rows; of fewer the largest has much of any total
 FEW = 9  # rows that are surely wrong: their number has a relative error of a third, or more
-RULED_OUT = 0.1  # share of answers; beyond it log loss was held in 62 % (docs/intervals.md)
+RULED_OUT = 0.1  # of answers; beyond it log loss was held in 62 % (docs/intervals-measured.md)
 DEAREST = float(-np.log(np.finfo(np.float64).eps))  # what a sure and wrong answer costs
 BOUNDED = "loss=tr.losses.Log(clip=0.001) bounds what a row costs."
 
