@@ -16,8 +16,11 @@ from truerisk.engines.workers import processes
 with contextlib.suppress(ImportError):  # the tests of partners go without it
     from hypothesis import HealthCheck, settings
 
-    # How long drawing takes says nothing of the facts; each test sets the number of its examples.
-    settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    # How long drawing takes says nothing of the facts. Other examples are drawn each time: fifty,
+    # where a test does not set their number.
+    settings.register_profile(
+        "suite", deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow]
+    )
     settings.load_profile("suite")
 
 remember_signatures()

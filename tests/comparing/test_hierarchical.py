@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import astuple
 from itertools import pairwise
+from math import exp, lgamma, log1p, pi, sqrt
 
 import numpy as np
 import pytest
@@ -50,6 +51,12 @@ def test_a_data_set_is_a_student_t_of_its_mean():
     assert ours / ours[0] == pytest.approx(theirs / theirs[0], rel=1e-6)
 
 
+def density(x, df):
+    """Of Student's t; scipy's takes a hundred times as long for a single number."""
+    log = lgamma((df + 1) / 2) - lgamma(df / 2) - (df + 1) / 2 * log1p(x * x / df)
+    return exp(log) / sqrt(df * pi)
+
+
 @pytest.mark.parametrize("df", [1, 8, 98])
 def test_the_table_is_the_convolution_of_two_t(df):
     """That is ∫ t(μ; μ₀, σ₀, ν) t(μ; x̄, s) dμ, for broad and narrow σ₀, heavy tails too."""
@@ -63,8 +70,8 @@ def test_the_table_is_the_convolution_of_two_t(df):
                 scale = np.exp(log_scale)
 
                 def product(mu, mean=mean, scale=scale, nu=nu):
-                    own = t.pdf((mu - one.centre) / one.scale, df) / one.scale
-                    return own * t.pdf((mu - mean) / scale, nu) / scale
+                    own = density((mu - one.centre) / one.scale, df) / one.scale
+                    return own * density((mu - mean) / scale, nu) / scale
 
                 breaks = sorted({mean, one.centre, mean - scale, mean + scale})
                 parts = [-np.inf, *breaks, np.inf]

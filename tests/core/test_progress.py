@@ -38,7 +38,7 @@ def test_a_stage_ends_with_an_error() -> None:
     assert heard == []
 
 
-@pytest.mark.parametrize("executor", [None, 1])
+@pytest.mark.parametrize("executor", [None, 2])
 def test_every_fit_is_heard(executor) -> None:
     """Events count up to the number of fits, on any executor."""
     heard: list[Progress] = []

@@ -23,16 +23,16 @@ LOO, FOLDS = LeaveOneOut(), KFold(5)
 RESPONSES = [Request("label"), Request("probability"), Request("score")]
 
 
-def kit(engine, learners, further=4):
+def kit(engine, learners, further=3):
     """The published checks of an engine, for learners by name.
 
     For the first one 25 data sets are drawn with ties and for plans of any kind, which are those of
-    the other checks as well (12 once missed a mutation of ties), and 8 for each of these. Further
+    the other checks as well (12 once missed a mutation of ties), and 6 for each of these. Further
     ones differ from it in a solver, a weight or a step: `further` are drawn.
     """
     checks = []
     for number, (word, (model, grid)) in enumerate(learners.items()):
-        few, many = (further, further) if number else (8, 25)
+        few, many = (further, further) if number else (6, 25)
         family = Family.of(model, grid)
         often = {check.name: check for check in engine_checks(engine, family, examples=many)}
         for check in engine_checks(engine, family, examples=few):

@@ -87,8 +87,7 @@ def test_one_candidate_per_fit() -> None:
 
 
 EXECUTORS = {
-    "loky 1": lambda: 1,
-    "loky 2": lambda: 2,
+    "loky": lambda: 2,
     "threads": lambda: ThreadPoolExecutor(2),
     "processes": lambda: ProcessPoolExecutor(2, mp_context=get_context("spawn")),
 }

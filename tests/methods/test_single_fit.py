@@ -30,6 +30,7 @@ from truerisk.core.family import Family
 from truerisk.core.plan.builder import PlanBuilder
 from truerisk.core.table.data import Data
 from truerisk.engines.generic import Generic
+from truerisk.engines.running.members import why_no_bags
 from truerisk.engines.trees.ensemble import Ensembles
 from truerisk.methods import Bootstrap, Nested
 from truerisk.models import LogisticPath
@@ -86,34 +87,31 @@ FORESTS = {
 }
 
 
-@pytest.mark.parametrize("engine", ["generic", "ensemble"])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("name", FORESTS)
-def test_equals_scikit_learn_to_the_letter(name, weighted, engine) -> None:
+def test_equals_scikit_learn_to_the_letter(name, weighted) -> None:
     """The answers are oob_decision_function_ or oob_prediction_ of the fit, for every size."""
     model, (rows, y) = FORESTS[name]
     weights = np.random.default_rng(1).uniform(0.5, 1.5, len(y)) if weighted else None
-    loss = "brier" if hasattr(model, "predict_proba") else "squared"
-    curve = tr.risk_curve(
-        model,
-        {"n_estimators": [40, 60]},
-        rows,
-        y,
-        method="oob",
-        loss=loss,
-        sample_weight=weights,
-        engine=engine,
-    )
-    for size, answers in zip((40, 60), curve.evaluation.answers.values, strict=True):
-        params = model.get_params(deep=False) | {"n_estimators": size, "oob_score": True}
-        fitted = type(model)(**params).fit(rows, y, sample_weight=weights)
+    sizes, engines = (35, 50), ("generic", "ensemble")
+    given = {"method": "oob", "sample_weight": weights}
+    given["loss"] = "brier" if hasattr(model, "predict_proba") else "squared"
+    curves = [
+        tr.risk_curve(model, {"n_estimators": sizes}, rows, y, engine=engine, **given)
+        for engine in engines
+    ]
+    for i, size in enumerate(sizes):
+        params = model.get_params(deep=False) | {"n_estimators": size}
+        fitted = type(model)(**params | {"oob_score": True})
+        fitted.fit(rows, y, sample_weight=weights)
         of_classes = hasattr(fitted, "oob_decision_function_")
         theirs = fitted.oob_decision_function_ if of_classes else fitted.oob_prediction_
-        assert np.array_equal(answers, theirs)
-        if of_classes and not weighted:
-            params = model.get_params(deep=False) | {"n_estimators": size}
-            found = tr.estimate_risk(type(model)(**params), rows, y, method="oob", engine=engine)
-            assert 1 - found.value == pytest.approx(fitted.oob_score_, abs=1e-12)
+        for engine, curve in zip(engines, curves, strict=True):
+            assert np.array_equal(curve.evaluation.answers.values[i], theirs)
+            if of_classes and not weighted and not i:
+                one = type(model)(**params)
+                found = tr.estimate_risk(one, rows, y, method="oob", engine=engine)
+                assert 1 - found.value == pytest.approx(fitted.oob_score_, abs=1e-12)
 
 
 def test_one_fit_for_each_setting(monkeypatch) -> None:
@@ -226,7 +224,15 @@ def test_what_a_result_says() -> None:
         (make_pipeline(StandardScaler(), GaussianNB()), "GaussianNB draws no bags"),
     ],
 )
-def test_without_bags_the_bootstrap_draws_them(model, reason) -> None:
+def test_why_a_model_draws_no_bags(model, reason) -> None:
+    """Of rows, with repetition, or before the steps of a pipeline."""
+    assert reason in why_no_bags(Family.of(model))
+
+
+@pytest.mark.parametrize(
+    "model", [KNeighborsClassifier(), make_pipeline(StandardScaler(), GaussianNB())]
+)
+def test_without_bags_the_bootstrap_draws_them(model) -> None:
     """The word serves any model: the result is that of Bootstrap("oob"), and says so and why."""
     rows, y = WINE[0][::6], WINE[1][::6]
     found = tr.estimate_risk(model, rows, y, method="oob")
@@ -234,7 +240,7 @@ def test_without_bags_the_bootstrap_draws_them(model, reason) -> None:
     assert (found.value, found.method) == (own.value, "oob (bootstrap)")
     assert (found.n_fits, found.std_error) == (200, own.std_error)
     assert found.notes[0].startswith("'oob (bootstrap)' took the place of the method asked for:")
-    assert reason in found.notes[0]
+    assert why_no_bags(Family.of(model)) in found.notes[0]
 
 
 def test_inside_nested_validation_the_bootstrap_takes_its_place() -> None:

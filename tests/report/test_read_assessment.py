@@ -68,17 +68,17 @@ def test_what_was_written_is_read(content, found):
 
 
 def test_a_changed_document_is_drawn_or_refused(content):
-    """Wrong values in 200 places: each is a page or a sentence, never another error."""
+    """Wrong values in 120 places: each is a page or a sentence, never another error."""
     draw = random.Random(0)
     every = [path for path in places(content) if path]
     wrong = [None, True, -1, 1e308, "x", "nan", [], {}, [None], {"a": "b"}, "</script>"]
     refused = 0
-    for path in draw.sample(every, min(200, len(every))):
+    for path in draw.sample(every, min(120, len(every))):
         changed = put(content, path, draw.choice(wrong))
         said = refusal(tr.Assessment.from_dict, changed)
         refused += said != ""
         assert len(said) < 400, path
-    assert refused > 25
+    assert refused > 15
 
 
 def test_some_changed_documents_are_drawn(content):
@@ -86,10 +86,10 @@ def test_some_changed_documents_are_drawn(content):
     draw = random.Random(1)
     every = [path for path in places(content) if path]
     drawn = 0
-    for path in draw.sample(every, 120):
+    for path in draw.sample(every, 70):
         changed = put(content, path, draw.choice([None, 0, 0.5, "x", []]))
         drawn += refusal(draw_any, changed) == ""
-    assert drawn > 10
+    assert drawn > 6
 
 
 @pytest.mark.parametrize(

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import time
-
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.naive_bayes import GaussianNB
+from tests.support.cut_off import nap_or_wait
 
 import truerisk as tr
 
@@ -22,7 +20,7 @@ class Napping(GaussianNB):
 
     def fit(self, X, y, sample_weight=None):
         type(self).fits += 1
-        time.sleep(float(os.environ.get("NAP", "0")))
+        nap_or_wait()
         return super().fit(X, y, sample_weight)
 
 

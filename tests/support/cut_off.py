@@ -34,6 +34,19 @@ def begun(*words: str, **options) -> Iterator[subprocess.Popen]:
             process.kill()
 
 
+def nap_or_wait() -> None:
+    """A fit of a run that is to be killed: slow, and without end once enough are stored.
+
+    However long a busy machine keeps the test from looking, fits are left to be made.
+    """
+    time.sleep(float(os.environ.get("NAP", "0")))
+    if "STORED" in os.environ:
+        path, n = os.environ["STORED"].rsplit(":", 1)
+        deadline = time.monotonic() + PATIENCE
+        while n_results(path) >= int(n) and time.monotonic() < deadline:
+            time.sleep(0.05)
+
+
 def killed_at(n: int, script: str, path, executor, *, nap: float) -> int:
     """Kill the script, of which each fit takes a nap, when it has stored n fits; how many it has.
 
@@ -43,7 +56,7 @@ def killed_at(n: int, script: str, path, executor, *, nap: float) -> int:
         [sys.executable, "-W", "ignore", "-c", script, str(path), repr(executor)],
         stderr=subprocess.PIPE,
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "NAP": str(nap)},
+        env={**os.environ, "PYTHONPATH": str(ROOT), "NAP": str(nap), "STORED": f"{path}:{n}"},
     ) as process:
         deadline = time.monotonic() + PATIENCE
         while n_results(path) < n and process.poll() is None and time.monotonic() < deadline:

@@ -12,10 +12,13 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from sklearn import base
 from sklearn.base import BaseEstimator
 from sklearn.utils import _param_validation, validation
 
 __all__ = ["remember_signatures"]
+
+PLAIN = {bool, int, float, str, type(None)}
 
 
 def remember_signatures() -> None:
@@ -24,6 +27,9 @@ def remember_signatures() -> None:
     BaseEstimator._get_param_names = classmethod(_copied(cache(names)))
     if hasattr(_param_validation, "signature"):
         _param_validation.signature = cache(_param_validation.signature)
+    passed = _passed_once(_param_validation.validate_parameter_constraints)
+    for module in (base, _param_validation):
+        module.validate_parameter_constraints = passed
     aliases = sys.modules.get("sklearn.externals.array_api_compat.common._aliases")
     if hasattr(aliases, "_unique_kwargs"):  # whether `numpy.unique` takes equal_nan
         aliases._unique_kwargs = cache(aliases._unique_kwargs)
@@ -40,6 +46,23 @@ def _copied(known: Callable[..., list[str]]) -> Callable[..., list[str]]:
         return list(known(cls))
 
     return names
+
+
+def _passed_once(validate: Callable[..., None]) -> Callable[..., None]:
+    """Numbers, words, None: where they passed once, they pass again; what fails is asked anew."""
+    passed: dict[Any, Any] = {}
+
+    def validated(constraints: Any, params: Any, caller_name: str) -> None:
+        kinds = tuple(map(type, params.values()))
+        if not PLAIN.issuperset(kinds):
+            return validate(constraints, params, caller_name)
+        key = caller_name, id(constraints), kinds, *params.items()
+        if key not in passed:
+            validate(constraints, params, caller_name)
+            passed[key] = constraints  # is kept: no other one has its address
+        return None
+
+    return validated
 
 
 def _never_of_arrays(is_frame: Callable[[Any], bool]) -> Callable[[Any], bool]:

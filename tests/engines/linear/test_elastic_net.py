@@ -42,7 +42,7 @@ def table(rng, n, p, *, far=0.0):
     return X * 10.0 ** rng.integers(-3, 4, p)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(
     seed=st.integers(0, 2**31),
     method=st.sampled_from(["loo", "4-fold", "monte-carlo", "nested"]),
@@ -62,7 +62,7 @@ def test_numbers_equal_scikit_learn(seed, method, far, tol, most, weighted, scal
     if weighted == "zeros":
         params["sample_weight"][rng.permutation(n)[:2]] = 0.0
     model = ElasticNet(tol=tol, max_iter=most)
-    grid = {"alpha": [1e-9, 1e-3, 0.1, 1.0, 1e6], "l1_ratio": [0.01, 0.5, 1.0]}
+    grid = {"alpha": [1e-9, 1e-3, 0.1, 1e6], "l1_ratio": [0.01, 0.5, 1.0]}
     if scaled:
         model, grid = make_pipeline(StandardScaler(), model), prefixed(grid, "elasticnet__")
         params = prefixed(params, "elasticnet__")

@@ -59,7 +59,7 @@ def require_equal(family, data, plan, only=None):
     np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-9 * size)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=7, deadline=None)
 @given(
     kernel=st.sampled_from(KERNELS),
     seed=st.integers(0, 2**31),

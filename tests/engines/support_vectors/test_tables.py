@@ -88,7 +88,7 @@ def problem(rng, seed):
 def test_sparse_tables_are_answered_to_the_last_bit(part):
     """Labels and decision values are those of clone, fit and predict, at whatever tolerance."""
     served = 0
-    for seed in range(12 * part, 12 * part + 12):
+    for seed in range(8 * part, 8 * part + 8):
         rng = np.random.default_rng([seed, 1])
         data, family, plan = problem(rng, seed)
         request = SCORE if data.n_classes == 2 and rng.random() < 0.5 else LABEL
@@ -99,7 +99,7 @@ def test_sparse_tables_are_answered_to_the_last_bit(part):
         found, expected = both(ENGINE, family, data, plan, request)
         np.testing.assert_array_equal(found, expected)
         served += 1
-    assert served >= 6
+    assert served >= 4
 
 
 @pytest.mark.parametrize("gamma", ["scale", 0.3])

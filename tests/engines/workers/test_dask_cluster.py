@@ -112,7 +112,8 @@ def test_a_call_sends_its_table_once(cluster, monkeypatch, verb) -> None:
 def _call(verb, grid, executor):
     options = {"executor": executor, "random_state": 1}
     if verb == "risk":
-        return tr.estimate_risk(Mortal("never"), X, Y, method="nested", **options).value
+        method = tr.methods.Nested("2-fold", "2-fold")
+        return tr.estimate_risk(Mortal("never"), X, Y, method=method, **options).value
     if verb == "search":
         search = tr.HonestSearchCV(Mortal("never"), grid, select_by="2-fold", outer="3-fold")
         return search.set_params(**options).fit(X, Y).risk_.value
@@ -125,40 +126,35 @@ def _plus(shared, batch):
     return shared + batch
 
 
-def test_a_killed_worker_costs_its_batches_only() -> None:
-    """One of two workers is killed during the run."""
+def test_a_killed_worker_costs_its_batches_only(monkeypatch) -> None:
+    """One of two workers is killed during a run; a run that loses the other one ends soon."""
+    monkeypatch.setattr("truerisk.engines.workers.executors.PATIENCE", 1.0)
     here = risk(None)
     with Cluster(2) as running:
         threading.Timer(0.6, running.workers[0].kill).start()
         assert risk(running.address).losses.tolist() == here.losses.tolist()
         assert running.workers[0].wait(10) != 0
+        threading.Timer(0.5, running.workers[1].kill).start()
+        with pytest.raises(
+            FitFailed, match="has no workers for 1 s: start workers, or use executor=None"
+        ):
+            list(run_batches(running.address, _nap, (), [0.2] * 30))
 
 
 def test_the_fits_that_end_every_worker_are_named() -> None:
     """Workers that nannies start again are not ended for ever."""
-    numbered = np.column_stack([np.arange(12.0), np.arange(12) % 3])
+    numbered = np.column_stack([np.arange(4.0), np.arange(4) % 3])
     with (
         Cluster(1, nanny=True) as running,
         pytest.raises(FitFailed, match=r"died \(KilledWorker\) again and again over fits? \d"),
     ):
         tr.estimate_risk(
-            Mortal("always", 7),
+            Mortal("always", 3),
             numbered,
-            np.arange(12) % 2,
+            np.arange(4) % 2,
             method="loo",
             executor=running.address,
         )
-
-
-def test_a_cluster_that_lost_all_workers_is_a_sentence(monkeypatch) -> None:
-    """After a limited wait."""
-    monkeypatch.setattr("truerisk.engines.workers.executors.PATIENCE", 1.0)
-    with Cluster(1) as running:
-        threading.Timer(0.5, running.workers[0].kill).start()
-        with pytest.raises(
-            FitFailed, match="has no workers for 1 s: start workers, or use executor=None"
-        ):
-            list(run_batches(running.address, _nap, (), [0.2] * 30))
 
 
 def _nap(seconds):
