@@ -39,6 +39,16 @@ def test_it_compares_and_writes_a_page(call, store, tmp_path):
     assert (tmp_path / "again.html").read_text("utf-8") == page.read_text("utf-8")
 
 
+def test_it_says_how_far_it_is(call, store, monkeypatch):
+    """Draws of the Bayesian tests, then pairs: many methods take a while."""
+    monkeypatch.setattr("truerisk.cli.output.QUIET", 0.0)
+    said = call("study", "compare", "--store", store, "--of", "learner", "--method", "2-fold")
+    assert said.sentences == [
+        "Bayesian tests: 50000 of 50000 draws",
+        "signed-rank tests: 1 of 1 pairs",
+    ]
+
+
 def test_its_options_are_those_of_python(call, store):
     """Each reaches the comparison."""
     said = call(

@@ -11,17 +11,18 @@ from truerisk.comparing.method_pairs import dirichlet_signed_rank
 
 
 def drawn(differences, rope, seed=0, **options):
-    """With a generator of that seed."""
-    rng = np.random.default_rng(seed)
-    return dirichlet_signed_rank(np.asarray(differences), rope, rng, **options)
+    """The probabilities of one pair."""
+    return tuple(dirichlet_signed_rank([np.asarray(differences)], rope, seed, **options)[0])
 
 
 def test_the_shares_are_the_double_sum():
     """For given weights, indicator by indicator, with ties at the ends of the region."""
     z = np.array([-0.03, -0.02, 0.0, 0.01, 0.02, 0.05, 0.0])
-    weights = np.random.default_rng(0).dirichlet(np.ones(7), 20)
+    drawn = module._Weights(np.random.default_rng(0), 20, 6, module.PRIOR)
+    weights = np.vstack([drawn.upward[0], drawn.prior]).T
+    assert np.allclose(weights.sum(1), 1)
     for rope in (0.0, 0.01, 0.015):
-        found = module._shares(z, *module._bounds(z, rope), weights.T)
+        found = drawn.shares(z[:-1], rope)
         sums = np.round(z[:, None] + z, 9)
         for at, inside in enumerate((sums < -2 * rope, abs(sums) <= 2 * rope, sums > 2 * rope)):
             theirs = np.einsum("di,dj,ij->d", weights, weights, inside.astype(float))

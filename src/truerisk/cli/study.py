@@ -67,7 +67,8 @@ def compare(store: Path, report: str | None, as_json: bool, **terms: Any) -> Non
     """  # noqa: D301 - \b is for click
     if report is not None:
         check_writable(report)
-    comparison = _compared(store, terms)
+    with shown_progress():
+        comparison = _compared(store, terms)
     show(json.dumps(comparison.to_dict(), allow_nan=False) if as_json else str(comparison))
     if report is not None:
         comparison.to_html(report)

@@ -19,8 +19,9 @@ distribution itself, so the only error is that of the number of draws.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import combinations
 from math import sqrt
 from typing import Annotated
@@ -32,6 +33,7 @@ from truerisk.comparing.ranks import holm, rank_errors
 from truerisk.comparing.scores import RankTable, RankTerms
 from truerisk.core.contracts import Streams
 from truerisk.core.interval import Interval
+from truerisk.core.progress import stage, tell
 from truerisk.core.records import FINITE, Count, Share
 from truerisk.core.scale import TIE
 
@@ -123,6 +125,7 @@ def median_shift(differences: np.ndarray, level: float) -> Shift:
     return Shift(float(np.median(walsh)), ends)
 
 
+@cache
 def _left_out(n: int, tail: float) -> int:
     """The order of the Walsh average that ends the interval; 0 where no average does."""
     if n <= EXACT:
@@ -139,56 +142,73 @@ AT_ONCE = 200_000  # weights, so many as a cache holds
 
 
 def dirichlet_signed_rank(
-    differences: np.ndarray,
+    differences: Sequence[np.ndarray],
     rope: float,
-    rng: np.random.Generator,
+    random_state: int,
     *,
     draws: int = DRAWS,
     prior: float = PRIOR,
-) -> tuple[float, float, float]:
-    """How probably "lower by more than `rope`", "no matter" and "higher" is the largest share."""
-    z = np.append(np.sort(differences), 0.0)
-    lower, higher = _bounds(z, rope)
-    won, left = np.zeros(3), draws
-    while left:
-        some = min(left, max(1, AT_ONCE // len(z)))
-        shares = _shares(z, lower, higher, _weights(rng, some, len(z), prior))
-        won += np.bincount(shares.argmax(0), minlength=3)
-        left -= some
-    better, equivalent, worse = (won / draws).tolist()
-    return better, equivalent, worse
-
-
-def _weights(rng: np.random.Generator, draws: int, n: int, prior: float) -> np.ndarray:
-    """Dirichlet weights, a column for each draw; the last row is the prior's."""
-    drawn = np.empty((n, draws))
-    drawn[:-1] = rng.standard_exponential((n - 1, draws))
-    drawn[-1] = rng.standard_gamma(prior, draws)
-    drawn /= drawn.sum(0)
-    return drawn
-
-
-def _bounds(z: np.ndarray, rope: float) -> tuple[np.ndarray, np.ndarray]:
-    """For each zᵢ how many sorted zⱼ lie below −2r − zᵢ, and how many do not exceed 2r − zᵢ.
-
-    A sum that is the end of the region up to rounding lies inside.
-    """
-    ordered, width = np.sort(z), 2 * rope
-    slack = 2 * TIE * max(float(np.abs(z).max()), rope)
-    lower = np.searchsorted(ordered, -width - z - slack, side="left")
-    higher = np.searchsorted(ordered, width - z + slack, side="right")
-    return lower, higher
-
-
-def _shares(
-    z: np.ndarray, lower: np.ndarray, higher: np.ndarray, weights: np.ndarray
 ) -> np.ndarray:
-    """θ_better, θ_equal and θ_worse of each draw."""
-    below = np.zeros((len(z) + 1, weights.shape[1]))
-    np.cumsum(weights[np.argsort(z, kind="stable")], axis=0, out=below[1:])
-    better = np.einsum("id,id->d", weights, below[lower])
-    worse = np.einsum("id,id->d", weights, 1 - below[higher])
-    return np.stack([better, 1 - better - worse, worse])
+    """How probably "lower by more than `rope`", "no matter" and "higher" is the largest share.
+
+    One line for each pair of methods, from its differences. Pairs with equally many differences
+    share the weights that are drawn.
+    """
+    largest, lengths = np.zeros((len(differences), 3)), sorted({len(z) for z in differences})
+    for before, n in enumerate(lengths):
+        ordered = {at: np.sort(z) for at, z in enumerate(differences) if len(z) == n}
+        rng, done = Streams(random_state).get("dirichlet weights"), 0
+        while done < draws:
+            some = min(draws - done, max(1, AT_ONCE // (n + 1)))
+            weights = _Weights(rng, some, n, prior)
+            for at, z in ordered.items():
+                largest[at] += np.bincount(weights.shares(z, rope).argmax(0), minlength=3)
+            done += some
+            tell(before * draws + done, len(lengths) * draws, "draws")
+    return largest / draws
+
+
+class _Weights:
+    """Dirichlet weights of n sorted differences and of the prior's 0, a column for each draw."""
+
+    def __init__(self, rng: np.random.Generator, draws: int, n: int, prior: float) -> None:
+        drawn = rng.standard_exponential((n, draws))
+        self.prior = rng.standard_gamma(prior, draws)
+        total = drawn.sum(0) + self.prior
+        drawn /= total
+        self.prior /= total
+        # from the smallest difference on, and from the largest on
+        self.upward, self.downward = _with_sums(drawn), _with_sums(drawn[::-1])
+
+    def shares(self, z: np.ndarray, rope: float) -> np.ndarray:
+        """θ_better, θ_equal and θ_worse of each draw."""
+        better = self._share_below(z, rope, *self.upward)
+        worse = self._share_below(-z[::-1], rope, *self.downward)
+        return np.stack([better, 1 - better - worse, worse])
+
+    def _share_below(
+        self, z: np.ndarray, rope: float, weights: np.ndarray, sums: np.ndarray
+    ) -> np.ndarray:
+        """Σᵢⱼ wᵢ wⱼ [zᵢ + zⱼ < −2r]; `sums[k]` is the weight of the k smallest differences.
+
+        The partners j of i are the smallest, and i is one of j in turn. With zᵢ < −r for the first
+        m alone, one of every two partners is among these: twice their weights times those of
+        their partners is the sum, in which the m² pairs of the first m stand twice. A sum that is
+        the end of the region up to rounding lies inside.
+        """
+        slack = 2 * TIE * max(float(np.abs(z).max()), rope)
+        partners = np.searchsorted(z, -2 * rope - z - slack)
+        m = int((partners > np.arange(len(z))).sum())
+        with_prior = self.prior * sums[np.searchsorted(z, -2 * rope - slack)]
+        one_order = np.einsum("id,id->d", weights[:m], sums[partners[:m]]) + with_prior
+        return np.asarray(2 * one_order - sums[m] ** 2)
+
+
+def _with_sums(weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Weights, and the sum of the first k of them for k from 0 on."""
+    sums = np.zeros((len(weights) + 1, weights.shape[1]))
+    np.cumsum(weights, axis=0, out=sums[1:])
+    return weights, sums
 
 
 @dataclass(frozen=True)
@@ -225,25 +245,44 @@ class MethodPair:
 
 def pairs_of(held: RankTable, ranks: np.ndarray, terms: RankTerms) -> tuple[MethodPair, ...]:
     """All pairs, or those of the control, their p-values corrected together."""
-    found = [_pair(held, ranks, terms, a, b) for a, b in _pairs(held.scores.methods, terms.control)]
-    corrected = holm([pair.p_value for pair in found])
-    return tuple(replace(pair, p_holm=p) for pair, p in zip(found, corrected, strict=True))
+    places = _pairs(held.scores.methods, terms.control)
+    apart = [_differences(held.scores.values[:, place]) for place in places]
+    with stage("Bayesian tests"):
+        oriented = [terms.sign * raw for raw, _ in apart]
+        chances = dirichlet_signed_rank(oriented, terms.rope, terms.random_state).tolist()
+    pairs = []
+    with stage("signed-rank tests"):
+        for place, differences, three in zip(places, apart, chances, strict=True):
+            pairs.append(_pair(held, ranks, terms, place, differences, three))
+            tell(len(pairs), len(places), "pairs")
+    corrected = holm([pair.p_value for pair in pairs])
+    return tuple(replace(pair, p_holm=p) for pair, p in zip(pairs, corrected, strict=True))
 
 
-def _pairs(methods: Sequence[str], control: str | None) -> Iterator[tuple[int, int]]:
-    if control is None:
-        yield from combinations(range(len(methods)), 2)
-        return
-    at = methods.index(control)
-    yield from ((j, at) for j in range(len(methods)) if j != at)
-
-
-def _pair(held: RankTable, ranks: np.ndarray, terms: RankTerms, a: int, b: int) -> MethodPair:
-    values, methods = held.scores.values[:, [a, b]], held.scores.methods
+def _differences(values: np.ndarray) -> tuple[np.ndarray, float]:
+    """Method a less method b where both have a value; beside the scale, rounding counts as 0."""
     values = values[~np.isnan(values).any(1)]
     scale = float(np.abs(values).max())
     raw = values[:, 0] - values[:, 1]
-    raw = np.where(np.abs(raw) <= TIE * scale, 0.0, raw)
+    return np.where(np.abs(raw) <= TIE * scale, 0.0, raw), scale
+
+
+def _pairs(methods: Sequence[str], control: str | None) -> list[list[int]]:
+    if control is None:
+        return [list(pair) for pair in combinations(range(len(methods)), 2)]
+    at = methods.index(control)
+    return [[j, at] for j in range(len(methods)) if j != at]
+
+
+def _pair(
+    held: RankTable,
+    ranks: np.ndarray,
+    terms: RankTerms,
+    place: list[int],
+    differences: tuple[np.ndarray, float],
+    chances: tuple[float, float, float],
+) -> MethodPair:
+    (a, b), (raw, scale), methods = place, differences, held.scores.methods
     oriented = terms.sign * raw  # negative where a is better
     test, shift = signed_rank(oriented, scale), median_shift(raw, terms.confidence_level)
     apart = float((ranks[:, a] - ranks[:, b]).mean())
@@ -252,9 +291,7 @@ def _pair(held: RankTable, ranks: np.ndarray, terms: RankTerms, a: int, b: int) 
     z = apart / rank_errors(len(ranks), len(methods))
     by_ranks = z, float(2 * ndtr(-abs(z)))
     statistic, p = by_ranks if terms.pairwise == "ranks" else (test.positive, test.p_value)
-    better, equivalent, worse = dirichlet_signed_rank(
-        oriented, terms.rope, Streams(terms.random_state).get("dirichlet weights")
-    )
+    better, equivalent, worse = chances
     return MethodPair(
         a=methods[a],
         b=methods[b],
