@@ -1,6 +1,6 @@
 // The elastic net by coordinate descent, with scikit-learn's order, screening and stop: on X'X where X
 // is tall, else on X as scikit-learn itself. Some penalties descend side by side, so that what is read
-// of the table serves all of them. Called by descent.py, which checks.
+// of the table serves all of them. Called by normal_equations.py, which checks.
 
 #include <algorithm>
 #include <cmath>
