@@ -103,17 +103,17 @@ class Family:
             if hasattr(part, "fit") and not isinstance(part, type)
         )
 
-    @property
+    @cached_property
     def is_piped(self) -> bool:
         """Whether the estimator is a Pipeline, or of a subclass, with a learner at its end."""
         return is_a(self.estimator, PIPELINE) and bool(self.estimator.steps)
 
-    @property
+    @cached_property
     def last(self) -> Any:
         """The learner itself: the last step of a pipeline, else the estimator."""
         return self.estimator.steps[-1][1] if self.is_piped else self.estimator
 
-    @property
+    @cached_property
     def prefix(self) -> str:
         """What a pipeline puts before the names of the learner's parameters: ``ridge__``."""
         return f"{self.estimator.steps[-1][0]}__" if self.is_piped else ""

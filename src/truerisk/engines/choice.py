@@ -11,7 +11,6 @@ from truerisk.core.errors import CompiledModuleWarning, NoEngine, UnknownName, w
 from truerisk.core.family import Family
 from truerisk.core.plan.plan import Plan
 from truerisk.core.registry import Registry, lines_of
-from truerisk.core.table.columns import unreadable_names
 from truerisk.core.table.data import Data
 from truerisk.core.table.rows import n_columns
 from truerisk.kernels import why_not
@@ -84,7 +83,7 @@ def _reason(engine: Engine, family: Family, data: Data, plan: Plan, request: Req
     square = n_columns(data.X) == data.n_rows  # only then are tags read, which takes a while
     if not engine.cuts_columns and square and any(family.pairwise):
         return "X is a matrix of rows against rows, and it takes rows of X without its columns."
-    if engine.word != "generic" and (names := unreadable_names(data.X)) is not None:
+    if engine.word != "generic" and (names := data.unreadable_names) is not None:
         return f"scikit-learn's own fits may fail of the names of columns. {names}"
     return engine.refuse(family, data, plan, request)
 

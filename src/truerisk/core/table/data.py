@@ -11,7 +11,7 @@ import numpy as np
 
 from truerisk.core.arguments import as_array, even_array, shown
 from truerisk.core.errors import BadData
-from truerisk.core.table.columns import non_finite
+from truerisk.core.table.columns import non_finite, unreadable_names
 from truerisk.core.table.places import checked_places, grid_cells, joined, usual_side
 from truerisk.core.table.rows import (
     RowSums,
@@ -125,6 +125,10 @@ class Data:
         """A sentence on the first NaN or infinite cell of X, or None."""
         seen = self._row_sums  # which the fingerprint takes in any case
         return None if seen is not None and seen.finite else non_finite(self.X)
+
+    @cached_property
+    def unreadable_names(self) -> str | None:
+        return unreadable_names(self.X)
 
     @classmethod
     def check(
