@@ -8,6 +8,7 @@ maps.
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -27,6 +28,7 @@ from truerisk.study.tasks import Batch, Limits, Order, failed, one_thread, run_t
 
 THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 STARTING = 120.0  # seconds that a child may take to start and to import
+SIZE = 8  # bytes that say how long an answer is
 CODE = "from truerisk.study.limits import main; main()"
 MEGABYTE = 2**20
 GRACE = 30.0  # a child whose worker was killed ends itself so long after its limit
@@ -120,12 +122,25 @@ class _Child:
 
     def _receive(self, seconds: float | None) -> Any:
         """What it answers, or None where it has ended; TimeoutError after `seconds`."""
-        if not self._answers.poll(seconds):
-            raise TimeoutError
+        deadline = None if seconds is None else time.monotonic() + seconds
         try:
-            return self._answers.recv()
-        except (EOFError, OSError):  # between two answers, or amid one
+            size = int.from_bytes(self._bytes(SIZE, deadline), "big")
+            return pickle.loads(self._bytes(size, deadline))
+        except EOFError:  # between two answers, or amid one
             return None
+
+    def _bytes(self, n: int, deadline: float | None) -> bytes:
+        """The next n bytes: each wait for some of them ends at the deadline."""
+        read = bytearray()
+        while len(read) < n:
+            left = None if deadline is None else max(0.0, deadline - time.monotonic())
+            if not self._answers.poll(left):
+                raise TimeoutError
+            more = os.read(self._answers.fileno(), n - len(read))
+            if not more:
+                raise EOFError
+            read += more
+        return bytes(read)
 
     def __del__(self) -> None:
         self.close()  # with the thread that it served
@@ -143,17 +158,25 @@ class _Child:
 
 def main() -> None:
     """Take tasks from stdin until it is closed; what a task prints goes to stderr."""
-    tasks, answers = Connection(os.dup(0), writable=False), Connection(os.dup(1), readable=False)
+    tasks, answers = Connection(os.dup(0), writable=False), os.dup(1)
     os.dup2(2, 1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the driver
     with suppress(EOFError, BrokenPipeError):  # the parent has closed its ends
         sys.path[:], parcel = tasks.recv()  # what the parent could import, the order may need
         (order,) = opened(parcel).parts
-        answers.send("ready")
+        _send_back(answers, "ready")
         while True:
             batch, number = tasks.recv()
             with one_thread():
-                answers.send(_limited(order, batch, number))
+                _send_back(answers, _limited(order, batch, number))
+
+
+def _send_back(answers: int, answer: Any) -> None:
+    """The answer after its size: so the parent reads byte by byte, within its limit."""
+    content = pickle.dumps(answer)
+    left = len(content).to_bytes(SIZE, "big") + content
+    while left:
+        left = left[os.write(answers, left) :]
 
 
 def _limited(order: Order, batch: Batch, number: int) -> Fate:
