@@ -69,13 +69,21 @@ def test_every_line_of_the_package_loads(registry) -> None:
         (tr.models, "ParzenClasifier", "ParzenClassifier"),
         (tr.datasets, "make_simpel", "make_simple"),
         (tr.testing, "check_enigne", "check_engine"),
+        (tr.losses, "Breir", "Brier"),
+        (tr.intervals, "Sureess", "Sureness"),
+        (tr.selection, "as_rul", "as_rule"),
     ],
 )
 def test_a_mistyped_name_gets_the_nearest(room, name, near) -> None:
-    """As words do; and completion offers what a room imports only when it is used."""
-    with pytest.raises(AttributeError, match=f"no attribute '{name}'; did you mean '{near}'"):
+    """As words do; and completion offers its names, none that it imports for itself."""
+    face = next(
+        (f"truerisk.{word}" for word in tr.__all__ if getattr(tr, word) is room), "truerisk"
+    )
+    sentence = f"module '{face}' has no attribute '{name}'; did you mean '{near}'"
+    with pytest.raises(AttributeError, match=sentence):
         getattr(room, name)
     assert near in dir(room)
+    assert not {"annotations", "np", "lines_of"} & set(dir(room))
 
 
 @pytest.mark.parametrize(

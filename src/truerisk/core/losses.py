@@ -6,7 +6,7 @@ Scores of counted labels and of ranks stand in `confusion_scores.py` and `rank_s
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from truerisk.core.confusion_scores import (
 from truerisk.core.errors import BadArgument, Refusal
 from truerisk.core.loss import Loss, RowLoss
 from truerisk.core.rank_scores import AUC, AveragePrecision
-from truerisk.core.registry import Registry, lines_of
+from truerisk.core.registry import Registry, lines_of, no_attribute
 from truerisk.core.table.data import Data
 
 __all__ = [
@@ -300,3 +300,13 @@ class ECE(Loss):
             for b, gap in zip(bins, gaps, strict=True)
         ]
         return gaps, np.array(signs), share
+
+
+if not TYPE_CHECKING:  # which would take every name for one that is there
+
+    def __getattr__(name: str) -> Any:
+        raise no_attribute("truerisk.losses", name, __all__)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -155,4 +155,4 @@ if not TYPE_CHECKING:  # which would take every name for one that is there
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted(__all__)

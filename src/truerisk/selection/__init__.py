@@ -7,12 +7,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from truerisk.core.arguments import refuse_class, shown
 from truerisk.core.contracts import Rule
 from truerisk.core.errors import UnknownName
-from truerisk.core.registry import Registry, lines_of
+from truerisk.core.registry import Registry, lines_of, no_attribute
 
 __all__ = ["as_rule", "names", "registry"]
 
@@ -41,3 +41,13 @@ def as_rule(given: Any) -> Rule:
         return registry.load(given)()
     refuse_class("rule", given)
     raise UnknownName(f"rule={shown(given)} is neither a word ({', '.join(registry)}) nor a rule.")
+
+
+if not TYPE_CHECKING:  # which would take every name for one that is there
+
+    def __getattr__(name: str) -> Any:
+        raise no_attribute(__name__, name, __all__)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -13,11 +13,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from truerisk.core.arguments import shown
 from truerisk.core.errors import BadArgument
-from truerisk.core.registry import Registry, lines_of
+from truerisk.core.registry import Registry, lines_of, no_attribute
 from truerisk.methods.interval_forms.evidence import Evidence, RowEvidence
 from truerisk.methods.interval_forms.form import NO_SPREAD, IntervalForm, Sureness
 
@@ -65,3 +65,13 @@ def as_form(word: str) -> IntervalForm[Any]:
     if not isinstance(word, str):
         raise BadArgument(f"interval={shown(word)} is no name: use one of {', '.join(registry)}.")
     return registry.load(word)()
+
+
+if not TYPE_CHECKING:  # which would take every name for one that is there
+
+    def __getattr__(name: str) -> Any:
+        raise no_attribute("truerisk.intervals", name, __all__)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
