@@ -137,11 +137,8 @@ class Without:
             weighted = inverse * turned
             own = np.einsum("ij,ij->i", weighted, turned)
             across, between = weighted @ gaps_turned.T, inverse @ (gaps_turned**2).T
-            if spectrum.has_rest:
-                rest = 1 / added
-                own += rest[:, 0] * (squares - np.einsum("ij,ij->i", turned, turned))
-                across += rest * (centred @ gaps.T - turned @ gaps_turned.T)
-                between += rest * ((gaps**2).sum(axis=1) - (gaps_turned**2).sum(axis=1))
+            if spectrum.has_rest:  # of δ alone: d is among the rows that the spectrum spans
+                between += ((gaps**2).sum(axis=1) - (gaps_turned**2).sum(axis=1)) / added
         lowest = 0.0 if spectrum.has_rest else spectrum.values.min()
         highest = (1 - s) * spectrum.values.max() + added
         sound = highest[:, 0] < WORST * ((1 - s) * lowest + added)[:, 0]
