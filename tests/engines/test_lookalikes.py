@@ -203,9 +203,10 @@ def require_as_given(name: str, model: Any, grid: Any = None) -> set[str]:
         curve = tr.risk_curve(model, grid, table, y, method=folds(), **given)
         np.testing.assert_allclose(curve.values, [risks[loss] for risks in own], atol=1e-7)
         engines.add(curve.common.engine)
-    if alone and answers_at_once(family, table, y, loss):
+    half = table[::2], y[::2]
+    if alone and answers_at_once(family, *half, loss):
         one, other = (
-            tr.risk_curve(model, grid, table, y, method="loo", engine=engine, **given)
+            tr.risk_curve(model, grid, *half, method="loo", engine=engine, **given)
             for engine in ("auto", "generic")  # which the folds have held against fits by hand
         )
         np.testing.assert_allclose(one.values, other.values, atol=1e-7)

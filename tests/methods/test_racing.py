@@ -374,5 +374,7 @@ def test_an_assessment_races_in_a_search():
 
 def test_svm_and_logistic_race_where_the_generic_engine_is_asked_for():
     """The remedy of the refusal works."""
-    for model, grid in ((SVC(), {"C": [0.01, 1.0]}), (LogisticRegression(), {"C": [0.01, 1.0]})):
-        assert searched(model, grid).risk_.engine == "generic"
+    race = Racing(tr.methods.KFold(3))
+    for model in (SVC(), LogisticRegression()):
+        search = searched(model, {"C": [0.01, 1.0]}, select_by=race)
+        assert search.risk_.engine == "generic"

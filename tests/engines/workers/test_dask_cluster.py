@@ -152,7 +152,7 @@ def test_the_fits_that_end_every_worker_are_named() -> None:
             Mortal("always", 3),
             numbered,
             np.arange(4) % 2,
-            method="loo",
+            method=[([1, 2, 3], [0])],
             executor=running.address,
         )
 
