@@ -21,6 +21,8 @@ OTHERS = [
     "decisions/0028-pairs.html",
     "search.html?q=bootstrap",
 ]
+EVIDENCE = ("-measured", "benchmarks", "contributing", "architecture", "maintenance", "versions")
+TALLEST = 6_000  # pixels of a page of use: a screen or two, and its tables
 WINDOWS = [(390, "light"), (1280, "dark")]
 
 
@@ -43,6 +45,13 @@ def test_nobody_is_shut_out(reader, page, width, scheme):
     assert not findings(SimpleNamespace(page=shown))
     assert shown.evaluate("document.scrollingElement.scrollWidth") <= width
     assert not elsewhere
+
+
+@pytest.mark.parametrize("page", [p for p in OWN if not any(word in p for word in EVIDENCE)])
+def test_a_page_of_use_is_short(reader, page):
+    """Evidence stands on pages of its own."""
+    shown, _ = reader(page)
+    assert shown.evaluate("document.querySelector('.bd-article').scrollHeight") <= TALLEST
 
 
 @pytest.mark.parametrize(
