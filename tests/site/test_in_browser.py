@@ -15,6 +15,7 @@ OWN = sorted(path.with_suffix(".html").name for path in DOCS.glob("*.md"))
 LAST = ("decisions/", "documents", "versions", "architecture", "contributing", "maintenance")
 OTHERS = [
     "api/index.html",
+    "api/parts.html",
     "api/generated/truerisk.HonestSearchCV.html",
     "auto_examples/index.html",
     "auto_examples/plot_honest_search.html",
