@@ -67,9 +67,9 @@ def hierarchical(
 ) -> Hierarchical | None:
     """The posterior of the differences of splits; None where all of them are the same."""
     largest = max(float(np.abs(x).max()) for x in differences)
-    spread = max(float(np.ptp(x)) for x in differences)
+    widest_split = max(float(np.ptp(x)) for x in differences)
     if (
-        max(spread, float(np.ptp([x.mean() for x in differences]))) <= 1e-12 * largest
+        max(widest_split, float(np.ptp([x.mean() for x in differences]))) <= 1e-12 * largest
         or not largest
     ):
         return None
@@ -77,20 +77,20 @@ def hierarchical(
     means, weights = _means(sets)
     # logarithms of σ₀ in strides, over the orders of magnitude that its prior leaves. Its density
     # falls as the power N − 1 of σ₀ where that is large, so many data sets need fewer.
-    among = float(np.std([one.centre for one in sets], ddof=1))
-    among = max(among, 1e-3 * float(np.mean([one.scale for one in sets])), FLOOR)
+    spread = float(np.std([each.centre for each in sets], ddof=1))
+    spread = max(spread, 1e-3 * float(np.mean([each.scale for each in sets])), FLOOR)
     widest = min(WIDEST, 10 * NOTHING ** (-1 / (len(sets) - 2)))
-    ends = np.log([NARROWEST * among, widest * among])
+    ends = np.log([NARROWEST * spread, widest * spread])
     log_scales = np.asarray(np.arange(ends[0], ends[1], STRIDE * STEP))
     # ν and its prior weights: gamma, averaged over shapes and rates, on a logarithmic grid
     from scipy.special import gammaln
 
-    above = np.geomspace(0.02, 300, N_DEGREES)[:, None, None]
+    excess = np.geomspace(0.02, 300, N_DEGREES)[:, None, None]
     shape = np.linspace(0.5, 5, 46)[:, None]
     rate = np.linspace(0.05, 0.15, 21)
-    log_density = shape * np.log(rate) - gammaln(shape) + shape * np.log(above) - rate * above
+    log_density = shape * np.log(rate) - gammaln(shape) + shape * np.log(excess) - rate * excess
     prior = np.exp(log_density).mean((1, 2))
-    degrees, prior = 1 + above.ravel(), prior / prior.sum()
+    degrees, prior = 1 + excess.ravel(), prior / prior.sum()
     scales = np.exp(log_scales)
     posterior = _posterior(sets, means, log_scales, degrees)
     posterior += np.log(weights)[:, None, None] + np.log(prior)
@@ -111,9 +111,9 @@ def _likelihood(x: np.ndarray, rho: float) -> _Likelihood:
 
 def _means(sets: Sequence[_Likelihood]) -> tuple[np.ndarray, np.ndarray]:
     """μ₀ from −1 to 1, the largest difference, dense where the data sets are; with its weights."""
-    centres = np.array([one.centre for one in sets])
+    centres = np.array([likelihood.centre for likelihood in sets])
     middle = float(np.median(centres))
-    narrow = 1 / np.sqrt(sum(1 / one.scale**2 for one in sets))
+    narrow = 1 / np.sqrt(sum(1 / likelihood.scale**2 for likelihood in sets))
     narrow = max(narrow, 0.05 * float(centres.std()), 1e-5)
     low, high = np.arcsinh((-1 - middle) / narrow), np.arcsinh((1 - middle) / narrow)
     places = np.linspace(low, high, N_MEANS)
@@ -138,25 +138,25 @@ def _posterior(
     first, n_windows = -LOG_PRECISIONS[0] / 2, STRIDE * (len(log_scales) - 1) + 1
     log_tau = log_scales[0] + first + STEP * np.arange(n_windows + len(LOG_PRECISIONS) - 1)
     total = np.zeros((len(means), len(log_scales), len(degrees)))
-    for one in sets:
-        table = _table(one, means, np.exp(2 * log_tau))
+    for likelihood in sets:
+        table = _table(likelihood, means, np.exp(2 * log_tau))
         windows = np.lib.stride_tricks.sliding_window_view(table, len(LOG_PRECISIONS), axis=1)
         total += np.log(windows[:, ::STRIDE] @ mixed + 1e-300)
     return total
 
 
-def _table(one: _Likelihood, means: np.ndarray, tau_squared: np.ndarray) -> np.ndarray:
+def _table(likelihood: _Likelihood, means: np.ndarray, tau_squared: np.ndarray) -> np.ndarray:
     """The density of x̄ − μ₀ for a normal δ of variance τ²: a sum over the precisions of x̄."""
-    step = min(0.4, np.sqrt(2 / one.df))
-    u = np.arange(3.0 * np.sqrt(2 / one.df) + 1, -24.0 / min(one.df, 2) - 1, -step)
-    logs = _log_precision_density(u, float(one.df))
+    step = min(0.4, np.sqrt(2 / likelihood.df))
+    u = np.arange(3.0 * np.sqrt(2 / likelihood.df) + 1, -24.0 / min(likelihood.df, 2) - 1, -step)
+    logs = _log_precision_density(u, float(likelihood.df))
     u, weights = u[logs > -30], np.exp(logs[logs > -30]) * step
-    squared = (one.centre - means)[:, None] ** 2
-    found = np.zeros((len(means), len(tau_squared)))
-    for variance, weight in zip(one.scale**2 * np.exp(-u), weights, strict=True):
-        whole = variance + tau_squared
-        found += weight / np.sqrt(2 * np.pi * whole) * np.exp(-squared / (2 * whole))
-    return found
+    squared = (likelihood.centre - means)[:, None] ** 2
+    density = np.zeros((len(means), len(tau_squared)))
+    for variance, weight in zip(likelihood.scale**2 * np.exp(-u), weights, strict=True):
+        total = variance + tau_squared
+        density += weight / np.sqrt(2 * np.pi * total) * np.exp(-squared / (2 * total))
+    return density
 
 
 def _next(
@@ -171,7 +171,7 @@ def _next(
     equivalent = np.maximum(1 - better - worse, 0)
     lower = _mass(better - np.maximum(equivalent, worse), chances)
     higher = 1 - _mass(np.maximum(equivalent, better) - worse, chances)
-    three = [float((one * chances).sum()) for one in (better, equivalent, worse)]
+    three = [float((chance * chances).sum()) for chance in (better, equivalent, worse)]
     return Hierarchical(lower, max(1 - lower - higher, 0.0), max(higher, 0.0), *three)
 
 

@@ -24,11 +24,11 @@ def compared(scores: Scores, terms: RankTerms, quantity: str = "value") -> ManyC
             f"control={terms.control!r} is no method of the table"
             f"{closest(terms.control, scores.methods) or '.'} It has: {', '.join(scores.methods)}."
         )
-    held = hold(scores, terms)
-    ranks = ranked(held.for_ranks)
+    table = hold(scores, terms)
+    ranks = ranked(table.for_ranks)
     n, k = ranks.shape
-    pairs = pairs_of(held, ranks, terms)
-    found = ManyComparison(
+    pairs = pairs_of(table, ranks, terms)
+    comparison = ManyComparison(
         quantity=quantity,
         data_sets=scores.data_sets,
         methods=scores.methods,
@@ -40,10 +40,10 @@ def compared(scores: Scores, terms: RankTerms, quantity: str = "value") -> ManyC
         terms=terms,
         n_compared=n,
         conclusion=(),
-        left_out=held.left_out,
-        notes=(*scores.notes, *held.notes, *_notes(held, ranks, pairs, terms)),
+        left_out=table.left_out,
+        notes=(*scores.notes, *table.notes, *_notes(table, ranks, pairs, terms)),
     )
-    return replace(found, conclusion=concluded(found))
+    return replace(comparison, conclusion=concluded(comparison))
 
 
 def _or_none(value: float) -> float | None:
@@ -51,7 +51,7 @@ def _or_none(value: float) -> float | None:
 
 
 def _notes(
-    held: RankTable, ranks: np.ndarray, pairs: tuple[MethodPair, ...], terms: RankTerms
+    table: RankTable, ranks: np.ndarray, pairs: tuple[MethodPair, ...], terms: RankTerms
 ) -> Iterator[str]:
     n = len(ranks)
     if (ranks == ranks[:, :1]).all():
@@ -60,8 +60,8 @@ def _notes(
         for pair in pairs:
             if pair.ties == pair.n:
                 yield f"{pair.a} and {pair.b} are equal on every data set"
-    if held.no_splits:
-        yield f"the hierarchical test is left out: {held.no_splits}"
+    if table.no_splits:
+        yield f"the hierarchical test is left out: {table.no_splits}"
     alpha, least = terms.alpha, 2.0 ** (1 - n)
     if terms.pairwise == "wilcoxon" and least * len(pairs) > alpha:
         yield (

@@ -67,7 +67,7 @@ class ManyComparison(Record):
     @property
     def ordered(self) -> list[tuple[str, float]]:
         """Methods with their average ranks, the best first."""
-        return sorted(zip(self.methods, self.ranks, strict=True), key=lambda one: one[1])
+        return sorted(zip(self.methods, self.ranks, strict=True), key=lambda method: method[1])
 
     @property
     def alike(self) -> list[tuple[str, ...]]:
@@ -84,11 +84,11 @@ class ManyComparison(Record):
 
     def pair(self, a: str, b: str) -> MethodPair:
         """What was found of two methods, in the order in which they were compared."""
-        for one in self.pairs:
-            if {one.a, one.b} == {a, b} and a != b:
-                return one
-        known = ", ".join(self.methods)
-        raise UnknownName(f"{a!r} and {b!r} were not compared. Methods: {known}.")
+        for pair in self.pairs:
+            if {pair.a, pair.b} == {a, b} and a != b:
+                return pair
+        names = ", ".join(self.methods)
+        raise UnknownName(f"{a!r} and {b!r} were not compared. Methods: {names}.")
 
     def to_frame(self) -> Any:
         """The values, a row per data set (pandas, or polars where only that is installed)."""
@@ -146,8 +146,8 @@ _SPLITS = ["a", "b", "P(better)", "P(same)", "P(worse)", "next better", "next sa
 
 def _split_row(pair: MethodPair) -> list[str]:
     names = [present.clean(pair.a, 40), present.clean(pair.b, 40)]
-    found = () if pair.hierarchical is None else astuple(pair.hierarchical)
-    return [*names, *(present.number(p, 3) for p in found)]
+    chances = () if pair.hierarchical is None else astuple(pair.hierarchical)
+    return [*names, *(present.number(p, 3) for p in chances)]
 
 
 def _flat(pair: MethodPair) -> dict[str, Any]:
@@ -155,24 +155,24 @@ def _flat(pair: MethodPair) -> dict[str, Any]:
     plain = asdict(pair)
     interval, by_splits = plain.pop("interval"), plain.pop("hierarchical") or {}
     ends = {end: None if interval is None else interval[end] for end in ("low", "high")}
-    names = [each.name for each in fields(Hierarchical)]
+    names = [column.name for column in fields(Hierarchical)]
     return plain | ends | {f"hierarchical_{name}": by_splits.get(name) for name in names}
 
 
-SURE = 0.95
-NAMED = 6
+PROBABLE = 0.95
+MOST_NAMED = 6
 BY_SPLITS = "By their single splits, on another data set"
 
 
-def concluded(found: ManyComparison) -> tuple[str, ...]:
+def concluded(comparison: ManyComparison) -> tuple[str, ...]:
     """Ranks, the test of all, the pairs, what is practically so."""
     return (
-        _best(found),
-        _overall(found),
-        *_apart(found),
-        *_practical(found),
-        *_next(found),
-        *_missing(found),
+        _best(comparison),
+        _friedman(comparison),
+        *_significant(comparison),
+        *_by_values(comparison),
+        *_by_splits(comparison),
+        *_left_out(comparison),
     )
 
 
@@ -185,10 +185,10 @@ def p_text(p: float) -> str:
     return "p < 0.0001" if p < 1e-4 else f"p = {p:.3g}"
 
 
-def _best(found: ManyComparison) -> str:
-    ordered = found.ordered
+def _best(comparison: ManyComparison) -> str:
+    ordered = comparison.ordered
     lowest = [name for name, rank in ordered if rank <= ordered[0][1] + 1e-9]
-    of = f"Of {len(ordered)} methods on {found.n_compared} data sets"
+    of = f"Of {len(ordered)} methods on {comparison.n_compared} data sets"
     if len(lowest) == len(ordered):
         return f"{of}, all have the same average rank, {ordered[0][1]:.2f}."
     if len(lowest) > 1:
@@ -197,75 +197,77 @@ def _best(found: ManyComparison) -> str:
     return f"{of}, {lowest[0]} has the best average rank, {ordered[0][1]:.2f}, before {second}."
 
 
-def _overall(found: ManyComparison) -> str:
-    test = found.friedman
-    said = f"{test}, {p_text(test.p_value)}"
-    if test.p_value < found.terms.alpha:
-        return f"The ranks differ by more than chance (Friedman's test, {said})."
-    return f"The ranks do not differ by more than chance may make them (Friedman's test, {said})."
+def _friedman(comparison: ManyComparison) -> str:
+    test = comparison.friedman
+    f = f"{test}, {p_text(test.p_value)}"
+    if test.p_value < comparison.terms.alpha:
+        return f"The ranks differ by more than chance (Friedman's test, {f})."
+    return f"The ranks do not differ by more than chance may make them (Friedman's test, {f})."
 
 
-def _apart(found: ManyComparison) -> Iterator[str]:
-    pairs = sorted((p for p in found.pairs if p.p_holm < found.terms.alpha), key=lambda p: p.p_holm)
-    m = len(found.pairs)
-    over = f"Holm's correction over {m} pairs" if m > 1 else "The test of the one pair"
+def _significant(comparison: ManyComparison) -> Iterator[str]:
+    alpha = comparison.terms.alpha
+    pairs = sorted((p for p in comparison.pairs if p.p_holm < alpha), key=lambda p: p.p_holm)
+    m = len(comparison.pairs)
+    test = f"Holm's correction over {m} pairs" if m > 1 else "The test of the one pair"
     if not pairs:
-        yield f"{over} tells no two methods apart, which does not show that they are alike."
+        yield f"{test} tells no two methods apart, which does not show that they are alike."
         return
-    yield f"{over} tells apart: {_some([_sentence(found, pair) for pair in pairs])}."
+    yield f"{test} tells apart: {_first_few([_sentence(comparison, pair) for pair in pairs])}."
     if len(pairs) < m:
         left = m - len(pairs)
         yield f"{left} of the {m} pairs {'stays' if left == 1 else 'stay'} open."
 
 
-def _sentence(found: ManyComparison, pair: MethodPair) -> str:
+def _sentence(comparison: ManyComparison, pair: MethodPair) -> str:
     first, second = (pair.a, pair.b) if pair.favours_a else (pair.b, pair.a)
     return f"{first} is better than {second} ({p_text(pair.p_holm)})"
 
 
-def _practical(found: ManyComparison) -> Iterator[str]:
-    """What the Bayesian test is sure of."""
-    region = f"by more than {found.terms.rope:g}" if found.terms.rope else "at all"
-    better = [(p.a, p.b, p.better) for p in found.pairs if p.better >= SURE]
-    better += [(p.b, p.a, p.worse) for p in found.pairs if p.worse >= SURE]
+def _by_values(comparison: ManyComparison) -> Iterator[str]:
+    """What is probable by the Bayesian signed-rank test."""
+    region = f"by more than {comparison.terms.rope:g}" if comparison.terms.rope else "at all"
+    better = [(p.a, p.b, p.better) for p in comparison.pairs if p.better >= PROBABLE]
+    better += [(p.b, p.a, p.worse) for p in comparison.pairs if p.worse >= PROBABLE]
     if better:
-        said = [f"{a} than {b} ({_chance(p)})" for a, b, p in better]
-        yield f"On most data sets these are probably better {region}: {_some(said)}."
-    alike = [p for p in found.pairs if p.equivalent >= SURE]
+        pairs = [f"{a} than {b} ({_chance(p)})" for a, b, p in better]
+        yield f"On most data sets these are probably better {region}: {_first_few(pairs)}."
+    alike = [p for p in comparison.pairs if p.equivalent >= PROBABLE]
     if alike:
-        said = [f"{p.a} and {p.b} ({_chance(p.equivalent)})" for p in alike]
-        within = f"by no more than {found.terms.rope:g}"
-        yield f"On most data sets these probably differ {within}: {_some(said)}."
+        pairs = [f"{p.a} and {p.b} ({_chance(p.equivalent)})" for p in alike]
+        within = f"by no more than {comparison.terms.rope:g}"
+        yield f"On most data sets these probably differ {within}: {_first_few(pairs)}."
 
 
-def _next(found: ManyComparison) -> Iterator[str]:
-    """What the single splits are sure of, where they are known."""
-    known = [(p, p.hierarchical) for p in found.pairs if p.hierarchical is not None]
-    better = [(p.a, p.b, h.better) for p, h in known if h.better >= SURE]
-    better += [(p.b, p.a, h.worse) for p, h in known if h.worse >= SURE]
-    region = f"by more than {found.terms.rope:g}" if found.terms.rope else "at all"
+def _by_splits(comparison: ManyComparison) -> Iterator[str]:
+    """What is probable by the hierarchical test, where the single splits are known."""
+    by_splits = [(p, p.hierarchical) for p in comparison.pairs if p.hierarchical is not None]
+    better = [(p.a, p.b, h.better) for p, h in by_splits if h.better >= PROBABLE]
+    better += [(p.b, p.a, h.worse) for p, h in by_splits if h.worse >= PROBABLE]
+    region = f"by more than {comparison.terms.rope:g}" if comparison.terms.rope else "at all"
     if better:
-        said = [f"{a} than {b} ({_chance(p)})" for a, b, p in better]
-        yield f"{BY_SPLITS} these are likeliest better {region}: {_some(said)}."
-    alike = [f"{p.a} and {p.b} ({_chance(h.equivalent)})" for p, h in known if h.equivalent >= SURE]
+        pairs = [f"{a} than {b} ({_chance(p)})" for a, b, p in better]
+        yield f"{BY_SPLITS} these are likeliest better {region}: {_first_few(pairs)}."
+    alike = [(p, h.equivalent) for p, h in by_splits if h.equivalent >= PROBABLE]
     if alike:
-        within = f"by no more than {found.terms.rope:g}"
-        yield f"{BY_SPLITS} these likeliest differ {within}: {_some(alike)}."
+        within = f"by no more than {comparison.terms.rope:g}"
+        pairs = [f"{p.a} and {p.b} ({_chance(probability)})" for p, probability in alike]
+        yield f"{BY_SPLITS} these likeliest differ {within}: {_first_few(pairs)}."
 
 
 def _chance(p: float) -> str:
     return "probability above 0.99" if p > 0.99 else f"probability {p:.2f}"
 
 
-def _missing(found: ManyComparison) -> Iterator[str]:
-    if found.n_compared < len(found.data_sets):
-        of = f"{found.n_compared} of {len(found.data_sets)}"
-        yield f"All of this is of {of} data sets: see the notes."
+def _left_out(comparison: ManyComparison) -> Iterator[str]:
+    if comparison.n_compared < len(comparison.data_sets):
+        share = f"{comparison.n_compared} of {len(comparison.data_sets)}"
+        yield f"All of this is of {share} data sets: see the notes."
 
 
-def _some(said: Sequence[str]) -> str:
-    more = len(said) - NAMED
-    return "; ".join(said[:NAMED]) + (f"; and {more} more" if more > 0 else "")
+def _first_few(texts: Sequence[str]) -> str:
+    more = len(texts) - MOST_NAMED
+    return "; ".join(texts[:MOST_NAMED]) + (f"; and {more} more" if more > 0 else "")
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -243,17 +243,17 @@ class MethodPair:
     hierarchical: Hierarchical | None = None
 
 
-def pairs_of(held: RankTable, ranks: np.ndarray, terms: RankTerms) -> tuple[MethodPair, ...]:
+def pairs_of(table: RankTable, ranks: np.ndarray, terms: RankTerms) -> tuple[MethodPair, ...]:
     """All pairs, or those of the control, their p-values corrected together."""
-    places = _pairs(held.scores.methods, terms.control)
-    apart = [_differences(held.scores.values[:, place]) for place in places]
+    places = _pairs(table.scores.methods, terms.control)
+    apart = [_differences(table.scores.values[:, place]) for place in places]
     with stage("Bayesian tests"):
         oriented = [terms.sign * raw for raw, _ in apart]
         chances = dirichlet_signed_rank(oriented, terms.rope, terms.random_state).tolist()
     pairs = []
     with stage("signed-rank tests"):
         for place, differences, three in zip(places, apart, chances, strict=True):
-            pairs.append(_pair(held, ranks, terms, place, differences, three))
+            pairs.append(_pair(table, ranks, terms, place, differences, three))
             tell(len(pairs), len(places), "pairs")
     corrected = holm([pair.p_value for pair in pairs])
     return tuple(replace(pair, p_holm=p) for pair, p in zip(pairs, corrected, strict=True))
@@ -275,20 +275,20 @@ def _pairs(methods: Sequence[str], control: str | None) -> list[list[int]]:
 
 
 def _pair(
-    held: RankTable,
+    table: RankTable,
     ranks: np.ndarray,
     terms: RankTerms,
     place: list[int],
     differences: tuple[np.ndarray, float],
     chances: tuple[float, float, float],
 ) -> MethodPair:
-    (a, b), (raw, scale), methods = place, differences, held.scores.methods
+    (a, b), (raw, scale), methods = place, differences, table.scores.methods
     oriented = terms.sign * raw  # negative where a is better
     test, shift = signed_rank(oriented, scale), median_shift(raw, terms.confidence_level)
-    apart = float((ranks[:, a] - ranks[:, b]).mean())
+    in_ranks = float((ranks[:, a] - ranks[:, b]).mean())
     from scipy.special import ndtr
 
-    z = apart / rank_errors(len(ranks), len(methods))
+    z = in_ranks / rank_errors(len(ranks), len(methods))
     by_ranks = z, float(2 * ndtr(-abs(z)))
     statistic, p = by_ranks if terms.pairwise == "ranks" else (test.positive, test.p_value)
     better, equivalent, worse = chances
@@ -299,7 +299,7 @@ def _pair(
         wins=int((oriented < 0).sum()),
         ties=int((oriented == 0).sum()),
         losses=int((oriented > 0).sum()),
-        rank_difference=apart,
+        rank_difference=in_ranks,
         statistic=statistic,
         p_value=p,
         p_holm=p,
@@ -309,17 +309,17 @@ def _pair(
         better=better,
         equivalent=equivalent,
         worse=worse,
-        favours_a=apart < 0 if terms.pairwise == "ranks" else test.positive < test.negative,
-        hierarchical=_by_splits(held, terms, a, b),
+        favours_a=in_ranks < 0 if terms.pairwise == "ranks" else test.positive < test.negative,
+        hierarchical=_by_splits(table, terms, a, b),
     )
 
 
-def _by_splits(held: RankTable, terms: RankTerms, a: int, b: int) -> Hierarchical | None:
-    if held.no_splits is not None:
+def _by_splits(table: RankTable, terms: RankTerms, a: int, b: int) -> Hierarchical | None:
+    if table.no_splits is not None:
         return None
-    scores = held.scores
-    apart = [terms.sign * (x[:, a] - x[:, b]) for x in scores.splits if x is not None]
-    return hierarchical(apart, [r for r in scores.correlation if r is not None], terms.rope)
+    scores = table.scores
+    differences = [terms.sign * (x[:, a] - x[:, b]) for x in scores.splits if x is not None]
+    return hierarchical(differences, [r for r in scores.correlation if r is not None], terms.rope)
 
 
 def _interval(ends: tuple[float, float] | None, terms: RankTerms) -> Interval | None:

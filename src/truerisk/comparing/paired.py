@@ -73,17 +73,17 @@ def compare(
     >>> {word: round(p, 3) for word, p in c.probabilities.items()}
     {'better': 0.001, 'equivalent': 0.0, 'worse': 0.998}
     """
-    a, b = (_risk_of(one, score) for one in (a_losses, b_losses))
-    word = _usual(a, b) if test is None else test
-    chosen: PairedTest = registry.load(word)()
-    asked = Tolerance(rope, confidence_level)
+    a, b = (_risk_of(risk, score) for risk in (a_losses, b_losses))
+    word = _usual_test(a, b) if test is None else test
+    method: PairedTest = registry.load(word)()
+    tolerance = Tolerance(rope, confidence_level)
     if rope != ROPE and word not in WITH_ROPE:
         raise UnknownName(
             f"rope={rope} belongs to test='bayes' or 'paired-cv'; '{word}' has no such region."
         )
-    pairs = pair(a, b, folds=folds, n_train=n_train, n_test=n_test, basis=chosen.works_on)
-    found = chosen.of(pairs, asked)
-    return replace(found, is_score=isinstance(a, RiskEstimate) and a.perfect is not None)
+    pairs = pair(a, b, folds=folds, n_train=n_train, n_test=n_test, basis=method.works_on)
+    result = method.of(pairs, tolerance)
+    return replace(result, is_score=isinstance(a, RiskEstimate) and a.perfect is not None)
 
 
 def difference(
@@ -99,21 +99,21 @@ def difference(
     """
     if confidence_level is None:
         confidence_level = 0.95 if a.interval is None else a.interval.confidence_level
-    asked = Tolerance(rope, confidence_level)
+    tolerance = Tolerance(rope, confidence_level)
     refuse_unlike(a, b)
     assert a.value is not None
     assert b.value is not None
     value, reasons, others = a.value - b.value, [], []
     for word in ("paired-cv",) if _in_pairs(a, b) else ("bayes", "paired-cv"):
         try:
-            found = compare(a, b, test=word, rope=rope, confidence_level=confidence_level)
+            result = compare(a, b, test=word, rope=rope, confidence_level=confidence_level)
         except Refusal as refusal:
             reasons.append(str(refusal))
             continue
-        of_values = np.isclose(found.value, value, rtol=1e-9, atol=1e-12 * max(a.value, b.value))
-        if of_values and found.interval is not None:
-            return found
-        others.append(found if of_values else _about(found, value, asked))
+        of_values = np.isclose(result.value, value, rtol=1e-9, atol=1e-12 * max(a.value, b.value))
+        if of_values and result.interval is not None:
+            return result
+        others.append(result if of_values else _about_value(result, value, tolerance))
     if others:
         return others[0]
     n_rows = a.n_rows if a.losses is None else len(a.losses)
@@ -127,15 +127,15 @@ def difference(
     )
 
 
-def _about(found: Comparison, value: float, asked: Tolerance) -> Comparison:
+def _about_value(of_splits: Comparison, value: float, tolerance: Tolerance) -> Comparison:
     """The posterior of the splits about the difference of the values, where these weigh rows."""
-    told = replace(found, difference=value).noting(
+    result = replace(of_splits, difference=value).noting(
         "the value weighs all rows; its error is that of the splits, which count alike."
     )
-    if found.std_error is None or found.df is None:
-        return told
-    told = told.by_t(found.std_error, found.df, asked, "posterior")
-    return replace(told, statistic=None, p_value=None)
+    if of_splits.std_error is None or of_splits.df is None:
+        return result
+    result = result.by_t(of_splits.std_error, of_splits.df, tolerance, "posterior")
+    return replace(result, statistic=None, p_value=None)
 
 
 def of_score(estimate: RiskEstimate, score: Any) -> RiskEstimate:
@@ -146,38 +146,38 @@ def of_score(estimate: RiskEstimate, score: Any) -> RiskEstimate:
     return estimate.scores[score]
 
 
-def check_asked(score: Any, known: Sequence[str]) -> None:
+def check_asked(score: Any, names: Sequence[str]) -> None:
     """Refuse a score that these fits were not asked for, with the nearest that they were."""
-    if not isinstance(score, str) or score not in known:
+    if not isinstance(score, str) or score not in names:
         raise UnknownName(
-            f"score={shown(score)} was not asked of these fits{closest(score, known) or '.'} "
-            f"Known: {', '.join(known)}. Ask for it by scores=."
+            f"score={shown(score)} was not asked of these fits{closest(score, names) or '.'} "
+            f"Known: {', '.join(names)}. Ask for it by scores=."
         )
 
 
-def _risk_of(given: Any, score: str | None) -> Any:
+def _risk_of(source: Any, score: str | None) -> Any:
     """The honest risk of a search; estimates and losses as they are."""
-    if hasattr(type(given), "risk_"):
-        given = given.risk_
-    elif hasattr(given, "fit"):
+    if hasattr(type(source), "risk_"):
+        source = source.risk_
+    elif hasattr(source, "fit"):
         raise BadArgument(
-            f"{type(given).__name__} keeps no losses of rows that were held out: compare two "
+            f"{type(source).__name__} keeps no losses of rows that were held out: compare two "
             "HonestSearchCV, two estimates, or losses."
         )
-    if isinstance(given, RiskEstimate):
-        return of_score(given, score)
+    if isinstance(source, RiskEstimate):
+        return of_score(source, score)
     if score is not None:
         raise UnknownName("score= names a further score of searches or estimates, not of losses.")
-    return given
+    return source
 
 
 def _in_pairs(a: Any, b: Any) -> bool:
     """Whether both are estimates that were tested by models without a further fold as well."""
     return all(
-        isinstance(one, RiskEstimate) and one.influences is not None and one.influences.in_pairs
-        for one in (a, b)
+        isinstance(risk, RiskEstimate) and risk.influences is not None and risk.influences.in_pairs
+        for risk in (a, b)
     )
 
 
-def _usual(a: Any, b: Any) -> str:
+def _usual_test(a: Any, b: Any) -> str:
     return "paired-cv" if _in_pairs(a, b) else "nadeau-bengio"

@@ -46,8 +46,8 @@ class Spread:
         plain, units = variances_of_means(differences, a.weights, values, a.groups)
         u = None
         if a.shaken is not None and b.shaken is not None:
-            moved = a.shaken.minus(b.shaken)
-            u = instability_of_pairs(moved, differences - mean, a.weights, a.rows, a.groups)
+            shaken = a.shaken.minus(b.shaken)
+            u = instability_of_pairs(shaken, differences - mean, a.weights, a.rows, a.groups)
         unseen = 2 * max(a.one_row, b.one_row) ** 2
         return cls(float(plain[0]), unseen, units, a.k, None if u is None else float(u[0]))
 
@@ -88,11 +88,11 @@ class PairedCV(PairedTest):
     word = "paired-cv"
     works_on: ClassVar[Basis] = "influences"
 
-    def of(self, pairs: Pairs, asked: Tolerance) -> Comparison:
+    def of(self, pairs: Pairs, tolerance: Tolerance) -> Comparison:
         a, b = pairs.of_influences()
         mean = pairs.values[0] - pairs.values[1]
         spread = Spread.of(a, b, mean)
-        told = Comparison(
+        result = Comparison(
             test=self.word,
             difference=mean,
             n_pairs=spread.units,
@@ -101,14 +101,14 @@ class PairedCV(PairedTest):
             assumed=(_assumed(spread, "rows" if a.groups is None else "groups"),),
         )
         if spread.error <= TINY * pairs.scale or spread.df <= 0:
-            return told.noting(ALIKE)
+            return result.noting(ALIKE)
         name = self.word if a.groups is None else f"{self.word}-grouped"
-        return told.by_t(spread.error, spread.df, asked, name)
+        return result.by_t(spread.error, spread.df, tolerance, name)
 
 
 def _details(spread: Spread) -> dict[str, float]:
-    told = {} if spread.instability is None else {"instability": spread.instability}
-    return {**told, "factor": spread.factor, "error of independent rows": sqrt(spread.plain)}
+    details = {} if spread.instability is None else {"instability": spread.instability}
+    return {**details, "factor": spread.factor, "error of independent rows": sqrt(spread.plain)}
 
 
 def _assumed(spread: Spread, units: str) -> str:

@@ -42,7 +42,7 @@ class PairedTest(ABC):
     works_on: ClassVar[Basis]
 
     @abstractmethod
-    def of(self, pairs: Pairs, asked: Tolerance) -> Comparison:
+    def of(self, pairs: Pairs, tolerance: Tolerance) -> Comparison:
         """What the pairs say."""
 
 
@@ -104,13 +104,13 @@ class NadeauBengio(PairedTest):
     word = "nadeau-bengio"
     works_on: ClassVar[Basis] = "splits"
 
-    def of(self, pairs: Pairs, asked: Tolerance) -> Comparison:
-        found = Correlated.of(pairs)
-        told = Comparison(self.word, found.mean, found.j, pairs.loss, assumed=(found.assumed,))
-        if found.error is None:
-            return told.noting(NO_SPREAD)
-        told = told.by_t(found.error, found.j - 1, asked, "corrected-t")
-        return replace(told, rope=None, better=None, equivalent=None, worse=None)
+    def of(self, pairs: Pairs, tolerance: Tolerance) -> Comparison:
+        splits = Correlated.of(pairs)
+        result = Comparison(self.word, splits.mean, splits.j, pairs.loss, assumed=(splits.assumed,))
+        if splits.error is None:
+            return result.noting(NO_SPREAD)
+        result = result.by_t(splits.error, splits.j - 1, tolerance, "corrected-t")
+        return replace(result, rope=None, better=None, equivalent=None, worse=None)
 
 
 class CorrelatedBayes(PairedTest):
@@ -124,15 +124,17 @@ class CorrelatedBayes(PairedTest):
     word = "bayes"
     works_on: ClassVar[Basis] = "splits"
 
-    def of(self, pairs: Pairs, asked: Tolerance) -> Comparison:
-        found, rope = Correlated.of(pairs), asked.rope
+    def of(self, pairs: Pairs, tolerance: Tolerance) -> Comparison:
+        splits, rope = Correlated.of(pairs), tolerance.rope
         region = f"risks within {rope:g} (in units of the loss) are practically the same"
-        assumed = (found.assumed, "flat prior of the mean difference", region)
-        told = Comparison(self.word, found.mean, found.j, pairs.loss, rope=rope, assumed=assumed)
-        if found.error is None:
-            return told.noting(NO_SPREAD)
-        told = told.by_t(found.error, found.j - 1, asked, "posterior")
-        return replace(told, statistic=None, p_value=None)
+        assumed = (splits.assumed, "flat prior of the mean difference", region)
+        result = Comparison(
+            self.word, splits.mean, splits.j, pairs.loss, rope=rope, assumed=assumed
+        )
+        if splits.error is None:
+            return result.noting(NO_SPREAD)
+        result = result.by_t(splits.error, splits.j - 1, tolerance, "posterior")
+        return replace(result, statistic=None, p_value=None)
 
 
 class McNemar(PairedTest):
@@ -146,7 +148,7 @@ class McNemar(PairedTest):
     word = "mcnemar"
     works_on: ClassVar[Basis] = "rows"
 
-    def of(self, pairs: Pairs, asked: Tolerance) -> Comparison:
+    def of(self, pairs: Pairs, tolerance: Tolerance) -> Comparison:
         a, b = pairs.of_rows()
         if not np.isin([a, b], (0, 1)).all():
             raise Refusal("McNemar's test counts errors: losses must be 0 or 1 (loss='zero-one').")
@@ -192,7 +194,7 @@ class FiveByTwo(PairedTest):
     word = "5x2"
     works_on: ClassVar[Basis] = "splits"
 
-    def of(self, pairs: Pairs, asked: Tolerance) -> Comparison:
+    def of(self, pairs: Pairs, tolerance: Tolerance) -> Comparison:
         p = _five_by_two(pairs)
         spread = ((p - p.mean(axis=1, keepdims=True)) ** 2).sum(axis=1)
         mean = float(p.mean())
@@ -233,7 +235,7 @@ def _five_by_two(pairs: Pairs) -> np.ndarray:
     return splits.reshape(5, 2)
 
 
-MOST = 0.499  # of ρ: at ½ the covariance is singular
+LARGEST_RHO = 0.499  # of ρ: at ½ the covariance is singular
 DOUBLINGS = 60
 MODEL = (
     "differences in halves are normal, independent within a repetition, and correlate alike "
@@ -258,33 +260,33 @@ class _Halves:
 
     @classmethod
     def of(cls, halves: np.ndarray) -> _Halves:
-        sums, apart = halves.sum(axis=1), halves[:, 0] - halves[:, 1]
+        sums, differences = halves.sum(axis=1), halves[:, 0] - halves[:, 1]
         squares = float(((sums - sums.mean()) ** 2).sum() / 2)
-        return cls(len(halves), float(halves.mean()), squares, float((apart**2).sum() / 2))
+        return cls(len(halves), float(halves.mean()), squares, float((differences**2).sum() / 2))
 
     def z(self, about: float) -> float:
         """(mean − about) by its standard error if the true difference is `about`: a score test."""
-        own = 2 * self.j * (self.mean - about) ** 2
-        rho = self._likeliest(own)
-        one, two = 1 + 2 * (self.j - 1) * rho, 1 - 2 * rho
-        variance = (own / one + self.of_sums / two + self.of_differences) / (2 * self.j)
-        return float((self.mean - about) / np.sqrt(variance * one / (2 * self.j)))
+        of_mean = 2 * self.j * (self.mean - about) ** 2
+        rho = self._likeliest(of_mean)
+        l1, l2 = 1 + 2 * (self.j - 1) * rho, 1 - 2 * rho
+        variance = (of_mean / l1 + self.of_sums / l2 + self.of_differences) / (2 * self.j)
+        return float((self.mean - about) / np.sqrt(variance * l1 / (2 * self.j)))
 
-    def _likeliest(self, own: float) -> float:
+    def _likeliest(self, of_mean: float) -> float:
         """The ρ of greatest likelihood, σ² at its best for each: an end, or a root of a cubic.
 
         q = Q₁/λ₁ + Q₂/λ₂ + Q₃; the deviance is 2J log q + log λ₁ + (J − 1) log λ₂, and its
         derivative, times q λ₁² λ₂², a polynomial.
         """
         j = self.j
-        one, two = Polynomial([1, 2 * (j - 1)]), Polynomial([1, -2])
-        q = own * two + self.of_sums * one + self.of_differences * one * two
-        slope = 2 * j * (2 * self.of_sums * one**2 - 2 * (j - 1) * own * two**2)
-        slope += 2 * (j - 1) * (two - one) * q
-        ends = np.clip([0.0, MOST, *np.real(slope.roots())], 0.0, MOST)
-        deviance = 2 * j * np.log(q(ends) / one(ends) / two(ends))
-        deviance += np.log(one(ends)) + (j - 1) * np.log(two(ends))
-        return float(ends[np.argmin(deviance)])
+        l1, l2 = Polynomial([1, 2 * (j - 1)]), Polynomial([1, -2])
+        q = of_mean * l2 + self.of_sums * l1 + self.of_differences * l1 * l2
+        slope = 2 * j * (2 * self.of_sums * l1**2 - 2 * (j - 1) * of_mean * l2**2)
+        slope += 2 * (j - 1) * (l2 - l1) * q
+        rhos = np.clip([0.0, LARGEST_RHO, *np.real(slope.roots())], 0.0, LARGEST_RHO)
+        deviance = 2 * j * np.log(q(rhos) / l1(rhos) / l2(rhos))
+        deviance += np.log(l1(rhos)) + (j - 1) * np.log(l2(rhos))
+        return float(rhos[np.argmin(deviance)])
 
     def end(self, step: float, limit: float) -> float:
         """Where |z| reaches the limit on this side of the mean; infinite where it never does."""
@@ -309,29 +311,29 @@ class Sharp(PairedTest):
     word = "sharp"
     works_on: ClassVar[Basis] = "halves"
 
-    def of(self, pairs: Pairs, asked: Tolerance) -> Comparison:
+    def of(self, pairs: Pairs, tolerance: Tolerance) -> Comparison:
         halves = pairs.of_halves()
-        found = _Halves.of(halves)
-        told = Comparison(
+        model = _Halves.of(halves)
+        result = Comparison(
             self.word,
-            found.mean,
+            model.mean,
             len(halves),
             pairs.loss,
             assumed=(MODEL, "the difference is that of rules trained on half of the rows"),
         )
-        if found.of_differences <= (1e-12 * pairs.scale) ** 2:
-            return told.noting(ALIKE)
+        if model.of_differences <= (1e-12 * pairs.scale) ** 2:
+            return result.noting(ALIKE)
         from scipy.special import ndtr, ndtri
 
-        z, limit = found.z(0.0), float(ndtri((1 + asked.confidence_level) / 2))
-        step = float(np.sqrt(found.of_differences) / found.j)
-        ends = found.end(-step, limit), found.end(step, limit)
-        told = replace(told, statistic=z, p_value=float(2 * ndtr(-abs(z))))
+        z, limit = model.z(0.0), float(ndtri((1 + tolerance.confidence_level) / 2))
+        step = float(np.sqrt(model.of_differences) / model.j)
+        ends = model.end(-step, limit), model.end(step, limit)
+        result = replace(result, statistic=z, p_value=float(2 * ndtr(-abs(z))))
         if not all(map(isfinite, ends)):
-            return told.noting(
+            return result.noting(
                 "no difference is rejected at this level, however large: no interval."
             )
-        return replace(told, interval=Interval(*ends, "sharp", asked.confidence_level))
+        return replace(result, interval=Interval(*ends, "sharp", tolerance.confidence_level))
 
 
 def z_of_halves(halves: np.ndarray, about: float = 0.0) -> float:

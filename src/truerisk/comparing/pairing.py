@@ -106,10 +106,10 @@ def pair(
 
 def _refuse_other_rows(a: Any, b: Any) -> None:
     """Losses are paired by where they stand: two series whose rows are named say if that is so."""
-    one, other = (getattr(given, "index", None) for given in (a, b))
-    if one is None or other is None or callable(one) or callable(other):  # of a list
+    of_a, of_b = (getattr(losses, "index", None) for losses in (a, b))
+    if of_a is None or of_b is None or callable(of_a) or callable(of_b):  # of a list
         return
-    names, others = np.asarray(one), np.asarray(other)
+    names, others = np.asarray(of_a), np.asarray(of_b)
     if len(names) == len(others) and (names != others).any():
         row = int((names != others).argmax())
         raise BadArgument(
@@ -120,30 +120,28 @@ def _refuse_other_rows(a: Any, b: Any) -> None:
 
 
 def _of_influences(a: RiskEstimate, b: RiskEstimate) -> Pairs:
-    for one in (a, b):
-        if one.influences is None:
-            raise Refusal(_why_no_influences(one))
+    for estimate in (a, b):
+        if estimate.influences is None:
+            raise Refusal(_why_no_influences(estimate))
     if not np.array_equal(a.influences.rows, b.influences.rows):  # type: ignore[union-attr]
         raise Refusal("the two estimates tested different rows: their losses are not paired.")
     values = float(a.value or 0.0), float(b.value or 0.0)
-    told = a.influences, b.influences
+    influences = a.influences, b.influences
     scale = max(map(abs, values))
-    return Pairs(loss=a.named_loss, values=values, influences=told, scale=scale)  # type: ignore[arg-type]
+    return Pairs(loss=a.named_loss, values=values, influences=influences, scale=scale)  # type: ignore[arg-type]
 
 
-def _why_no_influences(one: RiskEstimate) -> str:
+def _why_no_influences(a: RiskEstimate) -> str:
     """Why nothing is known of what single rows do to a value."""
-    if one.ordered:
+    if a.ordered:
+        return f"'{a.method}' tests rows in the order of time: no formula for its splits is known."
+    if a.losses is not None and (a.splits is None or a.splits[:, 2].sum() > len(a.losses)):
         return (
-            f"'{one.method}' tests rows in the order of time: no formula for its splits is known."
-        )
-    if one.losses is not None and (one.splits is None or one.splits[:, 2].sum() > len(one.losses)):
-        return (
-            f"'{one.method}' tests rows repeatedly: use test='nadeau-bengio' or 'bayes', or test "
+            f"'{a.method}' tests rows repeatedly: use test='nadeau-bengio' or 'bayes', or test "
             "by pairs of one drawing of the folds."
         )
     return (
-        f"this estimate ('{one.method}', loss '{one.loss}') does not hold what single rows do to "
+        f"this estimate ('{a.method}', loss '{a.loss}') does not hold what single rows do to "
         "it: it was read from a file, or the method or the loss cannot tell. Use HonestSearchCV or "
         "tr.assess with outer='pairs', and a loss such as 'zero-one', 'brier', 'log', 'auc' or "
         "'f1'."
@@ -321,7 +319,7 @@ def _by_folds(a: np.ndarray, b: np.ndarray, folds: np.ndarray) -> Pairs:
         )
     if folds.dtype.kind == "f" and not (np.isfinite(folds) & (folds == np.round(folds))).all():
         raise BadData("folds holds numbers that are not whole, or missing: number the folds.")
-    found = []
+    splits = []
     for repeat, (x, labels) in enumerate(
         zip(np.atleast_2d(a - b), np.atleast_2d(folds), strict=True)
     ):
@@ -330,8 +328,8 @@ def _by_folds(a: np.ndarray, b: np.ndarray, folds: np.ndarray) -> Pairs:
         if len(sizes) < 2:
             raise BadData("folds holds a single fold: nothing was left to train on.")
         for mean, size in zip(np.bincount(fold, x) / sizes, sizes, strict=True):
-            found.append((mean, repeat, len(x) - size, size))
-    means, repeats, trained, tested = (np.array(column) for column in zip(*found, strict=True))
+            splits.append((mean, repeat, len(x) - size, size))
+    means, repeats, trained, tested = (np.array(column) for column in zip(*splits, strict=True))
     once = folds.ndim == 1 or len(folds) == 1
     return Pairs(
         splits=means,
@@ -350,12 +348,12 @@ def _scale(a: np.ndarray, b: np.ndarray) -> float:
 
 def _numbers(values: Any, name: str) -> np.ndarray:
     try:
-        found = as_array(values, np.float64)
+        numbers = as_array(values, np.float64)
     except ValueError as error:
         raise BadData(f"{name} is no array of losses: {error}") from None
-    if not found.size or not np.isfinite(found).all():
+    if not numbers.size or not np.isfinite(numbers).all():
         raise BadData(f"{name} holds no losses, or some that are not finite.")
-    return found
+    return numbers
 
 
 def _listed(values: Any, name: str) -> list[np.ndarray]:
@@ -363,14 +361,14 @@ def _listed(values: Any, name: str) -> list[np.ndarray]:
     ragged = isinstance(values, Sequence) and len({_numbers(v, name).size for v in values}) > 1
     if ragged:
         return [_numbers(v, name).ravel() for v in values]
-    found = _numbers(values, name)
-    if found.ndim > 2:
-        raise BadData(f"{name} has shape {found.shape}: give losses per split and row.")
-    return list(found.reshape(len(np.atleast_1d(found)), -1))
+    numbers = _numbers(values, name)
+    if numbers.ndim > 2:
+        raise BadData(f"{name} has shape {numbers.shape}: give losses per split and row.")
+    return list(numbers.reshape(len(np.atleast_1d(numbers)), -1))
 
 
-def _sizes(given: Any, n: int, name: str) -> np.ndarray:
-    sizes = np.asarray(given)
+def _sizes(value: Any, n: int, name: str) -> np.ndarray:
+    sizes = np.asarray(value)
     if sizes.ndim == 0:
         sizes = np.full(n, sizes)
     if sizes.shape != (n,) or sizes.dtype.kind not in "iu" or (sizes < 1).any():

@@ -68,9 +68,9 @@ def friedman(ranks: np.ndarray) -> Friedman:
     chi = plain / share if share > 1e-12 else 0.0
     f, degrees = _iman_davenport(chi, n, k), (k - 1, (k - 1) * (n - 1))
     # F is infinite where every data set ranks alike: of all orders within rows, only those remain.
-    sure = _all_alike(ranks) if f == inf else float(fdtrc(*degrees, f))
+    p = _all_alike(ranks) if f == inf else float(fdtrc(*degrees, f))
     return Friedman(
-        chi, k - 1, float(chdtrc(k - 1, chi)), f, degrees, sure, plain, _iman_davenport(plain, n, k)
+        chi, k - 1, float(chdtrc(k - 1, chi)), f, degrees, p, plain, _iman_davenport(plain, n, k)
     )
 
 

@@ -86,12 +86,12 @@ def _refuse_twice(names: Sequence[str], what: str) -> None:
 
 
 def read_scores(
-    given: Any, methods: Any = None, data_sets: Any = None, correlation: Any = None
+    table: Any, methods: Any = None, data_sets: Any = None, correlation: Any = None
 ) -> Scores:
     """The table of what a user gave."""
-    if isinstance(given, Scores):
-        return given
-    cells, columns, rows = _cells(given)
+    if isinstance(table, Scores):
+        return table
+    cells, columns, rows = _cells(table)
     names = _named(methods, columns, len(cells[0]) if cells else 0, "method")
     sets = _named(data_sets, rows, len(cells), "data set")
     read = [
@@ -100,7 +100,7 @@ def read_scores(
     ]
     values = np.array([[cell.mean() if cell.size else np.nan for cell in row] for row in read])
     splits = tuple(_of_one_set(row, sets[i]) for i, row in enumerate(read))
-    if correlation is not None and all(one is None for one in splits):
+    if correlation is not None and all(of_set is None for of_set in splits):
         raise BadData(
             "correlation is that of single splits, and each method has one number on each data "
             "set: give the results of all splits, or leave it out."
@@ -114,25 +114,25 @@ def read_scores(
     )
 
 
-def _cells(given: Any) -> tuple[list[list[Any]], Sequence[Any] | None, Sequence[Any] | None]:
+def _cells(table: Any) -> tuple[list[list[Any]], Sequence[Any] | None, Sequence[Any] | None]:
     """Rows of cells, and the names of columns and rows where they are known."""
-    if hasattr(given, "columns") and hasattr(given, "to_numpy"):
-        return _of_frame(given)
-    if isinstance(given, Mapping):
+    if hasattr(table, "columns") and hasattr(table, "to_numpy"):
+        return _of_frame(table)
+    if isinstance(table, Mapping):
         # A method maps to values in one order, or to a mapping of data set to value.
-        columns = list(given.values())
+        columns = list(table.values())
         inner = [isinstance(column, Mapping) for column in columns]
         if columns and all(inner):
             rows = list(dict.fromkeys(name for column in columns for name in column))
-            return [[column.get(row) for column in columns] for row in rows], list(given), rows
+            return [[column.get(row) for column in columns] for row in rows], list(table), rows
         sizes = {len(c) if isinstance(c, Sequence | np.ndarray) else -1 for c in columns}
         if any(inner) or len(sizes) > 1 or -1 in sizes or any(isinstance(c, str) for c in columns):
             raise BadData(f"the methods of scores have values of unlike length or kind: {WAYS}.")
-        return [list(row) for row in zip(*columns, strict=True)], list(given), None
+        return [list(row) for row in zip(*columns, strict=True)], list(table), None
     try:
-        array = as_array(given, np.float64)
+        array = as_array(table, np.float64)
     except ValueError:
-        raise BadData(f"scores={shown(given)} is no table of numbers: {WAYS}.") from None
+        raise BadData(f"scores={shown(table)} is no table of numbers: {WAYS}.") from None
     if array.ndim not in (2, 3):
         raise BadData(f"scores has shape {array.shape}: {WAYS}.")
     return [list(row) for row in array], None, None
@@ -152,28 +152,28 @@ def _of_frame(frame: Any) -> tuple[list[list[Any]], Sequence[Any], Sequence[Any]
     return rows, list(columns), None if names is None else list(names)
 
 
-def _named(given: Any, known: Sequence[Any] | None, n: int, what: str) -> tuple[str, ...]:
+def _named(names: Any, of_table: Sequence[Any] | None, n: int, what: str) -> tuple[str, ...]:
     argument = what.replace(" ", "_") + "s"
-    if given is None:
-        names = known if known is not None else range(1, n + 1)
-        return tuple(str(name) for name in names)
-    if isinstance(given, str) or not isinstance(given, Sequence | np.ndarray) or len(given) != n:
-        raise BadData(f"{argument}={shown(given)}: give {n} names, one for each {what}.")
-    return tuple(str(name) for name in given)
+    if names is None:
+        defaults = of_table if of_table is not None else range(1, n + 1)
+        return tuple(str(name) for name in defaults)
+    if isinstance(names, str) or not isinstance(names, Sequence | np.ndarray) or len(names) != n:
+        raise BadData(f"{argument}={shown(names)}: give {n} names, one for each {what}.")
+    return tuple(str(name) for name in names)
 
 
-def _cell(given: Any, data_set: str, method: str) -> np.ndarray:
+def _cell(value: Any, data_set: str, method: str) -> np.ndarray:
     """The results of a cell: of one number, of splits, or empty where something is missing."""
     try:
-        found = np.atleast_1d(as_array(np.nan if given is None else given, np.float64))
+        results = np.atleast_1d(as_array(np.nan if value is None else value, np.float64))
     except ValueError:
-        found = np.array([np.inf])
-    if found.ndim > 1 or np.isinf(found).any():
+        results = np.array([np.inf])
+    if results.ndim > 1 or np.isinf(results).any():
         raise BadData(
-            f"the value of '{method}' on '{data_set}' is {shown(given)}, no finite number; what "
+            f"the value of '{method}' on '{data_set}' is {shown(value)}, no finite number; what "
             "is missing is None or NaN."
         )
-    return found[:0] if np.isnan(found).any() else found
+    return results[:0] if np.isnan(results).any() else results
 
 
 def _of_one_set(row: Sequence[np.ndarray], data_set: str) -> np.ndarray | None:
@@ -188,19 +188,19 @@ def _of_one_set(row: Sequence[np.ndarray], data_set: str) -> np.ndarray | None:
     return np.stack(row, axis=1) if whole else None
 
 
-def _correlations(given: Any, n: int) -> tuple[float | None, ...]:
-    if given is None:
+def _correlations(value: Any, n: int) -> tuple[float | None, ...]:
+    if value is None:
         return (None,) * n
     try:
-        found = np.broadcast_to(as_array(given, np.float64), (n,))
+        rho = np.broadcast_to(as_array(value, np.float64), (n,))
     except ValueError:
-        found = np.array([np.nan])
-    if not ((found >= 0) & (found < 1)).all():
+        rho = np.array([np.nan])
+    if not ((rho >= 0) & (rho < 1)).all():
         raise BadData(
-            f"correlation={shown(given)}: give n_test / (n_train + n_test) of the splits (0 where "
+            f"correlation={shown(value)}: give n_test / (n_train + n_test) of the splits (0 where "
             f"they share no rows), one number or one for each of {n} data sets."
         )
-    return tuple(found.tolist())
+    return tuple(rho.tolist())
 
 
 WORDS = {
@@ -230,11 +230,11 @@ class RankTerms:
 
     def __post_init__(self) -> None:
         for name, words in WORDS.items():
-            given = getattr(self, name)
-            if not isinstance(given, str) or given not in words:
-                near = closest(given, words) if isinstance(given, str) else None
-                known = "; ".join(f"{word!r}: {said}" for word, said in words.items())
-                raise UnknownName(f"{name}={shown(given)}{near or '.'} Known: {known}.")
+            choice = getattr(self, name)
+            if not isinstance(choice, str) or choice not in words:
+                nearest = closest(choice, words) if isinstance(choice, str) else None
+                known = "; ".join(f"{word!r}: {about}" for word, about in words.items())
+                raise UnknownName(f"{name}={shown(choice)}{nearest or '.'} Known: {known}.")
         check_rope(self.rope)
         check_level("confidence_level", self.confidence_level)
         seed: Any = self.random_state
@@ -252,7 +252,7 @@ class RankTerms:
         return 1 if self.better == "lower" else -1
 
 
-NAMED = 5
+MOST_NAMED = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -290,8 +290,8 @@ def hold(scores: Scores, terms: RankTerms) -> RankTable:
         return RankTable(scores, oriented, (), ())
     if terms.missing == "last":
         # A comparison needs two data sets on which both methods have values.
-        there = (~np.isnan(scores.values)).astype(int)
-        both = there.T @ there
+        known = (~np.isnan(scores.values)).astype(int)
+        both = known.T @ known
         for a, b in zip(*np.triu_indices(len(scores.methods), 1), strict=True):
             if both[a, b] < 2:
                 raise Refusal(
@@ -301,28 +301,28 @@ def hold(scores: Scores, terms: RankTerms) -> RankTable:
                 )
         notes = (_last(scores, lacking),)
         return RankTable(scores, np.where(lacking, np.inf, oriented), (), notes)
-    kept = np.flatnonzero(~lacking.any(1))
+    rows = np.flatnonzero(~lacking.any(1))
     left_out = tuple(scores.data_sets[i] for i in np.flatnonzero(lacking.any(1)))
-    if len(kept) < 2:
+    if len(rows) < 2:
         worst = int(lacking.sum(0).argmax())
         raise Refusal(
-            f"only {len(kept)} of {len(scores.data_sets)} data sets have a value of every method; "
+            f"only {len(rows)} of {len(scores.data_sets)} data sets have a value of every method; "
             f"'{scores.methods[worst]}' lacks most ({int(lacking[:, worst].sum())}): leave it out, "
             "or use missing='last'."
         )
-    whole = scores.taken(kept)
-    return RankTable(whole, oriented[kept], left_out, (_left_out(scores, lacking, left_out),))
+    whole = scores.taken(rows)
+    return RankTable(whole, oriented[rows], left_out, (_left_out(scores, lacking, left_out),))
 
 
 def _left_out(scores: Scores, lacking: np.ndarray, left_out: tuple[str, ...]) -> str:
-    lacked = ", ".join(
+    counts = ", ".join(
         f"{method} on {int(n)}"
         for method, n in zip(scores.methods, lacking.sum(0), strict=True)
         if n
     )
     return (
         f"{len(left_out)} of {len(scores.data_sets)} data sets take no part, as a method has no "
-        f"value there ({lacked}): {_listed(left_out)}"
+        f"value there ({counts}): {_listed(left_out)}"
     )
 
 
@@ -339,5 +339,5 @@ def _last(scores: Scores, lacking: np.ndarray) -> str:
 
 
 def _listed(names: list[str] | tuple[str, ...]) -> str:
-    more = len(names) - NAMED
-    return ", ".join(names[:NAMED]) + (f" and {more} more" if more > 0 else "")
+    more = len(names) - MOST_NAMED
+    return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
