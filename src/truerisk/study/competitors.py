@@ -28,7 +28,7 @@ QUANTITIES = {
     "rmse": "root mean squared error of the estimate",
     "seconds": "seconds per estimate",
 }
-Found = Mapping[int, Mapping[str, Any]]  # replicate -> row
+Replications = Mapping[int, Mapping[str, Any]]  # replicate -> row
 
 
 @dataclass(frozen=True)
@@ -53,10 +53,10 @@ def compare_study(
     if by not in QUANTITIES:
         near = closest(str(by), QUANTITIES) or "."
         raise UnknownName(f"by={shown(by)}{near} Known: {', '.join(QUANTITIES)}.")
-    taken = _taken(results, competitors, where)
-    scores = _scores(results, taken, competitors, by)
-    found = compared(scores, RankTerms(**terms), QUANTITIES[by])
-    return replace(found, name=results.name)
+    cells = _cells_compared(results, competitors, where)
+    scores = _scores(results, cells, competitors, by)
+    comparison = compared(scores, RankTerms(**terms), QUANTITIES[by])
+    return replace(comparison, name=results.name)
 
 
 def _competitors(results: Replicates, of: str | None) -> str:
@@ -76,57 +76,57 @@ def _names(results: Replicates, part: str) -> list[Any]:
     return list(dict.fromkeys(cell[part] for cell in results.designs))
 
 
-def _taken(
+def _cells_compared(
     results: Replicates, competitors: str, where: Mapping[str, Any]
 ) -> list[Mapping[str, Any]]:
     """The cells that were asked for, of one size, and of one learner or method."""
-    taken = list(results.designs)
+    cells = list(results.designs)
     for part in ("size", "learner", "method"):
-        names, chosen = _names(results, part), where[part]
+        names, choice = _names(results, part), where[part]
         if part == competitors:
-            if chosen is not None:
-                raise UnknownName(f"{part}={shown(chosen)}: {part}s are compared, all of them.")
+            if choice is not None:
+                raise UnknownName(f"{part}={shown(choice)}: {part}s are compared, all of them.")
             continue
-        if chosen is None and len(names) > 1:
-            known = ", ".join(str(name) for name in names)
+        if choice is None and len(names) > 1:
+            listed = ", ".join(str(name) for name in names)
             raise BadArgument(
-                f"the study has several {part}s ({known}): compare at one of them, "
+                f"the study has several {part}s ({listed}): compare at one of them, "
                 f"{part}={names[0]!r}. The data sets of a comparison are problems."
             )
-        if chosen is not None and chosen not in names:
-            known = ", ".join(str(name) for name in names)
-            raise UnknownName(f"the study has no {part} {chosen!r}. It has: {known}.")
-        taken = [cell for cell in taken if cell[part] == (names[0] if chosen is None else chosen)]
-    return taken
+        if choice is not None and choice not in names:
+            listed = ", ".join(str(name) for name in names)
+            raise UnknownName(f"the study has no {part} {choice!r}. It has: {listed}.")
+        cells = [cell for cell in cells if cell[part] == (names[0] if choice is None else choice)]
+    return cells
 
 
 def _scores(
-    results: Replicates, taken: Sequence[Mapping[str, Any]], competitors: str, by: str
+    results: Replicates, cells: Sequence[Mapping[str, Any]], competitors: str, by: str
 ) -> Scores:
     # A replicate without a value or a truth compares nothing.
     needed = ("value", "truth") if by == "rmse" else (by,)
-    found: dict[tuple[Any, ...], dict[int, Mapping[str, Any]]] = {}
+    by_cell: dict[tuple[Any, ...], dict[int, Mapping[str, Any]]] = {}
     for row in results.rows:
         if all(row[name] is not None for name in needed):
-            found.setdefault(_key(row), {})[row["replicate"]] = row
-    problems = list(dict.fromkeys(cell["problem"] for cell in taken))
-    methods = list(dict.fromkeys(cell[competitors] for cell in taken))
-    cells = {(cell["problem"], cell[competitors]): cell for cell in taken}
+            by_cell.setdefault(_key(row), {})[row["replicate"]] = row
+    problems = list(dict.fromkeys(cell["problem"] for cell in cells))
+    methods = list(dict.fromkeys(cell[competitors] for cell in cells))
+    by_place = {(cell["problem"], cell[competitors]): cell for cell in cells}
     values = np.full((len(problems), len(methods)), np.nan)
     splits: list[np.ndarray | None] = []
     correlation: list[float | None] = []
     unpaired = 0
     for i, problem in enumerate(problems):
-        own = [found.get(_key(cells[problem, method]), {}) for method in methods]
-        there = [j for j, rows in enumerate(own) if rows]
-        shared = sorted(set.intersection(*(set(own[j]) for j in there))) if there else []
-        unpaired += sum(len(own[j]) - len(shared) for j in there)
-        for j in there:
-            values[i, j] = _value([own[j][number] for number in shared], by)
-        whole = by == "truth" and len(there) == len(methods) and shared
-        splits.append(_splits(own, shared) if whole else None)
-        correlation.append(cells[problem, methods[0]]["correlation"])
-    notes = _notes(taken, found, unpaired)
+        runs = [by_cell.get(_key(by_place[problem, method]), {}) for method in methods]
+        tested = [j for j, rows in enumerate(runs) if rows]
+        shared = sorted(set.intersection(*(set(runs[j]) for j in tested))) if tested else []
+        unpaired += sum(len(runs[j]) - len(shared) for j in tested)
+        for j in tested:
+            values[i, j] = _value([runs[j][number] for number in shared], by)
+        complete = by == "truth" and len(tested) == len(methods) and shared
+        splits.append(_splits(runs, shared) if complete else None)
+        correlation.append(by_place[problem, methods[0]]["correlation"])
+    notes = _notes(cells, by_cell, unpaired)
     return Scores(
         tuple(problems), tuple(methods), values, tuple(splits), tuple(correlation), tuple(notes)
     )
@@ -146,19 +146,21 @@ def _value(rows: Sequence[Mapping[str, Any]], by: str) -> float:
     return float(np.sqrt(np.mean((np.array([row["value"] for row in rows]) - aim) ** 2)))
 
 
-def _splits(own: Sequence[Found], shared: Sequence[int]) -> np.ndarray:
-    return np.array([[rows[number]["truth"] for rows in own] for number in shared])
+def _splits(runs: Sequence[Replications], shared: Sequence[int]) -> np.ndarray:
+    return np.array([[rows[number]["truth"] for rows in runs] for number in shared])
 
 
 def _notes(
-    taken: Sequence[Mapping[str, Any]], found: Mapping[tuple[Any, ...], Found], unpaired: int
+    cells: Sequence[Mapping[str, Any]],
+    by_cell: Mapping[tuple[Any, ...], Replications],
+    unpaired: int,
 ) -> list[str]:
     notes = []
-    wanted = sum(cell["wanted"] for cell in taken)
-    there = sum(len(found.get(_key(cell), {})) for cell in taken)
-    if there < wanted:
+    wanted = sum(cell["wanted"] for cell in cells)
+    present = sum(len(by_cell.get(_key(cell), {})) for cell in cells)
+    if present < wanted:
         notes.append(
-            f"{wanted - there} of {wanted} replicates have no result (they failed, or the study "
+            f"{wanted - present} of {wanted} replicates have no result (they failed, or the study "
             "goes on)"
         )
     if unpaired:

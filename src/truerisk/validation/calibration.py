@@ -53,9 +53,9 @@ class Recalibration:
         why = why_no_line(outcomes)
         if why is not None:
             raise Refusal(why)
-        y, w, given = outcomes.came, outcomes.weights, outcomes.linear
-        one, fitted = np.ones((len(y), 1)), outcomes.link.fits.of
-        line, large = fitted(np.column_stack([one, given]), y, w), fitted(one, y, w, given)
+        y, w, linear = outcomes.observed, outcomes.weights, outcomes.linear
+        constant, fit = np.ones((len(y), 1)), outcomes.link.fits.of
+        line, large = fit(np.column_stack([constant, linear]), y, w), fit(constant, y, w, linear)
         if line is None or large is None:
             raise Refusal(
                 "the calibration line could not be found: Newton's steps do not end. The "
@@ -79,20 +79,20 @@ class Recalibration:
 
 def _of_likelihood(outcomes: Outcomes, line: LogisticFit) -> dict[str, float]:
     """What the line explains of events, and how much better it is than the probabilities."""
-    y, w, n = outcomes.came, outcomes.weights, outcomes.n
+    y, w, n = outcomes.observed, outcomes.weights, outcomes.n
     share, best = outcomes.mean(y), line.log_likelihood
-    none = log_likelihood(np.full(len(y), np.log(share / (1 - share))), y, w)
-    given = log_likelihood(outcomes.linear, y, w)
-    r2 = (1 - np.exp(2 * (none - best) / n)) / (1 - np.exp(2 * none / n))
-    d, u = (2 * (best - none) - 1) / n, (2 * (best - given) - 2) / n
+    null = log_likelihood(np.full(len(y), np.log(share / (1 - share))), y, w)
+    unchanged = log_likelihood(outcomes.linear, y, w)
+    r2 = (1 - np.exp(2 * (null - best) / n)) / (1 - np.exp(2 * null / n))
+    d, u = (2 * (best - null) - 1) / n, (2 * (best - unchanged) - 2) / n
     return {"r2": float(r2), "d": float(d), "u": float(u), "q": float(d - u)}
 
 
 def _of_squares(outcomes: Outcomes) -> dict[str, float]:
     """What the answers explain of the squares of y, and their own."""
-    left = outcomes.mean((outcomes.came - outcomes.predictions) ** 2)
-    around = outcomes.mean((outcomes.came - outcomes.mean(outcomes.came)) ** 2)
-    return {"explained": 1 - left / around, "squared": left}
+    residual = outcomes.mean((outcomes.observed - outcomes.predictions) ** 2)
+    total = outcomes.mean((outcomes.observed - outcomes.mean(outcomes.observed)) ** 2)
+    return {"explained": 1 - residual / total, "squared": residual}
 
 
 def why_no_line(outcomes: Outcomes) -> str | None:
@@ -100,13 +100,13 @@ def why_no_line(outcomes: Outcomes) -> str | None:
     if outcomes.link is IDENTITY:
         if not np.isfinite(outcomes.predictions).all():
             return "some answers are not finite numbers."
-        for values, what in ((outcomes.predictions, "answers"), (outcomes.came, "values of y")):
+        for values, what in ((outcomes.predictions, "answers"), (outcomes.observed, "values of y")):
             if np.ptp(values) <= 1e-12 * np.abs(values).max():
                 return f"all {what} are equal: there is no slope."
         return None
     if outcomes.of_one_class:
-        came = "in every row" if outcomes.n_events else "in no row"
-        return f"the event came {came}: there is nothing to compare probabilities with."
+        rows = "in every row" if outcomes.n_events else "in no row"
+        return f"the event came {rows}: there is nothing to compare probabilities with."
     p = outcomes.predictions
     extreme = int(np.count_nonzero((p <= 0) | (p >= 1)))
     if extreme:
@@ -117,7 +117,7 @@ def why_no_line(outcomes: Outcomes) -> str | None:
         )
     if (p == p[0]).all():
         return "all probabilities are equal: they have no slope."
-    events, others = (outcomes.linear[outcomes.came == one] for one in (1, 0))
+    events, others = (outcomes.linear[outcomes.observed == event] for event in (1, 0))
     if others.max() <= events.min() or events.max() <= others.min():
         return (
             "the probabilities separate events from other rows without an error: the slope is "
@@ -165,7 +165,7 @@ class CalibrationFit:
         shares = knot_shares(outcomes.n_rows)
         knots = np.unique(outcomes.quantiles(outcomes.linear, shares))
         columns = spline_columns(outcomes.linear, knots)
-        fit = outcomes.link.fits.of(columns, outcomes.came, outcomes.weights)
+        fit = outcomes.link.fits.of(columns, outcomes.observed, outcomes.weights)
         if fit is None:
             lost = "" if outcomes.link is IDENTITY else LOST
             raise Refusal(
@@ -350,7 +350,7 @@ def _bins(outcomes: Outcomes) -> tuple[np.ndarray, np.ndarray]:
     """Edges of equal bins of what was given, and the weights of the rows of each outcome."""
     if outcomes.link is not IDENTITY:
         edges = np.linspace(0, 1, N_BINS + 1)
-        sides = [outcomes.came == 1, outcomes.came == 0]
+        sides = [outcomes.observed == 1, outcomes.observed == 0]
     else:
         edges = np.linspace(outcomes.predictions.min(), outcomes.predictions.max(), N_BINS + 1)
         sides = [np.ones(outcomes.n_answers, dtype=bool)]

@@ -137,9 +137,9 @@ def _derivatives(
     """The weighted residuals, and minus the second derivative."""
     from scipy.special import expit
 
-    came = expit(eta)
-    spread = weights * came * (1 - came)
-    return weights * (y - came), columns.T @ (columns * spread[:, None])
+    p = expit(eta)
+    spread = weights * p * (1 - p)
+    return weights * (y - p), columns.T @ (columns * spread[:, None])
 
 
 class Link(ABC):

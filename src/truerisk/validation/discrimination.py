@@ -153,10 +153,10 @@ def net_benefits(
     >>> net_benefits(rows, np.array([0.2, 0.5]))[0].tolist()
     [0.4375, 0.0]
     """
-    came, n = outcomes.came, outcomes.n
+    observed, n = outcomes.observed, outcomes.n
     value, error = np.empty(len(thresholds)), np.empty(len(thresholds))
     for place, t in enumerate(thresholds):
-        gain = came - (1 - came) * t / (1 - t)
+        gain = observed - (1 - observed) * t / (1 - t)
         gains = gain if everybody else np.where(outcomes.predictions >= t, gain, 0.0)
         value[place] = outcomes.mean(gains)
         shares = sums_by_member(outcomes.weights * (gains - value[place]) / n, outcomes.members)

@@ -44,30 +44,30 @@ class HonestRun:
     model: Any = None
 
     @classmethod
-    def of(cls, asked: Run) -> HonestRun:
+    def of(cls, untested: Run) -> HonestRun:
         """The procedure tested; the models are asked the richest answers besides."""
-        wanted = asked.problem.richest
-        problem = asked.problem if wanted is None else asking_besides(asked.problem, wanted)
-        run = replace(asked, problem=problem).test()
-        risk, told = run.risk, run.honest
-        if risk.value is None or told.evaluation.winners is None:
+        richest = untested.problem.richest
+        problem = untested.problem if richest is None else asking_besides(untested.problem, richest)
+        tested = replace(untested, problem=problem).test()
+        risk, honest = tested.risk, tested.honest
+        if risk.value is None or honest.evaluation.winners is None:
             raise Refusal("a fit failed in an outer split, so some rows have no answer.")
         answered = risk.answered
         if answered is None:
-            raise Refusal(f"'{told.method.word}' keeps no answers about single rows.")
+            raise Refusal(f"'{honest.method.word}' keeps no answers about single rows.")
         if len(problem.family) == 1:
             best = 0
-        elif isinstance(asked.testing, Pairs):
-            best = curve_of(told).best
+        elif isinstance(untested.testing, Pairs):
+            best = curve_of(honest).best
         else:
-            best = run.select().curve.best
+            best = tested.select().curve.best
         return cls(
-            run=asked,
+            run=untested,
             risk=risk,
             answered=answered,
-            winners=told.evaluation.winners.candidate,
+            winners=honest.evaluation.winners.candidate,
             best=best,
-            shaken=told.evaluation.shaken,
+            shaken=honest.evaluation.shaken,
         )
 
     @property
@@ -84,23 +84,23 @@ class HonestRun:
     @property
     def answers(self) -> dict[Response, Answers]:
         """The answers of the winners, by what they were asked."""
-        return {one.response: one for one in self.answered.answers}
+        return {a.response: a for a in self.answered.answers}
 
     @property
     def moved(self) -> dict[Response, Answers]:
         """The answers by models that lack a further fold, in the same way."""
         if self.shaken is None:
             return {}
-        return {one.response: one for one in (*self.shaken.also, self.shaken)}
+        return {a.response: a for a in (*self.shaken.also, self.shaken)}
 
     def with_richest(self) -> HonestRun:
         """With the richest answers: where they were not kept, the winners are fitted again."""
-        wanted = self.problem.richest
-        if wanted is None or wanted.response in self.answers:
+        richest = self.problem.richest
+        if richest is None or richest.response in self.answers:
             return self
         plan = self.answered.answers[0].plan
         asking = self.run.asking_winners()
-        return self.with_answers(asking.answers(plan, wanted, by_fit(plan, self.winners)))
+        return self.with_answers(asking.answers(plan, richest, by_fit(plan, self.winners)))
 
     def with_moved(self, answers: Answers) -> HonestRun:
         """With answers by models that lack a further fold, which were asked for again."""
@@ -111,20 +111,20 @@ class HonestRun:
 
     def with_answers(self, answers: Answers) -> HonestRun:
         """With further answers of the same models to the same questions."""
-        told = tuple(one for one in self.answered.answers if one.response != answers.response)
-        answered = replace(self.answered, answers=(answers, *told))
+        others = tuple(a for a in self.answered.answers if a.response != answers.response)
+        answered = replace(self.answered, answers=(answers, *others))
         return replace(self, answered=answered)
 
 
 LOSSES: Mapping[str, str] = {"probability": "brier", "score": "auc", "value": "squared"}
 
 
-def asking_besides(problem: Problem, wanted: Request) -> Problem:
+def asking_besides(problem: Problem, request: Request) -> Problem:
     """The problem with a score whose answers are those wanted, unless one of its own has them."""
-    if wanted.response in {loss.response for loss in problem.losses}:
+    if request.response in {loss.response for loss in problem.losses}:
         return problem
-    more = scores_of(LOSSES[wanted.response], problem.data)
-    return replace(problem, scores={**problem.scores, **more})
+    score = scores_of(LOSSES[request.response], problem.data)
+    return replace(problem, scores={**problem.scores, **score})
 
 
 NO_PAIRS = (
@@ -145,7 +145,7 @@ def pair_answers(run: HonestRun, response: Response) -> Answers:
     # A fit without folds i and j answers for the winners of both, who may differ: of each pair
     # of folds the one that stands first asks in one pass, the other one in the next.
     passes = [np.flatnonzero(inner.unit < inner.fold), np.flatnonzero(inner.unit > inner.fold)]
-    return _beside(
+    return _joined(
         inner,
         [(questions, _answered(run, inner.only(questions), response)) for questions in passes],
     )
@@ -159,14 +159,14 @@ def _answered(run: HonestRun, plan: Plan, response: Response) -> Answers:
     return answers
 
 
-def _beside(plan: Plan, parts: list[tuple[np.ndarray, Answers]]) -> Answers:
+def _joined(plan: Plan, parts: list[tuple[np.ndarray, Answers]]) -> Answers:
     """The answers to all questions of a plan from those to parts of them."""
     first = parts[0][1]
     shape = (1, int(plan.test_offsets[-1]), *first.values.shape[2:])
     values = np.empty(shape, dtype=first.values.dtype)
-    for questions, told in parts:
+    for questions, part in parts:
         for place, q in enumerate(questions.tolist()):
-            values[:, plan.test_offsets[q] : plan.test_offsets[q + 1]] = told.of(place)
+            values[:, plan.test_offsets[q] : plan.test_offsets[q + 1]] = part.of(place)
     answered = np.ones((1, plan.n_questions), dtype=bool)
     return replace(first, plan=plan, values=values, answered=answered)
 
@@ -193,28 +193,29 @@ def score_of(run: HonestRun, word: str, event: Event | None) -> ScoreTold:
     That of the search itself where it was asked for, else from the answers, without a fit. Where
     rows may depend on each other it has an interval if one was calibrated for that.
     """
-    found, data = _score(run, word, event), run.problem.data
-    if not data.dependent or found.reason is not None:
-        return found
-    if found.interval is not None and (as_loss(word, data).per_row or word in CALIBRATED):
-        return found
-    return replace(found, std_error=None, interval=None, reason=UNCALIBRATED)
+    score, data = _score(run, word, event), run.problem.data
+    if not data.dependent or score.reason is not None:
+        return score
+    if score.interval is not None and (as_loss(word, data).per_row or word in CALIBRATED):
+        return score
+    return replace(score, std_error=None, interval=None, reason=UNCALIBRATED)
 
 
 def _score(run: HonestRun, word: str, event: Event | None) -> ScoreTold:
     """The score, with the interval that its method gives."""
-    for told in (run.risk, *run.risk.scores.values()):
-        if told.loss == word and (event is None or event.is_of(told.positive)):
-            shown = told.own_scale
-            return ScoreTold(shown.value, told.std_error, shown.interval)
+    for estimate in (run.risk, *run.risk.scores.values()):
+        if estimate.loss == word and (event is None or event.is_of(estimate.positive)):
+            shown = estimate.own_scale
+            return ScoreTold(shown.value, estimate.std_error, shown.interval)
     problem, testing = run.problem, run.testing
     data = problem.data if event is None else event.data
     loss = as_loss(word, data)
-    told_rows, moved = list(run.answered.answers), list(run.moved.values())
+    by_winners, by_shaken = list(run.answered.answers), list(run.moved.values())
     if event is not None:
-        told_rows, moved = ([event.answers(one) for one in some] for some in (told_rows, moved))
-    answers = _with_response(told_rows, loss.response)
-    shaken = _with_response(moved, loss.response)
+        by_winners = [event.answers(a) for a in by_winners]
+        by_shaken = [event.answers(a) for a in by_shaken]
+    answers = _with_response(by_winners, loss.response)
+    shaken = _with_response(by_shaken, loss.response)
     if answers is None:
         return ScoreTold(reason=f"the model gives no answers that '{word}' could rate.")
     interval = choose(None, loss, data, testing.outer_method, answers.plan, calibrated=True)
@@ -227,28 +228,28 @@ def _score(run: HonestRun, word: str, event: Event | None) -> ScoreTold:
     return ScoreTold(shown.value, tested.read_std_error(), shown.interval)
 
 
-def _with_response(told: Sequence[Answers], response: Response) -> Answers | None:
+def _with_response(answers: Sequence[Answers], response: Response) -> Answers | None:
     """Answers of that kind; a probability of the second class is a score, too."""
-    known = {one.response: one for one in told}
-    if response in known:
-        return known[response]
-    if response == "score" and "probability" in known:
-        given = known["probability"]
-        return replace(given, response="score", values=np.ascontiguousarray(given.values[..., 1]))
+    by_response = {a.response: a for a in answers}
+    if response in by_response:
+        return by_response[response]
+    if response == "score" and "probability" in by_response:
+        two = by_response["probability"]
+        return replace(two, response="score", values=np.ascontiguousarray(two.values[..., 1]))
     return None
 
 
-BESIDES = ("auc", "brier")  # told of classes where the answers allow it
+ALSO_RATED = ("auc", "brier")  # told of classes where the answers allow it
 
 
 def answered_losses(run: HonestRun) -> Iterator[tuple[Loss, Answers, Shaken | None]]:
     """Every loss whose answers there are, with losses by models that lack a further fold."""
-    told = run.answers
+    by_response = run.answers
     for loss, estimate in _losses(run):
-        if loss.response in told:
-            yield loss, told[loss.response], _shaken(run, loss, estimate)
-        elif loss.response == "score" and "probability" in told:
-            answers = told["probability"]  # which put the rows in an order as well
+        if loss.response in by_response:
+            yield loss, by_response[loss.response], _shaken(run, loss, estimate)
+        elif loss.response == "score" and "probability" in by_response:
+            answers = by_response["probability"]  # which put the rows in an order as well
             yield loss, replace(answers, response="score", values=answers.values[..., 1]), None
 
 
@@ -259,9 +260,9 @@ def _losses(run: HonestRun) -> Iterator[tuple[Loss, RiskEstimate | None]]:
     for name, score in problem.scores.items():
         yield score.loss, run.risk.scores.get(name)
     if problem.data.task == "classification":
-        known = {loss.word for loss in problem.losses}
-        for word in BESIDES:
-            if word not in known and (word != "auc" or problem.data.n_classes == 2):
+        words = {loss.word for loss in problem.losses}
+        for word in ALSO_RATED:
+            if word not in words and (word != "auc" or problem.data.n_classes == 2):
                 yield as_loss(word, problem.data), None
 
 

@@ -27,12 +27,12 @@ class Outcomes:
     """Whether the event came, what was predicted, the weight of the answer, member and row.
 
     `predictions` are probabilities of the event, or decision values. Where `link` is the identity,
-    `came` are numbers and `predictions` the answers. Answers of one `member` depend on each other:
+    `observed` are numbers, `predictions` the answers. Answers of one `member` depend on each other:
     those to one row, or to the rows of one group. `rows` says which row is answered. The `weights`
     add up to the number of rows, whatever unit they were given in.
     """
 
-    came: np.ndarray
+    observed: np.ndarray
     predictions: np.ndarray
     weights: np.ndarray
     members: np.ndarray
@@ -42,34 +42,34 @@ class Outcomes:
     @classmethod
     def of(
         cls,
-        came: np.ndarray,
-        given: np.ndarray,
+        observed: np.ndarray,
+        predictions: np.ndarray,
         weights: np.ndarray | None = None,
         members: np.ndarray | None = None,
         link: Link = LOGIT,
         rows: np.ndarray | None = None,
     ) -> Outcomes:
         """Those that weigh anything: of rows, and members, of their own unless it is said."""
-        w = np.ones(len(came)) if weights is None else weights
-        rows = np.arange(len(came)) if rows is None else rows
+        w = np.ones(len(observed)) if weights is None else weights
+        rows = np.arange(len(observed)) if rows is None else rows
         members = rows if members is None else members
-        kept = w > 0
-        members, rows = (np.unique(of[kept], return_inverse=True)[1] for of in (members, rows))
-        w = w[kept].astype(np.float64)
+        counts = w > 0
+        members, rows = (np.unique(of[counts], return_inverse=True)[1] for of in (members, rows))
+        w = w[counts].astype(np.float64)
         w *= (1 + rows.max(initial=-1)) / w.sum()
-        return cls(came[kept].astype(np.float64), given[kept], w, members, rows, link)
+        return cls(observed[counts].astype(np.float64), predictions[counts], w, members, rows, link)
 
     @classmethod
     def held_out(cls, held: HeldOut, clip: float | None) -> Outcomes:
         """Of the second class, or of numbers; a row that was answered often weighs as others do."""
-        given = held.answers if held.answers.ndim == 1 else held.answers[:, 1]
+        predictions = held.answers if held.answers.ndim == 1 else held.answers[:, 1]
         _, place, times = np.unique(held.rows, return_inverse=True, return_counts=True)
-        own = np.ones(len(given)) if held.weights is None else held.weights
+        weights = np.ones(len(predictions)) if held.weights is None else held.weights
         numbers = held.response == "value"
         return cls.of(
             held.truth if numbers else held.truth == 1,
-            clipped(given, clip) if held.response == "probability" else given,
-            own / times[place],
+            clipped(predictions, clip) if held.response == "probability" else predictions,
+            weights / times[place],
             held.rows if held.groups is None else held.groups,
             IDENTITY if numbers else LOGIT,
             held.rows,
@@ -83,7 +83,7 @@ class Outcomes:
     @property
     def n_answers(self) -> int:
         """How many answers there are: several to a row that was tested repeatedly."""
-        return len(self.came)
+        return len(self.observed)
 
     @cached_property
     def n_rows(self) -> int:
@@ -93,7 +93,7 @@ class Outcomes:
     @cached_property
     def n_events(self) -> int:
         """Rows in which the event came."""
-        return len(np.unique(self.rows[self.came == 1]))
+        return len(np.unique(self.rows[self.observed == 1]))
 
     @property
     def n_rarer(self) -> int:
@@ -122,9 +122,9 @@ class Outcomes:
         return np.interp(np.asarray(shares) * middle[-1], middle, values[order])
 
 
-def clipped(given: np.ndarray, clip: float | None) -> np.ndarray:
+def clipped(probabilities: np.ndarray, clip: float | None) -> np.ndarray:
     """Probabilities between `clip` and 1 − `clip`, or as they are."""
-    within = np.clip(given, 0.0, 1.0)
+    within = np.clip(probabilities, 0.0, 1.0)
     return within if clip is None else np.clip(within, clip, 1 - clip)
 
 
@@ -159,19 +159,19 @@ class HeldOut(Brief):
     @classmethod
     def of(cls, answered: AnsweredRows, data: Data) -> HeldOut:
         """The richest answers of one line: probabilities, else decision values, numbers, labels."""
-        told = {one.response: one for one in answered.answers}
-        response = next(one for one in BEST_FIRST if one in told)
-        found, plan = told[response], told[response].plan
+        by_response = {answers.response: answers for answers in answered.answers}
+        response = next(kind for kind in BEST_FIRST if kind in by_response)
+        richest, plan = by_response[response], by_response[response].plan
         question: np.ndarray = np.repeat(np.arange(plan.n_questions), plan.test_sizes)
-        kept = np.flatnonzero(answered.unseen)
-        rows, question = plan.positions[0][kept], question[kept]
+        unseen = np.flatnonzero(answered.unseen)
+        rows, question = plan.positions[0][unseen], question[unseen]
         return cls(
             rows=rows,
             fold=plan.fold[question],
             repetition=plan.repeat[question],
             fit=plan.fit[question],
             truth=data.y[rows] if data.codes is None else data.codes[rows],
-            answers=found.values[answered.candidate][kept],
+            answers=richest.values[answered.candidate][unseen],
             response=response,
             classes=data.classes,
             weights=data.weights(rows),
@@ -238,9 +238,9 @@ class Event:
         other = self.of.label(1 - self.code) if two else REST
         return np.array([other, self.of.label(self.code)], dtype=object)
 
-    def answers(self, told: Answers) -> Answers:
+    def answers(self, answers: Answers) -> Answers:
         """Answers about all classes as those about two."""
-        return replace(told, values=self.read(told.values, told.response), also=())
+        return replace(answers, values=self.read(answers.values, answers.response), also=())
 
     def held_out(self, held: HeldOut) -> HeldOut:
         """Held-out answers in the same way."""
@@ -254,8 +254,8 @@ class Event:
         if self.usual:
             return values
         if response == "probability":
-            mine = values[..., self.code]
-            return np.stack([1 - mine, mine], axis=-1)
+            probability = values[..., self.code]
+            return np.stack([1 - probability, probability], axis=-1)
         return self._two(values) if response == "label" else -values
 
     def _two(self, codes: np.ndarray) -> np.ndarray:

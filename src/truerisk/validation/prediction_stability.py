@@ -134,8 +134,8 @@ class PredictionStability(Record):
         if event is None:
             return cls.between(rows, given, others, source, factor=factor)
         changed = (others >= threshold) != (given >= threshold)
-        made = {"event": event, "threshold": threshold, "factor": factor}
-        return cls.between(rows, given, others, source, changed, **made)
+        words = {"event": event, "threshold": threshold, "factor": factor}
+        return cls.between(rows, given, others, source, changed, **words)
 
     @property
     def mape(self) -> float:
@@ -159,25 +159,25 @@ class PredictionStability(Record):
     @property
     def summary(self) -> dict[str, float]:
         """The numbers that are printed, by name."""
-        found = {
+        numbers = {
             "mean absolute prediction error": self.mape,
             **({} if self.factor == 1 else {"of new training rows": self.of_new_rows}),
             "largest of a row": float(self.by_row.max()),
             "mean width of the 95 % range": float((self.high - self.low).mean()),
         }
-        if (other := self.otherwise) is not None:
-            found["classified otherwise, mean share"] = float(other.mean())
-            found[f"rows classified otherwise by more than {OFTEN:.0%}"] = float(
-                (other > OFTEN).mean()
+        if (otherwise := self.otherwise) is not None:
+            numbers["classified otherwise, mean share"] = float(otherwise.mean())
+            numbers[f"rows classified otherwise by more than {OFTEN:.0%}"] = float(
+                (otherwise > OFTEN).mean()
             )
-        return found
+        return numbers
 
     def to_frame(self) -> Any:
         """A line for each row: prediction, range of the others, mean move, share otherwise."""
         columns = {"row": self.rows, "given": self.predictions, "low": self.low, "high": self.high}
         columns["mape"] = self.by_row
-        if (other := self.otherwise) is not None:
-            columns["otherwise"] = other
+        if (otherwise := self.otherwise) is not None:
+            columns["otherwise"] = otherwise
         return frame_of({name: values.tolist() for name, values in columns.items()})
 
     def plot(self, ax: Any = None) -> Any:
@@ -205,27 +205,27 @@ def others_of_pairs(answers: Answers, shaken: Answers) -> tuple[np.ndarray, np.n
         or not np.array_equal(distinct, np.sort(rows))
     ):
         return None
-    other = np.repeat(shaken.plan.unit, shaken.plan.test_sizes)
+    further = np.repeat(shaken.plan.unit, shaken.plan.test_sizes)
     own = np.repeat(shaken.plan.fold, shaken.plan.test_sizes)
-    n_folds = int(max(other.max(), own.max())) + 1
-    after = (other - own) % n_folds
+    n_folds = int(max(further.max(), own.max())) + 1
+    after = (further - own) % n_folds
     order = np.lexsort((after, shaken.plan.positions[0]))
     return distinct, order.reshape(len(distinct), -1).T
 
 
 def moves_of_samples(
-    event: Event | None, own: np.ndarray | None, samples: Resampled | None
+    event: Event | None, apparent: np.ndarray | None, samples: Resampled | None
 ) -> PredictionStability | None:
     """Of models of bootstrap samples; None where there are none, or decision values."""
-    if own is None or samples is None or len(samples.answers) < 2:
+    if apparent is None or samples is None or len(samples.answers) < 2:
         return None
-    given, others = own, samples.answers
+    given, others = apparent, samples.answers
     if event is not None:
-        if own.ndim != 2:
+        if apparent.ndim != 2:
             return None
-        given, others = own[:, event.code], others[..., event.code]
+        given, others = apparent[:, event.code], others[..., event.code]
     label = None if event is None else event.label
-    return PredictionStability.of(np.arange(len(own)), given, others, OF_SAMPLES, event=label)
+    return PredictionStability.of(np.arange(len(apparent)), given, others, OF_SAMPLES, event=label)
 
 
 def moves_of_pairs(run: HonestRun, event: Event | None) -> PredictionStability:
@@ -235,17 +235,17 @@ def moves_of_pairs(run: HonestRun, event: Event | None) -> PredictionStability:
         raise Refusal("decision values of several models have no common scale.")
     answers = run.answers[response]
     shaken = pair_answers(run, response)
-    found = others_of_pairs(answers, shaken)
-    if found is None:
+    of_pairs = others_of_pairs(answers, shaken)
+    if of_pairs is None:
         raise Refusal("rows were tested more than once: use one repetition, outer='pairs'.")
-    rows, places = found
+    rows, places = of_pairs
     given = answers.values[0][np.argsort(answers.plan.positions[0], kind="stable")]
     others, factor = shaken.values[0][places], max(1.0, len(places) - 1) ** 0.5
     source = SOURCE.format(factor=factor)
     if response == "label":
-        moved = others != given
-        zero, one = np.zeros(len(rows)), moved.astype(float)
-        return PredictionStability.between(rows, zero, one, f"{LABELS} {source}", moved)
+        changed = others != given
+        zero, one = np.zeros(len(rows)), changed.astype(float)
+        return PredictionStability.between(rows, zero, one, f"{LABELS} {source}", changed)
     label = None
     if response == "probability":
         label = "the most probable class" if event is None else event.label

@@ -39,7 +39,7 @@ class Profile:
             ranks = _of_ranks(outcomes)
             return np.array([ranks.get(word, np.nan) for word in self.words])
         line, curve = fits or line_and_curve(outcomes)
-        errors = outcomes.mean((outcomes.predictions - outcomes.came) ** 2)
+        errors = outcomes.mean((outcomes.predictions - outcomes.observed) ** 2)
         numbers = {"brier": errors, "squared": errors}
         numbers |= _of_ranks(outcomes) if "auc" in self.words else {}
         numbers |= {} if isinstance(line, str) else line.measures()
@@ -67,7 +67,7 @@ def _of_ranks(outcomes: Outcomes) -> dict[str, float]:
     """AUC and average precision, of probabilities or of decision values."""
     if outcomes.of_one_class:
         return {}
-    positive = outcomes.came == 1
+    positive = outcomes.observed == 1
     sweep = Sweep.of(outcomes.predictions, positive, outcomes.weights)
     return {
         "auc": area(outcomes.predictions, positive, outcomes.weights),

@@ -67,10 +67,10 @@ class Rating:
         self.honest = Outcomes.held_out(self.held_out, wishes.clip)
         self.level = run.problem.confidence_level
         self.own = _answers_of_all(run)
-        own = self._all_rows(self.own)
+        apparent = self._all_rows(self.own)
         bare = self.ranks_only
         self.profile = Profile(
-            np.empty(0) if bare else grid_of(own),
+            np.empty(0) if bare else grid_of(apparent),
             np.empty(0) if bare or event is None else wishes.thresholds,
             OF_NUMBERS if event is None else OF_RANKS if bare else OF_EVENTS,
         )
@@ -83,7 +83,7 @@ class Rating:
             self.notes.append(DEPENDENT)
         self.independent = not self.notes
         self.samples: Resampled | None = None
-        self.optimism = self._optimism(self.profile.of(own))
+        self.optimism = self._optimism(self.profile.of(apparent))
         self.line, self.curve = (NEITHER, NEITHER) if bare else line_and_curve(self.honest)
         self.values = self.profile.of(self.honest, (self.line, self.curve))
         self.jackknife = self._without_each_fold() if self.independent and not bare else None
@@ -97,10 +97,10 @@ class Rating:
         weights = self.data.weights(rows)
         if self.of_event is None:
             return Outcomes.of(self.data.y[rows], answers, weights, members, IDENTITY)
-        given = self.of_event.read(answers, self.held_out.response)
+        predictions = self.of_event.read(answers, self.held_out.response)
         if not self.ranks_only:
-            given = clipped(given[:, 1], self.wishes.clip)
-        return Outcomes.of(self.data.class_codes[rows] == 1, given, weights, members)
+            predictions = clipped(predictions[:, 1], self.wishes.clip)
+        return Outcomes.of(self.data.class_codes[rows] == 1, predictions, weights, members)
 
     def _all_rows(self, answers: np.ndarray, times: np.ndarray | None = None) -> Outcomes:
         """Answers about all rows, each as often as `times` says."""
@@ -114,18 +114,18 @@ class Rating:
         training, test, wishes = [], [], self.wishes
         if wishes.replicates or wishes.samples is not None:
             try:
-                wanted = Request(self.held_out.response)
-                found = resampled(self.run, wanted, wishes.replicates, wishes.samples, wishes.seed)
+                request = Request(self.held_out.response)
+                drawn = resampled(self.run, request, wishes.replicates, wishes.samples, wishes.seed)
             except Refusal as refusal:
                 self.notes.append(f"no optimism is known: {refusal}")
                 return Optimism.of(apparent, [], [])
-            self.samples = found
-            for times, answers in found:
+            self.samples = drawn
+            for times, answers in drawn:
                 training.append(self.profile.of(self._all_rows(answers, times)))
                 test.append(self.profile.of(self._all_rows(answers)))
-            if found.n_left_out:
+            if drawn.n_left_out:
                 self.notes.append(
-                    f"{found.n_left_out} bootstrap samples do not count: they lack a class, or "
+                    f"{drawn.n_left_out} bootstrap samples do not count: they lack a class, or "
                     "their model failed."
                 )
         return Optimism.of(apparent, training, test)
@@ -139,15 +139,15 @@ class Rating:
         self.run = self.run.with_moved(answers)
         plan = answers.plan
         other = np.repeat(plan.unit, plan.test_sizes)
-        rows, groups, told = plan.positions[0], self.data.groups, []
+        rows, groups, numbers = plan.positions[0], self.data.groups, []
         for fold in np.unique(other):
-            mine = np.flatnonzero(other == fold)
-            if len(np.unique(rows[mine])) < len(mine):
+            tests = np.flatnonzero(other == fold)
+            if len(np.unique(rows[tests])) < len(tests):
                 return None  # rows are tested more than once: folds of several drawings
-            members = None if groups is None else groups[rows[mine]]
-            found = self._outcomes(answers.values[0][mine], rows[mine], members)
-            told.append(self.profile.of(found))
-        return FoldJackknife.of(self.values, told)
+            members = None if groups is None else groups[rows[tests]]
+            outcomes = self._outcomes(answers.values[0][tests], rows[tests], members)
+            numbers.append(self.profile.of(outcomes))
+        return FoldJackknife.of(self.values, numbers)
 
     def measured(self) -> Mapping[str, Measured]:
         """Every measure, honest and otherwise."""
@@ -155,51 +155,51 @@ class Rating:
         ladder = {
             name: of(getattr(self.optimism, name)) for name in ("apparent", "training", "test")
         }
-        n, told = dict(zip(words, self.optimism.n.tolist(), strict=False)), self._honest()
+        n, fields = dict(zip(words, self.optimism.n.tolist(), strict=False)), self._honest()
         for name, numbers in ladder.items():
             for word in words:
-                told[word][name] = _or_none(numbers[word])
-        return {word: Measured(**told[word], n=n[word]) for word in words}
+                fields[word][name] = _or_none(numbers[word])
+        return {word: Measured(**fields[word], n=n[word]) for word in words}
 
     def _honest(self) -> dict[str, dict[str, Any]]:
         """Value, error, interval and reason of every measure of held-out rows."""
-        told: dict[str, dict[str, Any]] = {
+        fields: dict[str, dict[str, Any]] = {
             word: {"word": word, "honest": _or_none(value)}
             for word, value in self.profile.measures(self.values).items()
         }
         for word in SCORED:
-            if word in told:
+            if word in fields:
                 score = score_of(self.run, word, self.of_event)
-                told[word] |= {
+                fields[word] |= {
                     "honest": score.value, "std_error": score.std_error,
                     "interval": score.interval, "reason": score.reason,
                 }  # fmt: skip
         if self.ranks_only:
-            return told
+            return fields
         if isinstance(self.line, str):
-            for word in told.keys() & set(OF_THE_LINE):
-                told[word]["reason"] = self.line
+            for word in fields.keys() & set(OF_THE_LINE):
+                fields[word]["reason"] = self.line
         elif self.independent:
             for word, error in self.line.std_errors(self.honest.members).items():
-                told[word] |= self._sureness(word, error)
+                fields[word] |= self._sureness(word, error)
         if isinstance(self.curve, str):
             for word in OF_THE_CURVE:
-                told[word]["reason"] = self.curve
-        return told
+                fields[word]["reason"] = self.curve
+        return fields
 
     def _sureness(self, word: str, error: float) -> dict[str, Any]:
         """That of the rows as tests of one rule, and of the rules of the folds besides."""
         from scipy.special import ndtri
 
-        place, one = self.profile.words.index(word), self.jackknife
-        if one is None:
+        place, jackknife = self.profile.words.index(word), self.jackknife
+        if jackknife is None:
             middle, spread = self.values[place], error**2
         else:
-            middle, spread = one.carried[place], error**2 + one.variance[place]
+            middle, spread = jackknife.carried[place], error**2 + jackknife.variance[place]
         if not np.isfinite(spread):
             return {"std_error": error, "reason": LACKS}
         half = float(ndtri((1 + self.level) / 2)) * float(spread) ** 0.5
-        name = "sandwich" if one is None else "sandwich-pairs"
+        name = "sandwich" if jackknife is None else "sandwich-pairs"
         interval = Interval(float(middle) - half, float(middle) + half, name, self.level)
         return {"std_error": error, "interval": interval}
 
@@ -211,7 +211,7 @@ class Rating:
         parts: dict[str, Any] = {}
 
         def of(part: str) -> dict[str, Measured]:
-            return {word: one for word, one in measures.items() if MEASURES[word].part == part}
+            return {word: m for word, m in measures.items() if MEASURES[word].part == part}
 
         if event is not None:
             parts["discrimination"] = Discrimination.of(
@@ -270,11 +270,11 @@ def _answers_of_all(run: HonestRun) -> np.ndarray:
     problem, request = run.problem, run.problem.richest
     assert request is not None  # else there is nothing to rate
     if run.model is not None:
-        ask = ASK[request.response]
-        return np.asarray(getattr(run.model, ask)(problem.data.X))
+        name = ASK[request.response]
+        return np.asarray(getattr(run.model, name)(problem.data.X))
     n = problem.data.n_rows
-    only = np.array([run.best])
-    return problem.asking().answers(one_fit(n, np.arange(n)), request, only).values[0]
+    best = np.array([run.best])
+    return problem.asking().answers(one_fit(n, np.arange(n)), request, best).values[0]
 
 
 ASK = {"probability": "predict_proba", "score": "decision_function", "value": "predict"}

@@ -67,7 +67,7 @@ def subgroups_of(run: HonestRun, columns: tuple[Levels, ...], event: Event | Non
         subgroup_risks(answers, shaken, problem.data, loss, terms, columns, code)
         for loss, answers, shaken in answered_losses(run)
     )
-    notes = tuple(one.note for one in columns if one.note is not None)
+    notes = tuple(levels.note for levels in columns if levels.note is not None)
     return Subgroups(risks, problem.confidence_level, notes)
 
 
@@ -86,69 +86,69 @@ def subgroup_risks(
     models that lack a further fold, where there are any. `event` is the code of the class whose
     rows are counted.
     """
-    told = _TestedRows(answers, shaken, data, loss, terms, event)
-    whole = told.part(Subgroup("", "all rows", 0), np.ones(data.n_rows, dtype=bool))
+    tested = _TestedRows(answers, shaken, data, loss, terms, event)
+    whole = tested.part(Subgroup("", "all rows", 0), np.ones(data.n_rows, dtype=bool))
     parts = [
-        told.part(Subgroup(one.column, name, 0), one.codes == code)
-        for one in columns
-        for code, name in enumerate(one.names)
+        tested.part(Subgroup(column.column, name, 0), column.codes == code)
+        for column in columns
+        for code, name in enumerate(column.names)
     ]
-    quantile = _quantile(told, [part for part in parts if part.varies])
-    first = whole.risk(terms.confidence_level)
+    quantile = _simultaneous_quantile(tested, [part for part in parts if part.varies])
+    overall = whole.risk(terms.confidence_level)
     levels = [part.risk(part.level(quantile)) for part in parts]
     spreads: dict[str, float] = {}
-    for one in columns:
-        mine = [i for i, part in enumerate(parts) if part.subgroup.column == one.column]
-        spreads |= _shrink(one.column, levels, [i for i in mine if parts[i].varies], parts)
-    notes, label = tuple(_notes(told, levels)), loss.label(data)
-    return SubgroupRisks(loss.word, first, tuple(levels), quantile, spreads, notes, label)
+    for column in columns:
+        places = [i for i, part in enumerate(parts) if part.subgroup.column == column.column]
+        spreads |= _shrink(column.column, levels, [i for i in places if parts[i].varies], parts)
+    notes, label = tuple(_notes(tested, levels)), loss.label(data)
+    return SubgroupRisks(loss.word, overall, tuple(levels), quantile, spreads, notes, label)
 
 
-def _notes(told: _TestedRows, levels: Sequence[SubgroupRisk]) -> Iterator[str]:
-    if not told.loss.per_row and any(one.value is not None for one in levels):
+def _notes(tested: _TestedRows, levels: Sequence[SubgroupRisk]) -> Iterator[str]:
+    if not tested.loss.per_row and any(level.value is not None for level in levels):
         yield POOLED
-    if told.depends:
+    if tested.depends:
         yield DEPENDENT
-    elif told.ordered:
+    elif tested.ordered:
         yield ORDERED
-    elif told.interval_word is None:
-        yield f"{told.loss.word}: {UNCALIBRATED}"
+    elif tested.interval_word is None:
+        yield f"{tested.loss.word}: {UNCALIBRATED}"
 
 
-def _quantile(told: _TestedRows, parts: Sequence[_Part]) -> float | None:
+def _simultaneous_quantile(tested: _TestedRows, parts: Sequence[_Part]) -> float | None:
     """The standard errors at which the intervals of these parts hold together."""
     if not parts:
         return None
-    influences = np.zeros((len(parts), told.data.n_rows))
-    for line, part in zip(influences, parts, strict=True):
-        line[part.evidence.rows] = part.influences
-    groups = told.data.groups
+    influences = np.zeros((len(parts), tested.data.n_rows))
+    for influence, part in zip(influences, parts, strict=True):
+        influence[part.evidence.rows] = part.influences
+    groups = tested.data.groups
     if groups is not None:
         member = np.unique(groups, return_inverse=True)[1].ravel()
-        influences = np.array([np.bincount(member, line) for line in influences])
+        influences = np.array([np.bincount(member, influence) for influence in influences])
     covariance = influences @ influences.T
-    alike = np.diag(covariance) == 0  # equal losses go together with nothing
-    covariance[alike, alike] = 1.0
-    return simultaneous_quantile(covariance, told.terms.confidence_level)
+    constant = np.diag(covariance) == 0  # equal losses go together with nothing
+    covariance[constant, constant] = 1.0
+    return simultaneous_quantile(covariance, tested.terms.confidence_level)
 
 
 def _shrink(
-    column: str, levels: list[SubgroupRisk], mine: list[int], parts: Sequence[_Part]
+    column: str, levels: list[SubgroupRisk], places: list[int], parts: Sequence[_Part]
 ) -> dict[str, float]:
     """Put the shrunken values of a column's levels in their places; the spread between them."""
-    if not mine:
+    if not places:
         return {}
-    loss = parts[mine[0]].tested_rows.loss
-    found = StableScale(loss.lower, loss.upper, logit=not loss.per_row).shrinkage(
-        np.array([levels[i].value for i in mine], dtype=float),
-        np.array([float(parts[i].subgroup.n_rows) for i in mine]),
-        np.array([parts[i].variance for i in mine]),
+    loss = parts[places[0]].tested_rows.loss
+    fit = StableScale(loss.lower, loss.upper, logit=not loss.per_row).shrinkage(
+        np.array([levels[i].value for i in places], dtype=float),
+        np.array([float(parts[i].subgroup.n_rows) for i in places]),
+        np.array([parts[i].variance for i in places]),
     )
-    if found is None:
+    if fit is None:
         return {}
-    for i, value, share in zip(mine, found.values.tolist(), found.own_shares.tolist(), strict=True):
+    for i, value, share in zip(places, fit.values.tolist(), fit.own_shares.tolist(), strict=True):
         levels[i] = replace(levels[i], shrunken=value, own_share=share)
-    return {column: found.spread}
+    return {column: fit.spread}
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,11 +211,11 @@ class _TestedRows:
         tested[rows] = True
         if self.data.sample_weight is not None:
             tested &= self.data.sample_weight > 0
-        mine = tested & member
+        in_part = tested & member
         n_events = None
         if self.event is not None:
-            n_events = int((self.data.class_codes[mine] == self.event).sum())
-        return _Part(self, replace(subgroup, n_rows=int(mine.sum()), n_events=n_events), mine)
+            n_events = int((self.data.class_codes[in_part] == self.event).sum())
+        return _Part(self, replace(subgroup, n_rows=int(in_part.sum()), n_events=n_events), in_part)
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,20 +229,20 @@ class _Part:
     @cached_property
     def lacking(self) -> str | None:
         """Why there is no value."""
-        told, n = self.tested_rows, self.subgroup.n_rows
-        if told.lacking is not None:
-            return told.lacking
-        if not n and told.data.sample_weight is not None:
+        tested, n = self.tested_rows, self.subgroup.n_rows
+        if tested.lacking is not None:
+            return tested.lacking
+        if not n and tested.data.sample_weight is not None:
             return "all its rows have a sample_weight of 0."
         if n < FEWEST:
             return f"{n} {'row' if n == 1 else 'rows'}: at least {FEWEST} are needed."
-        if told.data.groups is not None:
-            m = len(np.unique(told.data.groups[self.member]))
+        if tested.data.groups is not None:
+            m = len(np.unique(tested.data.groups[self.member]))
             if m < FEWEST:
                 return (
                     f"{m} {'group' if m == 1 else 'groups'} of rows: at least {FEWEST} are needed."
                 )
-        return None if told.loss.per_row else self._few_of_a_class
+        return None if tested.loss.per_row else self._few_of_a_class
 
     @property
     def _few_of_a_class(self) -> str | None:
@@ -316,64 +316,64 @@ class _Part:
         )
 
     def _sureness(self, level: float) -> Sureness:
-        told = self.tested_rows
-        if told.interval_word is None or not told.is_independent:
+        tested = self.tested_rows
+        if tested.interval_word is None or not tested.is_independent:
             return None, None, ()
-        terms = replace(told.terms, confidence_level=level)
-        return as_form(told.interval_word).of(replace(self.evidence, terms=terms), 0)
+        terms = replace(tested.terms, confidence_level=level)
+        return as_form(tested.interval_word).of(replace(self.evidence, terms=terms), 0)
 
     @cached_property
     def evidence(self) -> RowEvidence:
         """The tests of its rows in the form in which intervals take them."""
-        told = self.tested_rows
-        rows, per_row, weights, repeatedly = told.by_row
-        mine = self.member[rows]
-        at = self.member[told.answers.plan.positions[0]]
-        rows, weights = rows[mine], weights[mine]
-        losses, one_row, total = per_row[:, mine], None, weights.sum()
+        tested = self.tested_rows
+        rows, per_row, weights, repeatedly = tested.by_row
+        in_part = self.member[rows]
+        tests = self.member[tested.answers.plan.positions[0]]
+        rows, weights = rows[in_part], weights[in_part]
+        losses, one_row, total = per_row[:, in_part], None, weights.sum()
         value = losses @ weights / total  # whole numbers stay whole: 6/12 is 0.5
-        if not told.loss.per_row:
+        if not tested.loss.per_row:
             value, losses, one_row = self._of_sets(rows)
-        moved = told.shaken if told.loss.per_row else None
-        if moved is not None:
-            own = self.member[moved.rows]
-            moved = Shaken(moved.rows[own], moved.other[own], moved.losses[:, own])
-        groups = told.data.groups
+        shaken = tested.shaken if tested.loss.per_row else None
+        if shaken is not None:
+            inside = self.member[shaken.rows]
+            shaken = Shaken(shaken.rows[inside], shaken.other[inside], shaken.losses[:, inside])
+        groups = tested.data.groups
         return _Evidence(
             values=value,
-            loss=told.loss,
-            terms=told.terms,
+            loss=tested.loss,
+            terms=tested.terms,
             groups=None if groups is None else groups[rows],
-            data=told.data,
-            plan=told.answers.plan,
+            data=tested.data,
+            plan=tested.answers.plan,
             rows=rows,
             losses=losses,
             weights=weights / total,
             repeatedly=repeatedly,
-            by_position=told.by_position[:, at],
+            by_position=tested.by_position[:, tests],
             split_risks=value[:, None],
-            shaken=moved,
+            shaken=shaken,
             one_row=one_row,
-            row_of=np.searchsorted(rows, told.answers.plan.positions[0][at]),
+            row_of=np.searchsorted(rows, tested.answers.plan.positions[0][tests]),
         )
 
     def _of_sets(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Score, score plus influence of every row, and what one row does, over repetitions."""
-        told = self.tested_rows
-        plan, loss, data = told.answers.plan, told.loss, told.data
+        tested = self.tested_rows
+        plan, loss, data = tested.answers.plan, tested.loss, tested.data
         repeat = np.repeat(plan.repeat, plan.test_sizes)
         values, lines, changes = [], [], []
         for r in np.unique(repeat):
-            at = np.flatnonzero((repeat == r) & self.member[plan.positions[0]])
-            at = at[np.argsort(plan.positions[0][at], kind="stable")]
-            asked = plan.positions[0][at]
-            given = data, asked, told.answers.values[:1][:, at], data.weights(asked)
-            value = loss.of_set(*given)
+            tests = np.flatnonzero((repeat == r) & self.member[plan.positions[0]])
+            tests = tests[np.argsort(plan.positions[0][tests], kind="stable")]
+            set_rows = plan.positions[0][tests]
+            test_set = data, set_rows, tested.answers.values[:1][:, tests], data.weights(set_rows)
+            value = loss.of_set(*test_set)
             values.append(value)
-            changes.append(loss.of_one_row(*given))
+            changes.append(loss.of_one_row(*test_set))
             line = np.repeat(value[:, None], len(rows), axis=1)
             if loss.tells_influences:
-                line[:, np.searchsorted(rows, asked)] += loss.influences(*given, value)
+                line[:, np.searchsorted(rows, set_rows)] += loss.influences(*test_set, value)
             lines.append(line)
         return np.mean(values, axis=0), np.mean(lines, axis=0), np.mean(changes, axis=0)
 

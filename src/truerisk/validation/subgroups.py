@@ -108,26 +108,26 @@ class Subgroups(Record):
     notes: tuple[str, ...] = ()
 
     def __getitem__(self, loss: str) -> SubgroupRisks:
-        return of_word(loss, {one.loss: one for one in self.risks})
+        return of_word(loss, {each.loss: each for each in self.risks})
 
     def __iter__(self) -> Iterator[str]:
-        return (one.loss for one in self.risks)
+        return (each.loss for each in self.risks)
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns that were asked for."""
         levels = self.risks[0].levels if self.risks else ()
-        return tuple(dict.fromkeys(one.subgroup.column for one in levels))
+        return tuple(dict.fromkeys(level.subgroup.column for level in levels))
 
     @property
     def too_small(self) -> tuple[str, ...]:
         """Levels without a value of some loss."""
-        lacking = (r.subgroup.shown for one in self.risks for r in one.levels if r.value is None)
+        lacking = (r.subgroup.shown for each in self.risks for r in each.levels if r.value is None)
         return tuple(dict.fromkeys(lacking))
 
     def to_frame(self) -> Any:
         """A line for each loss and level, that of all rows first."""
-        lines = [(one.named_loss, risk) for one in self.risks for risk in (one.whole, *one.levels)]
+        lines = [(r.named_loss, risk) for r in self.risks for risk in (r.whole, *r.levels)]
         return frame_of(
             {
                 "loss": [loss for loss, _ in lines],
@@ -151,17 +151,17 @@ class Subgroups(Record):
         return displays.load("subgroups")(risks, ax=ax)
 
     def __str__(self) -> str:
-        tables = [f"{_title(one)}\n{present.text_table(HEAD, _rows(one))}" for one in self.risks]
-        said = [f"note: {note}" for note in self.all_notes]
-        return "\n\n".join([*tables, *(["\n".join(said)] if said else [])])
+        tables = [f"{_title(each)}\n{present.text_table(HEAD, _rows(each))}" for each in self.risks]
+        notes = [f"note: {note}" for note in self.all_notes]
+        return "\n\n".join([*tables, *(["\n".join(notes)] if notes else [])])
 
     def blocks(self) -> list[present.Block]:
-        return [present.Block(_title(one), HEAD, _rows(one)) for one in self.risks]
+        return [present.Block(_title(each), HEAD, _rows(each)) for each in self.risks]
 
     @property
     def all_notes(self) -> tuple[str, ...]:
         """What is to be said of all losses, then of single ones."""
-        return tuple(dict.fromkeys((*self.notes, *(n for one in self.risks for n in one.notes))))
+        return tuple(dict.fromkeys((*self.notes, *(n for each in self.risks for n in each.notes))))
 
 
 HEAD = ["subgroup", "rows", "events", "value", "interval", "shrunken", "why not"]
@@ -174,17 +174,17 @@ def _title(risks: SubgroupRisks) -> str:
 
 def _rows(risks: SubgroupRisks) -> list[list[str]]:
     rows = []
-    for one in (risks.whole, *risks.levels):
-        own, events = one.own_scale, one.subgroup.n_events
+    for risk in (risks.whole, *risks.levels):
+        own, events = risk.own_scale, risk.subgroup.n_events
         rows.append(
             [
-                one.subgroup.shown,
-                str(one.subgroup.n_rows),
+                risk.subgroup.shown,
+                str(risk.subgroup.n_rows),
                 "–" if events is None else str(events),
                 present.number(own.value),
                 str(own.interval or "–"),
-                present.number(one.own_shrunken),
-                one.reason or "",
+                present.number(risk.own_shrunken),
+                risk.reason or "",
             ]
         )
     return rows
@@ -218,13 +218,13 @@ class Levels:
                 f"subgroup column {name!r} has shape {cells.shape}: give one level for each of "
                 f"{n_rows} rows."
             )
-        held = cells.tolist()
-        gaps = np.array([is_missing(cell) for cell in held], dtype=bool)
-        texts = ["" if gap else _text(cell) for cell, gap in zip(held, gaps, strict=True)]
-        present = [
-            (cell, text) for cell, text, gap in zip(held, texts, gaps, strict=True) if not gap
+        entries = cells.tolist()
+        gaps = np.array([is_missing(cell) for cell in entries], dtype=bool)
+        texts = ["" if gap else _text(cell) for cell, gap in zip(entries, gaps, strict=True)]
+        named = [
+            (cell, text) for cell, text, gap in zip(entries, texts, gaps, strict=True) if not gap
         ]
-        names = _ordered(present)
+        names = _ordered(named)
         names += [MISSING if MISSING not in names else UNNAMED] if gaps.any() else []
         if len(names) < 2:
             raise BadData(
@@ -282,31 +282,31 @@ def _columns(subgroups: Any, X: Any) -> Iterator[tuple[str, Any]]:
         )
 
 
-def _named(asked: Sequence[Any], X: Any) -> Iterator[tuple[str, Any]]:
+def _named(keys: Sequence[Any], X: Any) -> Iterator[tuple[str, Any]]:
     """Columns of X by name, or by number where they have none."""
-    if not asked:
+    if not keys:
         raise BadArgument("subgroups=[] names no column: name one, or leave the argument out.")
     names, count = column_names(X), n_columns(X)
-    if (repeated := next((one for one in asked if list(asked).count(one) > 1), None)) is not None:
+    if (repeated := next((key for key in keys if list(keys).count(key) > 1), None)) is not None:
         raise BadArgument(
             f"subgroups names column {shown(repeated)} more than once. A list names columns of X: "
             "for one level a row give an array, or a dict {name: array}."
         )
-    for one in asked:
-        if isinstance(one, str) and names is not None:
-            if one not in names:
+    for key in keys:
+        if isinstance(key, str) and names is not None:
+            if key not in names:
                 raise UnknownName(
-                    f"subgroups: X has no column {clean(one, 40)!r}; it has "
+                    f"subgroups: X has no column {clean(key, 40)!r}; it has "
                     f"{clean(', '.join(names), 160)}."
                 )
-            yield one, column_arrays(X)[names.index(one)]
-        elif isinstance(one, Integral) and count is not None:
-            if not 0 <= int(one) < count:
-                raise UnknownName(f"subgroups: X has no column {one}; it has {count}, from 0 on.")
-            yield names[int(one)] if names else f"column {one}", _number(X, int(one))
+            yield key, column_arrays(X)[names.index(key)]
+        elif isinstance(key, Integral) and count is not None:
+            if not 0 <= int(key) < count:
+                raise UnknownName(f"subgroups: X has no column {key}; it has {count}, from 0 on.")
+            yield names[int(key)] if names else f"column {key}", _number(X, int(key))
         else:
             raise BadArgument(
-                f"subgroups names {shown(one)}, and X has columns without names: give their "
+                f"subgroups names {shown(key)}, and X has columns without names: give their "
                 "numbers, or arrays with one level for each row, as a dict {name: array}."
             )
 

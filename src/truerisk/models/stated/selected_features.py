@@ -45,13 +45,13 @@ def _used(model: Any, origins: Origins) -> Origins:
         return _used(model.best_estimator_, origins)
     if is_a(model, PIPELINE):
         return _used(model.steps[-1][1], _after(model[:-1], origins))
-    inside = entry_of(model, AROUND)
-    if inside is not None:
-        return sorted({origin for one in inside(model) for origin in _used(one, origins)})
+    inner = entry_of(model, WRAPPERS)
+    if inner is not None:
+        return sorted({origin for part in inner(model) for origin in _used(part, origins)})
     weights = _weights(model)
     if weights is not None:
-        return _taken(model, origins, weights)
-    if any(hasattr(one, "fit") for one in model.get_params(deep=False).values()):
+        return _masked(model, origins, weights)
+    if any(hasattr(part, "fit") for part in model.get_params(deep=False).values()):
         raise Refusal(
             f"{type(model).__name__} holds other models: which columns these use is not told."
         )
@@ -74,14 +74,14 @@ def _after(step: Any, origins: Origins) -> Origins:
     if step is None or (isinstance(step, str) and step == "passthrough"):
         return origins
     if is_a(step, PIPELINE):
-        for _, one in step.steps:
-            origins = _after(one, origins)
+        for _, inner in step.steps:
+            origins = _after(inner, origins)
         return origins
-    made = entry_of(step, STEPS)
-    if made is not None:
-        return made(step, origins)
+    rule = entry_of(step, STEPS)
+    if rule is not None:
+        return rule(step, origins)
     if hasattr(step, "get_support"):
-        return _taken(step, origins, np.asarray(step.get_support()))
+        return _masked(step, origins, np.asarray(step.get_support()))
     if is_a(step, "sklearn.base:OneToOneFeatureMixin"):
         return origins
     raise Refusal(
@@ -90,34 +90,34 @@ def _after(step: Any, origins: Origins) -> Origins:
     )
 
 
-def _taken(who: Any, origins: Origins, kept: np.ndarray) -> Origins:
-    if len(kept) != len(origins):
+def _masked(model: Any, origins: Origins, mask: np.ndarray) -> Origins:
+    if len(mask) != len(origins):
         raise Refusal(
-            f"{type(who).__name__} speaks of {len(kept)} columns and was given {len(origins)}: "
+            f"{type(model).__name__} speaks of {len(mask)} columns and was given {len(origins)}: "
             "which of them were selected is not told."
         )
-    return [origin for origin, keeps in zip(origins, kept.tolist(), strict=True) if keeps]
+    return [origin for origin, selected in zip(origins, mask.tolist(), strict=True) if selected]
 
 
 def _indicators(encoder: Any, origins: Origins) -> Origins:
     """An encoder makes a column of each category but the dropped, and one of all rare ones."""
-    drops = encoder.drop_idx_
+    dropped = encoder.drop_idx_
     rare = getattr(encoder, "infrequent_categories_", None)
-    made = []
+    parts = []
     for j, (origin, categories) in enumerate(zip(origins, encoder.categories_, strict=True)):
-        n = len(categories) - (drops is not None and drops[j] is not None)
-        joined = 0 if rare is None or rare[j] is None else len(rare[j]) - 1
-        made.append([origin] * (n - joined))
-    return list(chain.from_iterable(made))
+        n = len(categories) - (dropped is not None and dropped[j] is not None)
+        n_merged = 0 if rare is None or rare[j] is None else len(rare[j]) - 1
+        parts.append([origin] * (n - n_merged))
+    return list(chain.from_iterable(parts))
 
 
 def _imputed(imputer: Any, origins: Origins) -> Origins:
     """An imputer leaves out columns without any value, and may mark gaps in columns at the end."""
-    marks = [] if imputer.indicator_ is None else imputer.indicator_.features_.tolist()
-    empty = [isinstance(one, float) and one != one for one in imputer.statistics_.tolist()]
+    indicated = [] if imputer.indicator_ is None else imputer.indicator_.features_.tolist()
+    empty = [isinstance(value, float) and value != value for value in imputer.statistics_.tolist()]
     keeps = getattr(imputer, "keep_empty_features", False)
-    kept = [o for o, gone in zip(origins, empty, strict=True) if keeps or not gone]
-    return kept + [origins[j] for j in marks]
+    filled = [o for o, gone in zip(origins, empty, strict=True) if keeps or not gone]
+    return filled + [origins[j] for j in indicated]
 
 
 def _computed(step: Any, origins: Origins) -> Origins:
@@ -127,54 +127,54 @@ def _computed(step: Any, origins: Origins) -> Origins:
     raise Refusal("a FunctionTransformer without feature_names_out='one-to-one' may mix columns.")
 
 
-def _beside_each_other(parts: Iterable[tuple[Any, Sequence[int]]], origins: Origins) -> Origins:
-    made = (
+def _side_by_side(parts: Iterable[tuple[Any, Sequence[int]]], origins: Origins) -> Origins:
+    columns_of_parts = (
         _after(step, [origins[j] for j in columns])
         for step, columns in parts
         if not (isinstance(step, str) and step == "drop")
     )
-    return list(chain.from_iterable(made))
+    return list(chain.from_iterable(columns_of_parts))
 
 
 def _columns(step: Any, origins: Origins) -> Origins:
     names = {name: j for j, name in enumerate(getattr(step, "feature_names_in_", ()))}
     with warnings.catch_warnings():  # scikit-learn 1.6 warns of reading what the remainder holds
         warnings.filterwarnings("ignore", category=FutureWarning)
-        parts = [(one, _places(asked, names, len(origins))) for _, one, asked in step.transformers_]
-    return _beside_each_other(parts, origins)
+        parts = [(t, _places(columns, names, len(origins))) for _, t, columns in step.transformers_]
+    return _side_by_side(parts, origins)
 
 
-def _places(asked: Any, names: Mapping[str, int], n: int) -> list[int]:
+def _places(selector: Any, names: Mapping[str, int], n: int) -> list[int]:
     """The numbers of columns that a part of a ColumnTransformer names in one of its ways."""
-    if isinstance(asked, slice):
-        ends = [names.get(end, end) for end in (asked.start, asked.stop)]
-        stop = ends[1] + 1 if isinstance(asked.stop, str) else ends[1]  # names include their end
-        return list(range(n))[slice(ends[0], stop, asked.step)]
-    listed = np.atleast_1d(np.asarray(asked, dtype=object)).tolist()
-    if listed and all(isinstance(one, bool | np.bool_) for one in listed):
-        return np.flatnonzero(listed).tolist()
-    return [names[one] if isinstance(one, str) else range(n)[int(one)] for one in listed]
+    if isinstance(selector, slice):
+        ends = [names.get(end, end) for end in (selector.start, selector.stop)]
+        stop = ends[1] + 1 if isinstance(selector.stop, str) else ends[1]  # names include their end
+        return list(range(n))[slice(ends[0], stop, selector.step)]
+    entries = np.atleast_1d(np.asarray(selector, dtype=object)).tolist()
+    if entries and all(isinstance(entry, bool | np.bool_) for entry in entries):
+        return np.flatnonzero(entries).tolist()
+    return [names[entry] if isinstance(entry, str) else range(n)[int(entry)] for entry in entries]
 
 
 def _union(step: Any, origins: Origins) -> Origins:
-    every = range(len(origins))
-    return _beside_each_other(((one, every) for _, one in step.transformer_list), origins)
+    columns = range(len(origins))
+    return _side_by_side(((t, columns) for _, t in step.transformer_list), origins)
 
 
-def _only(name: str) -> Callable[[Any], list[Any]]:
+def _attribute(name: str) -> Callable[[Any], list[Any]]:
     return lambda model: [getattr(model, name)]
 
 
-AROUND: Mapping[str, Callable[[Any], list[Any]]] = {
+WRAPPERS: Mapping[str, Callable[[Any], list[Any]]] = {
     "sklearn.calibration:CalibratedClassifierCV": lambda model: [
         one.estimator for one in model.calibrated_classifiers_
     ],
-    "sklearn.compose:TransformedTargetRegressor": _only("regressor_"),
+    "sklearn.compose:TransformedTargetRegressor": _attribute("regressor_"),
     "sklearn.ensemble:VotingClassifier": lambda model: list(model.estimators_),
     "sklearn.ensemble:VotingRegressor": lambda model: list(model.estimators_),
-    "sklearn.model_selection:FixedThresholdClassifier": _only("estimator_"),
-    "sklearn.model_selection:TunedThresholdClassifierCV": _only("estimator_"),
-    "truerisk.models.early_stopping:EarlyStopping": _only("estimator_"),
+    "sklearn.model_selection:FixedThresholdClassifier": _attribute("estimator_"),
+    "sklearn.model_selection:TunedThresholdClassifierCV": _attribute("estimator_"),
+    "truerisk.models.early_stopping:EarlyStopping": _attribute("estimator_"),
 }
 
 STEPS: Mapping[str, Callable[[Any, Origins], Origins]] = {
