@@ -194,8 +194,8 @@ class EarlyStopping(Around):
         if y is None:
             raise ValueError("this model requires y to be passed, but the target y is None.")
         check_share("fraction", self.fraction)
-        given = (np.asarray(one) if isinstance(one, list) else one for one in (X, y, sample_weight))
-        X, y, weights, groups = indexable(*given, groups)
+        arrays = (np.asarray(a) if isinstance(a, list) else a for a in (X, y, sample_weight))
+        X, y, weights, groups = indexable(*arrays, groups)
         labels = column_or_1d(y, warn=True) if is_classifier(self.estimator) else None
         if labels is not None:
             assert_all_finite(labels, input_name="y")
@@ -205,7 +205,7 @@ class EarlyStopping(Around):
         )
         self.set_aside_ = np.flatnonzero(aside)
         fitted, ends = [
-            [None if one is None else take_rows(one, rows) for one in (X, y, weights)]
+            [None if array is None else take_rows(array, rows) for array in (X, y, weights)]
             for rows in (np.flatnonzero(~aside), self.set_aside_)
         ]
         self.estimator_, self.n_trees_ = stopped(clone(self.estimator), fitted, ends, self.rounds)
@@ -302,24 +302,24 @@ def _set_aside(
         )
     times = _times(unit, n_units, labels)
     stratum = times.argmax(axis=1)
-    taken: list[np.ndarray] = []
-    for one in np.unique(stratum):
-        members = random.permutation(np.flatnonzero(stratum == one))
+    drawn: list[np.ndarray] = []
+    for label in np.unique(stratum):
+        members = random.permutation(np.flatnonzero(stratum == label))
         n_taken = min(int(fraction * len(members) + random.uniform()), len(members) - 1)
-        taken.append(members[:n_taken])
-    chosen = _sparing(np.concatenate(taken), times)
-    if not len(chosen):  # of the commonest class one, so that there is something to stop by
+        drawn.append(members[:n_taken])
+    units = _removable(np.concatenate(drawn), times)
+    if not len(units):  # of the commonest class one, so that there is something to stop by
         common = stratum == np.bincount(stratum).argmax()
         others = np.flatnonzero(~common)
         order = np.concatenate([random.permutation(np.flatnonzero(common)), others])
-        chosen = _sparing(order, times)[:1]
-    if not len(chosen):
+        units = _removable(order, times)[:1]
+    if not len(units):
         raise ValueError(
             f"n_samples={n_rows}: each {what} holds the last rows of a class, so none can be set "
             "aside: use a fixed number of trees."
         )
     aside = np.zeros(n_units, dtype=bool)
-    aside[chosen] = True
+    aside[units] = True
     return aside[unit]
 
 
@@ -333,11 +333,11 @@ def _times(unit: np.ndarray, n_units: int, labels: Any) -> np.ndarray:
     return times
 
 
-def _sparing(chosen: np.ndarray, times: np.ndarray) -> np.ndarray:
+def _removable(units: np.ndarray, times: np.ndarray) -> np.ndarray:
     """Those that can go, one after the other, while a row of every class is left."""
-    left, going = times.sum(axis=0), []
-    for one in chosen:
-        if (left > times[one]).all():
-            left = left - times[one]
-            going.append(one)
-    return np.array(going, dtype=np.intp)
+    counts, removable = times.sum(axis=0), []
+    for unit in units:
+        if (counts > times[unit]).all():
+            counts = counts - times[unit]
+            removable.append(unit)
+    return np.array(removable, dtype=np.intp)

@@ -85,8 +85,8 @@ class DistanceSums:
             joint[unreached] = fallback[unreached]
             largest = joint.max(axis=1, keepdims=True)
             joint -= largest
-            found: np.ndarray = joint - np.log(np.exp(joint).sum(axis=1, keepdims=True))
-        return found
+            log_posteriors: np.ndarray = joint - np.log(np.exp(joint).sum(axis=1, keepdims=True))
+        return log_posteriors
 
     def log_densities(self, widths: np.ndarray) -> np.ndarray:
         """Leave-one-out log density of each row under its own class, up to a constant.
@@ -158,9 +158,9 @@ def _one_by_one(criterion: Criterion, widths: np.ndarray, tried: np.ndarray) -> 
             def of_one(width: float, c: int = c) -> float:
                 return criterion(np.where(np.arange(len(widths)) == c, width, widths))
 
-            found = _best(of_one, tried)
-            if of_one(found) > of_one(float(widths[c])):
-                widths[c] = found
+            best = _best(of_one, tried)
+            if of_one(best) > of_one(float(widths[c])):
+                widths[c] = best
         if np.allclose(widths, before, rtol=10 * NARROWER, atol=0.0):
             break
     return widths
@@ -332,9 +332,9 @@ class ParzenClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         rows = DistanceSums.left_out(self._rows, self._sizes, self.kernel)
         priors = None if self.priors is None else self.priors_
-        found = np.empty((len(self._rows), len(self.classes_)))
-        found[self._order] = np.exp(rows.log_posteriors(self.width_, priors))
-        return found
+        proba = np.empty((len(self._rows), len(self.classes_)))
+        proba[self._order] = np.exp(rows.log_posteriors(self.width_, priors))
+        return proba
 
     def _posterior(self, X: np.ndarray) -> np.ndarray:
         squared = cdist(X, self._rows, "sqeuclidean")

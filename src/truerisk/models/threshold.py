@@ -131,8 +131,8 @@ class ThresholdClassifier(ClassifierMixin, Around):
         demanded = self._demanded()
         self.classes_, self._positive_code = _classes(y, self.positive)
         self._method = _response(self.estimator, self.response_method)
-        given = {name: value for name, value in params.items() if value is not None}
-        weights = _weights(next((given[n] for n in given if n.endswith(WEIGHT)), None), y)
+        fit_params = {name: value for name, value in params.items() if value is not None}
+        weights = _weights(next((fit_params[n] for n in fit_params if n.endswith(WEIGHT)), None), y)
         answers = cross_val_predict(
             clone(self.estimator),
             X,
@@ -140,7 +140,7 @@ class ThresholdClassifier(ClassifierMixin, Around):
             groups=groups,
             cv=_folds(self.cv, y, groups, self.random_state),
             method=self._method,
-            params=given,
+            params=fit_params,
         )
         self.scores_ = self._scores_of(np.asarray(answers, dtype=np.float64))
         sweep = Sweep.of(self.scores_, y == self.classes_[self._positive_code], weights)
@@ -149,7 +149,7 @@ class ThresholdClassifier(ClassifierMixin, Around):
         else:
             self.operating_point_ = sweep.at_cost(*_cost(self.cost))
         self.threshold_ = self.operating_point_.threshold
-        self.estimator_ = clone(self.estimator).fit(X, y, **self._routed(given))
+        self.estimator_ = clone(self.estimator).fit(X, y, **self._routed(fit_params))
         return self
 
     def predict(self, X: Any) -> np.ndarray:
@@ -182,17 +182,17 @@ class ThresholdClassifier(ClassifierMixin, Around):
             check_cost(*_cost(self.cost))
         return demanded
 
-    def _scores_of(self, given: np.ndarray) -> np.ndarray:
+    def _scores_of(self, answers: np.ndarray) -> np.ndarray:
         """Higher means rather the positive class."""
-        if given.ndim == 2:
-            return given[:, self._positive_code]
-        return given if self._positive_code == 1 else -given
+        if answers.ndim == 2:
+            return answers[:, self._positive_code]
+        return answers if self._positive_code == 1 else -answers
 
-    def _routed(self, given: dict[str, Any]) -> dict[str, Any]:
+    def _routed(self, fit_params: dict[str, Any]) -> dict[str, Any]:
         """What the classifier inside is given, under the names that it has for it."""
-        if not get_config()["enable_metadata_routing"] or not given:
-            return given
-        return dict(process_routing(self, "fit", **given).estimator.fit)
+        if not get_config()["enable_metadata_routing"] or not fit_params:
+            return fit_params
+        return dict(process_routing(self, "fit", **fit_params).estimator.fit)
 
     def get_metadata_routing(self) -> MetadataRouter:
         """`fit` hands fit parameters to the classifier, and takes groups itself."""
@@ -209,15 +209,15 @@ class ThresholdClassifier(ClassifierMixin, Around):
         return tags
 
 
-def _cost(given: Any) -> tuple[float, float]:
-    if given is None:
+def _cost(cost: Any) -> tuple[float, float]:
+    if cost is None:
         return 1.0, 1.0
     try:
-        false_positive, false_negative = given
+        false_positive, false_negative = cost
         return float(false_positive), float(false_negative)
     except (TypeError, ValueError, OverflowError):
         raise ValueError(
-            f"cost={shown(given)}: give two numbers, of a false positive and of a false negative."
+            f"cost={shown(cost)}: give two numbers, of a false positive and of a false negative."
         ) from None
 
 
@@ -238,11 +238,11 @@ def _classes(y: np.ndarray, positive: Any) -> tuple[np.ndarray, int]:
     return classes, classes.tolist().index(positive)
 
 
-def _weights(given: Any, y: np.ndarray) -> np.ndarray | None:
+def _weights(sample_weight: Any, y: np.ndarray) -> np.ndarray | None:
     """The weights of the rows; either class must have some."""
-    if given is None:
+    if sample_weight is None:
         return None
-    weights: np.ndarray = check_array(given, ensure_2d=False, dtype=np.float64)
+    weights: np.ndarray = check_array(sample_weight, ensure_2d=False, dtype=np.float64)
     if weights.shape != y.shape:
         raise ValueError(f"sample_weight.shape == {weights.shape}, expected {y.shape}.")
     if (weights < 0).any():
@@ -252,15 +252,15 @@ def _weights(given: Any, y: np.ndarray) -> np.ndarray | None:
     return weights
 
 
-def _response(estimator: Any, asked: str) -> str:
-    if asked != "auto" and asked not in RESPONSES:
+def _response(estimator: Any, response_method: str) -> str:
+    if response_method != "auto" and response_method not in RESPONSES:
         raise ValueError(
-            f"response_method={asked!r} is unknown: use 'auto', {' or '.join(RESPONSES)}."
+            f"response_method={response_method!r} is unknown: use 'auto', {' or '.join(RESPONSES)}."
         )
-    for method in RESPONSES if asked == "auto" else (asked,):
+    for method in RESPONSES if response_method == "auto" else (response_method,):
         if hasattr(estimator, method):
             return method
-    wanted = "predict_proba or decision_function" if asked == "auto" else asked
+    wanted = "predict_proba or decision_function" if response_method == "auto" else response_method
     raise ValueError(f"{type(estimator).__name__} has no {wanted}: there is no score to threshold.")
 
 

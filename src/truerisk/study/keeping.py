@@ -60,16 +60,16 @@ def keeping(
     """
     for scorer in scorers:
         content_of(scorer, "loss")
-    known = {id(f): (f, *learner_content(f, name)) for name, f in learners.items()}
+    contents = {id(f): (f, *learner_content(f, name)) for name, f in learners.items()}
     place = store_of(path)
     with Store.write(place) as store:
         begin(store, kind, {"name": place.name}, mixed_versions=mixed_versions)
         store.begin(workers, versions())
-        kept = Keeping(store, known)
+        keeper = Keeping(store, contents)
         try:
-            yield kept
+            yield keeper
         finally:
-            kept.flush()
+            keeper.flush()
             store.end()
 
 
@@ -189,8 +189,8 @@ def learner_content(family: Family, name: str) -> tuple[Any, list[Any]]:
 def data_content(data: Data) -> dict[str, Any]:
     """Everything that a fit is given, as hashes; how rows lie in memory decides last bits, too."""
     y = next(iter(data.targets(data.y)), data.y)  # in the form that fits are given
-    given = {"X": data.X, "y": y, "groups": data.groups, "weights": data.sample_weight}
-    tables = {name: None if table is None else _table(table) for name, table in given.items()}
+    parts = {"X": data.X, "y": y, "groups": data.groups, "weights": data.sample_weight}
+    tables = {name: None if table is None else _table(table) for name, table in parts.items()}
     params = {
         name: _table(value) if hasattr(value, "shape") else content_of(value, f"fit's {name}")
         for name, value in data.fit_params.items()
@@ -200,14 +200,14 @@ def data_content(data: Data) -> dict[str, Any]:
 
 def _table(table: Any) -> dict[str, Any]:
     """What tells tables apart: kind, types, names and cells."""
-    found: dict[str, Any] = {"kind": _place(type(table)), "shape": list(np.shape(table))}
+    content: dict[str, Any] = {"kind": _place(type(table)), "shape": list(np.shape(table))}
     if isinstance(table, np.ndarray) and not table.dtype.hasobject:
-        return found | {"digest": digest_of(table), "by_columns": bool(table.flags.fnc)}
+        return content | {"digest": digest_of(table), "by_columns": bool(table.flags.fnc)}
     types = getattr(table, "dtypes", getattr(getattr(table, "schema", None), "types", ()))
-    return found | {
+    return content | {
         "digest": digest(table),
         "names": column_names(table),
-        "types": [_type(one) for one in (types if np.iterable(types) else (types,))],
+        "types": [_type(kind) for kind in (types if np.iterable(types) else (types,))],
     }
 
 
@@ -243,15 +243,15 @@ def content_of(value: Any, where: str) -> Any:
         copying = getattr(type(value), "__sklearn_clone__", None)
         if copying not in (None, BaseEstimator.__sklearn_clone__):
             raise _refusal(value, where)  # a frozen model is more than its parameters
-        found = {
+        content = {
             "class": _code(type(value), where),
             "params": _named(value.get_params(deep=False), where),
         }
         # `set_output` and `set_fit_request` leave these behind, and `clone` copies them.
         for name in ("_sklearn_output_config", "_metadata_request"):
             if hasattr(value, name):
-                found[name] = repr(getattr(value, name))
-        return found
+                content[name] = repr(getattr(value, name))
+        return content
     if is_from(value, "sklearn") and hasattr(value, "__dict__"):  # a splitter, a scorer
         return {"object": _place(type(value)), "holds": _named(vars(value), where)}
     raise _refusal(value, where)
@@ -283,10 +283,10 @@ def _inside(where: str, name: Any) -> str:
 
 def _code(value: Any, where: str) -> Any:
     """A class or a function that others find at the same place, and which edition of it."""
-    found: Any = sys.modules.get(_module(value))
+    importable: Any = sys.modules.get(_module(value))
     for name in _name(value).split("."):
-        found = getattr(found, name, None)
-    if found is not value:
+        importable = getattr(importable, name, None)
+    if importable is not value:
         raise _refusal(value, where)
     editions = {
         _place(kind): _edition(kind, where)
@@ -301,13 +301,13 @@ def _edition(value: Any, where: str) -> list[str] | None:
     if package in COMPARED:
         return None
     version = getattr(sys.modules.get(package), "__version__", None)
-    found = [version] if isinstance(version, str) else []
+    edition = [version] if isinstance(version, str) else []
     try:
-        found.append(key_of(inspect.getsource(value)))
+        edition.append(key_of(inspect.getsource(value)))
     except (OSError, TypeError):
-        if not found:
+        if not edition:
             raise _refusal(value, where) from None
-    return found
+    return edition
 
 
 def _name(value: Any) -> str:

@@ -151,8 +151,8 @@ class StudyResults(Record):
             `truerisk.compare_many`.
         """
         where = {"size": size, "learner": learner, "method": method}
-        found = Replicates(self.name, self.rows, self.designs)
-        return compare_study(found, of, by, where, terms)
+        replicates = Replicates(self.name, self.rows, self.designs)
+        return compare_study(replicates, of, by, where, terms)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -166,12 +166,12 @@ class StudyResults(Record):
     def _lacking(self) -> Iterator[str]:
         """Which cells lack replicates, and which replicates an interval."""
         replicates = {_place(cell): cell["replicates"] for cell in self.cells}
-        for asked in self.designs:
-            if "problem" not in asked:
+        for design in self.designs:
+            if "problem" not in design:
                 continue  # an experiment of the documents
-            done = replicates.get(_place(asked), 0)
-            if done < asked["wanted"]:
-                yield f"{_named(asked)}: {done} of {asked['wanted']} replicates were found."
+            done = replicates.get(_place(design), 0)
+            if done < design["wanted"]:
+                yield f"{_named(design)}: {done} of {design['wanted']} replicates were found."
         for cell in self.cells:
             if 0 < cell["intervals"] < cell["replicates"]:
                 count = f"{cell['intervals']} of {cell['replicates']}"
@@ -208,9 +208,9 @@ def _designs(store: Store) -> Iterator[dict[str, Any]]:
         raise BadStore(f"{store.path}: {ROWS_OF_TABLES} cannot be read ({error}).") from None
     for cell in store.cells():
         head = _head(cell)
-        known = n_rows.get(head["problem"])
+        n = n_rows.get(head["problem"])
         fixed = "data" in cell.content["problem"]
-        shared = None if known is None else (known - head["size"]) / known
+        shared = None if n is None else (n - head["size"]) / n
         yield {**head, "wanted": cell.wanted, "correlation": shared if fixed else 0.0}
 
 
@@ -259,11 +259,11 @@ def _column(rows: Sequence[Mapping[str, Any]], name: str) -> np.ndarray:
 
 def _mean(values: np.ndarray) -> tuple[float | None, float | None]:
     """Mean and its standard error over what is there."""
-    there = values[~np.isnan(values)]
-    if not len(there):
+    present = values[~np.isnan(values)]
+    if not len(present):
         return None, None
-    error = float(there.std(ddof=1) / np.sqrt(len(there))) if len(there) > 1 else None
-    return float(there.mean()), error
+    error = float(present.std(ddof=1) / np.sqrt(len(present))) if len(present) > 1 else None
+    return float(present.mean()), error
 
 
 def _frame(rows: Sequence[Mapping[str, Any]]) -> Any:

@@ -59,17 +59,17 @@ class Spec:
         raise _mistake(self.text, sentence, place)
 
 
-def read_spec(given: Any, *, allow_import: bool = False) -> Spec:
+def read_spec(source: Any, *, allow_import: bool = False) -> Spec:
     """The specification in a TOML file, or in a mapping of the same names."""
-    if isinstance(given, Spec):
-        return given
-    if isinstance(given, Mapping):
+    if isinstance(source, Spec):
+        return source
+    if isinstance(source, Mapping):
         try:
-            text = json.dumps(dict(given), allow_nan=False)
+            text = json.dumps(dict(source), allow_nan=False)
         except (TypeError, ValueError, RecursionError) as error:
             raise BadData(f"the specification is no plain data ({error}).") from None
         return parse_spec(text, allow_import=allow_import)
-    path = path_of("spec", given, "spec.toml")
+    path = path_of("spec", source, "spec.toml")
     try:
         text = path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -194,9 +194,9 @@ class _Reader:
 
         value = self.content.get("loss")
         if value is not None and value not in registry:
-            known = ", ".join(registry)
+            words = ", ".join(registry)
             self.refuse(
-                f"there is no loss {value!r}{closest(str(value), registry) or '.'} Known: {known}.",
+                f"there is no loss {value!r}{closest(str(value), registry) or '.'} Known: {words}.",
                 "loss",
             )
         return value
@@ -232,21 +232,21 @@ class _Reader:
     # ------------------------------------------------------------ problems, learners, methods
 
     def entries(self, key: str, check: Callable[..., str]) -> tuple[Entry, ...]:
-        found: list[Entry] = []
-        for i, given in enumerate(self.list_of(key)):
-            written = {"word": given} if isinstance(given, str) else given
+        entries: list[Entry] = []
+        for i, entry in enumerate(self.list_of(key)):
+            written = {"word": entry} if isinstance(entry, str) else entry
             if not isinstance(written, dict):
-                self.refuse(f"{given!r} is neither a word nor a table {{word = ..., ...}}.", key, i)
+                self.refuse(f"{entry!r} is neither a word nor a table {{word = ..., ...}}.", key, i)
             name = check(written, key, i)
             name = written.get("name", name)
             if not isinstance(name, str) or not name.strip():
                 self.refuse(f"name = {name!r} is no text.", key, i, "name")
-            if name in [entry.name for entry in found]:
+            if name in [entry.name for entry in entries]:
                 self.refuse(
                     f"two {key} are called {name!r}: give one of them a name of its own.", key, i
                 )
-            found.append(Entry(name, {k: v for k, v in written.items() if k != "name"}))
-        return tuple(found)
+            entries.append(Entry(name, {k: v for k, v in written.items() if k != "name"}))
+        return tuple(entries)
 
     def problem(self, written: dict[str, Any], key: str, i: int) -> str:
         """A word with options, a file with its target, or an import."""
@@ -322,12 +322,12 @@ class _Reader:
             )  # fmt: skip
         return where.rpartition(":")[2]
 
-    def only(self, written: dict[str, Any], known: Set[str], key: str, i: int) -> None:
+    def only(self, written: dict[str, Any], names: Set[str], key: str, i: int) -> None:
         for name in written:
-            if name not in known:
+            if name not in names:
                 self.refuse(
-                    f"{name!r} is no entry here{closest(name, known) or '.'} Known: "
-                    f"{', '.join(sorted(known))}.",
+                    f"{name!r} is no entry here{closest(name, names) or '.'} Known: "
+                    f"{', '.join(sorted(names))}.",
                     key, i, name,
                 )  # fmt: skip
 

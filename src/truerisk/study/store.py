@@ -146,10 +146,10 @@ class Store:
 
     def noted(self, name: str) -> str | None:
         """The text that `note` kept."""
-        found = self._all("SELECT value FROM study WHERE name = ?", (name,))
-        if found and not isinstance(found[0][0], str):
+        values = self._all("SELECT value FROM study WHERE name = ?", (name,))
+        if values and not isinstance(values[0][0], str):
             raise _changed(self.path, name)
-        return found[0][0] if found else None
+        return values[0][0] if values else None
 
     def want(
         self, cells: Iterable[Mapping[str, Any]], wanted: int, *, only: bool = False
