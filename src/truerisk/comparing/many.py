@@ -32,7 +32,9 @@ def compared(scores: Scores, terms: RankTerms, quantity: str = "value") -> ManyC
         quantity=quantity,
         data_sets=scores.data_sets,
         methods=scores.methods,
-        values=tuple(tuple(_or_none(v) for v in row) for row in scores.values.tolist()),
+        values=tuple(
+            tuple(None if np.isnan(v) else v for v in row) for row in scores.values.tolist()
+        ),
         ranks=tuple(ranks.mean(0).tolist()),
         friedman=friedman(ranks),
         critical_difference=critical_difference(n, k, terms.confidence_level),
@@ -44,10 +46,6 @@ def compared(scores: Scores, terms: RankTerms, quantity: str = "value") -> ManyC
         notes=(*scores.notes, *table.notes, *_notes(table, ranks, pairs, terms)),
     )
     return replace(comparison, conclusion=concluded(comparison))
-
-
-def _or_none(value: float) -> float | None:
-    return None if np.isnan(value) else value
 
 
 def _notes(

@@ -192,7 +192,8 @@ def _best(comparison: ManyComparison) -> str:
     if len(lowest) == len(ordered):
         return f"{of}, all have the same average rank, {ordered[0][1]:.2f}."
     if len(lowest) > 1:
-        return f"{of}, {_listed(lowest)} share the best average rank, {ordered[0][1]:.2f}."
+        names = f"{', '.join(lowest[:-1])} and {lowest[-1]}"
+        return f"{of}, {names} share the best average rank, {ordered[0][1]:.2f}."
     second = f"{ordered[1][0]} with {ordered[1][1]:.2f}"
     return f"{of}, {lowest[0]} has the best average rank, {ordered[0][1]:.2f}, before {second}."
 
@@ -268,7 +269,3 @@ def _left_out(comparison: ManyComparison) -> Iterator[str]:
 def _first_few(texts: Sequence[str]) -> str:
     more = len(texts) - MOST_NAMED
     return "; ".join(texts[:MOST_NAMED]) + (f"; and {more} more" if more > 0 else "")
-
-
-def _listed(names: Sequence[str]) -> str:
-    return f"{', '.join(names[:-1])} and {names[-1]}"

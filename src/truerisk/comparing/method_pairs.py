@@ -304,7 +304,7 @@ def _pair(
         p_value=p,
         p_holm=p,
         difference=shift.value,
-        interval=_interval(shift.ends, terms),
+        interval=shift.ends and Interval(*shift.ends, "signed-rank", terms.confidence_level),
         correlation=None if test.correlation is None else -test.correlation,
         better=better,
         equivalent=equivalent,
@@ -320,7 +320,3 @@ def _by_splits(table: RankTable, terms: RankTerms, a: int, b: int) -> Hierarchic
     scores = table.scores
     differences = [terms.sign * (x[:, a] - x[:, b]) for x in scores.splits if x is not None]
     return hierarchical(differences, [r for r in scores.correlation if r is not None], terms.rope)
-
-
-def _interval(ends: tuple[float, float] | None, terms: RankTerms) -> Interval | None:
-    return None if ends is None else Interval(*ends, "signed-rank", terms.confidence_level)

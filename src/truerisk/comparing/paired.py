@@ -74,7 +74,8 @@ def compare(
     {'better': 0.001, 'equivalent': 0.0, 'worse': 0.998}
     """
     a, b = (_risk_of(risk, score) for risk in (a_losses, b_losses))
-    word = _usual_test(a, b) if test is None else test
+    usual = "paired-cv" if _in_pairs(a, b) else "nadeau-bengio"
+    word = usual if test is None else test
     method: PairedTest = registry.load(word)()
     tolerance = Tolerance(rope, confidence_level)
     if rope != ROPE and word not in WITH_ROPE:
@@ -177,7 +178,3 @@ def _in_pairs(a: Any, b: Any) -> bool:
         isinstance(risk, RiskEstimate) and risk.influences is not None and risk.influences.in_pairs
         for risk in (a, b)
     )
-
-
-def _usual_test(a: Any, b: Any) -> str:
-    return "paired-cv" if _in_pairs(a, b) else "nadeau-bengio"

@@ -124,7 +124,9 @@ def _scores(
         for j in tested:
             values[i, j] = _value([runs[j][number] for number in shared], by)
         complete = by == "truth" and len(tested) == len(methods) and shared
-        splits.append(_splits(runs, shared) if complete else None)
+        splits.append(None)
+        if complete:
+            splits[i] = np.array([[rows[r]["truth"] for rows in runs] for r in shared])
         correlation.append(by_place[problem, methods[0]]["correlation"])
     notes = _notes(cells, by_cell, unpaired)
     return Scores(
@@ -144,10 +146,6 @@ def _value(rows: Sequence[Mapping[str, Any]], by: str) -> float:
     truth = np.array([row["truth"] for row in rows])
     aim = truth.mean() if rows[0]["target"] == "Err" else truth
     return float(np.sqrt(np.mean((np.array([row["value"] for row in rows]) - aim) ** 2)))
-
-
-def _splits(runs: Sequence[Replications], shared: Sequence[int]) -> np.ndarray:
-    return np.array([[rows[number]["truth"] for rows in runs] for number in shared])
 
 
 def _notes(
