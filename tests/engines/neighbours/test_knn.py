@@ -270,7 +270,7 @@ def test_steps_that_make_sparse_tables_are_counted_and_scored():
     family = Family.of(
         make_pipeline(bins, KNeighborsClassifier()), {"kneighborsclassifier__n_neighbors": KS}
     )
-    data = Data.check(rng.normal(size=(30, 3)), np.arange(30) % 2, task="classification")
+    data = Data.check(rng.normal(size=(20, 3)), np.arange(20) % 2, task="classification")
     plan = bootstrap_plan(data, rng)
     plan = replace(plan, counted=np.arange(0, plan.n_questions, 2, dtype=np.int32))
     for response in ("label", "score"):
