@@ -7,7 +7,9 @@ import gc
 import signal
 from functools import cache
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from tests.support.signatures import remember_signatures
 
@@ -95,7 +97,22 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def pytest_collection_finish() -> None:
-    """Ten thousand tests and their modules stay to the end: no collection looks at them again."""
+BEGINNINGS: dict[np.random.Generator, dict[str, Any]] = {}
+"""Generators of modules, and where they stood when all was collected."""
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """A test draws the same numbers whichever others ran before it, or none."""
+    for value in vars(getattr(item, "module", None) or object).values():
+        if isinstance(value, np.random.Generator) and value in BEGINNINGS:
+            value.bit_generator.state = BEGINNINGS[value]
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Where generators stand is noted; ten thousand tests stay, and no collection looks at them."""
+    for module in {getattr(item, "module", None) for item in session.items} - {None}:
+        for value in vars(module).values():
+            if isinstance(value, np.random.Generator):
+                BEGINNINGS[value] = value.bit_generator.state
     gc.collect()
     gc.freeze()
