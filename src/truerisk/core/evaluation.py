@@ -223,9 +223,10 @@ class Shaken:
 
     def parts(self, rows: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
         """Slices of the losses, short ones, and where their rows stand among ascending `rows`."""
+        every = rows[-1] + 1 == len(rows)  # each stands at its own number
         for start in range(0, len(self.rows), AT_ONCE):
             part = slice(start, start + AT_ONCE)
-            yield part, np.searchsorted(rows, self.rows[part])
+            yield part, self.rows[part] if every else np.searchsorted(rows, self.rows[part])
 
     def minus(self, other: Shaken) -> Shaken:
         """The differences of two candidates on the same rows and folds."""

@@ -62,22 +62,15 @@ class Stopped:
         found = []
         open_ = ~self.settled
         for test, question in zip(tests, task.questions(fit), strict=True):
-            products = self._products(test, flat)
-            scores = products.reshape(-1, n, starts, functions)
-            scores = scores.transpose(1, 0, 2, 3) + self.intercepts[:, None]
+            X = test.X if test.rows is None else test.X[test.rows]
+            rows = X if self.table is None else np.column_stack(self.table.turn(X))
+            products = (flat @ rows.T).reshape(n, starts, functions, -1)
+            scores = products.transpose(0, 3, 1, 2) + self.intercepts[:, None]
             ends = scores[:, :, 0], scores[:, :, 1]
             apart = np.abs(ends[0] - ends[1]).max(axis=(1, 2)) + SHARE * self.rough
             open_ = open_ | self._open(task, int(question), ends[0], apart)
             found.append(answers_of(ends[0], self.present, task))
         task.leave_open(fit, self.candidates[open_])
-        return found
-
-    def _products(self, test: QuestionRows, coefficients: np.ndarray) -> np.ndarray:
-        """(row, score function) of the rows asked about, turned where the coefficients are."""
-        if self.table is None:
-            return test.times(np.arange(coefficients.shape[1]), coefficients)
-        turned_rows = self.table.turn(test.X if test.rows is None else test.X[test.rows])
-        found: np.ndarray = np.column_stack(turned_rows) @ coefficients.T
         return found
 
     def _open(self, task: Task, question: int, scores: np.ndarray, apart: np.ndarray) -> np.ndarray:
@@ -121,14 +114,15 @@ def _turned(
     X: np.ndarray, rows: np.ndarray
 ) -> tuple[Turned | None, np.ndarray, np.ndarray, dict[str, Any]]:
     """Rows of X, turned where there are many more columns, and what the solver is told."""
-    different, places = np.unique(rows, return_inverse=True)
-    if WIDE * len(different) > X.shape[1]:
+    seen = np.zeros(len(X), dtype=bool)
+    seen[rows] = True
+    if WIDE * np.count_nonzero(seen) > X.shape[1]:
         return None, X, rows, {}
-    shown = X[different]
+    shown, places = X[seen], np.cumsum(seen)[rows] - 1
     table = turned(shown)
     size = float(np.linalg.norm(np.abs(shown).max(axis=0)))
     how = {"directions": table.directions, "size_of_columns": size}
-    return table, np.column_stack([table.shown, np.zeros(len(shown))]), places.ravel(), how
+    return table, np.column_stack([table.shown, np.zeros(len(shown))]), places, how
 
 
 @cache

@@ -138,4 +138,4 @@ def _asked_together(preparation: Any, asked: Sequence[np.ndarray]) -> Sequence[n
 
 def _apart(every: Read, asked: Sequence[np.ndarray]) -> list[Read]:
     ends = np.cumsum([0, *map(len, asked)])
-    return [every[np.arange(*ends_of)] for ends_of in pairwise(ends)]
+    return [every[slice(*ends_of)] for ends_of in pairwise(ends)]

@@ -13,15 +13,15 @@ from sklearn.decomposition import PCA
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
+from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, RobustScaler, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from tests.engines.preparation.closed.drawn import Draw, N
 
 import truerisk as tr
 from truerisk.core.table.data import Data
 from truerisk.engines.preparation import fitted
-from truerisk.engines.preparation.closed import coded_data, first_steps
+from truerisk.engines.preparation.closed import coded_data, first_steps, scaling
 from truerisk.engines.preparation.closed.first_steps import closed_steps
 from truerisk.engines.preparation.fitted import fitted_steps
 from truerisk.engines.preparation.prepared import OwnArithmetic
@@ -193,6 +193,21 @@ def test_the_first_steps_suffice():
     steps = Pipeline([("f", SimpleImputer()), ("s", StandardScaler()), ("p", PCA(1))])
     rows = np.arange(1, 50)
     assert agree(steps, data, (rows, None), [np.arange(50, 60), np.arange(55, 80)]) == 2
+
+
+@pytest.mark.parametrize("by_rows", [True, False])
+@pytest.mark.parametrize("first", [StandardScaler(), RobustScaler(), SimpleImputer()], ids=repr)
+def test_tall_tables_are_scaled_a_few_rows_at_a_time(first, by_rows):
+    """Sums by parts are those of the whole table, and what is changed in place is nobody's."""
+    n = 9 * scaling.CACHED // 7
+    X = np.random.default_rng(0).normal(100, 1, (n, 7)) * 10.0 ** np.arange(-3, 4)
+    table = X.copy() if by_rows else pd.DataFrame(X, columns=list("abcdefg"))
+    data = Data.check(table, np.arange(n) % 3, task="classification")
+    both = FeatureUnion([("b", MaxAbsScaler()), ("c", StandardScaler())])
+    steps = Pipeline([("a", first), ("d", both)])
+    rows = np.flatnonzero(np.arange(n) % 5)
+    assert agree(steps, data, (rows, None), [np.arange(0, n, 5), np.arange(40)]) == 2
+    np.testing.assert_array_equal(np.asarray(table), X)
 
 
 def test_what_the_steps_say_is_said_by_them():

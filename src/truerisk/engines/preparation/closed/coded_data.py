@@ -125,6 +125,7 @@ class Cells(Table):
     rows: np.ndarray
     places: tuple[int, ...]
     by_rows: bool
+    fresh: bool = True
 
     @classmethod
     def of(cls, source: Source, rows: np.ndarray) -> Cells:

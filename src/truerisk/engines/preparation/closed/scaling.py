@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from truerisk.engines.preparation.closed.forms import Fitted, Form, fitted, flag
 from truerisk.engines.preparation.closed.step_tables import Numbers, Refused, Table
 
 EPS = float(np.finfo(np.float64).eps)
+CACHED = 2**14  # cells
 
 
 def standard(step: Any) -> Form:
@@ -18,21 +20,33 @@ def standard(step: Any) -> Form:
     given = known_parameters(step, known)
 
     def fit(table: Table, y: np.ndarray) -> Fitted:
-        X = _numbers(table)
+        X = table.numbers()
         mean, deviation = _moments(X)
         subtract = mean if given["with_mean"] else None
-        return fitted(Numbers(X), _moved(subtract, deviation if given["with_std"] else None))
+        return _moved(table, X, subtract, deviation if given["with_std"] else None)
 
     return fit
 
 
+def _parts(X: np.ndarray) -> Iterator[np.ndarray]:
+    """Some rows at a time that a cache holds, where X lies by rows; else all of them."""
+    by_rows = X.flags.c_contiguous and X.shape[1] > 1
+    size = 1 + CACHED // X.shape[1] if by_rows else max(1, len(X))
+    yield from (X[start : start + size] for start in range(0, len(X), size))
+
+
 def _moments(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A table by rows is added up row after row: some rows at a time are added up alike."""
     n = float(len(X))
     mean = X.sum(axis=0) / n
-    apart = X - mean
-    correction = apart.sum(axis=0)
-    np.square(apart, out=apart)
-    variance = (apart.sum(axis=0) - correction**2 / n) / n
+    correction = squares = np.zeros(X.shape[1])
+    for some in _parts(X):
+        apart = some - mean
+        square = np.square(apart)
+        apart[0] += correction
+        square[0] += squares
+        correction, squares = apart.sum(axis=0), square.sum(axis=0)
+    variance = (squares - correction**2 / n) / n
     _finite(mean, variance)
     constant = variance <= n * EPS * variance + (n * mean * EPS) ** 2
     return mean, np.where(constant, 1.0, np.sqrt(variance))
@@ -45,7 +59,7 @@ def min_max(step: Any) -> Form:
     low, high = given["feature_range"]
 
     def fit(table: Table, y: np.ndarray) -> Fitted:
-        X = _numbers(table)
+        X = table.numbers()
         least, most = X.min(axis=0), X.max(axis=0)
         _finite(least, most - least)
         scale = (float(high) - float(low)) / _no_zeros(most - least)
@@ -74,10 +88,10 @@ def max_abs(step: Any) -> Form:
     known_parameters(step, {"copy": flag})
 
     def fit(table: Table, y: np.ndarray) -> Fitted:
-        X = _numbers(table)
+        X = table.numbers()
         most = np.abs(X).max(axis=0)
         _finite(most)
-        return fitted(Numbers(X), _moved(None, _no_zeros(most)))
+        return _moved(table, X, None, _no_zeros(most))
 
     return fit
 
@@ -88,14 +102,14 @@ def robust(step: Any) -> Form:
     given = known_parameters(step, {**known, "quantile_range": _is_quantiles})
 
     def fit(table: Table, y: np.ndarray) -> Fitted:
-        X = _numbers(table)
+        X = table.numbers()
         _finite(X.sum(axis=0))
         centre = np.median(X, axis=0) if given["with_centering"] else None
         scale = None
         if given["with_scaling"]:
             low, high = np.percentile(X, given["quantile_range"], axis=0)
             scale = _no_zeros(high - low)
-        return fitted(Numbers(X), _moved(centre, scale))
+        return _moved(table, X, centre, scale)
 
     return fit
 
@@ -106,21 +120,19 @@ def _is_quantiles(value: Any) -> bool:
     return numbers and 0 <= value[0] <= value[1] <= 100
 
 
-def _moved(centre: np.ndarray | None, scale: np.ndarray | None) -> Any:
-    def apply(table: Table) -> Table:
-        values = _numbers(table)
-        if centre is not None:
-            values = values - centre
-        if scale is not None:
-            own = values if centre is not None else None  # the table's cells stay as they are
-            values = np.divide(values, scale, out=own)
+def _moved(
+    table: Table, X: np.ndarray, centre: np.ndarray | None, scale: np.ndarray | None
+) -> Fitted:
+    def apply(other: Table) -> Table:
+        values = other.numbers() if other.fresh else other.numbers().copy(order="K")
+        for some in _parts(values):
+            if centre is not None:
+                some -= centre
+            if scale is not None:
+                some /= scale
         return Numbers(values)
 
-    return apply
-
-
-def _numbers(table: Table) -> np.ndarray:
-    return table.numbers()
+    return fitted(Numbers(X, fresh=table.fresh), apply)
 
 
 def _no_zeros(scale: np.ndarray) -> np.ndarray:

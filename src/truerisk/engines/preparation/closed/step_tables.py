@@ -25,6 +25,7 @@ class Table(ABC):
     names: Sequence[str] | None = None  # of the columns, where they have names
     kind: str = "f"  # of the array that scikit-learn would hold: b, i, f, or t for text
     sparse: bool = False
+    fresh: bool = False  # whether nobody else holds its numbers, which may then be changed
 
     @property
     @abstractmethod
@@ -84,6 +85,7 @@ class Numbers(Table):
     values: np.ndarray
     kind: str = "f"
     levels: Coded | None = None
+    fresh: bool = False
 
     @property
     def shape(self) -> tuple[int, int]:
