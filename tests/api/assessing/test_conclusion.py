@@ -35,7 +35,7 @@ def clear(n=48):
 
 
 def test_a_clear_winner():
-    """Learner, setting, risk with interval, tuning score, baseline, lead, and the report.
+    """The number to report, learner, setting, risk, tuning score, baseline, rows, and lead.
 
     The interval of the lead is the corrected t of the four differences of the outer folds.
     """
@@ -43,11 +43,12 @@ def test_a_clear_winner():
     learners = {"bayes": bayes, "guess": DummyClassifier(strategy="most_frequent")}
     said = tr.assess(learners, *clear(), **QUICK).conclusion
     assert said == (
-        "Use bayes (var_smoothing=1e-09): expect a risk of 0.1250 (12.5 % wrong answers; "
-        "95 % interval 0.0386 to 0.2889) on new rows; the score that tuned it said 0.1458, "
-        "and always answering the commonest class has 0.5000. By a 95 % confidence set, no other "
-        "learner is the best. Report 0.1250 (95 % interval 0.0386 to 0.2889): "
-        "that counts the choice among the 2 learners as well."
+        "Report 0.1250 (12.5 % wrong answers; 95 % interval 0.0386 to 0.2889) for new "
+        "rows: that counts the choice among the 2 learners as well. Use bayes "
+        "(var_smoothing=1e-09), which by itself has 0.1250 (95 % interval 0.0386 to 0.2889); the "
+        "score that tuned it said 0.1458, and always answering the commonest class has 0.5000. "
+        "Of 100 new rows about 12 get a wrong answer (4 to 29), 50 by always answering the "
+        "commonest class. By a 95 % confidence set, no other learner is the best."
     )
 
 
@@ -101,9 +102,10 @@ def test_learners_that_tie_are_named_as_such():
 
 
 def test_one_learner_has_no_rivals():
-    """No comparison, no choice: one sentence."""
+    """No comparison, no choice: one sentence, and one in whole rows."""
     said = tr.assess({"knn": KNN}, *clear(), **QUICK).conclusion
-    assert said.count(". ") == 0
+    assert said.count(". ") == 1
+    assert ". Of 100 new rows about " in said
     assert said.startswith("Use knn (n_neighbors=")
     assert "Report" not in said
 
@@ -121,7 +123,8 @@ def test_a_regression_is_held_against_the_mean():
     y = 100 * X[:, 0] + draw.normal(size=40)
     learners = {"line": LinearRegression(), "tree": DecisionTreeRegressor(random_state=0)}
     said = tr.assess(learners, X, y, **QUICK).conclusion
-    assert said.startswith("Use line (as given): expect a risk of 1.0515 (squared; 95 % interval ")
+    assert said.startswith("Report 1.0515 (squared; 95 % interval ")
+    assert "Use line (as given), which by itself has 1.0515 (95 % interval " in said
     assert "and always answering the mean has 9465." in said
     assert "% wrong answers" not in said
     useless = tr.assess(learners, X, draw.normal(size=40), **QUICK).conclusion
@@ -133,10 +136,11 @@ def test_a_loss_of_sets_has_no_interval_and_the_gain_may_be_chance():
     learners = {"bayes": GaussianNB(), "tree": TREE}
     asked = {**QUICK, "outer": tr.methods.MonteCarlo(5)}
     said = tr.assess(learners, *clear(), loss="auc", **asked).conclusion
-    assert "expect auc of 1 0.9125 (no interval, for loss 'auc' has no per-row losses" in said
+    assert re.match(r"Report 0\.\d{4} \(auc of 1; no interval\) for new rows: that counts", said)
+    assert "by itself has 0.9125 (no interval, for loss 'auc' has no per-row losses" in said
     assert "ranking at random has 0.5000 (without an interval, the gain may be chance)." in said
     assert "confidence set" in said
-    assert said.endswith("(no interval): that counts the choice among the 2 learners as well.")
+    assert "Of 100" not in said
 
 
 def test_a_loss_of_sets_on_noise_claims_nothing():
@@ -152,9 +156,9 @@ def test_no_errors_at_all_are_not_certainty():
     y = np.repeat([0, 1], 20)
     learners = {"svm": LinearSVC(), "tree": TREE}
     said = tr.assess(learners, X, y, **QUICK).conclusion
-    assert "a risk of 0.0000 (0.0 % wrong answers; 95 % interval 0.0000 to 0.1057)" in said
+    assert "Report 0.0000 (0.0 % wrong answers; 95 % interval 0.0000 to 0.1057)" in said
     said = tr.assess(learners, X, y, interval="wald", **QUICK).conclusion
-    assert "a risk of 0.0000 (0.0 % wrong answers; no interval, for every row has the same" in said
+    assert "by itself has 0.0000 (no interval, for every row has the same" in said
 
 
 def test_failed_fits_of_all_learners_conclude_nothing():

@@ -21,17 +21,21 @@ _SETTING = 80
 
 
 def conclude(tested: TestedLearners) -> str:
-    """Which learner, how wrong it is, whether others differ, and the number to report."""
+    """The number to report, which learner, how wrong it is, and whether others differ."""
     if tested.learners[tested.best].risk.value is None:
         return "No learner has a risk: fits failed for all of them."
     useful = _is_useful(tested)
-    sentences = [
-        _none_is_better(tested) if useful is False else _winner(tested),
-        _untuned(tested) if useful is not False else "",
-        _others(tested) if useful is not False else "",
-        _whole_choice(tested),
-        _interrupted(tested),
-    ]
+    if useful is False:
+        sentences = [_none_is_better(tested), _whole_choice(tested)]
+    else:
+        sentences = [
+            _whole_choice(tested),
+            _winner(tested),
+            _of_a_hundred(tested),
+            _untuned(tested),
+            _others(tested),
+        ]
+    sentences.append(_interrupted(tested))
     return " ".join(sentence for sentence in sentences if sentence)
 
 
@@ -54,7 +58,12 @@ def _best(tested: TestedLearners) -> float:
 
 def _winner(tested: TestedLearners) -> str:
     best = tested.learners[tested.best]
-    text = f"Use {_label(tested, tested.best)}: expect {_risk_text(tested, best.risk)} on new rows"
+    text = f"Use {_label(tested, tested.best)}"
+    if tested.choice is None or tested.choice.value is None:
+        text += f": expect {_risk_text(tested, best.risk)} on new rows"
+    else:
+        value = number(best.risk.own_scale.value)
+        text += f", which by itself has {value} ({_interval(best.risk)})"
     text += _claim(best)
     if tested.constant is None:
         return text + "."
@@ -95,14 +104,18 @@ def _label(tested: TestedLearners, name: str) -> str:
 
 def _risk_text(tested: TestedLearners, risk: RiskEstimate) -> str:
     """'a risk of 0.1333 (13.3 % wrong answers; 95 % interval ...)', 'auc 0.7890 (95 % ...)'."""
+    value = number(risk.own_scale.value)
+    if risk.scale.perfect is None:
+        return f"a risk of {value} ({_meaning(tested, risk)})"
+    return f"{clean(risk.named_loss, _NAME)} {value} ({_interval(risk)})"
+
+
+def _meaning(tested: TestedLearners, risk: RiskEstimate, *, why: bool = True) -> str:
+    """What a value is, and its interval: '13.3 % wrong answers; 95 % interval ...'."""
     assert risk.value is not None
-    name, scale = clean(risk.named_loss, _NAME), risk.scale
-    shown = name if scale.perfect is not None else "a risk of"
-    shown += f" {number(scale.value(risk.value))}"
     binary = tested.problem is not None and tested.problem.loss.binary
-    meanings = [f"{100 * risk.value:.1f} % wrong answers"] if binary else []
-    meanings = meanings or ([name] if scale.perfect is None else [])
-    return f"{shown} ({'; '.join([*meanings, _interval(risk)])})"
+    what = f"{100 * risk.value:.1f} % wrong answers" if binary else clean(risk.named_loss, _NAME)
+    return f"{what}; {_interval(risk, why=why)}"
 
 
 def _interval(risk: RiskEstimate, *, why: bool = True) -> str:
@@ -142,10 +155,24 @@ def _behind(tested: TestedLearners, name: str) -> float:
 def _whole_choice(tested: TestedLearners) -> str:
     if tested.choice is None or tested.choice.value is None:
         return ""
+    value = number(tested.choice.own_scale.value)
     return (
-        f"Report {number(tested.choice.own_scale.value)} ({_interval(tested.choice, why=False)}): "
-        f"that counts the choice among the {len(tested.learners)} learners as well."
+        f"Report {value} ({_meaning(tested, tested.choice, why=False)}) for new rows: that counts "
+        f"the choice among the {len(tested.learners)} learners as well."
     )
+
+
+def _of_a_hundred(tested: TestedLearners) -> str:
+    """The number to report as so many of a hundred rows, or of a thousand where it is small."""
+    risk, problem = tested.report, tested.problem
+    if risk.value is None or risk.interval is None or problem is None or not problem.loss.binary:
+        return ""
+    n = 1000 if risk.value < FEW_OF_A_HUNDRED else 100
+    low, value, high = (round(n * p) for p in (risk.interval.low, risk.value, risk.interval.high))
+    text = f"Of {n} new rows about {value} get a wrong answer ({low} to {high})"
+    if tested.constant is not None:
+        text += f", {round(n * tested.constant.risk)} by {tested.constant.rule}"
+    return f"{text}."
 
 
 def _interrupted(tested: TestedLearners) -> str:
@@ -156,6 +183,7 @@ def _interrupted(tested: TestedLearners) -> str:
     )
 
 
+FEW_OF_A_HUNDRED = 0.05
 WIDE = 0.2  # an interval over more of the loss's range than this share is wide
 FEWEST_PER_CLASS = 10
 RARELY = 1 / 3  # a setting that wins a smaller share of the outer splits is unstable
