@@ -49,10 +49,10 @@ def test_the_honest_end_of_the_interval_is_judged(call, search, command):
     value, high = risk["value"], risk["interval"]["high"]
     missed = call(*words, "--fail-above", (value + high) / 2)
     assert missed.code == 4
-    assert f"gate closed: {'error' if command == 'audit' else 'zero-one risk'}" in missed.err
+    assert f"bound missed: {'error' if command == 'audit' else 'zero-one risk'}" in missed.err
     kept = call(*words, "--fail-above", high + 1e-6)
     assert kept.code == 0
-    assert "gate open" in kept.err
+    assert "bound kept" in kept.err
 
 
 def test_a_score_is_judged_by_its_lower_end(call):
@@ -94,6 +94,11 @@ def test_without_an_interval_the_gate_stays_closed(call, search):
         (["--min-score", "auc"], "'auc' is no bound; write a score as in auc=.75"),
         (["--min-score", "=.75"], "'=.75' is no bound"),
         (["--min-score", "auc=high"], "'auc=high' is no bound"),
+        (["--min-score", "auc=nan"], "'auc=nan' is no bound"),
+        (["--min-score", "auc=.5=.4"], "'auc=.5=.4' is no bound"),
+        (["--min-score", "auc=.9", "--min-score", "auc=.1"], "auc has two bounds"),
+        (["--fail-above", "nan"], "nan is no bound; write a risk as in .25"),
+        (["--fail-above", "inf"], "inf is no bound"),
         (["--loss", "auc", "--fail-above", ".1"], "write --min-score auc=NUMBER"),
         (["--min-score", "zero-one=.1"], "--min-score bounds a score, and zero-one is an error"),
         (["--min-score", "aux=.1"], "aux"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from math import isfinite
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -22,16 +23,35 @@ def _scores_of(
     _context: click.Context, _option: click.Parameter, texts: tuple[str, ...]
 ) -> dict[str, float]:
     """The least scores by their names, read before anything is fitted."""
-    bounds = {}
+    bounds: dict[str, float] = {}
     for text in texts:
-        name, _, value = text.rpartition("=")
+        name, _, value = map(str.strip, text.partition("="))
+        if name in bounds:
+            raise click.BadParameter(f"{name} has two bounds; give one.")
         try:
-            bounds[name] = float(value)
+            bounds[name] = _finite(value)
         except ValueError:
             name = ""
         if not name:
             raise click.BadParameter(f"{text!r} is no bound; write a score as in auc=.75.")
     return bounds
+
+
+def _finite(value: Any) -> float:
+    """A number that can be missed: against NaN and infinity nothing is judged."""
+    number = float(value)
+    if not isfinite(number):
+        raise ValueError(value)
+    return number
+
+
+def _risk_of(
+    _context: click.Context, _option: click.Parameter, value: float | None
+) -> float | None:
+    try:
+        return None if value is None else _finite(value)
+    except ValueError:
+        raise click.BadParameter(f"{value!r} is no bound; write a risk as in .25.") from None
 
 
 def gate_options(command: Command) -> Command:
@@ -49,6 +69,7 @@ def gate_options(command: Command) -> Command:
             "--fail-above",
             type=float,
             metavar="NUMBER",
+            callback=_risk_of,
             help="Exit code 4 unless the honest risk is at most so large: the upper end of its "
             "interval counts.",
         ),
@@ -73,9 +94,10 @@ def judged(
 
     estimates = [] if risk is None else [risk, *getattr(risk, "scores", {}).values()]
     known = {each.loss: each.own_scale for each in estimates} | dict(more or {})
-    if "roc_auc" in known:
-        known["auc"] = known["roc_auc"]
-    missed = 0
+    for name, other in (("auc", "roc_auc"), ("roc_auc", "auc")):
+        if name in min_score and name not in known and other in known:
+            known[name] = known[other]
+    asked: list[tuple[str, OwnScale, float, str]] = []
     if fail_above is not None:
         name, own = "the honest risk", OwnScale(None, None, "lower")
         if risk is not None and risk.loss == "accuracy":
@@ -87,7 +109,7 @@ def judged(
                 f"--fail-above bounds an error, and {risk.loss} is a score, of which more is "
                 f"better: write --min-score {risk.loss}=NUMBER."
             )
-        missed += _missed(name, own, fail_above, "--fail-above")
+        asked.append((name, own, fail_above, "--fail-above"))
     for name, bound in min_score.items():
         if name in known and known[name].better != "larger":
             raise click.UsageError(f"--min-score bounds a score, and {name} is an error.")
@@ -98,8 +120,9 @@ def judged(
                 f"{scores or 'none'}."
             )
         own = known.get(name, OwnScale(None, None, "larger"))
-        missed += _missed(name, own, bound, f"--min-score {name}=")
-    return CLOSED if missed else 0
+        asked.append((name, own, bound, f"--min-score {name}="))
+    missed = [_missed(*each) for each in asked]  # every bound is said, not the first alone
+    return CLOSED if any(missed) else 0
 
 
 def _missed(name: str, own: OwnScale, bound: float, option: str) -> bool:
@@ -109,12 +132,12 @@ def _missed(name: str, own: OwnScale, bound: float, option: str) -> bool:
     interval = own.interval
     option = f"{option}{'' if option.endswith('=') else ' '}{bound:g}"
     if interval is None:
-        say(f"gate closed: {name} has no interval, so nothing shows that it keeps {option}.")
+        say(f"bound missed: {name} has no interval, so nothing shows that it keeps {option}.")
         return True
     larger = own.better == "larger"
     end, side = (interval.low, "lower") if larger else (interval.high, "upper")
     is_missed = end < bound if larger else end > bound
-    word = "closed" if is_missed else "open"
+    word = "missed" if is_missed else "kept"
     sentence = f"{name} {number(own.value)}, the {side} end of its interval {number(end)}"
-    say(f"gate {word}: {sentence}; {option}.")
+    say(f"bound {word}: {sentence}; {option}.")
     return is_missed

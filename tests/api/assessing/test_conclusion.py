@@ -184,3 +184,10 @@ def test_a_rival_is_named_with_the_class_of_the_score():
     learners = {"bayes": GaussianNB(), "tree": TREE, "again": GaussianNB(var_smoothing=1e-8)}
     said = tr.assess(learners, *clear(), loss="auc", **QUICK).conclusion
     assert re.search(r"may also be \w+ \(auc of 1 [+-]\d\.\d{4}\)", " ".join(said.split()))
+
+
+def test_a_score_is_named_as_itself():
+    """Accuracy is no share of wrong answers, and its interval is that of the score."""
+    said = tr.assess({"knn": KNN, "tree": TREE}, *clear(), loss="accuracy", **QUICK).conclusion
+    assert re.match(r"Report 0\.\d{4} \(accuracy; 95 % interval 0\.", said)
+    assert "wrong answers" not in said

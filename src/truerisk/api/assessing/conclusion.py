@@ -113,8 +113,9 @@ def _risk_text(tested: TestedLearners, risk: RiskEstimate) -> str:
 def _meaning(tested: TestedLearners, risk: RiskEstimate, *, why: bool = True) -> str:
     """What a value is, and its interval: '13.3 % wrong answers; 95 % interval ...'."""
     assert risk.value is not None
-    binary = tested.problem is not None and tested.problem.loss.binary
-    what = f"{100 * risk.value:.1f} % wrong answers" if binary else clean(risk.named_loss, _NAME)
+    problem, what = tested.problem, clean(risk.named_loss, _NAME)
+    if risk.scale.perfect is None and problem is not None and problem.loss.binary:
+        what = f"{100 * risk.value:.1f} % wrong answers"
     return f"{what}; {_interval(risk, why=why)}"
 
 
