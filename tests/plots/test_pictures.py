@@ -298,3 +298,16 @@ def test_features_stand_by_their_share():
     assert f"{found.index:.4f}" in ax.get_title()
     all_of_them = FeatureStability.of(np.ones((3, 2), dtype=bool), ("a", "b"))
     assert [bar.get_width() for bar in all_of_them.plot().patches] == [100, 100]
+
+
+def test_a_dollar_in_a_name_begins_no_formula(tmp_path):
+    """Names of learners and of subgroups are drawn as they are."""
+    X, y = tr.datasets.make_simple(60, random_state=0)
+    name = r"$\frac{$"
+    found = tr.assess({name: GaussianNB(), "$5 to $9": GaussianNB(var_smoothing=0.1)}, X, y)
+    ax = found.plot_ladder()
+    ax.figure.savefig(tmp_path / "ladder.png")
+    assert name in [text.get_text() for text in ax.get_yticklabels()]
+    parts = np.where(X[:, 0] > 0, name, "b")
+    model = tr.validate(GaussianNB(), X, y, replicates=0, subgroups={"part": parts})
+    model.subgroups.plot().figure.savefig(tmp_path / "forest.png")

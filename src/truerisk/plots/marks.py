@@ -53,6 +53,10 @@ def on_axes(drawing: Drawing, keys: Iterable[Key], ax: Any = None, beside: Any =
         ax.set_xlim(min(before[0], left), max(before[1], right))
         ax.set_ylim(min(before[2], low), max(before[3], high))
     _add_keys(ax, keys, colours, ax if beside is None else beside)
+    legend = ax.get_legend()
+    texts = [ax.xaxis.label, ax.yaxis.label, *ax.texts, *(legend.get_texts() if legend else ())]
+    for text in [*texts, *(ax.get_yticklabels() if drawing.names else ())]:
+        text.set_parse_math(False)  # a dollar in a name begins no formula
     return ax
 
 
