@@ -168,6 +168,7 @@ def test_each_criterion_selects() -> None:
     curves = [tr.risk_curve(POLYNOMIAL, DEGREES, X, Y, method=w) for w in ("loo", "cp", "aic")]
     assert [curve.best for curve in curves[1:]] == [3, 3]
     frame = curves[0].to_frame(curves[1:])
+    assert curves[0].frame(others=curves[1:]).equals(frame)
     assert frame["method"].tolist() == ["loo"] * 5 + ["cp"] * 5 + ["aic"] * 5
     assert frame["loss"].tolist() == ["squared"] * 10 + ["-2 log L"] * 5
     assert frame["chosen"].sum() == 3

@@ -126,9 +126,9 @@ class Record(Written):
         """
         return present.frame_of({name: [value] for name, value in present.leaves(self.to_dict())})
 
-    def frame(self, *others: Any) -> Any:
+    def frame(self, *args: Any, **options: Any) -> Any:
         """`to_frame` by its older name."""
-        return self.to_frame(*others)
+        return self.to_frame(*args, **options)
 
 
 def read_record(cls: type[T], content: JsonValue) -> T:
