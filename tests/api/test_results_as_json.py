@@ -133,9 +133,7 @@ def test_it_shows_itself(result, tmp_path) -> None:
 NO_PICTURE = {
     "Beside",
     "Checklist",
-    "Discrimination",
     "Measured",
-    "ModelStability",
     "OperatingPoint",
     "SamplePlan",
     "Stated",
@@ -156,6 +154,19 @@ def test_it_and_its_parts_are_drawn_or_say_why_not(result) -> None:
             assert part.plot(ax=axes) is axes
             assert axes.has_data()
         plt.close("all")
+
+
+def test_the_frame_has_a_line_for_each_entry_or_measure() -> None:
+    """Of net benefit its thresholds, of a ROC curve its points, of a validation its measures."""
+    model = RESULTS["validation"]()
+    benefit, roc = model.net_benefit, model.discrimination.roc
+    assert benefit.to_frame()["thresholds"].tolist() == benefit.thresholds.tolist()
+    assert {"honest", "treat_all"} <= {*benefit.to_frame()}
+    assert roc.to_frame()["tpr"].tolist() == roc.tpr.tolist()
+    frame = model.to_frame()
+    assert frame["word"].tolist() == [*model.measures]
+    assert frame["honest"].tolist() == [each.honest for each in model.measures.values()]
+    assert [*model.discrimination.to_frame()["word"]] == [*model.discrimination]
 
 
 def test_it_is_a_frame(result) -> None:

@@ -335,6 +335,12 @@ def leaves(content: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, An
             yield f"{path}{name}", value
 
 
+def frame_of_rows(rows: Sequence[Mapping[str, Any]]) -> Any:
+    """A frame of one line for each; the first says which columns there are, in their order."""
+    names = list(rows[0]) if rows else []
+    return frame_of({name: [row.get(name) for row in rows] for name in names})
+
+
 def frame_of(columns: Mapping[str, Any]) -> Any:
     """A pandas frame, or a polars one where only polars is installed."""
     try:

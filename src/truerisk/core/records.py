@@ -119,12 +119,24 @@ class Record(Written):
         return displays.load("picture")(self, ax=ax)
 
     def to_frame(self) -> Any:
-        """Its numbers and words as a frame of one row; lists are left out.
+        """Its lines as a frame of pandas, or of polars where only that is installed.
 
-        The number of a part is named by its path, `interval.low`. The frame is one of pandas, or
-        of polars where only that is installed.
+        There is a line for each of its `measures`, or for each entry of its first array and of
+        those that are as long; else one line, where a number of a part has its path for a name,
+        `interval.low`, and lists are left out.
         """
-        return present.frame_of({name: [value] for name, value in present.leaves(self.to_dict())})
+        measures = getattr(self, "measures", None)
+        if measures is not None:
+            return present.frame_of_rows(
+                [dict(present.leaves(measure.to_dict())) for measure in measures.values()]
+            )
+        known = fields(self)  # type: ignore[arg-type]  # every record is a dataclass
+        written = {f.name: getattr(self, f.name) for f in known if f.metadata != UNWRITTEN}
+        arrays = {n: a for n, a in written.items() if isinstance(a, np.ndarray) and a.ndim == 1}
+        lengths = [len(array) for array in arrays.values()]
+        if lengths:
+            return present.frame_of({n: a for n, a in arrays.items() if len(a) == lengths[0]})
+        return present.frame_of_rows([dict(present.leaves(self.to_dict()))])
 
     def frame(self, *args: Any, **options: Any) -> Any:
         """`to_frame` by its older name."""

@@ -31,9 +31,9 @@ from truerisk.report.scale import PixelScale
 from truerisk.report.svg import WIDTH, Drawing, columns_of, of_rows
 from truerisk.report.validation_figures import draw_benefit, draw_calibration_curve
 from truerisk.validation.calibration import CalibrationCurve, SmoothCalibration
-from truerisk.validation.discrimination import NetBenefit
+from truerisk.validation.discrimination import Discrimination, NetBenefit
 from truerisk.validation.prediction_stability import PredictionStability
-from truerisk.validation.stability import FeatureStability
+from truerisk.validation.stability import FeatureStability, ModelStability
 from truerisk.validation.subgroups import Subgroups
 from truerisk.validation.validation import Validation
 
@@ -148,9 +148,11 @@ FIGURES: dict[type[Record], Callable[[Any], Figure | None]] = {
     Calibration: draw_calibration,
     CalibrationCurve: draw_calibration_curve,
     Comparison: _draw_difference,
+    Discrimination: lambda part: None if part.roc is None else figure_of(part.roc),
     FeatureStability: draw_features,
     LearningCurve: lambda curve: draw_learning(curve, curve.expected, "the learner"),
     ManyComparison: draw_ranks,
+    ModelStability: lambda part: figure_of(part.features) or figure_of(part.predictions),
     NetBenefit: draw_benefit,
     PermutationTest: _draw_permuted,
     PredictionStability: draw_instability,

@@ -23,7 +23,7 @@ import numpy as np
 
 from truerisk.comparing.many_comparison import ManyComparison
 from truerisk.core.errors import BadStore, MissingExtra, UnknownName
-from truerisk.core.present import frame_of, number, seconds, text_table
+from truerisk.core.present import frame_of_rows, number, seconds, text_table
 from truerisk.core.records import UNWRITTEN, Count, Record, Share, Size
 from truerisk.core.registry import closest, displays
 from truerisk.core.writing import write_file
@@ -113,11 +113,11 @@ class StudyResults(Record):
 
     def to_frame(self) -> Any:
         """One row per replicate (pandas, or polars where only that is installed)."""
-        return _frame(self.rows)
+        return frame_of_rows(self.rows)
 
     def summary(self) -> Any:
         """One row per cell: bias, RMSE, coverage and cost, with standard errors."""
-        return _frame(self.cells)
+        return frame_of_rows(self.cells)
 
     # What is drawn comes first, as nobody draws a study without naming it.
     def plot(self, what: str = "bias", ax: Any = None) -> Any:  # type: ignore[override]
@@ -264,11 +264,6 @@ def _mean(values: np.ndarray) -> tuple[float | None, float | None]:
         return None, None
     error = float(present.std(ddof=1) / np.sqrt(len(present))) if len(present) > 1 else None
     return float(present.mean()), error
-
-
-def _frame(rows: Sequence[Mapping[str, Any]]) -> Any:
-    names = list(rows[0]) if rows else []
-    return frame_of({name: [row.get(name) for row in rows] for name in names})
 
 
 def _shown(cell: Mapping[str, Any]) -> list[str]:

@@ -82,17 +82,18 @@ class Validation(Record):
 
     def measure(self, word: str) -> Measured | None:
         """The measure of that word, if there is one."""
-        return next((one for one in self._measures if one.word == word), None)
+        return self.measures.get(word)
 
     @property
     def n_samples(self) -> int:
         """How many bootstrap samples there were at most."""
-        return max((one.n for one in self._measures), default=0)
+        return max((measure.n for measure in self.measures.values()), default=0)
 
     @property
-    def _measures(self) -> list[Measured]:
+    def measures(self) -> Mapping[str, Measured]:
+        """Those of discrimination and of calibration, by their words."""
         parts = [part for part in (self.discrimination, self.calibration) if part is not None]
-        return [one for part in parts for one in part.measures.values()]
+        return {word: measure for part in parts for word, measure in part.measures.items()}
 
     def __str__(self) -> str:
         blocks, rows = [str(self.risk)], self.rows
