@@ -106,6 +106,16 @@ def test_a_notebook_has_the_colours_of_the_page(colours, scheme):
         assert colour.replace(" ", "") in colours
 
 
+def test_control_characters_in_names_are_visible():
+    """They are written out in the tables of a notebook and of a page."""
+    name = "x\x1b[31m\x00\u202e"
+    many = tr.compare_many({"a": [1, 2, 3, 4, 5], name: [2, 3, 1, 5, 7], "c": [2, 3, 5, 5, 7]})
+    roc = tr.RocCurve.of([name] * 9 + ["b"] * 9, range(18), positive=name)
+    for view in (many._repr_html_(), roc._repr_html_(), roc.to_html()):
+        assert "\\x1b[31m" in view
+        assert not {"\x1b", "\x00", "\u202e"} & {*view}
+
+
 @pytest.mark.parametrize("outer", ["pairs", None])
 def test_a_search_shows_its_honest_risk_above_the_diagram(outer):
     """As soon as there is one; the names of scores are text."""

@@ -157,11 +157,16 @@ def _is_number(cell: str) -> bool:
 
 @dataclass(frozen=True)
 class Block:
-    """A table that shows a result, or a part of it."""
+    """A table that shows a result, or a part of it; control characters in names are visible."""
 
     caption: str
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "caption", visible(self.caption))
+        object.__setattr__(self, "head", [visible(cell) for cell in self.head])
+        object.__setattr__(self, "rows", [[visible(cell) for cell in row] for row in self.rows])
 
     @property
     def html(self) -> str:
