@@ -191,3 +191,16 @@ def test_a_score_is_named_as_itself():
     said = tr.assess({"knn": KNN, "tree": TREE}, *clear(), loss="accuracy", **QUICK).conclusion
     assert re.match(r"Report 0\.\d{4} \(accuracy; 95 % interval 0\.", said)
     assert "wrong answers" not in said
+
+
+@pytest.mark.parametrize(("loss", "constant"), [("balanced-accuracy", 0.5), ("f1", None)])
+def test_a_score_of_the_confusion_table_is_held_against_one_class(loss, constant):
+    """On noise nothing is recommended: the best constant answer of these rows is no worse."""
+    X, y = noise(1)
+    found = tr.assess({"knn": KNN}, X, y, loss=loss, positive="yes", **QUICK)
+    share = np.mean(y == "yes")
+    expected = 2 * share / (1 + share) if constant is None else constant
+    assert found.own_baseline == pytest.approx(expected)
+    assert found.conclusion.startswith(
+        f"knn is not shown to beat always answering the same class ({expected:.4f})"
+    )

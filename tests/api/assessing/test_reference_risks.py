@@ -74,7 +74,7 @@ def test_ranking_at_random():
 
 def test_a_scorer_has_none():
     """What a constant would score is the scorer's own affair."""
-    assert constant(TWO, "f1") is None
+    assert constant(TWO, "jaccard") is None
 
 
 def test_a_loss_of_the_user_is_asked():

@@ -73,6 +73,7 @@ RULES = {
     "median": "always answering the median",
     "probability": "always answering the shares of the classes",
     "score": "ranking at random",
+    "set": "always answering the same class",
 }
 
 
@@ -94,9 +95,14 @@ def constant_risk(problem: Problem) -> Constant | None:
     data, loss = problem.data, problem.loss
     if type(loss) is AUC:
         return Constant(0.5, RULES["score"], None)
-    if not isinstance(loss, RowLoss):
+    if loss.response not in ("label", "probability", "value"):
         return None
     answers, rules = _constants(data, loss.response)
+    if not isinstance(loss, RowLoss):
+        if loss.response != "label":
+            return None
+        risks = loss.of_set(data, np.arange(data.n_rows), answers, data.sample_weight)
+        return Constant(float(risks.min()), RULES["set"], None)
     if not loss.binary and loss.response == "label":
         rules = [RULES["cost"]] * len(rules)
     try:
