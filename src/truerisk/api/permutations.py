@@ -247,11 +247,11 @@ class PermutationTest(Record):
     @property
     def _risks(self) -> list[str]:
         least, mean, most = map(
-            present.number,
+            present.risk,
             (float(self.null.min()), float(self.null.mean()), float(self.null.max())),
         )
         of = f"{present.clean(self.loss, 40)}, {self.method}"
         return [
-            f"  observed: risk {present.number(self.observed)} ({of})",
+            f"  observed: risk {present.risk(self.observed)} ({of})",
             f"  permuted: risk {mean} on average, {least} to {most}",
         ]

@@ -323,7 +323,7 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         rows = []
         for word, risk in shown:
             own, name = risk.own_scale, risk.scale.of(risk.named_loss)
-            rows.append([f"{word} {name}", present.number(own.value), str(own.interval or "none")])
+            rows.append([f"{word} {name}", present.risk(own.value), str(own.interval or "none")])
         caption = "What to report is the honest risk of the whole search."
         return present.Block(caption, ["", "value", "interval"], rows).html + diagram
 

@@ -127,7 +127,7 @@ def judged(
 
 def _missed(name: str, own: OwnScale, bound: float, option: str) -> bool:
     """Whether the honest end misses the bound; both ways it is said on stderr."""
-    from truerisk.core.present import number
+    from truerisk.core.present import risk
 
     interval = own.interval
     option = f"{option}{'' if option.endswith('=') else ' '}{bound:g}"
@@ -138,6 +138,6 @@ def _missed(name: str, own: OwnScale, bound: float, option: str) -> bool:
     end, side = (interval.low, "lower") if larger else (interval.high, "upper")
     is_missed = end < bound if larger else end > bound
     word = "missed" if is_missed else "kept"
-    sentence = f"{name} {number(own.value)}, the {side} end of its interval {number(end)}"
+    sentence = f"{name} {risk(own.value)}, the {side} end of its interval {risk(end)}"
     say(f"bound {word}: {sentence}; {option}.")
     return is_missed

@@ -86,13 +86,13 @@ def number(value: float | None, digits: int = 4) -> str:
     return f"{value:z.{digits}f}" if abs(value) < 1000 else f"{value:.{digits}g}"
 
 
-def risk(value: float, beside: float = 0.0) -> str:
+def risk(value: float | None, beside: float = 0.0) -> str:
     """A risk, with an exponent where it and the number beside it would read 0.0000.
 
-    >>> risk(0.12345), risk(0.0), risk(7.8344e-13), risk(2e-6, beside=0.1)
-    ('0.1235', '0.0000', '7.834e-13', '0.0000')
+    >>> risk(0.12345), risk(0.0), risk(7.8344e-13), risk(2e-6, beside=0.1), risk(None)
+    ('0.1235', '0.0000', '7.834e-13', '0.0000', '–')
     """
-    tiny = 0 < max(abs(value), abs(beside)) < 0.00005
+    tiny = value is not None and 0 < max(abs(value), abs(beside)) < 0.00005
     return f"{value:.4g}" if tiny else number(value)
 
 
@@ -193,8 +193,8 @@ def estimate_rows(estimate: Any) -> list[list[str]]:
     """What a RiskEstimate shows of itself, one pair per line."""
     own, name, lower = estimate.own_scale, clean(estimate.named_loss, 60), estimate.perfect is None
     rows = [
-        ["risk", number(own.value)] if lower else [name, f"{number(own.value)} (larger is better)"],
-        ["standard error", number(estimate.std_error)],
+        ["risk", risk(own.value)] if lower else [name, f"{risk(own.value)} (larger is better)"],
+        ["standard error", risk(estimate.std_error)],
         ["interval", _interval(own.interval)],
         *(row for score in estimate.scores.values() for row in scale_rows(score)),
         ["loss", estimate.named_loss],
@@ -209,7 +209,7 @@ def estimate_rows(estimate: Any) -> list[list[str]]:
     ]
     for name, value in (estimate.table or {}).items():
         name = name if lower or isinstance(value, int) else f"{name}, as a risk"
-        rows.append([name, str(value) if isinstance(value, int) else number(value)])
+        rows.append([name, str(value) if isinstance(value, int) else risk(value)])
     return rows + [["note", note] for note in estimate.notes]
 
 
@@ -217,7 +217,7 @@ def scale_rows(estimate: Any) -> list[list[str]]:
     """A score, or a further loss, on its own scale, with its interval."""
     own, name = estimate.own_scale, clean(estimate.named_loss, 60)
     return [
-        [name, f"{number(own.value)} ({own.better} is better)"],
+        [name, f"{risk(own.value)} ({own.better} is better)"],
         [f"{name}, interval", _interval(own.interval)],
     ]
 

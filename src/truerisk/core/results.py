@@ -344,8 +344,8 @@ class RiskCurve(Record):
         return [
             [
                 present.params_text(e.params),
-                present.number(e.own_scale.value),
-                present.number(e.std_error),
+                present.risk(e.own_scale.value),
+                present.risk(e.std_error),
                 mark if c == self.best else others if c in rivals else "",
             ]
             for c, e in enumerate(self)

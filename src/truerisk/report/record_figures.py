@@ -14,7 +14,7 @@ from truerisk.comparing.many_comparison import ManyComparison
 from truerisk.core.comparison import Comparison
 from truerisk.core.interval import Interval
 from truerisk.core.learning_curve import LearningCurve
-from truerisk.core.present import clean, number, setting_text
+from truerisk.core.present import clean, risk, setting_text
 from truerisk.core.records import Record
 from truerisk.core.results import RiskCurve, RiskEstimate
 from truerisk.core.statistics.calibration import Calibration
@@ -86,7 +86,7 @@ def _draw_value(
 ) -> Figure:
     """One value as a point on its interval, and upright lines `beside` it."""
     ends = [] if interval is None else [interval.low, interval.high]
-    about = f"{title}: {number(value)}, interval {interval or 'none'}"
+    about = f"{title}: {risk(value)}, interval {interval or 'none'}"
     x = PixelScale.around([value, *ends, *beside], 140, WIDTH - 14)
     drawing = of_rows(title, about, x, 1, 48, 14)
     drawing.bottom_axis(axis)
@@ -96,7 +96,7 @@ def _draw_value(
     if ends:
         drawing.span(ends[0], ends[1], 0.5, "s0")
     drawing.point(value, 0.5, "s0", about, size=5.6)
-    cells = [row, number(value), str(interval or "none")]
+    cells = [row, risk(value), str(interval or "none")]
     return Figure(
         "value", title, drawing, about, FigureTable.of(("", "value", "interval"), [cells])
     )
@@ -108,7 +108,7 @@ def _draw_permuted(test: PermutationTest) -> Figure:
     about = f"{clean(test.loss, 40)} of {test.n_permutations} permutations of {test.permuted}"
     drawing = Drawing(
         title="Risks with permuted labels",
-        about=f"{about}; observed {number(test.observed)}",
+        about=f"{about}; observed {risk(test.observed)}",
         height=300,
         x=PixelScale.around([test.observed, *edges.tolist()], 52, WIDTH - 12),
         y=PixelScale(0, 1.05 * float(counts.max()), 256, 30),
@@ -117,9 +117,9 @@ def _draw_permuted(test: PermutationTest) -> Figure:
     drawing.bottom_axis(f"risk ({columns_of(test.loss, 30)})")
     rows = []
     for low, high, count in zip(edges[:-1], edges[1:], counts, strict=True):
-        rows.append([number(low), number(high), str(count)])
+        rows.append([risk(low, high), risk(high), str(count)])
         if count:
-            tip = f"{number(low)} to {number(high)}: {count} permutations"
+            tip = f"{risk(low, high)} to {risk(high)}: {count} permutations"
             drawing.bar(float(low), float(high), 0, float(count), "s5", tip)
     drawing.upright(test.observed, "honest")
     return Figure(
@@ -129,7 +129,7 @@ def _draw_permuted(test: PermutationTest) -> Figure:
         caption=str(test).partition("\n")[0],
         table=FigureTable.of(("from", "to", "permutations"), rows),
         keys=(
-            Key("honest", f"observed: {number(test.observed)}", "line"),
+            Key("honest", f"observed: {risk(test.observed)}", "line"),
             Key("s5", about, "band"),
         ),
     )

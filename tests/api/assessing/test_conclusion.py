@@ -204,3 +204,27 @@ def test_a_score_of_the_confusion_table_is_held_against_one_class(loss, constant
     assert found.conclusion.startswith(
         f"knn is not shown to beat always answering the same class ({expected:.4f})"
     )
+
+
+def test_small_units_keep_their_digits():
+    """A squared loss of a millionth is no 0.0000, nor are the ends of its interval."""
+    draw = np.random.default_rng(0)
+    X = draw.normal(size=(60, 2))
+    y = 1e-3 * (X[:, 0] + draw.normal(size=60))
+    found = tr.assess({"line": LinearRegression()}, X, y, **QUICK)
+    risk, table = found.risks["line"], found.curves["line"]
+    assert f"a risk of {risk.value:.4g} (squared; 95 % interval {risk.interval.low:.4g}" in (
+        found.conclusion
+    )
+    assert "0.0000" not in found.conclusion
+    for view in (risk._repr_html_(), str(table)):
+        assert " 0.0000" not in view
+        assert ">0.0000" not in view
+
+
+def test_weighted_rows_are_not_counted():
+    """A weighted share of errors is no number of rows."""
+    weights = np.linspace(0.1, 10, 48)
+    said = tr.assess({"tree": TREE}, *clear(), sample_weight=weights, **QUICK).conclusion
+    assert "% wrong answers" in said
+    assert "new rows about" not in said

@@ -12,7 +12,7 @@ from truerisk.api.auditing.on_columns import column_findings, columns_of, neighb
 from truerisk.api.auditing.selected_columns import selection_findings
 from truerisk.core import present
 from truerisk.core.loss import Loss
-from truerisk.core.present import clean, number, params_text, signed
+from truerisk.core.present import clean, params_text, signed
 from truerisk.core.results import RiskEstimate
 from truerisk.core.table.data import Data
 
@@ -62,12 +62,14 @@ def _winner(tested: TestedLearners) -> str:
     if tested.choice is None or tested.choice.value is None:
         text += f": expect {_risk_text(tested, best.risk)} on new rows"
     else:
-        value = number(best.risk.own_scale.value)
+        value = present.risk(best.risk.own_scale.value)
         text += f", which by itself has {value} ({_interval(best.risk)})"
     text += _claim(best)
     if tested.constant is None:
         return text + "."
-    text += f", and {tested.constant.rule} has {number(tested.scale.value(tested.constant.risk))}"
+    text += (
+        f", and {tested.constant.rule} has {present.risk(tested.scale.value(tested.constant.risk))}"
+    )
     unsure = tested.gain() is None and best.risk.interval is None
     return text + (" (without an interval, the gain may be chance)." if unsure else ".")
 
@@ -78,7 +80,7 @@ def _none_is_better(tested: TestedLearners) -> str:
     n = len(tested.learners)
     who = f"None of these {n} learners is" if n > 1 else f"{clean(tested.best, _NAME)} is not"
     text = f"{who} shown to beat {tested.constant.rule} "
-    text += f"({number(tested.scale.value(tested.constant.risk))}): "
+    text += f"({present.risk(tested.scale.value(tested.constant.risk))}): "
     text += f"{_label(tested, tested.best)} has {_risk_text(tested, best.risk)} on new rows"
     return f"{text}{_claim(best)}."
 
@@ -94,7 +96,7 @@ def _untuned(tested: TestedLearners) -> str:
 def _claim(learner: TunedLearner) -> str:
     if learner.selected is None:
         return ""
-    return f"; the score that tuned it said {number(learner.selected.own_scale.value)}"
+    return f"; the score that tuned it said {present.risk(learner.selected.own_scale.value)}"
 
 
 def _label(tested: TestedLearners, name: str) -> str:
@@ -104,7 +106,7 @@ def _label(tested: TestedLearners, name: str) -> str:
 
 def _risk_text(tested: TestedLearners, risk: RiskEstimate) -> str:
     """'a risk of 0.1333 (13.3 % wrong answers; 95 % interval ...)', 'auc 0.7890 (95 % ...)'."""
-    value = number(risk.own_scale.value)
+    value = present.risk(risk.own_scale.value)
     if risk.scale.perfect is None:
         return f"a risk of {value} ({_meaning(tested, risk)})"
     return f"{clean(risk.named_loss, _NAME)} {value} ({_interval(risk)})"
@@ -122,7 +124,7 @@ def _meaning(tested: TestedLearners, risk: RiskEstimate, *, why: bool = True) ->
 def _interval(risk: RiskEstimate, *, why: bool = True) -> str:
     interval = risk.own_scale.interval
     if interval is not None:
-        low, high = number(interval.low), number(interval.high)
+        low, high = present.risk(interval.low, interval.high), present.risk(interval.high)
         return f"{100 * interval.confidence_level:g} % interval {low} to {high}"
     if not why or not risk.notes:
         return "no interval"
@@ -156,7 +158,7 @@ def _behind(tested: TestedLearners, name: str) -> float:
 def _whole_choice(tested: TestedLearners) -> str:
     if tested.choice is None or tested.choice.value is None:
         return ""
-    value = number(tested.choice.own_scale.value)
+    value = present.risk(tested.choice.own_scale.value)
     return (
         f"Report {value} ({_meaning(tested, tested.choice, why=False)}) for new rows: that counts "
         f"the choice among the {len(tested.learners)} learners as well."
@@ -166,7 +168,9 @@ def _whole_choice(tested: TestedLearners) -> str:
 def _of_a_hundred(tested: TestedLearners) -> str:
     """The number to report as so many of a hundred rows, or of a thousand where it is small."""
     risk, problem = tested.report, tested.problem
-    if risk.value is None or risk.interval is None or problem is None or not problem.loss.binary:
+    if problem is None or not problem.loss.binary or risk.weighted:
+        return ""
+    if risk.value is None or risk.interval is None:
         return ""
     n = 1000 if risk.value < FEW_OF_A_HUNDRED else 100
     low, value, high = (round(n * p) for p in (risk.interval.low, risk.value, risk.interval.high))
@@ -242,7 +246,7 @@ def _wide(tested: TestedLearners, loss: Loss) -> Iterator[Finding]:
     if interval.width > WIDE * (loss.upper - loss.lower):
         yield Finding(
             "interval-wide",
-            f"The interval reaches from {number(shown.low)} to {number(shown.high)}: "
+            f"The interval reaches from {present.risk(shown.low)} to {present.risk(shown.high)}: "
             f"{tested.n_rows} rows leave the {scale.noun} open.",
             f"About {4 * tested.n_rows} rows would halve it (`truerisk plan`).",
         )
