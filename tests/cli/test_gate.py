@@ -73,6 +73,27 @@ def test_the_score_of_a_search_is_judged(call, search):
         assert call(*words, "--min-score", f"{name}=.999").code == 4
 
 
+def test_what_a_search_does_not_score_is_refused_before_it_is_fitted(call, search):
+    """With what to do; nothing was fitted by then."""
+    words = ["audit", search("auc"), "--allow-import", "--dataset", "breast-cancer"]
+    refused = call(*words, "--min-score", "f1=.5")
+    assert refused.code == 2
+    assert "--min-score f1: this score is not measured here; measured are: roc_auc" in refused.err
+    assert "fitting it on these rows" not in refused.err
+
+
+def test_of_numbers_the_explained_share_is_bounded(call, tmp_path):
+    """R² of a validation has no interval, so its bound is missed; another score is refused."""
+    rows = "".join(f"{i % 11},{(i % 11) * 2 + i % 3}\n" for i in range(80))
+    (tmp_path / "rows.csv").write_text("a,y\n" + rows)
+    words = ["validate", tmp_path / "rows.csv", "--target", "y", "--target-type", "regression"]
+    words += ["--model", "ridge", "--replicates", 0]
+    missed = call(*words, "--min-score", "r2=.1")
+    assert missed.code == 4
+    assert "bound missed: r2 has no interval" in missed.err
+    assert call(*words, "--min-score", "auc=.1").code == 2
+
+
 def test_validation_bounds_what_it_ranks_by(call):
     """The AUC of the section on discrimination."""
     words = ["validate", "--dataset", "breast-cancer", "--model", "lda", "--replicates", 0]
@@ -100,7 +121,7 @@ def test_without_an_interval_the_gate_stays_closed(call, search):
         (["--fail-above", "nan"], "nan is no bound; write a risk as in .25"),
         (["--fail-above", "inf"], "inf is no bound"),
         (["--loss", "auc", "--fail-above", ".1"], "write --min-score auc=NUMBER"),
-        (["--min-score", "zero-one=.1"], "--min-score bounds a score, and zero-one is an error"),
+        (["--min-score", "log=.1"], "--min-score log: this score is not measured here"),
         (["--min-score", "aux=.1"], "aux"),
     ],
 )
@@ -116,7 +137,8 @@ def test_a_score_that_was_not_measured_is_refused(call):
     words = ["validate", "--dataset", "breast-cancer", "--model", "lda", "--replicates", 0]
     refused = call(*words, "--min-score", "f1=.5")
     assert refused.code == 2
-    assert "--min-score f1: this score was not measured; measured were: auc" in refused.err
+    assert "--min-score f1: this score is not measured here; measured are: auc" in refused.err
+    assert "fits" not in refused.err
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="the action runs in bash")

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 
-from truerisk.cli.gate import BOUNDS, CLOSED, gate_options, judged
+from truerisk.cli.gate import BOUNDS, CLOSED, gate_options, judged, refuse_unmeasured
 from truerisk.cli.options import check_writable, executor_of, typed, worker_options
 from truerisk.cli.output import say, show, shown_progress, worded_warnings
 from truerisk.cli.source import Source, order_options, read_source, source_options
@@ -136,6 +136,7 @@ def audit(
         source,
         X,
         {"confidence_level": confidence, "random_state": seed, "executor": runs_on},
+        min_score,
         level=level,
         outer=outer,
     )
@@ -148,7 +149,7 @@ def audit(
     if X is source.X:
         _say_columns(report_of_audit.codes, source.columns)
     if report_of_audit.refuted is None and level != "scores":
-        say("no interval, so nothing is refuted: this gate is open.")
+        say("no interval, so nothing is refuted.")
     code = judged(report_of_audit.honest, fail_above, min_score)
     return CLOSED if report_of_audit.refuted else code
 
@@ -174,14 +175,26 @@ def _handed(source: Source) -> Any:
 
 
 def _audited(
-    factory: Any, source: Source, X: Any, options: dict[str, Any], *, level: str, outer: str | None
+    factory: Any,
+    source: Source,
+    X: Any,
+    options: dict[str, Any],
+    min_score: Mapping[str, float],
+    *,
+    level: str,
+    outer: str | None,
 ) -> Any:
     from truerisk.api.audit import audited
 
     y, of_rows = source.y, source.of_rows
     terms = {"fit_params": None, "engine": "auto", **of_rows, **options}
     with worded_warnings(), shown_progress():
-        search = _fitted(call_factory(factory, X, y), X, y, of_rows)
+        search = call_factory(factory, X, y)
+        scoring = getattr(search, "scoring", None)
+        if isinstance(scoring, str):
+            remedy = " An audit bounds the score of the search: give it another `scoring`."
+            refuse_unmeasured(min_score, [scoring], remedy)
+        search = _fitted(search, X, y, of_rows)
         return audited(search, X, y, level, outer, REPLICATES, terms, _order(source))
 
 

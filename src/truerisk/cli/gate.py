@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from math import isfinite
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -78,6 +78,23 @@ def gate_options(command: Command) -> Command:
     return command
 
 
+ALIKE = {"auc": "roc_auc", "roc_auc": "auc"}
+"""What scikit-learn calls a score of ours, and the other way round."""
+
+
+def refuse_unmeasured(
+    min_score: Mapping[str, float], measured: Iterable[str], remedy: str = ""
+) -> None:
+    """Refuse a bound on a score that nothing measures; before anything is fitted, where it can."""
+    names = list(measured)
+    for name in min_score:
+        if not {name, ALIKE.get(name)} & {*names}:
+            raise click.UsageError(
+                f"--min-score {name}: this score is not measured here; measured are: "
+                f"{', '.join(names) or 'none'}.{remedy}"
+            )
+
+
 def judged(
     risk: Any,
     fail_above: float | None,
@@ -93,10 +110,8 @@ def judged(
     from truerisk.core.scale import OwnScale  # late: the command line helps without numpy
 
     estimates = [] if risk is None else [risk, *getattr(risk, "scores", {}).values()]
-    known = {each.loss: each.own_scale for each in estimates} | dict(more or {})
-    for name, other in (("auc", "roc_auc"), ("roc_auc", "auc")):
-        if name in min_score and name not in known and other in known:
-            known[name] = known[other]
+    known = {each.loss: (each.named_loss, each.own_scale) for each in estimates}
+    known |= {name: (name, own) for name, own in (more or {}).items()}
     asked: list[tuple[str, OwnScale, float, str]] = []
     if fail_above is not None:
         name, own = "the honest risk", OwnScale(None, None, "lower")
@@ -110,17 +125,14 @@ def judged(
                 f"better: write --min-score {risk.loss}=NUMBER."
             )
         asked.append((name, own, fail_above, "--fail-above"))
-    for name, bound in min_score.items():
-        if name in known and known[name].better != "larger":
-            raise click.UsageError(f"--min-score bounds a score, and {name} is an error.")
-        if name not in known and risk is not None:
-            scores = ", ".join(each for each, own in known.items() if own.better == "larger")
-            raise click.UsageError(
-                f"--min-score {name}: this score was not measured; measured were: "
-                f"{scores or 'none'}."
-            )
-        own = known.get(name, OwnScale(None, None, "larger"))
-        asked.append((name, own, bound, f"--min-score {name}="))
+    if risk is not None:
+        larger = [name for name, (_, own) in known.items() if own.better == "larger"]
+        errors = f" An error is bounded by --fail-above: {risk.loss} is one." * (not larger)
+        refuse_unmeasured(min_score, larger, errors)
+    for word, bound in min_score.items():
+        nothing = word, OwnScale(None, None, "larger")
+        name, own = known.get(word) or known.get(ALIKE.get(word, "")) or nothing
+        asked.append((name, own, bound, f"--min-score {word}="))
     missed = [_missed(*each) for each in asked]  # every bound is said, not the first alone
     return CLOSED if any(missed) else 0
 

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from truerisk.cli.estimate import read_model
-from truerisk.cli.gate import gate_options, judged
+from truerisk.cli.gate import gate_options, judged, refuse_unmeasured
 from truerisk.cli.options import check_writable, executor_of, worker_options
 from truerisk.cli.output import say, show, shown_progress, worded_warnings
 from truerisk.cli.reviews import REVIEWED, review_options, reviewed
@@ -60,6 +60,8 @@ def validate(
     from truerisk.api.validate import validate as validated
     from truerisk.core.scale import OwnScale
 
+    of_events = ("auc", "average-precision", "r2", "d")
+    refuse_unmeasured(min_score, of_events if source.task == "classification" else ("r2",))
     pipeline, params, grid = read_model(model, settings, source)
     search = HonestSearchCV(pipeline, params or grid or None, executor=runs_on, random_state=seed)
     with worded_warnings(), shown_progress():
@@ -75,6 +77,7 @@ def validate(
         found.to_html(report)
         say(f"wrote {report}")
     show(found.to_json() if as_json else str(found))
-    ranks = () if found.discrimination is None else found.discrimination.measures.values()
-    more = {each.word: OwnScale(each.honest, each.interval, "larger") for each in ranks}
+    told = {"r2" if word == "explained" else word: m for word, m in found.measures.items()}
+    more = {word: OwnScale(m.honest, m.interval, "larger") for word, m in told.items()}
+    more = {word: own for word, own in more.items() if word in of_events}
     return judged(found.risk, fail_above, min_score, more)

@@ -46,6 +46,11 @@ class Stated(Record):
     interval: Interval | None = None
 
     @property
+    def named_loss(self) -> str:
+        """The loss: a search that states a risk names no class beside it."""
+        return self.loss
+
+    @property
     def own_scale(self) -> OwnScale:
         """The value as the search states it, and which way is better."""
         return Scale(self.perfect).shown(self.value, self.interval)
