@@ -302,3 +302,18 @@ def test_code_that_leaves_is_a_failure(audit):
     said = audit("leaving")
     assert (said.code, said.out) == (1, "")
     assert "called sys.exit(0): let it return" in said.err
+
+
+def test_a_search_that_cannot_be_fitted_is_said_in_short(call, tmp_path):
+    """What the fits lack, without the tracebacks that scikit-learn quotes."""
+    (tmp_path / "search.py").write_text(CODE)
+    rows = "".join(f"{'uv'[i % 3 % 2]},{i % 2}\n" for i in range(60))
+    (tmp_path / "text.csv").write_text("a,y\n" + rows)
+    place = f"{tmp_path / 'search.py'}:make"
+    said = call("audit", place, tmp_path / "text.csv", "--target", "y", "--allow-import")
+    assert said.code == 1
+    line = said.err.splitlines()[-1]
+    assert line.startswith("truerisk: the fit of GridSearchCV failed: ValueError: All the 9 fits")
+    assert "could not convert string to float" in line
+    assert "Traceback" not in said.err
+    assert len(line) < 300

@@ -14,7 +14,7 @@ from truerisk.cli.gate import BOUNDS, CLOSED, gate_options, judged, refuse_unmea
 from truerisk.cli.options import check_writable, executor_of, typed, worker_options
 from truerisk.cli.output import say, show, shown_progress, worded_warnings
 from truerisk.cli.source import Source, order_options, read_source, source_options
-from truerisk.core.errors import TrueRiskError, UnknownName
+from truerisk.core.errors import TrueRiskError, UnknownName, said_by
 
 
 def load_factory(place: str, *, allowed: bool) -> Any:
@@ -68,13 +68,18 @@ def call_factory(factory: Any, X: Any, y: Any) -> Any:
 
 
 def run_code(code: Any, name: str) -> Any:
-    """The user's code; what it raises is said in one sentence."""
+    """The user's code; what it raises is said by its first line and its last.
+
+    Between them scikit-learn quotes the tracebacks of all fits that failed.
+    """
     try:
         return code()
     except TrueRiskError:
         raise
     except Exception as error:
-        raise TrueRiskError(f"{name} failed: {type(error).__name__}: {error}") from error
+        last = str(error).strip().rpartition("\n")[2].strip()
+        cause = f" ... {last}" if last and last not in said_by(error) else ""
+        raise TrueRiskError(f"{name} failed: {said_by(error)}{cause}") from error
 
 
 REPLICATES = 1000
