@@ -27,8 +27,12 @@ def install_lines(text: str) -> list[str]:
 
 
 def whole(lines: set[str]) -> list[str]:
-    """Without the lines that another contains: `.[io]` installs `.` and more."""
-    return sorted(lines - {EXTRAS.sub(".", line) for line in lines if EXTRAS.search(line)})
+    """Without the lines that another contains: `.[io] pandas` installs `.` and more."""
+    words = {
+        line: set(shlex.split(EXTRAS.sub(r". \g<0>", line))) for line in lines if "-C" not in line
+    }
+    larger = {line: [other for other in words if words[line] < words[other]] for line in words}
+    return sorted(line for line in lines if not larger.get(line))
 
 
 def typed(line: str, environment: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from tests.support.install_lines import PAGES, PURE, ROOT, install_lines, whole
 
 
@@ -14,13 +16,14 @@ def test_lines_are_read_from_sentences_and_from_blocks():
 
 
 def test_each_page_has_its_lines():
-    """Every page names the install in a clone, and the one without a compiler."""
+    """Each page has the install in a clone and the one without a compiler; all install truerisk."""
     for page in PAGES:
-        text = (ROOT / page).read_text("utf-8")
-        assert {"pip install .", f"pip install . -C {PURE}"} <= set(install_lines(text)), page
+        lines = set(install_lines((ROOT / page).read_text("utf-8")))
+        assert {"pip install .", f"pip install . -C {PURE}"} <= lines, page
+        assert all(re.match(r"pip install ('\.\[|\.)", line) for line in lines), page
 
 
 def test_a_line_is_typed_with_the_one_that_installs_more():
     """A line with another setting of the build is no part of it."""
-    lines = {"pip install .", "pip install '.[io]'", f"pip install . -C {PURE}"}
-    assert whole(lines) == ["pip install '.[io]'", f"pip install . -C {PURE}"]
+    lines = {"pip install .", "pip install '.[io]' pandas", f"pip install . -C {PURE}"}
+    assert whole(lines) == ["pip install '.[io]' pandas", f"pip install . -C {PURE}"]
