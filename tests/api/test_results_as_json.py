@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import html
 import json
+import math
+import posixpath
+import re
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from typing import Any
@@ -175,6 +178,51 @@ def test_it_is_a_frame(result) -> None:
         frame = part.to_frame()
         assert len(frame) or isinstance(part, StudyResults)  # of a file: no replicates
         assert part.frame().equals(frame)
+
+
+def test_a_tracker_takes_its_numbers(result) -> None:
+    """Finite floats by names in MLflow's letters, the same of what a file holds."""
+    again = type(result).from_json(result.to_json())
+    assert again.to_metrics() == result.to_metrics()
+    for part in {type(record): record for record in records_in(result)}.values():
+        for name, value in part.to_metrics().items():
+            assert type(value) is float
+            assert math.isfinite(value)
+            assert re.fullmatch(r"[\w. -]+(/[\w. -]+)*", name)
+            assert posixpath.normpath(name) == name
+
+
+def test_metrics_are_the_number_to_report_its_interval_and_what_it_took() -> None:
+    """Scores as scores; of an assessment each learner, whatever it is called, of an audit both."""
+    models = {"../k 1%": KNeighborsClassifier(3), "line": LogisticRegression()}
+    assessed = tr.assess(models, X, Y, loss="auc", scores=["f1"])
+    metrics, scores = assessed.to_metrics(), assessed.report
+    assert metrics["auc"] == scores.score
+    assert [metrics["auc.low"], metrics["auc.high"]] == [*ends(scores)]
+    assert metrics["f1"] == scores.scores["f1"].score
+    assert metrics["n_fits"] == metrics["line/n_fits"] + metrics["_k 1_/n_fits"]
+    assert metrics["baseline"] == 0.5
+    assert metrics["_k 1_/auc"] == assessed.risks["../k 1%"].score
+    assert metrics["line/f1.low"] == assessed.risks["line"].scores["f1"].score_interval.low
+    assert not {"line/selected", "line/optimism"} & {*metrics}  # nothing was tuned
+
+    audit = tr.audit(searched(), X, Y)
+    metrics = audit.to_metrics()
+    assert [metrics["accuracy.low"], metrics["accuracy.high"]] == [*ends(audit.honest)]
+    assert metrics["claimed"] - metrics["accuracy"] == pytest.approx(metrics["optimism"])
+    assert metrics["n_fits"] == audit.honest.n_fits
+    rough = tr.audit(searched(), level="scores").to_metrics()
+    assert rough["accuracy"] == rough["rough"]
+    assert "accuracy.low" not in rough
+
+    model = tr.validate(LogisticRegression(), X, Y)
+    metrics = model.to_metrics()
+    assert metrics["brier.high"] == model.measures["brier"].interval.high
+    assert metrics["zero-one.high"] == model.risk.interval.high
+
+
+def ends(risk: tr.RiskEstimate) -> tuple[float, float]:
+    return risk.score_interval.low, risk.score_interval.high
 
 
 IMPOSSIBLE = {

@@ -25,6 +25,7 @@ _QUOTED_FOLDERS = re.compile(r"""(['"])(?:~[^/\\'"]*|[A-Za-z]:)?[/\\][^'"\n]*[/\
 _FOLDERS = re.compile(
     r"""(?<![\w.~/\\])(?:file://|~[\w.-]*|[A-Za-z]:)?[/\\](?:[^\s/\\'"<>|:;,()\[\]]+[/\\]+)+(?=[^\s/\\])"""
 )
+_UNTRACKED = re.compile(r"[^\w. /-]|^[./]+|(?<=/)[./]+|/+$")  # MLflow refuses paths such as ../a
 TARGETS = {
     "Err": "the mean risk of the procedure over training sets (Err)",
     "Err_XY": "the risk of this fitted rule (Err_XY)",
@@ -338,6 +339,22 @@ def leaves(content: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, An
             yield from leaves(value, f"{path}{name}.")
         elif not isinstance(value, list):
             yield f"{path}{name}", value
+
+
+def metrics_of(content: Mapping[str, Any]) -> dict[str, float]:
+    """The finite numbers of plain values by their paths, in names that trackers take.
+
+    >>> metrics_of({"auc": 0.5, "../b": {"n": 2, "a": float("nan"), "t": "x", "b%": 1, "b#": 2}})
+    {'auc': 0.5, '_b.n': 2.0, '_b.b_': 1.0, '_b.b__': 2.0}
+    """
+    metrics: dict[str, float] = {}
+    for path, value in leaves(content):
+        if isinstance(value, int | float) and not isinstance(value, bool) and np.isfinite(value):
+            name = _UNTRACKED.sub("_", path)
+            while name in metrics:  # names that differ in other letters alone stay apart
+                name += "_"
+            metrics[name] = float(value)
+    return metrics
 
 
 def frame_of_rows(rows: Sequence[Mapping[str, Any]]) -> Any:

@@ -169,6 +169,12 @@ class RiskEstimate(Record):
     def blocks(self) -> list[present.Block]:
         return [present.Block("Risk estimate", ["", ""], present.estimate_rows(self))]
 
+    def _metrics(self) -> Mapping[str, Any]:
+        numbers = self.own_scale.named(self.loss)
+        for name, score in self.scores.items():
+            numbers |= score.own_scale.named(name)
+        return {**numbers, "n_fits": self.n_fits, "seconds": self.seconds}
+
 
 @dataclass(frozen=True, eq=False)
 class DressedRisks(Sequence[RiskEstimate]):

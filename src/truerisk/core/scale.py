@@ -20,6 +20,15 @@ class OwnScale:
     interval: Interval | None
     better: str
 
+    def named(self, name: str) -> dict[str, float | None]:
+        """The value under its name, and the ends of its interval beside it.
+
+        >>> OwnScale(0.75, Interval(0.5, 0.875, "wald"), "larger").named("auc")
+        {'auc': 0.75, 'auc.low': 0.5, 'auc.high': 0.875}
+        """
+        low, high = (self.interval.low, self.interval.high) if self.interval else (None, None)
+        return {name: self.value, f"{name}.low": low, f"{name}.high": high}
+
 
 @dataclass(frozen=True)
 class Scale:

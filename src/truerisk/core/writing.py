@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -48,6 +48,21 @@ class Written(Shown):
     def to_json(self, path: Any = None) -> str:
         """One JSON document, also written to `path` where one is given."""
         return also_written(path, lambda: json.dumps(self.to_dict(), allow_nan=False))
+
+    def to_metrics(self) -> dict[str, float]:
+        """Its numbers by name, for a tracker: `mlflow.log_metrics(result.to_metrics())`.
+
+        A risk or score stands under its name as people state it (`auc`), the ends of its interval
+        beside it (`auc.low`, `auc.high`), what belongs to one learner behind its name (`knn/auc`).
+        What is not known is left out, and a letter that MLflow does not take becomes "_".
+        """
+        from truerisk.core.present import metrics_of
+
+        return metrics_of(self._metrics())
+
+    def _metrics(self) -> Mapping[str, Any]:
+        """The numbers of `to_metrics`, None where one is not known."""
+        return self.to_dict()
 
 
 def place_of(path: Any) -> Path:

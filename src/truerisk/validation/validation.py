@@ -11,6 +11,7 @@ import numpy as np
 from truerisk.core import present
 from truerisk.core.records import UNWRITTEN, Count, Record
 from truerisk.core.results import RiskEstimate
+from truerisk.core.scale import OwnScale
 from truerisk.validation.calibration import SmoothCalibration
 from truerisk.validation.checklist import Checklist
 from truerisk.validation.discrimination import Discrimination, NetBenefit
@@ -107,6 +108,12 @@ class Validation(Record):
             elif name in self.missing:
                 blocks.append(f"{title}: {self.missing[name]}")
         return "\n\n".join(blocks + [f"note: {note}" for note in self.notes])
+
+    def _metrics(self) -> Mapping[str, Any]:
+        numbers: dict[str, Any] = {}
+        for word, measure in self.measures.items():
+            numbers |= OwnScale(measure.honest, measure.interval, "").named(word)
+        return {**numbers, **self.risk.to_metrics()}
 
 
 def rows_of(held: HeldOut, code: int | None) -> ValidatedRows:

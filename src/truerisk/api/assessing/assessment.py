@@ -196,6 +196,14 @@ class Assessment(TestedLearners):
         caption = f"{self.title}. {self.conclusion} " + "; ".join(self.legend)
         return [present.Block(caption, HEAD, self.rows())]
 
+    def _metrics(self) -> Mapping[str, Any]:
+        numbers = {**self.report.to_metrics(), "baseline": self.own_baseline}
+        numbers["n_fits"] = sum(learner.n_fits for learner in self.learners.values())
+        numbers["seconds"] = sum(learner.seconds for learner in self.learners.values())
+        for name, learner in self.ranked_learners.items():
+            numbers |= {f"{name}/{key}": value for key, value in learner.to_metrics().items()}
+        return numbers
+
     def plot_ladder(self, ax: Any = None) -> Any:
         """The optimism ladder: apparent, selected and honest risk of every learner."""
         return displays.load("ladder")(self, ax=ax)

@@ -158,6 +158,15 @@ class TunedLearner(Record):
             return None
         return self.risk.value - selected.value
 
+    def _metrics(self) -> Mapping[str, Any]:
+        return {
+            **self.risk.to_metrics(),
+            "selected": None if self.selected is None else self.selected.own_scale.value,
+            "optimism": self.optimism,
+            "n_fits": self.n_fits,
+            "seconds": self.seconds,
+        }
+
 
 def honest_learner(
     problem: Problem,

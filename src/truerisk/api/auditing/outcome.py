@@ -62,6 +62,9 @@ class Stated(Record):
         own, name = self.own_scale, Scale(self.perfect).of(self.loss)
         return f"{name} {present.number(own.value)} ({own.better} is better, {self.method})"
 
+    def _metrics(self) -> Mapping[str, Any]:
+        return self.own_scale.named(self.loss)
+
 
 @dataclass(frozen=True, eq=False)
 class Audit(Record):
@@ -191,6 +194,12 @@ class Audit(Record):
         )
         caption = f"{self.conclusion} {self.title}"
         return [present.Block(caption, self._head, self.rows()), findings]
+
+    def _metrics(self) -> Mapping[str, Any]:
+        honest = {} if self.honest is None else self.honest.to_metrics()
+        stated = {"claimed": self.claimed, "rough": self.rough, "choosing": self.choosing}
+        values = {name: risk and risk.own_scale.value for name, risk in stated.items()}
+        return {**honest, **values, "optimism": self.optimism}
 
 
 def conclusion_of(audit: Audit, named: str) -> str:
