@@ -44,7 +44,7 @@ html_math_renderer = "mathml"
 autosummary_generate = True
 autosummary_context = {  # where a name is used, said on its page
     "guide": {
-        "HonestSearchCV": ["honest-search", "grid-search", "auto_examples/plot_honest_search"],
+        "HonestSearchCV": ["honest-search", "coming-from", "auto_examples/plot_honest_search"],
         "assess": ["assess", "auto_examples/plot_mixed_table"],
         "audit": ["audit", "auto_examples/plot_audit"],
         "estimate_risk": ["methods", "scores", "auto_examples/plot_intervals"],

@@ -11,8 +11,18 @@ from sphinx import addnodes
 # Entries of the index come before all else that the search finds.
 WORDS: Mapping[str, tuple[str, ...]] = {
     "which-call": ("which method", "which call", "compare two models", "how many rows", "survival"),
-    "coming-from": ("cross_val_score", "cross_validate", "caret", "tidymodels", "mlr3", "glmnet"),
-    "grid-search": ("GridSearchCV", "scoring", "error_score", "n_jobs"),
+    "coming-from": (
+        "cross_val_score",
+        "cross_validate",
+        "caret",
+        "tidymodels",
+        "mlr3",
+        "glmnet",
+        "GridSearchCV",
+        "scoring",
+        "error_score",
+        "n_jobs",
+    ),
     "honest-search": ("nested cv", "nested cross-validation", "best_score_"),
     "adaptive-searches": ("RandomizedSearchCV", "HalvingGridSearchCV", "random search"),
     "what-to-report": ("report accuracy", "standard deviation over folds", "publish", "reviewer"),
