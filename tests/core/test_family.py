@@ -20,7 +20,7 @@ from sklearn.tree import DecisionTreeClassifier
 from tests.support.searches import Silent
 
 import truerisk as tr
-from truerisk.core.errors import BadData, UnknownName
+from truerisk.core.errors import BadArgument, BadData, UnknownName
 from truerisk.core.family import Family
 
 PIPE = Pipeline([("scale", StandardScaler()), ("clf", KNeighborsClassifier())])
@@ -227,3 +227,18 @@ def test_an_estimator_without_tags_is_told_what_to_derive_from():
         warnings.simplefilter("ignore")  # older releases take it for neither, and say so
         with pytest.raises(BadData, match=r"Duck (has no tags of scikit-learn|is neither)"):
             _ = Family.of(Duck()).task
+
+
+class Copies(ClassifierMixin, BaseEstimator):
+    """Keeps another list than it was given, as CatBoost does of `cat_features`."""
+
+    def __init__(self, columns=None):
+        self.columns = list(columns) if isinstance(columns, list) else columns
+
+
+@pytest.mark.parametrize("grid", [None, {"depth": [1, 2]}])
+def test_what_clone_takes_for_changed_is_refused_before_a_fit(grid) -> None:
+    """With what helps: before, its grid was said to name parameters that it lacks."""
+    with pytest.raises(BadArgument, match=r"Cannot clone object Copies.* A tuple in the place"):
+        Family.of(make_pipeline(StandardScaler(), Copies(["a"])), grid)
+    assert Family.of(Copies(("a",))).make(0).columns == ("a",)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from importlib import import_module
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 
 import truerisk as tr
 from truerisk.core.contracts import Request, RunOptions, Streams
-from truerisk.core.errors import FitFailed
+from truerisk.core.errors import BadArgument, FitFailed
 from truerisk.core.family import Family
 from truerisk.core.table.data import Data
 from truerisk.engines.generic import Generic
@@ -274,6 +275,48 @@ def test_a_fit_without_rows_that_end_it_says_what_to_do() -> None:
     for model in (xgb(early_stopping_rounds=3), lgb(early_stopping_rounds=3)):
         with pytest.raises(FitFailed, match=re.escape("tr.models.EarlyStopping(model) sets rows")):
             tr.estimate_risk(model, X, TWO, method="3-fold")
+
+
+LABELS = np.array(["bad", "good"])[TWO]
+CREDIT = pd.DataFrame(
+    {"age": np.random.default_rng(1).normal(size=N), "city": np.resize(["Rome", "Oslo", "Bern"], N)}
+)
+
+
+def test_xgboost_of_text_labels_says_which_class_takes_them() -> None:
+    """And that class, in its place, does: in a search, an assessment and an audit."""
+    table, model = np.nan_to_num(X), xgb(n_estimators=5)
+    with pytest.raises(FitFailed, match="LabelledXGBClassifier of truerisk.models") as refused:
+        tr.HonestSearchCV(model, {"max_depth": [1, 2]}, cv=3).fit(table, LABELS)
+    (place,) = re.findall(r"(\w+) of (truerisk[\w.]+)", str(refused.value))
+    ours = getattr(import_module(place[1]), place[0])(**model.get_params())
+    honest = tr.HonestSearchCV(ours, {"max_depth": [1, 2]}, cv=3).fit(table, LABELS)
+    assert {*honest.predict(table)} == {"bad", "good"}
+    numbers = tr.HonestSearchCV(model, {"max_depth": [1, 2]}, cv=3).fit(table, TWO)
+    assert honest.risk_.value == numbers.risk_.value
+    assessed = tr.assess({"xgb": ours}, table, LABELS, scores=["auc"], positive="bad")
+    assert assessed.risks["xgb"].scores["auc"].score > 0.5
+    plain = GridSearchCV(ours, {"max_depth": [1, 2]}, cv=3).fit(table, LABELS)
+    assert tr.audit(plain, table, LABELS).claimed.value == pytest.approx(1 - plain.best_score_)
+
+
+def test_catboost_with_columns_of_levels() -> None:
+    """A tuple of names is cloned, by us and by scikit-learn; a list is refused with these words."""
+    model = cat(iterations=5).set_params(cat_features=("city",))
+    grid = {"depth": [1, 2]}
+    plain = GridSearchCV(model, grid, cv=3).fit(CREDIT, LABELS)
+    honest = tr.HonestSearchCV(model, grid, select_by=StratifiedKFold(3)).fit(CREDIT, LABELS)
+    assert honest.best_score_ == pytest.approx(plain.best_score_)
+    assert tr.audit(plain, CREDIT, LABELS).honest.interval is not None
+    assert tr.assess({"cat": (model, grid)}, CREDIT, LABELS).report.interval is not None
+    listed = cat(iterations=5).set_params(cat_features=["city"])
+    for ask in (
+        lambda: tr.HonestSearchCV(listed, grid).fit(CREDIT, LABELS),
+        lambda: tr.estimate_risk(listed, CREDIT, LABELS),
+        lambda: tr.validate(listed, CREDIT, LABELS),
+    ):
+        with pytest.raises(BadArgument, match=r"cat_features=\('city', 'sex'\) of CatBoost"):
+            ask()
 
 
 BROKEN = [

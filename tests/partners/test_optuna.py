@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import warnings
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -81,3 +84,22 @@ def test_trials_of_a_share_of_the_rows_are_replayed_on_that_share(rows):
     """`subsample` draws the rows that the splits are made of."""
     found = tr.audit(search(rows, subsample=40), *rows, level="bbc")
     assert "replay-differs" not in found.codes
+
+
+def test_a_study_in_a_class_is_a_search(rows):
+    """The lines of the page as they stand: an honest risk beside the study's best value."""
+    page = Path(__file__).parents[2] / "docs" / "adaptive-searches.md"
+    (lines,) = re.findall(r"```python\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
+    names: dict[str, Any] = {}
+    exec(lines, names)
+    search, study = names["search"], names["study"]
+    assert search.selected_risk_.value == pytest.approx(1 - search.best_score_)
+    assert search.optimism_ == pytest.approx(search.risk_.value - search.selected_risk_.value)
+    assert set(search.best_params_) == {"C"}
+
+    study.set_params(n_trials=2)
+    assessed = tr.assess({"study": study}, *rows, methods=["3-fold"], outer="3-fold")
+    learner = assessed.learners["study"]
+    assert learner.tuned
+    assert learner.selected.value == pytest.approx(1 - clone(study).fit(*rows).best_score_)
+    assert tr.estimate_risk(study, *rows, method="3-fold", loss="auc").value < 0.5

@@ -13,7 +13,7 @@ import numpy as np
 
 from truerisk.core.arguments import refuse_class, shown
 from truerisk.core.drawn_settings import drawn_settings, is_distribution
-from truerisk.core.errors import BadArgument, BadData, UnknownName
+from truerisk.core.errors import BadArgument, BadData, UnknownName, first_line
 from truerisk.core.identity import PIPELINE, is_a, is_from
 from truerisk.core.present import clean
 from truerisk.core.registry import closest
@@ -51,6 +51,13 @@ class Family:
         if not candidates:
             raise BadData("the grid is empty: it names no setting.")
         family = cls(estimator, candidates)
+        try:
+            _set(estimator, {})
+        except RuntimeError as error:  # known before a fit: CatBoost copies the list that it takes
+            raise BadArgument(
+                f"{first_line(error)}. A tuple in the place of a list may help, as in "
+                "cat_features=('city', 'sex') of CatBoost."
+            ) from None
         _refuse_unknown(family)
         return family
 

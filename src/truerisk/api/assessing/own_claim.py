@@ -18,17 +18,19 @@ from truerisk.core.losses import Loss
 from truerisk.core.present import clean
 from truerisk.core.results import RiskEstimate
 from truerisk.core.table.data import Data
+from truerisk.models.stated.question import has_best_params
 from truerisk.run.problem import Problem
 
 CHOOSES_BY = ("cv", "select_by")  # how parameters that say by which splits to tune are called
 
 
 def tunes_inside(family: Family) -> bool:
-    """Whether it is one setting that has splits of its own, to tune by them in each fit."""
-    return len(family) == 1 and any(
+    """Whether it is one setting that is a search, or has splits of its own to tune by in a fit."""
+    splits = (
         name.rpartition("__")[2] in CHOOSES_BY and callable(getattr(_owner(family, name), "fit", 0))
         for name in family.estimator.get_params(deep=True)
     )
+    return len(family) == 1 and (has_best_params(family.last) or any(splits))
 
 
 def claimed_by(problem: Problem, like: RiskEstimate) -> RiskEstimate | str:
@@ -60,7 +62,7 @@ def claim_of(fitted: Any) -> Claim | None:
     except Refusal:
         if not hasattr(fitted, "best_score_"):
             raise
-    if not hasattr(fitted, "scoring") or not hasattr(fitted, "estimator"):
+    if not hasattr(fitted, "scoring"):
         return None
     return Claim(
         search=type(fitted).__name__,
@@ -68,7 +70,7 @@ def claim_of(fitted: Any) -> Claim | None:
         score=float(fitted.best_score_),
         best=0,
         candidates=(dict(getattr(fitted, "best_params_", {})),),  # a threshold is no parameter
-        estimator=fitted.estimator,
+        estimator=getattr(fitted, "estimator", fitted),
         scoring=fitted.scoring,
         cv=None,
     )

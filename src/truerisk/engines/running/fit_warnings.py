@@ -136,6 +136,8 @@ def _advice(error: BaseException) -> str:
     said = first_line(error)
     if "unknown categories" in said:
         return " (a level that no training row had: set handle_unknown='ignore' of the encoder)"
+    if "Invalid classes inferred" in said:  # of XGBoost, whose classes are 0, 1, …
+        return " (LabelledXGBClassifier of truerisk.models.labelled_xgboost takes any labels)"
     if "early stopping" in said.lower() and "at least" in said:
         return " (tr.models.EarlyStopping(model) sets rows of each training set aside for it)"
     return ""
