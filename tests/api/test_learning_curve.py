@@ -201,7 +201,7 @@ def test_a_curve_that_rises_has_no_band() -> None:
     assert "it rises from" in found.lacking
     assert "note: a + b n^-c does not fit" in str(found)
     assert found.to_frame()["law"].isna().all()
-    with pytest.raises(Refusal, match="no law to read a risk from: .* rises"):
+    with pytest.raises(Refusal, match="no law that predicts a risk: .* rises"):
         found.at(60)
 
 
@@ -221,7 +221,7 @@ def test_a_scorer_without_influences_has_no_band() -> None:
 @pytest.mark.parametrize(
     ("sizes", "kind", "message"),
     [
-        ([20, 40, 60], BadArgument, "three unknowns, and 3 sizes do not tell them"),
+        ([20, 40, 60], BadArgument, "three unknowns, and 3 sizes do not determine them"),
         ([20, 20, 40, 60], BadArgument, "and 3 sizes"),
         ([20, 40, 60, 91], BadData, "no 91 training rows. Of 100 rows the training sets hold 80"),
         ([0.1, 0.5, 0.7, 1.0], BadArgument, "whole and at least one"),
@@ -248,7 +248,7 @@ def test_too_few_rows_for_the_usual_sizes() -> None:
 def test_a_class_missing_in_small_subsamples_is_said() -> None:
     """Which class, in how many fits, with how many rows."""
     rare = np.r_[np.zeros(80, int), np.ones(20, int)]
-    with pytest.warns(TrueRiskWarning, match="with 3 training rows .* fits see no row of class 1"):
+    with pytest.warns(TrueRiskWarning, match="with 3 training rows .* fits have no row of class 1"):
         tr.learning_curve(GaussianNB(), X, rare, sizes=[3, 20, 40, 80])
 
 
@@ -295,7 +295,7 @@ def test_splits_that_do_not_serve(method, message) -> None:
 def test_groups_too_large_for_the_sizes() -> None:
     """Two sizes that whole groups make alike are refused."""
     groups = np.arange(100) // 20
-    with pytest.raises(BadData, match="sizes 10 and 15 are fitted on as many rows, 20 on average"):
+    with pytest.raises(BadData, match="10 and 15 are fitted on equally many rows, 20 on average"):
         tr.learning_curve(
             GaussianNB(), X, Y, groups=groups, method="5-fold", sizes=[10, 15, 45, 80]
         )

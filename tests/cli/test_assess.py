@@ -48,7 +48,7 @@ def test_the_table_is_on_stdout_and_notes_are_on_stderr(assess):
         *("interval", "best?", "optimism", "fits", "time"),
     ]
     assert {lines[4].split()[0], lines[5].split()[0]} == {"lda", "tree"}
-    assert lines[7].startswith("selected: the score that tuning maximised, as an error")
+    assert lines[7].startswith("selected: the risk that tuning minimised")
     assert "Use " in said.out
     assert ".\n\nserious: 'a' by itself tells y (almost) without error." in said.out
     assert said.out.endswith("[column-predicts-alone]\n")

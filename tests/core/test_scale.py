@@ -157,7 +157,7 @@ def test_there_is_one_auc_on_a_page(asked):
     told = set(re.findall(r"(?:AUC|ROC curve was) (\d\.\d{4})", page))
     if not asked:
         assert told == {number(roc.auc)}
-        assert "of all answers pooled" in page
+        assert "of all predictions pooled" in page
         return
     risk = found.risks[found.best]
     auc = risk if "loss" in asked else risk.scores["auc"]

@@ -45,7 +45,7 @@ def test_how_far_can_be_said(curve, axes):
     """Up to four times the rows, and no further."""
     curve.plot(ax=axes, to=320)
     assert lines_of(axes)[1][-1].get_xdata()[-1] == pytest.approx(320)
-    with pytest.raises(BadArgument, match="to=321: .* carried on to 320 at most"):
+    with pytest.raises(BadArgument, match="to=321: .* extrapolated to 320 at most"):
         curve.plot(ax=axes, to=321)
 
 

@@ -154,7 +154,7 @@ def test_several_are_drawn_by_name():
     said = [text.get_text() for text in ax.get_legend().get_texts()]
     assert said == [
         f"a: Brier {BINS.brier:.4f}",
-        "probabilities that are right",
+        "perfect calibration",
         f"b: Brier {bare.brier:.4f}",
     ]
     colours = [line.get_color() for line in lines_of(ax) if line.get_marker() == "o"]

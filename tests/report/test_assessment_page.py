@@ -112,8 +112,8 @@ def test_one_learner_without_a_grid_has_a_page():
     found = tr.assess({"one": tr.models.FisherClassifier()}, X, y, outer="4-fold")
     page = found.to_html()
     assert "Assessment of 1 learner<" in page
-    assert "risk of fitting on rows without part in it" in page
-    assert "fitted without the rows it scores" in page
+    assert "risk on rows not used for fitting" in page
+    assert "fitted without it" in page
     assert not re.search(r"tuned|tuning", plain(page.partition("<h2>How to repeat it")[0]))
     assert "Risk curves" not in page
 
@@ -159,7 +159,7 @@ def test_differences_of_earlier_versions_are_drawn(content):
     for written in (old, new):
         page = plain(draw_any({**content, "differences": [written]}))
         assert re.search(r"tree\s*\+0\.1000\s*none\s*–", page)
-        told = "tree, beside the best: no row tells the two apart" in page
+        told = "tree, compared with the best: no row tells the two apart" in page
         assert told == ("notes" in written)
 
 

@@ -84,7 +84,7 @@ def test_a_curve_that_is_not_carried_on_says_why(content) -> None:
     figure = draw_learning(
         document.learning_curves["lda"], document.learners["lda"].expected, "lda"
     )
-    assert figure.caption == "The curve is not carried on: a + b n^-c does not fit"
+    assert figure.caption == "The curve is not extrapolated: a + b n^-c does not fit"
     assert 'class="band' not in str(figure.svg)
 
 

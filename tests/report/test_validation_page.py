@@ -106,7 +106,7 @@ def test_the_bars_are_the_probabilities(content):
 def test_what_is_missing_is_said():
     """A learner without probabilities, numbers, and nothing but labels."""
     page = told(tr.validate(LinearSVC(), X, Y, replicates=0).to_html())
-    assert "Not told: LinearSVC gives no probabilities" in page
+    assert "Not available: LinearSVC gives no probabilities" in page
     assert "Decision curve" not in page
     three = told(tr.validate(GaussianNB(), X, np.arange(120) % 3, replicates=0).to_html())
     assert "y has 3 classes" in three

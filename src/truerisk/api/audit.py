@@ -224,7 +224,7 @@ def _outcome(
     correction = rough_correction(claim, scale)
     rough = None
     if correction is not None:
-        notes = ("rough: it errs in both directions", *claim.notes)
+        notes = ("rough: it may be too large or too small", *claim.notes)
         rough = replace(
             claimed, value=correction, method="tibshirani-tibshirani (rough)", notes=notes
         )

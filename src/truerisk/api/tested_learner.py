@@ -128,7 +128,7 @@ def checked_sizes(sizes: Any, whole: Plan) -> list[int]:
     if len(each) < FEWEST_SIZES:
         raise BadArgument(
             f"sizes={shown(sizes)}: the law a + b n^-c has three unknowns, and {len(each)} sizes "
-            f"do not tell them: give at least {FEWEST_SIZES}."
+            f"do not determine them: give at least {FEWEST_SIZES}."
         )
     if each[-1] > most:
         raise BadData(
@@ -205,8 +205,8 @@ def measure(learner: TestedLearner, sizes: Sequence[int], keeper: Keeper | None)
     if (np.diff(rows) <= 0).any():
         at = int(np.flatnonzero(np.diff(rows) <= 0)[0])
         raise BadData(
-            f"sizes {sizes[at]} and {sizes[at + 1]} are fitted on as many rows, {rows[at]:.4g} on "
-            "average, since groups stay whole: give sizes further apart."
+            f"sizes {sizes[at]} and {sizes[at + 1]} are fitted on equally many rows, "
+            f"{rows[at]:.4g} on average, since groups stay whole: give sizes further apart."
         )
     covariance, why = _covariance(learner, runs, estimates)
     loss = learner.problem.loss
@@ -237,7 +237,7 @@ def _estimate(computed: Computed) -> RiskEstimate:
     estimate = procedure_of(computed) or curve_of(computed)[0]
     if estimate.value is None or not np.isfinite(estimate.value):
         failure = next((note for note in estimate.notes if "failed" in note), "some fits failed.")
-        raise Refusal(f"{failure} sizes= leaves small sizes out.")
+        raise Refusal(f"{failure} Leave small sizes out of sizes=.")
     return estimate
 
 
@@ -275,7 +275,7 @@ def _warn_of_missing_classes(learner: TestedLearner, size: int) -> None:
     if lacking.any():
         worst = int(lacking.argmax())
         warn(
-            f"with {size} training rows {lacking[worst]} of {plan.n_fits} fits see no row of class "
-            f"{data.label(worst)!r}: give sizes= from more rows on.",
+            f"with {size} training rows {lacking[worst]} of {plan.n_fits} fits have no row of "
+            f"class {data.label(worst)!r}: leave such small sizes out (sizes=).",
             TrueRiskWarning,
         )

@@ -136,12 +136,12 @@ class LearningCurve(Record):
         if not is_number(n) or not n > 0:
             raise BadArgument(f"curve.at({shown(n)}): give a number of training rows.")
         if self.law is None:
-            raise Refusal(f"the learning curve has no law to read a risk from: {self.lacking}")
+            raise Refusal(f"the learning curve has no law that predicts a risk: {self.lacking}")
         low, high = float(self.sizes[0]), float(self.sizes[-1])
         if not low <= n <= FURTHEST * high:
             raise Refusal(
                 f"curve.at({n:g}): the curve was measured from {low:g} to {high:g} training rows, "
-                f"and is carried on to {FURTHEST * high:g} at most."
+                f"and is extrapolated to {FURTHEST * high:g} at most."
             )
         ends = self.law.interval(float(n), self.confidence_level)
         least, most = self._least, np.inf if self.upper is None else self.upper
@@ -260,11 +260,11 @@ class PowerLaw:
             f"it rises from {self.values[low]:.4g} at {self.sizes[low]:g} rows to "
             f"{self.values[-1]:.4g} at {self.sizes[-1]:g}"
             if rises
-            else "it falls in another way"
+            else "it falls, but not by a power law"
         )
         raise Refusal(
             f"a + b n^-c does not fit this learning curve ({what}; chi-square {misfit:.3g} with "
-            f"{spare} degrees of freedom): it has no band and is not carried on to other sizes."
+            f"{spare} degrees of freedom): it has no band and is not extrapolated to other sizes."
         )
 
     def mean(self, n: float) -> float:

@@ -252,11 +252,11 @@ def either(words: Iterable[str]) -> str:
 
 def may_be_best(level: str) -> str:
     """What the confidence set of the best says of a learner."""
-    return f"best?: whether it may be the best, by a confidence set ({level})"
+    return f"best?: whether these rows leave open that it is the best ({level})"
 
 
 WHOLE_SEARCH = "whole search"  # the choice among all learners, in a column of learners
-SELECTED_SCORE = "selected, of a further score: that of the setting that was chosen"
+SELECTED_SCORE = "selected, in the rows of further scores: the score of the chosen setting"
 SEES_ITS_ROWS = ("bootstrap", ".632", "optimism", "swapping")
 
 
@@ -266,16 +266,15 @@ def honest_risk(noun: str, word: str, *, tuned: bool = True) -> str:
     Where no learner was tuned, it is that of fitting alone.
 
     >>> honest_risk("risk", "10-fold")
-    'risk of tuning and fitting on rows without part in either'
+    'risk on rows used neither for tuning nor for fitting'
     >>> honest_risk("score", ".632+ (B=50)")
-    'score of tuning and fitting, in part on rows that were used for it'
+    'score in part on rows that were used for tuning or fitting'
     >>> honest_risk("risk", "10-fold", tuned=False)
-    'risk of fitting on rows without part in it'
+    'risk on rows not used for fitting'
     """
-    of = "tuning and fitting" if tuned else "fitting"
     if word.startswith(SEES_ITS_ROWS):
-        return f"{noun} of {of}, in part on rows that were used for it"
-    return f"{noun} of {of} on rows without part in {'either' if tuned else 'it'}"
+        return f"{noun} in part on rows that were used for {'tuning or ' if tuned else ''}fitting"
+    return f"{noun} on rows {'used neither for tuning nor' if tuned else 'not used'} for fitting"
 
 
 def tested_by(word: str) -> str:

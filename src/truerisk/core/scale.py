@@ -58,8 +58,8 @@ class Scale:
     @property
     def selected(self) -> str:
         """What the selected value of a tuned learner is."""
-        text = "selected: the score that tuning maximised"
-        return f"{text}, as an error" if self.perfect is None else text
+        verb = "minimised" if self.perfect is None else "maximised"
+        return f"selected: the {self.noun} that tuning {verb}"
 
     @property
     def optimism(self) -> str:

@@ -188,7 +188,7 @@ def _legend(document: Assessment) -> list[str]:
         *([SELECTED_SCORE] if document.best_learner.risk.scores else []),
         honest,
         *best,
-        f"{scale.optimism}; agreement: outer splits that chose the same setting",
+        f"{scale.optimism}; agreement: outer splits that chose the setting of all rows",
     ]
 
 
@@ -226,7 +226,7 @@ def _sections(document: Assessment, rates: Rates | None) -> Iterator[Section]:
     yield Section("learners", "The learners")
     ladder = draw_ladder(document)
     if ladder is not None:
-        lead = "What the same learners seem to be worth, from the most flattering number on."
+        lead = "How good the same learners look by each number, the most flattering one first."
         yield Section("optimism", "Optimism", lead, (ladder,))
     drawn_of, noun = list(document.ranked_learners.items())[:MOST_LEARNERS], document.scale.noun
     curves = [
@@ -235,7 +235,7 @@ def _sections(document: Assessment, rates: Rates | None) -> Iterator[Section]:
         for figure in draw_curves(name, each, document, i)
     ]
     if curves:
-        lead = f"The {noun} of every setting on all rows; the best of many flatters."
+        lead = f"The {noun} of every setting on all rows; the best of many looks better than it is."
         if len(document.learners) > MOST_LEARNERS:
             lead += f" Drawn are the {MOST_LEARNERS} best learners; the JSON has them all."
         yield Section("curves", f"{noun.capitalize()} curves", lead, tuple(curves))
@@ -245,9 +245,9 @@ def _sections(document: Assessment, rates: Rates | None) -> Iterator[Section]:
         if each.learning_curve is not None
     ]
     if any(learned):
-        lead = "What tuning on fewer rows costs, and what more rows should give. "
-        lead += "Each point is tuned anew on so many rows, and tested on the same others; inner "
-        lead += "folds are drawn for it, so the last one is not quite the honest risk of tuning."
+        lead = f"How the {noun} changes with the number of training rows. Each point is tuned anew "
+        lead += "on that many rows and tested on the same held-out rows; its inner folds are drawn "
+        lead += f"anew, so the last point is not exactly the honest {noun}."
         drawn = [figure for figure in learned if figure is not None]
         yield Section("learning", "Learning curves", lead, tuple(drawn))
     courses = [draw_over_time(name, each, document, i) for i, (name, each) in enumerate(drawn_of)]
@@ -258,21 +258,21 @@ def _sections(document: Assessment, rates: Rates | None) -> Iterator[Section]:
         yield Section("over-time", f"{noun.capitalize()} over time", lead, tuple(drawn))
     drawn = [f for f in (draw_boxes(document), draw_stability(document)) if f is not None]
     if drawn:
-        lead = "How much depends on the rows that happened to be there."
+        lead = "How much the results depend on which rows happened to be in the table."
         yield Section("stability", "Stability", lead, tuple(drawn))
     made = "tuned and fitted" if document.best_learner.tuned else "fitted"
     best, calibration = clean(document.best, 60), document.calibration
     if rates is not None:
-        lead = f"Of {best}, {made} without the rows it scores; positive: "
+        lead = f"Each row has the score of a {best} {made} without it; positive class: "
         lead += f"{rates.positive}."
         pair = (rates.draw_roc(), rates.draw_precision_recall())
         yield Section("rates", "Ranking and thresholds", lead, pair)
     if calibration is not None:
-        lead = f"Of {best}, {made} without the rows it rates."
+        lead = f"Each row has the probability of a {best} {made} without it."
         yield Section("calibration", "Calibration", lead, (draw_calibration(calibration),))
     if document.validation is not None:
-        lead = f"What a reviewer asks of {best}, {made} without the rows it rates; "
-        lead += f"on {rows_text(document.validation)}."
+        lead = f"What a reviewer asks of {best}; each row is predicted by a model {made} "
+        lead += f"without it. Tested on {rows_text(document.validation)}."
         yield Section("validation", "Validation", lead)
     yield Section("methods", "What was done")
     yield Section("repeat", "How to repeat it")
@@ -322,7 +322,7 @@ def _notes(document: Assessment) -> list[str]:
         notes += [clean(note, 400) for note in document.choice.notes]
     notes += [f"{n}: {o.claimed}" for n, o in learners if o.no_selected]
     notes += [
-        f"{clean(each.learner, 60)}, beside the best: {clean(note, 400)}"
+        f"{clean(each.learner, 60)}, compared with the best: {clean(note, 400)}"
         for each in document.differences
         for note in each.notes
     ]

@@ -21,12 +21,12 @@ LOOKS = {
 }
 
 HONEST = (
-    "The upright line is the claim. Where it crosses the honest interval, these rows do not refute "
-    "it; its way to the honest {} is optimism."
+    "The vertical line is the claim. Where it crosses the honest interval, these rows do not "
+    "refute it; its distance to the honest {} is the optimism."
 )
 ROUGH = (
-    "The upright line is the claim. The correction knows the scores of the splits alone, errs in "
-    "both directions and has no interval."
+    "The vertical line is the claim. The correction uses only the scores of the splits; it may be "
+    "too large or too small, and has no interval."
 )
 
 
@@ -118,9 +118,8 @@ def draw_settings(audit: Audit) -> Figure | None:
         title="All settings that were tried",
         about=(
             f"{len(ordered)} measured {scale.noun}s from {number(ordered[0][0])} to "
-            f"{number(ordered[-1][0])}, median {number(middle)}; "
-            f"chosen was {setting_text(audit.claimed.params)} with "
-            f"{number(audit.claimed.own_scale.value)}."
+            f"{number(ordered[-1][0])}, median {number(middle)}; chosen was "
+            f"{setting_text(audit.claimed.params)} with {number(audit.claimed.own_scale.value)}."
         ),
         height=HEIGHT,
         x=PixelScale.around([1, len(ordered)], MARGIN, WIDTH - 14, margin=0.03),
@@ -148,8 +147,8 @@ def draw_settings(audit: Audit) -> Figure | None:
         title="All settings that were tried",
         drawing=drawing,
         caption=(
-            "What the search measured of each setting. The one on the left was the luckiest as "
-            "well as good; full points are within one standard error of it."
+            "The score that the search measured for each setting. The best one, on the left, owes "
+            "part of its lead to luck; filled points are within one standard error of it."
         ),
         table=_table(audit, ordered),
         keys=_keys(audit, honest),

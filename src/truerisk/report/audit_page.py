@@ -85,9 +85,9 @@ def _headline(audit: Audit) -> Iterator[Headline]:
 
 def _verdict(audit: Audit) -> tuple[str, str]:
     if audit.refuted is None and audit.mixes:
-        return "unfounded", f"tested were models that saw {MODELS_SAW[audit.mixes]}"
+        return "unfounded", f"the tested models had seen {MODELS_SAW[audit.mixes]}"
     if audit.refuted is None:
-        return "open", "without an interval nothing is refuted"
+        return "open", "without an interval no claim can be refuted"
     if audit.refuted:
         return "refuted", "it lies outside the honest interval"
     return "possible", "it lies inside the honest interval"
@@ -121,11 +121,11 @@ def _legend(audit: Audit) -> list[str]:
         saw = MODELS_SAW[audit.mixes]
         lines.append(f"honest: the choice tested by models that have not seen {saw}")
     elif audit.level == "bbc":
-        lines.append("honest: the same choice on rows drawn again, tested on those left out")
+        lines.append("honest: the choice repeated on bootstrap samples, tested out of bag")
     elif audit.level == "nested":
-        lines.append("honest: the whole search repeated, tested on rows without part in it")
+        lines.append("honest: the whole search repeated, tested on rows that took no part in it")
     if audit.rough is not None:
-        lines.append("rough: from the scores of the splits alone; it errs in both directions")
+        lines.append("rough: corrected by the split scores alone; may be too large or too small")
     return lines
 
 
@@ -133,7 +133,7 @@ def _sections(audit: Audit) -> Iterator[Section]:
     yield Section("numbers", "The numbers")
     drawn = [f for f in (draw_claim(audit), draw_settings(audit)) if f is not None]
     if drawn:
-        lead = "The best of many measured numbers is too good, the more so the more there are."
+        lead = "The best of many scores looks better than it is, the more so the more there are."
         yield Section("optimism", "Optimism", lead, tuple(drawn))
     yield Section("methods", "What was done")
     yield Section("repeat", "How to repeat it")
@@ -158,7 +158,7 @@ def _claimed(audit: Audit) -> str:
     compared = f"compared {n} settings and chose" if n > 1 else "tried one setting,"
     return (
         f"A {search} {compared} {setting_text(claimed.params)}, with "
-        f"{audit.scale.of(claimed.loss)} {number(claimed.own_scale.value)} by the very scores that "
+        f"{audit.scale.of(claimed.loss)} {number(claimed.own_scale.value)} by the same scores that "
         "it chose by."
     )
 

@@ -50,8 +50,8 @@ def draw_boxes(document: Assessment, most: int | None = MOST) -> Figure | None:
         drawing=drawing,
         caption=(
             f"{noun.capitalize()}s of {n} random splits. Box: quartiles and median; whiskers reach "
-            "to the last value within 1.5 quartile distances. The spread is that of single test "
-            "sets, not the standard error of their mean."
+            "to the last value within 1.5 interquartile ranges of the box. The spread is that of "
+            "single test sets, not the standard error of their mean."
         ),
         table=_table(order, risks),
         keys=(Key("s0", "quartiles, median, whiskers", "box"), Key("hollow s0", "beyond them")),

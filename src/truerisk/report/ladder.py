@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 
 from truerisk.api.assessing.assessment import Assessment
 from truerisk.api.assessing.tuned_learner import TunedLearner
-from truerisk.core.present import WHOLE_SEARCH, clean, number, signed
+from truerisk.core.present import WHOLE_SEARCH, clean, honest_risk, number, signed
 from truerisk.core.results import RiskEstimate
 from truerisk.core.scale import OwnScale
 from truerisk.report.figure import Figure, FigureTable, Key
@@ -59,9 +59,9 @@ def _caption(document: Assessment) -> str:
     selected = f"{scale.selected.capitalize()}. " if tuned else ""
     way = "left to right" if scale.perfect is None else "right to left"
     return (
-        f"Apparent: the rows that were fitted, predicted again. {selected}Honest: {scale.noun} on "
-        f"rows without part in fitting{' or tuning' if tuned else ''}, with its interval. The way "
-        f"from {way} is optimism."
+        f"Apparent: the rows that were fitted, predicted again. {selected}Honest: "
+        f"{honest_risk(scale.noun, document.tested_by, tuned=tuned)}, with its interval. The "
+        f"distance from {way} is the optimism."
     )
 
 

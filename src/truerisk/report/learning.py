@@ -62,7 +62,7 @@ def draw_learning(
 def _promise(curve: LearningCurve, expected: tuple[ExpectedRisk, ...]) -> str:
     """What to expect of more rows, or why that is not said."""
     if not expected:
-        return f"The curve is not carried on: {clean(curve.lacking or '', 300)}"
+        return f"The curve is not extrapolated: {clean(curve.lacking or '', 300)}"
     last, n_rows = expected[-1], curve.estimates[-1].n_rows
     rows = f"{last.n_train:g} rows"
     much = f"twice the rows ({last.n_train:g})" if last.n_train == 2 * n_rows else rows
@@ -128,12 +128,12 @@ def _table(curve: LearningCurve, expected: tuple[ExpectedRisk, ...], what: str) 
 def _keys(curve: LearningCurve, carried_on: bool) -> tuple[Key, ...]:
     level = f"{100 * curve.confidence_level:g} %"
     law = (
-        [Key("s0", f"power law, with its {level} band; dashed: carried on", "band")]
+        [Key("s0", f"power law, with its {level} band; dashed: extrapolated", "band")]
         if carried_on
         else []
     )
     return (
-        Key("s0", f"tuned on so many rows and tested on others, {level} interval", "span"),
+        Key("s0", f"tuned on that many rows and tested on others, {level} interval", "span"),
         *law,
         Key("baseline", f"all {curve.estimates[-1].n_rows} rows", "line"),
     )

@@ -40,7 +40,7 @@ def draw_ranks(many: ManyComparison) -> Figure:
         _label(drawing, name, rank, (axis, axis + 30 + bars + STEP * level), i < half)
     for i, group in enumerate(many.alike):
         ends = [ranks[name] for name in group]
-        tip = f"not told apart by ranks: {', '.join(clean(name, 30) for name in group)}"
+        tip = f"not distinguished by their ranks: {', '.join(clean(name, 30) for name in group)}"
         _joined(drawing, min(ends), max(ends), axis + 12 + 10 * i, tip)
     cd = f"{many.critical_difference:.2f}"
     return Figure(

@@ -58,8 +58,8 @@ def draw_many(many: ManyComparison) -> str:
         "pairs_caption": _caption(many),
         "splits": _splits(many),
         "splits_caption": (
-            "By single splits (hierarchical correlated t test): how probably each is the likeliest "
-            "on another data set, and the probabilities of that data set themselves"
+            "From single splits (hierarchical correlated t test), for another data set: the "
+            "probability that each outcome is the likeliest, and the mean probability of each"
         ),
         "methods": _methods(many),
         "references": _references(many),

@@ -43,7 +43,7 @@ def described(document: Assessment) -> str:
     if document.choice is not None:
         risk, what = value_and_interval(document.choice.own_scale), scale.short(document.named_loss)
         sentences.append(
-            f"Counting the choice among the learners as well, the estimated {what} was {risk}."
+            f"With the choice among learners repeated in every split, the {what} was {risk}."
         )
     if document.baseline is not None:
         rule, what = clean(document.baseline_rule or "", 80), scale.short(document.named_loss)

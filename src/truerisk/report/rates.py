@@ -17,7 +17,7 @@ from truerisk.report.figure import MOST_POINTS, Figure, FigureTable, Key, thinne
 from truerisk.report.svg import SHARE_X, SHARE_Y, Drawing, of_shares
 
 N_SHOWN = 13  # thresholds in the table
-POOLED = "{} of all answers pooled; scores=['{}'] gives the honest one, with its interval"
+POOLED = "{} of all predictions pooled; scores=['{}'] gives the honest one, with its interval"
 
 
 @dataclass(frozen=True)
@@ -227,7 +227,7 @@ def count_text(value: float) -> str:
 
 def draw_calibration(bins: Calibration) -> Figure:
     """Observed shares with their intervals over mean probabilities, beside the diagonal."""
-    about = f"Brier score {number(bins.brier)}; {len(bins.counts)} bins of about as many rows."
+    about = f"Brier score {number(bins.brier)}; {len(bins.counts)} bins of about equally many rows."
     drawing = of_shares("Calibration", about, "share observed", "probability given")
     drawing.slope(0, 0, 1, 1, "baseline")
     drawing.line(bins.predicted, bins.observed, "s0 thin")
@@ -238,7 +238,7 @@ def draw_calibration(bins: Calibration) -> Figure:
             drawing.slope(predicted, bins.low[i], predicted, bins.high[i], "span s0")
             ends = f"[{number(bins.low[i])}, {number(bins.high[i])}]"
         count = bins.counts[i]
-        tip = f"given {number(predicted)}, observed {number(observed)} in {count} rows"
+        tip = f"predicted {number(predicted)}, observed {number(observed)} in {count} rows"
         drawing.point(predicted, observed, "s0", tip, size=4.5)
         rows.append([number(predicted), number(observed), ends, str(count)])
     sure_note = " ".join(clean(note, 200) for note in bins.notes)
@@ -247,13 +247,13 @@ def draw_calibration(bins: Calibration) -> Figure:
         title="Whether probabilities mean what they say",
         drawing=drawing,
         caption=(
-            f"Probability of {clean(bins.event, 60)} given to rows that took no part in the fit, "
-            "in bins of about as many rows, against the share that came. "
+            f"Probability of {clean(bins.event, 60)} predicted for rows that took no part in the "
+            "fit, in bins of about equally many rows, against the observed share. "
             f"Brier score {number(bins.brier)}. {sure_note}"
         ).strip(),
         table=FigureTable.of(("mean probability", "share observed", "interval", "rows"), rows),
         keys=(
             Key("s0", "share observed, with its interval", "span"),
-            Key("baseline", "probabilities that are right", "line"),
+            Key("baseline", "perfect calibration", "line"),
         ),
     )

@@ -40,9 +40,9 @@ def draw_forest(risks: SubgroupRisks, place: int = 0, most: int | None = MOST) -
         title=loss,
         drawing=drawing,
         caption=(
-            "Intervals of subgroups hold together at their level; that of all rows stands alone. "
-            "Diamonds are drawn to the mean of their column's levels, as far as noise explains "
-            "that these differ."
+            "The intervals of the subgroups are simultaneous; that of all rows is not. Diamonds "
+            "are shrunken estimates: each is pulled to the mean of its column as far as noise "
+            "explains the differences."
         ),
         table=_levels(every),
         keys=(
@@ -131,7 +131,7 @@ def draw_instability(moves: PredictionStability) -> Figure:
         name="instability",
         title="How far single predictions move",
         drawing=drawing,
-        caption=f"A line for a row: {clean(moves.source, 600)}",
+        caption=f"One line per row: {clean(moves.source, 600)}",
         table=FigureTable.of(("given", "2.5 %", "97.5 %"), rows),
         keys=(
             Key("s0", "where 95 % of the further models lie", "line"),

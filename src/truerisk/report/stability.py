@@ -43,9 +43,9 @@ def draw_stability(document: Assessment, most: int | None = MOST) -> Figure | No
         title="Whether other rows would have chosen the same",
         drawing=drawing,
         caption=(
-            "Each outer split tuned for itself. The filled part chose the setting that was chosen "
-            "on all rows; each further part is another setting. Where few agree, the setting is "
-            "arbitrary, and the honest risk counts that."
+            "Each outer split chose its own setting. The filled part is the share of splits that "
+            "chose the setting of all rows; each further part is another setting. Where few agree, "
+            "the setting is arbitrary, and the honest risk takes that into account."
         ),
         table=_table(tuned),
         keys=(Key("s0", "the setting chosen on all rows", "cell"), Key("other", "others", "cell")),

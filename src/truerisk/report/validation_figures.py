@@ -90,7 +90,7 @@ def draw_calibration_curve(
 
 
 OTHERWISE = {
-    "apparent": "apparent: the model and its own rows",
+    "apparent": "apparent: the model on its own training rows",
     "corrected": "corrected for optimism by the bootstrap",
 }
 
@@ -115,7 +115,7 @@ OF_EVENT = Words(
     came="share of events",
     predictions="probability given",
     column="probability",
-    right="probabilities that are right",
+    right="perfect calibration",
     caption=(
         "Probability of {event}: a restricted cubic spline of its logit, between the 1 % and the "
         "99 % quantile of the apparent probabilities. Bars below: held-out probabilities of rows "
@@ -129,7 +129,7 @@ OF_NUMBERS = Words(
     came="mean of y",
     predictions="answer",
     column="answer",
-    right="answers that are right",
+    right="perfect calibration",
     caption=(
         "A restricted cubic spline of the answers, between the 1 % and the 99 % quantile of the "
         "apparent ones. Bars below: held-out answers."
@@ -173,7 +173,7 @@ def draw_benefit(benefit: NetBenefit) -> Figure:
     floor = -0.12 * max(top, 1e-9)
     drawing = Drawing(
         title="Decision curve",
-        about="Net benefit against the probability from which one treats.",
+        about="Net benefit against the threshold probability of treatment.",
         height=380,
         x=PixelScale(-0.01, 1.01, LEFT, WIDTH - 12),
         y=PixelScale(floor, 1.05 * max(top, 1e-9), BOTTOM, TOP),
@@ -203,9 +203,9 @@ def draw_benefit(benefit: NetBenefit) -> Figure:
         title="What deciding by the model gains",
         drawing=drawing,
         caption=(
-            f"Event: {event}. True positives per row, less false positives weighted by "
-            "t/(1 − t), for those treated from probability t on. What lies below the axis is not "
-            "drawn."
+            f"Event: {event}. True positives per row minus false positives per row times t/(1 − "
+            "t), if rows with a probability of at least t are treated. Values below the axis are "
+            "not drawn."
         ),
         table=_table(columns),
         keys=tuple(keys),

@@ -54,8 +54,8 @@ def rows_text(validation: Validation) -> str:
     return f"{rows['n_rows']} rows{event}"
 
 
-OF_EVENT = "Whether what is given a probability comes as often."
-OF_NUMBERS = "Whether answers are right on average, large ones and small ones."
+OF_EVENT = "Whether events occur as often as predicted."
+OF_NUMBERS = "Whether predictions are right on average, large and small ones alike."
 
 
 def parts_of(document: Validation) -> Iterator[PagePart]:
@@ -65,7 +65,7 @@ def parts_of(document: Validation) -> Iterator[PagePart]:
         figure = draw_roc_curve(ranks, document)
         yield PagePart(
             "discrimination",
-            "Whether rows with the event are given more than others.",
+            "Whether rows with the event get higher predictions than rows without it.",
             () if figure is None else (figure,),
             ((_table(ranks.measures), MEASURED),),
             _reasons(ranks.measures),
@@ -89,7 +89,7 @@ def parts_of(document: Validation) -> Iterator[PagePart]:
     yield from _review(document)
     for name, why in document.missing.items():
         if name in PARTS:
-            yield PagePart(name, f"Not told: {clean(why, 1000)}")
+            yield PagePart(name, f"Not available: {clean(why, 1000)}")
 
 
 def _review(document: Validation) -> Iterator[PagePart]:
@@ -99,7 +99,7 @@ def _review(document: Validation) -> Iterator[PagePart]:
         forests = (draw_forest(each, i) for i, each in enumerate(subgroups.risks))
         yield PagePart(
             "subgroups",
-            "Whether it does as well in every group of rows.",
+            "Whether the model does equally well in every subgroup.",
             tuple(each for each in forests if each is not None),
             sentences=tuple(clean(note, 1000) for note in subgroups.all_notes),
         )
@@ -127,7 +127,7 @@ def _review(document: Validation) -> Iterator[PagePart]:
         n_open = sum(not item.answer for item in items)
         yield PagePart(
             "checklist",
-            f"What data and computation tell; {n_open} items are open, and yours to answer.",
+            f"What the data and the computation answer; {n_open} items are left for you to answer.",
             tables=tuple((checklist_table(items, name), clean(name, 60)) for name in names),
         )
 
@@ -140,9 +140,9 @@ def _moves(stability: PredictionStability) -> FigureTable:
 
 
 MEASURED = (
-    "Held-out rows with the interval; the model and its own rows (apparent); means over bootstrap "
-    "samples of the whole procedure, on the sample (training) and on all rows (test); optimism = "
-    "training − test, corrected = apparent − optimism"
+    "held out: rows the model had not seen, with the interval; apparent: on its training rows; "
+    "training and test: the whole procedure repeated on bootstrap samples, rated on the sample and "
+    "on all rows (means); optimism = training − test; corrected = apparent − optimism"
 )
 
 

@@ -41,8 +41,8 @@ def verdict(document: Validation) -> list[str]:
             ends = f" (95 % interval {one.interval})".replace(
                 "95 %", f"{100 * one.interval.confidence_level:g} %"
             )
-        looks = "" if one.apparent is None else f"; on its own rows it looks {number(one.apparent)}"
-        texts.append(sentence.format(f"{number(one.honest)}{ends}{looks}"))
+        own = "" if one.apparent is None else f"; on the training rows it is {number(one.apparent)}"
+        texts.append(sentence.format(f"{number(one.honest)}{ends}{own}"))
     return texts
 
 

@@ -232,14 +232,12 @@ def test_the_printed_table(found):
     assert lines[0] == "zero-one risk (lower is better) of 3 tuned learners on 40 rows"
     assert lines[2].split() == " ".join(HEAD).split()
     assert [line.split()[0] for line in lines[4:7]] == found.ranking
-    assert lines[8] == (
-        "selected: the score that tuning maximised, as an error (3-fold on all rows, rule min)"
-    )
+    assert lines[8] == ("selected: the risk that tuning minimised (3-fold on all rows, rule min)")
     assert lines[9] == (
-        "honest: risk of tuning and fitting on rows without part in either "
+        "honest: risk on rows used neither for tuning nor for fitting "
         "(4-fold; 95 % interval: beta-cv)"
     )
-    assert lines[10] == "best?: whether it may be the best, by a confidence set (95 %)"
+    assert lines[10] == "best?: whether these rows leave open that it is the best (95 %)"
     assert lines[11] == "optimism: honest − selected"
     assert lines[12] == "guess, bayes: one setting: nothing was selected"
     end = lines.index("", 14)
@@ -253,7 +251,7 @@ def test_learners_of_one_setting_are_not_called_tuned():
     found = tr.assess({"guess": LEARNERS["guess"], "bayes": GaussianNB()}, X, Y, **QUICK)
     lines = str(found).splitlines()
     assert lines[0] == "zero-one risk (lower is better) of 2 learners on 40 rows"
-    assert lines[7].startswith("honest: risk of fitting on rows without part in it (4-fold")
+    assert lines[7].startswith("honest: risk on rows not used for fitting (4-fold")
     assert lines[9] == "guess, bayes: one setting: nothing was selected"
     inside = GridSearchCV(DecisionTreeClassifier(), {"max_depth": [1, 2]}, cv=2)
     assert "of 1 tuned learner on" in tr.assess({"a": inside}, X, Y, **QUICK).title

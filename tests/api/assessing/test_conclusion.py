@@ -43,12 +43,12 @@ def test_a_clear_winner():
     learners = {"bayes": bayes, "guess": DummyClassifier(strategy="most_frequent")}
     said = tr.assess(learners, *clear(), **QUICK).conclusion
     assert said == (
-        "Report 0.1250 (12.5 % wrong answers; 95 % interval 0.0386 to 0.2889) for new "
-        "rows: that counts the choice among the 2 learners as well. Use bayes "
-        "(var_smoothing=1e-09), which by itself has 0.1250 (95 % interval 0.0386 to 0.2889); the "
-        "score that tuned it said 0.1458, and always answering the commonest class has 0.5000. "
+        "Report 0.1250 (12.5 % wrong answers; 95 % interval 0.0386 to 0.2889) for new rows: the "
+        "choice among the 2 learners was repeated in every split. Use bayes "
+        "(var_smoothing=1e-09), which on its own has 0.1250 (95 % interval 0.0386 to 0.2889); the "
+        "score that tuned it was 0.1458, and always answering the commonest class has 0.5000. "
         "Of 100 new rows about 12 get a wrong answer (4 to 29), 50 by always answering the "
-        "commonest class. By a 95 % confidence set, no other learner is the best."
+        "commonest class. At 95 % confidence, no other learner is as good."
     )
 
 
@@ -59,7 +59,8 @@ def test_pure_noise_beats_nothing(seed):
     found = tr.assess(learners, *noise(seed), **QUICK)
     said = found.conclusion
     assert said.startswith(
-        "None of these 3 learners is shown to beat always answering the commonest class "
+        "Choosing the best of these 3 learners is not shown to beat always answering the commonest "
+        "class "
     )
     assert not any(word in said for word in BEATS)
     assert tr.core.present.number(found.baseline) in said
@@ -75,7 +76,7 @@ def test_the_claim_rests_on_the_choice_not_on_the_best_of_many(seed):
     lucky = replace(found, choice=None).gain()
     assert lucky.mean > 0
     assert lucky.exceeds_noise(0.95)
-    assert found.conclusion.startswith("None of these 30 learners is shown to beat")
+    assert found.conclusion.startswith("Choosing the best of these 30 learners is not shown to")
 
 
 class OneColumn(DecisionTreeClassifier):
@@ -95,7 +96,7 @@ class OneColumn(DecisionTreeClassifier):
 def test_learners_that_tie_are_named_as_such():
     """The same learner twice: either of them may be the best, and all that share the lead are."""
     said = tr.assess({"one": KNN, "two": KNN}, *clear(), **QUICK).conclusion
-    assert "By a 95 % confidence set, the best may also be two (risk +0.0000)." in said
+    assert "At 95 % confidence, the best learner may also be two (risk +0.0000)." in said
     three = tr.assess({"one": KNN, "two": KNN, "three": KNN}, *clear(), **QUICK)
     assert "may also be two (risk +0.0000) or three (risk +0.0000)." in three.conclusion
     assert three.best_set() == three.ranking
@@ -124,11 +125,11 @@ def test_a_regression_is_held_against_the_mean():
     learners = {"line": LinearRegression(), "tree": DecisionTreeRegressor(random_state=0)}
     said = tr.assess(learners, X, y, **QUICK).conclusion
     assert said.startswith("Report 1.0515 (squared; 95 % interval ")
-    assert "Use line (as given), which by itself has 1.0515 (95 % interval " in said
+    assert "Use line (as given), which on its own has 1.0515 (95 % interval " in said
     assert "and always answering the mean has 9465." in said
     assert "% wrong answers" not in said
     useless = tr.assess(learners, X, draw.normal(size=40), **QUICK).conclusion
-    assert useless.startswith("None of these 2 learners is shown to beat always answering the m")
+    assert useless.startswith("Choosing the best of these 2 learners is not shown to beat always")
 
 
 def test_a_loss_of_sets_has_no_interval_and_the_gain_may_be_chance():
@@ -136,10 +137,10 @@ def test_a_loss_of_sets_has_no_interval_and_the_gain_may_be_chance():
     learners = {"bayes": GaussianNB(), "tree": TREE}
     asked = {**QUICK, "outer": tr.methods.MonteCarlo(5)}
     said = tr.assess(learners, *clear(), loss="auc", **asked).conclusion
-    assert re.match(r"Report 0\.\d{4} \(auc of 1; no interval\) for new rows: that counts", said)
-    assert "by itself has 0.9125 (no interval, for loss 'auc' has no per-row losses" in said
+    assert re.match(r"Report 0\.\d{4} \(auc of 1; no interval\) for new rows: the choice", said)
+    assert "on its own has 0.9125 (no interval, for loss 'auc' has no per-row losses" in said
     assert "ranking at random has 0.5000 (without an interval, the gain may be chance)." in said
-    assert "confidence set" in said
+    assert "At 95 % confidence" in said
     assert "Of 100" not in said
 
 
@@ -158,7 +159,7 @@ def test_no_errors_at_all_are_not_certainty():
     said = tr.assess(learners, X, y, **QUICK).conclusion
     assert "Report 0.0000 (0.0 % wrong answers; 95 % interval 0.0000 to 0.1057)" in said
     said = tr.assess(learners, X, y, interval="wald", **QUICK).conclusion
-    assert "by itself has 0.0000 (no interval, for every row has the same" in said
+    assert "on its own has 0.0000 (no interval, for every row has the same" in said
 
 
 def test_failed_fits_of_all_learners_conclude_nothing():

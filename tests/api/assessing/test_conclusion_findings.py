@@ -46,6 +46,11 @@ def test_few_rows_leave_the_risk_open():
     assert "About 80 rows" in str(found)
 
 
+def test_folds_of_eight_rows_are_no_finding_of_an_assessment():
+    """They are our own default on forty rows."""
+    assert "few-rows-per-fold" not in found_in(*tr.datasets.make_simple(40, random_state=0))[1]
+
+
 def test_a_class_of_few_rows_is_named(sound):
     """Nine rows of a class are too few, ten are not called so."""
     X, y = sound

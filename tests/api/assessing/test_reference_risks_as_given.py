@@ -18,7 +18,7 @@ from truerisk.core.family import Family
 KNN = KNeighborsClassifier()
 GRID = {"n_neighbors": [1, 3, 5, 9, 15]}
 HELPS = {"n_neighbors": [1, 41]}
-SAID = "uning is not shown to help: the setting as given"
+SAID = "uning is not shown to help: the untuned setting"
 
 
 def overlapping(n=300):

@@ -143,7 +143,7 @@ def test_a_curve_without_a_law_says_why() -> None:
 
     found = tr.assess({"worse": Worse()}, X, Y, methods=METHODS, learning_curve=["worse"])
     assert found.learners["worse"].expected == ()
-    assert "worse: its learning curve is not carried on: a + b n^-c does not fit" in str(found)
+    assert "worse: its learning curve is not extrapolated: a + b n^-c does not fit" in str(found)
     assert json.loads(found.to_json())["learners"]["worse"]["learning_curve"]["expected"] == []
 
 

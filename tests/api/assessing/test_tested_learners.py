@@ -79,8 +79,8 @@ def test_it_stands_wherever_learners_are_shown(found):
     assert tr.Assessment.from_dict(content).usual_best_set == tuple(kept)
     page = found.to_html()
     assert page.count("<td>yes</td>") + page.count(">yes<") >= len(kept)
-    assert "whether it may be the best, by a confidence set (95 %)" in page
-    assert "By a 95 % confidence set, the best may also be" in found.conclusion
+    assert "whether these rows leave open that it is the best (95 %)" in page
+    assert "At 95 % confidence, the best learner may also be" in found.conclusion
     wider = assessed(confidence_level=0.5)
     assert wider.usual_best_set == wider.best_set(0.5)
 

@@ -55,6 +55,7 @@ def test_a_score_is_told_as_a_score():
 def test_optimism_within_the_noise_is_not_large():
     """Half a standard error of the honest value is no finding."""
     assert "optimism-large" not in codes(0.17, std_error=0.08)
+    assert "optimism-large" not in codes(0.004, value=0.006, interval=(0.0, 0.02))
 
 
 def test_no_value_has_no_finding():

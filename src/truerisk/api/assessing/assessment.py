@@ -348,7 +348,7 @@ def _promise(learner: TunedLearner) -> str:
     curve = learner.learning_curve
     if curve is None:
         return f"no learning curve: {learner.no_learning_curve}"
-    return f"its learning curve is not carried on: {curve.lacking}"
+    return f"its learning curve is not extrapolated: {curve.lacking}"
 
 
 def _row(name: str, learner: TunedLearner, may_be_best: bool | None) -> list[str]:

@@ -63,7 +63,7 @@ def _winner(tested: TestedLearners) -> str:
         text += f": expect {_risk_text(tested, best.risk)} on new rows"
     else:
         value = present.risk(best.risk.own_scale.value)
-        text += f", which by itself has {value} ({_interval(best.risk)})"
+        text += f", which on its own has {value} ({_interval(best.risk)})"
     text += _claim(best)
     if tested.constant is None:
         return text + "."
@@ -78,8 +78,8 @@ def _none_is_better(tested: TestedLearners) -> str:
     assert tested.constant is not None
     best = tested.learners[tested.best]
     n = len(tested.learners)
-    who = f"None of these {n} learners is" if n > 1 else f"{clean(tested.best, _NAME)} is not"
-    text = f"{who} shown to beat {tested.constant.rule} "
+    who = f"Choosing the best of these {n} learners" if n > 1 else clean(tested.best, _NAME)
+    text = f"{who} is not shown to beat {tested.constant.rule} "
     text += f"({present.risk(tested.scale.value(tested.constant.risk))}): "
     text += f"{_label(tested, tested.best)} has {_risk_text(tested, best.risk)} on new rows"
     return f"{text}{_claim(best)}."
@@ -96,7 +96,7 @@ def _untuned(tested: TestedLearners) -> str:
 def _claim(learner: TunedLearner) -> str:
     if learner.selected is None:
         return ""
-    return f"; the score that tuned it said {present.risk(learner.selected.own_scale.value)}"
+    return f"; the score that tuned it was {present.risk(learner.selected.own_scale.value)}"
 
 
 def _label(tested: TestedLearners, name: str) -> str:
@@ -136,17 +136,17 @@ def _others(tested: TestedLearners) -> str:
     best_set, level = tested.usual_best_set, 100 * tested.confidence_level
     if best_set is None or len(tested.learners) < 2:
         return ""
-    opening = f"By a {level:g} % confidence set"
+    opening = f"At {level:g} % confidence"
     others = [name for name in best_set if name != tested.best]
     if not others:
-        return f"{opening}, no other learner is the best."
+        return f"{opening}, no other learner is as good."
     scale = tested.scale
     what = scale.short(tested.named_loss)
     listed = present.either(
         f"{clean(name, _NAME)} ({what} {signed(scale.gap(_behind(tested, name)), _best(tested))})"
         for name in others
     )
-    return f"{opening}, the best may also be {listed}."
+    return f"{opening}, the best learner may also be {listed}."
 
 
 def _behind(tested: TestedLearners, name: str) -> float:
@@ -160,8 +160,8 @@ def _whole_choice(tested: TestedLearners) -> str:
         return ""
     value = present.risk(tested.choice.own_scale.value)
     return (
-        f"Report {value} ({_meaning(tested, tested.choice, why=False)}) for new rows: that counts "
-        f"the choice among the {len(tested.learners)} learners as well."
+        f"Report {value} ({_meaning(tested, tested.choice, why=False)}) for new rows: the choice "
+        f"among the {len(tested.learners)} learners was repeated in every split."
     )
 
 
@@ -192,7 +192,7 @@ FEW_OF_A_HUNDRED = 0.05
 WIDE = 0.2  # an interval over more of the loss's range than this share is wide
 FEWEST_PER_CLASS = 10
 RARELY = 1 / 3  # a setting that wins a smaller share of the outer splits is unstable
-QUIETLY = ("scaled-outside", "columns-unseen")  # a table of an assessment may come as it is
+QUIETLY = ("scaled-outside", "columns-unseen", "few-rows-per-fold")  # the table and our own folds
 
 
 def fragile(tested: TestedLearners) -> tuple[Finding, ...]:
@@ -231,7 +231,7 @@ def _few_of_a_class(data: Data) -> Iterator[Finding]:
             "few-rows-of-a-class",
             f"Class {clean(str(data.label(least)), 60)!r} has {sizes[least]} rows: a fold holds "
             "one of them, or none.",
-            "Gather more of it; nothing can be said of how well it is recognised.",
+            "Gather more rows of it; how well it is recognised cannot be estimated.",
         )
 
 
@@ -263,5 +263,5 @@ def _unstable(tested: TestedLearners) -> Iterator[Finding]:
         f"{clean(params_text(best.curve.best_params), 80)} was chosen in "
         f"{round(stability.agreement * stability.n_splits)} of {stability.n_splits} outer splits, "
         f"which chose {stability.n_distinct} different settings.",
-        "The risk counts this; do not read the setting itself as a result.",
+        "The risk takes this into account; do not read the setting itself as a result.",
     )

@@ -159,7 +159,7 @@ class AsGiven:
     def __str__(self) -> str:
         beside = self.risk
         return (
-            f"the setting as given ({clean(params_text(self.params), 80)}) has a risk of "
+            f"the untuned setting ({clean(params_text(self.params), 80)}) has a risk of "
             f"{number(self.risk)} on the same rows ({signed(self.gain.mean, beside)}, paired "
             f"standard error {unsigned(self.gain.std_error, beside)})"
         )

@@ -179,7 +179,7 @@ def risk_findings(
             f"{100 * interval.confidence_level:g} % interval {scale.interval(interval)}.",
             f"Report the honest {noun} with its interval.",
         )
-    noise = honest.std_error or 0.0
+    noise = honest.std_error or (0.0 if interval is None else interval.width / 4)
     remedy = "splits that keep such rows apart" if mixes else "more rows or fewer settings"
     if value - claimed > max(LARGE * value, noise / 2):
         yield Finding(

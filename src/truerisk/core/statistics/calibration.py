@@ -22,7 +22,7 @@ Bins = Annotated[np.ndarray, Column("bins", numbers=Range(0, 1))]
 
 @dataclass(frozen=True, eq=False)
 class Calibration(Record):
-    r"""Mean probability and observed share in bins of about as many rows.
+    r"""Mean probability and observed share in bins of about equally many rows.
 
     Equal probabilities stand in one bin. The interval of k in n is Wilson's (1927),
     (k + z²/2 ± z √(k (n − k)/n + z²/4)) / (n + z²); None where rows are weighted or grouped.
