@@ -1,6 +1,6 @@
 """By how much a risk of ten drawings of the folds varies more than independent losses.
 
-The default interval reads it off the instability (decision 20); here both stand side by side.
+The default interval reads it off the instability (decision 15); here both stand side by side.
 """
 
 from __future__ import annotations

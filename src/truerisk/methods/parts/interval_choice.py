@@ -30,7 +30,7 @@ def choose(
     """The interval that was asked for, or the `calibrated` one; None leaves it to the method.
 
     What was asked for and is not to be had is refused, before any fit is made. The calibrated one
-    (docs/intervals-measured.md, decisions 15 and 23) takes rows, or what lies together, as
+    (docs/intervals-measured.md, decision 15) takes rows, or what lies together, as
     independent: rows that are tested in the order of time have none.
     """
     if wanted is None and not calibrated:
