@@ -15,7 +15,7 @@ from truerisk.api.searching.stored_search import StoredSearch, check_store, open
 from truerisk.core.arguments import as_typed, check_flag, shown
 from truerisk.core.errors import BadArgument, Refusal, UnknownName
 from truerisk.core.present import named
-from truerisk.core.progress import counting, stage
+from truerisk.core.progress import counting, shows_progress, stage
 from truerisk.core.table.data import Data
 from truerisk.engines.workers.executors import connections_kept
 from truerisk.methods.words import as_method
@@ -35,6 +35,7 @@ class Interrupted(KeyboardInterrupt):
         self.missing = tuple(missing)
 
 
+@shows_progress
 def assess(
     learners: Any,
     X: Any,

@@ -38,6 +38,7 @@ from truerisk.core.errors import (
 )
 from truerisk.core.family import Family
 from truerisk.core.plan.plan import Plan
+from truerisk.core.progress import shows_progress
 from truerisk.core.registry import closest
 from truerisk.core.table.data import Data
 from truerisk.core.table.rows import n_columns
@@ -46,6 +47,7 @@ from truerisk.run.problem import Problem, pose, versions
 LEVELS = ("scores", "bbc", "nested")
 
 
+@shows_progress
 def audit(
     search: Any,
     X: Any = None,

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from truerisk.core.family import Family
+from truerisk.core.progress import shows_progress
 from truerisk.core.results import RiskCurve, RiskEstimate
 from truerisk.methods.parts.averages import Averaged
 from truerisk.methods.words import as_method
@@ -14,6 +15,7 @@ from truerisk.run.problem import Problem, pose
 from truerisk.run.run import compute, curve_of
 
 
+@shows_progress
 def estimate_risk(
     model: Any,
     X: Any,
@@ -111,6 +113,7 @@ def estimate_risk(
     return curve[0] if curve.procedure is None else curve.procedure
 
 
+@shows_progress
 def risk_curve(
     model: Any,
     grid: Any,

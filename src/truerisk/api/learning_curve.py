@@ -15,6 +15,7 @@ from truerisk.core.contracts import Method
 from truerisk.core.errors import BadArgument, Refusal
 from truerisk.core.family import Family
 from truerisk.core.learning_curve import LearningCurve
+from truerisk.core.progress import shows_progress
 from truerisk.methods.nested import Pairs
 from truerisk.methods.parts.averages import Averaged
 from truerisk.methods.words import USUAL_FOLDS, as_method
@@ -40,6 +41,7 @@ REFUSED: Mapping[str, str] = {
 }
 
 
+@shows_progress
 def learning_curve(
     model: Any,
     X: Any,

@@ -13,7 +13,7 @@ from truerisk.core.arguments import check_count
 from truerisk.core.errors import Refusal, TrueRiskWarning, warn
 from truerisk.core.present import of_class
 from truerisk.core.present import seconds as in_words
-from truerisk.core.progress import stage
+from truerisk.core.progress import shows_progress, stage
 from truerisk.engines.workers.executors import workers_of
 from truerisk.methods.nested import Pairs
 from truerisk.run.problem import as_seed, checked_method
@@ -23,6 +23,7 @@ LONG = 60.0  # seconds that deserve a word before they pass
 FEW = 7  # rows, or groups, of which all orders are soon seen (7! = 5040)
 
 
+@shows_progress
 def permutation_test(
     search: Any,
     X: Any,

@@ -19,7 +19,7 @@ from truerisk.api.searching.tuned_model import LossScorer, Missing, TunedModel
 from truerisk.core import present
 from truerisk.core.contracts import Fits
 from truerisk.core.errors import Refusal
-from truerisk.core.progress import stage
+from truerisk.core.progress import shows_progress, stage
 from truerisk.core.results import RiskCurve, RiskEstimate
 from truerisk.engines.workers.executors import connections_kept
 from truerisk.run.outer_splits import OuterFold, Stability
@@ -199,6 +199,7 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         self.time_limit = time_limit
         self.store = store
 
+    @shows_progress
     def fit(
         self,
         X: Any,

@@ -11,6 +11,7 @@ from truerisk.api.search import HonestSearchCV
 from truerisk.api.searching.search_problem import run_of
 from truerisk.core.arguments import as_typed
 from truerisk.core.errors import Refusal
+from truerisk.core.progress import shows_progress
 from truerisk.run.problem import as_seed
 from truerisk.run.run import Run
 from truerisk.validation.honest import HonestRun
@@ -18,6 +19,7 @@ from truerisk.validation.validation import Validation, validation_of
 from truerisk.validation.wishes import Wishes
 
 
+@shows_progress
 def validate(
     search_or_model: Any,
     X: Any,

@@ -11,7 +11,7 @@
 | `source.py` | a file or a bundled data set as X and y, and the search of a learner's word |
 | `options.py` | options that commands share: workers, stores, pages |
 | `gate.py` | `--fail-above` and `--min-score`: bounds on the honest end of an interval |
-| `output.py` | progress on stderr, JSON on stdout |
+| `output.py` | progress, notes and warnings on stderr, JSON on stdout |
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ from truerisk.comparing.ranks import critical_difference, friedman, ranked
 from truerisk.comparing.scores import RankTable, RankTerms, Scores, hold, read_scores
 from truerisk.core.comparison import ROPE
 from truerisk.core.errors import UnknownName
+from truerisk.core.progress import shows_progress
 from truerisk.core.registry import closest
 
 
@@ -74,6 +75,7 @@ def _notes(
         )
 
 
+@shows_progress
 def compare_many(
     scores: Any,
     *,

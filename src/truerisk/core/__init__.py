@@ -21,7 +21,7 @@
 | `comparison.py` | a difference of two risks; which of several candidates may be the best |
 | `present.py`, `writing.py` | numbers and tables as text and HTML; files of results |
 | `registry.py` | words, and the pictures of results by word |
-| `errors.py`, `progress.py` | sentences, warnings at the line of the user; who listens |
+| `errors.py`, `progress.py` | sentences, warnings at the line of the user; the line of progress |
 | `arguments.py`, `version.py` | checks of arguments, and their text; the version |
 | `moved.py` | documented places of modules that have moved |
 """
