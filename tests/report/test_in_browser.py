@@ -8,6 +8,7 @@ from pathlib import Path
 
 import axe_playwright_python
 import pytest
+from sklearn.tree import DecisionTreeClassifier
 from tests.report.conftest import ARABIC, HOSTILE, LONG
 
 import truerisk as tr
@@ -199,6 +200,22 @@ def test_the_page_fits_its_window(show, content, width):
         ".drawing text", "all => all.map(one => one.getBoundingClientRect().height)"
     )
     assert min(sizes) >= 9
+
+
+def test_the_honest_column_is_seen_on_a_telephone(show):
+    """Of the learners and of the scores, whose settings and names are long; the rest scrolls."""
+    X, y = tr.datasets.make_difficult(40, random_state=1)
+    grid = {"max_depth": [1], "min_samples_leaf": [5], "criterion": ["log_loss", "entropy"]}
+    tree = DecisionTreeClassifier(random_state=0)
+    assessed = tr.assess({"decision tree": (tree, grid)}, X, y, scores=["balanced-accuracy"])
+    opened = show(json.loads(assessed.to_json()), viewport={"width": 390, "height": 900})
+    ends = opened.page.eval_on_selector_all(
+        "#learners th[scope=col]",
+        "all => all.filter(one => one.textContent == 'honest')"
+        ".map(one => one.getBoundingClientRect().right)",
+    )
+    assert len(ends) == 2
+    assert max(ends) <= 390
 
 
 def test_the_page_is_read_without_script(show, content, found):

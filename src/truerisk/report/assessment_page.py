@@ -157,8 +157,7 @@ def _scorecard(document: Assessment) -> FigureTable | None:
     """Further scores of every learner on their own scale; None where none was asked for."""
     rows = [
         [
-            clean(name, 40),
-            honest.own_scale.better,
+            f"{clean(name, 40)} ({honest.own_scale.better} is better)",
             clean(learner, 60),
             number(own_value(selected)),
             number(own_value(honest)),
@@ -167,7 +166,7 @@ def _scorecard(document: Assessment) -> FigureTable | None:
         for name, learner, selected, honest in document.told_scores()
         if name != document.named_loss
     ]
-    head = ("score", "better is", "learner", "selected", "honest", "interval")
+    head = ("score", "learner", "selected", "honest", "interval")
     return FigureTable.of(head, rows) if rows else None
 
 
