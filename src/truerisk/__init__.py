@@ -50,6 +50,7 @@ _WHERE = {
 _ROOMS = {
     "datasets": "truerisk.datasets",
     "engines": "truerisk.engines",
+    "extend": "truerisk.extend",
     "intervals": "truerisk.methods.interval_forms",
     "losses": "truerisk.core.losses",
     "methods": "truerisk.methods",
@@ -84,6 +85,7 @@ __all__ = [
     "datasets",
     "engines",
     "estimate_risk",
+    "extend",
     "intervals",
     "learning_curve",
     "losses",
@@ -102,6 +104,7 @@ __all__ = [
 if TYPE_CHECKING:  # the same names, for type checkers
     from truerisk import datasets as datasets
     from truerisk import engines as engines
+    from truerisk import extend as extend
     from truerisk import methods as methods
     from truerisk import models as models
     from truerisk import selection as selection

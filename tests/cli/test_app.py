@@ -78,7 +78,7 @@ def test_help_lists_every_command_and_exit_code(call):
         (["plan", "--error", "2", "--width", ".1"], "error=2.0: an error is a share"),
         (["plan", "--error", ".2", "--width", "0"], "width=0.0: an interval"),
         (["assess", "--dataset", "iris", "--seed", "-1"], "'--seed'"),
-        (["assess", "--dataset", "iris", "--jobs", "0"], "'--jobs'"),
+        (["assess", "--dataset", "iris", "--jobs", "0"], "'--n-jobs' / '--jobs'"),
         (["assess", "x.csv", "--target", "y", "--delimiter", ";;"], "is not one character"),
     ],
 )

@@ -43,7 +43,7 @@ def test_one_of_both_options(call, table, tmp_path, word):
     command = commands(table, tmp_path)[word]
     both = call(*command, "--jobs", "2", "--executor", "2")
     assert (both.code, both.out) == (2, "")
-    assert "--executor stands instead of --jobs" in both.err
+    assert "--executor stands instead of --n-jobs" in both.err
     for where, sentence in {
         "many": "executor='many' is unknown",
         "0": "a number of workers is at least 1",

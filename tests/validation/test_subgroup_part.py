@@ -92,3 +92,14 @@ def test_bad_columns_are_refused_before_any_fit(subgroups, kind, why, monkeypatc
     monkeypatch.setattr(import_module("truerisk.api.validate"), "honest_run", never)
     with pytest.raises(kind, match=why):
         tr.validate(LogisticRegression(), MODEL_X, Y, subgroups=subgroups)
+
+
+@pytest.mark.parametrize("positive", [None, 0])
+def test_all_rows_have_the_score_that_discrimination_has(positive):
+    """One AUC on a page: the mean over folds with its interval, named by the event."""
+    parts = {"half": np.arange(N) % 2}
+    found = tr.validate(LogisticRegression(), MODEL_X, Y, subgroups=parts, positive=positive)
+    area, honest = found.subgroups["auc"], found.discrimination.measures["auc"]
+    shown = area.whole.own_scale
+    assert (shown.value, shown.interval) == (pytest.approx(honest.honest), honest.interval)
+    assert area.positive == (1 if positive is None else 0)

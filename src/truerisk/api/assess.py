@@ -18,7 +18,7 @@ from truerisk.core.present import named
 from truerisk.core.progress import counting, shows_progress, stage
 from truerisk.core.table.data import Data
 from truerisk.engines.workers.executors import connections_kept
-from truerisk.methods.words import as_method
+from truerisk.methods.words import as_method, method_or_cv
 from truerisk.run.problem import Problem, as_seed
 from truerisk.run.run import Run
 from truerisk.validation.honest import HonestRun
@@ -41,6 +41,9 @@ def assess(
     X: Any,
     y: Any,
     *,
+    cv: Any = None,
+    scoring: Any = None,
+    n_jobs: int | None = None,
     methods: Sequence[Any] | None = None,
     outer: Any = None,
     rule: Any = "min",
@@ -51,7 +54,7 @@ def assess(
     sample_weight: Any = None,
     time: Any = None,
     block: Any = None,
-    interval: str | None = None,
+    interval: Any = None,
     confidence_level: float = 0.95,
     engine: Any = "auto",
     executor: Any = None,
@@ -70,6 +73,9 @@ def assess(
         settings are drawn; words of ``tr.models.names()``; None takes the usual ones with grids
         for the size of the data. Words encode the text columns of a frame.
     X, y : table and target
+    cv, scoring, n_jobs : optional
+        The words of `GridSearchCV`, which mean what they mean there: the splits that tune, a score,
+        a number of worker processes. They stand instead of `methods`, `loss` and `executor`.
     methods : sequence of methods, optional
         The first one tunes; the risk curves by the others are kept beside it in ``criteria``.
         By default "5-fold"; "holdout" above 10,000 rows; "forward-5" where times are given,
@@ -77,7 +83,7 @@ def assess(
     outer : method, optional
         The splits that test each tuned learner (nested validation). By default "pairs": the folds
         of the first method, left out alone and two at a time; the usual method where it has none.
-    interval : str, optional
+    interval : str or IntervalForm, optional
         Which interval the honest risks get; ``tr.intervals.names()`` lists the words.
     positive : label, optional
         The class that scores of one class, such as F1, speak of, that of the ROC curve and the
@@ -134,12 +140,16 @@ def assess(
     named_learners = read_learners(learners, seed)
     rows = {"groups": groups, "sample_weight": sample_weight, "time": time, "block": block}
     data = Data.check(X, y, task=task_of(named_learners, y), **rows)
+    if cv is not None:
+        methods = [method_or_cv(methods, cv, data, "methods")]
     wishes = Wishes.planned(validate, X, data, seed, positive)
     problems = problems_of(
         named_learners,
         data,
         [*(methods or [None]), outer],
         sample_weight,
+        scoring=scoring,
+        n_jobs=n_jobs,
         loss=loss,
         scores=scores,
         positive=positive,

@@ -42,6 +42,7 @@ from truerisk.core.progress import shows_progress
 from truerisk.core.registry import closest
 from truerisk.core.table.data import Data
 from truerisk.core.table.rows import n_columns
+from truerisk.engines.workers.executors import executor_of
 from truerisk.run.problem import Problem, pose, versions
 
 LEVELS = ("scores", "bbc", "nested")
@@ -62,6 +63,7 @@ def audit(
     fit_params: Mapping[str, Any] | None = None,
     confidence_level: float = 0.95,
     engine: Any = "auto",
+    n_jobs: int | None = None,
     executor: Any = None,
     random_state: Any = 0,
 ) -> Audit:
@@ -94,7 +96,7 @@ def audit(
         What else `search.fit` was given, such as ``{"sample_weight": w}``.
     confidence_level : float, default=0.95
         Of the interval.
-    engine, executor, random_state
+    engine, n_jobs, executor, random_state
         As in `estimate_risk`.
 
     Returns
@@ -120,7 +122,7 @@ def audit(
         "fit_params": fit_params,
         "confidence_level": confidence_level,
         "engine": engine,
-        "executor": executor,
+        "executor": executor_of(executor, n_jobs),
         "random_state": random_state,
     }
     return audited(search, X, y, level, outer, replicates, terms)
@@ -153,7 +155,7 @@ def audited(
     _refuse_missing_rows(claim, X, y, level)
     scale = scale_of(claim)
     findings = state_findings(search)
-    seen = Corrected(None)
+    seen, problem = Corrected(None), None
     if X is not None:
         _refuse_other_columns(search, X)
         usable = claim.usable()
@@ -165,7 +167,10 @@ def audited(
             )
         findings += more
     findings += score_findings(claim, scale, getattr(search, "error_score", None))
-    return _outcome(claim, scale, level, seen, findings, terms["confidence_level"])
+    audit = _outcome(claim, scale, level, seen, findings, terms["confidence_level"])
+    if problem is None:
+        return audit
+    return replace(audit, n_rows=problem.data.n_rows, class_counts=problem.class_counts)
 
 
 def _look(

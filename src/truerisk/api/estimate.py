@@ -9,7 +9,8 @@ from truerisk.core.family import Family
 from truerisk.core.progress import shows_progress
 from truerisk.core.results import RiskCurve, RiskEstimate
 from truerisk.methods.parts.averages import Averaged
-from truerisk.methods.words import as_method
+from truerisk.methods.parts.procedure import Procedure
+from truerisk.methods.words import as_method, method_or_cv
 from truerisk.run.outer_splits import usual_word
 from truerisk.run.problem import Problem, pose
 from truerisk.run.run import compute, curve_of
@@ -21,6 +22,9 @@ def estimate_risk(
     X: Any,
     y: Any,
     *,
+    cv: Any = None,
+    scoring: Any = None,
+    n_jobs: int | None = None,
     method: Any = None,
     loss: Any = None,
     scores: Any = (),
@@ -29,7 +33,7 @@ def estimate_risk(
     sample_weight: Any = None,
     time: Any = None,
     block: Any = None,
-    interval: str | None = None,
+    interval: Any = None,
     confidence_level: float = 0.95,
     engine: Any = "auto",
     executor: Any = None,
@@ -44,6 +48,10 @@ def estimate_risk(
         training set, so its risk is that of the whole procedure.
     X, y : table and target
         Arrays, sparse matrices, pandas, polars or pyarrow.
+    cv, scoring, n_jobs : optional
+        The words of `cross_val_score`, which mean what they mean there: splits, of which 5 are five
+        that are not shuffled; a score, larger is better, of several the first one is the risk's;
+        a number of worker processes. They stand instead of `method`, `loss` and `executor`.
     method : str, int, Method, splitter or iterable of (train, test), optional
         How; ``tr.methods.names()`` lists the words. By default "5-fold"; "forward-5" where
         times are given, "blocks-5" where places are.
@@ -65,8 +73,9 @@ def estimate_risk(
         A named column stays in X; dates are taken out of it by ``time=X.pop("when")``.
     block : array, frame or names of columns of X, optional
         Where each row was taken: one to three coordinates, or the label of a block.
-    interval : str, optional
-        Which interval; ``tr.intervals.names()`` lists the words. By default the method's own. A
+    interval : str or IntervalForm, optional
+        Which interval; ``tr.intervals.names()`` lists the words. By default the one that was
+        calibrated for means over folds (``beta-cv`` for errors), of other methods their own. A
         K-fold word becomes the method that draws what the interval needs ("ncv", "beta-ncv",
         "conservative-z"); one that is not justified is refused.
     confidence_level : float
@@ -90,12 +99,14 @@ def estimate_risk(
     >>> from sklearn.naive_bayes import GaussianNB
     >>> X, y = load_wine(return_X_y=True)
     >>> print(tr.estimate_risk(GaussianNB(), X, y, method="5x10-fold"))
-    risk 0.0213 (zero-one, 5x10-fold), 95 % interval [0.0000, 0.0444] (corrected-t)
+    risk 0.0213 (zero-one, 5x10-fold), 95 % interval [0.0054, 0.0599] (beta-cv)
     """
     problem = pose(
         Family.of(model),
         X,
         y,
+        scoring=scoring,
+        n_jobs=n_jobs,
         loss=loss,
         scores=scores,
         positive=positive,
@@ -109,7 +120,7 @@ def estimate_risk(
         executor=executor,
         random_state=random_state,
     )
-    curve = _curve(problem, method)
+    curve = _curve(problem, method, cv)
     return curve[0] if curve.procedure is None else curve.procedure
 
 
@@ -120,6 +131,9 @@ def risk_curve(
     X: Any,
     y: Any,
     *,
+    cv: Any = None,
+    scoring: Any = None,
+    n_jobs: int | None = None,
     method: Any = None,
     rule: Any = "min",
     loss: Any = None,
@@ -129,7 +143,7 @@ def risk_curve(
     sample_weight: Any = None,
     time: Any = None,
     block: Any = None,
-    interval: str | None = None,
+    interval: Any = None,
     confidence_level: float = 0.95,
     engine: Any = "auto",
     executor: Any = None,
@@ -155,6 +169,8 @@ def risk_curve(
         Family.of(model, grid),
         X,
         y,
+        scoring=scoring,
+        n_jobs=n_jobs,
         loss=loss,
         scores=scores,
         positive=positive,
@@ -169,11 +185,15 @@ def risk_curve(
         executor=executor,
         random_state=random_state,
     )
-    return _curve(problem, method)
+    return _curve(problem, method, cv)
 
 
-def _curve(problem: Problem, method: Any) -> RiskCurve:
-    """The risks by a method; scores of whole test sets have the calibrated interval, if any."""
+def _curve(problem: Problem, method: Any, cv: Any) -> RiskCurve:
+    """The risks by a method, means over folds with the interval that was calibrated for them.
+
+    A rule of standard errors weighs those of a search, which has none calibrated for its settings.
+    """
+    method = method_or_cv(method, cv, problem.data)
     chosen = as_method(usual_word(problem.data) if method is None else method)
-    of_sets = isinstance(chosen, Averaged)
-    return curve_of(compute(replace(problem, calibrated="of sets" if of_sets else "none"), chosen))
+    of_means = isinstance(chosen, Averaged | Procedure) and not problem.rule.needs_std_errors
+    return curve_of(compute(replace(problem, calibrated=of_means), chosen))

@@ -18,10 +18,12 @@ from truerisk.core.learning_curve import LearningCurve
 from truerisk.core.progress import shows_progress
 from truerisk.methods.nested import Pairs
 from truerisk.methods.parts.averages import Averaged
-from truerisk.methods.words import USUAL_FOLDS, as_method
+from truerisk.methods.words import USUAL_FOLDS, as_method, method_or_cv
 from truerisk.run.problem import pose
 
 UNSAID: Mapping[str, Any] = {
+    "scoring": None,
+    "n_jobs": None,
     "loss": None,
     "confidence_level": 0.95,
     "engine": "auto",
@@ -48,6 +50,9 @@ def learning_curve(
     y: Any,
     *,
     sizes: Any = None,
+    cv: Any = None,
+    scoring: Any = None,
+    n_jobs: int | None = None,
     method: Any = None,
     loss: Any = None,
     groups: Any = None,
@@ -76,6 +81,8 @@ def learning_curve(
     sizes : list of int, optional
         Numbers of training rows, four or more; by default up to eight in a geometric series, up to
         all training rows.
+    cv, scoring, n_jobs : optional
+        As in `estimate_risk`: they stand instead of `method`, `loss` and `executor`.
     method : str, int, Method or splitter, optional
         Folds: "5-fold", or those that a search chooses by.
     loss : str, Loss, callable or scorer, optional
@@ -123,10 +130,13 @@ def learning_curve(
         model,
         X,
         y,
+        cv=cv,
         method=method,
         store=store,
         groups=groups,
         sample_weight=sample_weight,
+        scoring=scoring,
+        n_jobs=n_jobs,
         loss=loss,
         confidence_level=confidence_level,
         engine=engine,
@@ -147,6 +157,7 @@ def as_learner(
     X: Any,
     y: Any,
     *,
+    cv: Any,
     method: Any,
     store: Any,
     groups: Any,
@@ -157,12 +168,15 @@ def as_learner(
     rows = {"groups": groups, "sample_weight": sample_weight}
     if not isinstance(model, HonestSearchCV):
         check_store(store, terms["random_state"])
+        problem = pose(Family.of(model), X, y, **rows, **terms)
+        method = method_or_cv(method, cv, problem.data)
         tested_by = testing(USUAL_FOLDS if method is None else method)
-        return TestedLearner(pose(Family.of(model), X, y, **rows, **terms), tested_by, store=store)
+        return TestedLearner(problem, tested_by, store=store)
     _refuse_words(model, {**terms, "store": store})
     check_store(model.store, model.random_state)
     run, _ = run_of_search(model, X, y, route(model, groups, {"sample_weight": sample_weight}))
     problem = replace(run.problem, scores={}, interval=None)
+    method = method_or_cv(method, cv, problem.data)
     return TestedLearner(problem, _outer(model, run.select_by, method), run.select_by, model.store)
 
 

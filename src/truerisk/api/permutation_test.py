@@ -14,7 +14,7 @@ from truerisk.core.errors import Refusal, TrueRiskWarning, warn
 from truerisk.core.present import of_class
 from truerisk.core.present import seconds as in_words
 from truerisk.core.progress import shows_progress, stage
-from truerisk.engines.workers.executors import workers_of
+from truerisk.engines.workers.executors import executor_of, workers_of
 from truerisk.methods.nested import Pairs
 from truerisk.run.problem import as_seed, checked_method
 from truerisk.run.run import Run
@@ -32,6 +32,7 @@ def permutation_test(
     n_permutations: int = 1000,
     groups: Any = None,
     time: Any = None,
+    n_jobs: int | None = None,
     executor: Any = None,
     random_state: Any = 0,
     **params: Any,
@@ -62,7 +63,7 @@ def permutation_test(
         When each row was taken, one row a time. Labels then depend on those before them, and are
         taken on in time as a whole, those at the end to the front: a series y that is stationary
         and has nothing to do with X is as likely in each of these orders, but for the one break.
-    executor : None, int or executor
+    n_jobs, executor : optional
         Where permutations are computed, as in `estimate_risk`; that of the search by default.
     random_state : int, None or Generator
         Of the permutations. Folds, and models, are drawn as the search says.
@@ -96,7 +97,7 @@ def permutation_test(
     run = run_to_permute(search, X, y, groups, dict(params), time)
     problem, method = run.problem, run.testing
     assert method is not None
-    executor = problem.executor if executor is None else executor
+    executor = executor_of(executor, n_jobs) or problem.executor
     workers = workers_of(executor)
     procedure = Repeated(run, Orders.of(problem.data, seed))
     started = perf_counter()

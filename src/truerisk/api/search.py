@@ -164,7 +164,7 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         executor: Any = None,
         random_state: Any = 0,
         engine: Any = "auto",
-        interval: str | None = None,
+        interval: Any = None,
         confidence_level: float = 0.95,
         cv: Any = None,
         scoring: Any = None,
@@ -280,7 +280,10 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         self.loss_ = problem.loss
         self.best_index_ = curve.best
         self.best_params_ = curve.best_params
-        self.selected_risk_ = curve[curve.best]
+        chosen = curve[curve.best]
+        if len(curve) > 1 and problem.interval is None:  # the only one here counts the choice
+            chosen = replace(chosen, best_of=len(curve))
+        self.selected_risk_ = chosen
         if not callable(self.refit):  # a callable need not choose the best score
             risk = _value_of(self.selected_risk_, "the only candidate has a failed fit")
             self.best_score_ = float(problem.loss.score(risk))

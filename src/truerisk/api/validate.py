@@ -12,6 +12,7 @@ from truerisk.api.searching.search_problem import run_of
 from truerisk.core.arguments import as_typed
 from truerisk.core.errors import Refusal
 from truerisk.core.progress import shows_progress
+from truerisk.engines.workers.executors import executor_of
 from truerisk.run.problem import as_seed
 from truerisk.run.run import Run
 from truerisk.validation.honest import HonestRun
@@ -34,6 +35,7 @@ def validate(
     clip: float | None = None,
     replicates: int = 50,
     samples: Any = None,
+    n_jobs: int | None = None,
     executor: Any = None,
     random_state: Any = 0,
     **params: Any,
@@ -80,7 +82,7 @@ def validate(
         Bootstrap samples in which everything is done anew; 0 for none, 200 and more to publish.
     samples : array (samples, rows), optional
         The row numbers of given samples, instead of `replicates` drawn ones.
-    executor : None, int or executor
+    n_jobs, executor : optional
         Where fits are made, as in `estimate_risk`; that of the search by default.
     random_state : int, None or Generator
         Of the samples, and of the folds of a model; a search has its own.
@@ -114,7 +116,7 @@ def validate(
     seed = as_seed(random_state)
     order = {"time": time, "block": block}
     run = run_to_validate(search_or_model, X, y, groups, dict(params), seed, **order)
-    run = replace(run, problem=run.problem.by(executor))
+    run = replace(run, problem=run.problem.by(executor_of(executor, n_jobs)))
     data = run.problem.data
     wishes = Wishes.of(
         X,

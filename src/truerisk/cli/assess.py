@@ -13,8 +13,11 @@ import click
 from truerisk.cli.gate import BOUNDS, gate_options, judged
 from truerisk.cli.options import (
     check_writable,
+    confidence_option,
     executor_of,
     in_a_folder,
+    one_of,
+    scoring_options,
     store_path,
     terminated,
     typed,
@@ -27,6 +30,7 @@ from truerisk.cli.source import (
     label_written,
     order_options,
     read_source,
+    reading_options,
     source_options,
 )
 from truerisk.core.writing import write_text
@@ -50,6 +54,7 @@ WHERE_AND_HOW = ("report", "as_json", "jobs", "executor", "store", "mixed_versio
     metavar="WORDS",
     help="Learners with commas: knn,lda,logistic,svm,tree,forest,boosting, ...",
 )
+@scoring_options
 @click.option(
     "--method",
     metavar="WORDS",
@@ -60,7 +65,6 @@ WHERE_AND_HOW = ("report", "as_json", "jobs", "executor", "store", "mixed_versio
 @click.option(
     "--rule", default="min", show_default=True, help="How a setting is chosen: min, 1-se."
 )
-@click.option("--loss", help="zero-one, log, brier, auc, squared, absolute, or a scorer's name.")
 @click.option("--scores", help="Further scores of the same fits, with commas: auc,log,brier.")
 @click.option(
     "--learning-curve",
@@ -69,6 +73,7 @@ WHERE_AND_HOW = ("report", "as_json", "jobs", "executor", "store", "mixed_versio
 )
 @click.option("--validate", is_flag=True, help="Tell what a reviewer asks of the best learner.")
 @review_options(replicates=None)
+@confidence_option()
 @gate_options
 @click.option("--report", metavar="PATH", help="Write one HTML page there as well.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
@@ -82,15 +87,19 @@ WHERE_AND_HOW = ("report", "as_json", "jobs", "executor", "store", "mixed_versio
 )
 @click.option("--mixed-versions", is_flag=True, help="With --store: use fits of other versions.")
 @click.option("--dry-run", is_flag=True, help="Say how many fits and seconds, and stop.")
+@reading_options
 def assess(
     models: str | None,
     method: str | None,
     outer: str | None,
     rule: str,
+    cv: int | None,
+    scoring: str | None,
     loss: str | None,
     scores: str | None,
     learning_curve: str | None,
     validate: bool,
+    confidence: float,
     fail_above: float | None,
     min_score: dict[str, float],
     report: str | None,
@@ -107,11 +116,13 @@ def assess(
 
     \b
     truerisk assess data.csv --target y --report out.html
-    truerisk assess --dataset breast-cancer --models knn,svm --jobs 2
+    truerisk assess --dataset breast-cancer --models knn,svm --n-jobs 2
     truerisk assess data.csv --target y --models forest --store runs.db
     truerisk assess data.csv --target y --scores auc --fail-above .25 --min-score auc=.75
     """  # noqa: D301 - \b is for click
-    methods = listed("--method", method, "method", "10-fold")
+    one_of("--method", method, "--cv", cv)
+    one_of("--loss", loss, "--scoring", scoring)
+    methods: list[Any] | None = listed("--method", method, "method", "10-fold")
     if report is not None:
         check_writable(report)
     if mixed_versions and store is None:
@@ -121,15 +132,19 @@ def assess(
     source = read_source(**where)
     for note in source.notes:
         say(f"note: {note}")
-    options: dict[str, Any] = {"loss": loss, "rule": rule, "random_state": seed}
-    options["executor"] = runs_on
-    bounded = [name for name in min_score if name != loss]
+    if cv is not None:
+        from truerisk.methods.words import splits_of
+
+        methods = [splits_of(cv, source.y, classifier=source.task == "classification")]
+    options: dict[str, Any] = {"scoring": scoring, "loss": loss, "rule": rule}
+    options |= {"confidence_level": confidence, "executor": runs_on, "random_state": seed}
+    bounded = [name for name in min_score if name not in (loss, scoring)]
     asked = [*(listed("--scores", scores, "score", "auc,f1") or ()), *bounded]
     options |= {"scores": list(dict.fromkeys(asked)) or None, **source.of_rows}
     options["positive"] = label_written(source, review["positive"])
     families = _families(source, models, (*(methods or (None,)), outer))
     curves = _curves(learning_curve)
-    _say_plan(source, method, outer)
+    _say_plan(source, methods, outer)
     if dry_run:
         if report is not None:
             say(f"note: a dry run writes no page to {report}")
@@ -161,12 +176,12 @@ def _usual(source: Source) -> str:
     return usual_word(source, usual_method(len(source.y)))
 
 
-def _say_plan(source: Source, method: str | None, outer: str | None) -> None:
+def _say_plan(source: Source, methods: list[Any] | None, outer: str | None) -> None:
     """Say so where another plan than five folds is chosen: a cheaper one, or one by time."""
     from truerisk.methods.words import USUAL_FOLDS
 
     usual, n_rows = _usual(source), len(source.y)
-    if method is None and usual != USUAL_FOLDS:
+    if methods is None and usual != USUAL_FOLDS:
         both = outer is None and not usual.endswith("-fold")  # folds are tested in their pairs
         options = "--method and --outer are" if both else "--method is"
         say(f"note: {n_rows:,} rows: {options} {usual}")
@@ -182,7 +197,7 @@ def _curves(word: str | None) -> str | list[str] | None:
 def _say_cost(
     source: Source,
     families: dict[str, Any],
-    methods: list[str] | None,
+    methods: list[Any] | None,
     outer: str | None,
     curves: str | list[str] | None,
     options: dict[str, Any],
@@ -233,7 +248,7 @@ def _families(source: Source, models: str | None, tested_by: Iterable[Any]) -> d
 def _run(
     source: Source,
     families: dict[str, Any],
-    methods: list[str] | None,
+    methods: list[Any] | None,
     outer: str | None,
     options: dict[str, Any],
     as_json: bool,
@@ -280,7 +295,7 @@ def _run(
 def _dry_run(
     source: Source,
     families: dict[str, Any],
-    methods: list[str] | None,
+    methods: list[Any] | None,
     outer: str | None,
     curves: str | list[str] | None,
     options: dict[str, Any],

@@ -11,9 +11,15 @@ from typing import Any
 import click
 
 from truerisk.cli.gate import BOUNDS, CLOSED, gate_options, judged, refuse_unmeasured
-from truerisk.cli.options import check_writable, executor_of, typed, worker_options
+from truerisk.cli.options import (
+    check_writable,
+    confidence_option,
+    executor_of,
+    typed,
+    worker_options,
+)
 from truerisk.cli.output import say, show, shown_progress, worded_warnings
-from truerisk.cli.source import Source, order_options, read_source, source_options
+from truerisk.cli.source import Source, order_options, read_source, reading_options, source_options
 from truerisk.core.errors import TrueRiskError, UnknownName, said_by
 
 
@@ -99,13 +105,14 @@ WHERE_AND_HOW = ("report", "as_json", "jobs", "executor", *BOUNDS)
     help="How honest: the kept scores, a replay, or the search repeated.",
 )
 @click.option("--outer", metavar="METHOD", help="Outer folds of level nested.  [default: 5-fold]")
-@click.option("--confidence", type=click.FloatRange(0.5, 0.999), default=0.95, show_default=True)
+@confidence_option()
 @gate_options
 @click.option("--report", metavar="PATH", help="Write one HTML page there as well.")
 @click.option("--allow-import", is_flag=True, help="Run the code of SEARCH.py.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @worker_options
+@reading_options
 def audit(
     search: str,
     level: str,

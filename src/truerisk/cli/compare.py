@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from truerisk.cli.options import confidence_option
 from truerisk.cli.output import show
 
 
@@ -25,10 +26,10 @@ from truerisk.cli.output import show
     type=float,
     help="For bayes: risks that differ by no more are the same.  [default: 0.01]",
 )
-@click.option("--level", type=float, default=0.95, show_default=True, help="Of the interval.")
+@confidence_option("--level")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 def compare(
-    first: Path, second: Path, test: str, rope: float | None, level: float, as_json: bool
+    first: Path, second: Path, test: str, rope: float | None, confidence: float, as_json: bool
 ) -> int:
     """Compare two estimates that `estimate --json` wrote, made on the same splits.
 
@@ -43,6 +44,6 @@ def compare(
 
     a, b = RiskEstimate.from_json(first), RiskEstimate.from_json(second)
     region = ROPE if rope is None else rope
-    found = compared(a, b, test=test, rope=region, confidence_level=level)
+    found = compared(a, b, test=test, rope=region, confidence_level=confidence)
     show(found.to_json() if as_json else str(found))
     return 0

@@ -7,7 +7,13 @@ from typing import Any
 
 import click
 
-from truerisk.cli.options import executor_of, worker_options
+from truerisk.cli.options import (
+    confidence_option,
+    executor_of,
+    one_of,
+    scoring_options,
+    worker_options,
+)
 from truerisk.cli.output import listed, say, show, shown_progress, worded_warnings
 from truerisk.cli.source import (
     Source,
@@ -15,6 +21,7 @@ from truerisk.cli.source import (
     order_options,
     positive_option,
     read_source,
+    reading_options,
     source_options,
 )
 from truerisk.core.registry import closest
@@ -27,23 +34,28 @@ from truerisk.core.registry import closest
 @click.option(
     "--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter of the model."
 )
+@scoring_options
 @click.option(
     "--method",
     help="See `truerisk methods`.  [default: 5-fold; with --time forward-5, --block blocks-5]",
 )
-@click.option("--loss", help="zero-one, log, brier, auc, squared, absolute, or a scorer's name.")
 @click.option("--scores", help="Further scores of the same fits, with commas: auc,log,brier.")
 @positive_option
+@confidence_option()
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @worker_options
+@reading_options
 def estimate(
     model: str,
     settings: tuple[str, ...],
     method: str | None,
+    cv: int | None,
+    scoring: str | None,
     loss: str | None,
     scores: str | None,
     positive: str | None,
+    confidence: float,
     as_json: bool,
     seed: int,
     jobs: int | None,
@@ -55,6 +67,8 @@ def estimate(
     \b
     truerisk estimate data.csv --target y --model knn --set n_neighbors=5 --method loo
     """  # noqa: D301 - \b is for click
+    one_of("--method", method, "--cv", cv)
+    one_of("--loss", loss, "--scoring", scoring)
     runs_on = executor_of(jobs, executor)
     source = read_source(**where)
     for note in source.notes:
@@ -62,11 +76,12 @@ def estimate(
     from truerisk.api.estimate import risk_curve
 
     pipeline, params, _ = read_model(model, settings, source)
-    options: dict[str, Any] = {"loss": loss, "executor": runs_on, "random_state": seed}
+    options: dict[str, Any] = {"cv": cv, "method": method, "scoring": scoring, "loss": loss}
+    options |= {"confidence_level": confidence, "executor": runs_on, "random_state": seed}
     options |= {"scores": listed("--scores", scores, "score", "auc,f1"), **source.of_rows}
     options["positive"] = label_written(source, positive)
     with worded_warnings(), shown_progress():
-        curve = risk_curve(pipeline, params, source.X, source.y, method=method, **options)
+        curve = risk_curve(pipeline, params, source.X, source.y, **options)
     found = curve[0] if curve.procedure is None else curve.procedure
     show(found.to_json() if as_json else _described(found))
 

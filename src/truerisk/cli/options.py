@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import signal
 from collections.abc import Callable, Iterator
@@ -19,28 +20,81 @@ from truerisk.core.writing import place_of
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
+def _workers(ctx: click.Context, option: click.Parameter, n_jobs: int | None) -> int | None:
+    """Joblib's number: -1 is one worker per core."""
+    if n_jobs is None or n_jobs > 0:
+        return n_jobs
+    if n_jobs == -1:
+        return os.cpu_count() or 1
+    raise click.BadParameter("give a number of worker processes, or -1 for one per core.")
+
+
+n_jobs_option = click.option(
+    "--n-jobs",
+    "--jobs",
+    "jobs",
+    type=int,
+    metavar="N",
+    callback=_workers,
+    help="Worker processes; -1 for one per core.  [default: none]",
+)
+
+
 def worker_options(command: Command) -> Command:
-    """`--jobs` and `--executor`, of which one may be given."""
+    """`--n-jobs` and `--executor`, of which one may be given."""
+    where = click.option(
+        "--executor",
+        metavar="WHERE",
+        help="A number of worker processes, or dask://host:port, for scikit-learn's fits; fast "
+        "engines answer in this process.",
+    )
+    return n_jobs_option(where(command))
+
+
+def executor_of(jobs: int | None, executor: str | None) -> Any:
+    """What is given to the api; a number of `--executor` is one of `--n-jobs`."""
+    if executor is None:
+        return jobs
+    one_of("--n-jobs", jobs, "--executor", executor)
+    return int(executor) if executor.isdecimal() else executor
+
+
+def one_of(option: str, value: Any, other: str, other_value: Any) -> None:
+    """Refuse two options that say the same thing."""
+    if value is not None and other_value is not None:
+        raise click.UsageError(f"{other} stands instead of {option}: give one of them.")
+
+
+def scoring_options(command: Command) -> Command:
+    """`--scoring`, scikit-learn's word, and `--loss`; `--cv` and `--method` are beside them."""
     for option in (
+        click.option("--loss", help="Instead: zero-one, log, brier, auc, squared, absolute."),
         click.option(
-            "--executor",
-            metavar="WHERE",
-            help="A number of worker processes, or dask://host:port, for scikit-learn's fits; fast "
-            "engines answer in this process.",
+            "--scoring", metavar="SCORE", help="accuracy, roc_auc, f1, r2, ...: as in scikit-learn."
         ),
-        click.option("--jobs", type=click.IntRange(1), help="Worker processes.  [default: none]"),
+        click.option(
+            "--cv",
+            type=click.IntRange(2),
+            metavar="K",
+            help="K folds as scikit-learn makes them, unshuffled; stands instead of --method.",
+        ),
     ):
         command = option(command)
     return command
 
 
-def executor_of(jobs: int | None, executor: str | None) -> Any:
-    """What is given to the api; a number of `--executor` is one of `--jobs`."""
-    if executor is None:
-        return jobs
-    if jobs is not None:
-        raise click.UsageError("--executor stands instead of --jobs: give one of them.")
-    return int(executor) if executor.isdecimal() else executor
+def confidence_option(*aliases: str) -> Callable[[Command], Command]:
+    """`--confidence`, of all intervals of a command."""
+    return click.option(
+        "--confidence",
+        *aliases,
+        "confidence",
+        type=click.FloatRange(0, 1, min_open=True, max_open=True),
+        default=0.95,
+        show_default=True,
+        metavar="LEVEL",
+        help="Of the intervals.",
+    )
 
 
 store_path = click.Path(dir_okay=False, path_type=Path)

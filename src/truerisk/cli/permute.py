@@ -6,9 +6,9 @@ from typing import Any
 
 import click
 
-from truerisk.cli.options import executor_of, worker_options
+from truerisk.cli.options import executor_of, one_of, scoring_options, worker_options
 from truerisk.cli.output import say, show, shown_progress, worded_warnings
-from truerisk.cli.source import read_source, search_of, source_options, time_option
+from truerisk.cli.source import read_source, reading_options, search_of, source_options, time_option
 
 
 @click.command()
@@ -23,11 +23,11 @@ from truerisk.cli.source import read_source, search_of, source_options, time_opt
     metavar="N",
     help="How many; the smallest p-value is 1/(1 + N).",
 )
+@scoring_options
 @click.option(
     "--method",
     help="How settings are tuned.  [default: 5-fold; forward-5 in time]",
 )
-@click.option("--loss", help="zero-one, log, brier, auc, squared, absolute, or a scorer's name.")
 @click.option(
     "--seed",
     type=click.IntRange(0),
@@ -37,10 +37,13 @@ from truerisk.cli.source import read_source, search_of, source_options, time_opt
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 @worker_options
+@reading_options
 def permute(
     model: str,
     permutations: int,
     method: str | None,
+    cv: int | None,
+    scoring: str | None,
     loss: str | None,
     seed: int,
     as_json: bool,
@@ -54,17 +57,20 @@ def permute(
 
     \b
     truerisk permute data.csv --target y --model knn
-    truerisk permute data.csv --target y --model lda --permutations 199 --jobs 2
+    truerisk permute data.csv --target y --model lda --permutations 199 --n-jobs 2
     """  # noqa: D301 - \b is for click
+    one_of("--method", method, "--cv", cv)
+    one_of("--loss", loss, "--scoring", scoring)
     runs_on = executor_of(jobs, executor)
     source = read_source(**where)
     for note in source.notes:
         say(f"note: {note}")
     from truerisk.api.permutation_test import permutation_test
 
-    search = search_of(model, source, select_by=method, loss=loss, random_state=seed)
+    asked: dict[str, Any] = {"cv": cv, "select_by": method, "scoring": scoring, "loss": loss}
+    search = search_of(model, source, **asked, random_state=seed)
     rows = {"groups": source.groups, "time": source.time}
-    asked = {"n_permutations": permutations, "executor": runs_on, "random_state": seed}
+    options = {"n_permutations": permutations, "executor": runs_on, "random_state": seed}
     with worded_warnings(), shown_progress():
-        found = permutation_test(search, source.X, source.y, **rows, **asked)
+        found = permutation_test(search, source.X, source.y, **rows, **options)
     show(found.to_json() if as_json else str(found))

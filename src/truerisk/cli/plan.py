@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
-from truerisk.cli.options import executor_of, worker_options
+from truerisk.cli.options import confidence_option, executor_of, worker_options
 from truerisk.cli.output import say, show, shown_progress, worded_warnings
-from truerisk.cli.source import Source, read_source, search_of, source_options
+from truerisk.cli.source import Source, read_source, reading_options, search_of, source_options
 from truerisk.core.errors import BadData
 
 FEWEST_ROWS = 10  # two in each of the usual five folds
@@ -46,7 +46,7 @@ def _read(ctx: click.Context, option: click.Parameter, texts: tuple[str, ...]) -
 )
 @click.option("--width", type=float, help="Width of the interval that is wanted.")
 @click.option("--rows", type=int, metavar="N", help="Rows that tuning and testing share.")
-@click.option("--level", type=float, default=0.95, show_default=True, help="Of the interval.")
+@confidence_option("--level")
 @click.option(
     "--assurance",
     type=float,
@@ -57,12 +57,13 @@ def _read(ctx: click.Context, option: click.Parameter, texts: tuple[str, ...]) -
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 @worker_options
+@reading_options
 def plan(
     errors: list[Known],
     model: str | None,
     width: float | None,
     rows: int | None,
-    level: float,
+    confidence: float,
     assurance: float,
     seed: int,
     as_json: bool,
@@ -86,7 +87,7 @@ def plan(
         raise click.UsageError("Missing option '--error', or FILE with --target and --model.")
     if not pilot and width is None and rows is None:
         raise click.UsageError("say what to plan: --width, --rows, or both.")
-    wanted = {"width": width, "n": rows, "confidence_level": level, "assurance": assurance}
+    wanted = {"width": width, "n": rows, "confidence_level": confidence, "assurance": assurance}
     if not pilot:
         sample = plan_sample(_error_curve(errors), **wanted)  # type: ignore[arg-type]
         show(sample.to_json() if as_json else str(sample))
@@ -97,7 +98,7 @@ def plan(
             "--width and --rows plan a test of the share of errors, and the target holds numbers: "
             "leave them out to see the learning curve alone."
         )
-    curve = _measured(model, source, level, seed, executor_of(jobs, executor))
+    curve = _measured(model, source, confidence, seed, executor_of(jobs, executor))
     content, parts = {"curve": curve.to_dict()}, [str(curve)]
     if planned:
         sample = plan_sample(curve, **wanted)  # type: ignore[arg-type]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from truerisk.cli.options import confidence_option
 from truerisk.cli.output import show
 from truerisk.core.errors import BadData
 
@@ -22,13 +23,7 @@ SCHEMA = "truerisk.posterior/1"
 @click.option(
     "--rows", type=click.IntRange(1), required=True, metavar="N", help="Rows that were tested."
 )
-@click.option(
-    "--level",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.95,
-    show_default=True,
-    help="Of the interval and of the bound.",
-)
+@confidence_option("--level")
 @click.option(
     "--prior",
     type=(float, float),
@@ -39,13 +34,13 @@ SCHEMA = "truerisk.posterior/1"
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 def posterior(
-    errors: int, rows: int, level: float, prior: tuple[float, float], as_json: bool
+    errors: int, rows: int, confidence: float, prior: tuple[float, float], as_json: bool
 ) -> int:
     """Say what E errors in N test rows tell about the true error of the tested rule.
 
     \b
     truerisk posterior --errors 6 --rows 60
-    truerisk posterior --errors 0 --rows 60 --level .9 --prior .5 .5
+    truerisk posterior --errors 0 --rows 60 --confidence .9 --prior .5 .5
     """  # noqa: D301 - \b is for click
     from truerisk.core.statistics.error_posterior import ErrorPosterior
 
@@ -53,7 +48,10 @@ def posterior(
         found = ErrorPosterior(errors, rows, prior)
     except BadData as error:  # there is no data here, only options
         raise click.UsageError(str(error)) from None
-    show(json.dumps(_content(found, level), allow_nan=False) if as_json else _text(found, level))
+    if as_json:
+        show(json.dumps(_content(found, confidence), allow_nan=False))
+    else:
+        show(_text(found, confidence))
     return 0
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from truerisk.cli.options import n_jobs_option
 from truerisk.cli.output import say, show, shown_progress, worded_warnings
 from truerisk.core.writing import write_text
 
@@ -23,7 +24,7 @@ INTERRUPTED = 130
 @click.option("--quick", is_flag=True, help="A first look: few replicates.")
 @click.option("--replicates", type=click.IntRange(2), metavar="N", help="How many replicates.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
-@click.option("--jobs", type=click.IntRange(1), help="Worker processes.  [default: none]")
+@n_jobs_option
 @click.option(
     "--store",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -55,7 +56,7 @@ def reproduce(
 
     \b
     truerisk reproduce wallman-table-1 --quick
-    truerisk reproduce kearns-figure-3 --jobs 2 --out results
+    truerisk reproduce kearns-figure-3 --n-jobs 2 --out results
     truerisk reproduce bee-table-2 --store runs.db --resume
     """  # noqa: D301 - \b is for click
     from truerisk.papers import registry
@@ -68,7 +69,7 @@ def reproduce(
     if out is not None:
         _make(out)  # before hours of work, not after
     if executor is not None and (store is None or jobs is not None):
-        raise click.UsageError("--executor goes with --store and stands instead of --jobs.")
+        raise click.UsageError("--executor goes with --store and stands instead of --n-jobs.")
     options: dict[str, Any] = {"store": store, "resume": resume, "executor": executor or jobs}
     try:
         with worded_warnings(), shown_progress():

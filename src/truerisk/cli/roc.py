@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from truerisk.cli.options import confidence_option
 from truerisk.cli.output import say, show
-from truerisk.cli.source import Source, label_written, read_source, source_options
+from truerisk.cli.source import Source, label_written, read_source, reading_options, source_options
 from truerisk.core.errors import BadData
 
 if TYPE_CHECKING:
@@ -44,15 +45,16 @@ RATES = ("sensitivity", "specificity", "precision")
 @click.option("--sensitivity", type=float, help="Demand it.")
 @click.option("--specificity", type=float, help="Demand it.")
 @click.option("--precision", type=float, help="Demand it.")
-@click.option("--level", type=float, default=0.95, show_default=True, help="Of the interval.")
+@confidence_option("--level")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+@reading_options
 def roc(
     columns: tuple[str, ...],
     positive: str | None,
     thresholds: tuple[float, ...],
     cost: tuple[float, float] | None,
     prevalence: float | None,
-    level: float,
+    confidence: float,
     as_json: bool,
     sensitivity: float | None,
     specificity: float | None,
@@ -76,9 +78,11 @@ def roc(
     for note in source.notes:
         if note.startswith("target"):  # the others are of features, and nothing is fitted here
             say(f"note: {note}")
-    curves = [_curve(source, column, positive, level) for column in columns]
+    curves = [_curve(source, column, positive, confidence) for column in columns]
     points = [_points(curve, thresholds, cost, prevalence, demanded) for curve in curves]
-    show(_json(curves, points, level) if as_json else _text(columns, curves, points, level))
+    show(
+        _json(curves, points, confidence) if as_json else _text(columns, curves, points, confidence)
+    )
     return 0
 
 

@@ -68,8 +68,13 @@ _OPTIONS = [
         help="The column to predict.",
     ),
     click.option(
+        "--dataset", metavar="NAME", help="A data set that comes along (see `truerisk datasets`)."
+    ),
+    click.option(
         "--groups", metavar="COL", help="The column of rows that belong together; no feature."
     ),
+]
+_READING = [
     click.option(
         "--target-type",
         type=click.Choice(["classification", "regression"]),
@@ -78,11 +83,7 @@ _OPTIONS = [
     click.option("--delimiter", metavar="CHAR", help="Between cells: , ; | or tab."),
     click.option("--max-cells", type=click.IntRange(1), help="Refuse tables with more cells."),
     click.option("--max-bytes", type=click.IntRange(1), help="Refuse files that unpack to more."),
-    click.option(
-        "--dataset", metavar="NAME", help="A data set that comes along (see `truerisk datasets`)."
-    ),
 ]
-
 
 time_option = click.option(
     "--time", metavar="COL", help="The column of times or dates; no feature."
@@ -107,8 +108,15 @@ def order_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """FILE and the options that say how to read it."""
+    """FILE and what its columns are."""
     for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """How FILE is read where that is guessed wrongly: the last options of a command's help."""
+    for option in reversed(_READING):
         command = option(command)
     return command
 

@@ -8,10 +8,15 @@ import click
 
 from truerisk.cli.estimate import read_model
 from truerisk.cli.gate import gate_options, judged, refuse_unmeasured
-from truerisk.cli.options import check_writable, executor_of, worker_options
+from truerisk.cli.options import (
+    check_writable,
+    confidence_option,
+    executor_of,
+    worker_options,
+)
 from truerisk.cli.output import say, show, shown_progress, worded_warnings
 from truerisk.cli.reviews import REVIEWED, review_options, reviewed
-from truerisk.cli.source import order_options, read_source, source_options
+from truerisk.cli.source import order_options, read_source, reading_options, source_options
 
 
 @click.command()
@@ -27,13 +32,16 @@ from truerisk.cli.source import order_options, read_source, source_options
 )
 @review_options(replicates=50)
 @gate_options
+@confidence_option()
 @click.option("--report", metavar="PATH", type=click.Path(), help="Write the HTML page.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @worker_options
+@reading_options
 def validate(
     model: str,
     settings: tuple[str, ...],
+    confidence: float,
     fail_above: float | None,
     min_score: dict[str, float],
     report: str | None,
@@ -63,7 +71,8 @@ def validate(
     of_events = ("auc", "average-precision", "r2", "d")
     refuse_unmeasured(min_score, of_events if source.task == "classification" else ("r2",))
     pipeline, params, grid = read_model(model, settings, source)
-    search = HonestSearchCV(pipeline, params or grid or None, executor=runs_on, random_state=seed)
+    asked_of_search = {"confidence_level": confidence, "executor": runs_on, "random_state": seed}
+    search = HonestSearchCV(pipeline, params or grid or None, **asked_of_search)
     with worded_warnings(), shown_progress():
         found = validated(
             search,

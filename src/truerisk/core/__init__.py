@@ -12,6 +12,7 @@
 | `confusion_scores.py`, `rank_scores.py` | scores of test sets by counted labels, and by ranks |
 | `loss_words.py` | what users may write as `loss=` |
 | `scorer_losses.py` | scorers of scikit-learn as losses |
+| `scoring.py` | what a user writes as `scoring=`: scores, larger is better, made losses |
 | `contracts.py` | Method, Engine, Rule, and what passes between them |
 | `evaluation.py` | what a method found, what was answered about every row and what it does |
 | `results.py`, `interval.py` | frozen results, and the numbers that they are made of |

@@ -179,6 +179,15 @@ def store_of(value: Any, name: str = "store", example: str = "runs.db") -> Path:
     return path
 
 
+def refuse_both(one: str, value: Any, other: str, other_value: Any) -> None:
+    """Refuse two words for the same thing, both of which were given."""
+    if value is not None and other_value is not None:
+        raise BadArgument(
+            f"{one}={shown(value)} and {other}={shown(other_value)} say the same thing: give one "
+            "of them."
+        )
+
+
 def refuse_class(name: str, value: Any) -> None:
     """Refuse a class where an object of it is meant.
 

@@ -21,6 +21,7 @@ from truerisk.core.losses import Loss, RowLoss, registry
 from truerisk.core.present import clean
 from truerisk.core.registry import closest
 from truerisk.core.scorer_losses import ScorerLoss, loss_of_scorer, same_as_scorer
+from truerisk.core.scoring import Scoring
 from truerisk.core.table.data import Data
 
 
@@ -81,6 +82,8 @@ def as_loss(loss: Any, data: Data, positive: Any = None) -> Loss:
     """
     if loss is None:
         loss = "zero-one" if data.task == "classification" else "squared"
+    if isinstance(loss, Scoring):
+        loss = loss.on(data, positive)
     if data.task == "other" and not isinstance(loss, Loss):
         raise Refusal(NO_PREDICTIONS.format(shown(loss)))
     resolved = _resolve(loss, data, positive)

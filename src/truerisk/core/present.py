@@ -97,6 +97,19 @@ def risk(value: float | None, beside: float = 0.0) -> str:
     return f"{value:.4g}" if tiny else number(value)
 
 
+def rows_counted(
+    n_rows: int | None, class_counts: Mapping[str, int], n_groups: int | None = None
+) -> str:
+    """How many rows, in how many groups, and of which class.
+
+    >>> rows_counted(178, {"ill": 48, "healthy": 130})
+    "178 rows (48 'ill', 130 'healthy')"
+    """
+    groups = "" if n_groups is None else f" in {n_groups} groups"
+    classes = ", ".join(f"{n} '{clean(name, 40)}'" for name, n in class_counts.items())
+    return f"{n_rows} rows{groups}" + (f" ({classes})" if classes else "")
+
+
 def seconds(value: float) -> str:
     """Seconds as people read them."""
     return f"{value:.2f} s" if value < 10 else f"{value:.0f} s"

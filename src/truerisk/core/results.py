@@ -46,7 +46,8 @@ class RiskEstimate(Record):
     conditional risk: fresh labels at the x's of the training rows) or "training". `perfect` is the
     score of a rule without error where the loss is the distance to it, None for a pure loss;
     `positive` is the class that a score of one class speaks of, None for all others; `scores` are
-    further losses of the same fits, by name.
+    further losses of the same fits, by name. `best_of` counts the candidates that it is the best of
+    where that choice is in neither value nor interval.
     """
 
     schema: ClassVar[str] = "truerisk.risk-estimate/1"
@@ -87,6 +88,7 @@ class RiskEstimate(Record):
         default=None, repr=False, compare=False, metadata=UNWRITTEN
     )
     positive: Any = None
+    best_of: int | None = field(default=None, repr=False, compare=False, metadata=UNWRITTEN)
 
     @property
     def derived(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -162,9 +164,12 @@ class RiskEstimate(Record):
         shown = self.own_scale
         value = "no value" if shown.value is None else present.risk(shown.value)
         sureness = present.sureness(self.std_error, shown.interval)
+        how = self.method
+        if self.best_of is not None:
+            how += f", best of {self.best_of}: choosing is not counted"
         if self.perfect is None:
-            return f"risk {value} ({self.named_loss}, {self.method}){sureness}"
-        return f"{self.named_loss} {value} (larger is better, {self.method}){sureness}"
+            return f"risk {value} ({self.named_loss}, {how}){sureness}"
+        return f"{self.named_loss} {value} (larger is better, {how}){sureness}"
 
     def blocks(self) -> list[present.Block]:
         return [present.Block("Risk estimate", ["", ""], present.estimate_rows(self))]

@@ -5,12 +5,15 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from numbers import Integral
 from typing import Any
 
-from truerisk.core.arguments import refuse_class, shown
+from truerisk.core.arguments import refuse_both, refuse_class, shown
 from truerisk.core.contracts import Method
-from truerisk.core.errors import UnknownName
+from truerisk.core.errors import BadArgument, UnknownName, said_by
 from truerisk.core.registry import Registry, closest, lines_of
+from truerisk.core.table.data import Data
 from truerisk.methods.kfold import KFold
 from truerisk.methods.splitter import GivenSplits, Splitter
 
@@ -87,6 +90,34 @@ def as_method(given: Any) -> Method:
         f"method={shown(given)} is neither a word ({', '.join(registry)}), a method, a number of "
         "folds, a scikit-learn splitter, nor a list of (train, test) pairs."
     )
+
+
+def splits_of(cv: Any, y: Any, *, classifier: bool) -> Method:
+    """The method of scikit-learn's word `cv`: its splits, unshuffled, and means over folds."""
+    from sklearn.model_selection import check_cv
+
+    try:
+        made = check_cv(cv, y, classifier=classifier)
+        if not isinstance(cv, Integral) and not hasattr(cv, "split"):
+            made = list(made.split())  # what scikit-learn wraps pairs of rows in is private
+    except (TypeError, ValueError) as error:
+        raise BadArgument(f"cv={shown(cv)} is no way to split: {said_by(error)}") from error
+    return fold_means(as_method(made))
+
+
+def fold_means(method: Method) -> Method:
+    """The same, losses of rows being means over folds where it averages and says no other way."""
+    if getattr(method, "average", "") is not None:
+        return method
+    return replace(method, average="rows by fold")  # type: ignore[type-var]
+
+
+def method_or_cv(method: Any, cv: Any, data: Data, word: str = "method") -> Any:
+    """What was asked for as `method`, for which scikit-learn's word may stand."""
+    refuse_both("cv", cv, word, method)
+    if cv is None:
+        return method
+    return splits_of(cv, data.y, classifier=data.task == "classification")
 
 
 def method_by(word: str, options: Mapping[str, Any]) -> Method:

@@ -13,6 +13,7 @@ from truerisk.core.present import (
     honest_risk,
     may_be_best,
     number,
+    rows_counted,
     setting_text,
     tested_by,
     yes_or_no,
@@ -86,11 +87,16 @@ def _caption(document: Assessment) -> str:
     return f"{what}, {scale.better} is better; the best learner first"
 
 
+MOST_CLASSES = 4  # whose rows are counted in one line
+
+
 def _facts(document: Assessment) -> list[str]:
-    facts = [f"{document.n_rows} rows"]
+    sizes = dict(zip(document.classes, document.class_sizes, strict=False))
+    few = sizes if len(sizes) <= MOST_CLASSES else {}
+    facts = [rows_counted(document.n_rows, few)]
     if document.columns:
         facts.append(f"{len(document.columns)} columns")
-    if document.classes:
+    if document.classes and not few:
         facts.append(f"{len(document.classes)} classes")
     name = clean(document.named_loss, 40)
     facts.append(name if document.scale.perfect is not None else f"{name} loss")

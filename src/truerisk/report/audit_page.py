@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from truerisk.api.auditing.outcome import Audit, Stated
-from truerisk.core.present import MODELS_SAW, clean, number, setting_text, signed
+from truerisk.core.present import MODELS_SAW, clean, number, rows_counted, setting_text, signed
 from truerisk.core.results import RiskEstimate
+from truerisk.report.assessment_page import MOST_CLASSES
 from truerisk.report.audit_figures import draw_claim, draw_settings, own_scale
 from truerisk.report.figure import FigureTable
 from truerisk.report.layout import Headline, Section, rendered, sentences
@@ -58,8 +59,10 @@ def _title(audit: Audit) -> str:
 
 
 def _facts(audit: Audit) -> list[str]:
-    n = audit.n_candidates
+    n, few = audit.n_candidates, len(audit.class_counts) <= MOST_CLASSES
+    rows = [rows_counted(audit.n_rows, audit.class_counts if few else {})] if audit.n_rows else []
     return [
+        *rows,
         f"level {clean(audit.level, 20)}",
         f"{n} setting{'s' if n != 1 else ''}",
         f"chosen {setting_text(audit.claimed.params)}",

@@ -6,8 +6,10 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -50,6 +52,17 @@ def sentences(text: str) -> list[str]:
     return [clean(part, 4000) for part in parts if part.strip()]
 
 
+def today() -> str:
+    """The date of a page, or that of SOURCE_DATE_EPOCH, where a build is to be repeated."""
+    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
+    day = (
+        datetime.fromtimestamp(int(epoch), UTC)
+        if epoch.isdecimal()
+        else datetime.now().astimezone()
+    )
+    return f"{day.day} {day:%B %Y}"
+
+
 @cache
 def _template(name: str) -> Any:
     """Parsed once; every text that is put in is escaped."""
@@ -60,6 +73,7 @@ def _template(name: str) -> Any:
         loader=FileSystemLoader(HERE), autoescape=True, undefined=StrictUndefined
     )
     environment.filters["clean"] = clean
+    environment.globals["today"] = today
     for word, file in (("css", "page.css"), ("marks", "marks.css"), ("js", "page.js")):
         environment.globals[word] = Markup((HERE / file).read_text(encoding="utf-8"))
     return environment.get_template(name)

@@ -11,7 +11,7 @@ from truerisk.core.interval import Interval
 from truerisk.core.present import clean, number, setting_text
 from truerisk.core.results import RiskEstimate
 from truerisk.core.scale import OwnScale
-from truerisk.methods.interval_forms import IntervalForm, as_form, registry
+from truerisk.methods.interval_forms import IntervalForm, as_form, names
 from truerisk.report.ladder import own_value
 from truerisk.report.learning import ends_of
 from truerisk.validation.measures import Measured
@@ -162,7 +162,7 @@ def references(document: Assessment) -> list[str]:
 def reference_of(interval: str) -> str:
     """Where an interval was published, by its name, grouped or not; nothing for unknown ones."""
     word = interval.removesuffix("-grouped")
-    return as_form(word).reference if word in registry else REFERENCES.get(word, "")
+    return as_form(word).reference if word in names() else REFERENCES.get(word, "")
 
 
 def _forms(document: Assessment) -> list[IntervalForm[Any]]:
@@ -172,7 +172,7 @@ def _forms(document: Assessment) -> list[IntervalForm[Any]]:
     area = honest_rank(document, "auc")
     given = [one.interval for one in (*estimates, *([] if area is None else [area]))]
     words = {one.method.removesuffix("-grouped") for one in given if one is not None}
-    return [as_form(word) for word in registry if word in words]
+    return [as_form(word) for word in names() if word in words]
 
 
 def repeat(document: Assessment) -> Repeat:

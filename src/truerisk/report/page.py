@@ -40,7 +40,7 @@ def draw_record(record: Any) -> str:
     values = {
         "eyebrow": "result",
         "title": re.sub(r"(?<=[a-z])([A-Z])", lambda m: f" {m[1].lower()}", word),
-        "facts": [],
+        "facts": [f"{record.n_rows} rows"] if hasattr(record, "n_rows") else [],
         "headline": [],
         "conclusion": [] if "\n" in text else [clean(text, 4000)],
         "findings": [],

@@ -8,25 +8,26 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from truerisk.core.arguments import check_level, shown
 from truerisk.core.contracts import Method, Request, Rule, Streams
-from truerisk.core.errors import BadArgument, Refusal, UnknownName
+from truerisk.core.errors import BadArgument, Refusal, UnknownName, visible
 from truerisk.core.family import Family
 from truerisk.core.loss import class_named
 from truerisk.core.loss_words import as_loss
 from truerisk.core.losses import Loss
 from truerisk.core.plan.plan import Plan
 from truerisk.core.present import of_class
+from truerisk.core.scoring import by_scoring
 from truerisk.core.table.data import Data
 from truerisk.core.version import __version__
 from truerisk.engines.asking import Asking
 from truerisk.engines.running.fitting import fitted_on_all
 from truerisk.engines.settings import response_refusal
-from truerisk.engines.workers.executors import workers_of
+from truerisk.engines.workers.executors import executor_of, workers_of
 from truerisk.methods.interval_forms import as_form
 from truerisk.methods.interval_wanted import with_interval
 from truerisk.methods.parts.interval_choice import choose
@@ -40,8 +41,8 @@ class Problem:
     """Everything a computation needs, checked; `scores` are further losses of the same fits.
 
     `steps` holds the fitted steps that several families share. `positive` is the class that was
-    named for scores of one class. Where no interval is asked for, `calibrated` says which losses
-    have the calibrated one: none, those of whole test sets, or all.
+    named for scores of one class. `calibrated` says that losses for which no interval is asked
+    have the calibrated one.
     """
 
     family: Family
@@ -54,7 +55,7 @@ class Problem:
     seed: int
     loss_asked: bool = False
     interval: str | None = None
-    calibrated: Literal["none", "of sets", "all"] = "none"
+    calibrated: bool = False
     scores: Mapping[str, Score] = field(default_factory=dict)
     steps: Any = None
     positive: Any = None
@@ -63,6 +64,15 @@ class Problem:
     def losses(self) -> list[Loss]:
         """The loss and the further ones."""
         return [self.loss, *(score.loss for score in self.scores.values())]
+
+    @property
+    def class_counts(self) -> dict[str, int]:
+        """The rows of each class by its name, empty for numbers."""
+        data = self.data
+        if data.task != "classification":
+            return {}
+        each = np.bincount(data.class_codes, minlength=data.n_classes).tolist()
+        return {visible(str(data.label(code))): n for code, n in enumerate(each)}
 
     @cached_property
     def richest(self) -> Request | None:
@@ -125,13 +135,15 @@ def problem_on(
     data: Data,
     family: Family,
     *,
+    scoring: Any = None,
+    n_jobs: Any = None,
     loss: Any = None,
     scores: Any = (),
     positive: Any = None,
     rule: Any = "min",
     sample_weight: Any = None,
     fit_params: Any = None,
-    interval: str | None = None,
+    interval: Any = None,
     confidence_level: float = 0.95,
     engine: Any = "auto",
     executor: Any = None,
@@ -142,6 +154,8 @@ def problem_on(
     `sample_weight` goes to the fits as it was given, under the name that this family has for it.
     """
     check_level("confidence_level", confidence_level)
+    loss, scores = by_scoring(scoring, loss, scores)
+    executor = executor_of(executor, n_jobs)
     workers_of(executor)  # an unknown executor is refused by every engine alike
     params = params_of_fits(family, data, sample_weight, fit_params)
     if positive is not None:
@@ -199,16 +213,14 @@ def with_words(problem: Problem, method: Method, plan: Plan) -> Problem:
     """
 
     def chosen(wanted: str | None, loss: Loss) -> str | None:
-        of_sets = problem.calibrated == "of sets" and not loss.per_row
-        calibrated = problem.calibrated == "all" or of_sets
-        return choose(wanted, loss, problem.data, method, plan, calibrated=calibrated)
+        return choose(wanted, loss, problem.data, method, plan, calibrated=problem.calibrated)
 
     scores = {
         name: replace(score, interval=chosen(score.interval, score.loss))
         for name, score in problem.scores.items()
     }
     interval = chosen(problem.interval, problem.loss)
-    return replace(problem, interval=interval, scores=scores, calibrated="none")
+    return replace(problem, interval=interval, scores=scores, calibrated=False)
 
 
 @dataclass(frozen=True, eq=False)

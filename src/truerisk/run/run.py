@@ -150,7 +150,7 @@ class Run:
         """With the risk of the procedure; what `tuned` has answered is not asked again."""
         if self.tuned is not None:
             options = {"known": [self.tuned.evaluation.answers], **options}
-        problem = replace(self.problem, calibrated="all")
+        problem = replace(self.problem, calibrated=True)
         return replace(self, tested=compute(problem, self.testing, **options))
 
     def value(self, plan: Plan) -> tuple[float, str]:

@@ -16,11 +16,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from truerisk.core.present import frame_of
+from truerisk.core.present import frame_of, rows_counted
 from truerisk.core.records import Record
 from truerisk.validation.study_facts import StudyFacts, TestedOn
 from truerisk.validation.study_words import (
-    classes_counted,
     counted,
     levels_said,
     measured_by,
@@ -237,7 +236,7 @@ def _code(facts: StudyFacts) -> str:
 def _analysed(facts: StudyFacts) -> str:
     if not facts.n_untested:
         return f"{counted(facts)}, in tuning, fitting and testing alike."
-    tested = f"{facts.n_tested} rows{classes_counted(facts.tested_counts)}"
+    tested = rows_counted(facts.n_tested, facts.tested_counts)
     return f"{counted(facts)}, in tuning and fitting; {tested} in testing."
 
 

@@ -12,7 +12,6 @@ from typing import Any, Literal
 import numpy as np
 
 from truerisk.core import present
-from truerisk.core.errors import visible
 from truerisk.core.identity import PIPELINE, is_a
 from truerisk.core.interval import Interval
 from truerisk.core.plan.leaks import leaks_of, order_of
@@ -184,14 +183,10 @@ def facts_of(
     data, family = problem.data, problem.family
     model = family.make(run.best)
     gaps, (n_tested, tested) = _gaps(data.X), _tested_counts(held)
-    counts = {}
-    if data.task == "classification":
-        each = np.bincount(data.class_codes, minlength=data.n_classes).tolist()
-        counts = {visible(str(data.label(code))): n for code, n in enumerate(each)}
     return StudyFacts(
         n_rows=data.n_rows,
         n_columns=n_columns(data.X),
-        class_counts=counts,
+        class_counts=problem.class_counts,
         n_gaps=None if gaps is None else int(gaps.sum()),
         n_rows_with_gaps=0 if gaps is None else int(gaps.any(axis=1).sum()),
         imputed=any(_imputes(one) for one in _inside(model)),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from truerisk.core.present import number
+from truerisk.core.present import number, rows_counted
 from truerisk.validation.study_facts import CURVE, SLOPE, Rated, StudyFacts, TestedOn
 
 
@@ -154,14 +154,7 @@ def _names_with_interval(measures: Sequence[Rated]) -> list[str]:
 
 def counted(facts: StudyFacts) -> str:
     """Rows, with those of every class."""
-    groups = "" if facts.n_groups is None else f" in {facts.n_groups} groups"
-    return f"{facts.n_rows} rows{groups}{classes_counted(facts.class_counts)}"
-
-
-def classes_counted(counts: Mapping[str, int]) -> str:
-    """The rows of each class, in brackets; nothing where there are none."""
-    classes = ", ".join(f"{n} '{name}'" for name, n in counts.items())
-    return f" ({classes})" if classes else ""
+    return rows_counted(facts.n_rows, facts.class_counts, facts.n_groups)
 
 
 def size(facts: StudyFacts) -> str | None:

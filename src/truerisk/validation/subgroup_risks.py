@@ -27,25 +27,23 @@ from truerisk.methods.interval_forms.instability import instability
 from truerisk.methods.parts.averages import average_weights, means_by_row
 from truerisk.methods.parts.interval_choice import calibrated_word
 from truerisk.methods.parts.set_risks import row_losses
-from truerisk.validation.honest import HonestRun, answered_losses
 from truerisk.validation.many_levels import (
     StableScale,
     level_of_each,
     simultaneous_quantile,
 )
-from truerisk.validation.outcomes import Event
 from truerisk.validation.subgroups import (
     FEWEST,
     Levels,
     Subgroup,
     SubgroupRisk,
     SubgroupRisks,
-    Subgroups,
 )
 
 POOLED = (
-    "all answers about the rows of a subgroup are one test set; where they are scores for ranks, "
-    "those of different models are pooled, and their scales may differ from fold to fold."
+    "a score of all rows is the mean over folds. Of a subgroup, of which a fold may hold few rows, "
+    "all answers are one test set: where they rank rows, those of different models are pooled, and "
+    "their scales may differ from fold to fold."
 )
 FAILED = "a fit failed, so some rows have no answer."
 SCORED = "a scorer rates one fitted model on its test set, and says nothing of single rows."
@@ -54,21 +52,6 @@ DEPENDENT = (
     "rows that were taken one after the other, or near each other, may depend on each other, and "
     "no interval of subgroups was calibrated for that."
 )
-
-
-def subgroups_of(run: HonestRun, columns: tuple[Levels, ...], event: Event | None) -> Subgroups:
-    """Every loss of the problem in every level of the columns, and AUC and Brier's score.
-
-    Rows of the `event` are counted; AUC and Brier's score are the same for either of two classes.
-    """
-    problem, code = run.problem, None if event is None else event.code
-    terms = Terms(problem.confidence_level, problem.rule)
-    risks = tuple(
-        subgroup_risks(answers, shaken, problem.data, loss, terms, columns, code)
-        for loss, answers, shaken in answered_losses(run)
-    )
-    notes = tuple(levels.note for levels in columns if levels.note is not None)
-    return Subgroups(risks, problem.confidence_level, notes)
 
 
 def subgroup_risks(

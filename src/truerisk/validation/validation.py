@@ -9,20 +9,22 @@ from typing import Any, ClassVar, TypedDict
 import numpy as np
 
 from truerisk.core import present
+from truerisk.core.contracts import Terms
+from truerisk.core.loss import Loss
 from truerisk.core.records import UNWRITTEN, Count, Record
 from truerisk.core.results import RiskEstimate
 from truerisk.core.scale import OwnScale
 from truerisk.validation.calibration import SmoothCalibration
 from truerisk.validation.checklist import Checklist
 from truerisk.validation.discrimination import Discrimination, NetBenefit
-from truerisk.validation.honest import HonestRun
+from truerisk.validation.honest import HonestRun, answered_losses, score_of
 from truerisk.validation.measures import Measured
 from truerisk.validation.outcomes import Event, HeldOut
 from truerisk.validation.rating import rated_parts
 from truerisk.validation.stability import ModelStability, stability_of
 from truerisk.validation.study_facts import facts_of
-from truerisk.validation.subgroup_risks import subgroups_of
-from truerisk.validation.subgroups import Subgroups
+from truerisk.validation.subgroup_risks import subgroup_risks
+from truerisk.validation.subgroups import Levels, SubgroupRisks, Subgroups
 from truerisk.validation.wishes import Wishes
 
 PARTS = {
@@ -154,3 +156,43 @@ def validation_of(run: HonestRun, wishes: Wishes) -> Validation:
         notes=found.notes,
         **found.parts,
     )
+
+
+def subgroups_of(run: HonestRun, columns: tuple[Levels, ...], event: Event | None) -> Subgroups:
+    """Every loss of the problem in every level of the columns, and AUC and Brier's score.
+
+    Rows of the `event` are counted, and AUC, which is the same for either class, is named by it.
+    """
+    problem, code = run.problem, None if event is None else event.code
+    terms = Terms(problem.confidence_level, problem.rule)
+    risks = tuple(
+        _as_elsewhere(
+            subgroup_risks(answers, shaken, problem.data, loss, terms, columns, code),
+            loss,
+            run,
+            event,
+        )
+        for loss, answers, shaken in answered_losses(run)
+    )
+    notes = tuple(levels.note for levels in columns if levels.note is not None)
+    return Subgroups(risks, problem.confidence_level, notes)
+
+
+def _as_elsewhere(
+    risks: SubgroupRisks, loss: Loss, run: HonestRun, event: Event | None
+) -> SubgroupRisks:
+    """A score of whole test sets is, for all rows, the mean over folds that stands elsewhere."""
+    if loss.word == "auc" and event is not None:
+        risks = replace(risks, positive=present.plain(event.of.label(event.code)))
+    if loss.per_row or risks.whole.value is None:
+        return risks
+    honest = score_of(run, loss.word, event if loss.word == "auc" else None)
+    if honest.value is None:
+        return risks
+    error = loss.scale.shown(honest.value, honest.interval)  # its own inverse
+    stated: dict[str, Any] = {
+        "value": error.value,
+        "std_error": honest.std_error,
+        "interval": error.interval,
+    }
+    return replace(risks, whole=replace(risks.whole, **stated))

@@ -303,6 +303,7 @@ def assessment_of(
         confidence_level=problem.confidence_level,
         n_rows=data.n_rows,
         classes=tuple(str(data.label(code)) for code in range(data.n_classes)),
+        class_sizes=tuple(problem.class_counts.values()),
         seed=problem.seed,
         source="",
         command="",

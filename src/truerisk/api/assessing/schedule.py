@@ -95,7 +95,7 @@ class Schedule:
 
     def with_intervals(self, problem: Problem) -> Problem:
         """The problem with the words of its intervals, as the plan that tests has them."""
-        return with_words(replace(problem, calibrated="all"), self.nested, self.nested_plan)
+        return with_words(replace(problem, calibrated=True), self.nested, self.nested_plan)
 
     def fits(self, problem: Problem) -> int:
         """How many fits a learner needs, with that of the apparent risk.

@@ -101,6 +101,7 @@ class TestedLearners(Record):
     missing: tuple[str, ...] = field(metadata={"key": "not_assessed"})
     choice: RiskEstimate | None
     positive: Any = None
+    class_sizes: tuple[Count, ...] = ()
     given: Mapping[str, str] = field(default_factory=dict, repr=False)
     validation: Validation | None = field(default=None, repr=False)
     no_validation: str | None = None

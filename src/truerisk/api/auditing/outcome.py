@@ -105,6 +105,8 @@ class Audit(Record):
     versions: Mapping[str, str] = field(default_factory=dict, repr=False)
     source: str = ""
     command: str = ""
+    n_rows: Count | None = None
+    class_counts: Mapping[str, Count] = field(default_factory=dict)
 
     @property
     def flaw(self) -> tuple[str, str] | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass, replace
 from inspect import Parameter, signature
@@ -14,14 +13,7 @@ from sklearn.utils.validation import has_fit_parameter
 from truerisk.api.assessing.own_claim import as_risk, tunes_inside
 from truerisk.api.auditing.claim import Claim
 from truerisk.api.auditing.repeat import with_groups
-from truerisk.api.searching.scores import (
-    OwnScore,
-    Scorer,
-    are_several,
-    by_function,
-    makes_predictions,
-    on,
-)
+from truerisk.api.searching.scores import by_function, makes_predictions
 from truerisk.api.searching.search_words import (
     Words,
     check_chooser,
@@ -37,6 +29,7 @@ from truerisk.core.identity import is_a
 from truerisk.core.loss_words import as_loss
 from truerisk.core.losses import Loss
 from truerisk.core.results import RiskEstimate
+from truerisk.core.scoring import OwnScore, Scoring, are_several
 from truerisk.core.table.data import Data, Task
 from truerisk.engines.running.fitting import fitted_on_all
 from truerisk.methods.nested import Nested, Pairs
@@ -61,7 +54,7 @@ def run_of_search(search: Any, X: Any, y: Any, routed: Routed) -> tuple[Run, boo
     `n_iter` settings are drawn once, before a row is seen; where GridSearchCV's word `cv` is spoken
     they are those of RandomizedSearchCV with this seed.
     """
-    words = words_of(search, y)
+    words = words_of(search)
     seed = as_seed(search.random_state)  # asked once, since a Generator draws another each time
     model, grid = search.estimator, search.param_grid
     if search.n_iter is None:
@@ -69,15 +62,16 @@ def run_of_search(search: Any, X: Any, y: Any, routed: Routed) -> tuple[Run, boo
     else:
         drawn_as = settings_seed(seed, plain=search.cv is not None)
         family = Family.drawn(model, grid, search.n_iter, drawn_as)
-    scored = isinstance(words.loss, OwnScore | Scorer) and not makes_predictions(model)
+    scored = isinstance(words.loss, OwnScore | Scoring) and not makes_predictions(model)
     weights = {"sample_weight": routed.sample_weight}
     task: Task = "other" if scored else family.task
     own = family.takes_y_as_given
     data = Data.check(X, y, task=task, as_given=own, **routed.of_rows, **weights)
     several = are_several(search.scoring)
-    if isinstance(words.loss, Scorer) and (each := by_function(words.loss.function, data)):
+    function = words.loss.score if isinstance(words.loss, Scoring) else None
+    if callable(function) and (each := by_function(function, data)):
         check_chooser(search.refit, each, search.outer)
-        scores = {name: Scorer(function) for name, function in each.items()}
+        scores = {name: Scoring(score) for name, score in each.items()}
         chooser = search.refit if search.refit in scores else next(iter(scores))
         words, several = replace(words, loss=scores[chooser], scores=scores), True
     problem = problem_of(search, data, family, words, fit_params=routed.fit, seed=seed, **weights)
@@ -93,14 +87,11 @@ def problem_of(
     search: Any, data: Data, family: Family, words: Words, *, seed: int, **fit_options: Any
 ) -> Problem:
     """What a search asks of a family on checked rows, with weights and fit parameters."""
-    scores = words.scores
-    if isinstance(scores, Mapping):
-        scores = {name: on(score, data, search.positive) for name, score in scores.items()}
     return problem_on(
         data,
         family,
-        loss=on(words.loss, data, search.positive),
-        scores=scores,
+        loss=words.loss,
+        scores=words.scores,
         positive=search.positive,
         rule=search.rule,
         interval=search.interval,
@@ -269,13 +260,12 @@ def problem_and_loss(
     The honest risk is told in that loss where none was asked for.
     """
     data = rows.data
-    words = words_of_given(search, claim, fitted, data.y)
+    words = words_of_given(search, claim, fitted)
     own = None
     if claim is not None:
         plain = copy(search)
         plain.loss = plain.scoring = None
-        asked_plainly = on(words_of_given(plain, claim, fitted, data.y).loss, data, search.positive)
-        own = as_loss(asked_plainly, data, search.positive)
+        own = as_loss(words_of_given(plain, claim, fitted).loss, data, search.positive)
     return refuse_unspoken(rows.problem(search, words)), own
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import pickle
 from collections.abc import Iterator, Mapping
 from copy import copy
@@ -13,31 +12,23 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
-from sklearn.metrics import get_scorer, get_scorer_names
 
 from truerisk.api.auditing.claim import Claim, known_word
 from truerisk.api.auditing.repeat import study_given
-from truerisk.api.searching.scores import (
-    OwnScore,
-    Scorer,
-    are_several,
-    has_own_score,
-    makes_predictions,
-    named,
-    own_score,
-)
+from truerisk.api.searching.scores import has_own_score, makes_predictions, own_score
 from truerisk.api.searching.stored_search import check_store
-from truerisk.core.arguments import check_flag, is_number, shown
+from truerisk.core.arguments import check_flag, is_number, refuse_both, shown
 from truerisk.core.contracts import Method
-from truerisk.core.errors import BadArgument, Refusal, UnknownName, said_by
+from truerisk.core.errors import BadArgument, Refusal
 from truerisk.core.family import refuse_no_estimator
 from truerisk.core.losses import Loss
 from truerisk.core.present import clean
-from truerisk.core.scorer_losses import same_as_scorer
+from truerisk.core.scoring import are_several, by_scoring, named
 from truerisk.engines.generic import Generic
+from truerisk.engines.workers.executors import executor_of
 from truerisk.methods.nested import Nested
 from truerisk.methods.racing import Racing
-from truerisk.methods.words import as_method
+from truerisk.methods.words import as_method, fold_means, splits_of
 
 
 @dataclass(frozen=True)
@@ -49,50 +40,21 @@ class Words:
     executor: Any
 
 
-def words_of(search: Any, y: Any) -> Words:
+def words_of(search: Any) -> Words:
     """What a search was asked in either set of words; asked in both, it is refused.
 
     `cv` means the splits that GridSearchCV makes of it: 5 are five folds that are not shuffled,
     stratified for classifiers. `scoring` is a score, larger is better; `n_jobs` counts as joblib
     does, -1 for all cores.
     """
-    cv, scoring, n_jobs = search.cv, search.scoring, search.n_jobs
-    if cv is not None:
-        _refuse_both("cv", cv, "select_by", search.select_by)
-    if scoring is not None:
-        _refuse_both("scoring", scoring, "loss", search.loss)
-    if n_jobs is not None:
-        _refuse_both("n_jobs", n_jobs, "executor", search.executor)
-    executor = search.executor if n_jobs is None else _workers(n_jobs)
-    if scoring is None:
-        return Words(_usual_loss(search), search.scores, executor)
-    if not are_several(scoring):
-        return Words(_loss(scoring, y, search), search.scores, executor)
-    _refuse_both("scoring", scoring, "scores", search.scores or None)
-    each = {name: _loss(one, y, search) for name, one in named(scoring).items()}
-    chooser = search.refit if isinstance(search.refit, str) else next(iter(each))
-    return Words(each[chooser], each, executor)
-
-
-def _refuse_both(theirs: str, one: Any, ours: str, other: Any) -> None:
-    if other is not None:
-        raise BadArgument(
-            f"{theirs}={shown(one)} and {ours}={shown(other)} say the same thing: give one of them."
-        )
-
-
-def _splits(cv: Any, y: Any, estimator: Any) -> Any:
-    from sklearn.model_selection import check_cv
-
-    try:
-        made = check_cv(cv, y, classifier=is_classifier(estimator))
-        if isinstance(cv, Integral) or hasattr(cv, "split"):
-            return made
-        return list(
-            made.split()
-        )  # pairs of row numbers; what scikit-learn wraps them in is private
-    except (TypeError, ValueError) as error:
-        raise BadArgument(f"cv={shown(cv)} is no way to split: {said_by(error)}") from error
+    refuse_both("cv", search.cv, "select_by", search.select_by)
+    loss, scores = by_scoring(search.scoring, search.loss, search.scores)
+    executor = executor_of(search.executor, search.n_jobs)
+    if search.scoring is None:
+        loss = _usual_loss(search)
+    elif isinstance(search.refit, str) and are_several(search.scoring):
+        loss = scores[search.refit]
+    return Words(loss, scores, executor)
 
 
 def _usual_loss(search: Any) -> Any:
@@ -109,49 +71,22 @@ def _usual_loss(search: Any) -> Any:
     return search.loss
 
 
-def _loss(scoring: Any, y: Any, search: Any) -> Any:
-    estimator = search.estimator
-    if callable(scoring):
-        return Scorer.of(scoring, y)
-    if not makes_predictions(estimator) and scoring in get_scorer_names():
-        return OwnScore(get_scorer(scoring), scoring)
-    if not isinstance(scoring, str):
-        return scoring
-    n_classes = len(np.unique(np.asarray(y))) if is_classifier(estimator) else 0
-    same = same_as_scorer(scoring, n_classes, search.positive)
-    return scoring if same is None else same
-
-
-def _workers(n_jobs: Any) -> int | None:
-    """A number of worker processes, None for this process."""
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0:
-        raise UnknownName(
-            f"n_jobs={shown(n_jobs)}: give a number of worker processes, -1 for one per core."
-        )
-    cores, wanted = os.cpu_count() or 1, int(n_jobs)
-    workers = wanted if wanted > 0 else max(1, cores + 1 + wanted)
-    return None if workers == 1 else workers
-
-
 def compared_by(search: Any, y: Any, usual: str) -> Method:
     """How settings are compared; y has been checked, since `cv` looks at what it holds.
 
     Losses of rows are means over folds, as GridSearchCV has it, unless a Method says otherwise.
     Ratios, such as F1, stay of all answers, as the honest risk is.
     """
-    asked = usual if search.select_by is None else search.select_by
     if search.cv is not None:
-        asked = _splits(search.cv, y, search.estimator)
-    method = as_method(asked)
+        return splits_of(search.cv, y, classifier=is_classifier(search.estimator))
+    method = as_method(usual if search.select_by is None else search.select_by)
     if isinstance(method, Nested):
         raise Refusal(
             f"select_by='{method.word}' tests what was tuned inside, and rates no setting on all "
             f"rows: use select_by='{method.inner_method.word}' with "
             f"outer='{method.outer_method.word}'."
         )
-    if isinstance(asked, Method) or getattr(method, "average", "") is not None:
-        return method
-    return replace(method, average="rows by fold")  # type: ignore[type-var]
+    return method if isinstance(search.select_by, Method) else fold_means(method)
 
 
 def check_race(select_by: Method, error_score: Any, *, return_train_score: bool) -> None:
@@ -248,7 +183,7 @@ def check_chooser(refit: Any, names: Mapping[str, Any], outer: Any) -> None:
         )
 
 
-def words_of_given(search: Any, claim: Claim | None, fitted: Any, y: Any) -> Words:
+def words_of_given(search: Any, claim: Claim | None, fitted: Any) -> Words:
     """What was asked of the model that is tuned; by the search's own score where nothing was."""
     asker = copy(search)
     asker.estimator = (
@@ -262,7 +197,7 @@ def words_of_given(search: Any, claim: Claim | None, fitted: Any, y: Any) -> Wor
             asker.loss = own_score(claim.estimator)
         elif word != "accuracy":  # which the usual loss of classifiers is
             asker.scoring = word or claim.scoring
-    return words_of(asker, y)
+    return words_of(asker)
 
 
 OWN = {  # what speaks of the settings of a grid, with the value that says nothing

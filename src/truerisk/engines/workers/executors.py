@@ -6,6 +6,7 @@ a fit is seeded by its number in the plan, and answers are put back by it.
 
 from __future__ import annotations
 
+import os
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -13,7 +14,7 @@ from contextvars import ContextVar
 from numbers import Integral
 from typing import Any
 
-from truerisk.core.arguments import check_count, shown
+from truerisk.core.arguments import check_count, refuse_both, shown
 from truerisk.core.errors import FitFailed, TrueRiskError, UnknownName
 from truerisk.engines.workers.crews import Crew, Shared, UserExecutor
 from truerisk.engines.workers.dask_cluster import Cluster, is_address, is_cluster, parts_of
@@ -48,6 +49,20 @@ def workers_of(executor: Any) -> int | None:
     if not callable(getattr(executor, "submit", None)):
         raise UnknownName(f"executor={shown(executor)} has no submit(function, *args).")
     return int(getattr(executor, "_max_workers", 0) or 2)
+
+
+def executor_of(executor: Any, n_jobs: Any) -> Any:
+    """The executor, for which joblib's number may stand; 1 is this process."""
+    if n_jobs is None:
+        return executor
+    refuse_both("n_jobs", n_jobs, "executor", executor)
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0:
+        raise UnknownName(
+            f"n_jobs={shown(n_jobs)}: give a number of worker processes, -1 for one per core."
+        )
+    cores, wanted = os.cpu_count() or 1, int(n_jobs)
+    workers = wanted if wanted > 0 else max(1, cores + 1 + wanted)
+    return None if workers == 1 else workers
 
 
 _idle: ContextVar[dict[Any, Cluster] | None] = ContextVar("truerisk_clusters", default=None)

@@ -55,16 +55,28 @@ registry = Registry(
 )
 
 
+own_forms: dict[str, IntervalForm[Any]] = {}
+"""The intervals that a user made and gave, by their words, which results call them by."""
+
+
 def names() -> list[str]:
-    """The words that `interval=` takes."""
-    return registry.names()
+    """The words that `interval=` takes, with those of intervals that were given before."""
+    return [*registry, *own_forms]
 
 
-def as_form(word: str) -> IntervalForm[Any]:
-    """The interval with this name."""
-    if not isinstance(word, str):
-        raise BadArgument(f"interval={shown(word)} is no name: use one of {', '.join(registry)}.")
-    return registry.load(word)()
+def as_form(given: str | IntervalForm[Any]) -> IntervalForm[Any]:
+    """The interval with this name, or one that a user made, whose name is then known."""
+    if isinstance(given, IntervalForm):
+        if given.word in registry:
+            raise BadArgument(f"interval '{given.word}' is one of ours: give yours another word.")
+        own_forms[given.word] = given
+        return given
+    if not isinstance(given, str):
+        raise BadArgument(
+            f"interval={shown(given)} is no interval: use one of {', '.join(registry)}, or an "
+            "IntervalForm of your own."
+        )
+    return own_forms[given] if given in own_forms else registry.load(given)()
 
 
 if not TYPE_CHECKING:  # which would take every name for one that is there
