@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import os
-import pty
 import re
 import subprocess
 import sys
@@ -248,7 +247,7 @@ for name, call in calls.items():
 
 def on_a_terminal(code: str, **environment: str) -> str:
     """What a program writes on the terminal on which it runs."""
-    ours, theirs = pty.openpty()
+    ours, theirs = pytest.importorskip("pty", reason="terminals of POSIX").openpty()
     command, written = [sys.executable, "-W", "ignore", "-c", code], b""
     with subprocess.Popen(command, stderr=theirs, env={**os.environ, **environment}) as program:
         os.close(theirs)
