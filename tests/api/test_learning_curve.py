@@ -99,7 +99,7 @@ def test_the_words_of_a_search_hold() -> None:
     assert found.estimates[0].loss == "roc_auc"
     assert found.confidence_level == found.at(75).interval.confidence_level == 0.9
     assert "75 rows of 4-fold" in found.estimates[-1].method
-    with pytest.raises(BadArgument, match="the search has loss=None; say it there"):
+    with pytest.raises(BadArgument, match="the search has loss=None; set it there"):
         tr.learning_curve(search, X, Y, loss="log")
     for words, why in (
         ({"time_limit": 5.0}, "of another search at each size"),
@@ -213,8 +213,8 @@ def test_a_scorer_without_influences_has_no_band() -> None:
 
     found = tr.learning_curve(GaussianNB(), X, Y, loss=worst, sizes=SIZES)
     assert found.covariance is None
-    assert "does not tell what each row does to it" in found.lacking
-    with pytest.raises(Refusal, match="does not tell"):
+    assert "has no formula for what a single row does to it" in found.lacking
+    with pytest.raises(Refusal, match="has no formula"):
         found.at(100)
 
 

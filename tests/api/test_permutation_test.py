@@ -59,7 +59,7 @@ def test_labels_without_a_choice_are_refused():
 
 def test_places_are_refused():
     """Labels of rows in space have no order that keeps their dependence."""
-    with pytest.raises(Refusal, match="block: no order of labels of rows that lie in space"):
+    with pytest.raises(Refusal, match="block: no order of labels in space"):
         tr.permutation_test(SEARCH, X, Y, block=np.arange(60.0))
 
 
@@ -96,7 +96,7 @@ def test_a_relation_in_time_is_found():
     assert found.permuted == "shifts in time"
     assert found.method == "forward-5"
     assert found.p_value == 0.05
-    assert any("taken for stationary" in note for note in found.notes)
+    assert any("assumed stationary" in note for note in found.notes)
     search = tr.HonestSearchCV(Ridge(), {"alpha": [0.1, 10.0]})
     searched = in_time(search, n_permutations=4)
     assert searched.method == "nested (forward-5, inner forward-5)"
@@ -123,7 +123,7 @@ def test_two_series_without_a_relation_are_not_told_apart_from_chance():
     [
         ({"time": np.arange(N) // 2}, "rows 0 and 1 have one time"),
         ({"groups": np.arange(N) // 2}, "groups and times"),
-        ({"X": DAYS[:150], "y": WATTS[:150], "time": np.arange(150)}, "150 times: of fewer than"),
+        ({"X": DAYS[:150], "y": WATTS[:150], "time": np.arange(150)}, "150 times: with fewer than"),
     ],
 )
 def test_times_without_an_honest_null_are_refused(given, message):
@@ -138,7 +138,7 @@ def test_few_groups_are_told():
     found = tr.permutation_test(SEARCH, X, np.repeat([0, 1, 0, 1], 15), groups=groups,
                                 n_permutations=5)  # fmt: skip
     assert found.permuted == "labels of groups"
-    assert found.notes == ("4 groups change places: their orders come again and again.",)
+    assert found.notes == ("4 groups change places: the same orders are drawn repeatedly.",)
 
 
 class Slow(ClassifierMixin, BaseEstimator):

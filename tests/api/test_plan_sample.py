@@ -102,7 +102,7 @@ def test_it_prints_and_becomes_json() -> None:
         ({"30": 0.1}, {"n": 10}, BadData, "numbers of training rows"),
         (0.15, {"width": 0}, BadData, "width=0"),
         (0.15, {"width": 0.1, "n": 1}, BadData, "n=1"),
-        (0.15, {"n": 100}, Refusal, "nothing says what tuning gains"),
+        (0.15, {"n": 100}, Refusal, "does not say what tuning gains"),
         (CURVE, {"n": 30}, Refusal, "known from 30 training rows on"),
         (0.15, {"width": 0.1, "confidence_level": 95}, BadArgument, "between 0 and 1"),
         (0.15, {"width": 0.1, "assurance": 0.1}, UnknownName, "assurance=0.1"),
@@ -142,7 +142,7 @@ def test_beyond_its_reach_a_curve_shares_what_it_knows() -> None:
     plan = tr.plan_sample(a_learning_curve(), n=1000)
     assert plan.expected is None
     assert plan.splits[-1].n_tuning == 320
-    assert "the curve tells errors of up to 320 rows" in plan.notes[-1]
+    assert "the curve predicts errors for up to 320 rows" in plan.notes[-1]
 
 
 def test_curves_that_plan_nothing_are_refused() -> None:

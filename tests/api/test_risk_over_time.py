@@ -155,7 +155,7 @@ def test_a_trend_is_said_in_a_sentence():
     found = tr.risk_over_time(estimate(rising, time=np.arange(N)), np.arange(N))
     assert found.said.startswith(f"The risk rises by {found.slope:.4f} from the first time")
     flat = tr.risk_over_time(estimate(time=np.arange(N)), np.arange(N))
-    assert flat.said.startswith("No trend that could not be chance")
+    assert flat.said.startswith("No trend beyond chance")
 
 
 @pytest.mark.parametrize("time", [5, "day"])

@@ -274,7 +274,7 @@ def test_of_scores_in_space_the_auc_alone_has_an_interval():
         precision = found.discrimination["average-precision"]
         assert precision.honest is not None
         assert (precision.interval, precision.std_error) == (None, None)
-        assert "no interval of it was calibrated" in str(found.discrimination)
+        assert "it has no interval for rows" in str(found.discrimination)
         assert found.discrimination.roc.interval is None
         assert any("losses of rows and the AUC have intervals" in note for note in found.notes)
 

@@ -50,7 +50,7 @@ def test_the_table_is_on_stdout_and_notes_are_on_stderr(assess):
     assert {lines[4].split()[0], lines[5].split()[0]} == {"lda", "tree"}
     assert lines[7].startswith("selected: the risk that tuning minimised")
     assert "Use " in said.out
-    assert ".\n\nserious: 'a' by itself tells y (almost) without error." in said.out
+    assert ".\n\nserious: 'a' by itself predicts y (almost) without error." in said.out
     assert said.out.endswith("[column-predicts-alone]\n")
     assert max(map(len, lines)) <= 100
     assert said.err == "note: target 'y' has 2 classes ('u' 15, 'v' 15): classification\n"
@@ -159,7 +159,7 @@ def test_very_many_fits_are_announced(assess, monkeypatch):
     """Before they are made: how many, how many the usual ones are, and what says how long."""
     monkeypatch.setattr(schedule, "MANY", 500)
     said = assess("--models", "lda", "--outer", "loo", "--method", "3-fold")
-    note = "note: 712 fits are planned; 5-fold, the usual way, needs 111. --dry-run guesses the"
+    note = "note: 712 fits are planned; 5-fold, the usual way, needs 111. --dry-run estimates the"
     assert note in said.err
     assert "fits are planned" not in assess("--models", "lda", "--outer", "2-fold").err
 

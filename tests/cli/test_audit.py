@@ -205,11 +205,11 @@ def make():
     (tmp_path / "rows.csv").write_text("a,ward,result,y\n" + "\n".join(lines) + "\n")
     place = f"{tmp_path / 'search.py'}:make"
     said = call("audit", place, tmp_path / "rows.csv", "--target", "y", "--allow-import")
-    assert "column 2 by itself tells y" in " ".join(said.out.split())
+    assert "column 2 by itself predicts y" in " ".join(said.out.split())
     assert "note: columns: 0 a, 1 ward, 2 result" in said.err
     assert "gets an array without names" in said.err
-    assert "position among its sorted values" in said.err
-    assert "handed to the search as missing" in said.err
+    assert "its place in sorted order" in said.err
+    assert "given to the search as missing" in said.err
 
 
 def test_code_is_not_run_unless_allowed(audit):

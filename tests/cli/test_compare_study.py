@@ -41,7 +41,7 @@ def test_it_compares_and_writes_a_page(call, store, tmp_path):
 
 def test_it_says_how_far_it_is(call, store, monkeypatch):
     """Draws of the Bayesian tests, then pairs: many methods take a while."""
-    monkeypatch.setattr("truerisk.cli.output.QUIET", 0.0)
+    monkeypatch.setattr("truerisk.core.progress.QUIET", 0.0)
     said = call("study", "compare", "--store", store, "--of", "learner", "--method", "2-fold")
     assert said.sentences == [
         "Bayesian tests: 50000 of 50000 draws",
@@ -66,7 +66,7 @@ def test_its_options_are_those_of_python(call, store):
 @pytest.mark.parametrize(
     ("words", "code", "sentence"),
     [
-        ([], 2, "say of='learner' or of='method'"),
+        ([], 2, "give --of learner or --of method, and name one"),
         (["--of", "learner"], 2, "several methods (2-fold, 3-fold)"),
         (["--of", "learner", "--method", "loo"], 2, "no method 'loo'. It has: 2-fold, 3-fold"),
         (["--of", "rows"], 2, "'rows' is not one of"),

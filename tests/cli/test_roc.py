@@ -72,7 +72,7 @@ def test_the_other_class_groups_and_level(call, file):
         (("--score", "word"), 3, "--score word is a column of text"),
         (("--score", "third"), 3, "--score third is no column beside the target"),
         (("--score", "first", "--positive", "dead"), 3, "--positive dead is no class"),
-        (("--score", "first", "--prevalence", 0.1), 2, "--prevalence goes with --cost"),
+        (("--score", "first", "--prevalence", 0.1), 2, "--prevalence needs --cost"),
         (("--score", "a", "--score", "b", "--score", "c"), 2, "two --score"),
         (("--score", "first", "--target-type", "regression"), 2, "a ROC curve tells classes"),
         (("--score", "first", "--sensitivity", 2), 3, "no rate between 0 and 1"),

@@ -40,7 +40,7 @@ def test_a_store_changes_nothing_but_a_note(call, table, quick, tmp_path):
     ("words", "code", "sentence"),
     [
         (["--store", "none/a.db"], 2, "there is no folder 'none'"),
-        (["--mixed-versions"], 2, "--mixed-versions goes with --store"),
+        (["--mixed-versions"], 2, "--mixed-versions needs --store"),
         (["--store", "table.csv"], 3, "table.csv is no store of truerisk"),
         (["--store", "a.db", "--dry-run"], 0, "a dry run does not look into a.db"),
     ],
@@ -76,7 +76,7 @@ def test_a_terminated_assessment_is_kept(table, tmp_path):
         os.kill(process.pid, signal.SIGTERM)
         _, err = process.communicate(timeout=30)
     assert process.returncode == 130, err
-    assert f"the fits are kept in {store}: the same command goes on with them" in err
+    assert f"the fits are kept in {store}: run the same command to continue" in err
     assert "Traceback" not in err
     assert n_results(store) >= 2
     with closing(sqlite3.connect(store)) as connection:

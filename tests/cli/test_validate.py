@@ -50,7 +50,7 @@ def test_one_setting_is_not_tuned_and_a_page_is_written(call, patients, tmp_path
 def test_wrong_options_are_sentences(call, patients, tmp_path):
     """A clip beyond a half; a page in a folder that is not there."""
     words = ("validate", patients, "--target", "y")
-    assert "clip=0.7" in call(*words, "--clip", 0.7).err
+    assert "--clip 0.7" in call(*words, "--clip", 0.7).err
     assert call(*words, "--report", tmp_path / "no" / "v.html").code == 2
 
 
@@ -119,7 +119,7 @@ def test_assess_validates_its_best_learner(call, patients, tmp_path):
     for option, value in (("--replicates", 2), ("--clip", 0.01), ("--subgroups", "a")):
         alone = call("assess", patients, "--target", "y", option, value)
         assert alone.code == 2
-        assert f"{option} goes with --validate" in alone.err
+        assert f"{option} needs --validate" in alone.err
 
 
 @pytest.mark.parametrize("command", ["validate", "assess"])

@@ -45,7 +45,7 @@ def test_one_of_both_options(call, table, tmp_path, word):
     assert (both.code, both.out) == (2, "")
     assert "--executor stands instead of --n-jobs" in both.err
     for where, sentence in {
-        "many": "executor='many' is unknown",
+        "many": "--executor many is unknown",
         "0": "a number of workers is at least 1",
         "dask://nowhere": "write dask://host:port",
     }.items():

@@ -23,8 +23,8 @@ def test_it_is_the_test_of_the_differences():
     apart = list(SPLITS[:, 0] - SPLITS[:, 1])
     assert found.pairs[0].hierarchical == hierarchical(apart, [0.1] * 7, 0.01)
     sentence = (
-        "By their single splits, on another data set these are likeliest better by more than 0.01: "
-        "b than a (probability above 0.99)."
+        "By their single splits, for another data set these are likeliest better by more than "
+        "0.01: b than a (probability above 0.99)."
     )
     assert sentence in found.conclusion
     turned = tr.compare_many(-SPLITS, correlation=0.1, methods=["a", "b"], better="higher")
@@ -42,7 +42,7 @@ def test_it_is_printed_written_and_drawn():
     assert json.loads(found.to_json())["pairs"][0]["hierarchical"]["next_worse"] == told.next_worse
     assert found.pairs_frame()["hierarchical_better"][0] == told.better
     page = found.to_html()
-    assert "By single splits (hierarchical correlated t test)" in page
+    assert "From single splits (hierarchical correlated t test)" in page
     assert "Corani G, Benavoli A" in page
     assert "correlation=..." in page
     for value in astuple(told):

@@ -139,8 +139,8 @@ def test_the_conclusion_says_what_is_known(found):
     )
     assert others == [
         "The ranks differ by more than chance (Friedman's test, F(3, 39) = 4.19, p = 0.0116).",
-        "Holm's correction over 6 pairs tells apart: C4.5+m is better than C4.5 (p = 0.0469).",
-        "5 of the 6 pairs stay open.",
+        "Holm's correction over 6 pairs finds different: C4.5+m is better than C4.5 (p = 0.0469).",
+        "5 of the 6 pairs are undecided.",
     ]
 
 
@@ -158,7 +158,7 @@ def test_ties_everywhere_are_a_sentence():
     assert (
         found.conclusion[0] == "Of 3 methods on 8 data sets, all have the same average rank, 2.00."
     )
-    assert "tells no two methods apart, which does not show that they are alike" in str(found)
+    assert "finds no two methods different, which does not show that they are alike" in str(found)
     assert "all methods are tied on every data set" in found.notes[0]
     assert "probably differ by no more than 0.01" in found.conclusion[-1]
     assert {pair.p_holm for pair in found.pairs} == {1.0}

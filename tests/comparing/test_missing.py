@@ -29,7 +29,7 @@ def test_a_data_set_with_a_hole_takes_no_part():
     assert found.notes[0] == (
         "2 of 9 data sets take no part, as a method has no value there (a on 2, c on 1): 3, 6"
     )
-    assert found.conclusion[-1] == "All of this is of 7 of 9 data sets: see the notes."
+    assert found.conclusion[-1] == "All of this rests on 7 of 9 data sets: see the notes."
 
 
 def test_or_a_method_without_a_value_ranks_last():

@@ -80,7 +80,7 @@ def test_a_learner_that_failed_on_a_problem_is_missing_there():
 @pytest.mark.parametrize(
     ("study", "asked", "error", "sentence"),
     [
-        ({"methods": ("5-fold", "loo")}, {}, BadArgument, "say of='learner' or of='method'"),
+        ({"methods": ("5-fold", "loo")}, {}, BadArgument, "give of='learner' or of='method'"),
         (
             {"methods": ("5-fold", "loo")},
             {"of": "learner"},
@@ -89,8 +89,8 @@ def test_a_learner_that_failed_on_a_problem_is_missing_there():
         ),
         ({"sizes": (30, 50)}, {}, BadArgument, "several sizes (30, 50)"),
         ({}, {"size": 60}, UnknownName, "no size 60. It has: 30"),
-        ({}, {"learner": "knn"}, UnknownName, "learners are compared, all of them"),
-        ({}, {"of": "problem"}, UnknownName, "'learner' or 'method' is compared"),
+        ({}, {"learner": "knn"}, UnknownName, "leave it out, as learners compete"),
+        ({}, {"of": "problem"}, UnknownName, "give 'learner' or 'method', whichever"),
         ({}, {"by": "bias"}, UnknownName, "Known: truth, value, rmse, seconds"),
         ({"learners": ("knn",)}, {}, Refusal, "1 method: a comparison needs"),
     ],

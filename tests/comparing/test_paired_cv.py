@@ -147,8 +147,10 @@ def test_learners_that_answer_alike_are_not_surely_alike():
         none = one - other
         assert (none.interval, none.p_value, none.probability) == (None, None, None)
         (note,) = none.notes
-        assert note.startswith("no row tells the two apart: each costs both the same, or does the ")
-        assert note.endswith("There is no spread for an interval or a p-value to rest on.")
+        assert note.startswith(
+            "no row tells the two apart: every row has the same loss under both, or "
+        )
+        assert note.endswith("Without a spread there is no interval and no p-value.")
 
 
 @pytest.mark.parametrize("method", ["4-fold", "pairs"])

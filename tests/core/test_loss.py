@@ -179,7 +179,7 @@ def test_a_scorer_that_names_no_class_takes_the_one_that_is_named():
     ("given", "error", "message"),
     [
         ({"loss": "f1", "positive": "on"}, UnknownName, "positive='on' is no class .* no, yes"),
-        ({"positive": "no"}, Refusal, r"speaks of none or names its own \(zero-one\)"),
+        ({"positive": "no"}, Refusal, r"it names its own \(zero-one\)"),
         (
             {"positive": "no", "loss": tr.losses.Recall(positive="yes")},
             Refusal,

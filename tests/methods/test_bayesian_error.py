@@ -244,7 +244,7 @@ def test_an_interval_that_is_known_to_be_too_low_says_so():
         coef[:n_features] = 1.0
         found = tr.estimate_risk(Given(coef=(tuple(coef),)), rows, y, method="bee")
         told = [note for note in found.notes if "so it is too low" in note]
-        assert [note[:20] for note in told] == [f"a rule of {n_features} features"][:noted]
+        assert [note[:23] for note in told] == [f"the rule has {n_features} features"][:noted]
 
 
 def test_a_prior_that_is_much_of_the_scatter_says_so():
@@ -253,7 +253,7 @@ def test_a_prior_that_is_much_of_the_scatter_says_so():
     model = LogisticRegression()
     pessimistic = tr.estimate_risk(model, rows, y, method="bee")
     (note,) = pessimistic.notes
-    assert "% of the scatter along the rule is the prior's" in note
+    assert "% of the scatter along the rule comes from the prior" in note
     for better in (RAW, BayesianError("empirical")):
         found = tr.estimate_risk(model, rows, y, method=better)
         assert found.notes == ()

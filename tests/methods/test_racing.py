@@ -328,8 +328,8 @@ def test_a_store_keeps_the_fits_of_a_race(tmp_path):
          "engine 'knn' answers all settings in one pass, so that a race"),
         ({"model": DecisionTreeClassifier(), "grid": {"max_depth": [1, 3]}, "engine": "auto"},
          "engine 'tree' answers all settings in one pass"),
-        ({"rule": "1-se"}, "rule '1-se' may choose a setting that a race has left behind"),
-        ({"loss": "auc"}, "'auc' rates whole test sets, and a race goes by the losses"),
+        ({"rule": "1-se"}, "rule '1-se' may choose a setting that a race has dropped"),
+        ({"loss": "auc"}, "'auc' rates whole test sets, and a race compares losses"),
         ({"scoring": "roc_auc"}, "rates whole test sets"),
         ({"outer": "5-fold"}, "is tested in the pairs of its own folds, and '5-fold'"),
         ({"outer": Pairs("5-fold")}, "is tested in the pairs of its own folds"),
@@ -368,7 +368,7 @@ def test_folds_that_are_no_partition_are_refused(folds):
 def test_an_assessment_races_in_a_search():
     """It says beforehand how many fits it makes."""
     learners = {"bayes": (GaussianNB(), SMOOTHING)}
-    with pytest.raises(Refusal, match="how many fits 'racing .*' takes shows as it goes"):
+    with pytest.raises(Refusal, match="how many fits 'racing .*' takes is known only at its end"):
         tr.assess(learners, X, Y, methods=["racing"])
 
 

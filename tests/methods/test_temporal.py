@@ -244,7 +244,9 @@ def test_windows_that_lack_a_class_are_counted():
     y[:50] = "no"
     tree = DecisionTreeClassifier(random_state=0)
     notes = tr.estimate_risk(tree, X, y, time=np.arange(120)).notes
-    assert notes[-1].startswith("2 of 5 windows lack a class of y, which their models never say")
+    assert notes[-1].startswith(
+        "2 of 5 windows lack a class of y, which their models never predict"
+    )
     for model in (LogisticRegression(), LinearDiscriminantAnalysis(solver="eigen")):
         with pytest.raises(FitFailed, match="its training rows hold class 'no' only"):
             tr.estimate_risk(model, X, y, time=np.arange(120))

@@ -221,7 +221,7 @@ def test_scores_that_are_none_are_named(scores, error, words):
 
 def test_a_method_of_one_number_tells_no_other():
     """A criterion is asked for a score: a sentence; one that only tunes leaves it to the test."""
-    with pytest.raises(Refusal, match="score 'absolute' is not to be had from 'aic'"):
+    with pytest.raises(Refusal, match="score 'absolute' is not available from 'aic'"):
         tr.estimate_risk(Ridge(), X, NUMBERS, method="aic", scores=("absolute",))
     search = tr.HonestSearchCV(
         Ridge(), {"alpha": [0.1, 1.0]}, select_by="aic", outer="4-fold", scores=("absolute",)

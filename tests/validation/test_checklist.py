@@ -47,7 +47,7 @@ def test_what_no_program_knows_stays_open():
     found = answers(FACTS)
     assert all(found[number] is None for number in NOBODY)
     assert {item.number for item in Checklist.of(FACTS).open_questions} >= set(NOBODY)
-    assert "open, and yours to answer: 1, 2, 3a" in str(Checklist.of(FACTS))
+    assert "open, for you to answer: 1, 2, 3a" in str(Checklist.of(FACTS))
 
 
 @pytest.mark.parametrize(

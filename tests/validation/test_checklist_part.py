@@ -106,7 +106,7 @@ def test_the_page_of_an_assessment_claims_no_more():
     )
     assert "without intervals." in best.validation.checklist.methods_text
     page = best.to_html()
-    assert "Performance was told by third, without intervals." in page
+    assert "Performance was reported by third, without intervals." in page
     assert "simultaneous intervals" not in page
 
 

@@ -130,7 +130,7 @@ def test_numbers_have_no_event():
     with pytest.raises(Refusal, match="positive=1 names a class, and y holds numbers"):
         tr.validate(Ridge(), X, X[:, 0], positive=1)
     for given in ({"clip": 0.01}, {"thresholds": [0.5]}):
-        with pytest.raises(Refusal, match=r"speaks of probabilities, and y holds numbers"):
+        with pytest.raises(Refusal, match=r"is about probabilities, and y holds numbers"):
             tr.validate(Ridge(), X, X[:, 0], **given)
 
 

@@ -134,7 +134,7 @@ def assess(
     outer = None if outer is None else as_method(outer)  # an iterable of splits is read once
     check_flag("mixed_versions", mixed_versions)
     if mixed_versions and store is None:
-        raise UnknownName("mixed_versions=True speaks of the fits of a store: name it, store=...")
+        raise UnknownName("mixed_versions=True needs a store of fits, such as store='runs.db'.")
     check_store(store, random_state)
     seed = as_seed(random_state)  # one for all: a Generator would draw for each learner
     named_learners = read_learners(learners, seed)

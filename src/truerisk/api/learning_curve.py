@@ -35,11 +35,11 @@ UNSAID: Mapping[str, Any] = {
 
 REFUSED: Mapping[str, str] = {
     "time": "time: rows drawn from a history leave gaps in it, and an earlier model is no smaller "
-    "one, so no law carries such a curve on. By length of history compare windows: "
+    "one, so no law extrapolates such a curve. To compare lengths of history, compare windows: "
     "tr.estimate_risk(model, X, y, time=time, method=tr.methods.Forward(5, window=w)) for each w.",
     "block": "block: rows drawn from a map leave it thinner, and those tested further from it, so "
-    "that size and distance are not told apart. Labels of blocks may be given as groups=; how the "
-    "risk grows with the distance is told by tr.methods.Blocks with several sizes.",
+    "that size and distance cannot be separated. Labels of blocks may be given as groups=; how the "
+    "risk grows with the distance is shown by tr.methods.Blocks with several sizes.",
 }
 
 
@@ -185,8 +185,8 @@ def _refuse_words(search: HonestSearchCV, terms: Mapping[str, Any]) -> None:
     for name, value in terms.items():
         if value is not UNSAID[name] and value != UNSAID[name]:
             raise BadArgument(
-                f"{name}={shown(value)}: the search has {name}={shown(getattr(search, name))}; "
-                "say it there."
+                f"{name}={shown(value)}: the search has {name}={shown(getattr(search, name))}; set "
+                "it there."
             )
     if search.time_limit is not None:
         raise BadArgument(

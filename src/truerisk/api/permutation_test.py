@@ -90,9 +90,9 @@ def permutation_test(
     seed = as_seed(random_state)
     if params.get("block") is not None:
         raise Refusal(
-            "block: no order of labels of rows that lie in space keeps how they depend on those "
-            "beside them, so none is as likely as y. Labels of blocks may be given as groups=; the "
-            "risk at places away from the training rows is told by tr.estimate_risk(..., block=)."
+            "block: no order of labels in space keeps how they depend on their neighbours, so none "
+            "is as likely as y. Labels of blocks may be given as groups=; the risk at places away "
+            "from the training rows is estimated by tr.estimate_risk(..., block=)."
         )
     run = run_to_permute(search, X, y, groups, dict(params), time)
     problem, method = run.problem, run.testing
@@ -162,15 +162,15 @@ def _warn_of_hours(expected: float, engine: str) -> None:
     if expected > LONG:
         warn(
             f"these permutations will take about {in_words(expected)} (engine '{engine}'): fewer "
-            "of them give a p-value that is coarser and as valid, and executor= spreads them.",
+            "of them give a coarser p-value that is as valid, and executor= spreads them.",
             TrueRiskWarning,
         )
 
 
 def _notes(orders: Orders) -> tuple[str, ...]:
     if orders.what == SHIFTS:
-        return ("y is taken for stationary: a trend or level that changes for good is no chance.",)
+        return ("y is assumed stationary: a trend or a lasting change of level is not chance.",)
     if orders.n_units > FEW:
         return ()
     units = "rows" if orders.what == "rows" else "groups"
-    return (f"{orders.n_units} {units} change places: their orders come again and again.",)
+    return (f"{orders.n_units} {units} change places: the same orders are drawn repeatedly.",)

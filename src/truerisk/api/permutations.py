@@ -63,8 +63,8 @@ class Orders:
         assert data.time is not None
         if data.groups is not None:
             raise Refusal(
-                "groups and times: labels that are taken on in time would change their group, and "
-                "those of groups their time, so no order of them is as likely as y. Give one."
+                "groups and times: labels shifted in time would change their group, and labels "
+                "shifted between groups their time, so no order is as likely as y. Give one."
             )
         order = np.argsort(data.time, kind="stable")
         times = data.time[order]
@@ -73,13 +73,13 @@ class Orders:
             first, second = sorted(order[tied[0] : tied[0] + 2].tolist())
             raise Refusal(
                 f"rows {first} and {second} have one time ({times[tied[0]]}): which of their "
-                "labels comes first is not known, so labels cannot be taken on in time. Give one "
+                "labels comes first is not known, so labels cannot be shifted in time. Give one "
                 "row for each time."
             )
         if len(order) < FEWEST_TIMES:
             raise Refusal(
-                f"{len(order)} times: of fewer than {FEWEST_TIMES} the break that labels have "
-                "where the last one meets the first counts for too much."
+                f"{len(order)} times: with fewer than {FEWEST_TIMES} the break where the last "
+                "label meets the first counts for too much."
             )
         return cls(SHIFTS, np.argsort(order), order, (np.arange(len(order)),), seed)
 
@@ -159,7 +159,7 @@ class Repeated:
             raise Refusal(
                 "the splits go forward in time, and rows in the order of time are not "
                 "exchangeable: permuted labels would have another dependence than y has. With "
-                "time= they are taken on in time instead."
+                "time= labels are shifted in time instead."
             )
         return run.value(plan)
 

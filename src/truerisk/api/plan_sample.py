@@ -212,7 +212,7 @@ def plan_sample(
         fields |= _shared(error, n, confidence_level, prior, fields.get("n_test"))
     if curve is not None and n is not None and n > FURTHEST * curve.sizes[-1]:
         furthest = math.floor(FURTHEST * curve.sizes[-1])
-        why = f"the curve tells errors of up to {furthest} rows ({FURTHEST} times those it had)"
+        why = f"the curve predicts errors for up to {furthest} rows ({FURTHEST} times those it had)"
         note = f"{why}: what training on all {n} gives is not known."
         fields["notes"] = (*fields.get("notes", ()), note)
     return SamplePlan(**fields)
@@ -257,7 +257,7 @@ def _shared(
         return {**shared, "notes": (nested,)}
     if n_test is None:
         raise Refusal(
-            "with a single error nothing says what tuning gains: give the errors at several sizes, "
+            "a single error does not say what tuning gains: give the errors at several sizes, "
             "such as error={30: .25, 120: .2}, or the width that the interval shall have."
         )
     if n_test >= n:

@@ -77,7 +77,7 @@ class RiskOverTime(Record):
         p = "p < 0.0001" if self.p_value < 1e-4 else f"p = {number(self.p_value)}"
         if self.p_value < SMALL:
             return f"The {what} {way} by {change}, on a straight line: {p} without a trend."
-        chance = "No trend that could not be chance: on a straight line"
+        chance = "No trend beyond chance: on a straight line"
         return f"{chance} the {what} {way} by {change}, {p}."
 
     def to_frame(self) -> Any:

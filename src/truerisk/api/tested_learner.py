@@ -247,7 +247,7 @@ def _covariance(
     loss, data = computations[0].problem.loss, learner.problem.data
     average = learner.method.average_of(loss)
     if not (loss.per_row or (loss.tells_influences and (average == "fold" or loss.one_scale))):
-        return None, f"loss '{loss.word}' does not tell what each row does to it"
+        return None, f"loss '{loss.word}' has no formula for what a single row does to it"
     every = [influences_by_row(computed.answers, data, loss, average) for computed in computations]
     influences = np.stack([lines[0] for _, lines in every])
     if data.time is not None or learner.method.respects_time:

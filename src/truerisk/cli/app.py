@@ -6,6 +6,7 @@ import errno
 import importlib
 import io
 import os
+import re
 import sys
 from typing import Any, NoReturn
 
@@ -29,14 +30,14 @@ _COMMANDS = {
     "report": ("report", "Draw the HTML page of an assessment again from its JSON."),
     "estimate": ("estimate", "Estimate the risk of one model."),
     "validate": ("validate", "What a reviewer asks: calibration, net benefit, optimism."),
-    "audit": ("audit", "Audit a search of your own: a gate that refuted claims do not pass."),
-    "plan": ("plan", "How many test rows, and how tuning and testing share what there is."),
+    "audit": ("audit", "Audit a search of your own; a refuted claim exits with code 4."),
+    "plan": ("plan", "Plan how many rows to test on, and how to share rows with tuning."),
     "compare": ("compare", "Compare two stored estimates on the rows that both tested."),
-    "permute": ("permute", "Whether a tuned learner is above chance, by permuted labels."),
+    "permute": ("permute", "Test by permuted labels whether a tuned learner beats chance."),
     "roc": ("roc", "The ROC curve of a column of scores, and what thresholds do."),
     "posterior": ("posterior", "What the errors of a test say about the true error."),
-    "reproduce": ("reproduce", "Run an experiment of a document again, ours beside theirs."),
-    "study": ("study", "Run thousands of replicates in a store that survives crashes."),
+    "reproduce": ("reproduce", "Rerun a published experiment, our numbers beside its own."),
+    "study": ("study", "Run a study of thousands of replicates, safe from crashes."),
     "methods": ("registries", "List the ways to estimate risk."),
     "engines": ("registries", "List the engines."),
     "datasets": ("registries", "List the data sets that come with truerisk."),
@@ -115,14 +116,11 @@ def run(arguments: list[str] | None = None) -> NoReturn:
             "error that says what is wrong.",
             FAILURE,
         )
-    except (BadArgument, UnknownName) as error:
-        _leave(str(error), USAGE)
-    except BadData as error:
-        _leave(str(error), BAD_DATA)
-    except StudyIncomplete as error:
-        _leave(str(error), INCOMPLETE)
     except TrueRiskError as error:
-        _leave(str(error), FAILURE)
+        codes = {BadArgument: USAGE, UnknownName: USAGE, BadData: BAD_DATA}
+        codes[StudyIncomplete] = INCOMPLETE
+        code = next((codes[kind] for kind in type(error).__mro__ if kind in codes), FAILURE)
+        _leave(_in_options(str(error), sys.argv[1:] if arguments is None else arguments), code)
     except MemoryError:
         _leave("out of memory: use fewer rows, columns or workers.", FAILURE)
     except BrokenPipeError:
@@ -134,6 +132,18 @@ def run(arguments: list[str] | None = None) -> NoReturn:
         _drop_stdout()
         _leave(f"the results cannot be written: {error.strerror}.", FAILURE)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _in_options(sentence: str, arguments: list[str]) -> str:
+    """What a sentence says of arguments in Python, of='learner', said of options: --of learner."""
+    command: click.Command = cli
+    for word in arguments:
+        if isinstance(command, click.Group):
+            command = command.get_command(click.Context(command), word) or command
+    for option in (part for part in command.params if part.opts[0].startswith("--")):
+        argument = rf"\b{option.name}=\[?('?)([\w.+-]+)\1\]?(?<=[\w'\]])"
+        sentence = re.sub(argument, rf"{option.opts[0]} \2", sentence)
+    return sentence
 
 
 def _drop_stdout() -> None:

@@ -58,7 +58,7 @@ WHERE_AND_HOW = ("report", "as_json", "jobs", "executor", "store", "mixed_versio
 @click.option(
     "--method",
     metavar="WORDS",
-    help="How settings are tuned; further methods, with commas, are drawn beside it.  "
+    help="The method that chooses settings; further ones, with commas, are shown beside it.  "
     "[default: 5-fold; holdout above 10,000 rows]",
 )
 @click.option("--outer", help="How tuned models are tested.  [default: pairs of --method]")
@@ -71,11 +71,11 @@ WHERE_AND_HOW = ("report", "as_json", "jobs", "executor", "store", "mixed_versio
     metavar="WORDS",
     help="Measure learning curves, too: cheap, all, or learners with commas.",
 )
-@click.option("--validate", is_flag=True, help="Tell what a reviewer asks of the best learner.")
+@click.option("--validate", is_flag=True, help="Also give calibration, net benefit, optimism.")
 @review_options(replicates=None)
 @confidence_option()
 @gate_options
-@click.option("--report", metavar="PATH", help="Write one HTML page there as well.")
+@click.option("--report", metavar="PATH", help="Also write the result as one HTML page.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @worker_options
@@ -83,7 +83,7 @@ WHERE_AND_HOW = ("report", "as_json", "jobs", "executor", "store", "mixed_versio
     "--store",
     type=store_path,
     callback=in_a_folder,
-    help="Keep every fit there as it is found; run again, only the others are made.",
+    help="Keep every fit in this file; a second run makes only the missing ones.",
 )
 @click.option("--mixed-versions", is_flag=True, help="With --store: use fits of other versions.")
 @click.option("--dry-run", is_flag=True, help="Say how many fits and seconds, and stop.")
@@ -126,7 +126,7 @@ def assess(
     if report is not None:
         check_writable(report)
     if mixed_versions and store is None:
-        raise click.UsageError("--mixed-versions goes with --store.")
+        raise click.UsageError("--mixed-versions needs --store.")
     review = _review_asked(validate, where)
     runs_on = executor_of(jobs, executor)
     source = read_source(**where)
@@ -164,7 +164,7 @@ def _review_asked(validate: bool, where: dict[str, Any]) -> dict[str, Any]:
     review = {name: where.pop(name) for name in REVIEWED}
     wanted = [name for name in review if name != "positive" and review[name] is not None]
     if wanted and not validate:
-        raise click.UsageError(f"--{wanted[0]} goes with --validate.")
+        raise click.UsageError(f"--{wanted[0]} needs --validate.")
     return review
 
 
@@ -210,14 +210,14 @@ def _say_cost(
     fits, of_curves = planned_fits(problems, methods, outer, curves)
     if of_curves:
         text = f"note: {fits + of_curves:,} fits are planned, {of_curves:,} of them for learning "
-        say(f"{text}curves. --dry-run guesses the seconds.")
+        say(f"{text}curves. --dry-run estimates the seconds.")
     if of_curves or fits <= MANY:
         return
     usual, n_rows = "", len(source.y)
     if n_rows >= FEWEST_ROWS:
         fewer, _ = planned_fits(problems, None, None)
         usual = f"; {_usual(source)}, the usual way, needs {fewer:,}"
-    say(f"note: {fits:,} fits are planned{usual}. --dry-run guesses the seconds.")
+    say(f"note: {fits:,} fits are planned{usual}. --dry-run estimates the seconds.")
 
 
 def _problems(
@@ -269,7 +269,7 @@ def _run(
             )
     except Interrupted as stopped:
         if store is not None:
-            say(f"interrupted; the fits are kept in {store}: the same command goes on with them.")
+            say(f"interrupted; the fits are kept in {store}: run the same command to continue.")
         if stopped.partial is None:
             if store is None:
                 raise

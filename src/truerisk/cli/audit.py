@@ -102,12 +102,12 @@ WHERE_AND_HOW = ("report", "as_json", "jobs", "executor", *BOUNDS)
     type=click.Choice(["scores", "bbc", "nested"]),
     default="bbc",
     show_default=True,
-    help="How honest: the kept scores, a replay, or the search repeated.",
+    help="By the kept scores, by a replay of the splits, or by repeating the search.",
 )
 @click.option("--outer", metavar="METHOD", help="Outer folds of level nested.  [default: 5-fold]")
 @confidence_option()
 @gate_options
-@click.option("--report", metavar="PATH", help="Write one HTML page there as well.")
+@click.option("--report", metavar="PATH", help="Also write the result as one HTML page.")
 @click.option("--allow-import", is_flag=True, help="Run the code of SEARCH.py.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
@@ -242,9 +242,9 @@ def _say_notes(source: Source, *, named: bool) -> None:
         if "inside the folds" not in note:
             say(f"note: {note}")
     if source.layout.get("text") and not named:
-        say("note: text is handed to the search as the position among its sorted values")
+        say("note: text is given to the search as numbers, its place in sorted order")
     if source.layout.get("missing"):
-        say("note: empty cells are handed to the search as missing")
+        say("note: empty cells are given to the search as missing values")
 
 
 def _say_columns(codes: tuple[str, ...], names: Sequence[str]) -> None:

@@ -24,7 +24,7 @@ from truerisk.cli.output import show
 @click.option(
     "--rope",
     type=float,
-    help="For bayes: risks that differ by no more are the same.  [default: 0.01]",
+    help="For bayes: risks that differ by at most this much count as equal.  [default: 0.01]",
 )
 @confidence_option("--level")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")

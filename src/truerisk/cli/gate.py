@@ -62,7 +62,7 @@ def gate_options(command: Command) -> Command:
             multiple=True,
             metavar="NAME=NUMBER",
             callback=_scores_of,
-            help="Exit code 4 unless the honest score is at least so large: the lower end of its "
+            help="Exit code 4 unless the honest score is at least this large: the lower end of its "
             "interval counts, as in auc=.75. May be given several times.",
         ),
         click.option(
@@ -70,7 +70,7 @@ def gate_options(command: Command) -> Command:
             type=float,
             metavar="NUMBER",
             callback=_risk_of,
-            help="Exit code 4 unless the honest risk is at most so large: the upper end of its "
+            help="Exit code 4 unless the honest risk is at most this large: the upper end of its "
             "interval counts.",
         ),
     ):

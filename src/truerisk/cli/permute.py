@@ -21,7 +21,7 @@ from truerisk.cli.source import read_source, reading_options, search_of, source_
     default=1000,
     show_default=True,
     metavar="N",
-    help="How many; the smallest p-value is 1/(1 + N).",
+    help="Number of permutations; the smallest p-value is 1/(1 + N).",
 )
 @scoring_options
 @click.option(
@@ -33,7 +33,7 @@ from truerisk.cli.source import read_source, reading_options, search_of, source_
     type=click.IntRange(0),
     default=0,
     show_default=True,
-    help="Of the folds and of the permutations.",
+    help="Seed of the folds and of the permutations.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 @worker_options

@@ -39,7 +39,7 @@ def _read(ctx: click.Context, option: click.Parameter, texts: tuple[str, ...]) -
     callback=_read,
     multiple=True,
     metavar="[ROWS:]ERROR",
-    help="The error to expect; with ROWS, after training on so many. Repeat for a learning curve.",
+    help="The expected error; with ROWS, after training on so many. Repeat for a learning curve.",
 )
 @click.option(
     "--model", metavar="WORD", help="Measure the learning curve of this learner, tuned, on FILE."
@@ -82,7 +82,7 @@ def plan(
 
     pilot = model is not None or any(given is not None for given in where.values())
     if pilot and errors:
-        raise click.UsageError("--error says what a learning curve on FILE would find: give one.")
+        raise click.UsageError("--error and FILE both give the error to expect: leave one out.")
     if not pilot and not errors:
         raise click.UsageError("Missing option '--error', or FILE with --target and --model.")
     if not pilot and width is None and rows is None:

@@ -30,7 +30,7 @@ SCHEMA = "truerisk.posterior/1"
     default=(1.0, 1.0),
     show_default=True,
     metavar="A B",
-    help="Beta(A, B) of the error before the test.",
+    help="Prior Beta(A, B) of the error.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 def posterior(

@@ -29,10 +29,10 @@ INTERRUPTED = 130
     "--store",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Keep every replicate there as it is found.",
+    help="Keep every replicate in this file.",
 )
 @click.option("--resume", is_flag=True, help="Go on with the replicates of the store.")
-@click.option("--executor", metavar="WHERE", help="With --store: a number, or dask://host:port.")
+@click.option("--executor", metavar="WHERE", help="With --store: workers, or dask://host:port.")
 @click.option(
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
@@ -77,7 +77,7 @@ def reproduce(
     except KeyboardInterrupt:
         if store is None:
             raise
-        say(f"truerisk: interrupted; what was found is kept in {store}: go on with --resume.")
+        say(f"truerisk: interrupted; results so far are in {store}: continue with --resume.")
         return INTERRUPTED
     show(report.to_json() if as_json else str(report))
     if out is not None:

@@ -20,17 +20,19 @@ def review_options(replicates: int | None) -> Callable[[Any], Any]:
         click.option(
             "--positive",
             metavar="LABEL",
-            help="The class that is the event, and that scores of one class speak of.  "
+            help="The class that is the event; precision, recall and F1 are also of it.  "
             "[default: the second of two]",
         ),
-        click.option("--subgroups", metavar="COLS", help="Columns whose levels are told apart."),
+        click.option("--subgroups", metavar="COLS", help="Columns whose levels are the subgroups."),
         click.option(
             "--replicates",
             type=click.IntRange(0),
             default=replicates,
-            help=f"Bootstrap samples in which all is done anew; 0 for none.  [default: {usual}]",
+            help=f"Bootstrap samples that repeat the whole fit; 0 for none.  [default: {usual}]",
         ),
-        click.option("--clip", type=float, metavar="P", help="Probabilities no nearer to 0 and 1."),
+        click.option(
+            "--clip", type=float, metavar="P", help="Keep probabilities within P and 1 − P."
+        ),
     )
 
     def with_options(command: Any) -> Any:

@@ -31,14 +31,14 @@ RATES = ("sensitivity", "specificity", "precision")
     required=True,
     help="The column of scores; a second one is compared with it.",
 )
-@click.option("--positive", metavar="LABEL", help="The class that scores speak for.")
+@click.option("--positive", metavar="LABEL", help="The class that high scores stand for.")
 @click.option(
     "--threshold",
     "thresholds",
     type=float,
     metavar="T",
     multiple=True,
-    help="Call rows positive from T on; may be given several times.",
+    help="Call rows with a score of at least T positive; may be given several times.",
 )
 @click.option("--cost", type=(float, float), metavar="FP FN", help="Costs of the two errors.")
 @click.option("--prevalence", type=float, help="With --cost: the share of positives in use.")
@@ -70,7 +70,7 @@ def roc(
     if len(columns) > 2:
         raise click.UsageError("two --score are compared at most.")
     if prevalence is not None and cost is None:
-        raise click.UsageError("--prevalence goes with --cost FP FN.")
+        raise click.UsageError("--prevalence needs --cost FP FN.")
     if where["target_type"] == "regression":
         raise click.UsageError("--target-type regression: a ROC curve tells classes apart.")
     demanded = dict(zip(RATES, (sensitivity, specificity, precision), strict=True))

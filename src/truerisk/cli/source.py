@@ -78,27 +78,27 @@ _READING = [
     click.option(
         "--target-type",
         type=click.Choice(["classification", "regression"]),
-        help="What the target is, where that is guessed wrongly.",
+        help="What the target is, if the guess is wrong.",
     ),
-    click.option("--delimiter", metavar="CHAR", help="Between cells: , ; | or tab."),
+    click.option("--delimiter", metavar="CHAR", help="The character between cells: , ; | or tab."),
     click.option("--max-cells", type=click.IntRange(1), help="Refuse tables with more cells."),
     click.option("--max-bytes", type=click.IntRange(1), help="Refuse files that unpack to more."),
 ]
 
 time_option = click.option(
-    "--time", metavar="COL", help="The column of times or dates; no feature."
+    "--time", metavar="COL", help="The column of times or dates; not used as a feature."
 )
 _block_option = click.option(
     "--block",
     metavar="COLS",
-    help="The columns of coordinates, with commas, or of labels of blocks; no features.",
+    help="The columns of coordinates, with commas, or of labels of blocks; not used as features.",
 )
 
 
 positive_option = click.option(
     "--positive",
     metavar="LABEL",
-    help="The class that scores of one class speak of.  [default: the greater of two]",
+    help="The class that precision, recall, F1 and the like are of.  [default: the greater of two]",
 )
 
 
@@ -146,7 +146,7 @@ def read_source(
     if not file:
         raise click.UsageError("give a FILE with --target COL, or --dataset NAME.")
     if file == "-":
-        raise click.UsageError("FILE is not read from stdin: save the table as a file first.")
+        raise click.UsageError("FILE cannot be stdin: save the table as a file first.")
     if target is None:
         raise click.UsageError("--target COL is missing: which column is to be predicted?")
     if delimiter is not None and len(delimiter) != 1 and delimiter not in ("tab", "\\t"):

@@ -22,21 +22,21 @@ if TYPE_CHECKING:
 
 _WHICH = [
     click.option("--of", type=click.Choice(["learner", "method"]),
-                 help="What competes.  [default: what the study has several of]"),
+                 help="Compare learners or methods. [default: what the study has several of]"),
     click.option("--by", type=click.Choice(["truth", "value", "rmse", "seconds"]),
-                 help="What is compared.  [default: truth of learners, rmse of methods]"),
-    click.option("--size", type=click.IntRange(1), metavar="N", help="Where there are several."),
-    click.option("--learner", metavar="NAME", help="Where there are several, of methods."),
-    click.option("--method", metavar="WORD", help="Where there are several, of learners."),
+                 help="The quantity to compare. [default: truth of learners, rmse of methods]"),
+    click.option("--size", type=click.IntRange(1), metavar="N", help="The size to compare at."),
+    click.option("--learner", metavar="NAME", help="The learner whose methods compete."),
+    click.option("--method", metavar="WORD", help="The method whose learners compete."),
 ]  # fmt: skip
 _TERMS = [
-    click.option("--control", metavar="NAME", help="What all others are held against."),
+    click.option("--control", metavar="NAME", help="The one that all others are compared with."),
     click.option("--rope", type=click.FloatRange(0), default=0.01, show_default=True,
-                 help="Values that differ by no more are practically the same."),
+                 help="Values that differ by at most this much count as equal."),
     click.option("--missing", type=click.Choice(["leave-out", "last"]), default="leave-out",
-                 show_default=True, help="What becomes of data sets that lack a value."),
+                 show_default=True, help="What to do with data sets that lack a value."),
     click.option("--pairwise", type=click.Choice(["wilcoxon", "ranks"]), default="wilcoxon",
-                 show_default=True, help="How two of them are tested."),
+                 show_default=True, help="The test of two at a time."),
     click.option("--confidence", "confidence_level", type=click.FloatRange(0.5, 0.999),
                  default=0.95, show_default=True),
     click.option("--seed", "random_state", type=click.IntRange(0), default=0, show_default=True),
@@ -57,7 +57,7 @@ def _with(options: list[Any]) -> Callable[[Callable[..., Any]], Callable[..., An
               help="The file of the study.")  # fmt: skip
 @_with(_WHICH)
 @_with(_TERMS)
-@click.option("--report", metavar="PATH", help="Write one HTML page there as well.")
+@click.option("--report", metavar="PATH", help="Also write the result as one HTML page.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 def compare(store: Path, report: str | None, as_json: bool, **terms: Any) -> None:
     """Compare learners, or methods, over the problems of a study.
@@ -113,7 +113,7 @@ _RUNNING = [
     ),
     click.option(
         "--attempts", type=click.IntRange(1), default=3, show_default=True,
-        help="How often a replicate may end its worker.",
+        help="How many times a replicate may crash its worker.",
     ),
     click.option(
         "--limit-seconds", type=click.FloatRange(0, min_open=True), metavar="S",
@@ -251,7 +251,7 @@ def export(store: Path, form: str, out: Path | None, as_json: bool) -> None:
 )
 @_as_json
 def retry(store: Path, failed: bool, as_json: bool) -> None:
-    """Have replicates without a result tried again by the next run."""
+    """Let the next run try replicates without a result again."""
     from truerisk.study.schema import State
     from truerisk.study.store import Store
     from truerisk.study.versions import refuse_fits

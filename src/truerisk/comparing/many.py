@@ -54,7 +54,7 @@ def _notes(
 ) -> Iterator[str]:
     n = len(ranks)
     if (ranks == ranks[:, :1]).all():
-        yield "all methods are tied on every data set: there is nothing to tell apart"
+        yield "all methods are tied on every data set: there is nothing to distinguish"
     else:
         for pair in pairs:
             if pair.ties == pair.n:
@@ -65,8 +65,8 @@ def _notes(
     if terms.pairwise == "wilcoxon" and least * len(pairs) > alpha:
         yield (
             f"{n} data sets are too few: the smallest p-value that the signed-rank test can have "
-            f"is {least:.3g}, and Holm multiplies it by {len(pairs)}, so nothing is told apart at "
-            f"level {alpha:.3g}"
+            f"is {least:.3g}, and Holm multiplies it by {len(pairs)}, so nothing can be "
+            f"significant at level {alpha:.3g}"
         )
     if any(pair.interval is None for pair in pairs):
         yield (

@@ -110,9 +110,8 @@ class ManyComparison(Record):
         pairs = present.text_table(_HEAD, [self._row(pair) for pair in self.pairs])
         test = self.friedman
         overall = (
-            f"Friedman: chi-square({test.df}) = {test.chi_square:.2f}, "
-            f"{p_text(test.chi_p_value)}; {test}, {p_text(test.p_value)}; "
-            f"critical difference {self.critical_difference:.2f}"
+            f"Friedman: chi-square({test.df}) = {test.chi_square:.2f}, {p_text(test.chi_p_value)}; "
+            f"{test}, {p_text(test.p_value)}; critical difference {self.critical_difference:.2f}"
         )
         if any(pair.hierarchical is not None for pair in self.pairs):
             rows = [_split_row(pair) for pair in self.pairs if pair.hierarchical is not None]
@@ -161,7 +160,7 @@ def _flat(pair: MethodPair) -> dict[str, Any]:
 
 PROBABLE = 0.95
 MOST_NAMED = 6
-BY_SPLITS = "By their single splits, on another data set"
+BY_SPLITS = "By their single splits, for another data set"
 
 
 def concluded(comparison: ManyComparison) -> tuple[str, ...]:
@@ -212,12 +211,12 @@ def _significant(comparison: ManyComparison) -> Iterator[str]:
     m = len(comparison.pairs)
     test = f"Holm's correction over {m} pairs" if m > 1 else "The test of the one pair"
     if not pairs:
-        yield f"{test} tells no two methods apart, which does not show that they are alike."
+        yield f"{test} finds no two methods different, which does not show that they are alike."
         return
-    yield f"{test} tells apart: {_first_few([_sentence(comparison, pair) for pair in pairs])}."
+    yield f"{test} finds different: {_first_few([_sentence(comparison, pair) for pair in pairs])}."
     if len(pairs) < m:
         left = m - len(pairs)
-        yield f"{left} of the {m} pairs {'stays' if left == 1 else 'stay'} open."
+        yield f"{left} of the {m} pairs {'is' if left == 1 else 'are'} undecided."
 
 
 def _sentence(comparison: ManyComparison, pair: MethodPair) -> str:
@@ -263,7 +262,7 @@ def _chance(p: float) -> str:
 def _left_out(comparison: ManyComparison) -> Iterator[str]:
     if comparison.n_compared < len(comparison.data_sets):
         share = f"{comparison.n_compared} of {len(comparison.data_sets)}"
-        yield f"All of this is of {share} data sets: see the notes."
+        yield f"All of this rests on {share} data sets: see the notes."
 
 
 def _first_few(texts: Sequence[str]) -> str:

@@ -131,7 +131,7 @@ def difference(
 def _about_value(of_splits: Comparison, value: float, tolerance: Tolerance) -> Comparison:
     """The posterior of the splits about the difference of the values, where these weigh rows."""
     result = replace(of_splits, difference=value).noting(
-        "the value weighs all rows; its error is that of the splits, which count alike."
+        "the value weighs all rows equally; its error is that of the splits, which count equally."
     )
     if of_splits.std_error is None or of_splits.df is None:
         return result

@@ -20,8 +20,8 @@ DIFFERENCES = Law(3.0 * sqrt(2), 2.0)  # u of the differences, by models without
 LEAST = 1.6  # the factor of differences that do not move
 TINY = 1e-12
 ALIKE = (
-    "no row tells the two apart: each costs both the same, or does the same to both scores, as "
-    "where they rank all rows alike. There is no spread for an interval or a p-value to rest on."
+    "no row tells the two apart: every row has the same loss under both, or the same effect on "
+    "both scores. Without a spread there is no interval and no p-value."
 )
 
 
@@ -115,4 +115,4 @@ def _assumed(spread: Spread, units: str) -> str:
     what = f"the difference varies {spread.factor:.2g} times as much as one of independent {units}"
     if spread.instability is None:
         return f"{what}, the factor where no models without a further fold were fitted (calibrated)"
-    return f"{what}, since differences have the instability {spread.instability:.2g} (calibrated)"
+    return f"{what}, since differences have an instability of {spread.instability:.2g} (calibrated)"

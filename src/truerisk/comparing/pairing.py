@@ -141,7 +141,7 @@ def _why_no_influences(a: RiskEstimate) -> str:
             "by pairs of one drawing of the folds."
         )
     return (
-        f"this estimate ('{a.method}', loss '{a.loss}') does not hold what single rows do to "
+        f"this estimate ('{a.method}', loss '{a.loss}') does not hold the effect of single rows on "
         "it: it was read from a file, or the method or the loss cannot tell. Use HonestSearchCV or "
         "tr.assess with outer='pairs', and a loss such as 'zero-one', 'brier', 'log', 'auc' or "
         "'f1'."
@@ -256,7 +256,7 @@ def _why_no_rows(a: RiskEstimate, losses: np.ndarray, splits: np.ndarray) -> str
 def _of_arrays(a: Any, b: Any, folds: Any, n_train: Any, n_test: Any, basis: Basis) -> Pairs:
     if basis == "influences":
         raise Refusal(
-            "losses alone do not say how much they move when training rows are left out: give two "
+            "losses alone do not show how they change when training rows are left out: give two "
             "estimates or searches that were tested by pairs, or use test='nadeau-bengio'."
         )
     if basis == "halves":

@@ -73,7 +73,7 @@ def _part(
     for name, values in part.items():
         if name not in drawn and not isinstance(values, Iterable):
             raise BadArgument(
-                f"{shown(values)} is nothing that values of {name!r} can be drawn from: give a "
+                f"{shown(values)} cannot give values of {name!r}: give a "
                 "list, a distribution with rvs(random_state=...), such as those of scipy.stats, "
                 "or a function that is given a numpy Generator."
             )

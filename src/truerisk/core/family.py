@@ -301,7 +301,7 @@ def _listed(part: Any) -> dict[str, list[Any]]:
             raise UnknownName(f"{name!r} in the grid is no name of a parameter: names are text.")
         if is_distribution(values):
             raise BadArgument(
-                f"{name!r} has a distribution, and nobody says how many settings to draw: use "
+                f"{name!r} has a distribution, and the number of settings to draw is missing: use "
                 "HonestSearchCV(model, distributions, n_iter=60), or (model, distributions, 60) "
                 "in assess."
             )

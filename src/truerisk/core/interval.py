@@ -24,7 +24,7 @@ class Basis(Enum):
     """
 
     ROW_LOSSES = "losses of single rows"
-    INFLUENCES = "a loss that tells what each row does to it"
+    INFLUENCES = "a loss with a formula for what a single row does to it"
     UPPER_BOUND = "losses with a largest value"
     NEVER_NEGATIVE = "losses that are never negative"
     ERROR_COUNT = "a loss that counts errors"

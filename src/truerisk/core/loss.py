@@ -86,7 +86,7 @@ class Loss(ABC):
         candidate that a row is compared with: the loss of the set, or of several sets; scores of a
         confusion table do without it. A loss of rows needs none: its losses say it.
         """
-        raise Refusal(f"loss '{self.word}' does not tell what each row does to it.")
+        raise Refusal(f"loss '{self.word}' has no formula for what a single row does to it.")
 
     def of_one_row(
         self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None

@@ -294,9 +294,9 @@ def tested_by(word: str) -> str:
     """The splits that test, to a reader who has not met the word.
 
     >>> tested_by("pairs"), tested_by("10-fold")
-    ('pairs of these folds', '10-fold')
+    ('leaving out pairs of these folds', '10-fold')
     """
-    return "pairs of these folds" if word == "pairs" else clean(word, 40)
+    return "leaving out pairs of these folds" if word == "pairs" else clean(word, 40)
 
 
 def unsigned(value: float, beside: float | None) -> str:

@@ -161,7 +161,7 @@ def _classes(column: _Cells, asked: Task | None) -> Target:
     if len(counts) == 1:
         raise BadData(
             f"the target {quoted(name)} has one class only, {quoted(labels[0])}: there is nothing "
-            "to tell apart; use another column, or add rows of another class."
+            "to distinguish; use another column, or add rows of another class."
         )
     single = [label for label, n in counts.items() if n == 1]
     if 2 * len(single) > len(counts) > 2:

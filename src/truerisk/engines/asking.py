@@ -94,7 +94,7 @@ class Asking:
             if needed is not None and not engine.leaves_out:
                 raise Refusal(
                     f"engine '{engine.word}' answers all settings in one pass, so that a race "
-                    "among them would spare nothing: compare them by their folds, such as "
+                    "among them would save nothing: compare them by their folds, such as "
                     "'10-fold', or use engine='generic'."
                 )
             whole = replace(requests[0], also=tuple(requests[1:]))

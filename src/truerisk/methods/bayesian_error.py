@@ -33,7 +33,7 @@ from truerisk.methods.bayesian.scaled_rows import ScaledRows, scaled_rows
 from truerisk.methods.parts.averages import failure_notes
 
 _LEAST_RANK = -1e300  # below every log of an error: rules whose error is 0 for sure
-_SURE = "the rule is constant, or a class has no spread: its error is sure, so there is no interval"
+_SURE = "the rule is constant, or a class has no spread: the error is exact and has no interval"
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,16 +109,15 @@ _PAIRWISE = (
     "error and may exceed 1. For choosing only: no standard error or interval is stated."
 )
 _CHOSEN = (
-    "a rule of {} features, and {} rows that it was fitted on: these look farther apart than fresh "
-    "ones, which the posterior does not count{}; `tr.bayesian_error` judges a rule by other rows"
+    "the rule has {} features and was fitted on these {} rows, whose classes look farther apart "
+    "than those of fresh rows{}; `tr.bayesian_error` judges a rule by other rows"
 )
 _TOO_LOW = ", so it is too low"
 _EITHER_WAY = ", but the prior pulls it up: it may err either way"
 
 _PRIOR = (
-    "{:.0f} % of the scatter along the rule is the prior's: features vary less in its direction "
-    "than one by one, and the estimate is pessimistic; prior='empirical' takes its size from the "
-    "rows"
+    "{:.0f} % of the scatter along the rule comes from the prior: features vary less in this "
+    "direction than one by one, and the estimate is pessimistic; use prior='empirical'"
 )
 MANY = 0.5  # features per root of rows: from here on intervals were seen to cover less (docs)
 MUCH = 0.25  # of the scatter

@@ -57,7 +57,7 @@ class Holdout(Method):
 
     @property
     def bias(self) -> str:
-        return f"pessimistic for all rows: the model sees {1 - self.test_share:.0%} of them"
+        return f"pessimistic: the model sees {1 - self.test_share:.0%} of the rows"
 
     def plan(self, data: Data, streams: Streams) -> Plan:
         builder = PlanBuilder(data.n_rows)
@@ -93,7 +93,7 @@ class MonteCarlo(Averaged):
 
     @property
     def bias(self) -> str:
-        return f"pessimistic for all rows: each model sees {1 - self.test_share:.0%} of them"
+        return f"pessimistic: each model sees {1 - self.test_share:.0%} of the rows"
 
     def plan(self, data: Data, streams: Streams) -> Plan:
         builder = PlanBuilder(data.n_rows)
@@ -140,7 +140,7 @@ class ThreeWay(Method):
 
     @property
     def bias(self) -> str:
-        return f"pessimistic for all rows: the tested model sees {1 - self.test_share:.0%} of them"
+        return f"pessimistic: the model sees {1 - self.test_share:.0%} of the rows"
 
     def plan(self, data: Data, streams: Streams) -> Plan:
         rng = streams.get("three-way")

@@ -90,7 +90,7 @@ class ReversedKFold(KFold):
 
     @property
     def bias(self) -> str:
-        return "pessimistic for all rows: each model sees one fold only"
+        return "pessimistic: each model sees one fold only"
 
     def plan(self, data: Data, streams: Streams) -> Plan:
         builder = PlanBuilder(data.n_rows)

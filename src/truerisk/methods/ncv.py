@@ -248,7 +248,7 @@ class NestedInterval(Method):
     def bias(self) -> str:
         if self.correction is None:
             return "slightly pessimistic: each model lacks a fold"
-        return f"almost none: carried on from the lack of two folds and of one ({self.correction})"
+        return f"almost none: extrapolated from fits without two folds and one ({self.correction})"
 
     def check(self, data: Data, loss: Loss) -> None:
         if not loss.per_row:

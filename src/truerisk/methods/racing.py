@@ -216,8 +216,8 @@ class Racing(Method):
         self.method.check(data, loss)
         if not isinstance(loss, RowLoss):
             raise Refusal(
-                f"'{loss.word}' rates whole test sets, and a race goes by the losses of single "
-                "rows: choose by the folds themselves, such as '10-fold', or by another loss."
+                f"'{loss.word}' rates whole test sets, and a race compares losses of single rows: "
+                "choose by the folds themselves, such as '10-fold', or by another loss."
             )
 
     def plan(self, data: Data, streams: Streams) -> Plan:
@@ -231,7 +231,7 @@ class Racing(Method):
             ) from None
         if several:
             raise Refusal(
-                f"'{self.method.word}' tests every row repeatedly, and a race asks each one once: "
+                f"'{self.method.word}' tests every row repeatedly, and a race tests each row once: "
                 "use one set of folds, such as '10-fold'."
             )
         return plan
@@ -258,7 +258,7 @@ class Racing(Method):
         # A race seeks the smallest risk, and may have left behind what another rule wants.
         if terms.n_candidates > 1 and terms.rule.word != "min":
             raise Refusal(
-                f"rule '{terms.rule.word}' may choose a setting that a race has left behind, as it "
+                f"rule '{terms.rule.word}' may choose a setting that a race has dropped, as a race "
                 "seeks the smallest risk: use rule='min', or compare by folds, such as '10-fold'."
             )
         if terms.n_candidates == 1:

@@ -112,7 +112,7 @@ class Forward(InTime):
         seen = "all rows" if self.window is None else "a window of the rows"
         return (
             f"the mean risk of {self.k} forecasts, by models of {seen} before them: pessimistic "
-            "for a model of all rows, and silent on what comes later than these forecasts reach"
+            "for a model of all rows, and says nothing of times later than these forecasts"
         )
 
     def plan(self, data: Data, streams: Streams) -> Plan:

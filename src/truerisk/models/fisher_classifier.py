@@ -91,7 +91,7 @@ class FisherClassifier(ClassifierMixin, BaseEstimator):
         weights = _weights(sample_weight, len(y))
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
-            raise ValueError("y holds one class only: there is nothing to tell apart.")
+            raise ValueError("y holds one class only: there is nothing to distinguish.")
         targets = class_codes(codes, len(self.classes_))
         x_mean, t_mean = np.average(X, 0, weights), np.average(targets, 0, weights)
         root = np.sqrt(weights)[:, None]

@@ -230,7 +230,7 @@ def _classes(y: np.ndarray, positive: Any) -> tuple[np.ndarray, int]:
         )
     classes = np.unique(y)
     if len(classes) < 2:
-        raise ValueError("y holds one class only: there is nothing to tell apart.")
+        raise ValueError("y holds one class only: there is nothing to distinguish.")
     if positive is None:
         return classes, 1
     if positive not in classes.tolist():
@@ -248,7 +248,7 @@ def _weights(sample_weight: Any, y: np.ndarray) -> np.ndarray | None:
     if (weights < 0).any():
         raise ValueError("sample_weight must not be negative.")
     if len(np.unique(y[weights > 0])) < 2:
-        raise ValueError("sample_weight is 0 in all of a class: there is nothing to tell apart.")
+        raise ValueError("sample_weight is 0 in all of a class: there is nothing to distinguish.")
     return weights
 
 

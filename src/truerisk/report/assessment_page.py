@@ -120,7 +120,7 @@ def _headline(document: Assessment) -> list[Headline]:
     ]
     if best.tuned:
         score = number(own_value(best.selected))
-        shown.append(Headline("What tuning said", score, _beside(best)))
+        shown.append(Headline("Measured in tuning", score, _beside(best)))
     if document.baseline is not None:
         baseline, rule = number(document.own_baseline), document.baseline_rule or ""
         shown.append(Headline("Without learning", baseline, rule))

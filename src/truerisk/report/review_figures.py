@@ -132,7 +132,7 @@ def draw_instability(moves: PredictionStability) -> Figure:
         title="How far single predictions move",
         drawing=drawing,
         caption=f"One line per row: {clean(moves.source, 600)}",
-        table=FigureTable.of(("given", "2.5 %", "97.5 %"), rows),
+        table=FigureTable.of(("prediction", "2.5 %", "97.5 %"), rows),
         keys=(
             Key("s0", "where 95 % of the further models lie", "line"),
             Key("baseline", "the same prediction", "line"),

@@ -94,8 +94,8 @@ def _name(estimator: Any) -> str:
         return prefix + _name(inner)  # the outer learner hands fit parameters on
     if not has_fit_parameter(model, "sample_weight"):
         raise Refusal(
-            f"{type(model).__name__}.fit takes no sample_weight, and a weight that is ignored "
-            "would be a lie: leave the weights out or use a model that takes them."
+            f"{type(model).__name__}.fit takes no sample_weight, and the weights would be ignored: "
+            "leave them out or use a model that takes them."
         )
     return prefix + "sample_weight"
 

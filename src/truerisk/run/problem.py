@@ -184,8 +184,8 @@ def refuse_unspoken(problem: Problem) -> Problem:
         if all(loss.rated(data) != code for loss in problem.losses):
             words = ", ".join(loss.word for loss in problem.losses)
             raise Refusal(
-                f"positive={shown(positive)} names a class, and what is asked for speaks of none "
-                f"or names its own ({words}): leave it out, or ask for scores=['f1', 'recall']."
+                f"positive={shown(positive)} names a class, and no loss or score here is of one "
+                f"class, or it names its own ({words}): leave it out, or ask for scores=['f1']."
             )
     return problem
 
@@ -274,7 +274,7 @@ def check_scores(method: Method, scores: Mapping[str, Score], data: Data) -> Non
     for name, score in scores.items():
         reason = _why_not(method.tells_scores, score, data)
         if reason is not None:
-            raise Refusal(f"score '{name}' is not to be had from '{method.word}': {reason}")
+            raise Refusal(f"score '{name}' is not available from '{method.word}': {reason}")
 
 
 def scores_told_by(method: Method, scores: Mapping[str, Score], data: Data) -> dict[str, Score]:
@@ -291,7 +291,7 @@ def _why_not(method: Method, score: Score, data: Data) -> str | None:
         return str(refusal)
     if own is score.loss:
         return None
-    return f"it tells '{own.word}' and nothing else. Use a method that splits, such as '10-fold'."
+    return f"it estimates '{own.word}' alone. Use a method that splits, such as '10-fold'."
 
 
 MOST_SEED = 2**32  # of the generators that scikit-learn and SciPy draw settings from

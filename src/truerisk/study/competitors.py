@@ -63,12 +63,12 @@ def _competitors(results: Replicates, of: str | None) -> str:
     """Learners or methods, whatever the study has several of."""
     if of is not None:
         if of not in ("learner", "method"):
-            raise UnknownName(f"of={shown(of)}: 'learner' or 'method' is compared.")
+            raise UnknownName(f"of={shown(of)}: give 'learner' or 'method', whichever is compared.")
         return of
     several = [part for part in ("learner", "method") if len(_names(results, part)) > 1]
     if len(several) == 2:
-        raise BadArgument("the study has several learners and several methods: say of='learner' or "
-                      "of='method', and which one of the others.")  # fmt: skip
+        raise BadArgument("the study has several learners and several methods: give of='learner' "
+                          "or of='method', and name one of the others.")  # fmt: skip
     return several[0] if several else "learner"
 
 
@@ -85,7 +85,7 @@ def _cells_compared(
         names, choice = _names(results, part), where[part]
         if part == competitors:
             if choice is not None:
-                raise UnknownName(f"{part}={shown(choice)}: {part}s are compared, all of them.")
+                raise UnknownName(f"{part}={shown(choice)}: leave it out, as {part}s compete.")
             continue
         if choice is None and len(names) > 1:
             listed = ", ".join(str(name) for name in names)

@@ -58,7 +58,7 @@ class Recalibration:
         line, large = fit(np.column_stack([constant, linear]), y, w), fit(constant, y, w, linear)
         if line is None or large is None:
             raise Refusal(
-                "the calibration line could not be found: Newton's steps do not end. The "
+                "the calibration line cannot be fitted: Newton's method does not converge. The "
                 "probabilities are too near to 0 and 1, or to each other."
             )
         by_line = _of_likelihood(outcomes, line) if isinstance(line, LogisticFit) else {}
@@ -106,14 +106,14 @@ def why_no_line(outcomes: Outcomes) -> str | None:
         return None
     if outcomes.of_one_class:
         rows = "in every row" if outcomes.n_events else "in no row"
-        return f"the event came {rows}: there is nothing to compare probabilities with."
+        return f"the event occurred {rows}: there is nothing to compare probabilities with."
     p = outcomes.predictions
     extreme = int(np.count_nonzero((p <= 0) | (p >= 1)))
     if extreme:
         return (
             f"{extreme} of {outcomes.n_answers} probabilities are exactly 0 or 1, and their logit "
-            "is infinite: give clip=0.001, which takes them for 0.001 and 0.999, or a learner that "
-            "is never so sure."
+            "is infinite: give clip=0.001, which takes them for 0.001 and 0.999, or a learner with "
+            "less extreme probabilities."
         )
     if (p == p[0]).all():
         return "all probabilities are equal: they have no slope."
@@ -134,7 +134,7 @@ FEW = (
 )
 FEWEST = 10  # rows, of either class where there are two
 N_POINTS = 101
-LOST = ", since it runs off to 0 or 1 within the probabilities"
+LOST = ", since it reaches 0 or 1 within the range of the probabilities"
 SHOWN = 0.01, 0.99  # quantiles of the probabilities between which the curve is shown
 
 
@@ -169,7 +169,7 @@ class CalibrationFit:
         if fit is None:
             lost = "" if outcomes.link is IDENTITY else LOST
             raise Refusal(
-                f"the calibration curve could not be found{lost}: there are too few rows for it."
+                f"the calibration curve cannot be fitted{lost}: there are too few rows for it."
             )
         return cls(knots, fit, outcomes.link)
 

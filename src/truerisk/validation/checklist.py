@@ -62,16 +62,16 @@ def _gaps_dealt_with(facts: StudyFacts) -> str | None:
     if facts.n_gaps is None:
         return None
     if facts.n_gaps == 0:
-        return "X has no gaps; whether rows with gaps were left out before is yours to tell."
+        return "X has no gaps; state whether rows with gaps were left out before."
     how = "inside every split" if facts.imputed else "by the model itself"
-    return f"{facts.n_rows_with_gaps} rows have gaps, which are dealt with {how}."
+    return f"{facts.n_rows_with_gaps} rows have missing values, which are handled {how}."
 
 
 def _univariable(facts: StudyFacts) -> str | None:
     if facts.selects:
         return (
             "A step selects columns, anew inside every split, so that its optimism is counted; "
-            "whether it looks at one column at a time is yours to tell."
+            "state whether it looks at one column at a time."
         )
     return None
 
@@ -90,41 +90,41 @@ def _optimism(facts: StudyFacts) -> str:
 
 
 PROBAST = (
-    Question("1.1", "Are the data of a fitting kind (cohort, trial, nested case-control)?"),
-    Question("1.2", "Were the right people taken in and left out?"),
-    Question("2.1", "Were predictors defined and measured alike for all?"),
+    Question("1.1", "Are the data from a suitable design (cohort, trial, nested case-control)?"),
+    Question("1.2", "Were the right people included and excluded?"),
+    Question("2.1", "Were predictors defined and measured in the same way for all?"),
     Question("2.2", "Were they measured without knowing the outcome?"),
-    Question("2.3", "Are all of them there at the time when the model is to be used?"),
-    Question("3.1", "Was the outcome determined in a fitting way?"),
+    Question("2.3", "Are all of them known at the time when the model is to be used?"),
+    Question("3.1", "Was the outcome determined in a suitable way?"),
     Question("3.2", "Was it defined before, or by a standard?"),
     Question("3.3", "Are the predictors no part of its definition?"),
-    Question("3.4", "Was it determined alike for all?"),
+    Question("3.4", "Was it determined in the same way for all?"),
     Question("3.5", "Was it determined without knowing the predictors?"),
-    Question("3.6", "Did a fitting time pass between predictors and outcome?"),
+    Question("3.6", "Did a suitable time pass between predictors and outcome?"),
     Question("4.1", "Are there enough people with the outcome?", _enough),
-    Question("4.2", "Were numbers and categories dealt with well (no needless cuts)?"),
-    Question("4.3", "Is everyone who was taken in also in the analysis?"),
-    Question("4.4", "Were gaps dealt with well?", _gaps_dealt_with),
+    Question("4.2", "Were numbers and categories handled well (no needless categorising)?"),
+    Question("4.3", "Is everyone who was enrolled also in the analysis?"),
+    Question("4.4", "Were missing values handled well?", _gaps_dealt_with),
     Question("4.5", "Were predictors not chosen by single associations?", _univariable),
-    Question("4.6", "Were censoring, competing risks and sampling of controls counted?"),
-    Question("4.7", "Was performance told by fitting measures?", _performance),
-    Question("4.8", "Were overfitting and optimism counted?", _optimism),
+    Question("4.6", "Were censoring, competing risks and sampling of controls accounted for?"),
+    Question("4.7", "Was performance measured by suitable measures?", _performance),
+    Question("4.8", "Were overfitting and optimism accounted for?", _optimism),
     Question("4.9", "Are the weights of the final model those of the analysis?"),
 )
 
 
 def _size(facts: StudyFacts) -> str | None:
     found = size(facts)
-    return None if found is None else f"{found}. How that number was arrived at is yours to say."
+    return None if found is None else f"{found}. State how that number was chosen."
 
 
 def _preparation(facts: StudyFacts) -> str | None:
     before = facts.steps[:-1]
     if not before:
-        return "X went into the learner as it was given. What was done before is yours to say."
+        return "X went into the learner as it was given. State what was done before."
     return (
-        f"{', '.join(before)}, each fitted inside the training rows of every split. What was done "
-        "before is yours to say."
+        f"{', '.join(before)}, each fitted inside the training rows of every split. State what was "
+        "done before."
     )
 
 
@@ -132,13 +132,13 @@ def _gaps(facts: StudyFacts) -> str | None:
     if facts.n_gaps is None:
         return None
     if facts.n_gaps == 0:
-        return "X has no cell without a value. Rows that were left out before are yours to tell."
+        return "X has no cell without a value. State which rows were left out before."
     how = (
         "filled by a step of the model, inside the folds" if facts.imputed else "left to the model"
     )
     return (
-        f"{facts.n_gaps} cells without a value in {facts.n_rows_with_gaps} rows, {how}. Why they "
-        "are missing is yours to say."
+        f"{facts.n_gaps} cells without a value in {facts.n_rows_with_gaps} rows, {how}. State why "
+        "they are missing."
     )
 
 
@@ -202,16 +202,15 @@ def _balance(facts: StudyFacts) -> str | None:
     if not facts.class_counts:
         return None
     share = min(facts.class_counts.values()) / sum(facts.class_counts.values())
-    return f"The rarest class has {share:.1%} of the rows. What was done about it is yours to say."
+    return f"The rarest class has {share:.1%} of the rows. State what was done about it."
 
 
 def _fairness(facts: StudyFacts) -> str | None:
     if not facts.subgroups:
         return None
     return (
-        f"Performance was told by {', '.join(facts.subgroups)}, "
-        f"{levels_said(facts, 'simultaneous intervals')}. What was done about differences is yours "
-        "to say."
+        f"Performance was reported by {', '.join(facts.subgroups)}, "
+        f"{levels_said(facts, 'simultaneous intervals')}. State what was done about differences."
     )
 
 
@@ -230,7 +229,7 @@ def _output(facts: StudyFacts) -> str:
 
 def _code(facts: StudyFacts) -> str:
     versions = ", ".join(f"{name} {version}" for name, version in facts.versions.items())
-    return f"{versions}; seed {facts.seed}. Where your code stands is yours to say."
+    return f"{versions}; seed {facts.seed}. State where your code is available."
 
 
 def _analysed(facts: StudyFacts) -> str:
@@ -241,17 +240,17 @@ def _analysed(facts: StudyFacts) -> str:
 
 
 TRIPOD_AI = (
-    Question("1", "Title: is it told that a model is developed or evaluated, for whom, of what?"),
+    Question("1", "Title: does it name the aim (to develop, to evaluate), people and outcome?"),
     Question("2", "Abstract: does it follow TRIPOD+AI for abstracts?"),
     Question("3a", "What is the clinical context, and which models exist?"),
     Question("3b", "For whom is the model meant, where in the care, and used by whom?"),
     Question("3c", "Which inequalities between groups of people are known?"),
     Question("4", "Is the aim to develop a model, to evaluate one, or both?"),
     Question("5a", "Where do the data come from, and whom do they stand for?"),
-    Question("5b", "When were people taken in and followed up?"),
+    Question("5b", "When were people enrolled and followed up?"),
     Question("6a", "In which setting, in how many centres, where?"),
     Question("6b", "Who was eligible?"),
-    Question("6c", "Which treatments were given, and how were they dealt with?"),
+    Question("6c", "Which treatments were given, and how were they handled?"),
     Question("7", "How were data prepared and checked, alike in all groups?", _preparation),
     Question("8a", "Which outcome, at which time, and how was it assessed?"),
     Question("8b", "If the outcome needs judgement, who judged?"),
@@ -260,34 +259,34 @@ TRIPOD_AI = (
     Question("9b", "How and when was each predictor measured?"),
     Question("9c", "If a predictor needs judgement, who judged?"),
     Question("10", "How was the size of the study arrived at?", _size),
-    Question("11", "How were missing values dealt with?", _gaps),
+    Question("11", "How were missing values handled?", _gaps),
     Question("12a", "How were the data used for development and for evaluation?", _use),
     Question("12b", "How did predictors enter the model (scale, shape)?", _preparation),
     Question("12c", "Which kind of model, which steps, which tuning, which validation?", _building),
-    Question("12d", "How were differences between clusters dealt with?", _clusters),
-    Question("12e", "By which measures and figures was performance told?", _measures),
+    Question("12d", "How were differences between clusters handled?", _clusters),
+    Question("12e", "Which measures and figures were used to report performance?", _measures),
     Question("12f", "Was the model updated after its evaluation?"),
     Question("12g", "How were the predictions computed that were evaluated?", _use),
-    Question("13", "Were classes rebalanced, and was calibration mended after that?", _balance),
+    Question("13", "Were classes rebalanced, and was calibration corrected afterwards?", _balance),
     Question("14", "What was done so that the model is fair?", _fairness),
-    Question("15", "What does the model say, and how are thresholds chosen?", _output),
+    Question("15", "What does the model predict, and how are thresholds chosen?", _output),
     Question("16", "How do the data of development and of evaluation differ?"),
     Question("17", "Which ethics committee approved, and how did people consent?"),
     Question("18a", "Who paid?"),
     Question("18b", "Which interests do the authors declare?"),
     Question("18c", "Where is the protocol?"),
     Question("18d", "Where was the study registered?"),
-    Question("18e", "Are the data to be had?"),
-    Question("18f", "Is the code to be had?", _code),
+    Question("18e", "Are the data available?"),
+    Question("18f", "Is the code available?", _code),
     Question("19", "Did patients and public take part?"),
     Question("20a", "How many people, with and without the outcome?", counted),
     Question("20b", "What are the people like, overall and by group?"),
     Question("20c", "How do they compare with those of the development?"),
     Question("21", "How many rows and events were in each analysis?", _analysed),
-    Question("22", "Is the model told in full, so that others can use it?"),
-    Question("23a", "How well does it do, with intervals, also in key subgroups?", _subgroups),
+    Question("22", "Is the model reported in full, so that others can use it?"),
+    Question("23a", "How well does it perform, with intervals, also in key subgroups?", _subgroups),
     Question("23b", "How does performance differ between clusters?"),
-    Question("24", "If it was updated: what came of it?"),
+    Question("24", "If it was updated: what were the results?"),
     Question("25", "What do the results mean, for fairness too?"),
     Question("26", "What are the limits, and in which direction do they bias?"),
     Question("27a", "What is to be done with poor or missing input?"),
@@ -346,7 +345,7 @@ class Checklist(Record):
             mine = [item for item in self.items if item.guideline == name]
             told = [item for item in mine if item.answer is not None]
             unsaid = ", ".join(item.number for item in mine if item.answer is None)
-            lines.append(f"{name}: {len(told)} of {len(mine)} items are told by the data.")
+            lines.append(f"{name}: {len(told)} of {len(mine)} items are answered by the data.")
             lines += [f"  {item.number:>4}  {item.asks}\n        {item.answer}" for item in told]
-            lines.append(f"  open, and yours to answer: {unsaid}")
+            lines.append(f"  open, for you to answer: {unsaid}")
         return "\n".join([*lines, "", self.methods_text])

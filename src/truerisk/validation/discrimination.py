@@ -17,8 +17,8 @@ from truerisk.validation.outcomes import HeldOut, Outcomes
 
 POOLED = "scores of different models are pooled: their scales may differ from fold to fold."
 NO_INTERVAL = (
-    "this area of pooled answers has no interval: one would take the rows as tests of one rule, "
-    "and every fold had its own. scores=['auc'] tells the AUC with an interval that counts it."
+    "this area of pooled answers has no interval: it would treat the rows as tests of one model, "
+    "and every fold had its own. scores=['auc'] gives the AUC with an interval that counts that."
 )
 
 

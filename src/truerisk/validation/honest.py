@@ -128,8 +128,8 @@ def asking_besides(problem: Problem, request: Request) -> Problem:
 
 
 NO_PAIRS = (
-    "no models were fitted without a further fold, by which predictions move: use a search with "
-    "outer='pairs', or a model without a search inside."
+    "no models were fitted without a further fold, which would show how predictions move: use a "
+    "search with outer='pairs', or a model without a search inside."
 )
 
 
@@ -174,7 +174,7 @@ def _joined(plan: Plan, parts: list[tuple[np.ndarray, Answers]]) -> Answers:
 # Average precision is not among them: in fields that reach far its intervals hold too rarely,
 # since it moves with the share of the event, which differs from field to field.
 CALIBRATED = ("auc",)  # of whole test sets, for rows that may depend on each other
-UNCALIBRATED = "no interval of it was calibrated for rows that may depend on each other."
+UNCALIBRATED = "it has no interval for rows that may depend on each other."
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from truerisk.core.interval import Interval
 from truerisk.core.records import Count, Record, Size
 
 OVERLAP = (
-    "the interval takes the rows as tests of one rule; it does not count that every fold had one "
-    "of its own, trained on rows that overlap."
+    "the interval treats the rows as tests of one model; it does not account for the model of each "
+    "fold, trained on rows that overlap."
 )
 
 

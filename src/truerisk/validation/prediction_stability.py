@@ -32,15 +32,15 @@ from truerisk.validation.resampled import Resampled
 RANGE = (0.025, 0.975)
 BY: tuple[Response, ...] = ("probability", "value", "label")
 SOURCE = (
-    "the further models of a row lack one fold more than its own: they share most of their "
-    "training rows with it, and move {factor:.2g} times less than a model of new training rows "
-    "moves about the mean of such models (first order)."
+    "the further models of a row were trained without one more fold than its own: they share most "
+    "training rows with it, and vary {factor:.2g} times less than models of new training rows vary "
+    "about their mean (first order)."
 )
 OF_SAMPLES = (
-    "the further models are those of bootstrap samples, in which tuning and fit were done anew; "
-    "they are asked about all rows, as the model of all rows is (Riley and Collins 2023)."
+    "the further models are those of bootstrap samples, each tuned and fitted anew; they predict "
+    "all rows, as the model of all rows does (Riley and Collins 2023)."
 )
-LABELS = "the model gives no probabilities: a move is another label."
+LABELS = "the model gives no probabilities: a change is another label."
 OFTEN = 0.1  # of the models: a row that so many of them classify otherwise
 
 

@@ -39,12 +39,12 @@ SCORED = ("auc", "average-precision", "brier", "squared")
 OF_THE_LINE = ("r2", "d", "intercept", "slope", "in-the-large", "u", "q", "explained")
 OF_THE_CURVE = ("ici", "e50", "e90", "emax")
 NEITHER = "decision values have neither a calibration line nor a curve."
-LACKS = "without one of the folds it does not exist, so that its interval is not known."
+LACKS = "it cannot be computed without one of the folds, so its interval is not known."
 
 
 OF_ALL_ROWS = (
-    "the intervals of slope and intercepts are of the model of all rows: they count that held-out "
-    "rows are few, and how the models of pairs of folds differ; the band counts the former alone."
+    "the intervals of slope and intercepts are of the model of all rows: they count the noise of "
+    "few held-out rows, and how models of pairs of folds differ; the band counts the noise alone."
 )
 NO_PROBABILITIES = (
     "{} gives no probabilities: put sklearn.calibration.CalibratedClassifierCV around it, or take "

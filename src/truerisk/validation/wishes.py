@@ -85,9 +85,8 @@ class Wishes:
         for name in words:
             if name not in WORDS:
                 raise UnknownName(
-                    f"validate={shown(given)}: there is no word {shown(name)}"
-                    f"{closest(name, WORDS) or '.'} "
-                    f"Known: {', '.join(WORDS)}."
+                    f"validate={shown(given)}: there is no word "
+                    f"{shown(name)}{closest(name, WORDS) or '.'} Known: {', '.join(WORDS)}."
                 )
         return cls.of(X, data, seed, **words)
 
@@ -102,7 +101,7 @@ def _refuse_of_numbers(**given: Any) -> None:
     for name, value in given.items():
         if value is not None:
             raise Refusal(
-                f"{name}={shown(value)} speaks of probabilities, and y holds numbers: leave it out."
+                f"{name}={shown(value)} is about probabilities, and y holds numbers: leave it out."
             )
 
 

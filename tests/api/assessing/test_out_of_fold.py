@@ -68,7 +68,7 @@ def test_decision_values_stand_in_for_probabilities(found):
     one = found.learners["svm"]
     assert one.out_of_fold.response == "score"
     assert "pooled" in one.roc.notes[0]
-    assert "scores=['auc'] tells the AUC" in one.roc.notes[1]
+    assert "scores=['auc'] gives the AUC" in one.roc.notes[1]
     assert one.calibration is None
 
 

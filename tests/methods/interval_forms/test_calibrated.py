@@ -26,7 +26,7 @@ FOLDS = np.arange(N) % 10
 FLAT, STEEP = RNG.normal(size=(N, 2)), RNG.normal(size=(N, 27))
 Y = FLAT[:, 0] + RNG.normal(size=N)
 ALL_ROWS = re.compile(r"With all of them the (\w+) will be about (\S+) (\w+) \((\S+) to (\S+)\):")
-TOO_STEEP = "the interval does not hold what it promises"
+TOO_STEEP = "the interval covers less often than it states"
 
 
 def without(model, X, weights):

@@ -58,7 +58,9 @@ def test_the_only_positive_row_of_a_fold_has_an_influence_about_the_mean() -> No
 def test_a_loss_that_tells_none_says_so() -> None:
     """Asked all the same, it is a sentence."""
     data = Data.check(X, Y, task="classification")
-    with pytest.raises(Refusal, match="loss 'f1_micro' does not tell what each row does to it"):
+    with pytest.raises(
+        Refusal, match="loss 'f1_micro' has no formula for what a single row does to it"
+    ):
         as_loss("f1_micro", data).influences(
             data, np.arange(3), np.zeros((1, 3)), None, np.zeros(1)
         )
@@ -148,5 +150,7 @@ def test_no_wrong_pair_at_all_leaves_room() -> None:
 
 def test_a_scorer_of_models_tells_no_influences() -> None:
     """A score that is no function of answers has none, and the sentence says what has."""
-    with pytest.raises(Refusal, match="needs a loss that tells what each row does to it"):
+    with pytest.raises(
+        Refusal, match="needs a loss with a formula for what a single row does to it"
+    ):
         tr.estimate_risk(LogisticRegression(), X, Y, loss="f1_micro", interval="logit-cv")

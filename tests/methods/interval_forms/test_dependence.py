@@ -92,7 +92,7 @@ def test_groups_that_follow_one_another_are_stretches_of_time():
         ),
         (
             lambda: estimate(np.where(np.abs(np.arange(N) - 400) < 15, 1e2, 1.0) * Y),
-            "no upper end of their mean is justified",
+            "an upper limit of their mean",
         ),
         (
             lambda: tr.estimate_risk(DummyRegressor(), X, np.zeros(N), method="forward-5"),
@@ -196,7 +196,7 @@ def test_one_clump_of_large_losses_has_no_upper_end():
     numbers = np.where(PLACES[:, 0] < 0.2, 1e3, 1.0) * FEATURES[:, 0]
     found = tr.estimate_risk(DummyRegressor(), FEATURES, numbers, block=PLACES)
     assert (found.interval, found.std_error) == (None, None)
-    assert any("no upper end of their mean is justified" in note for note in found.notes)
+    assert any("an upper limit of their mean" in note for note in found.notes)
 
 
 def test_labels_say_what_they_are_taken_for():
@@ -205,7 +205,10 @@ def test_labels_say_what_they_are_taken_for():
     for block, said in ((labels, True), (PLACES, False)):
         found = tr.estimate_risk(MODEL, FEATURES, Y_SPATIAL, block=block, method="blocks-3")
         assert found.interval is not None
-        assert any("for independent of each other" in note for note in found.notes) == said
+        assert (
+            any("treats the blocks of block= as independent" in note for note in found.notes)
+            == said
+        )
 
 
 def test_it_is_that_of_every_method_where_there_are_places():
@@ -280,7 +283,7 @@ def test_without_places_or_for_other_losses_it_is_refused():
     """The sentence says who lacks what."""
     with pytest.raises(Refusal, match=r"needs places of the rows, which data without block="):
         tr.estimate_risk(MODEL, FEATURES, Y_SPATIAL, interval="spatial")
-    with pytest.raises(Refusal, match=r"needs a loss that tells.*loss 'jaccard'"):
+    with pytest.raises(Refusal, match=r"needs a loss with a formula.*loss 'jaccard'"):
         tr.estimate_risk(
             MODEL, FEATURES, Y_SPATIAL, block=PLACES, interval="spatial", loss="jaccard"
         )

@@ -34,7 +34,7 @@ def test_they_have_none_and_say_why(method, known):
     found = tr.estimate_risk(MODEL, X, Y, method=method, **KNOWN[known])
     assert found.std_error is None
     assert found.interval is None
-    assert any("rests on independent rows is not justified" in note for note in found.notes)
+    assert any("an interval of independent rows is not justified" in note for note in found.notes)
 
 
 @pytest.mark.filterwarnings("ignore::truerisk.core.errors.TimeLeakWarning")
@@ -48,7 +48,7 @@ def test_they_have_none_and_say_why(method, known):
 )
 def test_one_that_is_asked_for_is_refused(word, known):
     """Nothing that was asked for is dropped."""
-    with pytest.raises(Refusal, match=rf"interval '{word}' is not to be had here: (time|block)="):
+    with pytest.raises(Refusal, match=rf"interval '{word}' is not available here: (time|block)="):
         tr.estimate_risk(MODEL, X, Y, method="5-fold", interval=word, **KNOWN[known])
 
 

@@ -75,9 +75,9 @@ class Schedule:
         for method in chosen:
             if isinstance(method, Racing):
                 raise Refusal(
-                    f"how many fits '{method.word}' takes shows as it goes, and an assessment says "
-                    "it beforehand: compare settings by their folds, such as '10-fold', or race "
-                    "them in HonestSearchCV."
+                    f"how many fits '{method.word}' takes is known only at its end, and an "
+                    "assessment states it beforehand: compare settings by their folds, such as "
+                    "'10-fold', or race them in HonestSearchCV."
                 )
         nested = testing_method(outer, chosen[0], usual, problem.interval, compare=several)
         plain = replace(problem, interval=None)  # the method that an interval needs is here by now
@@ -202,9 +202,8 @@ def _curves_asked(wanted: Any, names: Sequence[str]) -> tuple[str, ...]:
     for name in wanted:
         if name not in list(names):
             raise UnknownName(
-                f"learning_curve={shown(wanted)}: there is no learner {shown(name)}"
-                f"{closest(name, names) or '.'} "
-                f"Assessed: {', '.join(names)}."
+                f"learning_curve={shown(wanted)}: there is no learner "
+                f"{shown(name)}{closest(name, names) or '.'} Assessed: {', '.join(names)}."
             )
     return tuple(dict.fromkeys(wanted))
 

@@ -27,7 +27,7 @@ CODES: Mapping[str, tuple[Severity, str]] = {
         "serious",
         "the splits mix neighbours, and the risk of whole blocks is larger",
     ),
-    "column-predicts-alone": ("serious", "one column tells y without error"),
+    "column-predicts-alone": ("serious", "one column predicts y without error"),
     "replay-differs": ("serious", "the splits were replayed and the scores are others"),
     "choice-differs": ("serious", "the chosen setting is not the one with the best score"),
     "class-missing": ("serious", "a training or test set lacks a class"),
@@ -99,7 +99,7 @@ def row_findings(data: Data, n_candidates: int) -> list[Finding]:
         Finding(
             "many-candidates",
             f"{n_candidates} settings were compared on {data.n_rows} rows.",
-            "Try fewer settings; more of them find more luck.",
+            "Try fewer settings: the more there are, the luckier the best one is.",
         )
     ]
 
@@ -161,7 +161,6 @@ def _sizes(plan: Plan) -> Iterator[Finding]:
         yield Finding(
             "few-rows-per-fold",
             f"The smallest test set has {smallest} row{'s' if smallest > 1 else ''}: its score "
-            "takes few values, and where the best of many settings is taken, it is often the "
-            "luckiest.",
+            "takes few values, so the best of many settings is often the luckiest.",
             "Use fewer folds, or repeat them (RepeatedStratifiedKFold).",
         )

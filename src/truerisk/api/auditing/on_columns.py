@@ -105,7 +105,7 @@ def _alone(data: Data, columns: ColumnView) -> Iterator[Finding]:
     if telling:
         yield Finding(
             "column-predicts-alone",
-            f"{_listed(telling)} by itself tells y (almost) without error.",
+            f"{_listed(telling)} by itself predicts y (almost) without error.",
             "Is it known when the prediction is made? If it is y in disguise, drop it.",
         )
 

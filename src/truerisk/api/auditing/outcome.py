@@ -21,7 +21,7 @@ WIDEST = 88
 TOO_GOOD = {
     "selection-outside": "the columns were selected before the search",
     "duplicate-rows": "copies of a row are one case",
-    "column-predicts-alone": "the column that tells y is not known when y is asked for",
+    "column-predicts-alone": "the column that predicts y is not known when a prediction is made",
 }
 """Findings that no number can be corrected for, and when they make it too good."""
 
@@ -249,11 +249,11 @@ def _unknown(audit: Audit) -> str:
 
 
 def _roughly(audit: Audit) -> str:
-    text = f"is the best of {audit.n_candidates} scores, and a maximum flatters"
+    text = f"is the best of {audit.n_candidates} scores, which looks better than it is"
     if audit.rough is not None:
         about = _shown(audit, audit.rough.value)
-        text += f"; a rough correction from the scores of the splits says {about}, no interval"
-    return f"{text}. Level 'bbc' or 'nested' says how much, with X and y."
+        text += f"; a rough correction from the split scores gives {about}, without an interval"
+    return f"{text}. Level 'bbc' or 'nested' measures how much, with X and y."
 
 
 def _shown(audit: Audit, risk: float) -> str:

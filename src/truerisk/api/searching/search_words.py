@@ -219,9 +219,9 @@ def refuse_words_of_grids(search: Any, kind: str) -> None:
         value = getattr(search, name, unsaid)
         if isinstance(value, type(unsaid)) and value == unsaid:
             continue
-        remedy = f"say it to {kind}, or give a model and a grid"
+        remedy = f"set it in {kind}, or give a model and a grid"
         raise BadArgument(
-            f"{name}={shown(value)} speaks of the settings of a grid, and {kind} tries its own: "
+            f"{name}={shown(value)} is about the settings of a grid, and {kind} tries its own: "
             f"{remedy if name in heard else 'give a model and a grid'}."
         )
     if callable(search.refit):
@@ -253,7 +253,7 @@ def refuse_state(search: Any) -> None:
         if name.rpartition("__")[2] == "cv" and isinstance(value, list | tuple):
             raise Refusal(
                 f"{name} of {kind} lists splits by the numbers of all rows, and in an outer "
-                "training set these are other rows: give a splitter, such as KFold(5)."
+                "training set these numbers mean other rows: give a splitter, such as KFold(5)."
             )
 
 

@@ -103,8 +103,8 @@ def _tuning_pass(problem: Problem, method: Method, *, trained: bool) -> _Pass:
     problem, chosen, plan = draw_plan(problem, method)
     if type(chosen).evaluate is not Method.evaluate:
         raise Refusal(
-            f"'{chosen.word}' compares settings with each other as it goes, and a time_limit has "
-            "them tried one after the other: leave out time_limit, or choose by folds, such as "
+            f"'{chosen.word}' compares settings with each other as it goes, and a time_limit tries "
+            "them one after the other: leave out time_limit, or choose by folds, such as "
             "select_by='10-fold'."
         )
     return _Pass(problem, with_training_rows(plan) if trained else plan)

@@ -179,9 +179,9 @@ class Missing(Generic[Result]):
         if self.of_grid and "search_" in vars(search):
             kind = type(search.search_).__name__
             raise MissingResult(
-                f"{kind} chooses inside each of its fits and says what it tried in cv_results_ "
-                f"only, so there is no {self.name}: give a model and a grid (or distributions and "
-                "n_iter) in its place."
+                f"{kind} tunes inside each of its fits and keeps what it tried in its own "
+                f"cv_results_, so there is no {self.name}: give a model and a grid (or "
+                "distributions and n_iter) in its place."
             )
         raise MissingResult(
             f"this search was made with {self.option}, which {self.means}, so it has no "

@@ -130,8 +130,8 @@ def _said_of_classes(model: Any, data: Data, test: Enquiry) -> tuple[Any, np.nda
     """What `predict_proba` says, of which classes, for how many rows, and how many classes are."""
     if not hasattr(model, "classes_"):
         raise ValueError(
-            "the model has predict_proba and no classes_, so that nobody knows of which class each "
-            "column is: set classes_ in fit"
+            "the model has predict_proba and no classes_, so that the class of each column is not "
+            "known: set classes_ in fit"
         )
     codes = codes_of_classes(model.classes_, data)
     return model.predict_proba(test.X), codes, len(test.y), data.n_classes

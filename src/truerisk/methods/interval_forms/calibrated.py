@@ -147,7 +147,7 @@ def _note_of_all_rows(evidence: RowEvidence, c: int, k: float, error: float) -> 
     if fall > STEEP * half:
         remedy = "interval='ncv'" if evidence.loss.per_row else "more folds"
         note += (
-            " Where learning is so steep, the interval does not hold what it promises. Use "
+            " Where learning is so steep, the interval covers less often than it states. Use "
             f"{remedy}, or a learner that needs fewer rows."
         )
     return (note,)
@@ -155,9 +155,9 @@ def _note_of_all_rows(evidence: RowEvidence, c: int, k: float, error: float) -> 
 
 def _note(instability: float | None, more: float) -> str:
     if instability is None:
-        why = "nothing shows an instability (training rows or losses hardly differ between models)"
+        why = "models or losses hardly differ, so that nothing shows how training rows change them"
     else:
-        why = f"instability {instability:.2g}"
+        why = f"losses change with the training rows (instability {instability:.2g})"
     return f"{why}: the interval rests on {more:.2g} times the variance of independent rows."
 
 

@@ -108,15 +108,15 @@ def _met_again(groups: np.ndarray, times: np.ndarray) -> bool:
 
 def _too_few(n: int) -> str:
     return (
-        f"rows of {n} different times were tested: of fewer than {FEWEST_TIMES} it cannot be told "
-        "how their losses depend on those before them, so no standard error is justified."
+        f"rows of {n} different times were tested: of fewer than {FEWEST_TIMES} it cannot be "
+        "estimated how their losses depend on those before them, so no standard error is justified."
     )
 
 
 def _lasting(n: int) -> str:
     return (
-        f"the losses at {n} times depend on those before them for so long that it cannot be told "
-        "from a drift: no standard error is justified."
+        f"the losses at {n} times depend on those before them for so long that it cannot be "
+        "distinguished from a drift: no standard error is justified."
     )
 
 
@@ -127,8 +127,8 @@ SPREAD = (
     "where they lie, so no standard error is justified."
 )
 APART = (
-    "the interval takes the blocks of block= for independent of each other: labels do not tell "
-    "which are neighbours. Where neighbouring blocks are alike it is too short: give coordinates."
+    "the interval treats the blocks of block= as independent, as labels do not say which are "
+    "neighbours. Where neighbouring blocks are alike it is too short: give coordinates."
 )
 
 
@@ -180,7 +180,7 @@ class Spatial(IntervalForm[RowEvidence]):
         n_places = 0 if components is None else len(components.vectors)
         if components is None or n_places < LEAST_PLACES:
             return (
-                f"{n_places} places are too few to see how losses go together in space: an "
+                f"{n_places} places are too few to estimate how losses are correlated in space: an "
                 f"interval needs {LEAST_PLACES}."
             )
         if _lie_apart(evidence):

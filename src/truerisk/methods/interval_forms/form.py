@@ -24,9 +24,7 @@ NONE: Sureness = (None, None, ())
 NO_SPREAD = (
     "every row has the same loss: their spread is 0 and says nothing about the error of the mean."
 )
-UNBOUNDED = (
-    "the losses hold so little independent news that no upper end of their mean is justified."
-)
+UNBOUNDED = "the losses hold too little independent information for an upper limit of their mean."
 ONE_ROW = "one tested row has no spread: there is no standard error."
 OF_ROWS = {
     Basis.ROW_LOSSES: "use a K-fold word with interval='conservative-z', or a loss such as "
@@ -56,8 +54,8 @@ def dependence(data: Data) -> str | None:
     given, others = ("time=", "before") if data.time is not None else ("block=", "beside")
     word = "forward-5" if data.time is not None else "blocks-5"
     return (
-        f"{given} is given, and rows may depend on those {others} them: what rests on independent "
-        f"rows is not justified. A word such as '{word}' has an interval that counts it."
+        f"{given} is given, and rows may depend on those {others} them: an interval of independent "
+        f"rows is not justified. A method such as '{word}' has one that accounts for it."
     )
 
 
@@ -75,7 +73,7 @@ def if_independent(form: IntervalForm[E], evidence: E, data: Data) -> list[Suren
     if why is None:
         return form.of_each(evidence)
     if evidence.terms.interval is not None:
-        raise Refusal(f"interval '{form.word}' is not to be had here: {why}")
+        raise Refusal(f"interval '{form.word}' is not available here: {why}")
     return [(None, None, (why,))] * len(evidence.values)
 
 
@@ -104,7 +102,7 @@ class IntervalForm(ABC, Generic[E]):
     def check(self, data: Data, loss: Loss) -> None:
         """Refuse a loss or data that it is not made for, before anything is drawn."""
         if data.time is not None and Basis.TIMES not in self.needs:
-            raise Refusal(f"interval '{self.word}' is not to be had here: {dependence(data)}")
+            raise Refusal(f"interval '{self.word}' is not available here: {dependence(data)}")
         given = {
             Basis.ROW_LOSSES: loss.per_row,
             Basis.INFLUENCES: loss.tells_influences,

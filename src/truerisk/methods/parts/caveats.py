@@ -47,8 +47,8 @@ def _lacking(plan: Plan, data: Data) -> tuple[str, ...]:
     few = sum(n < data.n_classes for n in n_classes)
     if not few:
         return ()
-    sentence = f"{few} of {plan.n_fits} windows lack a class of y, which their models never say"
-    return (f"{sentence}: start later, by fewer forecasts or a longer window.",)
+    sentence = f"{few} of {plan.n_fits} windows lack a class of y, which their models never predict"
+    return (f"{sentence}: start later, with fewer forecasts or a longer window.",)
 
 
 def _range(low: Any, high: Any, data: Data) -> str:
@@ -119,7 +119,7 @@ def few_rows_note(loss: Loss, losses: np.ndarray, weights: np.ndarray) -> tuple[
         return ()
     who = "the largest row" if few == 1 else f"the {few} largest rows"
     note = f"{who} of {n} carr{'ies' if few == 1 else 'y'} {share:.0%} of the {loss.word} loss: "
-    note += "value and interval rest on so few, and say nothing of rarer rows."
+    note += "value and interval rest on these few, and say nothing of rarer rows."
     return (f"{note} {BOUNDED}" if isinstance(loss, Log) else note,)
 
 

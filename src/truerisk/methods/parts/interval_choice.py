@@ -53,7 +53,7 @@ def choose(
         )
     if form.lacking(bases) is not None:
         words = ", ".join(f"'{word}'" for word in offered(method, data, plan))
-        form.require(bases, who.format(words or "none that can be asked for"))
+        form.require(bases, who.format(words or "no interval"))
     form.check(data, loss)
     return wanted
 
@@ -122,7 +122,7 @@ def own_interval(
         if not in_time or wanted not in (None, "hac"):
             unsure = unsure or ORDERED
     if wanted is not None and unsure is not None:
-        raise Refusal(f"interval '{wanted}' is not to be had from this method: {unsure}")
+        raise Refusal(f"interval '{wanted}' is not available from this method: {unsure}")
     return Own(wanted or word_of_dependence(loss, data, in_time) or usual, unsure, in_time)
 
 

@@ -72,7 +72,7 @@ class PairedAnswers:
         if order_of(self.answers.plan) is not None:
             raise Refusal(ORDERED)
         if not self.loss.tells_influences:
-            raise Refusal(f"'{self.loss.word}' does not tell what each row does to it.")
+            raise Refusal(f"'{self.loss.word}' has no formula for what a single row does to it.")
         failed = {failure.candidate for failure in self.answers.failures}
         lacking = np.flatnonzero(~self.answers.answered.all(axis=1)).tolist()
         if set(lacking) - failed:

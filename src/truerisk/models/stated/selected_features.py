@@ -53,7 +53,7 @@ def _used(model: Any, origins: Origins) -> Origins:
         return _masked(model, origins, weights)
     if any(hasattr(part, "fit") for part in model.get_params(deep=False).values()):
         raise Refusal(
-            f"{type(model).__name__} holds other models: which columns these use is not told."
+            f"{type(model).__name__} holds other models: which columns these use is not known."
         )
     return origins
 
@@ -86,7 +86,7 @@ def _after(step: Any, origins: Origins) -> Origins:
         return origins
     raise Refusal(
         f"{type(step).__name__} makes columns of several others: which of them were selected is "
-        "not told."
+        "not known."
     )
 
 
@@ -94,7 +94,7 @@ def _masked(model: Any, origins: Origins, mask: np.ndarray) -> Origins:
     if len(mask) != len(origins):
         raise Refusal(
             f"{type(model).__name__} speaks of {len(mask)} columns and was given {len(origins)}: "
-            "which of them were selected is not told."
+            "which of them were selected is not known."
         )
     return [origin for origin, selected in zip(origins, mask.tolist(), strict=True) if selected]
 
