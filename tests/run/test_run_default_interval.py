@@ -114,7 +114,7 @@ def test_a_score_of_one_setting_has_the_calibrated_interval():
     )
     assert found.interval == asked.interval
     assert found.scores["f1"].interval.method == "logit-cv"
-    assert found.scores["zero-one"].interval.method == "wald"
+    assert found.scores["zero-one"].interval.method == "beta-cv"
     for method in ("holdout", "monte-carlo", ".632"):
         one = tr.estimate_risk(LinearDiscriminantAnalysis(), X, Y > 0, method=method, loss="auc")
         assert one.interval is None
