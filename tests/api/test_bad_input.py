@@ -163,11 +163,14 @@ def test_groups_that_are_ignored() -> None:
     ids=lambda m: type(m).__name__,
 )
 def test_perfect_separation_works(model) -> None:
-    """Classes that a line separates: risk 0, and no invented standard error."""
+    """Classes that a line separates: risk 0, no invented standard error, an interval above 0."""
     separated = np.column_stack([np.where(Y == 1, 5.0, -5.0) + 0.1 * X[:, 0], X[:, 1]])
     found = estimate(model, X=separated)
-    assert (found.value, found.std_error, found.interval) == (0, None, None)
-    assert any("spread is 0" in note for note in found.notes)
+    assert (found.value, found.std_error) == (0, None)
+    assert 0 < found.interval.low < found.interval.high < 0.5
+    wald = estimate(model, X=separated, interval="wald")
+    assert wald.interval is None
+    assert any("spread is 0" in note for note in wald.notes)
 
 
 def outcome(model, table):

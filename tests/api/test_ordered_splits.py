@@ -86,7 +86,7 @@ def test_an_audit_of_such_a_search_lacks_it():
 def test_blocks_in_order_keep_their_interval():
     """K folds of neighbouring rows test each other."""
     folds = tr.methods.KFold(folds=np.arange(80) // 20)
-    assert tr.estimate_risk(LogisticRegression(), X, Y, method=folds).interval.method == "wald"
+    assert tr.estimate_risk(LogisticRegression(), X, Y, method=folds).interval.method == "beta-cv"
 
 
 def test_long_series_have_the_interval_of_losses_that_depend_on_each_other():

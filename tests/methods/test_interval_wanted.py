@@ -167,5 +167,5 @@ def test_the_bootstrap_draws_what_the_interval_of_oob_needs():
 @pytest.mark.parametrize("given", [["wald"], 3, {"wald": 1}])
 def test_what_is_no_name_is_said(given):
     """A sentence with the names, whatever is given."""
-    with pytest.raises(BadArgument, match="is no name: use one of wald"):
+    with pytest.raises(BadArgument, match="is no interval: use one of wald"):
         tr.estimate_risk(KNeighborsClassifier(3), X, Y, interval=given)

@@ -295,7 +295,7 @@ def test_groups_are_added_up_first_of_log_cv():
     """Its name and its error say so."""
     groups = np.arange(N_LOG_CV) // 4
     found = tr.estimate_risk(Ridge(), X_LOG_CV, Y_LOG_CV, interval="log-cv", groups=groups)
-    wald = tr.estimate_risk(Ridge(), X_LOG_CV, Y_LOG_CV, groups=groups)
+    wald = tr.estimate_risk(Ridge(), X_LOG_CV, Y_LOG_CV, groups=groups, interval="wald")
     assert found.std_error == pytest.approx(wald.std_error)
     assert found.interval.width > wald.interval.width
     assert found.interval.method == "log-cv-grouped"

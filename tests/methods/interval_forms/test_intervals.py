@@ -28,7 +28,8 @@ def estimate(method, **more):
 @pytest.mark.parametrize("method", ["6-fold", "loo", "nested"])
 def test_wald_is_the_normal_interval_of_the_mean(method, level) -> None:
     """Standard error s/√n of the losses, and ± z times it."""
-    found = tr.estimate_risk(Ridge(), X, NUMBERS, method=method, confidence_level=level)
+    given = {"method": method, "confidence_level": level, "interval": "wald"}
+    found = tr.estimate_risk(Ridge(), X, NUMBERS, **given)
     assert found.value == pytest.approx(found.losses.mean())
     assert found.std_error == pytest.approx(stats.sem(found.losses))
     z = stats.norm.ppf((1 + level) / 2)
@@ -39,7 +40,7 @@ def test_wald_is_the_normal_interval_of_the_mean(method, level) -> None:
 
 def test_grouped_wald_adds_up_groups_first() -> None:
     """With groups, residuals are summed by group before they are squared."""
-    found = estimate("4-fold", groups=GROUPS)
+    found = estimate("4-fold", groups=GROUPS, interval="wald")
     residuals = found.losses - found.losses.mean()
     sums = np.array([residuals[g == GROUPS].sum() for g in range(16)])
     assert found.std_error == pytest.approx(np.sqrt(16 / 15 * (sums**2).sum()) / N)
@@ -69,7 +70,8 @@ def test_weighted_wald_is_the_error_of_a_weighted_mean() -> None:
 )
 def test_corrected_t_is_that_of_nadeau_and_bengio(method, ratio, j) -> None:
     """se² = s²(1/J + n_test/n_train) over the splits, t with J − 1 degrees of freedom."""
-    found = tr.estimate_risk(Ridge(), X, NUMBERS, method=method, confidence_level=0.9)
+    given = {"method": method, "confidence_level": 0.9, "interval": "corrected-t"}
+    found = tr.estimate_risk(Ridge(), X, NUMBERS, **given)
     splits = found.split_risks
     assert len(splits) == j
     expected = np.sqrt(splits.var(ddof=1) * (1 / j + ratio))
@@ -146,7 +148,8 @@ def test_one_tested_row_has_no_spread() -> None:
 def test_intervals_stay_where_the_loss_can_be() -> None:
     """An interval of a share of errors stays in [0, 1]; one of a free loss may be negative."""
     model = KNeighborsClassifier(3)
-    found = tr.estimate_risk(model, X[:12], Y[:12], method="3-fold", confidence_level=1 - 1e-9)
+    given = {"method": "3-fold", "confidence_level": 1 - 1e-9, "interval": "wald"}
+    found = tr.estimate_risk(model, X[:12], Y[:12], **given)
     assert (found.interval.low, found.interval.high) == (0, 1)
     free = tr.estimate_risk(Ridge(), X, NUMBERS, loss=lambda y, f: y - f)
     assert free.interval.low < 0
