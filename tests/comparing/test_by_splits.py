@@ -62,7 +62,7 @@ def test_what_is_lacking_is_a_note(given, options, note):
     found = tr.compare_many(given, **options)
     assert found.pairs[0].hierarchical is None
     assert f"the hierarchical test is left out: {note}" in found.notes
-    assert "By single splits" not in found.to_html()
+    assert "From single splits" not in found.to_html()
 
 
 def test_values_alone_are_no_splits():

@@ -86,7 +86,7 @@ def test_one_learner_is_no_comparison(content):
     one["choice"] = None
     text = described(tr.Assessment.from_dict(one))
     assert text.startswith("On 40 rows we tested ")
-    assert "Counting the choice" not in text
+    assert "With the choice among learners" not in text
 
 
 def test_the_call_is_the_command_or_the_function(content, found):

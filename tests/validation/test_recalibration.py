@@ -54,8 +54,8 @@ def test_rows_of_one_group_count_as_one():
 @pytest.mark.parametrize(
     ("y", "p", "said"),
     [
-        ([1, 1, 1], [0.2, 0.5, 0.7], "came in every row"),
-        ([0, 0, 0], [0.2, 0.5, 0.7], "came in no row"),
+        ([1, 1, 1], [0.2, 0.5, 0.7], "occurred in every row"),
+        ([0, 0, 0], [0.2, 0.5, 0.7], "occurred in no row"),
         ([0, 1, 0, 1], [0.0, 0.5, 0.7, 1.0], "2 of 4 probabilities are exactly 0 or 1"),
         ([0, 1, 0], [0.3, 0.3, 0.3], "all probabilities are equal"),
         ([0, 0, 1, 1], [0.1, 0.2, 0.6, 0.9], "separate events from other rows"),

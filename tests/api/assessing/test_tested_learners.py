@@ -93,7 +93,7 @@ def test_where_nothing_tells_it_is_a_dash():
     assert {row[HEAD.index("best?")] for row in found.rows()} == {"–"}
     assert json.loads(found.to_json())["best_set"] is None
     assert "best?" not in "".join(found.legend)
-    assert "confidence set" not in found.conclusion
+    assert "% confidence, " not in found.conclusion
 
 
 def test_a_page_of_an_older_file_has_a_dash(found):

@@ -117,7 +117,7 @@ def test_what_only_a_grid_tells_is_not_there(name, honest_of):
     search = tr.HonestSearchCV(SEARCHES["halving"])
     with pytest.raises(MissingResult, match="before it is fitted"):
         getattr(search, name)
-    with pytest.raises(MissingResult, match="HalvingGridSearchCV chooses inside .* a grid"):
+    with pytest.raises(MissingResult, match="HalvingGridSearchCV tunes inside .* a grid"):
         getattr(honest_of("halving"), name)
 
 

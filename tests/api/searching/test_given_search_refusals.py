@@ -54,7 +54,7 @@ def test_words_on_how_to_compare_are_its_own(simple, option, value):
 
 def test_what_it_does_not_hear_need_not_be_said_to_it(simple):
     """It has a cv, and keeps no store."""
-    with pytest.raises(BadArgument, match="tries its own: say it to Never, or give a model and a"):
+    with pytest.raises(BadArgument, match="tries its own: set it in Never, or give a model and a"):
         tr.HonestSearchCV(Never(KNN, GRID), verbose=1).fit(*simple)
     with pytest.raises(BadArgument, match="tries its own: give a model and a grid"):
         tr.HonestSearchCV(Never(KNN, GRID), store="search.db").fit(*simple)
