@@ -196,7 +196,7 @@ def test_a_constant_rule_has_the_share_of_the_other_class():
         assert found.value == pytest.approx(value)
         assert found.std_error is None
         assert found.interval is None
-        assert "sure" in found.notes[0]
+        assert "the error is exact" in found.notes[0]
 
 
 def test_several_classes_have_the_pairwise_error():

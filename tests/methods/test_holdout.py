@@ -44,7 +44,7 @@ def test_what_they_estimate() -> None:
     assert (one.target, many.target) == ("Err_XY", "Err")
     assert one.n_fits == 1
     assert len(many.split_risks) == 25
-    assert "sees 67% of them" in one.bias
+    assert "sees 67% of the rows" in one.bias
 
 
 def test_groups_stay_whole() -> None:

@@ -150,7 +150,7 @@ def test_a_method_has_options_an_interval_and_a_name():
     ("method", "sentence"),
     [
         ({"word": "10-fold", "interval": "walt"}, "no interval 'walt'; did you mean 'wald'"),
-        ({"word": "10-fold", "interval": 3}, "is no name"),
+        ({"word": "10-fold", "interval": 3}, "is no interval"),
         ({"word": "loo", "intervall": "wald"}, "no option 'intervall'.* It has: none"),
         ({"word": "monte-carlo", "splits": 5}, "no option 'splits'.* It has: splits_drawn"),
         ({"word": "10-fold", "k": 5}, "no option 'k'"),

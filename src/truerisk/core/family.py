@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, product
@@ -52,7 +53,8 @@ class Family:
             raise BadData("the grid is empty: it names no setting.")
         family = cls(estimator, candidates)
         try:
-            _set(estimator, {})
+            with suppress(TypeError):  # a generator cannot be copied; who needs the copy says so
+                _set(estimator, {})
         except RuntimeError as error:  # known before a fit: CatBoost copies the list that it takes
             raise BadArgument(
                 f"{first_line(error)}. A tuple in the place of a list may help, as in "
