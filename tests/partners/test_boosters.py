@@ -374,7 +374,7 @@ def test_levels_of_catboost_are_fitted_for_every_number() -> None:
     y = (table[:, 0] + rng.normal(size=90) > 2.5).astype(int)
     data = Data.check(table, y, task="classification")
     plan, request = as_method("3-fold").plan(data, Streams(1)), Request("label")
-    model = cat(cat_features=[0, 1, 2], iterations=50)
+    model = cat(cat_features=(0, 1, 2), iterations=50)
     family = Family.of(model, {"iterations": [5, 50]})
     refused = Ensembles().refuse(family, data, plan, request)
     assert refused is not None

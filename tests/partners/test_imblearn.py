@@ -112,7 +112,7 @@ def test_groups_stay_on_one_side():
     """Groups are for the splits; the resampler does without."""
     model = piped(LogisticRegression(), RandomOverSampler(random_state=0))
     found = tr.estimate_risk(model, X, Y, groups=np.arange(N) // 2, method="5-fold")
-    assert found.interval.method == "wald-grouped"
+    assert found.interval.method == "beta-cv-grouped"
 
 
 @pytest.mark.parametrize("resampler", RESAMPLERS, ids=["smote", "under"])

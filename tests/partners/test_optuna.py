@@ -97,7 +97,7 @@ def test_a_study_in_a_class_is_a_search(rows):
     assert search.optimism_ == pytest.approx(search.risk_.value - search.selected_risk_.value)
     assert set(search.best_params_) == {"C"}
 
-    study.set_params(n_trials=2)
+    study.set_params(n_trials=2, random_state=0)
     assessed = tr.assess({"study": study}, *rows, methods=["3-fold"], outer="3-fold")
     learner = assessed.learners["study"]
     assert learner.tuned

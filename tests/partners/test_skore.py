@@ -30,7 +30,7 @@ def test_a_flattering_search_is_an_issue_of_the_report():
     row = row_of(GridSearchCV(KNeighborsClassifier(), grid, cv=5))
     assert (row["section"], row["title"]) == ("issue", "Score of the search")
     assert row["explanation"].startswith("best_score_ ")
-    assert "[optimism-large]" in row["explanation"]
+    assert "[many-candidates]" in row["explanation"]
 
 
 @pytest.mark.filterwarnings("ignore")
