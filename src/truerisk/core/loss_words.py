@@ -82,29 +82,30 @@ def as_loss(loss: Any, data: Data, positive: Any = None) -> Loss:
     """
     if loss is None:
         loss = "zero-one" if data.task == "classification" else "squared"
+    word = "loss"
     if isinstance(loss, Scoring):
-        loss = loss.on(data, positive)
+        word, loss = "scoring", loss.on(data, positive)
     if data.task == "other" and not isinstance(loss, Loss):
         raise Refusal(NO_PREDICTIONS.format(shown(loss)))
-    resolved = _resolve(loss, data, positive)
+    resolved = _resolve(loss, data, positive, word)
     if positive is not None:
         resolved = resolved.of_class(positive)
     resolved.check(data)
     return resolved
 
 
-def _resolve(loss: Any, data: Data, positive: Any) -> Loss:
+def _resolve(loss: Any, data: Data, positive: Any, called: str) -> Loss:
     if isinstance(loss, Loss):
         return copy(loss)  # a copy is checked against these data; the original may serve others
     if isinstance(loss, str):
-        return _by_word(loss, data, positive)
-    refuse_class("loss", loss)
+        return _by_word(loss, data, positive, called)
+    refuse_class(called, loss)
     if not callable(loss):
         text = clean(" ".join(repr(loss).split()), 80)
         matrix = isinstance(loss, list | np.ndarray)
         hint = " A matrix of costs is given as loss=tr.losses.Cost(matrix)." if matrix else ""
         raise UnknownName(
-            f"loss={text} is neither a word ({', '.join(registry)}), a function "
+            f"{called}={text} is neither a word ({', '.join(registry)}), a function "
             f"of (y_true, y_pred), nor a scikit-learn scorer.{hint}"
         )
     arguments = _required_arguments(loss)
@@ -118,7 +119,7 @@ def _resolve(loss: Any, data: Data, positive: Any) -> Loss:
     )
 
 
-def _by_word(word: str, data: Data, positive: Any) -> Loss:
+def _by_word(word: str, data: Data, positive: Any, called: str) -> Loss:
     if word == "cost":
         raise Refusal("loss 'cost' needs its matrix: loss=tr.losses.Cost([[0, 1], [5, 0]]).")
     if word in registry:
@@ -134,8 +135,9 @@ def _by_word(word: str, data: Data, positive: Any) -> Loss:
         return ScorerLoss(PositiveScorer(word, label), word, data)
     if word in get_scorer_names():
         return ScorerLoss(get_scorer(word), word, data)
+    nearest = closest(word, [*registry, *get_scorer_names()]) or "."
     raise UnknownName(
-        f"there is no loss {shown(word)}{closest(word, [*registry, *get_scorer_names()]) or '.'} "
+        f"there is no {called} {shown(word)}{nearest} "
         f"Known: {', '.join(registry)}, and scikit-learn's scorer names."
     )
 
