@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from truerisk.core.arguments import shown
+from truerisk.core.arguments import refuse_class, shown
 from truerisk.core.errors import BadArgument
 from truerisk.core.registry import Registry, lines_of, no_attribute
 from truerisk.methods.interval_forms.evidence import Evidence, RowEvidence
@@ -66,7 +66,13 @@ def names() -> list[str]:
 
 def as_form(given: str | IntervalForm[Any]) -> IntervalForm[Any]:
     """The interval with this name, or one that a user made, whose name is then known."""
+    refuse_class("interval", given)
     if isinstance(given, IntervalForm):
+        if not isinstance(getattr(given, "word", None), str):
+            raise BadArgument(
+                f"interval {type(given).__name__} has no name: give its class a `word`, by which "
+                "results call it."
+            )
         if given.word in registry:
             raise BadArgument(f"interval '{given.word}' is one of ours: give yours another word.")
         own_forms[given.word] = given
