@@ -46,7 +46,7 @@ def test_a_clear_winner():
         "Report 0.1250 (12.5 % wrong answers; 95 % interval 0.0386 to 0.2889) for new rows: the "
         "choice among the 2 learners was repeated in every split. Use bayes "
         "(var_smoothing=1e-09), which on its own has 0.1250 (95 % interval 0.0386 to 0.2889); the "
-        "score that tuned it was 0.1458, and always answering the commonest class has 0.5000. "
+        "risk that tuned it was 0.1458, and always answering the commonest class has 0.5000. "
         "Of 100 new rows about 12 get a wrong answer (4 to 29), 50 by always answering the "
         "commonest class. At 95 % confidence, no other learner is as good."
     )

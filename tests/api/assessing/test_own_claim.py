@@ -70,7 +70,7 @@ def test_where_there_is_no_claim_nothing_is_shown_and_a_sentence_says_why():
     assert one.optimism is None
     assert "keeps no score" in one.no_selected
     assert f"inside: {one.no_selected}" in str(found)
-    assert "score that tuned it" not in found.conclusion
+    assert "that tuned it" not in found.conclusion
     assert np.isnan(found.table()["selected_risk"].astype(float)).all()
     content = json.loads(found.to_json())
     assert content["learners"]["inside"]["selected"] is None

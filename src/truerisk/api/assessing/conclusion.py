@@ -96,7 +96,8 @@ def _untuned(tested: TestedLearners) -> str:
 def _claim(learner: TunedLearner) -> str:
     if learner.selected is None:
         return ""
-    return f"; the score that tuned it was {present.risk(learner.selected.own_scale.value)}"
+    own = learner.selected
+    return f"; the {own.scale.noun} that tuned it was {present.risk(own.own_scale.value)}"
 
 
 def _label(tested: TestedLearners, name: str) -> str:
