@@ -237,3 +237,16 @@ def test_the_unit_of_the_target_does_not_choose(unit):
     assert other.cv_results_["rank_test_score"].tolist() == [2, 1]
     assert other.risk_.interval.low == pytest.approx(unit**2 * usual.risk_.interval.low)
     assert other.risk_.interval.high == pytest.approx(unit**2 * usual.risk_.interval.high)
+
+
+def test_the_selected_risk_says_that_its_choice_is_not_counted():
+    """Where there was one, and where the interval does not count it."""
+    X, y = tr.datasets.make_simple(50, random_state=1)
+    words = {"outer": None, "random_state": 0}
+    grid = {"n_neighbors": [1, 3, 5]}
+    search = tr.HonestSearchCV(KNeighborsClassifier(), grid, **words).fit(X, y)
+    assert "best of 3: choosing is not counted" in str(search.selected_risk_)
+    counted = tr.HonestSearchCV(KNeighborsClassifier(), grid, interval="bbc", **words).fit(X, y)
+    assert "not counted" not in str(counted.selected_risk_)
+    alone = tr.HonestSearchCV(KNeighborsClassifier(), {"n_neighbors": [3]}, **words).fit(X, y)
+    assert "not counted" not in str(alone.selected_risk_)
