@@ -73,7 +73,7 @@ def test_a_list_of_splits_and_jobs_serve() -> None:
         ({"cv": [(1, 2, 3)]}, BadArgument, "is no way to split: ValueError: too many values"),
         ({"cv": [(1, 2)]}, BadArgument, "split 0 is no .train, test. pair of row numbers"),
         ({"n_jobs": 0}, UnknownName, "n_jobs=0: give a number"),
-        ({"scoring": "accurracy"}, UnknownName, "there is no loss 'accurracy'"),
+        ({"scoring": "accurracy"}, UnknownName, "there is no scoring 'accurracy'"),
     ],
 )
 def test_what_cannot_be_meant_is_a_sentence(given, kind, said) -> None:
