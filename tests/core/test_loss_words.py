@@ -7,7 +7,8 @@ import pytest
 from sklearn import metrics
 from sklearn.metrics import get_scorer, make_scorer
 
-from truerisk.core.errors import Refusal, UnknownName
+from truerisk.core.errors import FitFailed, Refusal, UnknownName
+from truerisk.core.loss import RowLoss
 from truerisk.core.loss_words import as_loss
 from truerisk.core.losses import Cost, Squared, ZeroOne, registry
 from truerisk.core.scorer_losses import ScorerLoss
@@ -121,3 +122,29 @@ def test_a_callable_of_three_arguments_is_a_scorer() -> None:
     """(estimator, X, y) is scikit-learn's own shape of a scorer."""
     loss = as_loss(lambda model, X, y: float((model.predict(X) == y).mean()), THREE)
     assert (loss.response, loss.perfect) == ("scored", 1.0)
+
+
+class OneForAll(RowLoss):
+    """Gives a number for each model, where one for each row is asked."""
+
+    word, response, tasks = "one-for-all", "value", ("regression",)
+
+    def of_rows(self, data, rows, answers):
+        return np.zeros(len(answers))
+
+
+class Failing(OneForAll):
+    word = "failing"
+
+    def of_rows(self, data, rows, answers):
+        raise ZeroDivisionError("division by zero")
+
+
+def test_a_loss_of_ones_own_is_tried_before_any_fit() -> None:
+    """Its shape and its errors are told; of other data it is told first that it is for others."""
+    with pytest.raises(Refusal, match=r"one-for-all gave shape \(1,\) .* about 6 rows"):
+        as_loss(OneForAll(), NUMBERS)
+    with pytest.raises(FitFailed, match="loss failing failed on y against itself"):
+        as_loss(Failing(), NUMBERS)
+    with pytest.raises(Refusal, match="classification"):
+        as_loss(OneForAll(), TWO)

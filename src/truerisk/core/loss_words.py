@@ -16,6 +16,7 @@ import numpy as np
 
 from truerisk.core.arguments import refuse_class, shown
 from truerisk.core.errors import FitFailed, Refusal, TrueRiskError, UnknownName, is_failure
+from truerisk.core.identity import is_from
 from truerisk.core.loss import NO_PREDICTIONS, WANT_A_CLASS, PositiveScorer
 from truerisk.core.losses import Loss, RowLoss, registry
 from truerisk.core.present import clean
@@ -91,6 +92,8 @@ def as_loss(loss: Any, data: Data, positive: Any = None) -> Loss:
     if positive is not None:
         resolved = resolved.of_class(positive)
     resolved.check(data)
+    if isinstance(loss, RowLoss) and not is_from(loss, "truerisk"):
+        _try_rows(loss, data)
     return resolved
 
 
@@ -161,6 +164,21 @@ def _from_function(function: Callable[..., Any], data: Data) -> Loss:
         f"loss {function!r} gave shape {shape} for {data.n_rows} rows; "
         "return one loss per row, or one number for the whole set."
     )
+
+
+def _try_rows(loss: RowLoss, data: Data) -> None:
+    """Try a loss that a user made with y against itself, where y is such an answer."""
+    if loss.response not in ("label", "value"):
+        return
+    rows = np.arange(data.n_rows)
+    truth = data.y if loss.response == "value" else data.class_codes
+    with _own_code(f"loss {loss.word} failed on y against itself ({data.n_rows} rows)"):
+        losses = loss.of_rows(data, rows, truth[None])
+    if np.shape(losses) != (1, data.n_rows):
+        raise Refusal(
+            f"loss {loss.word} gave shape {np.shape(losses)} for one model's answers about "
+            f"{data.n_rows} rows: of_rows must give a line for each model, with one loss per row."
+        )
 
 
 def _required_arguments(function: Callable[..., Any]) -> int:
