@@ -32,7 +32,9 @@ CALLS = {
 COMMANDS = {
     name: {
         option
-        for parameter in getattr(import_module(f"truerisk.cli.{module}"), name).params
+        for parameter in getattr(
+            import_module(f"truerisk.cli.{module}"), name.rpartition(" ")[2]
+        ).params
         if isinstance(parameter, click.Option)
         for option in parameter.opts
     }

@@ -49,7 +49,7 @@ WORDS: Mapping[str, tuple[str, ...]] = {
     "best-set": ("best model", "which model is best"),
     "permutation-test": ("permutation_test_score", "permutation test", "p-value"),
     "learning-curves": ("learning curve", "learning_curve"),
-    "plan": ("sample size", "power analysis"),
+    "plan": ("sample size", "power analysis", "pmsampsize", "events per variable"),
     "audit": ("github actions", "ci gate", "data leakage", "leak", "overfitting", "selection bias"),
     "roc": ("ROC curve", "threshold", "precision recall"),
     "pipelines": ("pipeline", "ColumnTransformer", "missing values", "NaN"),

@@ -41,7 +41,9 @@ _WHERE = {
     "estimate_risk": "truerisk.api.estimate",
     "permutation_test": "truerisk.api.permutation_test",
     "learning_curve": "truerisk.api.learning_curve",
+    "plan_development": "truerisk.api.plan_model",
     "plan_sample": "truerisk.api.plan_sample",
+    "plan_validation": "truerisk.api.plan_model",
     "risk_curve": "truerisk.api.estimate",
     "risk_over_time": "truerisk.api.risk_over_time",
     "show_versions": "truerisk.api.show_versions",
@@ -92,7 +94,9 @@ __all__ = [
     "methods",
     "models",
     "permutation_test",
+    "plan_development",
     "plan_sample",
+    "plan_validation",
     "risk_curve",
     "risk_over_time",
     "selection",
@@ -119,6 +123,8 @@ if TYPE_CHECKING:  # the same names, for type checkers
     from truerisk.api.learning_curve import learning_curve as learning_curve
     from truerisk.api.permutation_test import permutation_test as permutation_test
     from truerisk.api.permutations import PermutationTest as PermutationTest
+    from truerisk.api.plan_model import plan_development as plan_development
+    from truerisk.api.plan_model import plan_validation as plan_validation
     from truerisk.api.plan_sample import SamplePlan as SamplePlan
     from truerisk.api.plan_sample import plan_sample as plan_sample
     from truerisk.api.risk_over_time import RiskOverTime as RiskOverTime

@@ -32,6 +32,8 @@ FACES: dict[str, dict[str, str]] = {
     "compare": {"a_losses": "estimate", "b_losses": "estimate"},
     "bayesian_error": {"coef": "[1, 0]", "intercept": "0", "X": "X", "y": "y"},
     "plan_sample": {"error": "0.2", "width": "0.1"},
+    "plan_development": {"parameters": "4", "prevalence": "0.2", "r2": "0.1"},
+    "plan_validation": {"prevalence": "0.2", "auc": "0.8"},
 }
 """Arguments that work."""
 MADE = {

@@ -24,11 +24,54 @@ def test_rows_shared_by_a_learning_curve(call):
     assert said.content == same.to_dict()
 
 
+def test_rows_to_develop_and_to_validate_a_model(call):
+    """As Python has them; options have its words, and what is left out its defaults."""
+    options = ["--parameters", "24", "--prevalence", ".174", "--r2", ".288"]
+    said = call("plan", "development", *options)
+    wanted = tr.plan_development(parameters=24, prevalence=0.174, r2=0.288)
+    assert (said.code, said.out.strip(), said.err) == (0, str(wanted), "")
+    line = [
+        "--outcome",
+        "continuous",
+        "--parameters",
+        "5",
+        "--r2",
+        ".3",
+        "--mean",
+        "1",
+        "--sd",
+        "2",
+    ]
+    said = call("plan", "development", *line, "--ratio", "1.2", "--confidence", ".9", "--json")
+    assert (
+        said.content
+        == tr.plan_development(
+            "continuous", parameters=5, r2=0.3, mean=1, sd=2, ratio=1.2, confidence_level=0.9
+        ).to_dict()
+    )
+    options = ["--prevalence", ".1", "--auc", ".75", "--linear-predictor", "-2.5", "1"]
+    said = call("plan", "validation", *options, "--threshold", ".1", "--auc-width", ".2", "--json")
+    assert (
+        said.content
+        == tr.plan_validation(
+            prevalence=0.1, auc=0.75, linear_predictor=(-2.5, 1), threshold=0.1, auc_width=0.2
+        ).to_dict()
+    )
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
         (["--width", ".1"], 2, "Missing option '--error'"),
         (["--error", ".1"], 2, "--width, --rows, or both"),
+        (
+            ["development", "--parameters", "3", "--r2", ".2"],
+            2,
+            "--prevalence is missing. Of a binary outcome foresee --prevalence.",
+        ),
+        (["development", "--parameters", "0", "--r2", ".2"], 2, "--parameters 0: a model has"),
+        (["validation", "--prevalence", "2", "--auc", ".8"], 2, "--prevalence 2.0: use"),
+        (["development", "--parameters", "3", "--r2", ".8", "--prevalence", ".3"], 1, "--r2 0.8"),
         (["--error", "x", "--width", ".1"], 2, "neither an error"),
         (["--error", "x:.1", "--width", ".1"], 2, "neither an error"),
         (["--error", ".1", "--error", ".2", "--width", ".1"], 2, "ROWS:ERROR"),

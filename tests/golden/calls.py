@@ -226,6 +226,14 @@ def _further() -> Iterator[tuple[str, Call]]:
         lambda: tr.learning_curve(tr.HonestSearchCV(*BAYES), X, Y, sizes=[16, 24, 36, 64]),
     )
     yield "plan of a curve", lambda: tr.plan_sample(tr.learning_curve(GaussianNB(), X, Y), n=200)
+    yield (
+        "rows to develop a model",
+        lambda: tr.plan_development(parameters=24, prevalence=0.174, auc=0.89),
+    )
+    yield (
+        "rows to validate a model",
+        lambda: tr.plan_validation(prevalence=0.1, auc=0.75, threshold=0.1),
+    )
     yield "plan by width", lambda: tr.plan_sample(0.2, width=0.1)
     yield "permutation test", lambda: tr.permutation_test(LDA[0], X, Y, n_permutations=19)
     yield (

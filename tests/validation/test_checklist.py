@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+import numpy as np
 import pytest
+from sklearn.linear_model import LinearRegression, LogisticRegression
 
+import truerisk as tr
 from truerisk.validation.checklist import Checklist
 from truerisk.validation.study_facts import Rated, StudyFacts
 
@@ -48,6 +51,35 @@ def test_what_no_program_knows_stays_open():
     assert all(found[number] is None for number in NOBODY)
     assert {item.number for item in Checklist.of(FACTS).open_questions} >= set(NOBODY)
     assert "open, for you to answer: 1, 2, 3a" in str(Checklist.of(FACTS))
+
+
+@pytest.mark.parametrize(("n_needed", "word"), [(200, "yes"), (201, "no")])
+def test_rows_are_held_against_the_criteria_of_riley(n_needed, word):
+    """Where the honest R² is known; there are 200."""
+    answer = answers(replace(FACTS, n_needed=n_needed))["4.1"]
+    assert answer.startswith(f"{word} by the criteria of Riley et al.")
+    assert f"{n_needed} rows are needed, and there are 200." in answer
+
+
+@pytest.mark.parametrize("outcome", ["binary", "continuous"])
+def test_rows_are_asked_for_by_the_honest_r2(outcome):
+    """As if the columns and this R² had been planned; the mean need not be known to a factor."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 3))
+    signal = X[:, 0] + rng.logistic(size=120)
+    model, y = LinearRegression(), signal
+    if outcome == "binary":
+        model, y = LogisticRegression(), signal > 0
+    found = tr.validate(model, X, y, replicates=0)
+    if outcome == "binary":
+        nagelkerke = found.discrimination["r2"].honest
+        told = {"prevalence": y.mean(), "nagelkerke": nagelkerke}
+        wanted = tr.plan_development(parameters=3, **told).n
+    else:
+        told = {"mean": 1e3, "sd": 1.0, "r2": found.calibration["explained"].honest}
+        wanted = tr.plan_development(outcome, parameters=3, **told).n
+    (answer,) = (item.answer for item in found.checklist.items if item.number == "4.1")
+    assert f"{wanted} rows are needed, and there are 120." in answer
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,8 @@ _COMMANDS = {
     "validate": ("validate", "What a reviewer asks: calibration, net benefit, optimism."),
     "audit": ("audit", "Audit a search of your own; a refuted claim exits with code 4."),
     "plan": ("plan", "Plan how many rows to test on, and how to share rows with tuning."),
+    "plan development": ("plan", "Plan how many rows it takes to develop a prediction model."),
+    "plan validation": ("plan", "Plan how many rows it takes to validate one in other people."),
     "compare": ("compare", "Compare two stored estimates on the rows that both tested."),
     "permute": ("permute", "Test by permuted labels whether a tuned learner beats chance."),
     "roc": ("roc", "The ROC curve of a column of scores, and what thresholds do."),
@@ -54,14 +56,16 @@ class _Lazy(click.Group):
         if cmd_name not in _COMMANDS:
             return None
         module = importlib.import_module(f"truerisk.cli.{_COMMANDS[cmd_name][0]}")
-        return getattr(module, cmd_name)
+        return getattr(module, cmd_name.rpartition(" ")[2])
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, about) for name, (_, about) in _COMMANDS.items()])
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        word = args[0] if args else ""
+        word, both = args[0] if args else "", " ".join(args[:2])
+        if both in _COMMANDS:
+            return both, self.get_command(ctx, both), args[2:]
         if word and not word.startswith("-") and word not in _COMMANDS:
             from truerisk.core.registry import closest
 
@@ -137,12 +141,13 @@ def run(arguments: list[str] | None = None) -> NoReturn:
 def _in_options(sentence: str, arguments: list[str]) -> str:
     """What a sentence says of arguments in Python, of='learner', said of options: --of learner."""
     command: click.Command = cli
-    for word in arguments:
+    for word in (" ".join(arguments[:2]), *arguments):
         if isinstance(command, click.Group):
             command = command.get_command(click.Context(command), word) or command
     for option in (part for part in command.params if part.opts[0].startswith("--")):
         argument = rf"\b{option.name}=\[?('?)([\w.+-]+)\1\]?(?<=[\w'\]])"
         sentence = re.sub(argument, rf"{option.opts[0]} \2", sentence)
+        sentence = re.sub(rf"\b{option.name}=(?=[\s.,;:]|$)", option.opts[0], sentence)
     return sentence
 
 

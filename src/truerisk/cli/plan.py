@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import click
@@ -138,3 +139,94 @@ def _measured(model: str | None, source: Source, level: float, seed: int, execut
     )
     with worded_warnings(), shown_progress():
         return learning_curve(search, source.X, source.y, groups=source.groups)
+
+
+def _numbers(options: Mapping[str, str]) -> Callable[[Any], Any]:
+    """Options that take a number, by their words in Python; what is left out has its default."""
+
+    def with_options(command: Any) -> Any:
+        for name, about in reversed([*options.items()]):
+            command = click.option(f"--{name.replace('_', '-')}", type=float, help=about)(command)
+        return command
+
+    return with_options
+
+
+def _as_planned(plan_rows: Callable[..., Any], confidence: float, as_json: bool, told: Any) -> int:
+    given = {name: value for name, value in told.items() if value not in (None, ())}
+    needed = plan_rows(confidence_level=confidence, **given)
+    show(needed.to_json() if as_json else str(needed))
+    return 0
+
+
+@click.command()
+@click.option(
+    "--outcome",
+    type=click.Choice(["binary", "continuous", "time-to-event"]),
+    default="binary",
+    show_default=True,
+)
+@click.option("--parameters", type=int, required=True, help="Of the candidate predictors.")
+@_numbers(
+    {
+        "r2": "The R² to expect: of Cox and Snell, or the share of the variance.",
+        "nagelkerke": "In place of --r2: the R² of Nagelkerke.",
+        "auc": "In place of --r2: the AUC to expect.",
+        "prevalence": "The share of people with the event.",
+        "rate": "Events per person and unit of time.",
+        "horizon": "The time up to which risks will be told.",
+        "follow_up": "How long people are followed on average.",
+        "mean": "Of an outcome that is a number.",
+        "sd": "Its standard deviation.",
+        "shrinkage": "Effects shall be shrunken no further.  [default: 0.9]",
+        "optimism": "R² shall be no more too high.  [default: 0.05]",
+        "margin": "To which the overall risk shall be known.  [default: 0.05]",
+        "ratio": "To which mean and residual spread shall be known.  [default: 1.1]",
+    }
+)
+@confidence_option()
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+def development(confidence: float, as_json: bool, **told: Any) -> int:
+    """Plan how many rows it takes to develop a prediction model (Riley et al.).
+
+    \b
+    truerisk plan development --parameters 24 --prevalence .174 --r2 .288
+    truerisk plan development --outcome continuous --parameters 25 --r2 .2 --mean 1.9 --sd .6
+    """  # noqa: D301 - \b is for click
+    from truerisk.api.plan_model import plan_development
+
+    return _as_planned(plan_development, confidence, as_json, told)
+
+
+@click.command()
+@click.option("--prevalence", type=float, required=True, help="Of the event among those people.")
+@click.option("--auc", type=float, required=True, help="To expect there.")
+@click.option(
+    "--linear-predictor",
+    type=(float, float),
+    metavar="MEAN SD",
+    help="Of the log odds that the model gives, if they are about normal.",
+)
+@_numbers(
+    {
+        "threshold": "The probability from which on one acts: plan for net benefit, too.",
+        "sensitivity": "At the threshold.",
+        "specificity": "At the threshold.",
+        "oe_width": "Of the interval of observed over expected events.  [default: 0.2]",
+        "slope_width": "Of that of the calibration slope.  [default: 0.2]",
+        "auc_width": "Of that of the AUC.  [default: 0.1]",
+        "benefit_width": "Of that of the standardised net benefit.  [default: 0.2]",
+    }
+)
+@confidence_option()
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+def validation(confidence: float, as_json: bool, **told: Any) -> int:
+    """Plan how many rows it takes to validate a prediction model in other people (Riley et al.).
+
+    \b
+    truerisk plan validation --prevalence .1 --auc .75
+    truerisk plan validation --prevalence .1 --auc .75 --threshold .1
+    """  # noqa: D301 - \b is for click
+    from truerisk.api.plan_model import plan_validation
+
+    return _as_planned(plan_validation, confidence, as_json, told)

@@ -51,6 +51,13 @@ def _enough(facts: StudyFacts) -> str | None:
     ratio = facts.rarest_per_column
     if ratio is None:
         return None
+    if facts.n_needed is not None:
+        word = "no" if facts.n_rows < facts.n_needed else "yes"
+        return (
+            f"{word} by the criteria of Riley et al. (2019) for a regression with a parameter for "
+            f"each column and the honest R²: {facts.n_needed} rows are needed, and there are "
+            f"{facts.n_rows}."
+        )
     word = "no" if ratio < FEW else "probably" if ratio < ENOUGH else "yes"
     return (
         f"{word} by the rule of {FEW} to {ENOUGH} per candidate predictor, columns taken as "

@@ -16,7 +16,9 @@ from truerisk.core.identity import PIPELINE, is_a
 from truerisk.core.interval import Interval
 from truerisk.core.plan.leaks import leaks_of, order_of
 from truerisk.core.plan.plan import Plan
+from truerisk.core.statistics import model_size
 from truerisk.core.table.columns import is_missing
+from truerisk.core.table.data import Data
 from truerisk.core.table.rows import column_arrays, column_names, n_columns
 from truerisk.validation.calibration import SmoothCalibration
 from truerisk.validation.discrimination import Discrimination, NetBenefit
@@ -49,7 +51,9 @@ class StudyFacts:
     `class_counts` are the rows of each class, empty for numbers. `n_gaps` counts the cells without
     a value and `n_rows_with_gaps` their rows, None where X does not tell. `imputed` says that a
     step of the model fills gaps, so that it is fitted inside the folds; `steps` are the names of
-    all steps, the learner the last. `measures` are what the performance was told by, and
+    all steps, the learner the last. `n_needed` rows are asked by the criteria of Riley et al. of a
+    regression with a parameter for each column and the honest R²; None of three classes or more,
+    and where R² is not above 0. `measures` are what the performance was told by, and
     `corrected` how many bootstrap samples corrected it for optimism. `n_tested` rows were tested,
     of the classes `tested_counts`; None where all were. `n_cut` rows were tested by models that saw
     others of their group. `by_level` are the losses told of subgroups, and `shrunken` those columns
@@ -77,6 +81,7 @@ class StudyFacts:
     tested_by: str
     response: str
     risk: str
+    n_needed: int | None = None
     measures: tuple[Rated, ...] = ()
     confidence_level: float = 0.95
     subgroups: tuple[str, ...] = ()
@@ -205,6 +210,7 @@ def facts_of(
         tested_by=run.testing.word,
         response=next(said for one, said in RESPONSES.items() if one in run.answers),
         risk=str(risk).splitlines()[0],
+        n_needed=_needed(data, problem.class_counts, parts),
         measures=_told_measures(run, parts),
         confidence_level=problem.confidence_level,
         subgroups=() if subgroups is None else subgroups.columns,
@@ -217,6 +223,24 @@ def facts_of(
         n_fits=risk.n_fits,
         versions={name: risk.versions[name] for name in SHOWN if name in risk.versions},
     )
+
+
+def _needed(data: Data, counts: Mapping[str, int], parts: Mapping[str, Any]) -> int | None:
+    rated = [
+        part for part in parts.values() if isinstance(part, Discrimination | SmoothCalibration)
+    ]
+    honest = {word: one.honest for part in rated for word, one in part.measures.items()}
+    r2, columns = honest.get("r2" if counts else "explained"), n_columns(data.X)
+    if not columns or r2 is None or not 0 < r2 < 1 or len(counts) > 2:
+        return None
+    if not counts:
+        y = np.asarray(data.y, dtype=float)
+        return max(model_size.rows_of_line(columns, r2, y.mean(), y.std())[:-1])
+    share = min(counts.values()) / data.n_rows
+    largest = model_size.largest_r2(model_size.likelihood_of_classes(share))
+    reach = model_size.MARGIN / model_size.normal_quantile(0.95)
+    overall = model_size.rows_for_error(np.sqrt(share * (1 - share)), reach)
+    return max(*model_size.rows_of_likelihood(columns, r2 * largest, largest), overall)
 
 
 def _inside(model: Any) -> list[Any]:

@@ -1,0 +1,391 @@
+"""`plan_development`, `plan_validation`: how many rows a prediction model needs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+from truerisk.core import present
+from truerisk.core.arguments import check_count, check_level, check_number, is_number, shown
+from truerisk.core.errors import BadArgument, Refusal, UnknownName
+from truerisk.core.records import Count, Record, Share, Size
+from truerisk.core.registry import closest
+from truerisk.core.statistics import model_size
+
+NEEDS: Mapping[str, tuple[str, ...]] = {
+    "binary": ("prevalence",),
+    "continuous": ("mean", "sd"),
+    "time-to-event": ("rate", "horizon", "follow_up"),
+}
+"""What is foreseen of each kind of outcome, beside an R²."""
+
+APART = 0.05  # of a prevalence or an AUC: what is foreseen and what a linear predictor says
+Purpose = Literal["development", "validation"]
+
+
+@dataclass(frozen=True)
+class SizeCriterion:
+    """What shall hold, and from how many rows on it does."""
+
+    asks: str
+    n: Count
+
+
+@dataclass(frozen=True)
+class RowsNeeded(Record):
+    """How many rows a prediction model needs, by each criterion and by all of them: `n`.
+
+    `events` are those expected among them, and `per_parameter` the events, or the rows where the
+    outcome is a number, that come to each parameter of the model. `assumed` is what was foreseen.
+    """
+
+    schema: ClassVar[str] = "truerisk.rows-needed/1"
+
+    purpose: Purpose
+    outcome: str
+    n: Count
+    criteria: tuple[SizeCriterion, ...]
+    assumed: Mapping[str, float | int]
+    confidence_level: Share
+    events: Size | None = None
+    per_parameter: Size | None = None
+    notes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        (block,) = self.blocks()
+        table = present.text_table(block.head, block.rows)
+        return "\n".join([self._title(), table, *(f"note: {note}" for note in self.notes)])
+
+    def _title(self) -> str:
+        counts = [] if self.events is None else [f"{math.ceil(self.events)} events"]
+        if self.per_parameter is not None:
+            counts.append(f"{self.per_parameter:.1f} per parameter")
+        behind = f" ({', '.join(counts)})" if counts else ""
+        verb = "develop" if self.purpose == "development" else "validate"
+        return f"{self.n} rows{behind} to {verb} a model of a {self.outcome} outcome"
+
+    def blocks(self) -> list[present.Block]:
+        foreseen = ", ".join(f"{name} {value:g}" for name, value in self.assumed.items())
+        caption = "; ".join([self._title(), f"foreseen: {foreseen}", *self.notes])
+        rows = [[one.asks, str(one.n)] for one in self.criteria]
+        return [present.Block(caption, ["what shall hold", "rows"], rows)]
+
+
+def plan_development(
+    outcome: str = "binary",
+    *,
+    parameters: int,
+    r2: float | None = None,
+    nagelkerke: float | None = None,
+    auc: float | None = None,
+    prevalence: float | None = None,
+    rate: float | None = None,
+    horizon: float | None = None,
+    follow_up: float | None = None,
+    mean: float | None = None,
+    sd: float | None = None,
+    shrinkage: float = model_size.SHRINKAGE,
+    optimism: float = model_size.OPTIMISM,
+    margin: float = model_size.MARGIN,
+    ratio: float = model_size.RATIO,
+    confidence_level: float = 0.95,
+) -> RowsNeeded:
+    """How many rows it takes to develop a prediction model, by the criteria of Riley et al.
+
+    Their models are regressions whose parameters are all fitted. A penalty or a choice of
+    predictors does not lower the number, and flexible learners need more.
+
+    Parameters
+    ----------
+    outcome : {"binary", "continuous", "time-to-event"}
+    parameters : int
+        Of the candidate predictors: a column of four words has three, a spline of four knots has
+        three.
+    r2 : float
+        The R² to expect of the model in new people: of Cox and Snell, or, where the outcome is a
+        number, the share of its variance. Take it from an earlier model.
+    nagelkerke : float, optional
+        In place of `r2`: the R² of Nagelkerke, which is `r2` over that of a perfect model.
+    auc : float, optional
+        In place of `r2`, for a binary outcome: the AUC to expect. The linear predictor is taken to
+        be normal among people with the event and among those without.
+    prevalence : float
+        Of a binary outcome: the share of people with the event.
+    rate, horizon, follow_up : float
+        Of a time to an event: events per person and unit of time, the time up to which risks will
+        be told, and how long people are followed on average.
+    mean, sd : float
+        Of an outcome that is a number.
+    shrinkage : float
+        The effects of predictors shall be expected to be shrunken no further than to this share.
+    optimism : float
+        No more than this shall the apparent R² lie above what it is corrected to.
+    margin : float
+        The overall risk shall be known to within ± this.
+    ratio : float
+        The residual standard deviation, and the mean, shall be known to within this factor.
+    confidence_level : float
+        Of the intervals of the overall risk, the mean and the standard deviation.
+
+    Returns
+    -------
+    RowsNeeded
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> tr.plan_development(parameters=24, prevalence=0.174, r2=0.288).n
+    662
+    >>> tr.plan_development("continuous", parameters=25, r2=0.2, mean=1.9, sd=0.6).n
+    918
+    """
+    foreseen = {
+        "prevalence": prevalence,
+        "rate": rate,
+        "horizon": horizon,
+        "follow_up": follow_up,
+        "mean": mean,
+        "sd": sd,
+    }
+    _check_development(outcome, parameters, foreseen)
+    for name, share in (("shrinkage", shrinkage), ("optimism", optimism), ("margin", margin)):
+        _check_inside(name, share)
+    check_number("ratio", ratio, 1.001, 100, "a factor above 1")
+    check_level("confidence_level", confidence_level)
+    given = {name: float(foreseen[name]) for name in NEEDS[outcome]}  # type: ignore[arg-type]
+    z = model_size.normal_quantile(confidence_level)
+    largest, events = 1.0, 0.0
+    if outcome == "binary":
+        events = given["prevalence"]
+        largest = model_size.largest_r2(model_size.likelihood_of_classes(events))
+    elif outcome == "time-to-event":
+        events = given["rate"] * given["follow_up"]
+        largest = model_size.largest_r2(model_size.likelihood_of_times(events))
+    by = _expected_r2(outcome, r2, nagelkerke, auc, given, largest)
+    expected = by.pop("r2")
+    if expected >= min(shrinkage, largest):
+        raise Refusal(
+            f"r2={expected:.3g}: rows are planned for an R² below {min(shrinkage, largest):.3g}, "
+            "the lesser of the shrinkage and of what a perfect model has."
+        )
+    told = [f"effects of predictors shrunken to {shrinkage:g} at least"]
+    if outcome == "continuous":
+        sizes = model_size.rows_of_line(
+            parameters,
+            expected,
+            **given,
+            shrinkage=shrinkage,
+            optimism=optimism,
+            ratio=ratio,
+            tail=(1 - confidence_level) / 2,
+        )
+        told += [
+            f"an apparent R² {optimism:g} too high at most",
+            f"the residual standard deviation known to a factor of {ratio:g}",
+            f"the mean known to a factor of {ratio:g}",
+        ]
+    else:
+        sizes = model_size.rows_of_likelihood(
+            parameters, expected, largest, shrinkage=shrinkage, optimism=optimism
+        )
+        if outcome == "binary":
+            spread = math.sqrt(events * (1 - events))
+            sizes.append(model_size.rows_for_error(spread, margin / z))
+        else:
+            sizes.append(model_size.rows_for_risk(**given, margin=margin, z=z))
+        told += [
+            f"an apparent R² (Nagelkerke) {optimism:g} too high at most",
+            f"the overall risk known to ± {margin:g}",
+        ]
+    n = max(sizes)
+    return RowsNeeded(
+        purpose="development",
+        outcome=outcome,
+        n=n,
+        criteria=tuple(map(SizeCriterion, told, sizes)),
+        assumed={"parameters": parameters, **given, **by, "r2": expected},
+        confidence_level=confidence_level,
+        events=n * events or None,
+        per_parameter=n * (events or 1) / parameters,
+    )
+
+
+def _expected_r2(
+    outcome: str,
+    r2: float | None,
+    nagelkerke: float | None,
+    auc: float | None,
+    given: Mapping[str, float],
+    largest: float,
+) -> dict[str, float]:
+    """The R² of Cox and Snell, and before it what it was told by."""
+    every = {"r2": r2, "nagelkerke": nagelkerke, "auc": auc}
+    told = {name: value for name, value in every.items() if value is not None}
+    if len(told) != 1:
+        words = ", ".join(f"{name}=" for name in (told or every))
+        raise UnknownName(f"say by one of {words} how good the model will be.")
+    ((name, value),) = told.items()
+    _check_inside(name, value)
+    if name == "r2":
+        return told
+    if outcome == "continuous" or (name == "auc" and outcome != "binary"):
+        raise UnknownName(f"{name}= is not known of a {outcome} outcome: give r2=.")
+    if name == "nagelkerke":
+        return {name: value, "r2": value * largest}
+    if not value > 0.5:
+        raise BadArgument(f"auc={shown(value)}: a model is better than chance, .5.")
+    return {name: value, "r2": model_size.LinearPredictor.of_auc(value, given["prevalence"]).r2}
+
+
+def _check_development(outcome: Any, parameters: Any, foreseen: Mapping[str, Any]) -> None:
+    if outcome not in NEEDS:
+        raise UnknownName(f"outcome={shown(outcome)}{closest(str(outcome), NEEDS) or '.'}")
+    check_count("parameters", parameters, 1, "a model has a parameter or more")
+    for name, value in foreseen.items():
+        if name not in NEEDS[outcome]:
+            if value is not None:
+                of = next(one for one, names in NEEDS.items() if name in names)
+                raise UnknownName(f"{name}= is foreseen of a {of} outcome, not of a {outcome} one.")
+            continue
+        if value is None:
+            every = ", ".join(f"{one}=" for one in NEEDS[outcome])
+            raise UnknownName(f"{name}= is missing. Of a {outcome} outcome foresee {every}.")
+        if name == "prevalence":
+            _check_inside(name, value)
+        elif not is_number(value) or not math.isfinite(value) or value == 0:
+            raise BadArgument(f"{name}={shown(value)}: use a number other than 0.")
+        elif name != "mean" and value < 0:
+            raise BadArgument(f"{name}={shown(value)}: use a number above 0.")
+
+
+def plan_validation(
+    *,
+    prevalence: float,
+    auc: float,
+    linear_predictor: tuple[float, float] | None = None,
+    threshold: float | None = None,
+    sensitivity: float | None = None,
+    specificity: float | None = None,
+    oe_width: float = 0.2,
+    slope_width: float = 0.2,
+    auc_width: float = 0.1,
+    benefit_width: float = 0.2,
+    confidence_level: float = 0.95,
+) -> RowsNeeded:
+    """How many rows it takes to validate a model of a binary outcome in other people.
+
+    So many that the intervals of the ratio of observed and expected events, of the calibration
+    slope, of the AUC and of the net benefit are no wider than is asked, for a model that is well
+    calibrated (Riley et al., 2021).
+
+    Parameters
+    ----------
+    prevalence : float
+        Of the event among those people.
+    auc : float
+        To expect there.
+    linear_predictor : (float, float), optional
+        The mean and the standard deviation of the log odds that the model gives, if they are known
+        and about normal. By default they are normal among people with the event and among those
+        without, as the AUC and the prevalence say.
+    threshold : float, optional
+        The probability from which on one acts: the standardised net benefit is planned for, too.
+    sensitivity, specificity : float, optional
+        To expect at the threshold; by default those of the linear predictor.
+    oe_width, slope_width, auc_width, benefit_width : float
+        The widths of the intervals.
+    confidence_level : float
+        Of the intervals.
+
+    Returns
+    -------
+    RowsNeeded
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> tr.plan_validation(prevalence=0.1, auc=0.75, linear_predictor=(-2.5, 1)).n
+    5614
+    """
+    _check_inside("prevalence", prevalence)
+    _check_inside("auc", auc)
+    if auc <= 0.5:
+        raise BadArgument(f"auc={shown(auc)}: a model is better than chance, .5.")
+    widths = {
+        "oe_width": oe_width,
+        "slope_width": slope_width,
+        "auc_width": auc_width,
+        "benefit_width": benefit_width,
+    }
+    for name, width in widths.items():
+        check_number(name, width, 1e-6, 100, "the width of an interval")
+    check_level("confidence_level", confidence_level)
+    foreseen = {"prevalence": float(prevalence), "auc": float(auc)}
+    notes: list[str] = []
+    if linear_predictor is None:
+        scores = model_size.LinearPredictor.of_auc(auc, prevalence)
+    else:
+        scores = model_size.LinearPredictor.normal(*_mean_and_sd(linear_predictor))
+        pairs = {"prevalence": (scores.prevalence, prevalence), "AUC": (scores.auc, auc)}
+        notes = [
+            f"a calibrated model with this linear predictor has {name} {of:.3g}, not {told:g}."
+            for name, (of, told) in pairs.items()
+            if abs(of - told) > APART * told
+        ]
+    z = model_size.normal_quantile(confidence_level)
+    odds = (1 - prevalence) / prevalence
+    sizes = {
+        f"observed over expected events: an interval no wider than {oe_width:g}": (
+            model_size.rows_for_error(math.sqrt(odds), math.asinh(oe_width / 2) / z)
+        ),
+        f"calibration slope: no wider than {slope_width:g}": (
+            model_size.rows_for_error(scores.slope_error(), slope_width / (2 * z))
+        ),
+        f"AUC: no wider than {auc_width:g}": (
+            model_size.rows_for_auc(auc, prevalence, auc_width / (2 * z))
+        ),
+    }
+    if threshold is not None:
+        _check_inside("threshold", threshold)
+        rates = dict(zip(("sensitivity", "specificity"), scores.rates(threshold), strict=True))
+        for name, value in (("sensitivity", sensitivity), ("specificity", specificity)):
+            if value is not None:
+                _check_inside(name, value)
+                rates[name] = float(value)
+        benefit, error = model_size.benefit_error(prevalence, threshold, *rates.values())
+        name = f"standardised net benefit from {threshold:g} on: no wider than {benefit_width:g}"
+        sizes[name] = model_size.rows_for_error(error, benefit_width / (2 * z))
+        foreseen |= {"threshold": float(threshold), **rates, "standardised net benefit": benefit}
+    elif not sensitivity is specificity is None:
+        raise UnknownName("threshold= is missing, of which sensitivity= and specificity= are.")
+    n = max(sizes.values())
+    return RowsNeeded(
+        purpose="validation",
+        outcome="binary",
+        n=n,
+        criteria=tuple(map(SizeCriterion, sizes, sizes.values())),
+        assumed=foreseen,
+        confidence_level=confidence_level,
+        events=n * prevalence,
+        notes=tuple(notes),
+    )
+
+
+def _mean_and_sd(given: Any) -> tuple[float, float]:
+    try:
+        mean, sd = given
+    except (TypeError, ValueError):
+        mean = sd = None
+    if not (is_number(mean) and is_number(sd) and abs(mean) < 100 and 0 < sd < 100):
+        raise BadArgument(
+            f"linear_predictor={shown(given)}: give the mean and the standard deviation of the "
+            "log odds, such as (-2.5, 1)."
+        )
+    return float(mean), float(sd)
+
+
+def _check_inside(name: str, value: Any) -> None:
+    if not is_number(value) or not 0 < value < 1:
+        raise BadArgument(f"{name}={shown(value)}: use a number between 0 and 1.")
