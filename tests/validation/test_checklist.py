@@ -8,6 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import truerisk as tr
 from truerisk.validation.checklist import Checklist
@@ -24,8 +26,7 @@ FACTS = StudyFacts(
     chosen_by="10-fold",
     tested_by="pairs (10-fold)",
     response="a probability of every class",
-    risk="risk 0.2",
-    measures=(Rated("zero-one", interval="beta-cv"),),
+    measures=(Rated("zero-one loss", "", "beta-cv", 0.2, (0.15, 0.26)),),
     versions={"truerisk": "1"},
 )
 NOBODY = ("3a", "6b", "8a", "17", "18a", "19", "25", "1.1", "2.3", "3.3", "4.3", "4.6")
@@ -112,8 +113,11 @@ def test_validation_and_tuning_are_told():
     slope = Rated("slope", "calibration", "sandwich")
     measures = (*FACTS.measures, slope)
     found = answers(replace(FACTS, corrected=200, measures=measures, n_groups=30))
-    assert "pairs (10-fold)" in found["12a"]
-    assert "3 settings compared by 10-fold inside every outer training set" in found["12c"]
+    assert "nested cross-validation on one set of folds (10-fold)" in found["12a"]
+    assert (
+        "3 settings compared by 10-fold cross-validation inside every outer training set"
+        in found["12c"]
+    )
     assert "200 bootstrap samples of the whole procedure" in found["12e"]
     assert "30 groups stayed whole" in found["12d"]
     assert found["4.7"].startswith("yes")
@@ -138,17 +142,71 @@ def test_numbers_have_no_classes():
 
 
 def test_the_paragraph_says_what_was_done():
-    """Rows, predictors, model, tuning, validation, measures, software, seed."""
-    text = Checklist.of(FACTS).methods_text
-    for said in ("200 rows", "8 candidate predictors", "StandardScaler → LogisticRegression",
-                 "3 settings by 10-fold", "pairs (10-fold), with all tuning repeated inside",
-                 "zero-one", "truerisk 1", "seed 0"):  # fmt: skip
-        assert said in text
-    assert "Missing" not in text
+    """People, events, model, tuning, validation, performance, what lacks, software."""
+    facts = replace(
+        FACTS,
+        event="yes",
+        measures=(
+            *FACTS.measures,
+            Rated("slope", "calibration", "sandwich", 0.9, (0.7, 1.1)),
+            Rated("flexible curve", "calibration", "pointwise"),
+            Rated("AUC", "discrimination", None, 0.75),
+        ),
+        versions={"truerisk": "1", "sklearn": "1.9"},
+    )
+    text = Checklist.of(facts).methods_text
+    assert text.startswith(
+        "We analysed 200 participants, of whom 50 had the event ('yes'), with 8 candidate "
+        "predictors. No values were missing. The model was StandardScaler → LogisticRegression; "
+        "its settings were chosen among 3 by 10-fold cross-validation (final: C=1). Internal "
+        "validation was by nested cross-validation on one set of folds (10-fold), with all tuning "
+        "repeated inside, on participants held out. Performance in participants held out, with "
+        "95% confidence intervals: zero-one loss 0.2000 (0.1500 to 0.2600, beta-cv); calibration "
+        "slope 0.9000 (0.7000 to 1.1000, sandwich); flexible calibration curve as a figure "
+        "(pointwise); AUC 0.7500 (no interval)."
+    )
+    assert text.endswith(
+        "Not done: validation in other people than these, a comparison of subgroups and a "
+        "bootstrap estimate of optimism. Analyses used truerisk 1 and scikit-learn 1.9 (Pedregosa "
+        "et al., JMLR 12:2825, 2011) (seed 0)."
+    )
+    done = replace(facts, corrected=40, subgroups=("sex",), measures=FACTS.measures)
+    assert "Not done: validation in other people than these and calibration." in (
+        Checklist.of(done).methods_text
+    )
     gaps = replace(FACTS, n_gaps=3, n_rows_with_gaps=2, imputed=True)
     assert (
         "(2 participants) were imputed within each training set" in Checklist.of(gaps).methods_text
     )
+
+
+def test_the_final_model_is_given_where_it_is_a_line():
+    """Its coefficients by the names that the steps before give them; of a forest nothing."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 2)), np.arange(60) % 2
+    scaled = make_pipeline(StandardScaler(), LogisticRegression())
+    search = tr.HonestSearchCV(scaled, {"logisticregression__C": [0.1, 1]}).fit(X, y)
+    last = search.best_estimator_[-1]
+    items = {i.number: i.answer for i in tr.validate(search, X, y, replicates=0).checklist.items}
+    (first, second), (intercept,) = last.coef_[0], last.intercept_
+    assert items["22"] == (
+        f"Coefficients of LogisticRegression after StandardScaler: intercept: {intercept:.4f}; "
+        f"column 1: {first:.4f}; column 2: {second:.4f}."
+    )
+    assert answers(FACTS)["22"] is None
+
+
+def test_a_single_threshold_has_a_net_benefit_in_words():
+    """With what treating all brings."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 2))
+    y = X[:, 0] + rng.logistic(size=80) > 0
+    found = tr.validate(LogisticRegression(), X, y, thresholds=[0.3], replicates=0)
+    benefit = found.net_benefit
+    assert (
+        f"net benefit from a probability of 0.3 on (of treating all {benefit.treat_all[0]:.4f}) "
+        f"{benefit.honest[0]:.4f} ({benefit.low[0]:.4f} to {benefit.high[0]:.4f}, pointwise)"
+    ) in found.checklist.methods_text
 
 
 def test_it_is_written_as_json_and_as_a_frame():

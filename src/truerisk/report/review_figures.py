@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -165,11 +165,12 @@ def draw_features(chosen: FeatureStability) -> Figure:
     )
 
 
-def checklist_table(items: Sequence[Item], guideline: str) -> FigureTable:
-    """The items of one guideline."""
-    rows = [
-        [clean(item.number, 20), clean(item.asks, 400), clean(item.answer or "open", 1000)]
-        for item in items
-        if item.guideline == guideline
-    ]
-    return FigureTable(("item", "asks", "answer"), tuple(tuple(row) for row in rows))
+def checklist_tables(items: Sequence[Item], caption: str) -> Iterator[tuple[FigureTable, str]]:
+    """Those of each guideline, under a caption that takes its name and how many they are."""
+    for guideline in dict.fromkeys(item.guideline for item in items):
+        mine = [item for item in items if item.guideline == guideline]
+        cells = [[item.number, item.asks, item.answer or ""] for item in mine]
+        n_columns = 3 if any(item.answer for item in mine) else 2
+        head = ("item", "asks", "answer")[:n_columns]
+        rows = [[clean(cell, 1000) for cell in row[:n_columns]] for row in cells]
+        yield FigureTable.of(head, rows), caption.format(clean(guideline, 60), len(mine))

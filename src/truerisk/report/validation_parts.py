@@ -9,7 +9,7 @@ from truerisk.core.present import clean, number
 from truerisk.report.figure import Figure, FigureTable
 from truerisk.report.layout import Section
 from truerisk.report.review_figures import (
-    checklist_table,
+    checklist_tables,
     draw_features,
     draw_forest,
     draw_instability,
@@ -26,7 +26,10 @@ from truerisk.validation.validation import PARTS, Validation
 
 @dataclass(frozen=True)
 class PagePart:
-    """A part of the validation on the page: figures, tables with their captions, sentences."""
+    """A part of the validation on the page: figures, tables with their captions, sentences.
+
+    `folded` are tables that are shown when they are asked for.
+    """
 
     name: str
     lead: str
@@ -34,6 +37,7 @@ class PagePart:
     tables: tuple[tuple[FigureTable, str], ...] = ()
     sentences: tuple[str, ...] = ()
     within: str = ""
+    folded: tuple[tuple[FigureTable, str], ...] = ()
 
     def inside(self, name: str) -> PagePart:
         """The same below a heading of that name, on a page with headings and figures of its own."""
@@ -122,13 +126,13 @@ def _review(document: Validation) -> Iterator[PagePart]:
             tuple(unsaid),
         )
     if document.checklist is not None and document.checklist.items:
-        items = document.checklist.items
-        names = tuple(dict.fromkeys(item.guideline for item in items))
-        n_open = sum(not item.answer for item in items)
+        questions = document.checklist.open_questions
+        answered = [item for item in document.checklist.items if item.answer is not None]
         yield PagePart(
             "checklist",
-            f"What the data and the computation answer; {n_open} items are left for you to answer.",
-            tables=tuple((checklist_table(items, name), clean(name, 60)) for name in names),
+            "What the data and the computation answer.",
+            tables=tuple(checklist_tables(answered, "{}")),
+            folded=tuple(checklist_tables(questions, "{}: {} items for you to answer")),
         )
 
 

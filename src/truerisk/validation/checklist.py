@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from truerisk.core.present import frame_of, rows_counted
+from truerisk.core.present import frame_of, number, rows_counted
 from truerisk.core.records import Record
 from truerisk.validation.study_facts import StudyFacts, TestedOn
 from truerisk.validation.study_words import (
@@ -25,7 +25,10 @@ from truerisk.validation.study_words import (
     measured_by,
     methods_words,
     size,
-    sure_said,
+    software,
+    splits,
+    tested,
+    values_said,
 )
 
 
@@ -93,7 +96,7 @@ def _optimism(facts: StudyFacts) -> str:
     tuning = "nothing was tuned" if facts.n_settings == 1 else "tuning repeated inside every split"
     more = f"; {facts.corrected} bootstrap samples besides" if facts.corrected else ""
     stable = "" if facts.stability is None else f" {facts.stability}"
-    return f"yes: {facts.tested_by}, {tuning}{more}.{stable}"
+    return f"yes: {tested(facts)}, {tuning}{more}.{stable}"
 
 
 PROBAST = (
@@ -152,12 +155,12 @@ def _gaps(facts: StudyFacts) -> str | None:
 def _use(facts: StudyFacts) -> str:
     if not facts.n_untested:
         said = (
-            f"All {facts.n_rows} rows served both: {facts.tested_by}, in which a row was tested "
+            f"All {facts.n_rows} rows served both: {tested(facts)}, in which a row was tested "
             "only by models that had not seen it, and the final model was fitted on all rows."
         )
     else:
         said = (
-            f"{facts.n_tested} of {facts.n_rows} rows were tested by {facts.tested_by}, only by "
+            f"{facts.n_tested} of {facts.n_rows} rows were tested by {tested(facts)}, only by "
             f"models that had not seen them; the other {facts.n_untested} served development "
             "alone, and the final model was fitted on all rows."
         )
@@ -178,8 +181,8 @@ def _building(facts: StudyFacts) -> str:
     if facts.n_settings == 1:
         return f"{facts.learner} with one setting ({facts.setting}); nothing was tuned."
     return (
-        f"{facts.learner}; {facts.n_settings} settings compared by {facts.chosen_by} inside every "
-        f"outer training set; chosen on all rows: {facts.setting}."
+        f"{facts.learner}; {facts.n_settings} settings compared by {splits(facts.chosen_by)} "
+        f"inside every outer training set; chosen on all rows: {facts.setting}."
     )
 
 
@@ -222,7 +225,7 @@ def _fairness(facts: StudyFacts) -> str | None:
 
 
 def _subgroups(facts: StudyFacts) -> str:
-    base = f"{facts.risk}; {measured_by(facts)}, {sure_said(facts)}"
+    base = values_said(facts)
     if not facts.subgroups:
         return f"{base}; no subgroups were asked for."
     small = f" (too few rows: {', '.join(facts.too_small)})" if facts.too_small else ""
@@ -235,8 +238,15 @@ def _output(facts: StudyFacts) -> str:
 
 
 def _code(facts: StudyFacts) -> str:
-    versions = ", ".join(f"{name} {version}" for name, version in facts.versions.items())
-    return f"{versions}; seed {facts.seed}. State where your code is available."
+    return f"{software(facts)}. State where your code is available."
+
+
+def _model(facts: StudyFacts) -> str | None:
+    if not facts.coefficients:
+        return None
+    terms = "; ".join(f"{name}: {number(value)}" for name, value in facts.coefficients.items())
+    before = f" after {', '.join(facts.steps[:-1])}" if facts.steps[1:] else ""
+    return f"Coefficients of {facts.learner}{before}: {terms}."
 
 
 def _analysed(facts: StudyFacts) -> str:
@@ -290,7 +300,7 @@ TRIPOD_AI = (
     Question("20b", "What are the people like, overall and by group?"),
     Question("20c", "How do they compare with those of the development?"),
     Question("21", "How many rows and events were in each analysis?", _analysed),
-    Question("22", "Is the model reported in full, so that others can use it?"),
+    Question("22", "Is the model reported in full, so that others can use it?", _model),
     Question("23a", "How well does it perform, with intervals, also in key subgroups?", _subgroups),
     Question("23b", "How does performance differ between clusters?"),
     Question("24", "If it was updated: what were the results?"),

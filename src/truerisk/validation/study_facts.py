@@ -37,11 +37,23 @@ both sides of its own; of places that it had not seen; next to its own."""
 
 @dataclass(frozen=True)
 class Rated:
-    """A measure that has a value: its name, its part, and the word of its interval, if any."""
+    """A measure of held-out rows: its name, its part, its value, its interval and the word of that.
+
+    The value is None where the measure is a curve.
+    """
 
     name: str
     part: str = ""
     interval: str | None = None
+    value: float | None = None
+    ends: tuple[float, float] | None = None
+
+    @classmethod
+    def of(cls, name: str, part: str, value: float | None, interval: Interval | None) -> Rated:
+        """With what an interval says of itself."""
+        if interval is None:
+            return cls(name, part, None, value)
+        return cls(name, part, interval.method, value, (interval.low, interval.high))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,8 +65,10 @@ class StudyFacts:
     step of the model fills gaps, so that it is fitted inside the folds; `steps` are the names of
     all steps, the learner the last. `n_needed` rows are asked by the criteria of Riley et al. of a
     regression with a parameter for each column and the honest R²; None of three classes or more,
-    and where R² is not above 0. `measures` are what the performance was told by, and
-    `corrected` how many bootstrap samples corrected it for optimism. `n_tested` rows were tested,
+    and where R² is not above 0. `event` names the class that probabilities speak of, and
+    `coefficients` are those of the final model, where it is a line. `measures` are what the
+    performance was told by, and `corrected` how many bootstrap samples corrected it for optimism.
+    `n_tested` rows were tested,
     of the classes `tested_counts`; None where all were. `n_cut` rows were tested by models that saw
     others of their group. `by_level` are the losses told of subgroups, and `shrunken` those columns
     of which they are drawn to their mean. `dependent` rows have times or places.
@@ -80,7 +94,8 @@ class StudyFacts:
     chosen_by: str
     tested_by: str
     response: str
-    risk: str
+    event: str | None = None
+    coefficients: Mapping[str, float] = field(default_factory=dict)
     n_needed: int | None = None
     measures: tuple[Rated, ...] = ()
     confidence_level: float = 0.95
@@ -209,7 +224,8 @@ def facts_of(
         chosen_by=run.run.select_by.word,
         tested_by=run.testing.word,
         response=next(said for one, said in RESPONSES.items() if one in run.answers),
-        risk=str(risk).splitlines()[0],
+        event=_event(parts),
+        coefficients={} if run.model is None else _coefficients(run.model, data.X),
         n_needed=_needed(data, problem.class_counts, parts),
         measures=_told_measures(run, parts),
         confidence_level=problem.confidence_level,
@@ -241,6 +257,30 @@ def _needed(data: Data, counts: Mapping[str, int], parts: Mapping[str, Any]) -> 
     reach = model_size.MARGIN / model_size.normal_quantile(0.95)
     overall = model_size.rows_for_error(np.sqrt(share * (1 - share)), reach)
     return max(*model_size.rows_of_likelihood(columns, r2 * largest, largest), overall)
+
+
+def _event(parts: Mapping[str, Any]) -> str | None:
+    rated = (part for part in parts.values() if isinstance(part, Discrimination | NetBenefit))
+    return next((part.event for part in rated), None)
+
+
+MOST_COEFFICIENTS = 30  # in a paragraph
+
+
+def _coefficients(model: Any, X: Any) -> dict[str, float]:
+    """The intercept and what each feature of the last step has; {} of no line, or of a long one."""
+    before, learner = (model[:-1], model[-1]) if is_a(model, PIPELINE) else (None, model)
+    coef, intercept = (np.ravel(getattr(learner, f"{one}_", ())) for one in ("coef", "intercept"))
+    numbered = [f"column {k + 1}" for k in range(n_columns(X) or 0)]
+    names = [str(name) for name in column_names(X) or numbered]
+    try:
+        names = names if before is None else list(before.get_feature_names_out(names))
+    except (AttributeError, ValueError):  # a step that names nothing
+        return {}
+    if len(intercept) != 1 or len(coef) != len(names) or len(coef) > MOST_COEFFICIENTS:
+        return {}
+    pairs = zip(["intercept", *names], [*intercept, *coef], strict=True)
+    return {present.clean(name, 40): float(value) for name, value in pairs}
 
 
 def _inside(model: Any) -> list[Any]:
@@ -299,11 +339,11 @@ POINTWISE = "pointwise"
 
 def _told_measures(run: HonestRun, parts: Mapping[str, Any]) -> tuple[Rated, ...]:
     """The loss, and of the parts that there are what has a value."""
-    loss = run.problem.loss.word
-    found = [Rated(loss, interval=_interval_method(run.risk.interval))]
-    found += [one for part in parts.values() for one in _of_part(part) if one.name != loss]
-    known = {ERRORS.get(loss), RANKS.get(loss)}  # the loss once more, by another name
-    return tuple(one for one in found if one.name not in known)
+    loss, own = run.problem.loss, run.risk.own_scale
+    plain = loss.word if loss.is_score else f"{loss.word} loss"
+    first = Rated.of({**ERRORS, **RANKS}.get(loss.word, plain), "", own.value, own.interval)
+    others = (one for part in parts.values() for one in _of_part(part))
+    return (first, *(one for one in others if one.name != first.name))
 
 
 def _of_part(part: Any) -> Iterator[Rated]:
@@ -316,7 +356,7 @@ def _of_part(part: Any) -> Iterator[Rated]:
             yield Rated(CURVE, "calibration", band)
         yield from _measured(part, ERRORS, "")
     elif isinstance(part, NetBenefit):
-        yield Rated("net benefit", interval=None if part.low is None else POINTWISE)
+        yield _benefit(part)
 
 
 def _measured(
@@ -325,7 +365,20 @@ def _measured(
     for word, name in names.items():
         one = part.measures.get(word)
         if one is not None and one.honest is not None:
-            yield Rated(name, title, _interval_method(one.interval))
+            yield Rated.of(name, title, one.honest, one.interval)
+
+
+def _benefit(part: NetBenefit) -> Rated:
+    """The curve, or its value where one threshold was chosen."""
+    band = None if part.low is None else POINTWISE
+    if len(part.thresholds) > 1:
+        return Rated("net benefit", interval=band)
+    ends = None
+    if part.low is not None and part.high is not None:
+        ends = float(part.low[0]), float(part.high[0])
+    name = f"net benefit from a probability of {part.thresholds[0]:g} on"
+    everybody = f" (of treating all {present.number(part.treat_all[0])})"
+    return Rated(name + everybody, "", band, float(part.honest[0]), ends)
 
 
 def _losses_by_level(subgroups: Subgroups | None) -> tuple[Rated, ...]:

@@ -9,19 +9,37 @@ from truerisk.validation.study_facts import CURVE, SLOPE, Rated, StudyFacts, Tes
 
 
 def methods_words(facts: StudyFacts) -> str:
-    """Participants, missing data, model building, internal validation, performance, software."""
+    """Participants, missing data, model building, validation, performance, what was not done."""
     said = [_participants(facts), _building(facts), _validation(facts), _performance(facts)]
-    versions = ", ".join(f"{name} {version}" for name, version in facts.versions.items())
-    return " ".join([*said, f"Analyses used {versions} (seed {facts.seed})."])
+    return " ".join([*said, _not_done(facts), f"Analyses used {software(facts)}."])
+
+
+SOFTWARE = {
+    "sklearn": "scikit-learn {} (Pedregosa et al., JMLR 12:2825, 2011)",
+    "numpy": "NumPy {} (Harris et al., Nature 585:357, 2020)",
+    "python": "Python {}",
+}
+
+
+def software(facts: StudyFacts) -> str:
+    """With versions, where it was published, and the seed."""
+    each = [SOFTWARE.get(n, f"{n} {{}}").format(version) for n, version in facts.versions.items()]
+    return f"{listed(each)} (seed {facts.seed})" if each else f"seed {facts.seed}"
 
 
 def _participants(facts: StudyFacts) -> str:
-    columns = "" if facts.n_columns is None else f" with {facts.n_columns} candidate predictors"
-    gaps = ""
+    columns = "" if facts.n_columns is None else f", with {facts.n_columns} candidate predictors"
+    who = counted(facts)
+    if facts.event is not None and facts.event in facts.class_counts:
+        clusters = "" if facts.n_groups is None else f" in {facts.n_groups} clusters"
+        n_events = facts.class_counts[facts.event]
+        who = f"{facts.n_rows} participants{clusters}, of whom {n_events} had the event "
+        who += f"('{facts.event}')"
+    gaps = " No values were missing." if facts.n_gaps == 0 else ""
     if facts.n_gaps:
         how = "imputed within each training set" if facts.imputed else "left to the learner"
         gaps = f" Missing values ({facts.n_rows_with_gaps} participants) were {how}."
-    return f"We analysed {counted(facts)}{columns}.{gaps}"
+    return f"We analysed {who}{columns}.{gaps}"
 
 
 def _building(facts: StudyFacts) -> str:
@@ -29,15 +47,38 @@ def _building(facts: StudyFacts) -> str:
     if facts.n_settings == 1:
         return f"The model was {steps} ({facts.setting})."
     return (
-        f"The model was {steps}; hyperparameters were chosen among {facts.n_settings} settings by "
-        f"{facts.chosen_by} (final: {facts.setting})."
+        f"The model was {steps}; its settings were chosen among {facts.n_settings} by "
+        f"{splits(facts.chosen_by)} (final: {facts.setting})."
     )
 
 
+def splits(word: str, *, tuned: bool = False) -> str:
+    """A method by its word, to readers who know cross-validation.
+
+    >>> splits("pairs (5-fold)", tuned=True)
+    'nested cross-validation on one set of folds (5-fold)'
+    >>> splits("5-fold"), splits("forward-5")
+    ('5-fold cross-validation', 'forward-5')
+    """
+    kind, _, folds = word.partition(" (")
+    if kind == "pairs" and tuned:
+        return f"nested cross-validation on one set of folds ({folds}"
+    if kind == "nested" and tuned:
+        return f"nested cross-validation ({folds}"
+    if kind in ("pairs", "nested"):  # nothing was tuned: the splits that tested are all there is
+        word = folds.removesuffix(")").partition(", inner ")[0]
+    return f"{word} cross-validation" if word.endswith("-fold") else word
+
+
+def tested(facts: StudyFacts) -> str:
+    """The splits that tested; nested where something was tuned inside."""
+    return splits(facts.tested_by, tuned=facts.n_settings > 1)
+
+
 def _validation(facts: StudyFacts) -> str:
-    tuned = ", with all tuning repeated inside," if facts.n_settings > 1 else ""
+    inside = ", with all tuning repeated inside," if facts.n_settings > 1 else ""
     kind, on = KINDS[facts.tested_on]
-    said = f"{kind} was by {facts.tested_by}{tuned} on {on}."
+    said = f"{kind} was by {tested(facts)}{inside} on {on}."
     if facts.n_untested:
         said += f" {facts.n_tested} of {facts.n_rows} participants were tested."
     if facts.n_groups is not None and not facts.n_cut:
@@ -68,14 +109,42 @@ KINDS: dict[TestedOn, tuple[str, str]] = {
 
 
 def _performance(facts: StudyFacts) -> str:
-    said = f"Performance was assessed by {measured_by(facts)}, {sure_said(facts)}; {facts.risk}."
-    said += _calibration(facts)
+    said = f"Performance in participants held out, with {_level(facts)} confidence intervals: "
+    said += f"{values_said(facts)}.{_calibration(facts)}"
     if facts.subgroups:
         said += (
             f" It was reported by {', '.join(facts.subgroups)}, "
             f"{levels_said(facts, 'intervals that hold simultaneously')}{shrunken_said(facts)}."
         )
     return said if facts.stability is None else f"{said} {facts.stability}"
+
+
+def values_said(facts: StudyFacts) -> str:
+    """Each measure with its value, its interval and the word of that; curves by their names."""
+    return "; ".join(_rated_said(one) for one in facts.measures)
+
+
+def _rated_said(one: Rated) -> str:
+    *words, last = one.name.split()
+    name = " ".join([*words, one.part, last]) if one.part == "calibration" else one.name
+    band = "no interval" if one.interval is None else one.interval
+    if one.value is None:
+        return f"{name} as a figure ({band})"
+    if one.ends is not None:
+        low, high = map(number, one.ends)
+        band = f"{low} to {high}, {one.interval}"
+    return f"{name} {number(one.value)} ({band})"
+
+
+def _not_done(facts: StudyFacts) -> str:
+    missing = ["validation in other people than these"]
+    if not facts.calibrated:
+        missing.append("calibration")
+    if not facts.subgroups:
+        missing.append("a comparison of subgroups")
+    if not facts.corrected:
+        missing.append("a bootstrap estimate of optimism")
+    return f"Not done: {listed(missing)}."
 
 
 def _calibration(facts: StudyFacts) -> str:
@@ -119,16 +188,6 @@ def measured_by(facts: StudyFacts) -> str:
     return ", ".join(
         name if names == [name] else f"{name} ({', '.join(names)})" for name, names in parts.items()
     )
-
-
-def sure_said(facts: StudyFacts) -> str:
-    """Which of the measures have an interval."""
-    sure = _names_with_interval(facts.measures)
-    if not sure:
-        return "without intervals"
-    if len(sure) == len(facts.measures):
-        return f"with {_level(facts)} intervals"
-    return f"with {_level(facts)} intervals of {listed(sure)} alone"
 
 
 def levels_said(facts: StudyFacts, intervals: str) -> str:
