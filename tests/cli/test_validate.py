@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+
 import pytest
 
 import truerisk as tr
@@ -132,3 +134,20 @@ def test_features_have_the_names_of_the_file(call, patients, command):
         options = ("--models", "tree", "--method", "3-fold", "--outer", "3-fold", "--validate")
         said = call("assess", patients, *words, *options).content["validation"]
     assert said["stability"]["features"]["names"] == ["a", "b"]
+
+
+def test_the_checklist_is_written_to_be_filled_in(call, patients, tmp_path):
+    """That of the document; a place that cannot be is refused before any fit."""
+    words = ("validate", patients, "--target", "y", "--model", "lda", "--replicates", 0)
+    path = tmp_path / "list.csv"
+    said = call(*words, "--checklist", path, "--json")
+    assert f"wrote {path}" in said.err
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        rows = [*csv.reader(file)][1:]
+    items = said.content["checklist"]["items"]
+    assert [row[3] for row in rows] == [item["answer"] or "" for item in items]
+    for name, sentence in (("a.pdf", "a checklist is a file"), ("no/a.csv", "there is no folder")):
+        refused = call(*words, "--checklist", tmp_path / name)
+        assert refused.code in (1, 2)
+        assert sentence in refused.err
+        assert refused.out == ""

@@ -34,6 +34,9 @@ from truerisk.cli.source import order_options, read_source, reading_options, sou
 @gate_options
 @confidence_option()
 @click.option("--report", metavar="PATH", type=click.Path(), help="Write the HTML page.")
+@click.option(
+    "--checklist", metavar="PATH", type=click.Path(), help="Write it: .docx, .xlsx or .csv."
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @worker_options
@@ -45,6 +48,7 @@ def validate(
     fail_above: float | None,
     min_score: dict[str, float],
     report: str | None,
+    checklist: str | None,
     as_json: bool,
     seed: int,
     jobs: int | None,
@@ -59,6 +63,10 @@ def validate(
     """  # noqa: D301 - \b is for click
     if report is not None:
         check_writable(report)
+    if checklist is not None:
+        from truerisk.validation.checklist_file import table_place
+
+        table_place(checklist)
     runs_on = executor_of(jobs, executor)
     asked = {name: given.pop(name) for name in REVIEWED}
     source = read_source(**given)
@@ -85,6 +93,9 @@ def validate(
     if report is not None:
         found.to_html(report)
         say(f"wrote {report}")
+    if checklist is not None and found.checklist is not None:
+        found.checklist.save(checklist)
+        say(f"wrote {checklist}")
     show(found.to_json() if as_json else str(found))
     told = {"r2" if word == "explained" else word: m for word, m in found.measures.items()}
     more = {word: OwnScale(m.honest, m.interval, "larger") for word, m in told.items()}

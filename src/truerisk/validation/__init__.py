@@ -18,5 +18,6 @@
 | `stability.py` | `ModelStability`: which features the models of several splits use |
 | `prediction_stability.py` | `PredictionStability`: how far single predictions move |
 | `checklist.py` | `Checklist`: TRIPOD+AI and PROBAST as far as the data tell |
+| `checklist_file.py` | it as docx, xlsx or CSV, to be filled in |
 | `study_facts.py`, `study_words.py` | what is known of a study; the same as a paragraph |
 """

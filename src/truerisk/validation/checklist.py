@@ -325,6 +325,9 @@ class Item:
     answer: str | None
 
 
+COLUMNS = ("guideline", "number", "asks", "answer")
+
+
 @dataclass(frozen=True)
 class Checklist(Record):
     """All items of both guidelines; `open_questions` are those that only people can answer.
@@ -352,8 +355,14 @@ class Checklist(Record):
 
     def to_frame(self) -> Any:
         """A line for each item."""
-        names = ("guideline", "number", "asks", "answer")
-        return frame_of({name: [getattr(item, name) for item in self.items] for name in names})
+        return frame_of({name: [getattr(item, name) for item in self.items] for name in COLUMNS})
+
+    def save(self, path: Any) -> None:
+        """Write the items to fill in: `.docx` (with the paragraph), `.xlsx` or `.csv`."""
+        from truerisk.validation.checklist_file import write_table
+
+        rows = [[getattr(item, name) or "" for name in COLUMNS] for item in self.items]
+        write_table(path, COLUMNS, rows, self.methods_text)
 
     def __str__(self) -> str:
         """The answers; of the open questions the numbers, `frame` has them all."""
