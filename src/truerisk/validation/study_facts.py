@@ -224,7 +224,9 @@ def facts_of(
         chosen_by=run.run.select_by.word,
         tested_by=run.testing.word,
         response=next(said for one, said in RESPONSES.items() if one in run.answers),
-        event=_event(parts),
+        event=next(
+            (part.event for part in parts.values() if isinstance(part, Discrimination)), None
+        ),
         coefficients={} if run.model is None else _coefficients(run.model, data.X),
         n_needed=_needed(data, problem.class_counts, parts),
         measures=_told_measures(run, parts),
@@ -257,11 +259,6 @@ def _needed(data: Data, counts: Mapping[str, int], parts: Mapping[str, Any]) -> 
     reach = model_size.MARGIN / model_size.normal_quantile(0.95)
     overall = model_size.rows_for_error(np.sqrt(share * (1 - share)), reach)
     return max(*model_size.rows_of_likelihood(columns, r2 * largest, largest), overall)
-
-
-def _event(parts: Mapping[str, Any]) -> str | None:
-    rated = (part for part in parts.values() if isinstance(part, Discrimination | NetBenefit))
-    return next((part.event for part in rated), None)
 
 
 MOST_COEFFICIENTS = 30  # in a paragraph
