@@ -73,7 +73,10 @@ sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "auto_examples",
     "filename_pattern": r"plot_",
+    "copyfile_regex": r"index\.rst",
     "within_subsection_order": "gallery_order.ByJob",
+    "minigallery_sort_order": "gallery_order.by_job",
+    "thumbnail_size": (640, 400),
     "download_all_examples": False,
     "show_memory": False,
     "min_reported_time": 1e9,
@@ -84,6 +87,8 @@ sphinx_gallery_conf = {
     "plot_gallery": True,
     "abort_on_example_error": True,
 }
+
+suppress_warnings = ["sphinx_gallery.config"]  # groups name files, and need no back references
 
 html_theme = "pydata_sphinx_theme"
 html_title = f"truerisk {release}"

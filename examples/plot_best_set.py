@@ -4,8 +4,8 @@ Which settings may be the best?
 
 The setting with the least risk won on these rows. The best set holds the setting that is best on
 new rows with a probability of 95 %, from the losses of the folds alone, without another fit. Here
-the settings are neighbours by their share of the rows. The more rows there are, the closer a
-setting must come to the best one to stay in the set.
+the settings are neighbours, up to seven of ten rows. The more rows there are, the closer a setting
+must come to the best one to stay in the set.
 """
 
 import matplotlib.pyplot as plt
@@ -36,25 +36,17 @@ for n_rows, (curve, truth) in found.items():
     )
 
 # %%
-# Estimated risks of all settings; the dashed line is what only new rows tell, and the star its
-# least value.
+# Estimated risks of all settings; the dashed line is what only new rows tell.
 
-figure, panels = plt.subplots(1, 3, figsize=(9, 3.1), sharey=True, layout="constrained")
-for axes, (n_rows, (curve, truth)) in zip(panels, found.items(), strict=True):
-    kept = [setting in curve.best_set(0.95) for setting in curve.candidates]
-    share = np.array([setting["n_neighbors"] / n_rows for setting in curve.candidates])
-    risks = np.array([one.value for one in curve])
-    axes.plot(share, truth, "--", color="0.5", linewidth=1)
-    for held, colour, said in ((False, "C1", "shown to be worse"), (True, "C0", "may be the best")):
-        here = np.array(kept) == held
-        axes.plot(share[here], risks[here], "o", color=colour, label=said)
-    best = int(np.argmin(truth))
-    axes.plot(share[best], truth[best], "*", color="k", markersize=11, label="best on new rows")
-    axes.set_xscale("log")
-    axes.set_xticks([0.02, 0.1, 0.5], ["2 %", "10 %", "50 %"])
-    axes.minorticks_off()
+figure, panels = plt.subplots(1, 3, figsize=(10, 3.6), sharey=True, layout="constrained")
+for ax, (n_rows, (curve, truth)) in zip(panels, found.items(), strict=True):
+    neighbours = np.array([setting["n_neighbors"] for setting in curve.candidates])
+    kept = np.array([setting in curve.best_set(0.95) for setting in curve.candidates])
+    ax.plot(neighbours, truth, "--", color="0.4", label="on new rows")
+    ax.plot(neighbours[~kept], curve.values[~kept], "o", color="C1", label="shown to be worse")
+    ax.plot(neighbours[kept], curve.values[kept], "o", color="C0", label="may be the best")
     away = np.array(truth)[kept].max() - min(truth)
-    axes.set_title(f"{n_rows} rows: within {away:.3f} of the best", fontsize=10)
-    axes.set_xlabel("neighbours, as a share of the rows")
-panels[0].set_ylabel("risk by 10-fold")
-_ = panels[0].legend(loc="upper left", fontsize=8)
+    ax.set(xscale="log", xlabel="neighbours")
+    ax.set_title(f"{n_rows} rows: within {away:.3f} of the best", fontsize="medium")
+panels[0].set_ylabel("risk by 5-fold")
+_ = panels[0].legend(frameon=False, fontsize="small")

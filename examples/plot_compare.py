@@ -2,9 +2,9 @@
 Which learner is better?
 ========================
 
-Two tuned learners on the same rows, by their paired losses: the difference of their risks with an
-interval that counts how much both move when training rows change, and the set of learners that may
-be the best.
+Four tuned learners on the same rows, by their AUC. The intervals of the learners overlap, and yet a
+difference can be clear: easy and hard rows are the same for all, so paired errors cancel. The
+interval of a difference counts how much both move when training rows change.
 """
 
 import matplotlib.pyplot as plt
@@ -13,23 +13,21 @@ from sklearn.datasets import load_breast_cancer
 import truerisk as tr
 
 X, y = load_breast_cancer(return_X_y=True)
-found = tr.assess(["knn", "lda", "logistic", "tree"], X, y, scores=["auc"])
-print("may be the best:", found.best_set(0.95), "by AUC:", found.best_set(0.95, score="auc"))
+found = tr.assess(["knn", "lda", "logistic", "tree"], X, y, scoring="roc_auc")
+print("may be the best:", found.best_set(0.95))
 
 # %%
-print(found.difference("knn", "logistic"))
+print(found.difference("tree", found.best))
 
 # %%
-# Every learner beside the one with the least risk:
+# Left, every learner on its own. Right, how much each lies behind the best.
 
-figure, axes = plt.subplots(figsize=(6.4, 2.4), layout="constrained")
-others = [name for name in reversed(found.ranking) if name != found.best]
-for place, name in enumerate(others):
-    difference = found.difference(name, found.best)
-    ends = difference.interval
-    colour = "C0" if name in found.best_set(0.95) else "C1"
-    axes.plot([ends.low, ends.high], [place, place], color=colour, alpha=0.4, linewidth=5)
-    axes.plot(difference.value, place, "o", color=colour)
-axes.set_yticks(range(len(others)), others)
-axes.axvline(0, linestyle="--", linewidth=1, color="0.5")
-axes.set_xlabel(f"risk above that of {found.best}, 95 % interval (blue: may be the best)")
+figure, (alone, paired) = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
+found.plot_ladder(ax=alone)
+alone.set_title("each on its own: all overlap")
+first, *others = [name for name in found.ranking if name != found.best]
+differences = {f"{name} − {found.best}": found.difference(name, found.best) for name in others}
+ax = found.difference(first, found.best).plot(
+    ax=paired, label=f"{first} − {found.best}", others=differences
+)
+_ = paired.set_title("paired: only the tree is shown to be worse")

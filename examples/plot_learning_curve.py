@@ -27,7 +27,9 @@ print(curve.at(320))
 search.set_params(outer=None).fit(*tr.datasets.make_difficult(320, random_state=1))
 more, truth = tr.datasets.make_difficult(10_000, random_state=2)
 risk = float((search.predict(more) != truth).mean())
-ax.plot(320, risk, "k*", markersize=10)
+ax.plot(320, risk, "k*", markersize=12, label=f"one search on 320 new rows: {risk:.3f}")
+ax.legend(frameon=False)
+ax.set_title("Measured up to 80 rows, carried on to 320")
 print(f"one search on 320 new rows: {risk:.4f}")
 
 # %%

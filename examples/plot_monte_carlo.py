@@ -7,7 +7,6 @@ each of 25 random splits and tested outside: the whole distribution of its risk,
 lecture. The splits are the same for all learners, so that their differences can be tested.
 """
 
-import matplotlib.pyplot as plt
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -20,7 +19,8 @@ learners = {
     "lda": tr.models.LinearDiscriminant(),
 }
 found = tr.assess(learners, X, y, methods=["5-fold"], outer="monte-carlo")
-found.plot_monte_carlo()
+ax = found.plot_monte_carlo()
+ax.set_title("The same 25 splits: lda errs least, and varies least")
 
 # %%
 # Splits share training rows, so 25 of them are not 25 independent tests: the corrected t test of
@@ -29,4 +29,3 @@ found.plot_monte_carlo()
 knn, lda = found.risks["knn"], found.risks["lda"]
 print(tr.compare(knn, lda))
 print(tr.compare(knn, lda, test="bayes", rope=0.02))
-plt.show()

@@ -30,6 +30,9 @@ settings = search.cv_results_["params"]
 C, gamma = ([setting[f"svc__{name}"] for setting in settings] for name in ("C", "gamma"))
 figure, axes = plt.subplots(figsize=(6.4, 3.6), layout="constrained")
 points = axes.scatter(C, gamma, c=search.curve_.values, cmap="viridis_r", vmax=0.1)
-axes.scatter(C[search.best_index_], gamma[search.best_index_], s=160, fc="none", ec="red")
+best = C[search.best_index_], gamma[search.best_index_]
+axes.scatter(*best, s=160, fc="none", ec="red")
 axes.set(xscale="log", yscale="log", xlabel="C", ylabel="gamma")
+numbers = f"{search.selected_risk_.value:.3f}, honest {search.risk_.value:.3f}"
+axes.set_title(f"The best of sixty settings, in red: {numbers}")
 figure.colorbar(points, label="zero-one risk")

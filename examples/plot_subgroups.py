@@ -19,11 +19,13 @@ import truerisk as tr
 
 cells = load_breast_cancer(as_frame=True)
 X = cells.data[["mean texture", "mean smoothness", "mean concavity", "mean symmetry"]]
-radius = np.digitize(cells.data["mean radius"], [11, 13, 16, 22])
+ends = [" 7 to 11", "11 to 13", "13 to 16", "16 to 22", "22 to 28"]
+radius = np.array(ends)[np.digitize(cells.data["mean radius"], [11, 13, 16, 22])]
 model = make_pipeline(StandardScaler(), LogisticRegression())
 found = tr.validate(model, X, cells.target, subgroups={"radius": radius}, replicates=0)
 print(found.subgroups)
 
-figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
+figure, axes = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
 found.subgroups.plot("zero-one", ax=axes[0])
-found.stability.predictions.plot(ax=axes[1])
+axes[0].set_title("errors by the size of the cells")
+_ = found.stability.predictions.plot(ax=axes[1])

@@ -7,7 +7,6 @@ test each day by models that saw the days before and after it; forward validatio
 by a model of the past alone.
 """
 
-import matplotlib.pyplot as plt
 from sklearn.tree import DecisionTreeRegressor
 
 import truerisk as tr
@@ -22,21 +21,20 @@ print(shuffled, forward, *forward.notes, sep="\n")
 
 # %%
 # No rule can have a squared risk below 1 on days far ahead: the level is not among the features.
-# The losses along time show what either number is a mean of.
+# Shuffled folds promise less, and are sure of it.
 
-_, ax = plt.subplots(figsize=(7, 3.5))
-for est, name in ((shuffled, "10-fold, shuffled"), (forward, "forward-5")):
-    course = tr.risk_over_time(est, dates, n_stretches=20)
-    middle = course.starts + (course.ends - course.starts) // 2
-    ax.plot(middle, course.values, "o-", label=f"{name}: {est.value:.2f}")
-ax.axhline(load.bayes_risk, color="0.5", linestyle=":", label="least risk of days far ahead")
-ax.set(ylabel="squared loss", ylim=(0, None))
-ax.legend()
-ax.figure.autofmt_xdate()
+ax = forward.plot(
+    label="forward",
+    others={"shuffled": shuffled},
+    beside={f"least risk of days far ahead: {load.bayes_risk:g}": load.bayes_risk},
+)
+ax.set_title("Shuffled folds promise what no forecast can keep")
 
 # %%
-# Whether the forecasts get worse, or better as their windows grow, is a question with a test of its
-# own: it counts that losses depend on those before them.
+# The losses along time show what the number is a mean of. Whether the forecasts get worse, or
+# better as their windows grow, is a question with a test of its own: it counts that losses depend
+# on those before them.
 
-print(tr.risk_over_time(forward, n_stretches=5))
-plt.show()
+course = tr.risk_over_time(forward, n_stretches=5)
+print(course)
+_ = course.plot()

@@ -7,7 +7,6 @@ out, beside what the model looks like on its own rows, and corrected for that by
 in which everything, tuning included, is done anew.
 """
 
-import matplotlib.pyplot as plt
 from sklearn.datasets import load_breast_cancer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -26,11 +25,12 @@ print(found.calibration)
 # %%
 # The calibration curve: where the band leaves the diagonal out, probabilities are wrong.
 
-found.calibration.plot()
+ax = found.calibration.plot()
+ax.set_title("Held-out probabilities lie on the diagonal")
 
 # %%
 # The decision curve: the net benefit of treating from a probability on, beside treating all and
 # nobody.
 
-found.net_benefit.plot()
-plt.show()
+ax = found.net_benefit.plot()
+_ = ax.set_title("From 10 % on, the model beats treating everybody")

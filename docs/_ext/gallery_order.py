@@ -1,21 +1,12 @@
-"""The order of the examples: as people come to need them, and the rest by name."""
+"""The order of the examples: that of their groups in `examples/index.rst`."""
 
 from __future__ import annotations
 
-from pathlib import PurePath
+import re
+from pathlib import Path, PurePath
 
-ORDER = (
-    "honest_search",
-    "optimism",
-    "intervals",
-    "mixed_table",
-    "genes",
-    "compare",
-    "threshold",
-    "audit",
-    "permutation_test",
-    "learning_curve",
-)
+INDEX = Path(__file__).parents[2] / "examples" / "index.rst"
+ORDER = re.findall(r"^   plot_(\w+)$", INDEX.read_text("utf-8"), re.MULTILINE)
 
 
 class ByJob:
@@ -24,9 +15,13 @@ class ByJob:
     def __init__(self, folder: str) -> None:
         self.folder = folder
 
-    def __call__(self, name: str) -> tuple[int, str]:
-        job = PurePath(name).stem.removeprefix("plot_")
-        return (ORDER.index(job) if job in ORDER else len(ORDER), job)
+    def __call__(self, name: str) -> int:
+        return by_job(name)
 
     def __repr__(self) -> str:
         return type(self).__name__
+
+
+def by_job(name: str) -> int:
+    """The same key for the thumbnails of a group; an example that is in no group is refused."""
+    return ORDER.index(PurePath(name).stem.removeprefix("plot_"))

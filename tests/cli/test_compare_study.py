@@ -32,6 +32,8 @@ def test_it_compares_and_writes_a_page(call, store, tmp_path):
     assert said.code == 0
     assert said.out.strip() == str(found).strip()
     assert f"wrote {page}" in said.err
+    assert "3 data sets are too few to rank methods over them" in said.out
+    assert "critical difference" not in page.read_text("utf-8") + said.out
     asked = call(*words, "--json")
     assert asked.content == found.to_dict()
     (tmp_path / "again.json").write_text(json.dumps(asked.content))

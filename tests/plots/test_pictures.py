@@ -50,6 +50,22 @@ def points(ax, marker, fill="full"):
     return [x for line in lines for x in line.get_xdata()]
 
 
+def test_estimates_stand_in_rows_beside_what_is_known(found):
+    """Each with its interval on its own scale, in order; a line for each value beside them."""
+    auc = tr.HonestSearchCV(GaussianNB(), {"var_smoothing": [1e-9]}, scores=["auc"]).fit(X, Y)
+    score, risks = auc.scores_["auc"], found.risks
+    ax = risks["knn"].plot(label="tuned", others={"bayes": risks["bayes"]}, beside={"truth": 0.1})
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["tuned", "bayes"]
+    assert points(ax, "o") == [risks["knn"].value, risks["bayes"].value]
+    ends = [tuple(line.get_xdata()) for line in lines_of(ax) if line.get_marker() == "|"]
+    assert ends == [(r.interval.low, r.interval.high) for r in (risks["knn"], risks["bayes"])]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["truth"]
+    assert [0.1, 0.1] in [list(line.get_xdata()) for line in lines_of(ax)]
+    assert points(score.plot(), "o") == [score.own_scale.value]
+    with pytest.raises(BadData, match="there is no risk to draw"):
+        replace(score, value=None, interval=None).plot()
+
+
 def test_the_ladder_is_at_the_risks(found):
     """Honest risks of all learners and of the whole search, from the best down."""
     ax = found.plot_ladder()

@@ -86,16 +86,27 @@ def test_the_diagram_has_every_rank_and_every_bar(compared, content):
     figure = draw_ranks(tr.ManyComparison.from_dict(content))
     assert [row[0] for row in figure.table.rows] == [name for name, _ in compared.ordered]
     x = figure.drawing.x
-    bars = re.findall(r'class="beam s1" x1="([\d.]+)" y1="[\d.]+" x2="([\d.]+)"', figure.svg)
+    spans = [mark for mark in figure.drawing.marks if getattr(mark, "kind", "") == "span"]
+    *bars, rule = [tuple(mark.xs) for mark in spans]
     ranks = dict(compared.ordered)
-    for bar, group in zip(bars, compared.alike, strict=True):
-        ends = [ranks[name] for name in group]
-        assert float(bar[0]) == pytest.approx(x(min(ends)) - 5, abs=0.1)
-        assert float(bar[1]) == pytest.approx(x(max(ends)) + 5, abs=0.1)
+    groups = [[ranks[name] for name in group] for group in compared.alike]
+    assert bars == [(min(ends), max(ends)) for ends in groups]
     assert figure.svg.count("data-tip") == 4
-    rule = re.search(r'class="span muted" x1="([\d.]+)" y1="18" x2="([\d.]+)"', figure.svg)
-    reach = compared.critical_difference
-    assert float(rule[2]) - float(rule[1]) == pytest.approx(x(1 + reach) - x(1), abs=0.2)
+    assert x.low <= 1
+    assert rule == (1, 1 + compared.critical_difference)
+
+
+def test_the_page_of_few_data_sets_is_their_table(compared):
+    """Two problems have values and no ranks, tests, probabilities or critical difference."""
+    few = tr.compare_many(C45[:2], better="higher", methods=METHODS, data_sets=DATA_SETS[:2])
+    for text in (told(few.to_html()), str(few)):
+        assert "2 data sets are too few to rank methods over them" in text
+        for value in C45[:2].ravel():
+            assert f"{value:.4f}" in text
+        for word in ("critical difference", "Friedman", "average rank", "probab"):
+            assert word not in text
+    assert "critical difference" in told(compared.to_html())
+    assert few.blocks()[0].head == ["method", *DATA_SETS[:2]]
 
 
 def test_the_heat_table_frames_the_best(content):

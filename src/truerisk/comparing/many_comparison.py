@@ -14,7 +14,6 @@ from truerisk.core import present
 from truerisk.core.errors import UnknownName
 from truerisk.core.present import frame_of
 from truerisk.core.records import FINITE, Column, Count, Record
-from truerisk.core.registry import displays
 from truerisk.core.version import __version__
 
 Number = Annotated[float, FINITE]
@@ -65,6 +64,21 @@ class ManyComparison(Record):
         return None
 
     @property
+    def is_ranked(self) -> bool:
+        """Whether the data sets are enough to rank methods over them."""
+        return self.n_compared >= FEWEST
+
+    @property
+    def _summary(self) -> tuple[list[str], list[list[str]]]:
+        """The values in a table: its head, and a row for each method, the best rank first."""
+        columns = dict(zip(self.methods, zip(*self.values, strict=True), strict=True))
+        rows = [
+            [present.clean(name, 60), *map(present.number, columns[name])]
+            for name, _ in self.ordered
+        ]
+        return ["method", *(present.clean(name, 40) for name in self.data_sets)], rows
+
+    @property
     def ordered(self) -> list[tuple[str, float]]:
         """Methods with their average ranks, the best first."""
         return sorted(zip(self.methods, self.ranks, strict=True), key=lambda method: method[1])
@@ -101,52 +115,60 @@ class ManyComparison(Record):
         rows = [_flat(pair) for pair in self.pairs]
         return frame_of({name: [row[name] for row in rows] for name in rows[0]})
 
-    def plot(self, ax: Any = None) -> Any:
-        """The critical-difference diagram (needs matplotlib)."""
-        return displays.load("critical-difference")(self, ax=ax)
-
     def __str__(self) -> str:
+        notes = [f"note: {note}" for note in self.notes]
+        if not self.is_ranked:
+            values = present.text_table(*self._summary)
+            return "\n".join([*self.conclusion, "", values, *notes])
         methods = present.text_table(["method", "average rank"], self._ranked())
-        pairs = present.text_table(_HEAD, [self._row(pair) for pair in self.pairs])
+        pairs = present.text_table(*pairs_table(self.pairs))
         test = self.friedman
         overall = (
             f"Friedman: chi-square({test.df}) = {test.chi_square:.2f}, {p_text(test.chi_p_value)}; "
             f"{test}, {p_text(test.p_value)}; critical difference {self.critical_difference:.2f}"
         )
-        if any(pair.hierarchical is not None for pair in self.pairs):
-            rows = [_split_row(pair) for pair in self.pairs if pair.hierarchical is not None]
-            pairs += f"\n\nby single splits (hierarchical)\n{present.text_table(_SPLITS, rows)}"
-        notes = [f"note: {note}" for note in self.notes]
+        head, rows = splits_table(self.pairs)
+        if rows:
+            pairs += f"\n\nby single splits (hierarchical)\n{present.text_table(head, rows)}"
         return "\n".join([*self.conclusion, "", methods, "", overall, "", pairs, *notes])
 
     def _ranked(self) -> list[list[str]]:
         return [[present.clean(name, 60), f"{rank:.3f}"] for name, rank in self.ordered]
 
-    def _row(self, pair: MethodPair) -> list[str]:
-        return [
+    def blocks(self) -> list[present.Block]:
+        head, rows = ["method", "average rank"], self._ranked()
+        if not self.is_ranked:
+            head, rows = self._summary
+        return [present.Block(" ".join(self.conclusion), head, rows)]
+
+
+def pairs_table(pairs: Sequence[MethodPair]) -> tuple[list[str], list[list[str]]]:
+    """What was found of two methods at a time: the head, and a row for each pair."""
+    head = ["a", "b", "better/tied/worse", "a − b", "interval", "p", "Holm", "P(better)",
+            "P(same)", "P(worse)"]  # fmt: skip
+    rows = [
+        [
             present.clean(pair.a, 40), present.clean(pair.b, 40),
             f"{pair.wins}/{pair.ties}/{pair.losses}", present.number(pair.difference),
             str(pair.interval or "none"), f"{pair.p_value:.3g}", f"{pair.p_holm:.3g}",
             present.number(pair.better, 3), present.number(pair.equivalent, 3),
             present.number(pair.worse, 3),
-        ]  # fmt: skip
-
-    def blocks(self) -> list[present.Block]:
-        head = ["method", "average rank"]
-        return [present.Block(" ".join(self.conclusion), head, self._ranked())]
-
-
-_HEAD = ["a", "b", "better/tied/worse", "a − b", "interval", "p", "Holm", "P(better)",
-         "P(same)", "P(worse)"]  # fmt: skip
+        ]
+        for pair in pairs
+    ]  # fmt: skip
+    return head, rows
 
 
-_SPLITS = ["a", "b", "P(better)", "P(same)", "P(worse)", "next better", "next same", "next worse"]
-
-
-def _split_row(pair: MethodPair) -> list[str]:
-    names = [present.clean(pair.a, 40), present.clean(pair.b, 40)]
-    chances = () if pair.hierarchical is None else astuple(pair.hierarchical)
-    return [*names, *(present.number(p, 3) for p in chances)]
+def splits_table(pairs: Sequence[MethodPair]) -> tuple[list[str], list[list[str]]]:
+    """The same by single splits, for the pairs of which they are known."""
+    head = ["a", "b", "P(better)", "P(same)", "P(worse)", "next better", "next same", "next worse"]
+    rows = [
+        [present.clean(p.a, 40), present.clean(p.b, 40)]
+        + [present.number(chance, 3) for chance in astuple(p.hierarchical)]
+        for p in pairs
+        if p.hierarchical is not None
+    ]
+    return head, rows
 
 
 def _flat(pair: MethodPair) -> dict[str, Any]:
@@ -158,13 +180,22 @@ def _flat(pair: MethodPair) -> dict[str, Any]:
     return plain | ends | {f"hierarchical_{name}": by_splits.get(name) for name in names}
 
 
+FEWEST = 5  # data sets over which methods are ranked
 PROBABLE = 0.95
 MOST_NAMED = 6
 BY_SPLITS = "By their single splits, for another data set"
 
 
 def concluded(comparison: ManyComparison) -> tuple[str, ...]:
-    """Ranks, the test of all, the pairs, what is practically so."""
+    """Ranks, the test of all, the pairs, what is practically so; of few data sets that alone."""
+    if not comparison.is_ranked:
+        n = comparison.n_compared
+        few = (
+            f"{n} data sets are too few to rank methods over them or to test their differences: at "
+            f"least {FEWEST} are needed. The table has the values ({comparison.quantity}; "
+            f"{comparison.terms.better} is better)."
+        )
+        return (few, *_left_out(comparison))
     return (
         _best(comparison),
         _friedman(comparison),

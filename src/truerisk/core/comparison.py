@@ -28,6 +28,7 @@ from truerisk.core import present
 from truerisk.core.arguments import check_level, check_number
 from truerisk.core.interval import Interval
 from truerisk.core.records import Count, Record, Share, Size
+from truerisk.core.registry import displays
 from truerisk.core.scale import ERROR, Scale
 
 ROPE = 0.01
@@ -134,6 +135,10 @@ class Comparison(Record):
     def noting(self, *notes: str) -> Comparison:
         """The same with further notes."""
         return replace(self, notes=(*self.notes, *notes))
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Draw the difference beside none, and `others` by name (needs matplotlib)."""
+        return displays.load("estimate")(self, ax=ax, **options)
 
     def __str__(self) -> str:
         lines = [", ".join([self._headline(), *self._findings()])]

@@ -135,7 +135,8 @@ displays = Registry(
     calibration-curve  plots.pictures:draw_picture
         the smoothed share of events over the probability, with its band
     decision-curve  plots.pictures:draw_picture  net benefit against the threshold
-    critical-difference  plots.study:draw_critical_difference
+    estimate  plots.pictures:draw_estimate  risks with their intervals, a row for each
+    critical-difference  plots.pictures:draw_picture
         average ranks, and which of them lie too close to be told apart
     fold-map  plots.fold_map:draw_fold_map  the rows of a split in space, on a map
     risk-curve  plots.curve:draw_curve  risk against the candidates

@@ -156,6 +156,14 @@ class RiskEstimate(Record):
         }
         return frame_of({name: [value] for name, value in columns.items()})
 
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Draw the value with its interval (needs matplotlib).
+
+        `label` names it, `others` are estimates by name that are drawn along, a row for each, and
+        `beside` values by name, such as a truth that is known: upright lines.
+        """
+        return displays.load("estimate")(self, ax=ax, **options)
+
     def __str__(self) -> str:
         return "\n".join(map(RiskEstimate._line, (self, *self.scores.values())))
 

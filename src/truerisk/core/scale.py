@@ -20,6 +20,12 @@ class OwnScale:
     interval: Interval | None
     better: str
 
+    @property
+    def ends(self) -> list[float]:
+        """All that an axis must show: the value and the ends of its interval, where they are."""
+        low, high = (self.interval.low, self.interval.high) if self.interval else (None, None)
+        return [place for place in (self.value, low, high) if place is not None]
+
     def named(self, name: str) -> dict[str, float | None]:
         """The value under its name, and the ends of its interval beside it.
 

@@ -8,5 +8,5 @@
 | `curve.py` | risk curves, one or several; risk against training rows, or in stretches of time |
 | `posterior.py` | posterior densities of an error |
 | `fold_map.py` | the rows of a split in space: tested, buffer, training |
-| `study.py` | bias, RMSE, coverage or cost of a study; average ranks over data sets |
+| `study.py` | bias, RMSE, coverage or cost of a study |
 """

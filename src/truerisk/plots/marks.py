@@ -52,7 +52,9 @@ def on_axes(drawing: Drawing, keys: Iterable[Key], ax: Any = None, beside: Any =
         (left, right), (low, high) = ax.get_xlim(), ax.get_ylim()
         ax.set_xlim(min(before[0], left), max(before[1], right))
         ax.set_ylim(min(before[2], low), max(before[3], high))
-    _add_keys(ax, keys, colours, ax if beside is None else beside)
+    kinds = {mark.kind for mark in marks}
+    is_full = ax.yaxis_inverted() or ("bar" in kinds and "line" not in kinds)
+    _add_keys(ax, keys, colours, ax if beside is None else beside, is_full)
     legend = ax.get_legend()
     texts = [ax.xaxis.label, ax.yaxis.label, *ax.texts, *(legend.get_texts() if legend else ())]
     for text in [*texts, *(ax.get_yticklabels() if drawing.names else ())]:
@@ -124,10 +126,13 @@ def _name_axes(ax: Any, drawing: Drawing) -> None:
         ax.set_yticks(list(drawing.names), list(drawing.names.values()))
 
 
-def _add_keys(ax: Any, keys: Iterable[Key], colours: dict[str, str], before: Any) -> None:
-    """A legend of these keys and of those that were `before`; of rows it stands above them."""
+def _add_keys(
+    ax: Any, keys: Iterable[Key], colours: dict[str, str], before: Any, is_full: bool
+) -> None:
+    """A legend of these keys and of those that were `before`, below axes that are full."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Rectangle
+    from matplotlib.transforms import ScaledTranslation
 
     for key in keys:
         style = _style(key.look, colours)
@@ -147,8 +152,11 @@ def _add_keys(ax: Any, keys: Iterable[Key], colours: dict[str, str], before: Any
         for handle, label in zip(*each.get_legend_handles_labels(), strict=True)
     }
     if handles:
-        above = {"loc": "lower center", "bbox_to_anchor": (0.5, 1), "ncols": 2}
-        place = above if ax.yaxis_inverted() else {}
+        # Under the label of the axis, whatever the size, as a title may stand above.
+        down = ScaledTranslation(0, -36 / 72, ax.get_figure().dpi_scale_trans)
+        below = {"loc": "upper center", "bbox_to_anchor": (0.5, 0), "ncols": 2}
+        below["bbox_transform"] = ax.transAxes + down
+        place = below if is_full else {}
         ax.legend(list(handles.values()), list(handles), frameon=False, fontsize="small", **place)
 
 

@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from truerisk.core.comparison import Comparison
 from truerisk.core.errors import BadData
 from truerisk.core.present import clean, number
+from truerisk.core.results import RiskEstimate
 from truerisk.core.statistics.calibration import Calibration
 from truerisk.core.statistics.operating_points import OperatingPoint
 from truerisk.core.statistics.roc import PrecisionRecall, RocCurve
@@ -17,7 +19,7 @@ from truerisk.plots.marks import SQUARE, axes_of, on_axes
 from truerisk.report import boxes, ladder, rates, review_figures, stability
 from truerisk.report.figure import Figure, Key
 from truerisk.report.rates import SHARE, Rates, precision_drawing
-from truerisk.report.record_figures import figure_of
+from truerisk.report.record_figures import draw_estimates, figure_of
 from truerisk.validation.prediction_stability import PredictionStability
 from truerisk.validation.stability import FeatureStability
 
@@ -48,6 +50,25 @@ def draw_picture(record: Any, *, ax: Any = None) -> Any:
     if figure is None:
         what = type(record).__name__
         raise BadData(f"this {what} has no picture; print() and to_html() show what it holds.")
+    return on_axes(figure.drawing, figure.keys, ax)
+
+
+def draw_estimate(
+    estimate: RiskEstimate | Comparison,
+    *,
+    ax: Any = None,
+    label: str | None = None,
+    others: Mapping[str, Any] | None = None,
+    beside: Mapping[str, float] | None = None,
+) -> Any:
+    """Draw the value and its interval, a row for each of `others`, and return the axes.
+
+    `beside` are values by name, such as the truth of a known problem: upright lines.
+    """
+    word = estimate.test if isinstance(estimate, Comparison) else estimate.method
+    figure = draw_estimates({label or word: estimate, **(others or {})}, beside)
+    if figure is None:
+        raise BadData("there is no risk to draw.")
     return on_axes(figure.drawing, figure.keys, ax)
 
 

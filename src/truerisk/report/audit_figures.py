@@ -50,7 +50,7 @@ def draw_claim(audit: Audit) -> Figure | None:
         return None
     rough, scale, noun = audit.is_rough, audit.scale, audit.scale.noun
     about = "; ".join(_label(name, own, noun) for name, own in shown)
-    x = PixelScale.around(_values(shown), LEFT, WIDTH - 14)
+    x = PixelScale.around([end for _, own in shown for end in own.ends], LEFT, WIDTH - 14)
     drawing = of_rows(f"The claim and the honest {noun}", about, x, len(shown), ROW, TOP)
     lower = "" if scale.perfect is not None else ", lower is better"
     drawing.bottom_axis(f"{scale.axis(columns_of(audit.claimed.loss, 30))}{lower}")
@@ -78,13 +78,6 @@ def _rung(drawing: Drawing, name: str, own: OwnScale, y: float, noun: str) -> No
     look, shape = LOOKS.get(name, ("s0", "dot"))
     size = 5.6 if name == "honest" else 4
     drawing.point(own.value, y, look, _label(name, own, noun), shape=shape, size=size)
-
-
-def _values(shown: list[tuple[str, OwnScale]]) -> list[float]:
-    ends = [
-        end for _, own in shown if own.interval for end in (own.interval.low, own.interval.high)
-    ]
-    return [*(own.value for _, own in shown if own.value is not None), *ends]
 
 
 def _label(name: str, own: OwnScale, noun: str) -> str:

@@ -71,11 +71,10 @@ def _values(
     """All that the axis must show."""
     honest = [each.risk.own_scale for each in shown] + ([choice.own_scale] if choice else [])
     ends = [
-        *(each.value for each in honest),
+        *(end for each in honest for end in each.ends),
         *(own_value(each.selected) for each in shown if _comparable(each)),
         *(own_value(each.apparent) for each in shown),
     ]
-    ends += [end for each in honest if (i := each.interval) for end in (i.low, i.high)]
     values = [v for v in ends if v is not None]
     baseline, wide = document.own_baseline, FAR * (max(values) - min(values))
     if baseline is not None and min(values) - wide <= baseline <= max(values) + wide:

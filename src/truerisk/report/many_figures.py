@@ -7,6 +7,7 @@ from math import ceil, floor
 from truerisk.comparing.many_comparison import ManyComparison
 from truerisk.comparing.method_pairs import MethodPair
 from truerisk.core.present import clean, number
+from truerisk.core.scale import OwnScale
 from truerisk.report.figure import Figure, FigureTable, Key
 from truerisk.report.scale import PixelScale, tick_text
 from truerisk.report.svg import WIDTH, Drawing, columns_of, of_rows
@@ -19,81 +20,55 @@ N_SHADES = 8
 # ---------------------------------------------------------------- critical differences
 
 
-def draw_ranks(many: ManyComparison) -> Figure:
-    """Average ranks on a line; bars join methods that the critical difference keeps together."""
-    k, ranks = len(many.methods), dict(many.ordered)
-    axis, bars = 62, 10 * len(many.alike)
-    half = ceil(k / 2)
-    # The axis ends at whole ranks, and the best stands on the left.
-    low, high = floor(min(many.ranks)), ceil(max(many.ranks))
-    drawing = Drawing(
-        title="Average ranks and the critical difference",
-        about="; ".join(f"{clean(name, 60)} {rank:.2f}" for name, rank in many.ordered),
-        height=int(axis + 26 + bars + STEP * half),
-        x=PixelScale(low, max(high, low + 1), MARGIN, WIDTH - MARGIN),
-        y=PixelScale(0, 1, axis, axis + 1),
+def draw_ranks(many: ManyComparison) -> Figure | None:
+    """A row per method with its average rank, then a row per group that stays together.
+
+    The last row is as long as the critical difference, cut where the scale ends. None where the
+    data sets are too few.
+    """
+    if not many.is_ranked:
+        return None
+    ranks, cd = dict(many.ordered), many.critical_difference
+    # The axis ends at whole ranks, and the best stands on top.
+    low, high = floor(min(many.ranks)), max(ceil(max(many.ranks)), floor(min(many.ranks)) + 1)
+    drawing = of_rows(
+        "Average ranks and the critical difference",
+        "; ".join(f"{clean(name, 60)} {rank:.2f}" for name, rank in many.ordered),
+        PixelScale(low - 0.05, high + 0.05, MARGIN, WIDTH - 14),
+        len(ranks) + len(many.alike) + 1,
+        STEP,
+        14,
     )
-    _rule(drawing, axis)
-    _ruler(drawing, many)
+    drawing.bottom_axis("average rank, 1 is best", range(low, high + 1, max(1, (high - low) // 8)))
     for i, (name, rank) in enumerate(many.ordered):
-        level = i if i < half else k - 1 - i
-        _label(drawing, name, rank, (axis, axis + 30 + bars + STEP * level), i < half)
-    for i, group in enumerate(many.alike):
+        drawing.row(i + 0.5, clean(name, 60))
+        drawing.slope(drawing.x.low, i + 0.5, rank, i + 0.5, "way")
+        drawing.point(rank, i + 0.5, "s0", f"{clean(name, 60)}: average rank {rank:.3f}", size=5)
+    for i, group in enumerate(many.alike, len(ranks)):
         ends = [ranks[name] for name in group]
-        tip = f"not distinguished by their ranks: {', '.join(clean(name, 30) for name in group)}"
-        _joined(drawing, min(ends), max(ends), axis + 12 + 10 * i, tip)
-    cd = f"{many.critical_difference:.2f}"
+        drawing.row(i + 0.5, "not told apart")
+        drawing.span(min(ends), max(ends), i + 0.5, "s3")
+    bottom = len(ranks) + len(many.alike) + 0.5
+    drawing.row(bottom, "critical difference", 19)
+    drawing.span(low, min(low + cd, high), bottom, "muted")
     return Figure(
         name="ranks",
         title="Average ranks",
         drawing=drawing,
         caption=(
             f"1 is best. Bars join methods whose average ranks differ by less than the critical "
-            f"difference, {cd} (Nemenyi's test of all pairs). It depends on which other methods "
-            "are there; the tests of pairs below do not."
+            f"difference, {cd:.2f} (Nemenyi's test of all pairs). It depends on which other "
+            "methods are there; the tests of pairs below do not."
         ),
         table=FigureTable.of(
             ("method", "average rank"),
             [[clean(name, 60), f"{rank:.3f}"] for name, rank in many.ordered],
         ),
-        keys=(Key("s1", f"ranks within {cd} of each other", "line"),) if many.alike else (),
+        keys=(
+            *((Key("s3", f"ranks within {cd:.2f} of each other", "line"),) if many.alike else ()),
+            Key("muted", f"critical difference {cd:.2f}", "line"),
+        ),
     )
-
-
-def _rule(drawing: Drawing, at: float) -> None:
-    low, high = int(drawing.x.low), int(drawing.x.high)
-    drawing.slope(low, 0, high, 0, "axis")
-    for rank in range(low, high + 1, max(1, (high - low) // 8)):
-        drawing.stroke(drawing.x(rank), at - 5, drawing.x(rank), at, "axis")
-        drawing.text(drawing.x(rank), at - 9, str(rank), "tick", anchor="middle")
-
-
-def _ruler(drawing: Drawing, many: ManyComparison) -> None:
-    """The critical difference as a length above the axis, cut where it is longer than that."""
-    x, reach = drawing.x, drawing.x.high - drawing.x.low
-    end = x(x.low + min(many.critical_difference, reach))
-    drawing.stroke(x.start, 18, end, 18, "span muted")
-    for at in (x.start, end) if many.critical_difference <= reach else (x.start,):
-        drawing.stroke(at, 14, at, 22, "span muted")
-    more = "" if many.critical_difference <= reach else ", longer than the axis"
-    text = f"critical difference {many.critical_difference:.2f}{more}"
-    drawing.text(x.start, 10, text, "tick")
-
-
-def _label(drawing: Drawing, name: str, rank: float, ends: tuple[float, float], left: bool) -> None:
-    """From the place on the axis down, then sideways to the name."""
-    at, (top, y) = drawing.x(rank), ends
-    edge = drawing.x.start - 8 if left else drawing.x.end + 8
-    drawing.stroke(at, top, at, y, "axis")
-    drawing.stroke(min(at, edge), y, max(at, edge), y, "axis")
-    shown = columns_of(clean(name, 60), 11)
-    text = f"{shown} {rank:.2f}" if left else f"{rank:.2f} {shown}"
-    drawing.text(edge + (-4 if left else 4), y + 4, text, "name", anchor="end" if left else "start")
-    drawing.point(rank, 0, "s0", f"{clean(name, 60)}: average rank {rank:.3f}")
-
-
-def _joined(drawing: Drawing, low: float, high: float, y: float, tip: str) -> None:
-    drawing.beam(drawing.x(low) - 5, drawing.x(high) + 5, y, "s1", tip)
 
 
 # ---------------------------------------------------------------- the table data set × method
@@ -201,7 +176,8 @@ def _value_table(many: ManyComparison, order: list[int]) -> FigureTable:
 def draw_effects(many: ManyComparison) -> Figure:
     """The difference of each pair with its interval, beside the region of no matter."""
     pairs = many.pairs[:MOST_PAIRS]
-    ends = [end for p in pairs for end in _ends(p)] + [-many.terms.rope, many.terms.rope]
+    ends = [end for p in pairs for end in OwnScale(p.difference, p.interval, "").ends]
+    ends += [-many.terms.rope, many.terms.rope]
     about = "; ".join(f"{_named(p)}: {number(p.difference)}" for p in pairs[:20])
     x = PixelScale.around(ends, 190, WIDTH - 14)
     drawing = of_rows("Differences of two methods", about, x, len(pairs), STEP, 26)
@@ -240,11 +216,6 @@ def draw_effects(many: ManyComparison) -> Figure:
         ),
         keys=tuple(keys),
     )
-
-
-def _ends(pair: MethodPair) -> list[float]:
-    inside = [] if pair.interval is None else [pair.interval.low, pair.interval.high]
-    return [pair.difference, *inside]
 
 
 def _named(pair: MethodPair) -> str:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import astuple
 
-from truerisk.comparing.many_comparison import ManyComparison, p_text
-from truerisk.core.present import clean, number
+from truerisk.comparing.many_comparison import (
+    ManyComparison,
+    p_text,
+    pairs_table,
+    splits_table,
+)
+from truerisk.core.present import clean
 from truerisk.report.figure import FigureTable
 from truerisk.report.layout import Headline, Section, rendered
 from truerisk.report.many_figures import draw_effects, draw_ranks, draw_values
@@ -54,9 +58,9 @@ def draw_many(many: ManyComparison) -> str:
         "conclusion": [clean(sentence, 4000) for sentence in many.conclusion],
         "findings": [],
         "sections": tuple(_sections(many)),
-        "pairs": _pairs(many),
+        "pairs": FigureTable.of(*pairs_table(many.pairs)),
         "pairs_caption": _caption(many),
-        "splits": _splits(many),
+        "splits": FigureTable.of(*splits_table(many.pairs)) if _knows_splits(many) else None,
         "splits_caption": (
             "From single splits (hierarchical correlated t test), for another data set: the "
             "probability that each outcome is the likeliest, and the mean probability of each"
@@ -87,6 +91,8 @@ def _facts(many: ManyComparison) -> list[str]:
 
 
 def _headline(many: ManyComparison) -> Iterator[Headline]:
+    if not many.is_ranked:
+        return
     best, rank = many.ordered[0]
     yield Headline("Best average rank", clean(best, 40), f"average rank {rank:.2f}", "report")
     test = many.friedman
@@ -98,48 +104,21 @@ def _headline(many: ManyComparison) -> Iterator[Headline]:
 
 
 def _sections(many: ManyComparison) -> Iterator[Section]:
-    lead = "Ranks within each data set, 1 for the best, averaged over data sets."
-    yield Section("numbers", "Ranks and values", lead, (draw_ranks(many), draw_values(many)))
-    lead = "How much two methods differ, and how sure that is."
-    yield Section("pairs", "Two methods at a time", lead, (draw_effects(many),))
+    ranks = draw_ranks(many)
+    if ranks is None:
+        yield Section("numbers", "Values", "", (draw_values(many),))
+    else:
+        lead = "Ranks within each data set, 1 for the best, averaged over data sets."
+        yield Section("numbers", "Ranks and values", lead, (ranks, draw_values(many)))
+        lead = "How much two methods differ, and how sure that is."
+        yield Section("pairs", "Two methods at a time", lead, (draw_effects(many),))
     yield Section("methods", "What was done")
     yield Section("repeat", "How to repeat it")
-
-
-def _pairs(many: ManyComparison) -> FigureTable:
-    head = ("a", "b", "better, tied, worse", "a − b", "interval", "p", "p (Holm)", "a better",
-            "the same", "b better")  # fmt: skip
-    rows = [
-        [
-            clean(p.a, 40), clean(p.b, 40), f"{p.wins}, {p.ties}, {p.losses}",
-            number(p.difference), str(p.interval or "none"), _short(p.p_value), _short(p.p_holm),
-            number(p.better, 3), number(p.equivalent, 3), number(p.worse, 3),
-        ]
-        for p in many.pairs
-    ]  # fmt: skip
-    return FigureTable.of(head, rows)
-
-
-def _splits(many: ManyComparison) -> FigureTable | None:
-    """What the hierarchical test says; None where single splits are not known."""
-    if not _knows_splits(many):
-        return None
-    head = ("a", "b", "a better", "the same", "b better", "next: a better", "the same", "b better")
-    rows = [
-        [clean(p.a, 40), clean(p.b, 40), *(number(v, 3) for v in astuple(p.hierarchical))]
-        for p in many.pairs
-        if p.hierarchical is not None
-    ]
-    return FigureTable.of(head, rows)
 
 
 def _knows_splits(many: ManyComparison) -> bool:
     """Whether single splits were looked at."""
     return any(pair.hierarchical is not None for pair in many.pairs)
-
-
-def _short(p: float) -> str:
-    return f"{p:.3g}" if p >= 1e-4 else "0.0000"
 
 
 def _caption(many: ManyComparison) -> str:
@@ -155,8 +134,9 @@ def _caption(many: ManyComparison) -> str:
 
 def _methods(many: ManyComparison) -> str:
     """The methods paragraph."""
-    said = [_which(many), _missing_cells(many), _tests(many), _by_splits(many)]
-    return " ".join([one for one in said if one] + [_overall(many)])
+    tests = [_tests(many), _by_splits(many), _overall(many)] if many.is_ranked else []
+    sentences = [_which(many), _missing_cells(many), *tests, _computed(many)]
+    return " ".join(sentence for sentence in sentences if sentence)
 
 
 def _which(many: ManyComparison) -> str:
@@ -210,16 +190,22 @@ def _by_splits(many: ManyComparison) -> str:
 
 
 def _overall(many: ManyComparison) -> str:
-    test, version = many.friedman, many.versions.get("truerisk", "of unknown version")
+    test = many.friedman
     return (
         f"{test}, p = {test.p_value:.3g}; chi-square({test.df}) = {test.chi_square:.2f}, "
-        f"p = {test.chi_p_value:.3g}. Computed with truerisk {clean(version, 40)}, seed "
-        f"{many.terms.random_state}."
+        f"p = {test.chi_p_value:.3g}."
     )
+
+
+def _computed(many: ManyComparison) -> str:
+    version = clean(many.versions.get("truerisk", "of unknown version"), 40)
+    return f"Computed with truerisk {version}, seed {many.terms.random_state}."
 
 
 def _references(many: ManyComparison) -> list[str]:
     """What the paragraph rests on."""
+    if not many.is_ranked:
+        return []
     own = [PAIRS] if many.terms.pairwise == "wilcoxon" else []
     return [RANKS, F, HOLM, *own, SHIFT, BAYES, *([SPLITS] if _knows_splits(many) else [])]
 

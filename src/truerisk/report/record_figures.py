@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,11 +12,11 @@ from truerisk.api.auditing.outcome import Audit
 from truerisk.api.permutations import PermutationTest
 from truerisk.comparing.many_comparison import ManyComparison
 from truerisk.core.comparison import Comparison
-from truerisk.core.interval import Interval
 from truerisk.core.learning_curve import LearningCurve
 from truerisk.core.present import clean, risk, setting_text
 from truerisk.core.records import Record
 from truerisk.core.results import RiskCurve, RiskEstimate
+from truerisk.core.scale import OwnScale
 from truerisk.core.statistics.calibration import Calibration
 from truerisk.core.statistics.roc import RocCurve
 from truerisk.report.audit_figures import draw_claim
@@ -28,7 +28,7 @@ from truerisk.report.many_figures import draw_ranks
 from truerisk.report.rates import Rates, draw_calibration
 from truerisk.report.review_figures import draw_features, draw_forest, draw_instability
 from truerisk.report.scale import PixelScale
-from truerisk.report.svg import WIDTH, Drawing, columns_of, of_rows
+from truerisk.report.svg import WIDTH, Drawing, columns_of, of_rows, series
 from truerisk.report.validation_figures import draw_benefit, draw_calibration_curve
 from truerisk.validation.calibration import CalibrationCurve, SmoothCalibration
 from truerisk.validation.discrimination import Discrimination, NetBenefit
@@ -59,47 +59,50 @@ def _draw_curve(curve: RiskCurve) -> Figure | None:
     return None if drawing is None else Figure("curve", block.caption, drawing, about, table)
 
 
-def _draw_estimate(estimate: RiskEstimate) -> Figure | None:
-    """A risk or a score with its interval; None where there is no value."""
-    own, scale = estimate.own_scale, estimate.scale
-    if own.value is None:
+def draw_estimates(
+    estimates: Mapping[str, RiskEstimate | Comparison], beside: Mapping[str, float] | None = None
+) -> Figure | None:
+    """A row for each value with its interval, and upright lines `beside` them by name.
+
+    None where none has a value. Differences stand beside none at all.
+    """
+    first = next(iter(estimates.values()))
+    beside = dict(beside or {})
+    if isinstance(first, Comparison):
+        a, b = (clean(name, 40) for name in first.names)
+        title, axis = f"{a} − {b}", f"difference of {'scores' if first.is_score else 'risks'}"
+        beside = {"": 0.0} | beside
+    else:
+        title = first.scale.of(first.loss)
+        axis = first.scale.axis(columns_of(first.loss, 30))
+    own = {name: _own_scale(each) for name, each in estimates.items()}
+    rows = {name: (each.value, each) for name, each in own.items() if each.value is not None}
+    if not rows:
         return None
-    axis = scale.axis(columns_of(estimate.loss, 30))
-    return _draw_value(scale.of(estimate.loss), estimate.method, own.value, own.interval, axis)
-
-
-def _draw_difference(comparison: Comparison) -> Figure:
-    """A difference with its interval beside none at all."""
-    scale, (a, b) = comparison.scale, (clean(name, 40) for name in comparison.names)
-    value, interval = scale.gap(comparison.difference), scale.gaps(comparison.interval)
-    axis = f"difference of {'scores' if comparison.is_score else 'risks'}"
-    return _draw_value(f"{a} − {b}", comparison.test, value, interval, axis, beside=(0.0,))
-
-
-def _draw_value(
-    title: str,
-    row: str,
-    value: float,
-    interval: Interval | None,
-    axis: str,
-    beside: Sequence[float] = (),
-) -> Figure:
-    """One value as a point on its interval, and upright lines `beside` it."""
-    ends = [] if interval is None else [interval.low, interval.high]
-    about = f"{title}: {risk(value)}, interval {interval or 'none'}"
-    x = PixelScale.around([value, *ends, *beside], 140, WIDTH - 14)
-    drawing = of_rows(title, about, x, 1, 48, 14)
+    ends = [*(end for _, each in rows.values() for end in each.ends), *beside.values()]
+    cells = [[name, risk(v), str(each.interval or "none")] for name, (v, each) in rows.items()]
+    texts = [f"{title}: {value}, interval {interval}" for _, value, interval in cells]
+    x = PixelScale.around(ends, 140, WIDTH - 14)
+    drawing = of_rows(title, "; ".join(texts), x, len(rows), 48, 14)
     drawing.bottom_axis(axis)
-    for place in beside:
-        drawing.upright(place, "baseline")
-    drawing.row(0.5, row)
-    if ends:
-        drawing.span(ends[0], ends[1], 0.5, "s0")
-    drawing.point(value, 0.5, "s0", about, size=5.6)
-    cells = [row, risk(value), str(interval or "none")]
-    return Figure(
-        "value", title, drawing, about, FigureTable.of(("", "value", "interval"), [cells])
-    )
+    looks = {name: series(i) if name else "baseline" for i, name in enumerate(beside, 1)}
+    for name, place in beside.items():
+        drawing.upright(place, looks[name])
+    for i, (name, (value, each)) in enumerate(rows.items()):
+        drawing.row(i + 0.5, name)
+        if each.interval is not None:
+            drawing.span(each.interval.low, each.interval.high, i + 0.5, "s0")
+        drawing.point(value, i + 0.5, "s0", texts[i], size=5.6)
+    table = FigureTable.of(("", "value", "interval"), cells)
+    keys = tuple(Key(looks[name], name, "line") for name in beside if name)
+    return Figure("value", title, drawing, drawing.about, table, keys)
+
+
+def _own_scale(record: RiskEstimate | Comparison) -> OwnScale:
+    """The value and its interval, as people read them."""
+    if not isinstance(record, Comparison):
+        return record.own_scale
+    return OwnScale(record.scale.gap(record.difference), record.scale.gaps(record.interval), "")
 
 
 def _draw_permuted(test: PermutationTest) -> Figure:
@@ -130,7 +133,7 @@ def _draw_permuted(test: PermutationTest) -> Figure:
         table=FigureTable.of(("from", "to", "permutations"), rows),
         keys=(
             Key("honest", f"observed: {risk(test.observed)}", "line"),
-            Key("s5", about, "band"),
+            Key("s5", about, "cell"),
         ),
     )
 
@@ -147,7 +150,7 @@ FIGURES: dict[type[Record], Callable[[Any], Figure | None]] = {
     Audit: draw_claim,
     Calibration: draw_calibration,
     CalibrationCurve: draw_calibration_curve,
-    Comparison: _draw_difference,
+    Comparison: lambda comparison: draw_estimates({comparison.test: comparison}),
     Discrimination: lambda part: None if part.roc is None else figure_of(part.roc),
     FeatureStability: draw_features,
     LearningCurve: lambda curve: draw_learning(curve, curve.expected, "the learner"),
@@ -157,7 +160,7 @@ FIGURES: dict[type[Record], Callable[[Any], Figure | None]] = {
     PermutationTest: _draw_permuted,
     PredictionStability: draw_instability,
     RiskCurve: _draw_curve,
-    RiskEstimate: _draw_estimate,
+    RiskEstimate: lambda estimate: draw_estimates({estimate.method: estimate}),
     RocCurve: lambda curve: Rates(curve).draw_roc(),
     SmoothCalibration: _draw_smooth,
     Subgroups: lambda subgroups: draw_forest(subgroups.risks[0]),

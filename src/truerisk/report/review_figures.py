@@ -23,7 +23,7 @@ def draw_forest(risks: SubgroupRisks, place: int = 0, most: int | None = MOST) -
     """One loss in every level; None where no level has a value."""
     every, loss = (risks.whole, *risks.levels), clean(risks.named_loss, 60)
     lines = every[:most]
-    values = [v for line in lines for v in _ends(line)]
+    values = [end for line in lines for end in line.own_scale.ends]
     if not values:
         return None
     about = "; ".join(f"{_name(line)}: {number(line.own_scale.value)}" for line in lines)
@@ -55,13 +55,6 @@ def draw_forest(risks: SubgroupRisks, place: int = 0, most: int | None = MOST) -
 
 def _name(level: SubgroupRisk) -> str:
     return clean(level.subgroup.shown, 120)
-
-
-def _ends(level: SubgroupRisk) -> list[float]:
-    own = level.own_scale
-    if own.value is None:
-        return []
-    return [own.value] if own.interval is None else [own.value, own.interval.low, own.interval.high]
 
 
 def _level(drawing: Drawing, level: SubgroupRisk, i: int) -> None:

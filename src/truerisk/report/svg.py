@@ -135,11 +135,6 @@ class Drawing:
         """A frame around a cell."""
         self.add('<rect class="frame" x="{}" y="{}" width="{}" height="{}"/>', x, y, w, h)
 
-    def beam(self, x0: float, x1: float, y: float, look: str, tip: str) -> None:
-        """A thick line that lies at y."""
-        mark = '<line class="beam {}" x1="{}" y1="{}" x2="{}" y2="{}">{}</line>'
-        self.add(mark, look, x0, y, x1, y, _title(tip))
-
     def text(self, x: float, y: float, text: str, look: str = "", *, anchor: str = "start") -> None:
         """A text."""
         mark = '<text class="{}" x="{}" y="{}" text-anchor="{}">{}</text>'

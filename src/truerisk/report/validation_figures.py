@@ -79,6 +79,9 @@ def draw_calibration_curve(
             columns.append((name, values))
     drawing.line(curve.predicted, curve.observed, "s0")
     keys.append(Key("baseline", words.right, "line"))
+    if smooth is not None and len(words.sides) > 1:
+        below = zip(words.sides, BAR_LOOKS, strict=True)
+        keys += [Key(look, f"rows {side}", "cell") for side, look in below]
     return Figure(
         name="calibration",
         title=words.title,
@@ -89,6 +92,7 @@ def draw_calibration_curve(
     )
 
 
+BAR_LOOKS = "s1", "s5"
 OTHERWISE = {
     "apparent": "apparent: the model on its own training rows",
     "corrected": "corrected for optimism by the bootstrap",
@@ -157,8 +161,7 @@ def _bars(
     middle, most = (low + high) / 2, counts.max(initial=0)
     if len(counts) != len(words.sides) or not most:
         return
-    looks = ((1, "s1"), (-1, "s5"))
-    for side, (up, look), what in zip(counts, looks, words.sides, strict=False):
+    for side, up, look, what in zip(counts, (1, -1), BAR_LOOKS, words.sides, strict=False):
         for i, count in enumerate(side):
             if count:
                 end = middle + up * (high - middle) * count / most
