@@ -25,6 +25,11 @@ from truerisk.core.errors import (
     [
         ({"method": "holdot"}, "no method 'holdot'; did you mean 'holdout'"),
         ({"loss": "brierr"}, "no loss 'brierr'; did you mean 'brier'"),
+        ({"method": "LOO"}, "no method 'LOO'; did you mean 'loo'"),
+        ({"method": "5-Fold"}, "no method '5-Fold'; did you mean '5-fold'"),
+        ({"loss": "AUC"}, "no loss 'AUC'; did you mean 'auc'"),
+        ({"loss": "Brier"}, "no loss 'Brier'; did you mean 'brier'"),
+        ({"interval": "BETA-CV"}, "no interval 'BETA-CV'; did you mean 'beta-cv'"),
         ({"engine": "genric"}, "no engine 'genric'; did you mean 'generic'"),
         ({"executor": "2"}, "executor='2' is unknown; use None .*a number"),
         ({"random_state": "0"}, "random_state='0' is no seed"),

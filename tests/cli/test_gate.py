@@ -76,10 +76,14 @@ def test_the_score_of_a_search_is_judged(call, search):
 def test_what_a_search_does_not_score_is_refused_before_it_is_fitted(call, search):
     """With what to do; nothing was fitted by then."""
     words = ["audit", search("auc"), "--allow-import", "--dataset", "breast-cancer"]
-    refused = call(*words, "--min-score", "f1=.5")
-    assert refused.code == 2
-    assert "--min-score f1: this score is not measured here; measured are: roc_auc" in refused.err
-    assert "fitting it on these rows" not in refused.err
+    for bound, sentence in (
+        (("--min-score", "f1=.5"), "f1: this score is not measured here; measured are: roc_auc"),
+        (("--fail-above", ".5"), "roc_auc is a score, of which more is better"),
+    ):
+        refused = call(*words, *bound)
+        assert refused.code == 2
+        assert sentence in refused.err
+        assert "fitting it on these rows" not in refused.err
 
 
 def test_of_numbers_the_explained_share_is_bounded(call, tmp_path):
@@ -123,13 +127,16 @@ def test_without_an_interval_the_gate_stays_closed(call, search):
         (["--loss", "auc", "--fail-above", ".1"], "write --min-score auc=NUMBER"),
         (["--min-score", "log=.1"], "--min-score log: this score is not measured here"),
         (["--min-score", "aux=.1"], "aux"),
+        (["--validate", "--clip", "3"], "'--clip': 3.0 is not in the range 0<x<0.5"),
     ],
 )
-def test_what_bounds_nothing_is_refused(call, words, sentence):
-    """With the option as it would be right."""
-    refused = call("assess", "--dataset", "breast-cancer", "--models", "lda", *words)
-    assert refused.code == 2
-    assert sentence in refused.err
+def test_what_bounds_nothing_is_refused(call, monkeypatch, words, sentence):
+    """With the option as it would be right, before any fit, and by a dry run alike."""
+    words = ["assess", "--dataset", "breast-cancer", "--models", "lda", *words]
+    monkeypatch.setattr("truerisk.api.assess.assess", None)
+    for refused in (call(*words), call(*words, "--dry-run")):
+        assert refused.code == 2
+        assert sentence in refused.err
 
 
 def test_a_score_that_was_not_measured_is_refused(call):

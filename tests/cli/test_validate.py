@@ -52,7 +52,7 @@ def test_one_setting_is_not_tuned_and_a_page_is_written(call, patients, tmp_path
 def test_wrong_options_are_sentences(call, patients, tmp_path):
     """A clip beyond a half; a page in a folder that is not there."""
     words = ("validate", patients, "--target", "y")
-    assert "--clip 0.7" in call(*words, "--clip", 0.7).err
+    assert "'--clip': 0.7 is not in the range" in call(*words, "--clip", 0.7).err
     assert call(*words, "--report", tmp_path / "no" / "v.html").code == 2
 
 

@@ -87,7 +87,7 @@ def test_what_is_no_table_is_a_sentence(given, error, sentence):
         ({"better": "high"}, "better='high'; did you mean 'higher'"),
         ({"missing": None}, "missing=None. Known: 'leave-out'"),
         ({"pairwise": "t"}, "pairwise='t'"),
-        ({"control": "C4"}, "control='C4' is no method of the table"),
+        ({"control": "C4"}, "control=: the table has no method 'C4'"),
         ({"rope": -1}, "rope=-1"),
         ({"confidence_level": 95}, "confidence_level=95"),
         ({"random_state": "x"}, "random_state='x'"),

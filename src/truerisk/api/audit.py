@@ -34,12 +34,11 @@ from truerisk.core.errors import (
     MissingExtra,
     Refusal,
     TrueRiskError,
-    UnknownName,
 )
 from truerisk.core.family import Family
 from truerisk.core.plan.plan import Plan
 from truerisk.core.progress import shows_progress
-from truerisk.core.registry import closest
+from truerisk.core.registry import check_known
 from truerisk.core.table.data import Data
 from truerisk.core.table.rows import n_columns
 from truerisk.engines.workers.executors import executor_of
@@ -139,11 +138,7 @@ def audited(
     order: OrderOfRows | None = None,
 ) -> Audit:
     """`audit` where the caller may know more of the order of rows than X tells."""
-    if not isinstance(level, str) or level not in LEVELS:
-        raise UnknownName(
-            f"level={shown(level)} is unknown{closest(level, LEVELS) or '.'} "
-            f"Use {', '.join(LEVELS)}."
-        )
+    check_known("an audit has no level", level, LEVELS, "It has")
     check_level("confidence_level", terms["confidence_level"])
     if outer is not None and level != "nested":
         raise BadArgument(

@@ -21,7 +21,7 @@ from truerisk.core.contracts import Method
 from truerisk.core.errors import BadData, UnknownName
 from truerisk.core.family import Family
 from truerisk.core.present import plain, without_folders
-from truerisk.core.registry import closest
+from truerisk.core.registry import check_known
 from truerisk.core.results import RiskCurve
 from truerisk.methods.words import as_method, method_by
 from truerisk.run.problem import pose
@@ -137,13 +137,9 @@ def generator(problem: Mapping[str, Any]) -> Any:
 
     source = registry.load(problem["word"])
     options = {name: value for name, value in problem.items() if name not in ("name", "word")}
-    known = _numbers_of(source)
+    known = sorted(_numbers_of(source))
     for name in options:
-        if name not in known:
-            raise UnknownName(
-                f"problem {problem['word']!r} has no option {name!r}{closest(name, known) or '.'} "
-                f"It has: {', '.join(sorted(known)) or 'none'}."
-            )
+        check_known(f"problem {problem['word']!r} has no option", name, known, "It has")
     return replace(source, **options) if options else source
 
 

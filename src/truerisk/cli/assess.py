@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from truerisk.cli.gate import BOUNDS, gate_options, judged
+from truerisk.cli.gate import BOUNDS, gate_options, judged, refuse_bounds
 from truerisk.cli.options import (
     check_writable,
     confidence_option,
@@ -143,20 +143,28 @@ def assess(
     options |= {"scores": list(dict.fromkeys(asked)) or None, **source.of_rows}
     options["positive"] = label_written(source, review["positive"])
     families = _families(source, models, (*(methods or (None,)), outer))
-    curves = _curves(learning_curve)
+    curves: str | list[str] | None = learning_curve
+    if curves not in (None, "cheap", "all"):
+        curves = listed("--learning-curve", learning_curve, "learner", "knn,lda")
+    validation = reviewed(source, **review) if validate else None
     _say_plan(source, methods, outer)
+    bounds = fail_above, min_score
+    needed = dry_run or any(part is not None for part in (methods, outer, curves, fail_above))
+    problems = _problems(source, families, options) if needed or min_score else {}
+    for problem in [*problems.values()][:1]:
+        refuse_bounds(*bounds, {each.word: each.scale.better for each in problem.losses})
     if dry_run:
         if report is not None:
             say(f"note: a dry run writes no page to {report}")
         if store is not None:
             say(f"note: a dry run does not look into {store}")
-        return _dry_run(source, families, methods, outer, curves, options, as_json)
+        return _dry_run(problems, methods, outer, curves, as_json)
     if methods is not None or outer is not None or curves is not None:
-        _say_cost(source, families, methods, outer, curves, options)
-    options.update(store=store, mixed_versions=mixed_versions, learning_curve=curves)
-    options["validate"] = reviewed(source, **review) if validate else None
+        _say_cost(source, problems, methods, outer, curves)
+    options.update(store=store, mixed_versions=mixed_versions)
+    options.update(learning_curve=curves, validate=validation)
     result, code = _run(source, families, methods, outer, options, as_json, report)
-    return code or (0 if result is None else judged(result.report, fail_above, min_score))
+    return code or (0 if result is None else judged(result.report, *bounds))
 
 
 def _review_asked(validate: bool, where: dict[str, Any]) -> dict[str, Any]:
@@ -187,26 +195,16 @@ def _say_plan(source: Source, methods: list[Any] | None, outer: str | None) -> N
         say(f"note: {n_rows:,} rows: {options} {usual}")
 
 
-def _curves(word: str | None) -> str | list[str] | None:
-    """Of which learners a learning curve is wanted: a word for several, or their names."""
-    if word is None or word in ("cheap", "all"):
-        return word
-    return listed("--learning-curve", word, "learner", "knn,lda")
-
-
 def _say_cost(
     source: Source,
-    families: dict[str, Any],
+    problems: dict[str, Problem],
     methods: list[Any] | None,
     outer: str | None,
     curves: str | list[str] | None,
-    options: dict[str, Any],
 ) -> None:
     """Say so before very many fits are made, and how many the usual methods would need."""
     from truerisk.api.assessing.schedule import MANY, planned_fits
 
-    with worded_warnings():
-        problems = _problems(source, families, options)
     fits, of_curves = planned_fits(problems, methods, outer, curves)
     if of_curves:
         text = f"note: {fits + of_curves:,} fits are planned, {of_curves:,} of them for learning "
@@ -227,8 +225,9 @@ def _problems(
     from truerisk.run.problem import problem_on
 
     terms = {name: value for name, value in options.items() if name not in source.of_rows}
-    data = Data.check(source.X, source.y, task=source.task, **source.of_rows)
-    return {name: problem_on(data, family, **terms) for name, family in families.items()}
+    with worded_warnings():
+        data = Data.check(source.X, source.y, task=source.task, **source.of_rows)
+        return {name: problem_on(data, family, **terms) for name, family in families.items()}
 
 
 def _families(source: Source, models: str | None, tested_by: Iterable[Any]) -> dict[str, Any]:
@@ -293,12 +292,10 @@ def _run(
 
 
 def _dry_run(
-    source: Source,
-    families: dict[str, Any],
+    problems: dict[str, Problem],
     methods: list[Any] | None,
     outer: str | None,
     curves: str | list[str] | None,
-    options: dict[str, Any],
     as_json: bool,
 ) -> int:
     from dataclasses import asdict
@@ -307,7 +304,7 @@ def _dry_run(
     from truerisk.core.present import seconds, text_table
 
     with worded_warnings():
-        expected = forecast(_problems(source, families, options), methods, outer, curves)
+        expected = forecast(problems, methods, outer, curves)
     fits, time = sum(f.fits for f in expected), sum(f.seconds for f in expected)
     if as_json:
         content = {

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from truerisk.cli.gate import BOUNDS, CLOSED, gate_options, judged, refuse_unmeasured
+from truerisk.cli.gate import BOUNDS, CLOSED, gate_options, judged, refuse_bounds
 from truerisk.cli.options import (
     check_writable,
     confidence_option,
@@ -148,7 +148,7 @@ def audit(
         source,
         X,
         {"confidence_level": confidence, "random_state": seed, "executor": runs_on},
-        min_score,
+        (fail_above, min_score),
         level=level,
         outer=outer,
     )
@@ -191,7 +191,7 @@ def _audited(
     source: Source,
     X: Any,
     options: dict[str, Any],
-    min_score: Mapping[str, float],
+    bounds: tuple[float | None, Mapping[str, float]],
     *,
     level: str,
     outer: str | None,
@@ -205,7 +205,8 @@ def _audited(
         scoring = getattr(search, "scoring", None)
         if isinstance(scoring, str):
             remedy = " An audit bounds the score of the search: give it another `scoring`."
-            refuse_unmeasured(min_score, [scoring], remedy)
+            better = "lower" if scoring.startswith("neg_") else "larger"
+            refuse_bounds(*bounds, {scoring: better}, remedy)
         search = _fitted(search, X, y, of_rows)
         return audited(search, X, y, level, outer, REPLICATES, terms, _order(source))
 

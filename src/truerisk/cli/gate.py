@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from math import isfinite
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -82,16 +82,30 @@ ALIKE = {"auc": "roc_auc", "roc_auc": "auc"}
 """What scikit-learn calls a score of ours, and the other way round."""
 
 
-def refuse_unmeasured(
-    min_score: Mapping[str, float], measured: Iterable[str], remedy: str = ""
+def refuse_bounds(
+    fail_above: float | None,
+    min_score: Mapping[str, float],
+    better: Mapping[str, str],
+    remedy: str = "",
 ) -> None:
-    """Refuse a bound on a score that nothing measures; before anything is fitted, where it can."""
-    names = list(measured)
+    """Refuse a bound that nothing can keep; before anything is fitted, where that is known.
+
+    `better` says of each name that is measured which way it is better, of the loss first.
+    """
+    loss = next(iter(better))
+    if fail_above is not None and better[loss] == "larger" and loss != "accuracy":
+        raise click.UsageError(
+            f"--fail-above bounds an error, and {loss} is a score, of which more is better: write "
+            f"--min-score {loss}=NUMBER."
+        )
+    larger = [name for name, way in better.items() if way == "larger"]
+    if not larger and not remedy:
+        remedy = f" An error is bounded by --fail-above: {loss} is one."
     for name in min_score:
-        if not {name, ALIKE.get(name)} & {*names}:
+        if not {name, ALIKE.get(name)} & {*larger}:
             raise click.UsageError(
                 f"--min-score {name}: this score is not measured here; measured are: "
-                f"{', '.join(names) or 'none'}.{remedy}"
+                f"{', '.join(larger) or 'none'}.{remedy}"
             )
 
 
@@ -113,22 +127,14 @@ def judged(
     known = {each.loss: (each.named_loss, each.own_scale) for each in estimates}
     known |= {name: (name, own) for name, own in (more or {}).items()}
     asked: list[tuple[str, OwnScale, float, str]] = []
+    if risk is not None:
+        refuse_bounds(fail_above, min_score, {name: own.better for name, (_, own) in known.items()})
     if fail_above is not None:
         name, own = "the honest risk", OwnScale(None, None, "lower")
-        if risk is not None and risk.loss == "accuracy":
-            name, own = "error (1 − accuracy)", OwnScale(risk.value, risk.interval, "lower")
-        elif risk is not None:
-            name, own = f"{risk.loss} risk", risk.own_scale
-        if own.better != "lower":
-            raise click.UsageError(
-                f"--fail-above bounds an error, and {risk.loss} is a score, of which more is "
-                f"better: write --min-score {risk.loss}=NUMBER."
-            )
+        if risk is not None:
+            name = "error (1 − accuracy)" if risk.loss == "accuracy" else f"{risk.loss} risk"
+            own = OwnScale(risk.value, risk.interval, "lower")
         asked.append((name, own, fail_above, "--fail-above"))
-    if risk is not None:
-        larger = [name for name, (_, own) in known.items() if own.better == "larger"]
-        errors = f" An error is bounded by --fail-above: {risk.loss} is one." * (not larger)
-        refuse_unmeasured(min_score, larger, errors)
     for word, bound in min_score.items():
         nothing = word, OwnScale(None, None, "larger")
         name, own = known.get(word) or known.get(ALIKE.get(word, "")) or nothing

@@ -31,7 +31,10 @@ def review_options(replicates: int | None) -> Callable[[Any], Any]:
             help=f"Bootstrap samples that repeat the whole fit; 0 for none.  [default: {usual}]",
         ),
         click.option(
-            "--clip", type=float, metavar="P", help="Keep probabilities within P and 1 − P."
+            "--clip",
+            type=click.FloatRange(0, 0.5, min_open=True, max_open=True),
+            metavar="P",
+            help="Keep probabilities within P and 1 − P.",
         ),
     )
 

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from truerisk.cli.estimate import read_model
-from truerisk.cli.gate import gate_options, judged, refuse_unmeasured
+from truerisk.cli.gate import gate_options, judged, refuse_bounds
 from truerisk.cli.options import (
     check_writable,
     confidence_option,
@@ -77,7 +77,8 @@ def validate(
     from truerisk.core.scale import OwnScale
 
     of_events = ("auc", "average-precision", "r2", "d")
-    refuse_unmeasured(min_score, of_events if source.task == "classification" else ("r2",))
+    ranked = of_events if source.task == "classification" else ("r2",)
+    refuse_bounds(fail_above, min_score, {"risk": "lower", **dict.fromkeys(ranked, "larger")})
     pipeline, params, grid = read_model(model, settings, source)
     asked_of_search = {"confidence_level": confidence, "executor": runs_on, "random_state": seed}
     search = HonestSearchCV(pipeline, params or grid or None, **asked_of_search)

@@ -13,18 +13,14 @@ from truerisk.comparing.method_pairs import MethodPair, pairs_of
 from truerisk.comparing.ranks import critical_difference, friedman, ranked
 from truerisk.comparing.scores import RankTable, RankTerms, Scores, hold, read_scores
 from truerisk.core.comparison import ROPE
-from truerisk.core.errors import UnknownName
 from truerisk.core.progress import shows_progress
-from truerisk.core.registry import closest
+from truerisk.core.registry import check_known
 
 
 def compared(scores: Scores, terms: RankTerms, quantity: str = "value") -> ManyComparison:
     """Rank, test and hold against each other the methods of a table."""
-    if terms.control is not None and terms.control not in scores.methods:
-        raise UnknownName(
-            f"control={terms.control!r} is no method of the table"
-            f"{closest(terms.control, scores.methods) or '.'} It has: {', '.join(scores.methods)}."
-        )
+    if terms.control is not None:
+        check_known("control=: the table has no method", terms.control, scores.methods, "It has")
     table = hold(scores, terms)
     ranks = ranked(table.for_ranks)
     n, k = ranks.shape

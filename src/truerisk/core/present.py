@@ -203,6 +203,12 @@ def of_class(score: str, positive: Any) -> str:
     return score if positive is None else f"{score} of {clean(repr(positive), 40)}"
 
 
+def further(estimate: Any) -> list[Any]:
+    """The scores of a RiskEstimate without the one that it is itself: `scoring=[...]` names it."""
+    own = estimate.named_loss, estimate.value
+    return [each for each in estimate.scores.values() if (each.named_loss, each.value) != own]
+
+
 def estimate_rows(estimate: Any) -> list[list[str]]:
     """What a RiskEstimate shows of itself, one pair per line."""
     own, name, lower = estimate.own_scale, clean(estimate.named_loss, 60), estimate.perfect is None
@@ -210,7 +216,7 @@ def estimate_rows(estimate: Any) -> list[list[str]]:
         ["risk", risk(own.value)] if lower else [name, f"{risk(own.value)} (larger is better)"],
         ["standard error", risk(estimate.std_error)],
         ["interval", _interval(own.interval)],
-        *(row for score in estimate.scores.values() for row in scale_rows(score)),
+        *(row for score in further(estimate) for row in scale_rows(score)),
         ["loss", estimate.named_loss],
         ["method", estimate.method],
         ["estimates", TARGETS.get(estimate.target, estimate.target)],

@@ -18,9 +18,23 @@ Found = TypeVar("Found")
 
 
 def closest(word: Any, words: Iterable[str]) -> str:
-    """The half-sentence that names the nearest of `words`, or nothing."""
-    near = difflib.get_close_matches(str(word), [str(w) for w in words], n=1)
-    return f"; did you mean '{near[0]}'?" if near else ""
+    """The half-sentence that names the nearest of `words`, in whichever case, or nothing."""
+    by_case = {str(w).casefold(): w for w in words}
+    near = difflib.get_close_matches(str(word).casefold(), by_case, n=1)
+    return f"; did you mean '{by_case[near[0]]}'?" if near else ""
+
+
+def check_known(what: str, word: Any, words: Iterable[str], listed: str = "Known") -> None:
+    """Refuse a word that is none of `words`, with the nearest.
+
+    >>> check_known("there is no score", "AUK", ["auc"])
+    Traceback (most recent call last):
+    truerisk.core.errors.UnknownName: there is no score 'AUK'; did you mean 'auc'? Known: auc.
+    """
+    known = list(words)
+    if not isinstance(word, str) or word not in known:
+        near = closest(word, known) or "."
+        raise UnknownName(f"{what} {shown(word)}{near} {listed}: {', '.join(known) or 'none'}.")
 
 
 def of_word(word: str, values_by_word: Mapping[str, Found]) -> Found:
@@ -28,12 +42,9 @@ def of_word(word: str, values_by_word: Mapping[str, Found]) -> Found:
 
     >>> of_word("auk", {"auc": 0.8})
     Traceback (most recent call last):
-    truerisk.core.errors.UnknownName: there is no 'auk' here; did you mean 'auc'? Known: auc.
+    truerisk.core.errors.UnknownName: there is no 'auk'; did you mean 'auc'? Known: auc.
     """
-    if word not in values_by_word:
-        near = closest(word, values_by_word) or "."
-        listed = ", ".join(values_by_word) or "nothing"
-        raise UnknownName(f"there is no {shown(word)} here{near} Known: {listed}.")
+    check_known("there is no", word, values_by_word)
     return values_by_word[word]
 
 
@@ -112,11 +123,7 @@ class Registry(Mapping[str, Line]):
 
     def load(self, word: Any) -> Any:
         """The object behind `word`; an unknown word is refused with the nearest one."""
-        if not isinstance(word, str) or word not in self._lines:
-            raise UnknownName(
-                f"there is no {self.kind} {shown(word)}{closest(word, self._lines) or '.'} "
-                f"Known: {', '.join(self._lines)}."
-            )
+        check_known(f"there is no {self.kind}", word, self._lines)
         return self._lines[word].load()
 
     def __str__(self) -> str:

@@ -165,7 +165,7 @@ class RiskEstimate(Record):
         return displays.load("estimate")(self, ax=ax, **options)
 
     def __str__(self) -> str:
-        return "\n".join(map(RiskEstimate._line, (self, *self.scores.values())))
+        return "\n".join(map(RiskEstimate._line, (self, *present.further(self))))
 
     def _line(self) -> str:
         """A score as a score, any other loss as a risk."""

@@ -12,7 +12,7 @@ from typing import Any
 from truerisk.core.arguments import refuse_both, refuse_class, shown
 from truerisk.core.contracts import Method
 from truerisk.core.errors import BadArgument, UnknownName, said_by
-from truerisk.core.registry import Registry, closest, lines_of
+from truerisk.core.registry import Registry, check_known, closest, lines_of
 from truerisk.core.table.data import Data
 from truerisk.methods.kfold import KFold
 from truerisk.methods.splitter import GivenSplits, Splitter
@@ -129,11 +129,7 @@ def method_by(word: str, options: Mapping[str, Any]) -> Method:
     made, numbers = _maker(word)
     options_known = list(inspect.signature(made).parameters)[len(numbers) :]
     for name in options:
-        if name not in options_known:
-            raise UnknownName(
-                f"method {shown(word)} has no option {name!r}{closest(name, options_known) or '.'} "
-                f"It has: {', '.join(options_known) or 'none'}."
-            )
+        check_known(f"method {shown(word)} has no option", name, options_known, "It has")
     return made(*numbers, **options)
 
 

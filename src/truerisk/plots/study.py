@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.errors import BadData, UnknownName
-from truerisk.core.registry import closest
+from truerisk.core.errors import BadData
+from truerisk.core.registry import check_known
 from truerisk.plots.marks import axes_of
 
 # quantity -> its standard error in the summary, what the axis says
@@ -22,9 +22,7 @@ QUANTITIES: Mapping[str, tuple[str | None, str]] = {
 
 def draw_study(results: Any, *, what: str = "bias", ax: Any = None) -> Any:
     """One line per problem, learner and method, with ± 1 standard error; returns the axes."""
-    if what not in QUANTITIES:
-        known = ", ".join(QUANTITIES)
-        raise UnknownName(f"there is no {what!r}{closest(what, QUANTITIES) or '.'} Known: {known}.")
+    check_known("there is no", what, QUANTITIES)
     error, label = QUANTITIES[what]
     lines = _lines(results.cells, what, error)
     if not lines:

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.arguments import as_array, check_clip, check_count, shown
-from truerisk.core.errors import BadArgument, Refusal, UnknownName
-from truerisk.core.registry import closest
+from truerisk.core.errors import BadArgument, Refusal
+from truerisk.core.registry import check_known
 from truerisk.core.table.data import Data
 from truerisk.resampling.samples import given_samples
 from truerisk.validation.outcomes import Event
@@ -83,11 +83,7 @@ class Wishes:
             )
         words = {"positive": positive} | ({} if given is True else dict(given))
         for name in words:
-            if name not in WORDS:
-                raise UnknownName(
-                    f"validate={shown(given)}: there is no word "
-                    f"{shown(name)}{closest(name, WORDS) or '.'} Known: {', '.join(WORDS)}."
-                )
+            check_known(f"validate={shown(given)}: there is no word", name, WORDS)
         return cls.of(X, data, seed, **words)
 
 

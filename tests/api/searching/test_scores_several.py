@@ -95,6 +95,10 @@ def test_each_score_has_its_honest_estimate():
     assert search.scores_["roc_auc"].value == search.risk_.value
     assert search.scores_["f1"].interval.method == "logit-cv"
     assert search.risk_.n_fits == alone.risk_.n_fits
+    first, second = str(search.risk_).splitlines()  # the one that chooses is said once
+    assert first == str(alone.risk_)
+    assert second.startswith("f1 of 1 ")
+    assert "roc_auc of 1, interval" not in search.risk_.blocks()[0].rows[3]
 
 
 @pytest.mark.parametrize("refit", [True, "f2", None])

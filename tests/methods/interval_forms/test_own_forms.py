@@ -8,6 +8,7 @@ from sklearn.dummy import DummyClassifier
 
 import truerisk as tr
 from truerisk.core.errors import BadArgument, UnknownName
+from truerisk.core.interval import Interval
 from truerisk.extend import OF_A_MEAN, IntervalForm
 from truerisk.methods.interval_forms import own_forms
 
@@ -78,3 +79,27 @@ def test_what_is_none_is_refused(given, error, sentence):
     """With what to do, before any fit."""
     with pytest.raises(error, match=sentence):
         tr.estimate_risk(DummyClassifier(), X, Y, interval=given)
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        (0.1, 0.3),
+        (None, Interval("low", "high", "odd"), ()),
+        (None, Interval(0.3, 0.1, "odd"), ()),
+        ("0.1", None, ()),
+        None,
+    ],
+    ids=["ends alone", "texts", "upside down", "error a text", "nothing"],
+)
+def test_what_it_makes_is_looked_at(made):
+    """What is no interval is refused by a sentence with its name and what it gave."""
+
+    class Odd(Tenth):
+        word = "odd"
+
+        def of(self, evidence, c):
+            return made
+
+    with pytest.raises(BadArgument, match="interval 'odd' gave .*: give a standard error or None"):
+        tr.estimate_risk(DummyClassifier(), X, Y, interval=Odd())

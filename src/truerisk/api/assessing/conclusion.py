@@ -176,6 +176,8 @@ def _of_a_hundred(tested: TestedLearners) -> str:
     n = 1000 if risk.value < FEW_OF_A_HUNDRED else 100
     low, value, high = (round(n * p) for p in (risk.interval.low, risk.value, risk.interval.high))
     text = f"Of {n} new rows about {value} get a wrong answer ({low} to {high})"
+    if risk.value == 0:
+        text = f"No tested row got a wrong answer; of {n} new rows at most about {high} do"
     if tested.constant is not None:
         text += f", {round(n * tested.constant.risk)} by {tested.constant.rule}"
     return f"{text}."

@@ -16,19 +16,12 @@ from truerisk.api.assessing.pace import pace_of
 from truerisk.api.tested_learner import TestedLearner, measure, testing, usual_sizes
 from truerisk.core.arguments import shown
 from truerisk.core.contracts import Keeper, Method, Request
-from truerisk.core.errors import (
-    BadArgument,
-    BadData,
-    FitFailed,
-    Refusal,
-    TrueRiskError,
-    UnknownName,
-)
+from truerisk.core.errors import BadArgument, BadData, FitFailed, Refusal, TrueRiskError
 from truerisk.core.learning_curve import LearningCurve
 from truerisk.core.plan.plan import Plan
 from truerisk.core.present import named
 from truerisk.core.progress import Count, stage
-from truerisk.core.registry import closest
+from truerisk.core.registry import check_known
 from truerisk.engines.generic import Generic
 from truerisk.engines.templates.one_fit import OneFit
 from truerisk.methods.kfold import KFold
@@ -200,11 +193,7 @@ def _curves_asked(wanted: Any, names: Sequence[str]) -> tuple[str, ...]:
             f"answers together), '{EVERY}', or a list of learners, such as {[*names][:1]}."
         )
     for name in wanted:
-        if name not in list(names):
-            raise UnknownName(
-                f"learning_curve={shown(wanted)}: there is no learner "
-                f"{shown(name)}{closest(name, names) or '.'} Assessed: {', '.join(names)}."
-            )
+        check_known(f"learning_curve={shown(wanted)}: there is no learner", name, names, "Assessed")
     return tuple(dict.fromkeys(wanted))
 
 

@@ -21,7 +21,7 @@ from truerisk.core.errors import Refusal, UnknownName
 from truerisk.core.learning_curve import LearningCurve
 from truerisk.core.losses import AUC, AveragePrecision
 from truerisk.core.records import UNWRITTEN, Count, Record, Share
-from truerisk.core.registry import closest
+from truerisk.core.registry import check_known
 from truerisk.core.results import RiskCurve, RiskEstimate
 from truerisk.core.scale import Scale
 from truerisk.core.statistics.calibration import Calibration
@@ -377,9 +377,4 @@ class TestedLearners(Record):
 
 def refuse_unassessed(name: str, learners: Iterable[str]) -> None:
     """Refuse a name that none of the assessed learners has."""
-    assessed = list(learners)
-    if name not in assessed:
-        raise UnknownName(
-            f"there is no learner {name!r}{closest(name, assessed) or '.'} "
-            f"Assessed: {', '.join(assessed)}."
-        )
+    check_known("there is no learner", name, learners, "Assessed")

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
+from numbers import Real
 from typing import ClassVar, Generic, TypeVar
 
 import numpy as np
 
-from truerisk.core.errors import Refusal
+from truerisk.core.arguments import shown
+from truerisk.core.errors import BadArgument, Refusal
 from truerisk.core.interval import Basis, Interval
 from truerisk.core.losses import Loss
 from truerisk.core.table.data import Data
@@ -97,7 +99,18 @@ class IntervalForm(ABC, Generic[E]):
     def of_each(self, evidence: E) -> list[Sureness]:
         """Those of all candidates, none where there is no value."""
         known = np.isfinite(evidence.values).tolist()
-        return [self.of(evidence, c) if is_known else NONE for c, is_known in enumerate(known)]
+        return [self._made(evidence, c) if is_known else NONE for c, is_known in enumerate(known)]
+
+    def _made(self, evidence: E, c: int) -> Sureness:
+        """That of one candidate; what somebody's own form made wrong is refused."""
+        match made := self.of(evidence, c):
+            case (None | Real(), None | Interval(Real(), Real()), tuple()):
+                if made[1] is None or not made[1].flaw:
+                    return made
+        raise BadArgument(
+            f"interval '{self.word}' gave {shown(made)}: give a standard error or None, an "
+            "Interval from low to high or None, and a tuple of notes."
+        )
 
     def check(self, data: Data, loss: Loss) -> None:
         """Refuse a loss or data that it is not made for, before anything is drawn."""
