@@ -191,7 +191,7 @@ def test_the_final_model_is_given_where_it_is_a_line():
     (first, second), (intercept,) = last.coef_[0], last.intercept_
     assert items["22"] == (
         f"Coefficients of LogisticRegression after StandardScaler: intercept: {intercept:.4f}; "
-        f"column 1: {first:.4f}; column 2: {second:.4f}."
+        f"column 0: {first:.4f}; column 1: {second:.4f}."
     )
     assert answers(FACTS)["22"] is None
 

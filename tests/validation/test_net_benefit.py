@@ -53,10 +53,33 @@ def test_the_band_is_wald_with_groups_whole():
     assert one[4] == pytest.approx(gains.std(ddof=1) / np.sqrt(len(Y)))
 
 
-def test_it_prints_some_thresholds():
-    """Those of a clinic that are among the ones asked for."""
-    found = NetBenefit.of(ROWS, T, event="1", apparent=np.array(MODEL), corrected=None)
-    assert [line.split()[0] for line in str(found).splitlines()[2:]] == [
-        "0.05", "0.1", "0.2", "0.3", "0.5",
-    ]  # fmt: skip
-    assert found.to_dict()["corrected"] is None
+def benefit(t: np.ndarray) -> NetBenefit:
+    return NetBenefit.of(ROWS, t, event="1", apparent=np.zeros(len(t)), corrected=None)
+
+
+def test_it_prints_some_thresholds_of_many_and_all_of_few():
+    """Of many those of a clinic; one that was chosen stands alone."""
+    for t, shown in (
+        (np.arange(1, 100) / 100, ["0.05", "0.1", "0.2", "0.3", "0.5"]),
+        (np.array([0.25]), ["0.25"]),
+    ):
+        lines = str(benefit(t)).splitlines()
+        assert [line.split()[0] for line in lines[2:-1]] == shown
+        assert lines[-1] == benefit(t).sentence
+    assert benefit(T).to_dict()["corrected"] is None
+
+
+def test_a_sentence_says_where_the_model_gains_more():
+    """Than the better of treating everybody and nobody; of one threshold what each gains."""
+    t = np.arange(1, 100) / 100
+    found = benefit(t)
+    better = t[found.honest > np.maximum(found.treat_all, 0)]
+    assert 0 < len(better) < len(t)
+    assert f"{len(better)} of 99 thresholds" in found.sentence
+    assert f"from {better[0]:g} to {better[-1]:g}." in found.sentence
+    one = benefit(np.array([0.25]))
+    assert f"from a probability of 0.25 on, gains {one.honest[0]:.4f} true" in one.sentence
+    assert f"treating everybody gains {one.treat_all[0]:.4f}, nobody 0." in one.sentence
+    same = Outcomes.of(Y, np.full(len(Y), 0.5))  # treats everybody, then nobody
+    never = NetBenefit.of(same, t, event="1", apparent=t, corrected=None)
+    assert never.sentence.startswith("At no threshold")

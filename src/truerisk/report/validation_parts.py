@@ -89,6 +89,7 @@ def parts_of(document: Validation) -> Iterator[PagePart]:
             "net_benefit",
             "Whether deciding by the model is better than treating everybody or nobody.",
             (draw_benefit(document.net_benefit),),
+            sentences=(document.net_benefit.sentence,),
         )
     yield from _review(document)
     for name, why in document.missing.items():

@@ -72,6 +72,7 @@ def without_interval(curve: RocCurve, *, pooled: bool) -> RocCurve:
 
 
 SHOWN = (0.05, 0.1, 0.2, 0.3, 0.5)  # thresholds that the text prints, where they are among them
+MOST_SHOWN = 10  # thresholds that are all shown
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,15 +134,37 @@ class NetBenefit(Record):
 
     def __str__(self) -> str:
         head = ["threshold", "apparent", "honest", "low", "high", "corrected", "treat all"]
-        rows = []
-        for t in SHOWN:
-            at = int(np.abs(self.thresholds - t).argmin())
-            if abs(self.thresholds[at] - t) > 1e-9:
-                continue
-            columns = (self.apparent, self.honest, self.low, self.high, self.corrected)
-            values = [None if one is None else float(one[at]) for one in (*columns, self.treat_all)]
-            rows.append([f"{t:g}", *map(present.number, values)])
-        return present.text_table(head, rows)
+        few = len(self.thresholds) <= MOST_SHOWN
+        near = np.abs(np.subtract.outer(self.thresholds, SHOWN)).min(axis=1) < 1e-9
+        columns = (self.apparent, self.honest, self.low, self.high, self.corrected, self.treat_all)
+        rows = [
+            [
+                f"{self.thresholds[at]:g}",
+                *(present.number(None if one is None else float(one[at])) for one in columns),
+            ]
+            for at in (range(len(self.thresholds)) if few else np.flatnonzero(near))
+        ]
+        return f"{present.text_table(head, rows)}\n{self.sentence}"
+
+    @property
+    def sentence(self) -> str:
+        """Where deciding by the model gains more than treating everybody, or nobody."""
+        t, others = self.thresholds, np.maximum(self.treat_all, 0)
+        if len(t) == 1:
+            honest, everybody = map(present.number, (self.honest[0], self.treat_all[0]))
+            return (
+                f"Deciding by the model, from a probability of {t[0]:g} on, gains {honest} true "
+                f"positives per row, false ones weighed off; treating everybody gains {everybody}, "
+                "nobody 0."
+            )
+        better = t[self.honest > others]
+        if not len(better):
+            return "At no threshold does the model gain more than treating everybody or nobody."
+        how = f"at {len(better)} of {len(t)} thresholds" if len(better) < len(t) else "at every one"
+        return (
+            f"The model gains more than treating everybody or nobody {how}, from {better.min():g} "
+            f"to {better.max():g}."
+        )
 
 
 def net_benefits(

@@ -268,7 +268,7 @@ def _coefficients(model: Any, X: Any) -> dict[str, float]:
     """The intercept and what each feature of the last step has; {} of no line, or of a long one."""
     before, learner = (model[:-1], model[-1]) if is_a(model, PIPELINE) else (None, model)
     coef, intercept = (np.ravel(getattr(learner, f"{one}_", ())) for one in ("coef", "intercept"))
-    numbered = [f"column {k + 1}" for k in range(n_columns(X) or 0)]
+    numbered = [f"column {k}" for k in range(n_columns(X) or 0)]
     names = [str(name) for name in column_names(X) or numbered]
     try:
         names = names if before is None else list(before.get_feature_names_out(names))
