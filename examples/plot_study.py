@@ -12,7 +12,7 @@ import tempfile
 import truerisk as tr
 
 spec = {
-    "replicates": 20,
+    "replicates": 40,
     "sizes": [20, 60],
     "problems": ["simple"],
     "learners": ["knn"],

@@ -141,7 +141,8 @@ def _add_keys(
             ax.add_patch(Rectangle((0, 0), 0, 0, color=style["color"], alpha=alpha, label=key.text))
         else:
             marker = "" if key.kind == "line" else SHAPES.get(key.kind, "o")
-            line = "" if key.kind in ("point", "ring") else style["linestyle"]
+            is_alone = key.kind in ("point", "ring") or (is_full and key.kind in SHAPES)
+            line = "" if is_alone else style["linestyle"]
             style |= {"linestyle": line, "marker": marker, "markersize": 5, "label": key.text}
             ax.add_line(Line2D([], [], **style))
     if before.get_legend() is not None:
