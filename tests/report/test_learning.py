@@ -9,7 +9,7 @@ import pytest
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
-from tests.report.test_in_browser import findings_of_both_schemes
+from tests.report.test_in_browser import require_open_to_all
 
 import truerisk as tr
 from truerisk.core.errors import BadData
@@ -123,9 +123,5 @@ def test_sizes_that_do_not_ascend_are_refused(content) -> None:
 
 
 def test_the_section_shuts_nobody_out(show, content) -> None:
-    """Nothing that axe-core finds, on a phone, and nothing that sticks out, there or on a desk."""
-    opened = show(content, viewport={"width": 390, "height": 900})
-    assert findings_of_both_schemes(opened) == []
-    assert opened.page.evaluate("document.documentElement.scrollWidth") == 390
-    opened.page.set_viewport_size({"width": 1280, "height": 900})
-    assert opened.page.evaluate("document.documentElement.scrollWidth") == 1280
+    """Nothing that axe-core finds, and nothing that sticks out, on a phone or on a desk."""
+    require_open_to_all(show(content), phone=390)
