@@ -39,16 +39,19 @@ SLOW = {
     "adversary/test_adversary.py",
     "api/searching/test_stored_search.py",
     "api/searching/test_time_limit.py",
+    "benchmarks/test_drop_in.py",
     "cli/test_stores.py",
     "cli/test_study.py",
     "cli/test_workers.py",
     "engines/workers/test_crews.py",
+    "engines/workers/test_dask_cluster.py",
     "engines/workers/test_executors.py",
     "engines/workers/test_processes.py",
     "engines/workers/test_parcels.py",
     "study/test_driving.py",
     "study/test_driving_on_dask.py",
     "study/test_keeping.py",
+    "study/test_limits.py",
     "study/test_lock.py",
     "test_contributing.py",
     "test_other_systems.py",
@@ -61,6 +64,7 @@ Long simulations, and checks in worker processes beyond one for each kind, bear 
 
 RELEASES = {
     "engines/workers/test_crews.py",
+    "engines/workers/test_dask_cluster.py",
     "engines/workers/test_executors.py",
     "study/test_driving_on_dask.py",
 }

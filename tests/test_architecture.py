@@ -44,6 +44,12 @@ def tree_of(path: Path) -> ast.Module:
     return ast.parse(text_of(path))
 
 
+@cache
+def nodes_of(tree: ast.AST) -> list[ast.AST]:
+    """All nodes of a tree, which one check after the other looks at."""
+    return list(ast.walk(tree))
+
+
 def module_of(path: Path) -> str:
     """The dotted name of a source file."""
     parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
@@ -119,7 +125,7 @@ ROOMS = {path.name for path in PACKAGE.iterdir() if path.is_dir()}
 def imports_of_the_face(tree: ast.AST) -> list[int]:
     """Lines that import `truerisk` itself, which knows every room."""
     lines = []
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         if isinstance(node, ast.Import):
             lines += [node.lineno for alias in node.names if alias.name == "truerisk"]
         elif isinstance(node, ast.ImportFrom) and node.module == "truerisk":

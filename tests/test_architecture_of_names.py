@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 import pytest
-from tests.test_architecture import PACKAGE, SOURCES, module_of, name_of, text_of, tree_of
+from tests.test_architecture import PACKAGE, SOURCES, module_of, name_of, nodes_of, text_of, tree_of
 
 NAMEDTUPLE = {"_asdict", "_fields", "_make", "_replace"}
 
@@ -24,7 +24,7 @@ def is_private(name: str) -> bool:
 def defined_names(tree: ast.AST) -> set[str]:
     """Every name a file gives: functions, classes, assignments, arguments, attributes it sets."""
     names: set[str] = set()
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             names.add(node.name)
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
@@ -32,7 +32,7 @@ def defined_names(tree: ast.AST) -> set[str]:
         elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
             if isinstance(node.value, ast.Name) and node.value.id in {"self", "cls"}:
                 names.add(node.attr)
-        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "object.__setattr__":
+        elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "__setattr__":
             names |= {arg.value for arg in node.args[1:2] if isinstance(arg, ast.Constant)}
     return names
 
@@ -40,7 +40,7 @@ def defined_names(tree: ast.AST) -> set[str]:
 def private_reaches(tree: ast.AST, package: str) -> list[str]:
     """Private names taken from elsewhere; a private module belongs to its own package."""
     own, found = defined_names(tree) | NAMEDTUPLE, []
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         if isinstance(node, ast.ImportFrom):
             origin = node.module or ""
             private = [alias.name for alias in node.names if is_private(alias.name)]
@@ -107,7 +107,7 @@ PRIVATE_SCIKIT = re.compile(r"^sklearn\.(?:externals\b|(?:\w+\.)*_(?!_)\w)")
 def private_scikit(tree: ast.AST) -> list[str]:
     """Private modules of scikit-learn, imported or named for `import_module`."""
     found = []
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         if isinstance(node, ast.ImportFrom):
             names = [f"{node.module}.{alias.name}" for alias in node.names]
         elif isinstance(node, ast.Import):
@@ -174,7 +174,7 @@ def is_name_of_class(node: ast.AST) -> bool:
 
 def names_that_decide(tree: ast.AST) -> list[str]:
     """Lines where the name of a class is compared, looked up or taken apart: it is no identity."""
-    nodes = list(ast.walk(tree))
+    nodes = nodes_of(tree)
     found = {node for node in nodes for asked in _decided_by(node) if is_name_of_class(asked)}
     for scope in nodes:
         if not isinstance(scope, ast.FunctionDef):
@@ -213,7 +213,7 @@ def attributes_that_decide(tree: ast.AST) -> list[str]:
     """Lines that take anything with a list of steps for a pipeline, and the like."""
     return [
         f"{node.lineno}: {ast.unparse(node)}"
-        for node in ast.walk(tree)
+        for node in nodes_of(tree)
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Name)
         and node.func.id in {"hasattr", "getattr"}
@@ -286,7 +286,7 @@ PUBLIC_RIDDLES = {
 
 def riddles(tree: ast.AST) -> Iterator[str]:
     """Classes, functions and attributes whose whole name is a participle without its noun."""
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and _is_riddle(node.name):
             yield node.name
         if isinstance(node, ast.ClassDef):
@@ -377,7 +377,7 @@ def test_what_many_files_import_stands_in_the_glossary():
     imports = Counter(
         f"{node.module.removeprefix('truerisk.').replace('.', '/')}.py:{alias.name}"
         for path in SOURCES
-        for node in ast.walk(tree_of(path))
+        for node in nodes_of(tree_of(path))
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("truerisk.")
         for alias in node.names
     )

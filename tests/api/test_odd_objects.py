@@ -43,7 +43,7 @@ VERBS = {
         model, {}, select_by=method
     ).fit(X, y, **more),
     "assess": lambda model=KNN, X=X, y=Y, **more: tr.assess({"m": model}, X, y, **more),
-    "validate": lambda model=KNN, X=X, y=Y, **more: tr.validate(model, X, y, **more),
+    "validate": lambda model=KNN, X=X, y=Y, **more: tr.validate(model, X, y, replicates=4, **more),
     "permute": lambda model=KNN, X=X, y=Y, **more: tr.permutation_test(
         model, X, y, n_permutations=2, **more
     ),

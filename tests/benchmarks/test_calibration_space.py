@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 
 import numpy as np
 import pytest
-from benchmarks.calibration import space
+from benchmarks.calibration import all_rows, credible, space, validated
+from benchmarks.calibration.credible import COLUMNS, Held, coverage
 from benchmarks.calibration.space import Cell, main, run, table
+from benchmarks.calibration.usual import corrected_t, cvauc, influences
+from scipy import stats
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+
+from truerisk.core import evaluation as found
+from truerisk.core.family import Family
+from truerisk.datasets import make_simple
+from truerisk.methods import KFold
+from truerisk.methods.bayesian import rule_errors
+from truerisk.run.problem import pose
+from truerisk.run.run import compute
 
 CELL = Cell(0.15, 40)
 
@@ -53,3 +67,131 @@ def test_it_goes_on_where_it_ended(tmp_path, monkeypatch, capsys):
     kept = [json.loads(line) for line in store.read_text("utf-8").splitlines()]
     assert np.bincount([line["seed"] for line in kept]).tolist() == [6, 6]
     assert "all:" in capsys.readouterr().out
+
+
+# What a note says of a model of all rows, held to drawings: a line for each cell and law
+
+
+def test_every_cell_and_law_has_its_line(monkeypatch, capsys):
+    """A law that takes nothing off leaves the fall as bias and the error as it is."""
+    monkeypatch.setattr(all_rows, "CELLS", all_rows.CELLS[:1])
+    monkeypatch.setattr(all_rows, "STEEP", -1.0)
+    all_rows.main(["--sets", "3"])
+    cell, nothing, *laws = capsys.readouterr().out.splitlines()
+    assert cell.startswith("digits, n=100, knn, zero-one: risk 0.1")
+    risk, fall = (float(cell.split(word)[1].split()[0]) for word in ("risk ", "falls by "))
+    assert abs(float(nothing.split("|bias| ")[1].split(",")[0]) - abs(fall) / risk) < 0.002
+    assert nothing.endswith("error 1.000, at most 1.000")
+    assert len(laws) == 9
+
+
+# The credible interval in the battery: counted by column, None where there is no posterior
+
+
+def test_intervals_are_counted_by_column():
+    """Every interval holds the truth, lies above it or below it; standardised ones lie above."""
+    found = coverage("difficult, n = 50", 20)
+    assert list(found) == list(COLUMNS)
+    for held in found.values():
+        assert held.inside + held.above + held.below == pytest.approx(1)
+    assert found["own rows"].above > 0.2
+    assert found["raw units, own rows"].inside > 0.8
+
+
+def test_a_rule_of_many_features_looks_too_good_by_its_own_rows():
+    """Truths lie above its intervals; rows that it was not fitted on cover it."""
+    found = coverage("sparse, n = 28", 10)
+    assert found["own rows"].below > 0.1 > found["other rows"].below
+    assert found["other rows"].inside > 0.8
+
+
+def test_a_prior_that_takes_features_off_the_rows_is_too_high(monkeypatch, capsys):
+    """Far beyond the bound no interval holds the error; within it most do."""
+    monkeypatch.setattr(credible, "WIDENED", [(50, 20, "flat"), (50, 2, "flat")])
+    monkeypatch.setattr(rule_errors, "MOST", rule_errors.MOST)  # which is lifted
+    credible.main(["--inflation", "--sets", "5"])
+    beyond, within = capsys.readouterr().out.splitlines()
+    assert beyond.startswith("| 50 20 flat |")
+    assert beyond.endswith("0 0 |")
+    assert min(map(int, within.strip("| ").split()[-4:])) >= 60
+
+
+def test_a_row_is_printed_per_problem(monkeypatch, capsys):
+    """With shares in per cent."""
+    monkeypatch.setattr(credible, "FRESH", 500)
+    monkeypatch.setattr(
+        credible, "PROBLEMS", {"simple, n = 50": credible.PROBLEMS["simple, n = 50"]}
+    )
+    credible.main(["--sets", "2"])
+    head, row = capsys.readouterr().out.splitlines()
+    assert head == "| | " + " | ".join(COLUMNS) + " |"
+    assert row.startswith("| simple, n = 50 | ")
+    assert str(Held(0.95, 0.03, 0.02)) == "95 (+3 −2)"
+
+
+# The intervals of a validation in the battery: a line for each number, held to its truth
+
+
+def test_every_number_is_held_to_its_truth(monkeypatch, capsys):
+    """The truth is that of fresh rows, and the shares are those of the sets."""
+    monkeypatch.setattr(validated, "FRESH", 2_000)
+    validated.main(["--sets", "3", "--cell", "0"])
+    head, *lines = capsys.readouterr().out.splitlines()
+    assert head == "LogisticRegression 150 x 3, shift -0.5: 3 sets"
+    assert [line.split(" truth ")[0].strip() for line in lines] == list(validated.NAMES)
+    slope = lines[0].split()
+    assert 0.7 < float(slope[2].rstrip(",")) < 1.4
+    assert float(slope[-1]) in (0, 0.333, 0.667, 1)
+
+
+# ---------------- What others give of a score, against the formulas row by row
+
+
+@pytest.fixture(scope="module")
+def computed():
+    X, y = make_simple(67, random_state=1)
+    posed = pose(Family.of(LogisticRegression(), {"C": [1.0]}), X, y, loss="auc")
+    return compute(posed, KFold(5))
+
+
+def test_the_corrected_t_of_folds(computed):
+    """Nadeau and Bengio's, with K folds as J splits."""
+    (tested,) = computed.evaluation.tested
+    value, low, high = corrected_t(tested, computed.problem.loss)
+    error = np.sqrt(tested.split_risks.var(ddof=1) * (1 / 5 + 1 / 4))
+    assert (value, high) == pytest.approx(
+        (tested.value, tested.value + stats.t(4).ppf(0.975) * error)
+    )
+    assert low == pytest.approx(max(0, 2 * value - high))
+    alike = found.Tested(0.1, split_risks=np.full(5, 0.1))
+    assert corrected_t(alike, computed.problem.loss) == [0.1, None, None]
+
+
+def test_the_interval_of_cvauc(computed):
+    """Its influence curve, a row at a time, as the R package has it."""
+    (tested,) = computed.evaluation.tested
+    answers, data = computed.answers, computed.problem.data
+    rows, ends = answers.plan.positions[0], answers.plan.test_offsets
+    y, said = data.codes_of(rows), answers.values[0]
+    weight = {1: 1 / y.mean(), 0: 1 / (1 - y.mean())}
+    squares = []
+    for a, b in pairwise(ends):
+        auc, of_fold = roc_auc_score(y[a:b], said[a:b]), []
+        for i in range(a, b):
+            others = said[a:b][y[a:b] != y[i]]
+            right = others < said[i] if y[i] else others > said[i]
+            of_fold.append(weight[y[i]] * (right.mean() - auc))
+        squares.append(np.mean(np.square(of_fold)))
+    half = stats.norm.ppf(0.975) * np.sqrt(np.mean(squares) / len(rows))
+    value, low, high = cvauc(tested, answers, data)
+    assert (value, high) == pytest.approx((tested.value, tested.value + half))
+    assert low == pytest.approx(max(0, tested.value - half))
+
+
+def test_influences_are_normal_on_the_logit_or_the_log(computed):
+    """With the standard error of independent rows, c = 1."""
+    loss = computed.problem.loss
+    value, low, high = influences(found.Tested(0.2, 0.05), loss)
+    logit = np.log([v / (1 - v) for v in (low, value, high)])
+    assert np.diff(logit) == pytest.approx([1.959964 * 0.05 / 0.16] * 2)
+    assert influences(found.Tested(0.0, 0.05), loss) == [0.0, None, None]

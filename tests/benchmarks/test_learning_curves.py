@@ -16,8 +16,8 @@ def short(monkeypatch):
 
 
 def test_the_band_covers(short):
-    """Of 12 data sets most bands hold the truth, inside and at four times the rows."""
-    cell = learning_curves.measure("difficult", "3-nn", 100, 12)
+    """Of 6 data sets most bands hold the truth, inside and at four times the rows."""
+    cell = learning_curves.measure("difficult", "3-nn", 100, 6)
     assert cell.refused == 0
     assert (cell.coverage[1:] > 0.7).all()
     assert len(learning_curves.lines([cell])) == 4
@@ -26,5 +26,5 @@ def test_the_band_covers(short):
 def test_a_band_that_is_too_narrow_does_not(short, monkeypatch):
     """With a hundredth of the variance hardly any does."""
     monkeypatch.setattr(paired_losses, "ONCE", 0.018)
-    cell = learning_curves.measure("difficult", "3-nn", 100, 12)
+    cell = learning_curves.measure("difficult", "3-nn", 100, 6)
     assert cell.refused or (cell.coverage[1:] < 0.7).all()

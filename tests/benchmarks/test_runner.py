@@ -23,6 +23,12 @@ ROOT = Path(__file__).parents[2]
 OPTIONS = Options(repeats=2)
 
 
+@pytest.fixture(autouse=True)
+def _no_garbage(monkeypatch):
+    """What the clock of these tests does not show need not be collected before each call."""
+    monkeypatch.setattr("benchmarks.contest.gc.collect", lambda: None)
+
+
 def clock_of(*seconds):
     """A clock under which the timed calls take these seconds in turn, over and over."""
     now = 0.0

@@ -77,7 +77,6 @@ def test_four_usual_learners_are_the_default(call, table):
 @pytest.mark.parametrize(
     "words",
     [
-        (),
         ("--models", "knn,lda,tree"),
         ("--models", "tree", "--method", "2x2-fold"),
         ("--models", "lda", "--outer", "monte-carlo", "--method", "holdout"),
@@ -236,6 +235,7 @@ def test_interrupted_with_nothing_done(monkeypatch, assess):
     assert said.sentences[-1] == "truerisk: interrupted; nothing was kept."
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", [(), ("--jobs", "1")])
 def test_ctrl_c_keeps_what_was_done(table, jobs):
     """A real SIGINT while the second learner is tested leaves the first one on stdout."""

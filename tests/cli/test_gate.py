@@ -148,6 +148,7 @@ def test_a_score_that_was_not_measured_is_refused(call):
     assert "fits" not in refused.err
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("bash") is None, reason="the action runs in bash")
 def test_the_action_runs_the_gate(search, tmp_path):
     """Its last step as a runner calls it, names with blanks too; its exit code is the command's."""

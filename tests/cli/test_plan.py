@@ -94,17 +94,17 @@ def test_what_cannot_be_planned(call, arguments, code, message):
 
 def test_the_learning_curve_of_a_table(call, tmp_path):
     """A search over the word's grid, tuned at every size; with --rows what to expect and share."""
-    X, y = tr.datasets.make_difficult(120, random_state=0)
+    X, y = tr.datasets.make_difficult(60, random_state=0)
     table = np.column_stack([X, y])
     path = tmp_path / "pilot.csv"
     np.savetxt(path, table, delimiter=",", header="a,b,y", comments="", fmt="%.6f")
     options = [str(path), "--target", "y", "--model", "lda", "--seed", "2"]
-    said = call("plan", *options, "--rows", "300", "--json")
+    said = call("plan", *options, "--rows", "150", "--json")
     assert said.code == 0
     curve = tr.LearningCurve.from_dict(said.content["curve"])
-    assert curve.sizes[-1] == 96
-    assert said.content["expected"]["value"] == curve.at(300).value
-    assert [split["n_tuning"] for split in said.content["splits"]][-1] == 299
+    assert curve.sizes[-1] == 48
+    assert said.content["expected"]["value"] == curve.at(150).value
+    assert [split["n_tuning"] for split in said.content["splits"]][-1] == 149
     alone = call("plan", *options)
     assert alone.out.strip() == str(curve)
 

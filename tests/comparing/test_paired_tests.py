@@ -52,12 +52,22 @@ def test_the_correlation_matters() -> None:
     assert "ρ = n_test/(n_train + n_test) = 0.5" in wide.assumed[0]
 
 
-def test_equal_differences_have_no_p_value() -> None:
-    """Without spread over splits nothing is known of the error: None and a note."""
-    found = tr.compare(A, A - 0.01, n_train=90, n_test=10)
-    assert found.difference == pytest.approx(0.01)
+@pytest.mark.parametrize(
+    ("test", "shape", "sizes", "note"),
+    [
+        ("nadeau-bengio", 10, {"n_train": 90, "n_test": 10}, "same difference"),
+        ("bayes", 10, {"n_train": 90, "n_test": 10}, "same difference"),
+        ("5x2", 10, {"n_train": 50, "n_test": 50}, "same difference"),
+        ("sharp", (5, 2), {}, "spread is 0"),
+    ],
+)
+def test_equal_differences_tell_nothing_of_their_error(test, shape, sizes, note) -> None:
+    """Without spread over splits or halves: None in the place of what needs it, and a note."""
+    found = tr.compare(np.full(shape, 0.3), np.full(shape, 0.1), test=test, **sizes)
+    assert found.difference == pytest.approx(0.2)
     assert (found.p_value, found.std_error, found.interval) == (None, None, None)
-    assert "same difference" in found.notes[0]
+    assert found.probabilities is None
+    assert note in found.notes[0]
 
 
 def test_its_size_is_kept_under_overlap() -> None:
@@ -146,13 +156,6 @@ def test_halves_of_estimates():
 KNN = KNeighborsClassifier(1)
 
 
-def test_equal_halves_have_no_spread():
-    """The same difference in both halves, every time: None and a note."""
-    found = tr.compare(np.full((5, 2), 0.3), np.full((5, 2), 0.1), test="sharp")
-    assert (found.value, found.p_value, found.interval) == (pytest.approx(0.2), None, None)
-    assert "spread is 0" in found.notes[0]
-
-
 def test_where_nothing_is_rejected_there_is_no_interval():
     """|z| of J repetitions is below √(2J): no finite end at 99 % for two, and a note says so."""
     halves = [[0.1, 0.2], [0.3, 0.1]]
@@ -220,13 +223,6 @@ def test_the_interval_is_of_the_posterior() -> None:
     assert centred.interval is None  # equal differences have no spread
     shifted = tr.compare(A - found.difference, B, test="bayes", n_train=90, n_test=10, rope=half)
     assert shifted.equivalent == pytest.approx(0.95, abs=1e-9)
-
-
-def test_equal_differences_have_no_posterior() -> None:
-    """Without spread the posterior is a point by its prior alone: None and a note."""
-    found = tr.compare(A, A, test="bayes", n_train=90, n_test=10)
-    assert found.probabilities is None
-    assert "same difference" in found.notes[0]
 
 
 def losses(both, a_alone, b_alone, neither):
@@ -361,13 +357,6 @@ def test_estimates_by_5x2_fold() -> None:
             rows[kind][r] = est.losses
     again = tr.compare(*rows, test="5x2", folds=folds)
     assert again.p_value == pytest.approx(found.p_value, rel=1e-9)
-
-
-def test_five_by_two_of_equal_differences_has_no_p_value() -> None:
-    """Without spread within repetitions there is no t: None and a note."""
-    found = tr.compare(np.full(10, 0.3), np.full(10, 0.2), test="5x2", n_train=50, n_test=50)
-    assert found.p_value is None
-    assert "same difference" in found.notes[0]
 
 
 @pytest.mark.parametrize(

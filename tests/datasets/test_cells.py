@@ -77,7 +77,7 @@ def outcome(path: Path, **options: Any) -> Any:
     return said, exact, [(array.dtype, array.shape, array.flags.c_contiguous) for array in arrays]
 
 
-@settings(deadline=None, max_examples=200, suppress_health_check=list(HealthCheck))
+@settings(deadline=None, max_examples=100, suppress_health_check=list(HealthCheck))
 @given(
     text=files(),
     name=st.sampled_from(["t.csv", "t.tsv", "t.txt"]),

@@ -23,7 +23,7 @@ from truerisk.datasets.columnar import READERS
 from truerisk.datasets.table import Table, read_table
 
 N = 40
-TIMES = 200  # of each format; a few minutes with thousands find no other kind of error
+TIMES = 100  # of each format; a few minutes with thousands find no other kind of error
 RNG = np.random.default_rng(0)
 FRAME = pl.DataFrame(
     {

@@ -26,18 +26,19 @@ RESPONSES = [Request("label"), Request("probability"), Request("score")]
 def kit(engine, learners, further=3):
     """The published checks of an engine, for learners by name.
 
-    For the first one 25 data sets are drawn with ties and for plans of any kind, which are those of
-    the other checks as well (12 once missed a mutation of ties), and 6 for each of these. Further
+    For the first one 25 data sets are drawn with ties (12 once missed a mutation of them), 15 for
+    plans of any kind, which are those of the other checks as well, and 4 for each of these. Further
     ones differ from it in a solver, a weight or a step: `further` are drawn.
     """
     checks = []
     for number, (word, (model, grid)) in enumerate(learners.items()):
-        few, many = (further, further) if number else (6, 25)
+        few, *often = (further,) * 3 if number else (4, 25, 15)
         family = Family.of(model, grid)
-        often = {check.name: check for check in engine_checks(engine, family, examples=many)}
+        ties, any_plan = (engine_checks(engine, family, examples=examples) for examples in often)
         for check in engine_checks(engine, family, examples=few):
-            if "ties" in check.name or "generic" in check.name:
-                check = often[check.name]
+            for kind, many in (("ties", ties), ("generic", any_plan)):
+                if kind in check.name:
+                    check = next(one for one in many if one.name == check.name)
             checks.append(pytest.param(check, id=f"{word}-{check}"))
     return checks
 

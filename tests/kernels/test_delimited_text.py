@@ -77,7 +77,7 @@ def by_csv(text: str, delimiter: str, n_columns: int, longest: int) -> list | No
 texts = st.text(alphabet='a"\r\n,; é1.', max_size=40)
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=100)
 @given(texts, st.sampled_from(",;"), st.integers(1, 3), st.sampled_from(PIECES))
 @example('a,"b\r\n""c"\r\r\n\r1,\n2,"', ",", 2, 2)
 @example('"a"b,c', ",", 2, 1)
@@ -97,7 +97,7 @@ def test_cells_and_lines_are_those_of_the_csv_module(text, delimiter, n_columns,
     assert list(zip(sheet.lines.tolist(), rows, strict=True)) == expected
 
 
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=40)
 @given(
     st.lists(
         st.sampled_from(["1,2", '"a\n",2', 'a"b,"3"', '"""",x', ",", "", '"\r\n\n",1']), max_size=30
@@ -176,7 +176,7 @@ numerals = st.one_of(
 )
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=80)
 @given(st.lists(numerals, max_size=20))
 @example(["9007199254740993", "0.30000000000000004", "1e23", "-0", "-.0", "5e-324", "1.5e309"])
 @example(["9007199254740993e-1", "0.0000000000000000001", "9999999999999999999e-19", "1_0", "٣"])

@@ -38,7 +38,7 @@ def tables(draw):
 
 
 @pytest.mark.parametrize(("few_rows", "chunk"), [(0, 4096), (256, 4096), (0, 16), (0, 17)])
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(case=tables())
 def test_lists_are_sorted_by_exact_distance_then_row(few_rows, chunk, case):
     """No neighbour is lost by the rough product, between its chunks, or by the sort of few rows."""

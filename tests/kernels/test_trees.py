@@ -107,7 +107,7 @@ def problems(draw):
     return X, y, samples, params, draw(st.integers(0, 2**31 - 1))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(problems())
 def test_every_tree_is_scikit_learns(problem) -> None:
     """Of drawn tables, counts and settings every number of every node is the same."""

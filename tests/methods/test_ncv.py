@@ -194,6 +194,8 @@ def test_unknown_corrections_and_losses_of_sets_are_refused():
 def test_no_errors_have_no_normal_interval():
     """A rule that is never wrong has no spread and no standard error."""
     x = np.sign(X[:, :1]) * (50 + RNG.random((N, 1)))
-    never = tr.estimate_risk(LogisticRegression(), x, X[:, 0] > 0, method=NestedInterval(K))
+    never = tr.estimate_risk(
+        LogisticRegression(), x, X[:, 0] > 0, method=NestedInterval(K, repeats=2)
+    )
     assert (never.value, never.std_error, never.interval) == (0, None, None)
     assert any("spread is 0" in note for note in never.notes)

@@ -30,6 +30,7 @@ RNG = np.random.default_rng(0)
 Y = np.arange(60) % 2
 X = np.column_stack([Y + 0.7 * RNG.normal(size=60), 30 * RNG.normal(size=60)])
 SMOOTHING = {"var_smoothing": np.logspace(-9, 3, 7).tolist()}
+FEW = {"var_smoothing": SMOOTHING["var_smoothing"][::2]}
 FOREST = RandomForestClassifier(n_estimators=2), {"max_depth": [1, 2, 5], "max_features": [1, 2]}
 
 
@@ -156,9 +157,7 @@ def by_hand(family, data, inner, outer):
     return int(alive[int(np.argmax(risks <= risks.min() + 1e-12))]), needed
 
 
-@pytest.mark.parametrize(
-    ("name", "folds"), [("bayes", "5-fold"), ("bayes", "6-fold"), ("forest", "5-fold")]
-)
+@pytest.mark.parametrize(("name", "folds"), [("bayes", "6-fold"), ("forest", "5-fold")])
 def test_inside_every_outer_fold_the_same_race_chooses(name, folds):
     """By hand, from all fits: the winners, and the fits that the races need in all."""
     model, grid = {"bayes": (Counted(), SMOOTHING), "forest": FOREST}[name]
@@ -272,9 +271,9 @@ def test_it_goes_with_the_other_words(options):
     fit = {name: options.pop(name) for name in ("groups", "sample_weight") if name in options}
     given = {"engine": "generic", **options}
     folds = given.pop("select_by", Racing(tr.methods.KFold(5)))
-    race = tr.HonestSearchCV(GaussianNB(), SMOOTHING, select_by=folds, **given).fit(X, Y, **fit)
+    race = tr.HonestSearchCV(GaussianNB(), FEW, select_by=folds, **given).fit(X, Y, **fit)
     full = "10-fold" if folds == "racing" else folds.folds
-    other = tr.HonestSearchCV(GaussianNB(), SMOOTHING, select_by=full, **given).fit(X, Y, **fit)
+    other = tr.HonestSearchCV(GaussianNB(), FEW, select_by=full, **given).fit(X, Y, **fit)
     b = race.best_index_
     assert race.curve_.values[b] == pytest.approx(other.curve_.values[b], abs=1e-12)
     assert race.risk_.n_fits < other.risk_.n_fits

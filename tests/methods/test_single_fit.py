@@ -65,19 +65,20 @@ def test_weights_count_in_fit_and_mean() -> None:
 
 
 WINE = load_wine(return_X_y=True)
+FEW = WINE[0][::3], WINE[1][::3]
 RNG = np.random.default_rng(0)
-X_BAG = RNG.normal(size=(90, 4))
-NUMBERS = X_BAG[:, 0] * X_BAG[:, 1] + RNG.normal(size=90)
+X_BAG = RNG.normal(size=(60, 4))
+NUMBERS = X_BAG[:, 0] * X_BAG[:, 1] + RNG.normal(size=60)
 FORESTS = {
-    "forest": (RandomForestClassifier(30, random_state=1), WINE),
+    "forest": (RandomForestClassifier(30, random_state=1), FEW),
     "balanced forest": (
         RandomForestClassifier(30, max_samples=0.7, class_weight="balanced", random_state=1),
-        WINE,
+        FEW,
     ),
-    "extra trees": (ExtraTreesClassifier(30, bootstrap=True, random_state=1), WINE),
-    "bagging": (BaggingClassifier(n_estimators=30, random_state=1), WINE),
-    "bagged bayes": (BaggingClassifier(GaussianNB(), 30, max_features=5, random_state=1), WINE),
-    "bagged votes": (BaggingClassifier(SVC(), 30, random_state=1), WINE),
+    "extra trees": (ExtraTreesClassifier(30, bootstrap=True, random_state=1), FEW),
+    "bagging": (BaggingClassifier(n_estimators=30, random_state=1), FEW),
+    "bagged bayes": (BaggingClassifier(GaussianNB(), 30, max_features=5, random_state=1), FEW),
+    "bagged votes": (BaggingClassifier(SVC(), 30, random_state=1), FEW),
     "numbers": (RandomForestRegressor(30, random_state=1), (X_BAG, NUMBERS)),
     "two targets": (
         ExtraTreesRegressor(30, bootstrap=True, random_state=1),
@@ -93,7 +94,7 @@ def test_equals_scikit_learn_to_the_letter(name, weighted) -> None:
     """The answers are oob_decision_function_ or oob_prediction_ of the fit, for every size."""
     model, (rows, y) = FORESTS[name]
     weights = np.random.default_rng(1).uniform(0.5, 1.5, len(y)) if weighted else None
-    sizes, engines = (35, 50), ("generic", "ensemble")
+    sizes, engines = (24, 32), ("generic", "ensemble")
     given = {"method": "oob", "sample_weight": weights}
     given["loss"] = "brier" if hasattr(model, "predict_proba") else "squared"
     curves = [
@@ -170,7 +171,7 @@ def test_copies_are_out_of_the_bag_together() -> None:
     block = builder.block(drawn)
     builder.ask((block, ()), (block, ()))
     plan = replace(builder.build(), out_of_bag=np.zeros(1, np.int32))
-    model = RandomForestClassifier(400, max_depth=1, random_state=3)
+    model = RandomForestClassifier(200, max_depth=1, random_state=3)
     data = Data.check(rows, y, task="classification")
     fitted = model.fit(rows[drawn], y[drawn])
     distinct = np.unique(drawn)

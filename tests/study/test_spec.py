@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from truerisk.core.errors import BadData
-from truerisk.study.spec import options_of, parse_spec, read_spec
+from truerisk.study.spec import line_of, options_of, parse_spec, read_spec
 
 GOOD = """
 name = "mine"
@@ -178,3 +178,41 @@ def test_a_text_that_no_reader_takes(text):
     """Brackets without end, and a mapping that is none."""
     with pytest.raises(BadData, match="nested too deeply|no JSON"):
         parse_spec(text)
+
+
+# ---------------- The line of a value in a TOML text
+
+
+TEXT = """# a comment that says nest
+a = 1
+
+list = [
+  "one",  # nest
+  "nest",
+  { x = 1, y = 2 },
+]
+[table]
+b = true
+[[many]]
+c = "x"
+[[many]]
+c = "y"
+"""
+
+
+@pytest.mark.parametrize(
+    ("place", "line"),
+    [
+        (("a",), 2),
+        (("list", 0), 5),
+        (("list", 1), 6),
+        (("list", 2, "y"), 7),
+        (("table", "b"), 10),
+        (("many", 1, "c"), 14),
+        (("nowhere",), None),
+        (("list", 7), None),
+    ],
+)
+def test_the_line_of_a_value(place, line):
+    """Of keys, elements of lists over several lines, tables and lists of tables."""
+    assert line_of(TEXT, place) == line

@@ -232,18 +232,18 @@ def test_a_full_disk_is_a_sentence_and_loses_nothing(tmp_path, monkeypatch):
 
     def small(*arguments, **options):
         connection = connect(*arguments, **options)
-        connection.execute("PRAGMA max_page_count = 200")
+        connection.execute("PRAGMA max_page_count = 60")
         return connection
 
     with monkeypatch.context() as context:
         context.setattr(sqlite3, "connect", small)
         with pytest.raises(StudyIncomplete, match=r"cannot grow: the disk is full.*study resume"):
-            run(path, numbers, wanted=2000)
+            run(path, numbers, wanted=600)
     kept = found(path)
     assert kept
-    run(path, numbers, wanted=2000)
+    run(path, numbers, wanted=600)
     everything = found(path)
-    assert len(everything) == 6000
+    assert len(everything) == 1800
     assert kept.items() <= everything.items()
 
 

@@ -83,7 +83,7 @@ METHOD_CHECKS = [check for method in METHODS for check in checks_of(method)]
 ENGINE_CHECKS = [
     pytest.param(check, id=f"{word}-{check}")
     for word, families in FAMILIES.items()
-    for check in engine_checks(engines.registry.load(word)(), *families, examples=6)
+    for check in engine_checks(engines.registry.load(word)(), *families, examples=4)
 ]
 
 

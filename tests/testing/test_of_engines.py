@@ -19,7 +19,7 @@ from truerisk.testing.brute_force import brute_force
 from truerisk.testing.toy_learners import NearestMean
 
 FAMILY = Family.of(NearestMean(), {"rest": [0.0, 1.0]})
-FEW = 4
+FEW = 2
 
 
 def checks_of(engine: Engine, examples: int = FEW) -> dict:
@@ -316,7 +316,7 @@ def test_a_double_passes_the_other_checks(double):
 def test_failing_fits_are_compared_too(error):
     """Five neighbours are too many for some training sets, and the brute force says so as well."""
     family = Family.of(KNeighborsClassifier(), {"n_neighbors": [1, 5]})
-    check_engine(Generic(error=error), family, examples=2)
+    check_engine(Generic(error=error), family, examples=1)
 
 
 def test_an_engine_that_hides_a_failing_fit_is_found():

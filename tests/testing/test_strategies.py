@@ -10,9 +10,10 @@ from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
 from truerisk.core.errors import MissingExtra
+from truerisk.core.plan import ALL, PlanBuilder
 from truerisk.core.plan.plan import Plan
 from truerisk.testing import engine_checks, strategies
-from truerisk.testing.strategies import data_sets, plans
+from truerisk.testing.strategies import NestingBuilder, data_sets, plans
 
 
 @settings(max_examples=60, deadline=None)
@@ -56,3 +57,59 @@ def test_without_hypothesis_there_is_a_sentence(monkeypatch):
     from truerisk.engines import Generic
 
     assert len(engine_checks(Generic())) > 10
+
+
+# ---------------- An embedded plan asks the same questions of the rows it came from
+
+
+@given(st.integers(0, 2**31), st.integers(4, 12), st.booleans())
+def test_an_embedded_plan_stays_inside(seed, n, exchange) -> None:
+    """Inner questions on some rows become the same questions with the rows' own numbers."""
+    rng = np.random.default_rng(seed)
+    outer = NestingBuilder(n)
+    tested = rng.choice(n, size=2, replace=False)
+    held_out = outer.block(tested)
+    rows = np.setdiff1d(np.arange(n), tested)
+    inside = (outer.block(rows), ()) if exchange else (ALL, (held_out,))
+    outer.ask(inside, (held_out, ()), part="outer")
+
+    inner = PlanBuilder(len(rows))
+    for fold in inner.partition(np.arange(len(rows)) % 2):
+        inner.ask((ALL, (fold,)), (fold, ()), fold=fold, flips=[(0, 1)])
+    sample = inner.block(rng.integers(len(rows), size=len(rows)))
+    inner.ask((sample, ()), (ALL, (sample,)), repeat=3)
+    drawn = inner.build()
+    outer.embed(drawn, rows, inside=outer.trained(0), part="inner", unit=7)
+    plan = outer.build()
+
+    for q in range(drawn.n_questions):
+        own, embedded = int(drawn.fit[q]), int(plan.fit[q + 1])
+        for (a, a_counts), (b, b_counts) in (
+            (drawn.train_rows(own), plan.train_rows(embedded)),
+            (drawn.test_rows(q), plan.test_rows(q + 1)),
+        ):
+            assert rows[a].tolist() == b.tolist()
+            assert (a_counts is None) == (b_counts is None)
+            assert a_counts is None or a_counts.tolist() == b_counts.tolist()
+        flipped, codes = drawn.flips_of(own)
+        assert plan.flips_of(embedded)[0].tolist() == rows[flipped].tolist()
+        assert plan.flips_of(embedded)[1].tolist() == codes.tolist()
+        assert plan.unit[q + 1] == 7
+        assert plan.repeat[q + 1] == drawn.repeat[q]
+
+
+def test_copies_stay_together_inside_a_bootstrap_sample() -> None:
+    """Inner folds of a bootstrap sample are folds of its distinct rows: no copy crosses them."""
+    outer = NestingBuilder(6)
+    sample = outer.block(np.array([0, 0, 0, 2, 5, 5]))
+    outer.ask((sample, ()), (ALL, (sample,)), part="outer")
+    inner = PlanBuilder(3)
+    for fold in inner.partition(np.array([0, 1, 1])):
+        inner.ask((ALL, (fold,)), (fold, ()))
+    outer.embed(inner.build(), np.array([0, 2, 5]), outer.trained(0), part="inner", unit=0)
+    plan = outer.build()
+    trained = [plan.train_rows(int(plan.fit[q])) for q in (1, 2)]
+    assert [(rows.tolist(), None if c is None else c.tolist()) for rows, c in trained] == [
+        ([2, 5], [1, 2]),
+        ([0], [3]),
+    ]

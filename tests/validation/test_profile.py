@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from truerisk.validation.measures import OF_EVENTS, OF_RANKS
-from truerisk.validation.outcomes import Outcomes
-from truerisk.validation.profile import Optimism, Profile
+from truerisk.validation.outcomes import HeldOut, Outcomes, clipped
+from truerisk.validation.profile import FoldJackknife, Optimism, Profile
 
 GRID, T = np.array([0.3, 0.5]), np.array([0.2, 0.4, 0.6])
 
@@ -47,3 +48,66 @@ def test_decision_values_have_ranks_alone():
     profile = Profile(np.empty(0), np.empty(0), OF_RANKS)
     found = profile.measures(profile.of(rows))
     assert {w for w, v in found.items() if np.isfinite(v)} == {"auc", "average-precision"}
+
+
+# Folds left out: of a mean the jackknife is its variance, and nothing is carried on
+
+
+def test_of_a_mean_it_is_the_variance_of_the_folds_means():
+    """K means of equal folds: V = s²/K, and the mean itself is carried on to itself."""
+    folds = np.random.default_rng(0).normal(size=(8, 5))
+    without = [np.delete(folds, j, axis=0).mean(keepdims=True).ravel() for j in range(8)]
+    found = FoldJackknife.of(np.array([folds.mean()]), without)
+    assert found.variance[0] == pytest.approx(folds.mean(axis=1).var(ddof=1) / 8)
+    assert found.carried[0] == pytest.approx(folds.mean())
+
+
+def test_a_number_that_does_not_exist_once_is_not_known():
+    """NaN without one fold is NaN of both."""
+    found = FoldJackknife.of(np.ones(2), [np.array([1.0, np.nan]), np.ones(2), np.ones(2)])
+    assert np.isnan(found.variance).tolist() == [False, True]
+    assert np.isnan(found.carried).tolist() == [False, True]
+
+
+# ---------------- Rows of outcomes: copies weigh, rows without weight are left out
+
+
+HELD = HeldOut(
+    rows=np.array([0, 1, 2, 0, 1, 2, 2]),
+    fold=np.zeros(7, int),
+    repetition=np.array([0, 0, 0, 1, 1, 1, 2]),
+    fit=np.zeros(7, int),
+    truth=np.array([0, 1, 1, 0, 1, 1, 1]),
+    answers=np.column_stack([np.full(7, 0.5), np.array([0, 0.5, 1, 0.2, 0.5, 1, 0.9])]),
+    response="probability",
+    classes=np.array(["no", "yes"]),
+    weights=np.array([1.0, 0.0, 2.0, 1.0, 0.0, 2.0, 2.0]),
+    groups=None,
+)
+
+
+def test_a_row_answered_several_times_weighs_as_much_as_others():
+    """Its answers share its weight and are one member; a row of weight 0 is left out."""
+    found = Outcomes.held_out(HELD, clip=0.01)
+    assert round(found.n, 12) == found.n_rows == 2
+    np.testing.assert_allclose(1.5 * found.weights, [0.5, 2 / 3, 0.5, 2 / 3, 2 / 3])
+    assert found.members.tolist() == [0, 1, 0, 1, 1]
+    assert found.predictions.tolist() == [0.01, 0.99, 0.2, 0.99, 0.9]
+    assert HELD.n_repetitions == 3
+
+
+def test_quantiles_weigh_rows():
+    """Of equal weights, in whatever unit, they are those of NumPy; a heavy row draws them."""
+    values, shares = np.random.default_rng(0).random(41), (0.0, 0.01, 0.3, 0.5, 0.9, 1.0)
+    for unit in (1.0, 0.01):
+        rows = Outcomes.of(np.zeros(41), values, np.full(41, unit))
+        np.testing.assert_allclose(rows.quantiles(values, shares), np.quantile(values, shares))
+    heavy = Outcomes.of(np.zeros(3), np.arange(3.0), np.array([1.0, 1.0, 1000.0]))
+    assert heavy.quantiles(np.arange(3.0), [0.0, 0.5, 1.0]).round(2).tolist() == [0.0, 1.5, 2.0]
+
+
+def test_clipping_is_asked_for():
+    """Probabilities stay as they are, but for rounding beyond 0 and 1."""
+    given = np.array([-1e-17, 0.3, 1.0])
+    assert clipped(given, None).tolist() == [0.0, 0.3, 1.0]
+    assert clipped(given, 0.1).tolist() == [0.1, 0.3, 0.9]

@@ -78,10 +78,9 @@ def test_pure_noise_beats_nothing(seed):
     assert tr.core.present.number(found.baseline) in said
 
 
-@pytest.mark.parametrize("seed", [0, 5])
-def test_the_claim_rests_on_the_choice_not_on_the_best_of_many(seed):
+def test_the_claim_rests_on_the_choice_not_on_the_best_of_many():
     """Of thirty useless learners the luckiest looks useful; the choice among them does not."""
-    X = np.random.default_rng(seed).normal(size=(40, 30))
+    X = np.random.default_rng(0).normal(size=(40, 30))
     y = np.repeat([0, 1], 20)
     learners = {f"stump {j}": OneColumn(j) for j in range(30)}
     found = tr.assess(learners, X, y, **QUICK)

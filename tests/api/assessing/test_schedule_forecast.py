@@ -13,8 +13,9 @@ from sklearn.tree import DecisionTreeClassifier
 from tests.support.families import families_on
 
 import truerisk as tr
-from truerisk.api.assessing.schedule import forecast, planned_fits
+from truerisk.api.assessing.schedule import Schedule, forecast, planned_fits, usual_method
 from truerisk.core.errors import BadData, Refusal
+from truerisk.core.family import Family
 from truerisk.core.progress import listen
 from truerisk.run.problem import pose
 
@@ -33,16 +34,15 @@ def expected(learners, methods, outer, **options):
 
 
 @pytest.mark.parametrize(
-    ("methods", "outer"),
+    ("names", "methods", "outer"),
     [
-        (["3-fold"], "4-fold"),
-        (["loo"], "holdout"),
-        (["2x3-fold", "loo"], "2x2-fold"),
-        ([KFold(3)], "loo"),
-        (["monte-carlo"], KFold(3)),
+        (["tree", "knn", "bayes"], ["3-fold"], "4-fold"),
+        (["knn"], ["loo"], "holdout"),
+        (["tree", "bayes"], ["2x3-fold", "loo"], "2x2-fold"),
+        (["knn"], [KFold(3)], "loo"),
+        (["bayes"], ["monte-carlo"], KFold(3)),
     ],
 )
-@pytest.mark.parametrize("names", [["tree", "knn", "bayes"], ["knn"], ["bayes"]])
 def test_fits_are_counted_exactly(names, methods, outer):
     """For each learner the fits announced are the fits reported."""
     learners = {name: LEARNERS[name] for name in names}
@@ -125,3 +125,72 @@ def test_the_data_stay_as_they_are():
     expected(LEARNERS, ["3-fold"], "4-fold")
     np.testing.assert_array_equal(X, before[0])
     np.testing.assert_array_equal(Y, before[1])
+
+
+# ---------------- An assessment's plans are drawn once, from the seed alone
+
+
+def asked(settings=1, seed=0, **options):
+    """The problem of so many settings of one learner."""
+    grid = {"var_smoothing": np.geomspace(1e-9, 1e-6, settings)}
+    return pose(Family.of(GaussianNB(), grid), X, Y, random_state=seed, **options)
+
+
+def drawn(methods=("3-fold",), outer="4-fold", several=True, seed=0, **options):
+    """The schedule of one problem, or of the same one under two names."""
+    problem = asked(seed=seed, **options)
+    return Schedule.draw(
+        {"a": problem, "b": problem} if several else {"a": problem}, methods, outer
+    )
+
+
+def test_plans_depend_on_the_seed_alone():
+    """The same seed draws the same plans, another one others."""
+    one, again, other = drawn(seed=1), drawn(seed=1), drawn(seed=2)
+    assert one.nested_plan.fingerprint == again.nested_plan.fingerprint
+    assert one.plans[0].fingerprint == again.plans[0].fingerprint
+    assert one.nested_plan.fingerprint != other.nested_plan.fingerprint
+
+
+@pytest.mark.parametrize(
+    ("several", "settings", "fits"), [(True, 1, 3 + 4 * 4), (False, 1, 3 + 4), (False, 2, 6 + 28)]
+)
+def test_inner_fits_are_made_where_something_is_chosen(several, settings, fits):
+    """One setting of one learner is tested without inner fits; else each setting has them."""
+    apparent, again = 1, 4  # the winners are fitted again where no loss asked for probabilities
+    assert drawn(several=several).fits(asked(settings, loss="log")) == fits + apparent
+    assert drawn(several=several).fits(asked(settings)) == fits + apparent + again
+
+
+def test_methods_are_checked_before_anything_is_drawn():
+    """What the loss or the data forbid is refused here."""
+    with pytest.raises(Refusal, match="cannot be the inner method"):
+        drawn(["three-way"])
+    assert drawn(["3-fold", "apparent"]).methods[1].word == "apparent"
+
+
+# ---------------- Many rows get a cheaper plan, which is said; what a user names is what is done
+
+
+@pytest.mark.parametrize(("n", "word"), [(30, "5-fold"), (10_000, "5-fold"), (10_001, "holdout")])
+def test_the_usual_method_follows_the_rows(n, word):
+    """Five folds up to 10,000 rows, one hold-out beyond."""
+    assert usual_method(n) == word
+
+
+def test_an_assessment_uses_the_usual_method():
+    """Tuning is by the usual method where none is named, and testing in the pairs of its folds."""
+    X, y = tr.datasets.make_simple(2_100, random_state=0)
+    tree = DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2]}
+    found = tr.assess({"bayes": GaussianNB(), "tree": tree}, X, y)
+    assert (found.tuned_by, found.tested_by) == ("5-fold", "pairs")
+    named = tr.assess({"bayes": GaussianNB()}, X, y, methods=["3-fold"], outer="holdout")
+    assert (named.tuned_by, named.tested_by) == ("3-fold", "holdout")
+
+
+def test_slow_learners_are_no_default_for_many_rows():
+    """A regression on more than 5,000 rows compares lasso in place of support vectors."""
+    rng = np.random.default_rng(0)
+    for n, word in ((5_000, "svm"), (5_001, "lasso")):
+        X = rng.normal(size=(n, 2))
+        assert word in families_on(None, X, X[:, 0] + rng.normal(size=n))

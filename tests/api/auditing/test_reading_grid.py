@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.decomposition import PCA
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
-from sklearn.model_selection import HalvingGridSearchCV, RandomizedSearchCV
+from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, RandomizedSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
 from truerisk.api.auditing.claim import scale_of
 from truerisk.api.auditing.on_scores import score_findings
-from truerisk.api.auditing.reading import read_grid
+from truerisk.api.auditing.reading import read_claim, read_grid
 from truerisk.core.errors import Refusal
 from truerisk.core.table.data import Data
 
@@ -90,3 +91,32 @@ def test_our_own_search_keeps_its_curve(simple):
     claim = read_grid(search)
     assert claim.curve is search.curve_
     assert claim.score == search.best_score_
+
+
+# ---------------- Every kind of search is read: its claim, its candidates, its scores
+
+
+def test_a_search_that_is_not_fitted_is_refused():
+    """There is no claim yet."""
+    with pytest.raises(Refusal, match=r"is not fitted.*Call fit"):
+        read_claim(GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 3]}))
+
+
+@pytest.mark.parametrize("thing", [GridSearchCV, "search", None])
+def test_what_is_no_search_is_refused(thing):
+    """A class, a word, nothing."""
+    with pytest.raises(Refusal, match="is no search"):
+        read_claim(thing)
+
+
+def test_a_model_without_a_search_is_refused_with_the_list():
+    """A fitted model holds nothing to audit; the sentence says what does."""
+    with pytest.raises(Refusal, match=r"holds nothing to audit.*HonestSearchCV"):
+        read_claim(PCA().fit(np.eye(3)))
+
+
+def test_each_kind_goes_to_its_reader(grid_search):
+    """The claim carries the class of the search."""
+    claim = read_claim(grid_search())
+    assert claim.search == "GridSearchCV"
+    assert claim.exact

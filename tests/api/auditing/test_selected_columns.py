@@ -52,11 +52,11 @@ def test_noise_that_nobody_selected_is_left_alone(p):
 def test_columns_that_are_all_equally_good_are_left_alone(effect, shared):
     """The hardest case: equal true effects, independent or highly correlated (spectra).
 
-    False alarms are at most LEVEL per table, up to the approximation: none in 60 is expected.
+    False alarms are at most LEVEL per table, up to the approximation: none in 25 is expected.
     """
     rng = np.random.default_rng(3)
     y = np.arange(48) % 2
-    for _ in range(60):
+    for _ in range(25):
         common = rng.normal(size=(48, 1))
         X = np.sqrt(shared) * common + np.sqrt(1 - shared) * rng.normal(size=(48, 20))
         X += np.outer(y, np.full(20, effect * 2 / np.sqrt(48)))

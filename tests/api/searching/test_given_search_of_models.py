@@ -63,9 +63,10 @@ def rows():
 
 @pytest.mark.parametrize("number", range(len(MODELS)))
 def test_a_model_has_the_risk_of_a_grid_of_one(rows, number):
-    """Whatever it holds; an estimate and an assessment have that risk; every second has groups.
+    """Whatever it holds, an estimate has that risk; every second has groups.
 
-    What an empty grid means is the same for all models: every fourth is searched in one, too.
+    What an empty grid means is the same for all models, and so is what an assessment makes of them:
+    every fourth is searched in one, and assessed.
     """
     model, groups = MODELS[number], (None, GROUPS)[number % 2]
     X, y = rows[0], rows[1] > 0 if is_classifier(model) else rows[1]
@@ -75,9 +76,9 @@ def test_a_model_has_the_risk_of_a_grid_of_one(rows, number):
     if number % 4 < 1:
         of_one = tr.HonestSearchCV(model, {}, **asked).fit(X, y, groups=groups)
         assert found.risk_.value == of_one.risk_.value
+        assessed = tr.assess({"it": model}, X, y, methods=["3-fold"], outer=OUTER, groups=groups)
+        assert assessed.learners["it"].risk.value == found.risk_.value
     assert found.risk_.value == tr.estimate_risk(model, X, y, method=OUTER, groups=groups).value
-    assessed = tr.assess({"it": model}, X, y, methods=["3-fold"], outer=OUTER, groups=groups)
-    assert assessed.learners["it"].risk.value == found.risk_.value
 
 
 def test_a_threshold_that_is_tuned_inside_claims_its_own_score(rows):

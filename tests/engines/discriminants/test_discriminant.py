@@ -72,8 +72,9 @@ def test_conforms(check) -> None:
 # ---------------------------------------------------------------- against fitting one by one
 
 
-@pytest.mark.parametrize("shape", [(24, 10), (15, 30), (18, 15)])
-@pytest.mark.parametrize("solver", ["lsqr", "eigen"])
+@pytest.mark.parametrize(
+    ("shape", "solver"), [((24, 10), "lsqr"), ((15, 30), "lsqr"), ((18, 15), "eigen")]
+)
 def test_wide_data_are_shrunk(shape, solver) -> None:
     """With as many columns as rows or more, shrunk scatters have inverses, and these are served."""
     X, y = drawn(*shape, 3, seed=4)

@@ -36,7 +36,7 @@ MINIMISER = LogisticPaths(minimiser=True)
 CHECKS = [
     pytest.param(check, id=f"{number}-{check}")
     for number, family in enumerate(FAMILIES)
-    for check in engine_checks(LogisticPaths(), family, examples=6)
+    for check in engine_checks(LogisticPaths(), family, examples=3 if number else 6)
 ]
 
 
@@ -230,3 +230,26 @@ def test_paths_that_do_not_converge_are_said():
     with pytest.warns(ConvergenceWarning, match="did not converge"):
         curve = tr.risk_curve(model, {"at": [3, 19]}, data.X, data.y, method="3-fold")
     assert curve[0].engine == "logistic-path"
+
+
+# The path engine states rules and degrees of freedom of LogisticPath, from one path
+
+
+GRID = {"at": [0, 3, 0.02, 7]}
+
+
+def table(n_classes):
+    generator = np.random.default_rng(0)
+    y = np.arange(60) % n_classes
+    return generator.normal(size=(60, 6)) + 1.5 * np.eye(6)[y], y
+
+
+@pytest.mark.parametrize("method", ["bee", "bee-improper", "ebic"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_methods_along_the_path_say_what_single_fits_say(method, n_classes):
+    """Risks by coefficients or degrees of freedom are equal from one path and from the fits."""
+    X, y = table(n_classes)
+    path = LogisticPath(n_lambdas=8, least_ratio=0.05)
+    fast = tr.risk_curve(path, GRID, X, y, method=method, engine="logistic-path")
+    slow = tr.risk_curve(path, GRID, X, y, method=method, engine="generic")
+    np.testing.assert_allclose(fast.values, slow.values, rtol=1e-12)

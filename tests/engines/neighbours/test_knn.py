@@ -46,7 +46,7 @@ def bootstrap_plan(data, rng):
         builder.ask((sample, ()), (ALL, (sample,)))
         builder.ask((sample, ()), (ALL, ()), part="all")
     if data.codes is not None:
-        for row in range(0, n, 3):
+        for row in range(0, n, 5):
             flip = [(row, (int(data.codes[row]) + 1) % data.n_classes)]
             builder.ask((ALL, ()), (builder.block(np.array([row])), ()), part="flip", flips=flip)
     return builder.build()

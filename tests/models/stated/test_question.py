@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import inspect
+
 import pytest
-from sklearn.linear_model import Lasso, Ridge
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.ensemble import BaggingClassifier
+from sklearn.linear_model import Lasso, LogisticRegressionCV, Ridge
+from sklearn.metrics import accuracy_score, r2_score
 from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection._search import BaseSearchCV
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
+from sklearn.svm import SVC, SVR
+from sklearn.utils import all_estimators
 from tests.engines.test_lookalikes import NUMBERS, X
+from tests.support.searches import Climbing, Private, Silent
 
+import truerisk as tr
 from truerisk.core.errors import Refusal
-from truerisk.models.stated.question import Question
+from truerisk.models.stated.question import WRITTEN_IN, Question, has_best_params, usual_score
 
 TABLE = {"sklearn.linear_model:Ridge": lambda model, X, word: (word, model.alpha, X.sum())}
 
@@ -70,3 +81,77 @@ def test_a_search_is_looked_into_where_the_question_says_so():
     assert question(into_searches=True)(search, X, "word") == ("word", 5.0, X.sum())
     with pytest.raises(Refusal, match="GridSearchCV is unknown"):
         question()(search, X, "word")
+
+
+# ---------------- What is a search is said by its class, never by what it holds
+
+
+KINDS = [kind for _, kind in all_estimators() if not inspect.isabstract(kind)]
+
+
+def test_of_all_estimators_of_scikit_learn_only_the_searches_are_some():
+    """Those that hold others, and tune thresholds or penalties inside, are models."""
+    told = {kind.__name__ for kind in KINDS if has_best_params(object.__new__(kind))}
+    assert told == {kind.__name__ for kind in KINDS if issubclass(kind, BaseSearchCV)}
+
+
+@pytest.mark.parametrize("search", [Climbing, Private, Silent, tr.HonestSearchCV])
+def test_own_searches_are_told_by_what_their_methods_set(search):
+    """Whatever their parameters are called, without a fit."""
+    assert has_best_params(search(KNeighborsClassifier()))
+
+
+def test_a_property_is_enough():
+    """As OptunaSearchCV has it."""
+
+    class Delegating:
+        @property
+        def best_params_(self):
+            return {}
+
+    assert has_best_params(Delegating())
+    assert not has_best_params(BaggingClassifier(GridSearchCV(KNeighborsClassifier(), {})))
+
+
+# ---------------- Which estimators have scikit-learn's usual `score`, written where it may be
+
+
+class Own(SVC):
+    """Its score is another."""
+
+    def score(self, X, y, sample_weight=None):
+        return 0.0
+
+
+@pytest.mark.parametrize(
+    ("model", "word"),
+    [
+        (SVC(), "accuracy"),
+        (SVR(), "r2"),
+        (KNeighborsClassifier(), "accuracy"),
+        (make_pipeline(make_pipeline(SVC())), "accuracy"),
+        (Own(), None),
+        (make_pipeline(Own()), None),
+        (LogisticRegressionCV(), None),  # whatever its `scoring` says
+        (object(), None),
+    ],
+)
+def test_the_score_is_told_by_the_method(model, word):
+    """Never by the name of a class."""
+    assert usual_score(model) == word
+
+
+@pytest.mark.parametrize("word", WRITTEN_IN)
+def test_those_that_write_it_anew_mean_the_same(word):
+    """Their score of data is the metric of their predictions."""
+    metric = {"accuracy": accuracy_score, "r2": r2_score}[word]
+    mixin = {"accuracy": ClassifierMixin, "r2": RegressorMixin}[word]
+    X, y = tr.datasets.make_simple(60, random_state=0)
+    own = [place for place in WRITTEN_IN[word] if place.startswith("sklearn.")]
+    places = {place.partition(":")[2] for place in own}
+    anew = [kind for name, kind in all_estimators() if name in places]
+    assert len(anew) == len(own) - 1
+    for kind in anew:
+        assert kind.score is not mixin.score
+        model = kind().fit(X[:40], y[:40])
+        assert model.score(X[40:], y[40:]) == pytest.approx(metric(y[40:], model.predict(X[40:])))

@@ -106,7 +106,7 @@ LABELS = np.array(["u", "b", "c"])[Y]
 def test_drawn_tables_and_steps(part):
     """Text, whole numbers, gaps, frames and arrays; nested steps; rows that come several times."""
     answered = 0
-    for seed in range(25 * part, 25 * part + 25):
+    for seed in range(15 * part, 15 * part + 15):
         draw = Draw(seed)
         if seed % 4:
             data = Data.check(draw.X, LABELS, task="classification")
@@ -114,7 +114,7 @@ def test_drawn_tables_and_steps(part):
             data = Data.check(draw.X, np.linspace(-1, 1, N) ** 2 + Y, task="regression")
         for _ in range(2):
             answered += agree(draw.steps, data, draw.train(), draw.asked()) > 0
-    assert answered > 15
+    assert answered > 9
 
 
 def columns(**more):

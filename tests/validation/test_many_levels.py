@@ -1,0 +1,154 @@
+"""Shrunken estimates are those of metafor; of few levels, or without noise, there are none."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from truerisk.validation.many_levels import (
+    StableScale,
+    level_of_each,
+    shrinkage,
+    simultaneous_quantile,
+)
+
+
+def test_it_is_metafors():
+    """μ, τ and the predictions of R 4.2.2, metafor 3.8-1.
+
+    y <- c(0.10,0.22,0.31,0.18,0.45); v <- c(0.004,0.01,0.02,0.003,0.03);
+    f <- rma(y, v, method="REML", control=list(threshold=1e-12, maxiter=1000));
+    c(f$b, sqrt(f$tau2)); blup(f)$pred
+    """
+    found = shrinkage(
+        np.array([0.10, 0.22, 0.31, 0.18, 0.45]), np.array([0.004, 0.01, 0.02, 0.003, 0.03])
+    )
+    assert (found.mean, found.spread) == pytest.approx((0.1803229577552, 0.0140054587676), rel=1e-6)
+    assert found.values == pytest.approx(
+        [0.176568190094, 0.181086261917, 0.181582431520, 0.180303137335, 0.182074767910], rel=1e-8
+    )
+
+
+def test_it_maximises_the_restricted_likelihood():
+    """No other spread on a grid has a larger restricted likelihood."""
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        noise = rng.uniform(0.01, 0.3, 6)
+        y = rng.normal(0, 0.4, 6) + np.sqrt(noise) * rng.standard_normal(6)
+
+        def likelihood(between: float, y: np.ndarray = y, noise: np.ndarray = noise) -> float:
+            w = 1 / (noise + between)
+            away = y - w @ y / w.sum()
+            return float(np.log(w).sum() - np.log(w.sum()) - w @ away**2) / 2
+
+        best = likelihood(shrinkage(y, noise).spread ** 2)
+        assert best >= max(likelihood(t) for t in np.linspace(0, 2, 400)) - 1e-6
+
+
+def test_levels_that_differ_by_noise_alone_become_one():
+    """A spread of 0 draws all levels to the weighted mean."""
+    found = shrinkage(np.array([0.20, 0.22, 0.19]), np.array([0.004, 0.01, 0.02]))
+    assert found.spread == 0
+    assert found.values == pytest.approx([0.20375] * 3)
+    assert found.own_shares.tolist() == [0, 0, 0]
+
+
+def test_the_same_noise_keeps_the_order():
+    """Equal variances: all levels keep the same share of their distance from the mean."""
+    y = np.array([0.1, 0.5, 0.9, 0.3])
+    found = shrinkage(y, np.full(4, 0.01))
+    assert found.values - found.mean == pytest.approx(found.own_shares[0] * (y - y.mean()))
+    assert 0 < found.own_shares[0] < 1
+
+
+@pytest.mark.parametrize(("y", "noise"), [([0.1, 0.2], [1, 1]), ([0.1, 0.2, 0.3], [1, 1, 0])])
+def test_too_little_is_no_shrinkage(y, noise):
+    """Two levels have no spread to estimate; a level without noise is not to be moved."""
+    assert shrinkage(np.array(y), np.array(noise)) is None
+
+
+def test_it_errs_less_than_the_levels_themselves():
+    """Over 200 draws of 8 levels the squared error of shrunken values is the smaller."""
+    rng = np.random.default_rng(0)
+    truth = 0.3 + 0.05 * rng.standard_normal((200, 8))
+    noise = np.full(8, 0.01)
+    y = truth + 0.1 * rng.standard_normal(truth.shape)
+    shrunken = np.array([shrinkage(line, noise).values for line in y])
+    assert np.square(shrunken - truth).mean() < 0.5 * np.square(y - truth).mean()
+
+
+# ---------------- How far intervals reach that hold together
+
+
+@pytest.mark.parametrize("m", [2, 5, 40])
+def test_independent_estimates_need_sidaks_level(m):
+    """(1 + .95^(1/m))/2 is the quantile's probability, up to the simulation's noise."""
+    expected = norm.ppf((1 + 0.95 ** (1 / m)) / 2)
+    assert expected - 0.03 < simultaneous_quantile(np.eye(m), 0.95) <= expected
+
+
+def test_equal_estimates_need_no_correction():
+    """Perfect correlation, also negative, is one estimate."""
+    one = np.outer([1, -1, 2], [1, -1, 2.0])
+    assert simultaneous_quantile(one, 0.9) == pytest.approx(norm.ppf(0.95), abs=0.02)
+
+
+def test_it_covers_correlated_estimates():
+    """Fresh draws lie within the quantile as often as asked, and a smaller one is too small."""
+    rng = np.random.default_rng(0)
+    root = rng.normal(size=(6, 3))
+    covariance = root @ root.T + 0.2 * np.eye(6)
+    c = simultaneous_quantile(covariance, 0.95)
+    z = rng.multivariate_normal(np.zeros(6), covariance, 40_000) / np.sqrt(np.diag(covariance))
+    assert (np.abs(z).max(axis=1) <= c).mean() == pytest.approx(0.95, abs=0.006)
+    assert (np.abs(z).max(axis=1) <= norm.ppf(0.975)).mean() < 0.9
+
+
+def test_the_scale_of_an_estimate_does_not_count():
+    """Correlations alone do, and the same covariance has the same quantile again."""
+    covariance = np.array([[1, 0.6, 0], [0.6, 1, 0.2], [0, 0.2, 1]])
+    scale = np.array([1, 100, 1e-3])
+    found = simultaneous_quantile(covariance * np.outer(scale, scale), 0.95)
+    assert found == pytest.approx(simultaneous_quantile(covariance, 0.95))
+
+
+def test_a_level_is_that_of_its_quantile():
+    """One estimate alone has the level that was asked for."""
+    assert level_of_each(simultaneous_quantile(np.eye(1), 0.8)) == pytest.approx(0.8)
+
+
+# The scale on which risks are drawn together: there and back, its slope, and equal noise
+
+
+SCALES = [
+    StableScale(0.0, 1.0),
+    StableScale(0.0, 2.0),
+    StableScale(0.0, 2.0, logit=True),
+    StableScale(0.0, None),
+    StableScale(None, None),
+]
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_there_and_back(scale):
+    """Risks stay what they are."""
+    values = np.array([0.02, 0.3, 0.97])
+    assert scale.back(scale.of(values)) == pytest.approx(values)
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_the_slope_is_the_derivative(scale):
+    """By differences, of many rows."""
+    values, step = np.array([0.1, 0.4, 0.8]), 1e-6
+    by_differences = (scale.of(values + step) - scale.of(values)) / step
+    assert scale.slope(values, np.full(3, 1e9)) == pytest.approx(by_differences, rel=1e-4)
+
+
+def test_noise_is_that_of_the_rows_alone():
+    """Of errors in n rows the standard error is 1/(2√n), whatever their rate, and finite at 0."""
+    n, rates = 400.0, np.array([0.05, 0.3, 0.5, 0.9])
+    errors = np.sqrt(rates * (1 - rates) / n)
+    slopes = SCALES[0].slope(rates, np.full(4, n))
+    assert slopes * errors == pytest.approx(1 / (2 * np.sqrt(n)), rel=0.05)
+    assert np.isfinite(SCALES[0].slope(np.array([0.0, 1.0]), np.full(2, 20.0))).all()
