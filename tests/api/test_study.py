@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -51,6 +53,16 @@ def test_one_row_per_replicate_and_one_per_cell(results):
     assert frame["truth"].between(0, 1).all()
     assert len(results.summary()) == 6
     assert "nested" in str(results)
+
+
+def test_the_summary_is_a_table_on_a_page(results):
+    """A row for each cell in HTML, and what is lacking."""
+    page = results.to_html()
+    assert page.count("<tr") == 1 + len(results.cells)
+    assert "RMSE" in page
+    assert f"<bdi>{results.cells[0]['rmse']:.4f}</bdi>" in page
+    few = replace(results, designs=[{**each, "wanted": 9} for each in results.designs])
+    assert "simple, 30, knn, 5-fold: 4 of 9 replicates were found." in few.to_html()
 
 
 def test_a_replicate_is_what_the_verbs_say(study, results):

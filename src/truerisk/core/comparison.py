@@ -29,7 +29,7 @@ from truerisk.core.arguments import check_level, check_number
 from truerisk.core.interval import Interval
 from truerisk.core.records import Count, Record, Share, Size
 from truerisk.core.registry import displays
-from truerisk.core.scale import ERROR, Scale
+from truerisk.core.scale import ERROR, OwnScale, Scale
 
 ROPE = 0.01
 WIDEST = 1e150  # the square of a wider one overflows
@@ -135,6 +135,11 @@ class Comparison(Record):
     def noting(self, *notes: str) -> Comparison:
         """The same with further notes."""
         return replace(self, notes=(*self.notes, *notes))
+
+    @property
+    def own_scale(self) -> OwnScale:
+        """The difference and its interval, of scores as scores."""
+        return OwnScale(self.scale.gap(self.difference), self.scale.gaps(self.interval), "")
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
         """Draw the difference beside none, and `others` by name (needs matplotlib)."""

@@ -16,7 +16,6 @@ from truerisk.core.learning_curve import LearningCurve
 from truerisk.core.present import clean, risk, setting_text
 from truerisk.core.records import Record
 from truerisk.core.results import RiskCurve, RiskEstimate
-from truerisk.core.scale import OwnScale
 from truerisk.core.statistics.calibration import Calibration
 from truerisk.core.statistics.roc import RocCurve
 from truerisk.report.audit_figures import draw_claim
@@ -75,7 +74,7 @@ def draw_estimates(
     else:
         title = first.scale.of(first.loss)
         axis = first.scale.axis(columns_of(first.loss, 30))
-    own = {name: _own_scale(each) for name, each in estimates.items()}
+    own = {name: each.own_scale for name, each in estimates.items()}
     rows = {name: (each.value, each) for name, each in own.items() if each.value is not None}
     if not rows:
         return None
@@ -96,13 +95,6 @@ def draw_estimates(
     table = FigureTable.of(("", "value", "interval"), cells)
     keys = tuple(Key(looks[name], name, "line") for name in beside if name)
     return Figure("value", title, drawing, drawing.about, table, keys)
-
-
-def _own_scale(record: RiskEstimate | Comparison) -> OwnScale:
-    """The value and its interval, as people read them."""
-    if not isinstance(record, Comparison):
-        return record.own_scale
-    return OwnScale(record.scale.gap(record.difference), record.scale.gaps(record.interval), "")
 
 
 def _draw_permuted(test: PermutationTest) -> Figure:

@@ -23,7 +23,7 @@ import numpy as np
 
 from truerisk.comparing.many_comparison import ManyComparison
 from truerisk.core.errors import BadStore, MissingExtra, UnknownName
-from truerisk.core.present import frame_of_rows, number, seconds, text_table
+from truerisk.core.present import Block, frame_of_rows, number, seconds, text_table
 from truerisk.core.records import UNWRITTEN, Count, Record, Share, Size
 from truerisk.core.registry import closest, displays
 from truerisk.core.writing import write_file
@@ -37,7 +37,6 @@ FOUND = (
 )  # fmt: skip
 ROWS_OF_TABLES = "rows of tables"
 PLACE = ("problem", "size", "learner", "method")
-QUANTITIES = ("bias", "rmse", "coverage", "seconds")
 
 
 def rows_of(store: Store) -> Iterator[dict[str, Any]]:
@@ -158,10 +157,14 @@ class StudyResults(Record):
         return len(self.rows)
 
     def __str__(self) -> str:
+        (block,) = self.blocks()
+        return "\n".join([text_table(block.head, block.rows), *self._lacking()])
+
+    def blocks(self) -> list[Block]:
         head = ["problem", "n", "learner", "method", "replicates", "bias", "se", "RMSE",
                 "coverage", "cost"]  # fmt: skip
-        table = text_table(head, [_shown(cell) for cell in self.cells])
-        return "\n".join([table, *self._lacking()])
+        rows = [_shown(cell) for cell in self.cells]
+        return [Block(" ".join([f"{self.name}.", *self._lacking()]), head, rows)]
 
     def _lacking(self) -> Iterator[str]:
         """Which cells lack replicates, and which replicates an interval."""
