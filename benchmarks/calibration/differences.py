@@ -26,7 +26,7 @@ from benchmarks.calibration.learners import learner
 from benchmarks.calibration.problems import PROBLEMS
 from benchmarks.calibration.rating import Rows, asked
 from benchmarks.machine import one_blas_thread
-from truerisk.comparing.paired_cv import Spread
+from truerisk.comparing.paired import Spread
 from truerisk.comparing.paired_tests import Correlated
 from truerisk.comparing.pairing import Pairs as Paired
 from truerisk.core.family import Family

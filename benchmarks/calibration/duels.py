@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import bdtr, stdtr, stdtrit
 
 from benchmarks.calibration.differences import Duel
-from truerisk.comparing.paired_cv import Spread
+from truerisk.comparing.paired import Spread
 from truerisk.comparing.paired_tests import z_of_halves
 
 __all__ = ["TESTS", "Line", "table"]

@@ -12,8 +12,7 @@ from truerisk.datasets import (
     make_simple,
     make_sparse_gaussian,
 )
-from truerisk.datasets.kearns import KearnsProblem
-from truerisk.datasets.problems import sparse_gaussian
+from truerisk.datasets.problems import KearnsProblem, sparse_gaussian
 
 PROBLEMS = [make_simple, make_kearns, make_sparse_gaussian, make_four_class]
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tests.datasets.conftest import Reader
 
 from truerisk.core.errors import BadData
-from truerisk.datasets.columns import MISSING, number
+from truerisk.datasets.columnar import MISSING, number
 from truerisk.datasets.table import read_table
 
 GOOD = "a,b,y\n1,5,u\n2,4,v\n4,7,u\n3,2,v\n"

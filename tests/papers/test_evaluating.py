@@ -11,7 +11,7 @@ from truerisk.core.family import Family
 from truerisk.core.losses import ZeroOne
 from truerisk.core.table.data import Data
 from truerisk.methods import as_method
-from truerisk.papers.evaluating import evaluated, values_of
+from truerisk.papers.experiment import evaluated, values_of
 
 
 @pytest.mark.parametrize("word", ["loo", "4-fold", "three-way"])

@@ -15,8 +15,8 @@ from truerisk.core.progress import Progress, listen, tell
 from truerisk.datasets.documents import FOLDER
 from truerisk.papers import bee_real, colon_table_1, mehta_spam
 from truerisk.papers.experiment import Experiment, draw_replicates, run, stored_replicates, stream
+from truerisk.papers.figures import Findings, PaperTable
 from truerisk.papers.insa_ozone import _forecasts
-from truerisk.papers.report import Findings, PaperTable
 from truerisk.study.store import Store
 
 FAILING: set[int] = set()  # replicates that raise

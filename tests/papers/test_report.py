@@ -7,13 +7,15 @@ import json
 import numpy as np
 import pytest
 
-from truerisk.papers.figures import Panel, Panels, Series
-from truerisk.papers.report import (
+from truerisk.papers.figures import (
     JUDGED,
     Findings,
+    Panel,
+    Panels,
     PaperTable,
     Report,
     Row,
+    Series,
     mean_row,
     printed,
 )

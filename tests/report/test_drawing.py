@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from truerisk.report.figure import thinned
-from truerisk.report.scale import PixelScale, round_ticks, tick_text
-from truerisk.report.svg import Drawing
+from truerisk.report.svg import Drawing, PixelScale, round_ticks, tick_text
 
 
 @settings(max_examples=60, deadline=None)

@@ -10,12 +10,10 @@ from matplotlib.cbook import boxplot_stats
 
 import truerisk as tr
 from truerisk.core.present import five_numbers, number
-from truerisk.report.boxes import draw_boxes
 from truerisk.report.curves import draw_curves, draw_heat
-from truerisk.report.ladder import draw_ladder
+from truerisk.report.ladder import draw_boxes, draw_ladder, draw_stability
 from truerisk.report.page import draw_any
 from truerisk.report.rates import draw_calibration
-from truerisk.report.stability import draw_stability
 
 
 @pytest.fixture

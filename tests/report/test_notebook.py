@@ -13,8 +13,8 @@ from tests.report.conftest import ARABIC, HOSTILE, LONG
 from tests.report.test_in_browser import require_open_to_all
 
 import truerisk as tr
-from truerisk.report import notebook
-from truerisk.report.notebook import DARK, LIGHT
+from truerisk.report import page
+from truerisk.report.page import DARK, LIGHT
 
 X, Y = tr.datasets.make_difficult(40, random_state=1)
 
@@ -96,7 +96,7 @@ def test_the_page_of_any_result_shuts_nobody_out(show, pages, number):
 @pytest.mark.parametrize(("colours", "scheme"), [(LIGHT, "light"), (DARK, "dark")])
 def test_a_notebook_has_the_colours_of_the_page(colours, scheme):
     """Every one that a mark can have."""
-    light, dark = (Path(notebook.__file__).parent / "page.css").read_text().split("dark)", 1)
+    light, dark = (Path(page.__file__).parent / "page.css").read_text().split("dark)", 1)
     style = light if scheme == "light" else dark.split("\n}\n")[0]
     for colour in re.findall(r"--(?:s\d|ink|muted|hair|line): #\w+", style):
         assert colour.replace(" ", "") in colours

@@ -22,7 +22,7 @@ from truerisk.core.json_values import parse
 from truerisk.core.present import number
 from truerisk.report.page import draw_any
 from truerisk.report.validation_figures import draw_benefit, draw_calibration_curve
-from truerisk.report.validation_text import validated_again
+from truerisk.report.validation_page import validated_again
 from truerisk.validation.validation import Validation
 
 X, Y, _ = drawn()

@@ -11,7 +11,7 @@ from truerisk.core.plan.blocks import ALL
 from truerisk.core.plan.builder import PlanBuilder
 from truerisk.core.table.data import Data
 from truerisk.testing.brute_force import decoded
-from truerisk.testing.changing import altered, frozen, permuted_data, permuted_plan, renamed
+from truerisk.testing.cases import altered, frozen, permuted_data, permuted_plan, renamed
 from truerisk.testing.strategies import data_sets, plans
 
 

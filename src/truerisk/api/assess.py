@@ -230,7 +230,7 @@ def _validated(learner: TunedLearner, schedule: Schedule, wishes: Wishes) -> Val
         answered=risk.answered,
         winners=learner.winners.candidate,
         best=learner.curve.best,
-        shaken=learner.shaken,
+        pair_answers=learner.shaken,
     )
     rows = learner.out_of_fold
     try:

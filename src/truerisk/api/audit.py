@@ -12,9 +12,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from truerisk.api.auditing.claim import Claim, ScoreScale, known_by, scale_of
-from truerisk.api.auditing.correcting import Corrected, corrected
+from truerisk.api.auditing.correcting import Corrected, Wanted, corrected
 from truerisk.api.auditing.finding import Finding, by_severity, row_findings, split_findings
-from truerisk.api.auditing.mixed_splits import OrderOfRows
 from truerisk.api.auditing.on_columns import column_findings, columns_of, neighbour_findings
 from truerisk.api.auditing.on_scores import (
     risk_findings,
@@ -124,20 +123,12 @@ def audit(
         "executor": executor_of(executor, n_jobs),
         "random_state": random_state,
     }
-    return audited(search, X, y, level, outer, replicates, terms)
+    return audited(search, X, y, Wanted(level, outer, replicates, terms))
 
 
-def audited(
-    search: Any,
-    X: Any,
-    y: Any,
-    level: Any,
-    outer: Any,
-    replicates: int,
-    terms: Mapping[str, Any],
-    order: OrderOfRows | None = None,
-) -> Audit:
+def audited(search: Any, X: Any, y: Any, wanted: Wanted) -> Audit:
     """`audit` where the caller may know more of the order of rows than X tells."""
+    level, outer, terms = wanted.level, wanted.outer, wanted.terms
     check_known("an audit has no level", level, LEVELS, "It has")
     check_level("confidence_level", terms["confidence_level"])
     if outer is not None and level != "nested":
@@ -157,9 +148,7 @@ def audited(
         problem = _problem(usable, scale, X, y, terms)
         scale = known_by(scale, problem.data)
         with _leaks_are_findings():
-            seen, more = _look(
-                search, usable, scale, problem, level, outer, replicates, terms, order
-            )
+            seen, more = _look(search, usable, scale, problem, wanted)
         findings += more
     findings += score_findings(claim, scale, getattr(search, "error_score", None))
     audit = _outcome(claim, scale, level, seen, findings, terms["confidence_level"])
@@ -169,25 +158,17 @@ def audited(
 
 
 def _look(
-    search: Any,
-    claim: Claim,
-    scale: ScoreScale,
-    problem: Problem,
-    level: str,
-    outer: Any,
-    replicates: int,
-    terms: Mapping[str, Any],
-    order: OrderOfRows | None,
+    search: Any, claim: Claim, scale: ScoreScale, problem: Problem, wanted: Wanted
 ) -> tuple[Corrected, list[Finding]]:
     """The honest risk by the level, and what rows, columns and splits show."""
     data = problem.data
     columns = columns_of(data.X)
     findings = [*column_findings(data, columns), *selection_findings(data, columns)]
     findings += [*neighbour_findings(data, columns), *row_findings(data, len(claim.candidates))]
-    plan = _plan(claim, data, level)
+    plan = _plan(claim, data, wanted.level)
     if plan is not None:
         findings += split_findings(data, plan)
-    seen = corrected(search, claim, scale, problem, plan, level, outer, replicates, terms, order)
+    seen = corrected(search, claim, scale, problem, plan, wanted)
     findings += seen.findings
     if seen.honest is not None:
         claimed = scale.risk(claim.score)

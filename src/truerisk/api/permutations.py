@@ -12,10 +12,10 @@ import numpy as np
 from truerisk.core import present
 from truerisk.core.contracts import Streams
 from truerisk.core.errors import BadData, Refusal
+from truerisk.core.interval import tied
 from truerisk.core.plan.leaks import order_of
 from truerisk.core.progress import listen, tell
 from truerisk.core.records import Column, Count, Record, Size
-from truerisk.core.scale import tied
 from truerisk.core.table.data import Data
 from truerisk.engines.workers.executors import run_batches, workers_of
 from truerisk.run.run import Run

@@ -11,11 +11,11 @@ import numpy as np
 
 from truerisk.core.arguments import check_count, check_level, shown
 from truerisk.core.errors import BadArgument, BadData, Refusal
+from truerisk.core.interval import Scale
 from truerisk.core.present import frame_of, number, text_table
 from truerisk.core.records import FINITE, Column, Range, Record, Share, Size
 from truerisk.core.registry import displays
 from truerisk.core.results import RiskEstimate
-from truerisk.core.scale import Scale
 from truerisk.core.statistics.long_run import long_run
 from truerisk.core.table.rows import TableView
 from truerisk.core.table.times import checked_times

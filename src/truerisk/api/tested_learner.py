@@ -95,14 +95,6 @@ class TestedLearner:
             parts.append((plan.only(plan.questions("inner")), settings))
         return parts
 
-    def try_fit(self, n_train: int) -> None:
-        """Fit every setting once on so many rows, the fewest that one of the fits sees."""
-        plan = self.plans(n_train)[-1][0]
-        part = plan.only(np.flatnonzero(plan.fit == plan.train_sizes.argmin()))
-        with listen(None), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            self.problem.asking(executor=None)(part, None)
-
 
 def testing(method: Any) -> Averaged:
     """The method, if its training sets can be cut."""
@@ -162,7 +154,11 @@ def _fitted_from(learner: TestedLearner, least: int, most: int) -> int:
     size = least
     while size * CLOSEST ** (FEWEST_SIZES - 1) <= most:
         try:
-            learner.try_fit(size)
+            plan = learner.plans(size)[-1][0]
+            part = plan.only(np.flatnonzero(plan.fit == plan.train_sizes.argmin()))
+            with listen(None), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                learner.problem.asking(executor=None)(part, None)
         except FitFailed:
             size = int(np.ceil(size * CLOSEST))
         else:
@@ -177,7 +173,7 @@ def _fewest_rows(data: Data, tuned: int) -> int:
     """
     least = max(FEWEST, 2 * tuned)
     if data.codes is not None:
-        rarest = np.bincount(data.class_codes, minlength=data.n_classes).min()
+        rarest = data.class_sizes.min()
         least = max(least, -(-(3 if tuned else 2) * data.n_rows // int(max(1, rarest))))
     if data.groups is not None:
         n_groups = len(np.unique(data.groups))

@@ -16,6 +16,7 @@ from truerisk.cli.options import (
     confidence_option,
     executor_of,
     in_a_folder,
+    json_option,
     one_of,
     scoring_options,
     store_path,
@@ -76,7 +77,7 @@ WHERE_AND_HOW = ("report", "as_json", "jobs", "executor", "store", "mixed_versio
 @confidence_option()
 @gate_options
 @click.option("--report", metavar="PATH", help="Also write the result as one HTML page.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+@json_option
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @worker_options
 @click.option(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from truerisk.cli.options import (
     check_writable,
     confidence_option,
     executor_of,
+    json_option,
     typed,
     worker_options,
 )
@@ -32,7 +34,10 @@ def load_factory(place: str, *, allowed: bool) -> Any:
         raise click.UsageError(
             f"{origin} is code and would be run: add --allow-import if you trust it."
         )
-    module = _from_file(Path(origin)) if origin.endswith(".py") else _from_module(origin)
+    if origin.endswith(".py"):
+        module = _from_file(Path(origin))
+    else:
+        module = run_code(lambda: import_module(origin), origin)
     if not callable(getattr(module, name, None)):
         from truerisk.core.registry import closest
 
@@ -52,12 +57,6 @@ def _from_file(path: Path) -> Any:
     module = module_from_spec(spec)
     run_code(lambda: spec.loader.exec_module(module), str(path))
     return module
-
-
-def _from_module(name: str) -> Any:
-    from importlib import import_module
-
-    return run_code(lambda: import_module(name), name)
 
 
 def call_factory(factory: Any, X: Any, y: Any) -> Any:
@@ -109,7 +108,7 @@ WHERE_AND_HOW = ("report", "as_json", "jobs", "executor", *BOUNDS)
 @gate_options
 @click.option("--report", metavar="PATH", help="Also write the result as one HTML page.")
 @click.option("--allow-import", is_flag=True, help="Run the code of SEARCH.py.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+@json_option
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @worker_options
 @reading_options
@@ -197,6 +196,7 @@ def _audited(
     outer: str | None,
 ) -> Any:
     from truerisk.api.audit import audited
+    from truerisk.api.auditing.correcting import Wanted
 
     y, of_rows = source.y, source.of_rows
     terms = {"fit_params": None, "engine": "auto", **of_rows, **options}
@@ -208,7 +208,7 @@ def _audited(
             better = "lower" if scoring.startswith("neg_") else "larger"
             refuse_bounds(*bounds, {scoring: better}, remedy)
         search = _fitted(search, X, y, of_rows)
-        return audited(search, X, y, level, outer, REPLICATES, terms, _order(source))
+        return audited(search, X, y, Wanted(level, outer, REPLICATES, terms, _order(source)))
 
 
 def _order(source: Source) -> Any:

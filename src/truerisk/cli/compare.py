@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from truerisk.cli.options import confidence_option
+from truerisk.cli.options import confidence_option, json_option
 from truerisk.cli.output import show
 
 
@@ -27,7 +27,7 @@ from truerisk.cli.output import show
     help="For bayes: risks that differ by at most this much count as equal.  [default: 0.01]",
 )
 @confidence_option("--level")
-@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+@json_option
 def compare(
     first: Path, second: Path, test: str, rope: float | None, confidence: float, as_json: bool
 ) -> int:

@@ -10,6 +10,7 @@ import click
 from truerisk.cli.options import (
     confidence_option,
     executor_of,
+    json_option,
     one_of,
     scoring_options,
     worker_options,
@@ -42,7 +43,7 @@ from truerisk.core.registry import closest
 @click.option("--scores", help="Further scores of the same fits, with commas: auc,log,brier.")
 @positive_option
 @confidence_option()
-@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+@json_option
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @worker_options
 @reading_options

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from math import isfinite
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from truerisk.cli.options import with_options
 from truerisk.cli.output import say
 
 if TYPE_CHECKING:
-    from truerisk.core.scale import OwnScale
+    from truerisk.core.interval import OwnScale
 
 CLOSED = 4
 BOUNDS = ("fail_above", "min_score")
-
-Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def _scores_of(
@@ -54,28 +53,24 @@ def _risk_of(
         raise click.BadParameter(f"{value!r} is no bound; write a risk as in .25.") from None
 
 
-def gate_options(command: Command) -> Command:
-    """`--fail-above` and `--min-score`."""
-    for option in (
-        click.option(
-            "--min-score",
-            multiple=True,
-            metavar="NAME=NUMBER",
-            callback=_scores_of,
-            help="Exit code 4 unless the honest score is at least this large: the lower end of its "
-            "interval counts, as in auc=.75. May be given several times.",
-        ),
-        click.option(
-            "--fail-above",
-            type=float,
-            metavar="NUMBER",
-            callback=_risk_of,
-            help="Exit code 4 unless the honest risk is at most this large: the upper end of its "
-            "interval counts.",
-        ),
-    ):
-        command = option(command)
-    return command
+gate_options = with_options(
+    click.option(
+        "--fail-above",
+        type=float,
+        metavar="NUMBER",
+        callback=_risk_of,
+        help="Exit code 4 unless the honest risk is at most this large: the upper end of its "
+        "interval counts.",
+    ),
+    click.option(
+        "--min-score",
+        multiple=True,
+        metavar="NAME=NUMBER",
+        callback=_scores_of,
+        help="Exit code 4 unless the honest score is at least this large: the lower end of its "
+        "interval counts, as in auc=.75. May be given several times.",
+    ),
+)
 
 
 ALIKE = {"auc": "roc_auc", "roc_auc": "auc"}
@@ -121,7 +116,7 @@ def judged(
     """
     if fail_above is None and not min_score:
         return 0
-    from truerisk.core.scale import OwnScale  # late: the command line helps without numpy
+    from truerisk.core.interval import OwnScale  # late: the command line helps without numpy
 
     estimates = [] if risk is None else [risk, *getattr(risk, "scores", {}).values()]
     known = {each.loss: (each.named_loss, each.own_scale) for each in estimates}

@@ -29,6 +29,18 @@ def _workers(ctx: click.Context, option: click.Parameter, n_jobs: int | None) ->
     raise click.BadParameter("give a number of worker processes, or -1 for one per core.")
 
 
+def with_options(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    """Several options as one decorator, in the order of the command's help."""
+
+    def added(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return added
+
+
+json_option = click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 n_jobs_option = click.option(
     "--n-jobs",
     "--jobs",
@@ -40,15 +52,16 @@ n_jobs_option = click.option(
 )
 
 
-def worker_options(command: Command) -> Command:
-    """`--n-jobs` and `--executor`, of which one may be given."""
-    where = click.option(
+# One of the two may be given.
+worker_options = with_options(
+    n_jobs_option,
+    click.option(
         "--executor",
         metavar="WHERE",
         help="A number of worker processes, or dask://host:port, for scikit-learn's fits; fast "
         "engines answer in this process.",
-    )
-    return n_jobs_option(where(command))
+    ),
+)
 
 
 def executor_of(jobs: int | None, executor: str | None) -> Any:
@@ -65,22 +78,19 @@ def one_of(option: str, value: Any, other: str, other_value: Any) -> None:
         raise click.UsageError(f"{other} stands instead of {option}: give one of them.")
 
 
-def scoring_options(command: Command) -> Command:
-    """`--scoring`, scikit-learn's word, and `--loss`; `--cv` and `--method` are beside them."""
-    for option in (
-        click.option("--loss", help="Instead: zero-one, log, brier, auc, squared, absolute."),
-        click.option(
-            "--scoring", metavar="SCORE", help="accuracy, roc_auc, f1, r2, ...: as in scikit-learn."
-        ),
-        click.option(
-            "--cv",
-            type=click.IntRange(2),
-            metavar="K",
-            help="K folds as scikit-learn makes them, unshuffled; stands instead of --method.",
-        ),
-    ):
-        command = option(command)
-    return command
+# The words of scikit-learn, and ours beside them; `--method` stands with each command.
+scoring_options = with_options(
+    click.option(
+        "--cv",
+        type=click.IntRange(2),
+        metavar="K",
+        help="K folds as scikit-learn makes them, unshuffled; stands instead of --method.",
+    ),
+    click.option(
+        "--scoring", metavar="SCORE", help="accuracy, roc_auc, f1, r2, ...: as in scikit-learn."
+    ),
+    click.option("--loss", help="Instead: zero-one, log, brier, auc, squared, absolute."),
+)
 
 
 def confidence_option(*aliases: str) -> Callable[[Command], Command]:

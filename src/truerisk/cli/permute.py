@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from truerisk.cli.options import executor_of, one_of, scoring_options, worker_options
+from truerisk.cli.options import executor_of, json_option, one_of, scoring_options, worker_options
 from truerisk.cli.output import say, show, shown_progress, worded_warnings
 from truerisk.cli.source import read_source, reading_options, search_of, source_options, time_option
 
@@ -35,7 +35,7 @@ from truerisk.cli.source import read_source, reading_options, search_of, source_
     show_default=True,
     help="Seed of the folds and of the permutations.",
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+@json_option
 @worker_options
 @reading_options
 def permute(

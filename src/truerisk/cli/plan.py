@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from truerisk.cli.options import confidence_option, executor_of, worker_options
+from truerisk.cli.options import confidence_option, executor_of, json_option, worker_options
 from truerisk.cli.output import say, show, shown_progress, worded_warnings
 from truerisk.cli.source import Source, read_source, reading_options, search_of, source_options
 from truerisk.core.errors import BadData
@@ -56,7 +56,7 @@ def _read(ctx: click.Context, option: click.Parameter, texts: tuple[str, ...]) -
     help="Probability with which the interval shall be no wider.",
 )
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
-@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+@json_option
 @worker_options
 @reading_options
 def plan(
@@ -185,7 +185,7 @@ def _as_planned(plan_rows: Callable[..., Any], confidence: float, as_json: bool,
     }
 )
 @confidence_option()
-@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+@json_option
 def development(confidence: float, as_json: bool, **told: Any) -> int:
     """Plan how many rows it takes to develop a prediction model (Riley et al.).
 
@@ -219,7 +219,7 @@ def development(confidence: float, as_json: bool, **told: Any) -> int:
     }
 )
 @confidence_option()
-@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+@json_option
 def validation(confidence: float, as_json: bool, **told: Any) -> int:
     """Plan how many rows it takes to validate a prediction model in other people (Riley et al.).
 

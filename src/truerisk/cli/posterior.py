@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from truerisk.cli.options import confidence_option
+from truerisk.cli.options import confidence_option, json_option
 from truerisk.cli.output import show
 from truerisk.core.errors import BadData
 
@@ -32,7 +32,7 @@ SCHEMA = "truerisk.posterior/1"
     metavar="A B",
     help="Prior Beta(A, B) of the error.",
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+@json_option
 def posterior(
     errors: int, rows: int, confidence: float, prior: tuple[float, float], as_json: bool
 ) -> int:

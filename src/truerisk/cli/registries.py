@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from truerisk.cli.options import json_option
 from truerisk.cli.output import show
 
 if TYPE_CHECKING:
     from truerisk.core.registry import Registry
-
-
-_as_json = click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 
 
 def _print(registry: Registry, as_json: bool) -> None:
@@ -24,7 +22,7 @@ def _print(registry: Registry, as_json: bool) -> None:
 
 
 @click.command()
-@_as_json
+@json_option
 def methods(as_json: bool) -> None:
     """List the ways to estimate risk: the words of --method."""
     from truerisk.methods import registry
@@ -33,7 +31,7 @@ def methods(as_json: bool) -> None:
 
 
 @click.command()
-@_as_json
+@json_option
 def engines(as_json: bool) -> None:
     """List the engines that answer plans."""
     from truerisk.engines import registry
@@ -42,7 +40,7 @@ def engines(as_json: bool) -> None:
 
 
 @click.command()
-@_as_json
+@json_option
 def datasets(as_json: bool) -> None:
     """List the data sets that come with truerisk: the words of --dataset."""
     from truerisk.datasets import registry

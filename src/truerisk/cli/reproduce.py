@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from truerisk.cli.options import n_jobs_option
+from truerisk.cli.options import json_option, n_jobs_option
 from truerisk.cli.output import say, show, shown_progress, worded_warnings
 from truerisk.core.writing import write_text
 
 if TYPE_CHECKING:
-    from truerisk.papers.report import Report
+    from truerisk.papers.figures import Report
 
 
 INTERRUPTED = 130
@@ -39,7 +39,7 @@ INTERRUPTED = 130
     metavar="DIR",
     help="Write the report and the figures (PNG, SVG) there.",
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+@json_option
 def reproduce(
     name: str | None,
     quick: bool,
@@ -67,7 +67,10 @@ def reproduce(
         show(json.dumps(words) if as_json else str(registry))
         return 0
     if out is not None:
-        _make(out)  # before hours of work, not after
+        try:
+            out.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise click.UsageError(f"--out {out}: {error.strerror or error}.") from None
     if executor is not None and (store is None or jobs is not None):
         raise click.UsageError("--executor goes with --store and stands instead of --n-jobs.")
     options: dict[str, Any] = {"store": store, "resume": resume, "executor": executor or jobs}
@@ -85,13 +88,6 @@ def reproduce(
     elif report.figures:
         say("note: the figure is drawn where a folder is named with --out")
     return 0
-
-
-def _make(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise click.UsageError(f"--out {folder}: {error.strerror or error}.") from None
 
 
 def _write(report: Report, folder: Path) -> None:

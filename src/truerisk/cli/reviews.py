@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from truerisk.cli.options import with_options
 from truerisk.cli.source import Source, label_written
 from truerisk.core.errors import BadData
 
@@ -16,7 +17,7 @@ REVIEWED = ("positive", "subgroups", "replicates", "clip")
 def review_options(replicates: int | None) -> Callable[[Any], Any]:
     """The options, with so many bootstrap samples where none are asked for."""
     usual = 0 if replicates is None else replicates
-    options = (
+    return with_options(
         click.option(
             "--positive",
             metavar="LABEL",
@@ -37,13 +38,6 @@ def review_options(replicates: int | None) -> Callable[[Any], Any]:
             help="Keep probabilities within P and 1 − P.",
         ),
     )
-
-    def with_options(command: Any) -> Any:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return with_options
 
 
 def reviewed(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from truerisk.cli.options import confidence_option
+from truerisk.cli.options import confidence_option, json_option
 from truerisk.cli.output import say, show
 from truerisk.cli.source import Source, label_written, read_source, reading_options, source_options
 from truerisk.core.errors import BadData
@@ -46,7 +46,7 @@ RATES = ("sensitivity", "specificity", "precision")
 @click.option("--specificity", type=float, help="Demand it.")
 @click.option("--precision", type=float, help="Demand it.")
 @confidence_option("--level")
-@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+@json_option
 @reading_options
 def roc(
     columns: tuple[str, ...],

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
 
 import click
 
+from truerisk.cli.options import with_options
 from truerisk.cli.output import listed
 from truerisk.core.errors import BadData, UnknownName
 
@@ -58,7 +59,7 @@ def _single_target(
     return given[0] if given else None
 
 
-_OPTIONS = [
+source_options = with_options(  # FILE, and what its columns are
     click.argument("file", required=False, type=click.Path()),
     click.option(
         "--target",
@@ -73,8 +74,8 @@ _OPTIONS = [
     click.option(
         "--groups", metavar="COL", help="The column of rows that belong together; no feature."
     ),
-]
-_READING = [
+)
+reading_options = with_options(  # how FILE is read where that is guessed wrongly, at a help's end
     click.option(
         "--target-type",
         type=click.Choice(["classification", "regression"]),
@@ -83,42 +84,25 @@ _READING = [
     click.option("--delimiter", metavar="CHAR", help="The character between cells: , ; | or tab."),
     click.option("--max-cells", type=click.IntRange(1), help="Refuse tables with more cells."),
     click.option("--max-bytes", type=click.IntRange(1), help="Refuse files that unpack to more."),
-]
+)
 
 time_option = click.option(
     "--time", metavar="COL", help="The column of times or dates; not used as a feature."
 )
-_block_option = click.option(
-    "--block",
-    metavar="COLS",
-    help="The columns of coordinates, with commas, or of labels of blocks; not used as features.",
+order_options = with_options(  # when and where rows were taken, for commands that split rows
+    time_option,
+    click.option(
+        "--block",
+        metavar="COLS",
+        help="The columns of coordinates, with commas, or of labels of blocks; not used as "
+        "features.",
+    ),
 )
-
-
 positive_option = click.option(
     "--positive",
     metavar="LABEL",
     help="The class that precision, recall, F1 and the like are of.  [default: the greater of two]",
 )
-
-
-def order_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """When and where rows were taken, for commands that split rows."""
-    return time_option(_block_option(command))
-
-
-def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """FILE and what its columns are."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
-
-
-def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """How FILE is read where that is guessed wrongly: the last options of a command's help."""
-    for option in reversed(_READING):
-        command = option(command)
-    return command
 
 
 def read_source(

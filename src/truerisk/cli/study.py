@@ -5,13 +5,19 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from truerisk.cli.options import check_writable, in_a_folder, store_path, terminated
+from truerisk.cli.options import (
+    check_writable,
+    in_a_folder,
+    json_option,
+    store_path,
+    terminated,
+    with_options,
+)
 from truerisk.cli.output import say, show, shown_progress, worded_warnings
 from truerisk.core.errors import BadStore, NotWritten
 
@@ -20,7 +26,7 @@ if TYPE_CHECKING:
     from truerisk.study.status import Status
 
 
-_WHICH = [
+_compare_options = with_options(
     click.option("--of", type=click.Choice(["learner", "method"]),
                  help="Compare learners or methods. [default: what the study has several of]"),
     click.option("--by", type=click.Choice(["truth", "value", "rmse", "seconds"]),
@@ -28,8 +34,6 @@ _WHICH = [
     click.option("--size", type=click.IntRange(1), metavar="N", help="The size to compare at."),
     click.option("--learner", metavar="NAME", help="The learner whose methods compete."),
     click.option("--method", metavar="WORD", help="The method whose learners compete."),
-]  # fmt: skip
-_TERMS = [
     click.option("--control", metavar="NAME", help="The one that all others are compared with."),
     click.option("--rope", type=click.FloatRange(0), default=0.01, show_default=True,
                  help="Values that differ by at most this much count as equal."),
@@ -40,25 +44,18 @@ _TERMS = [
     click.option("--confidence", "confidence_level", type=click.FloatRange(0.5, 0.999),
                  default=0.95, show_default=True),
     click.option("--seed", "random_state", type=click.IntRange(0), default=0, show_default=True),
-]  # fmt: skip
+)  # fmt: skip
 
 
-def _with(options: list[Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    def added(command: Callable[..., Any]) -> Callable[..., Any]:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return added
+_store_option = click.option("--store", type=store_path, required=True, callback=in_a_folder,
+                             help="The file of the study.")  # fmt: skip
 
 
 @click.command()
-@click.option("--store", type=store_path, required=True, callback=in_a_folder,
-              help="The file of the study.")  # fmt: skip
-@_with(_WHICH)
-@_with(_TERMS)
+@_store_option
+@_compare_options
 @click.option("--report", metavar="PATH", help="Also write the result as one HTML page.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+@json_option
 def compare(store: Path, report: str | None, as_json: bool, **terms: Any) -> None:
     """Compare learners, or methods, over the problems of a study.
 
@@ -97,17 +94,7 @@ def study() -> None:
 study.add_command(compare)
 
 
-def _store(command: Callable[..., Any]) -> Callable[..., Any]:
-    about = "The file of the study."
-    return click.option(
-        "--store", type=store_path, required=True, callback=in_a_folder, help=about
-    )(command)
-
-
-_as_json = click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
-
-
-_RUNNING = [
+_run_options = with_options(
     click.option(
         "--executor", metavar="WHERE", help="A number of worker processes, or dask://host:port."
     ),
@@ -129,21 +116,14 @@ _RUNNING = [
     ),
     click.option("--mixed-versions", is_flag=True, help="Keep results of other versions."),
     click.option("--allow-import", is_flag=True, help="Let the specification import code."),
-    _as_json,
-]  # fmt: skip
-
-
-def _running(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options of a run."""
-    for option in reversed(_RUNNING):
-        command = option(command)
-    return command
+    json_option,
+)  # fmt: skip
 
 
 @study.command()
 @click.argument("spec", type=click.Path(path_type=Path))
-@_store
-@_running
+@_store_option
+@_run_options
 def run(spec: Path, store: Path, as_json: bool, allow_import: bool, **options: Any) -> int:
     """Do what SPEC asks for and the store does not hold.
 
@@ -154,8 +134,8 @@ def run(spec: Path, store: Path, as_json: bool, allow_import: bool, **options: A
 
 
 @study.command()
-@_store
-@_running
+@_store_option
+@_run_options
 def resume(store: Path, as_json: bool, allow_import: bool, **options: Any) -> int:
     """Go on with the study of a store."""
     return _run(None, store, as_json, allow_import, options)
@@ -201,8 +181,8 @@ def _judged(status: Status, store: Path) -> int:
 
 
 @study.command()
-@_store
-@_as_json
+@_store_option
+@json_option
 def status(store: Path, as_json: bool) -> int:
     """How far the study is, also while it runs."""
     from truerisk.study.status import status_of
@@ -215,7 +195,7 @@ def status(store: Path, as_json: bool) -> int:
 
 
 @study.command()
-@_store
+@_store_option
 @click.option(
     "--format", "form", type=click.Choice(["parquet", "csv", "jsonl"]), default="csv",
     show_default=True,
@@ -224,7 +204,7 @@ def status(store: Path, as_json: bool) -> int:
     "--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
     help="Where to.  [default: the store's name with the format's ending]",
 )  # fmt: skip
-@_as_json
+@json_option
 def export(store: Path, form: str, out: Path | None, as_json: bool) -> None:
     """Write every result as one row: Parquet, CSV or JSON lines."""
     from truerisk.study.results import export as write
@@ -245,11 +225,11 @@ def export(store: Path, form: str, out: Path | None, as_json: bool) -> None:
 
 
 @study.command()
-@_store
+@_store_option
 @click.option(
     "--failed", is_flag=True, required=True, help="Those that failed or were quarantined."
 )
-@_as_json
+@json_option
 def retry(store: Path, failed: bool, as_json: bool) -> None:
     """Let the next run try replicates without a result again."""
     from truerisk.study.schema import State

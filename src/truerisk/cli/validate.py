@@ -12,6 +12,7 @@ from truerisk.cli.options import (
     check_writable,
     confidence_option,
     executor_of,
+    json_option,
     worker_options,
 )
 from truerisk.cli.output import say, show, shown_progress, worded_warnings
@@ -37,7 +38,7 @@ from truerisk.cli.source import order_options, read_source, reading_options, sou
 @click.option(
     "--checklist", metavar="PATH", type=click.Path(), help="Write it: .docx, .xlsx or .csv."
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+@json_option
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @worker_options
 @reading_options
@@ -74,7 +75,7 @@ def validate(
         say(f"note: {note}")
     from truerisk.api.search import HonestSearchCV
     from truerisk.api.validate import validate as validated
-    from truerisk.core.scale import OwnScale
+    from truerisk.core.interval import OwnScale
 
     of_events = ("auc", "average-precision", "r2", "d")
     ranked = of_events if source.task == "classification" else ("r2",)

@@ -4,7 +4,6 @@
 |---|---|
 | `paired.py` | `compare` two learners or rules; `difference`, what `a - b` means |
 | `pairing.py` | two estimates or two arrays as paired differences, or why they do not pair |
-| `paired_cv.py` | rows paired: the rule of the calibrated intervals, for a difference |
 | `paired_tests.py` | what a test is, by its word; tests on splits, on halves, on errors |
 | `many.py` | `compare_many`: from a table data set × method to a comparison |
 | `scores.py` | the table, however it was given; direction, region, the rule for missing cells |

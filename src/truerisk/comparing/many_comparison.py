@@ -200,8 +200,7 @@ def concluded(comparison: ManyComparison) -> tuple[str, ...]:
         _best(comparison),
         _friedman(comparison),
         *_significant(comparison),
-        *_by_values(comparison),
-        *_by_splits(comparison),
+        *_probable(comparison),
         *_left_out(comparison),
     )
 
@@ -255,35 +254,31 @@ def _sentence(comparison: ManyComparison, pair: MethodPair) -> str:
     return f"{first} is better than {second} ({p_text(pair.p_holm)})"
 
 
-def _by_values(comparison: ManyComparison) -> Iterator[str]:
-    """What is probable by the Bayesian signed-rank test."""
-    region = f"by more than {comparison.terms.rope:g}" if comparison.terms.rope else "at all"
-    better = [(p.a, p.b, p.better) for p in comparison.pairs if p.better >= PROBABLE]
-    better += [(p.b, p.a, p.worse) for p in comparison.pairs if p.worse >= PROBABLE]
-    if better:
-        pairs = [f"{a} than {b} ({_chance(p)})" for a, b, p in better]
-        yield f"On most data sets these are probably better {region}: {_first_few(pairs)}."
-    alike = [p for p in comparison.pairs if p.equivalent >= PROBABLE]
-    if alike:
-        pairs = [f"{p.a} and {p.b} ({_chance(p.equivalent)})" for p in alike]
-        within = f"by no more than {comparison.terms.rope:g}"
-        yield f"On most data sets these probably differ {within}: {_first_few(pairs)}."
+def _probable(comparison: ManyComparison) -> Iterator[str]:
+    """What is probable by the Bayesian signed-rank test, and where single splits are known."""
+    values = [(pair, pair) for pair in comparison.pairs]
+    splits = [(pair, pair.hierarchical) for pair in comparison.pairs if pair.hierarchical]
+    yield from _by_chances(comparison, values, "On most data sets these", "probably")
+    yield from _by_chances(comparison, splits, f"{BY_SPLITS} these", "likeliest")
 
 
-def _by_splits(comparison: ManyComparison) -> Iterator[str]:
-    """What is probable by the hierarchical test, where the single splits are known."""
-    by_splits = [(p, p.hierarchical) for p in comparison.pairs if p.hierarchical is not None]
-    better = [(p.a, p.b, h.better) for p, h in by_splits if h.better >= PROBABLE]
-    better += [(p.b, p.a, h.worse) for p, h in by_splits if h.worse >= PROBABLE]
-    region = f"by more than {comparison.terms.rope:g}" if comparison.terms.rope else "at all"
+def _by_chances(
+    comparison: ManyComparison,
+    chances: Sequence[tuple[MethodPair, MethodPair | Hierarchical]],
+    opening: str,
+    how: str,
+) -> Iterator[str]:
+    rope = comparison.terms.rope
+    better = [(pair.a, pair.b, p.better) for pair, p in chances if p.better >= PROBABLE]
+    better += [(pair.b, pair.a, p.worse) for pair, p in chances if p.worse >= PROBABLE]
     if better:
+        region = f"by more than {rope:g}" if rope else "at all"
         pairs = [f"{a} than {b} ({_chance(p)})" for a, b, p in better]
-        yield f"{BY_SPLITS} these are likeliest better {region}: {_first_few(pairs)}."
-    alike = [(p, h.equivalent) for p, h in by_splits if h.equivalent >= PROBABLE]
+        yield f"{opening} are {how} better {region}: {_first_few(pairs)}."
+    alike = [(pair, p.equivalent) for pair, p in chances if p.equivalent >= PROBABLE]
     if alike:
-        within = f"by no more than {comparison.terms.rope:g}"
-        pairs = [f"{p.a} and {p.b} ({_chance(probability)})" for p, probability in alike]
-        yield f"{BY_SPLITS} these likeliest differ {within}: {_first_few(pairs)}."
+        pairs = [f"{pair.a} and {pair.b} ({_chance(p)})" for pair, p in alike]
+        yield f"{opening} {how} differ by no more than {rope:g}: {_first_few(pairs)}."
 
 
 def _chance(p: float) -> str:

@@ -32,10 +32,9 @@ from truerisk.comparing.hierarchical import Hierarchical, hierarchical
 from truerisk.comparing.ranks import holm, rank_errors
 from truerisk.comparing.scores import RankTable, RankTerms
 from truerisk.core.contracts import Streams
-from truerisk.core.interval import Interval
+from truerisk.core.interval import TIE, Interval
 from truerisk.core.progress import stage, tell
 from truerisk.core.records import FINITE, Count, Share
-from truerisk.core.scale import TIE
 
 EXACT = 200
 

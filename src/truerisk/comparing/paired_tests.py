@@ -51,7 +51,7 @@ registry = Registry(
     lines_of(
         "truerisk.comparing",
         """
-    paired-cv  paired_cv:PairedCV  rows paired, how much they move seen from pairs of folds
+    paired-cv  paired:PairedCV  rows paired, how much they move seen from pairs of folds
     nadeau-bengio  paired_tests:NadeauBengio  corrected resampled t of the split differences
     bayes  paired_tests:CorrelatedBayes  P(practically better, equivalent, worse), correlated t
     sharp  paired_tests:Sharp  repeated halves, which tell how they correlate
@@ -312,12 +312,12 @@ class Sharp(PairedTest):
     works_on: ClassVar[Basis] = "halves"
 
     def of(self, pairs: Pairs, tolerance: Tolerance) -> Comparison:
-        halves = pairs.of_halves()
-        model = _Halves.of(halves)
+        assert pairs.halves is not None  # else `pair` has refused
+        model = _Halves.of(pairs.halves)
         result = Comparison(
             self.word,
             model.mean,
-            len(halves),
+            len(pairs.halves),
             pairs.loss,
             assumed=(MODEL, "the difference is that of rules trained on half of the rows"),
         )

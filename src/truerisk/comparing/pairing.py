@@ -70,16 +70,6 @@ class Pairs:
             raise Refusal(f"this test needs one loss per row: {self.why_no_rows}")
         return self.rows
 
-    def of_influences(self) -> tuple[Influences, Influences]:
-        """What each row does to the two values."""
-        assert self.influences is not None  # else `pair` has refused
-        return self.influences
-
-    def of_halves(self) -> np.ndarray:
-        """`(repetitions, 2)`: the differences in disjoint halves."""
-        assert self.halves is not None  # else `pair` has refused
-        return self.halves
-
 
 def pair(
     a: Any,

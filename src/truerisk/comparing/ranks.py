@@ -18,8 +18,8 @@ from typing import Annotated
 
 import numpy as np
 
+from truerisk.core.interval import tied_groups
 from truerisk.core.records import FINITE, Count, Share
-from truerisk.core.scale import tied_groups
 
 
 def ranked(values: np.ndarray) -> np.ndarray:

@@ -12,11 +12,10 @@
 | `confusion_scores.py`, `rank_scores.py` | scores of test sets by counted labels, and by ranks |
 | `loss_words.py` | what users may write as `loss=` |
 | `scorer_losses.py` | scorers of scikit-learn as losses |
-| `scoring.py` | what a user writes as `scoring=`: scores, larger is better, made losses |
 | `contracts.py` | Method, Engine, Rule, and what passes between them |
 | `evaluation.py` | what a method found, what was answered about every row and what it does |
-| `results.py`, `interval.py` | frozen results, and the numbers that they are made of |
-| `scale.py` | how people read a risk: a score as a score; which risks are the same |
+| `results.py` | frozen results |
+| `interval.py` | their numbers: intervals, and the scale on which people read a risk, tied or not |
 | `records.py`, `json_values.py` | results as JSON and back into their class |
 | `learning_curve.py` | risks at several numbers of training rows, and their law |
 | `comparison.py` | a difference of two risks; which of several candidates may be the best |

@@ -26,10 +26,9 @@ import numpy as np
 
 from truerisk.core import present
 from truerisk.core.arguments import check_level, check_number
-from truerisk.core.interval import Interval
+from truerisk.core.interval import ERROR, Interval, OwnScale, Scale
 from truerisk.core.records import Count, Record, Share, Size
 from truerisk.core.registry import displays
-from truerisk.core.scale import ERROR, OwnScale, Scale
 
 ROPE = 0.01
 WIDEST = 1e150  # the square of a wider one overflows

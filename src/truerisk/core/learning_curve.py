@@ -22,19 +22,18 @@ import numpy as np
 from truerisk.core import present
 from truerisk.core.arguments import is_number, shown
 from truerisk.core.errors import BadArgument, Refusal
-from truerisk.core.interval import Interval
+from truerisk.core.interval import Interval, OnOwnScale
 from truerisk.core.present import frame_of
 from truerisk.core.records import UNWRITTEN, Column, Range, Record, Share
 from truerisk.core.registry import displays
 from truerisk.core.results import RiskEstimate
-from truerisk.core.scale import OwnScale, Scale
 
 N_PLACES = 16  # sizes at which the law is read for a picture
 FURTHEST = 4.0  # times the largest size: how far the band was checked (docs/learning-curves.md)
 
 
 @dataclass(frozen=True)
-class ExpectedRisk:
+class ExpectedRisk(OnOwnScale):
     """The risk to expect of a learner that is trained on `n_train` rows.
 
     `extrapolated` says that there were fewer. `perfect` as in `RiskEstimate`: of a score, the
@@ -46,21 +45,6 @@ class ExpectedRisk:
     interval: Interval
     extrapolated: bool
     perfect: float | None = None
-
-    @property
-    def own_scale(self) -> OwnScale:
-        """The value and its interval as people state them."""
-        return Scale(self.perfect).shown(self.value, self.interval)
-
-    @property
-    def score(self) -> float | None:
-        """The value as a score, larger is better; None for a pure loss."""
-        return None if self.perfect is None else self.own_scale.value
-
-    @property
-    def score_interval(self) -> Interval | None:
-        """The interval of the score."""
-        return None if self.perfect is None else self.own_scale.interval
 
     def __str__(self) -> str:
         own = self.own_scale

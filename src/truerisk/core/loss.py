@@ -23,8 +23,8 @@ import numpy as np
 from truerisk.core.answers import Response
 from truerisk.core.arguments import shown
 from truerisk.core.errors import Refusal, UnknownName
+from truerisk.core.interval import Scale
 from truerisk.core.present import clean, plain
-from truerisk.core.scale import Scale
 from truerisk.core.table.data import Data, Task
 
 Average = Literal["pooled", "fold", "rows by fold"]

@@ -21,8 +21,7 @@ from truerisk.core.loss import NO_PREDICTIONS, WANT_A_CLASS, PositiveScorer
 from truerisk.core.losses import Loss, RowLoss, registry
 from truerisk.core.present import clean
 from truerisk.core.registry import closest
-from truerisk.core.scorer_losses import ScorerLoss, loss_of_scorer, same_as_scorer
-from truerisk.core.scoring import Scoring
+from truerisk.core.scorer_losses import ScorerLoss, Scoring, loss_of_scorer, same_as_scorer
 from truerisk.core.table.data import Data
 
 

@@ -259,14 +259,14 @@ def yes_or_no(answer: bool | None) -> str:
     return "–" if answer is None else "yes" if answer else "no"
 
 
-def either(words: Iterable[str]) -> str:
-    """What a sentence names as possible.
+def listed(words: Iterable[str], word: str = "and") -> str:
+    """Words of a sentence, with a `word` before the last.
 
-    >>> either(["knn"]), either(["knn", "lda", "tree"])
+    >>> listed(["knn"]), listed(["knn", "lda", "tree"], "or")
     ('knn', 'knn, lda or tree')
     """
     *first, last = words
-    return f"{', '.join(first)} or {last}" if first else last
+    return f"{', '.join(first)} {word} {last}" if first else last
 
 
 def may_be_best(level: str) -> str:

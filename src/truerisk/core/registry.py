@@ -136,7 +136,7 @@ displays = Registry(
     lines_of(
         "truerisk",
         """
-    notebook-picture  report.notebook:picture  the picture of a result, for a notebook
+    notebook-picture  report.page:picture  the picture of a result, for a notebook
     page  report.page:draw_record  a result as one HTML page
     picture  plots.pictures:draw_picture  the figure of a result, as its page has it
     calibration-curve  plots.pictures:draw_picture
@@ -149,8 +149,8 @@ displays = Registry(
     risk-curve  plots.curve:draw_curve  risk against the candidates
     learning-curve  plots.curve:draw_learning_curve  risk against training rows
     risk-over-time  plots.curve:draw_over_time  risk in stretches of time, and its trend
-    coefficient-path  plots.path:draw_path  coefficients against λ
-    posterior  plots.posterior:draw_posterior  densities of an error
+    coefficient-path  plots.curve:draw_path  coefficients against λ
+    posterior  plots.curve:draw_posterior  densities of an error
     ladder  plots.pictures:draw_ladder  apparent, selected, honest risks
     boxes  plots.pictures:draw_boxes  risks of single random splits
     stability  plots.pictures:draw_stability  how often which setting was chosen
@@ -160,7 +160,7 @@ displays = Registry(
     subgroups  plots.pictures:draw_forest  a loss in every subgroup, a forest plot
     instability  plots.pictures:draw_instability  how far single predictions move
     selected-features  plots.pictures:draw_features  how often features were selected
-    study  plots.study:draw_study  what a study found against the size
+    study  plots.curve:draw_study  what a study found against the size
     """,
     ),
 )

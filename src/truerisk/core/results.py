@@ -23,17 +23,16 @@ from truerisk.core.evaluation import (
     std_errors_of,
     values_of,
 )
-from truerisk.core.interval import Breakdown, Interval
+from truerisk.core.interval import Breakdown, Interval, OnOwnScale
 from truerisk.core.present import frame_of
 from truerisk.core.records import UNWRITTEN, Column, Count, Record, Size
 from truerisk.core.registry import Line, displays
-from truerisk.core.scale import OwnScale, Scale
 
 _DIFFERENCE = Line("truerisk.comparing.paired:difference", "two estimates on the same splits")
 
 
 @dataclass(frozen=True, eq=False)
-class RiskEstimate(Record):
+class RiskEstimate(OnOwnScale, Record):
     """An estimated risk (an error: lower is better) with its uncertainty and its origin.
 
     `value` is None where a fit failed and the rest was kept; `std_error` and `interval` are None
@@ -99,26 +98,6 @@ class RiskEstimate(Record):
     def named_loss(self) -> str:
         """The loss, with the class that it speaks of: "f1 of 'bad'"."""
         return present.of_class(self.loss, self.positive)
-
-    @property
-    def own_scale(self) -> OwnScale:
-        """The value and its interval as people state them, and which way is better."""
-        return self.scale.shown(self.value, self.interval)
-
-    @property
-    def scale(self) -> Scale:
-        """How people read its value."""
-        return Scale(self.perfect)
-
-    @property
-    def score(self) -> float | None:
-        """The value as a score, larger is better; None for a pure loss, and without a value."""
-        return None if self.perfect is None else self.own_scale.value
-
-    @property
-    def score_interval(self) -> Interval | None:
-        """The interval of the score."""
-        return None if self.perfect is None else self.own_scale.interval
 
     def __sub__(self, other: RiskEstimate) -> Comparison:
         """Risk minus risk on the same splits, with its interval and probabilities.

@@ -5,14 +5,13 @@ A file becomes features and target
     roles.py      the target: classes or numbers; columns beside: groups, times, places
     formats.py    which format it is in; ARFF and LIBSVM, line by line
     content.py    opened, decompressed under a cap, decoded
-    columnar.py   Parquet and Arrow
     grid.py       cut into a header and rows of equal length
     cells.py      the cells of a column: one by one, distinct, as plain numbers, quoted in messages
-    columns.py    numbers or text, missing, left out
+    columnar.py   columns: numbers or text, missing, left out; Parquet and Arrow files of them
 Words that can be loaded (`names()`, `load(word)`)
     bundle.py     `Bundle`: X, y and what they are; scikit-learn's own data sets
     gaussian.py   two Gaussian classes: draws, Bayes risk, the true risk of a rule
-    problems.py   five of them; kearns.py, four_class.py other problems with a known risk
+    problems.py   five of them, and intervals; four_class.py another one with a known risk
     dependent.py  rows that depend on each other, in time or over a square
     documents.py  the data sets of the documents, from the folder that TRUERISK_DATA names
 
@@ -36,11 +35,12 @@ if TYPE_CHECKING:
     )
     from truerisk.datasets.four_class import FourClassProblem, make_four_class
     from truerisk.datasets.gaussian import GaussianProblem, TrueRisk
-    from truerisk.datasets.kearns import KearnsProblem, make_kearns
     from truerisk.datasets.problems import (
+        KearnsProblem,
         make_colon2d,
         make_difficult,
         make_highleyman,
+        make_kearns,
         make_simple,
         make_sparse_gaussian,
     )
@@ -88,7 +88,7 @@ registry = Registry(
         a flat Gaussian crossed by a narrow one; 50 rows, Bayes risk .0555
     colon-2d  problems:make_colon2d
         two genes of the colon data as Gaussians; 50 rows, Bayes risk .0960
-    kearns  kearns:make_kearns
+    kearns  problems:make_kearns
         ten intervals with alternating noisy labels; 50 rows, Bayes risk .2000
     sparse-gaussian  problems:make_sparse_gaussian
         two Gaussians, 14 features that tell and 6 that do not; 50 rows, Bayes risk .0227
@@ -118,9 +118,9 @@ _PLACES = {
         "dependent": "FieldProblem DailyLoadProblem make_daily_load make_field",
         "four_class": "FourClassProblem make_four_class",
         "gaussian": "GaussianProblem TrueRisk",
-        "kearns": "KearnsProblem make_kearns",
         "table": "Table read_table",
-        "problems": "make_colon2d make_difficult make_highleyman make_simple make_sparse_gaussian",
+        "problems": "KearnsProblem make_colon2d make_difficult make_highleyman make_kearns "
+        "make_simple make_sparse_gaussian",
     }.items()
     for name in names_of.split()
 }

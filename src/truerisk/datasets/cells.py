@@ -2,7 +2,7 @@
 
 A reader gives a list of strings, all of which are words here, or `Laid` cells, of which plain
 numbers were read as such: only the other cells are words. What a word means is decided in
-`columns.py` and `roles.py`, and for both alike.
+`columnar.py` and `roles.py`, and for both alike.
 """
 
 from __future__ import annotations

@@ -17,8 +17,7 @@ from pathlib import Path, PurePath
 
 from truerisk.core.errors import BadData
 from truerisk.datasets.cells import counted, quoted
-from truerisk.datasets.columnar import READERS, read_columnar
-from truerisk.datasets.columns import MISSING, number
+from truerisk.datasets.columnar import MISSING, READERS, number, read_columnar
 from truerisk.datasets.content import Text, read_text, refuse_large
 from truerisk.datasets.grid import Columns, cut, lines_of, named, too_many_cells
 

@@ -20,7 +20,7 @@ from truerisk.core.arguments import shown
 from truerisk.core.errors import BadArgument, BadData, UnknownName
 from truerisk.core.registry import closest
 from truerisk.datasets.cells import Cells, Tally, cells_of, counted, listed, quoted
-from truerisk.datasets.columns import MISSING, number
+from truerisk.datasets.columnar import MISSING, number
 from truerisk.datasets.grid import Columns
 
 Task = Literal["classification", "regression"]

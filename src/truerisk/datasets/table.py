@@ -14,7 +14,7 @@ from truerisk.core.arguments import shown
 from truerisk.core.errors import BadArgument, BadData, Brief
 from truerisk.core.table.times import dates_in
 from truerisk.datasets.cells import cells_of, counted, listed, quoted, side_by_side
-from truerisk.datasets.columns import Column, Kind, numbers_rows, read_column
+from truerisk.datasets.columnar import Column, Kind, numbers_rows, read_column
 from truerisk.datasets.formats import read_columns
 from truerisk.datasets.roles import Beside, Target, Task, place_of, read_target
 

@@ -70,33 +70,6 @@ void labels(Input<Count, nb::ndim<2>> wrong, Input<Count, nb::ndim<1>> ks,
     }
 }
 
-void margins(Input<Count, nb::ndim<2>> wrong, Input<Count, nb::ndim<1>> ks,
-             Output<Count, nb::ndim<3>> out) {
-    const std::size_t n = wrong.shape(0), n_ks = ks.shape(0);
-    const Count* const k_of = ks.data();
-    const Count* const costs = wrong.data();
-    Count* const margin = out.data();
-
-    nb::gil_scoped_release no_gil;
-    const Chain chain = chain_of(costs, n, k_of[n_ks - 1]);
-    const Ahead ahead(chain);
-    Behind behind(chain);
-    Through through(chain);
-    for (std::size_t g = 0; g < n; ++g) {
-        through.set(chain, behind, ahead, g);
-        for (std::size_t a = 0; a < 2; ++a) {
-            Count least = never;
-            std::size_t counted = 0;
-            for (std::size_t i = 0; i < n_ks; ++i) {
-                for (; counted < std::min(static_cast<std::size_t>(k_of[i]), chain.most); ++counted)
-                    least = std::min(least, through.errors[a][counted + 1]);
-                margin[(i * n + g) * 2 + a] = least;
-            }
-        }
-        behind.move_past(g);
-    }
-}
-
 void changed(Input<Count, nb::ndim<2>> wrong, Input<Count, nb::ndim<1>> ks,
              Input<std::int64_t, nb::ndim<1>> group, Input<Count, nb::ndim<2>> instead,
              Input<std::int8_t, nb::ndim<1>> asks_next, Output<std::int8_t, nb::ndim<2>> out) {
@@ -145,9 +118,6 @@ void register_interval(nb::module_& m) {
     m.def("interval_labels", &labels, nb::arg("wrong").noconvert(), nb::arg("ks").noconvert(),
           nb::arg("out").noconvert(),
           "Write into `out` (n_ks, n_groups) the labels of the function with least errors.");
-    m.def("interval_margins", &margins, nb::arg("wrong").noconvert(), nb::arg("ks").noconvert(),
-          nb::arg("out").noconvert(),
-          "Write into `out` (n_ks, n_groups, 2) the least errors elsewhere for each label here.");
     m.def("interval_changed", &changed, nb::arg("wrong").noconvert(), nb::arg("ks").noconvert(),
           nb::arg("group").noconvert(), nb::arg("instead").noconvert(),
           nb::arg("asks_next").noconvert(), nb::arg("out").noconvert(),

@@ -11,9 +11,6 @@ def votes_for_every_k(
 def interval_labels(
     wrong: NDArray[np.int64], ks: NDArray[np.int64], out: NDArray[np.int8]
 ) -> None: ...
-def interval_margins(
-    wrong: NDArray[np.int64], ks: NDArray[np.int64], out: NDArray[np.int64]
-) -> None: ...
 def interval_changed(
     wrong: NDArray[np.int64],
     ks: NDArray[np.int64],

@@ -57,32 +57,6 @@ def labels_for_every_k(counts: ArrayLike, ks: Iterable[int]) -> NDArray[np.int8]
     return np.take(labels, order, axis=0)
 
 
-def errors_elsewhere(counts: ArrayLike, ks: Iterable[int]) -> NDArray[np.int64]:
-    r"""Least errors in all other groups when a group has label a, for every k, group and a.
-
-    .. math:: M_{i,a}(k) = \min_{m \le k} \min_{j \le m} F[a, j, i] + B[a, m + 1 - j, i]
-
-    with F and B the least errors left and right of group i that lies in the j-th of m intervals.
-    :math:`\delta_i = M_{i,1} - M_{i,0}` decides what group i is called without its own rows.
-    O(groups · max k²).
-
-    Parameters are those of `labels_for_every_k`.
-
-    Returns
-    -------
-    array of int64, shape (n_ks, n_groups, 2)
-
-    Examples
-    --------
-    >>> errors_elsewhere([[1, 0], [0, 1], [1, 0]], ks=[2])[0].tolist()
-    [[1, 0], [0, 1], [1, 0]]
-    """
-    wrong, settings, order = _chain(counts, ks)
-    margins = np.empty((len(settings), len(wrong), 2), dtype=np.int64)
-    native().interval_margins(wrong, settings, margins)
-    return np.take(margins, order, axis=0)
-
-
 def labels_after_changes(
     counts: ArrayLike,
     ks: Iterable[int],
@@ -94,8 +68,7 @@ def labels_after_changes(
 
     The label that `labels_for_every_k` would give with `counts[group[c]]` replaced by
     `instead[c]`; a group without rows goes with its left neighbour where both neighbours differ,
-    since intervals are made as long as possible. Same time as `errors_elsewhere` for any number of
-    changes.
+    since intervals are made as long as possible. O(groups · max k²) for any number of changes.
 
     Parameters
     ----------

@@ -79,10 +79,10 @@ def leave_out_primal(
     return LeftOutErrors(missed, rest, _grown(doubts + EPS, rest))
 
 
-def _grown(doubts: Doubles, rest: Doubles, enough: float = ENOUGH) -> Doubles:
-    """Doubts over rest²; at the largest leverage for all rows, where that is small `enough`."""
+def _grown(doubts: Doubles, rest: Doubles) -> Doubles:
+    """Doubts over rest²; at the largest leverage for all rows, where that is small enough."""
     most = doubts / np.maximum(rest.min(axis=1, initial=1.0), EPS) ** 2
-    if (most <= enough).all():
+    if (most <= ENOUGH).all():
         return np.broadcast_to(most[:, None], rest.shape)
     return doubts[:, None] / np.maximum(rest, EPS) ** 2
 

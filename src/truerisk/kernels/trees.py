@@ -221,7 +221,8 @@ def grow_trees(
         _check_targets(targets, n_classes, samples, times, table.n_rows)
     else:
         codes, targets = np.ascontiguousarray(y, dtype=np.int32), np.empty(0)
-        _check_codes(codes, n_classes, table.n_rows)
+        if codes.shape != (table.n_rows,) or not 0 <= codes.min() <= codes.max() < n_classes:
+            raise ValueError(f"codes must be {table.n_rows} numbers from 0 to {n_classes - 1}.")
     most = np.maximum(2 * np.diff(samples.offsets) - 1, 1).sum()
     nodes = Tree(
         children_left=np.empty(most, dtype=np.int32),
@@ -309,11 +310,6 @@ def _check(
     falls = np.flatnonzero(np.diff(samples.rows) <= 0) + 1
     if not np.isin(falls, starts).all():
         raise ValueError("the rows of a sample must be distinct and ascending.")
-
-
-def _check_codes(codes: np.ndarray, n_classes: int, n: int) -> None:
-    if codes.shape != (n,) or not 0 <= codes.min() <= codes.max() < n_classes:
-        raise ValueError(f"codes must be {n} numbers from 0 to {n_classes - 1}.")
 
 
 def _check_targets(

@@ -13,11 +13,10 @@ from truerisk.core.arguments import check_count, check_flag
 from truerisk.core.contracts import Method, Streams, Target, Terms
 from truerisk.core.errors import BadData, Refusal, UnknownName
 from truerisk.core.evaluation import Tested
-from truerisk.core.interval import Basis
+from truerisk.core.interval import Basis, tied
 from truerisk.core.losses import Loss, RowLoss
 from truerisk.core.plan.partitions import plan_of_samples
 from truerisk.core.plan.plan import Plan
-from truerisk.core.scale import tied
 from truerisk.core.table.data import Data
 from truerisk.methods.interval_forms import as_form
 from truerisk.methods.interval_forms.evidence import SampleEvidence
@@ -139,7 +138,7 @@ class Bootstrap(Method):
             raise BadData("no sample misses a row: draw more of them.")
         parts = {
             "bootstrap": self._naive,
-            "oob": self._out_of_bag,
+            "oob": self._naive,
             ".632": self._point,
             ".632+": self._plus,
             "optimism": self._optimism,
@@ -151,9 +150,6 @@ class Bootstrap(Method):
     def _naive(self, found: Replicated) -> Iterator[_Part]:
         for value in found.test:
             yield _Part(float(value), own=0.0, out=1.0)
-
-    def _out_of_bag(self, found: Replicated) -> Iterator[_Part]:
-        return self._naive(found)
 
     def _point(self, found: Replicated) -> Iterator[_Part]:
         for err, out in zip(found.apparent.tolist(), found.test.tolist(), strict=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
@@ -36,7 +36,7 @@ class Likelihood(Loss):
     lower = None
 
     def __init__(self, task: Task) -> None:
-        self.response: Response = response_of(task)
+        self.response: Response = "probability" if task == "classification" else "value"
 
     def of_set(
         self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
@@ -53,11 +53,6 @@ class Likelihood(Loss):
         with np.errstate(divide="ignore"):
             of_numbers: np.ndarray = n * np.log(2 * np.pi * rss / n) + n - constant
         return np.where(has_exact_fit(data, rows, rss, weights), -np.inf, of_numbers)
-
-
-def response_of(task: Task) -> Literal["probability", "value"]:
-    """The response that a likelihood is computed from."""
-    return "probability" if task == "classification" else "value"
 
 
 def squares(

@@ -128,15 +128,11 @@ class ThreeWay(Method):
         check_share("validation_share", self.validation_share)
         check_share("test_share", self.test_share)
         check_flag("stratify", self.stratify)
-        if self._train_share <= 0:
+        if 1 - self.validation_share - self.test_share <= 0:
             raise BadArgument(
                 f"shares {self.validation_share} for validation and {self.test_share} for the test "
                 "leave nothing to train on; all three parts need rows."
             )
-
-    @property
-    def _train_share(self) -> float:
-        return 1 - self.validation_share - self.test_share
 
     @property
     def bias(self) -> str:

@@ -83,24 +83,19 @@ def spread_of_pairs(
     outer = np.einsum("cri,ri->c", diagonal, own) / own.sum()
     variances = _variances_of_means(losses, means, plan, data, weights, is_outer)
     surplus = ((about - diagonal) ** 2).mean(axis=(1, 2)) - variances.mean(axis=1)
+    units = np.arange(data.n_rows) if data.groups is None else data.groups
+    if data.sample_weight is not None:
+        units = units[data.sample_weight > 0]
     return PairSpread(
         k=k,
-        n=_units_that_count(data),
+        n=len(np.unique(units)),
         by_question=means,
         is_outer=is_outer,
         outer=outer,
         inner=inner,
         surplus=surplus,
-        floor2=_floors(losses, plan, data, weights, is_outer, inner, outer),
+        floor2=_floors(losses, plan, data, weights, is_outer, outer),
     )
-
-
-def _units_that_count(data: Data) -> int:
-    """Rows, or groups, that have a weight."""
-    units = np.arange(data.n_rows) if data.groups is None else data.groups
-    if data.sample_weight is not None:
-        units = units[data.sample_weight > 0]
-    return len(np.unique(units))
 
 
 def _variances_of_means(
@@ -148,7 +143,6 @@ def _floors(
     data: Data,
     weights: np.ndarray | None,
     is_outer: np.ndarray,
-    inner: np.ndarray,
     outer: np.ndarray,
 ) -> np.ndarray:
     """The variance of a mean of n independent losses; of K-fold means by groups, if there are any.

@@ -16,7 +16,6 @@ from truerisk.core.errors import BadArgument, BadData, Refusal, said_by
 from truerisk.core.loss import Average, check_average
 from truerisk.core.losses import Loss
 from truerisk.core.plan.builder import split_plan
-from truerisk.core.plan.leaks import known_to_their_models
 from truerisk.core.plan.plan import Plan
 from truerisk.core.present import clean
 from truerisk.core.table.data import Data
@@ -106,12 +105,12 @@ class GivenSplits(Averaged):
 
     @property
     def bias(self) -> str:
-        if any(np.isin(_rows(test), _rows(train)).any() for train, test in self.pairs):
+        if any(np.isin(row_numbers(test), row_numbers(train)).any() for train, test in self.pairs):
             return "optimistic: models are tested on rows that they were trained on"
         return Splitter.bias
 
     def plan(self, data: Data, streams: Streams) -> Plan:
-        pairs = [(_rows(train), _rows(test)) for train, test in self.pairs]
+        pairs = [(row_numbers(train), row_numbers(test)) for train, test in self.pairs]
         if data.row_ids is None:
             for number, pair in enumerate(self.pairs):
                 for part in pair:
@@ -132,7 +131,9 @@ class GivenSplits(Averaged):
 def known_rows(method: Method, plan: Plan) -> np.ndarray:
     """Rows that splits of others let models test that were trained on them, ascending."""
     of_others = isinstance(method, GivenSplits | Splitter)
-    return known_to_their_models(plan) if of_others else np.empty(0, np.int32)
+    every = range(plan.n_questions if of_others else 0)
+    known = [plan.test_rows(q)[0][plan.seen(q)] for q in every]
+    return np.unique(np.concatenate([np.empty(0, np.int32), *known]))
 
 
 def refuse_known_rows(method: Method, plan: Plan) -> None:
@@ -171,7 +172,8 @@ def _pair(number: int, given: Any) -> tuple[Any, Any]:
     return train, test
 
 
-def _rows(given: Any) -> np.ndarray:
+def row_numbers(given: Any) -> np.ndarray:
+    """The rows that a splitter names, by their numbers or by a mask."""
     rows = np.asarray(given)
     return np.flatnonzero(rows) if rows.dtype == bool else rows
 
@@ -187,7 +189,7 @@ def _checked(pairs: list[tuple[Any, Any]], n: int, word: str) -> list[tuple[Any,
         raise BadData(f"{word} leaves no split with both training and test rows.")
     checked = []
     for number, pair in enumerate(pairs):
-        train, test = (_rows(part) for part in pair)
+        train, test = (row_numbers(part) for part in pair)
         for name, rows in (("training", train), ("test", test)):
             if not len(rows):
                 raise BadData(f"split {number} of {word} has no {name} rows.")

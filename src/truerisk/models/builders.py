@@ -42,11 +42,6 @@ class Size:
         """Rows that a training set has at least."""
         return max(1, self.n_rows // self.parts)
 
-    @property
-    def smallest_inner_fold(self) -> int:
-        """Rows of the least training set inside another."""
-        return max(1, self.n_rows // self.parts**2)
-
 
 Builder = Callable[[Task, Size], tuple[Any, Grid]]
 
@@ -69,7 +64,7 @@ def _knn(task: Task, size: Size) -> tuple[Any, Grid]:
     from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
     model = KNeighborsClassifier() if task == "classification" else KNeighborsRegressor()
-    most = size.smallest_inner_fold  # more neighbours than training rows is an error
+    most = max(1, size.n_rows // size.parts**2)  # more neighbours than training rows is an error
     return model, {"n_neighbors": _up_to((1, 3, 5, 7, 9, 13, 19, 27, 39), most)}
 
 

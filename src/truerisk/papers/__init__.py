@@ -3,10 +3,8 @@
 Frame
     experiment.py   `Experiment`: replicates that depend on (seed, number) alone, drawn in batches,
                     here or on an executor, or kept in a store; and its report
-    report.py       findings: rows and tables; as text and as JSON
     statements.py   sentences of a document judged by tests: holds, does not hold, undecided
-    figures.py      figures as data, drawn to PNG and SVG
-    evaluating.py   a method on a data set; rows to learn from and fresh ones
+    figures.py      a report of rows, tables and figures, as text, JSON, PNG and SVG
 Daudin and Mary-Huard
     kearns.py            the interval problem, every k at once; Figures 1 and 2
     kearns_figure_3.py   choosing k by swapping; colon_table_1.py on the colon data
@@ -35,7 +33,7 @@ from typing import TYPE_CHECKING, Any
 from truerisk.core.registry import Registry, lines_of
 
 if TYPE_CHECKING:
-    from truerisk.papers.report import Report
+    from truerisk.papers.figures import Report
 
 __all__ = ["names", "registry", "reproduce"]
 

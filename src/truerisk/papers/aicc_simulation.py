@@ -12,9 +12,8 @@ from truerisk.core.family import Family
 from truerisk.core.table.data import Data
 from truerisk.methods.criteria import Likelihood
 from truerisk.methods.information_criteria import AIC, AICc
-from truerisk.papers.evaluating import terms_of
-from truerisk.papers.experiment import Draws, experiment, stream
-from truerisk.papers.report import Findings, PaperTable, mean_row
+from truerisk.papers.experiment import Draws, experiment, stream, terms_of
+from truerisk.papers.figures import Findings, PaperTable, mean_row
 from truerisk.papers.statements import Quantity, Statement
 
 N, P = 12, 2  # rows; coefficients, the intercept among them

@@ -31,7 +31,7 @@ from truerisk.datasets.problems import CORRELATION, GAP, PAIRS
 from truerisk.methods.bayesian_error import BayesianError, ruled_plan
 from truerisk.methods.kfold import KFold
 from truerisk.methods.parts.procedure import by_rule
-from truerisk.papers.evaluating import answered, evaluated, terms_of
+from truerisk.papers.experiment import answered, evaluated, terms_of
 from truerisk.selection.rules import Minimum
 
 LAMBDAS = tuple(float(x) for x in 10 ** (-0.1 * np.arange(5, 41)))

@@ -27,10 +27,27 @@ from truerisk.papers.bee_choosing import (
     unconverged,
 )
 from truerisk.papers.bee_report import convergence_note, mean_grid
-from truerisk.papers.evaluating import answered, evaluated, terms_of, values_of
-from truerisk.papers.experiment import Draws, experiment, stream
-from truerisk.papers.figures import Panel, Panels, Series, mean_lines
-from truerisk.papers.report import Findings, GridRow, MeansGrid, PaperTable, Row, mean_row
+from truerisk.papers.experiment import (
+    Draws,
+    answered,
+    evaluated,
+    experiment,
+    stream,
+    terms_of,
+    values_of,
+)
+from truerisk.papers.figures import (
+    Findings,
+    GridRow,
+    MeansGrid,
+    Panel,
+    Panels,
+    PaperTable,
+    Row,
+    Series,
+    mean_lines,
+    mean_row,
+)
 from truerisk.papers.statements import Claim, Quantity, Statement
 from truerisk.selection.rules import Minimum
 

@@ -28,8 +28,7 @@ from truerisk.papers.bee_choosing import (
 )
 from truerisk.papers.bee_report import convergence_note, error_panel, less, mean_grid
 from truerisk.papers.experiment import Draws, Experiment, stream
-from truerisk.papers.figures import Panel, Panels
-from truerisk.papers.report import Findings, MeansGrid
+from truerisk.papers.figures import Findings, MeansGrid, Panel, Panels
 
 LEARNERS = ("LR", "SVM")
 LAST = -1  # the place of the largest training sets

@@ -10,8 +10,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from truerisk.papers.experiment import Draws
-from truerisk.papers.figures import Panel, mean_lines
-from truerisk.papers.report import MeansGrid, PaperTable, printed
+from truerisk.papers.figures import MeansGrid, Panel, PaperTable, mean_lines, printed
 from truerisk.papers.statements import BELOW, Quantity, Statement
 
 PERMUTATIONS = 10_000

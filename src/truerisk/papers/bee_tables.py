@@ -34,7 +34,7 @@ from truerisk.papers.bee_report import (
     spread_gap,
 )
 from truerisk.papers.experiment import Draws, experiment, stream
-from truerisk.papers.report import Findings, GridRow, MeansGrid
+from truerisk.papers.figures import Findings, GridRow, MeansGrid
 from truerisk.papers.statements import Quantity, Statement
 
 # ---------------------------------------------------------------- Table 2: logistic regression

@@ -12,9 +12,8 @@ from truerisk.core.plan.builder import PlanBuilder
 from truerisk.core.plan.plan import Plan
 from truerisk.datasets.documents import colon
 from truerisk.engines.neighbours.knn import NearestNeighbours
-from truerisk.papers.evaluating import neighbours, two_classes
-from truerisk.papers.experiment import Draws, experiment, stream
-from truerisk.papers.report import Findings, PaperTable, mean_row, printed
+from truerisk.papers.experiment import Draws, experiment, neighbours, stream, two_classes
+from truerisk.papers.figures import Findings, PaperTable, mean_row, printed
 from truerisk.papers.statements import Quantity, Statement
 
 N_TRAIN, N_TEST = 42, 20

@@ -20,10 +20,15 @@ from truerisk.core.plan.builder import PlanBuilder
 from truerisk.core.plan.plan import Plan
 from truerisk.datasets.problems import make_simple
 from truerisk.engines.neighbours.knn import NearestNeighbours
-from truerisk.papers.evaluating import neighbours, sample_and_fresh, two_classes
-from truerisk.papers.experiment import Draws, experiment, stream
-from truerisk.papers.figures import Panel, Panels, Series
-from truerisk.papers.report import Findings, PaperTable, Row, printed
+from truerisk.papers.experiment import (
+    Draws,
+    experiment,
+    neighbours,
+    sample_and_fresh,
+    stream,
+    two_classes,
+)
+from truerisk.papers.figures import Findings, Panel, Panels, PaperTable, Row, Series, printed
 from truerisk.papers.statements import Claim, Quantity, Statement
 
 PER_CLASS = 25

@@ -1,4 +1,4 @@
-"""Figures as data, drawn by matplotlib to PNG and SVG when asked for.
+"""A report of an experiment: rows, tables and figures as data, as text, JSON, PNG and SVG.
 
 A curve of means has a band, and a bar of means a whisker: two standard errors to either side.
 """
@@ -6,13 +6,17 @@ A curve of means has a band, and a bar of means a whisker: two standard errors t
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from truerisk.core.errors import MissingExtra
+from truerisk.core.present import number, seconds, text_table
+from truerisk.core.records import UNWRITTEN
+from truerisk.core.writing import Written
+from truerisk.papers.statements import FEWEST, LEVEL, Statement, wrapped
 
 CELLS = 100  # of a count of points, along each axis
 REACH = 2.0  # standard errors that a band shows to either side
@@ -140,3 +144,204 @@ def _draw_bars(ax: Any, every: tuple[Series, ...]) -> None:
         error = None if series.error is None else REACH * series.error
         look = {"color": f"{min(grey, 0.9)}", "label": series.label or None}
         ax.bar(series.x + shift, series.y, step, yerr=error, **look)
+
+
+AGREES, DOUBTFUL = 2.0, 3.0  # standard errors
+JUDGED = (
+    f"decided at a joint level of {100 * LEVEL:g} % per sentence, from {FEWEST} replicates on; "
+    "±: one standard error"
+)
+
+Known = Mapping[str, tuple[float, float] | tuple[float]]  # a reference, and its standard error
+
+
+@dataclass(frozen=True)
+class Row:
+    """One number: ours with its Monte-Carlo standard error, and the one to compare it with.
+
+    `reference_error` is the standard error of the reference, its rounding included (0: exact).
+    `replicates` are those behind our standard error, where it has such: too few decide nothing.
+    """
+
+    name: str
+    ours: float
+    std_error: float
+    reference: float | None = None
+    reference_error: float = 0.0
+    replicates: int | None = None
+
+    derived: ClassVar[tuple[str, ...]] = ("difference", "verdict")
+
+    @property
+    def difference(self) -> float | None:
+        """(ours − reference) in standard errors of the difference."""
+        if self.reference is None:
+            return None
+        gap = self.ours - self.reference
+        error = float(np.hypot(self.std_error, self.reference_error))
+        if error == 0:
+            return 0.0 if gap == 0 else float(np.copysign(np.inf, gap))
+        return gap / error
+
+    @property
+    def verdict(self) -> str:
+        """In words."""
+        if self.difference is None:
+            return "not printed"
+        if self.replicates is not None and self.replicates < FEWEST:
+            return "undecided"
+        away = abs(self.difference)
+        if away <= AGREES:
+            return "agrees"
+        return "agrees within 3" if away <= DOUBTFUL else "differs"
+
+
+@dataclass(frozen=True)
+class PaperTable:
+    """Rows against one reference: the document, or a larger run of the same recipe."""
+
+    title: str
+    reference: str
+    rows: tuple[Row, ...]
+    digits: int = field(default=4, metadata=UNWRITTEN)
+
+    @classmethod
+    def of(
+        cls,
+        title: str,
+        reference: str,
+        values: Mapping[str, np.ndarray],
+        known: Known | None = None,
+        digits: int = 4,
+    ) -> PaperTable:
+        """The mean of each quantity over replicates, beside what is known of it."""
+        rows = (mean_row(name, of, *(known or {}).get(name, ())) for name, of in values.items())
+        return cls(title, reference, tuple(rows), digits)
+
+    def __str__(self) -> str:
+        head = ["", self.reference, "ours", "std. error", "difference", "verdict"]
+        cells = [
+            [
+                row.name,
+                number(row.reference, self.digits),
+                number(row.ours, self.digits),
+                number(row.std_error, self.digits),
+                "–" if row.difference is None else f"{row.difference:+.1f}",
+                row.verdict,
+            ]
+            for row in self.rows
+        ]
+        return f"{self.title}\n{text_table(head, cells)}"
+
+
+@dataclass(frozen=True)
+class GridRow:
+    """A mean with its standard error in every column."""
+
+    name: str
+    means: tuple[float, ...]
+    std_errors: tuple[float, ...]
+
+    @classmethod
+    def of(cls, name: str, columns: Iterable[np.ndarray]) -> GridRow:
+        """Means over the replicates of every column."""
+        rows = [mean_row("", np.asarray(values, dtype=float)) for values in columns]
+        return cls(name, tuple(r.ours for r in rows), tuple(r.std_error for r in rows))
+
+
+@dataclass(frozen=True)
+class MeansGrid:
+    """Means with their standard errors, a line per name and a column per situation.
+
+    For what no reference prints: curves, of which a document shows the picture only.
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[GridRow, ...]
+    digits: int = field(default=4, metadata=UNWRITTEN)
+
+    @classmethod
+    def of(
+        cls,
+        title: str,
+        columns: Iterable[str],
+        values: Mapping[str, Iterable[np.ndarray]],
+        digits: int = 4,
+    ) -> MeansGrid:
+        """Means of what each name has in every column."""
+        rows = tuple(GridRow.of(name, of) for name, of in values.items())
+        return cls(title, tuple(columns), rows, digits)
+
+    def __str__(self) -> str:
+        cells = [
+            [
+                row.name,
+                *(
+                    f"{number(mean, self.digits)} ± {number(error, self.digits)}"
+                    for mean, error in zip(row.means, row.std_errors, strict=True)
+                ),
+            ]
+            for row in self.rows
+        ]
+        return f"{self.title}\n{text_table(['', *self.columns], cells)}"
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What an experiment makes of its replicates."""
+
+    tables: tuple[PaperTable | MeansGrid, ...]
+    claims: tuple[Statement, ...] = ()
+    notes: tuple[str, ...] = ()
+    figures: tuple[Panels, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report(Findings, Written):
+    """Findings with their papers."""
+
+    word: str
+    title: str
+    document: str
+    replicates: int
+    unit: str
+    seed: int
+    seconds: float
+
+    schema: ClassVar[str] = "truerisk.reproduction/2"
+
+    def __str__(self) -> str:
+        head = (
+            f"{self.title}\n{self.document}\n"
+            f"{self.replicates} {self.unit}, seed {self.seed}, {seconds(self.seconds)}"
+        )
+        parts = [head, *map(str, self.tables)]
+        compared = [i for i, table in enumerate(self.tables, 1) if isinstance(table, PaperTable)]
+        if compared:
+            parts[compared[-1]] += "\ndifference: in standard errors of both numbers together"
+        if self.claims:
+            parts.append("\n".join(["What the document says", *map(str, self.claims), JUDGED]))
+        parts += [wrapped(f"note: {note}", "  ") for note in self.notes]
+        return "\n\n".join(parts)
+
+
+def mean_row(
+    name: str,
+    values: np.ndarray,
+    reference: float | None = None,
+    reference_error: float = 0.0,
+) -> Row:
+    """The mean over replicates with its standard error; not a number where there are none."""
+    mean = float(values.mean()) if len(values) else float("nan")
+    error = float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("inf")
+    return Row(name, mean, error, reference, reference_error, len(values))
+
+
+def printed(values: np.ndarray, replicates: int, digits: int) -> float:
+    """The standard error of a printed mean over that many replicates.
+
+    The document gives none: the spread is ours, and half a unit of the last printed digit is added.
+    """
+    spread = float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
+    return float(np.hypot(spread / np.sqrt(replicates), 0.5 * 10.0**-digits))

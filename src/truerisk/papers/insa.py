@@ -19,10 +19,17 @@ from truerisk.methods.information_criteria import AIC, BIC, AICc
 from truerisk.methods.kfold import LeaveOneOut
 from truerisk.methods.parts.set_risks import split_risks
 from truerisk.methods.single_fit import Apparent
-from truerisk.papers.evaluating import answered, evaluated, plan_of, terms_of, values_of
-from truerisk.papers.experiment import Draws, experiment, stream
-from truerisk.papers.figures import Panel, Panels, Series, mean_line
-from truerisk.papers.report import Findings, PaperTable, printed
+from truerisk.papers.experiment import (
+    Draws,
+    answered,
+    evaluated,
+    experiment,
+    plan_of,
+    stream,
+    terms_of,
+    values_of,
+)
+from truerisk.papers.figures import Findings, Panel, Panels, PaperTable, Series, mean_line, printed
 from truerisk.papers.statements import Claim, Quantity, Statement
 
 # Parts of the curve along orthonormal polynomials of 11 equidistant points, shares of a variance

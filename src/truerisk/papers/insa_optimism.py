@@ -9,11 +9,9 @@ import numpy as np
 
 from truerisk.core.losses import Squared
 from truerisk.methods.parts.set_risks import split_risks
-from truerisk.papers.evaluating import answered, plan_of
-from truerisk.papers.experiment import Draws, experiment, stream
-from truerisk.papers.figures import Panel, Panels, Series, mean_line
+from truerisk.papers.experiment import Draws, answered, experiment, plan_of, stream
+from truerisk.papers.figures import Findings, Panel, Panels, PaperTable, Series, mean_line
 from truerisk.papers.insa import data_of, polynomials
-from truerisk.papers.report import Findings, PaperTable
 from truerisk.papers.statements import Claim, Quantity, Statement
 
 NOISE = 0.5  # its standard deviation

@@ -27,10 +27,8 @@ from truerisk.datasets.documents import ozone_level
 from truerisk.methods.kfold import KFold
 from truerisk.methods.nested import Nested
 from truerisk.methods.splitter import GivenSplits
-from truerisk.papers.evaluating import answered, evaluated, plan_of
-from truerisk.papers.experiment import Draws, experiment, stream
-from truerisk.papers.figures import Panel, Panels, Series
-from truerisk.papers.report import Findings, PaperTable
+from truerisk.papers.experiment import Draws, answered, evaluated, experiment, plan_of, stream
+from truerisk.papers.figures import Findings, Panel, Panels, PaperTable, Series
 
 LEARNERS = (
     "linear",

@@ -13,12 +13,20 @@ from itertools import pairwise
 
 import numpy as np
 
-from truerisk.datasets.kearns import KearnsProblem
+from truerisk.datasets.problems import KearnsProblem
 from truerisk.kernels.intervals import labels_after_changes, labels_for_every_k
 from truerisk.models.interval_classifier import boundaries_between
 from truerisk.papers.experiment import Draws, experiment, stream
-from truerisk.papers.figures import Panel, Panels, Series, mean_line, mean_lines
-from truerisk.papers.report import Findings, PaperTable, printed
+from truerisk.papers.figures import (
+    Findings,
+    Panel,
+    Panels,
+    PaperTable,
+    Series,
+    mean_line,
+    mean_lines,
+    printed,
+)
 from truerisk.papers.statements import ABOVE, BELOW, Claim, Quantity, Statement
 
 DOCUMENT = "Daudin, Mary-Huard: Model selection in classification: the swapping method, §3.2"

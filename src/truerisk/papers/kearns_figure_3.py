@@ -7,9 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from truerisk.papers.experiment import Draws, experiment
-from truerisk.papers.figures import Panel, Panels, Series, mean_line
+from truerisk.papers.figures import Findings, Panel, Panels, PaperTable, Row, Series, mean_line
 from truerisk.papers.kearns import DOCUMENT, Trial, kearns_trial, penalised
-from truerisk.papers.report import Findings, PaperTable, Row
 from truerisk.papers.statements import ABOVE, BELOW, Claim, Quantity, Statement
 
 NOISES = (0.1, 0.2, 0.3, 0.4)

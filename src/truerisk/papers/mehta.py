@@ -11,18 +11,27 @@ from truerisk.datasets.problems import make_simple
 from truerisk.methods.holdout import ThreeWay
 from truerisk.methods.kfold import KFold, LeaveOneOut
 from truerisk.methods.parts.set_risks import split_risks
-from truerisk.papers.evaluating import (
+from truerisk.papers.experiment import (
+    Draws,
     answered,
     evaluated,
+    experiment,
     neighbours,
     plan_of,
     sample_and_fresh,
+    stream,
     two_classes,
     values_of,
 )
-from truerisk.papers.experiment import Draws, experiment, stream
-from truerisk.papers.figures import Panel, Panels, Series, mean_lines
-from truerisk.papers.report import Findings, MeansGrid, PaperTable
+from truerisk.papers.figures import (
+    Findings,
+    MeansGrid,
+    Panel,
+    Panels,
+    PaperTable,
+    Series,
+    mean_lines,
+)
 from truerisk.papers.statements import Claim, Quantity, Statement
 
 # ---------------------------------------------------------------- the three-way split

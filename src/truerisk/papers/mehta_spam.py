@@ -10,8 +10,15 @@ import numpy as np
 from truerisk.core.statistics.roc import RocCurve
 from truerisk.datasets.documents import spam
 from truerisk.papers.experiment import Draws, experiment, stream
-from truerisk.papers.figures import Panel, Panels, Series, mean_lines
-from truerisk.papers.report import Findings, MeansGrid, PaperTable
+from truerisk.papers.figures import (
+    Findings,
+    MeansGrid,
+    Panel,
+    Panels,
+    PaperTable,
+    Series,
+    mean_lines,
+)
 from truerisk.papers.statements import Claim, Quantity, Statement
 
 N_TEST = 1536  # of 4601

@@ -10,18 +10,28 @@ from truerisk.core.statistics.selection_bias import SelectionBias
 from truerisk.datasets.problems import make_simple
 from truerisk.methods.kfold import LeaveOneOut
 from truerisk.methods.parts.set_risks import split_risks
-from truerisk.papers.evaluating import (
+from truerisk.papers.experiment import (
+    Draws,
     answered,
     evaluated,
+    experiment,
     neighbours,
     plan_of,
     sample_and_fresh,
+    stream,
     two_classes,
     values_of,
 )
-from truerisk.papers.experiment import Draws, experiment, stream
-from truerisk.papers.figures import Panel, Panels, Series, mean_line
-from truerisk.papers.report import Findings, MeansGrid, PaperTable, Row
+from truerisk.papers.figures import (
+    Findings,
+    MeansGrid,
+    Panel,
+    Panels,
+    PaperTable,
+    Row,
+    Series,
+    mean_line,
+)
 from truerisk.papers.statements import ABOVE, BELOW, Claim, Quantity, Statement
 
 PER_CLASS = 25

@@ -19,10 +19,25 @@ from truerisk.core.statistics.error_posterior import ErrorPosterior
 from truerisk.core.table.data import Data
 from truerisk.datasets.gaussian import GaussianProblem
 from truerisk.datasets.problems import make_colon2d, make_difficult, make_highleyman, make_simple
-from truerisk.papers.evaluating import answered, neighbours, plan_of, sample_and_fresh
-from truerisk.papers.experiment import Draws, experiment, stream
-from truerisk.papers.figures import Panel, Panels, Series
-from truerisk.papers.report import Findings, GridRow, MeansGrid, PaperTable, Row
+from truerisk.papers.experiment import (
+    Draws,
+    answered,
+    experiment,
+    neighbours,
+    plan_of,
+    sample_and_fresh,
+    stream,
+)
+from truerisk.papers.figures import (
+    Findings,
+    GridRow,
+    MeansGrid,
+    Panel,
+    Panels,
+    PaperTable,
+    Row,
+    Series,
+)
 from truerisk.papers.statements import ABOVE, BELOW, Claim, Quantity, Statement, share_error
 
 N, N_TUNING, N_DESIGN, FOLDS = 180, 120, 30, 5

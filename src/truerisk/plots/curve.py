@@ -1,8 +1,8 @@
-"""A risk against something: the candidates, the number of training rows, or time."""
+"""Curves: risks over candidates, rows or time; paths of coefficients, densities, studies."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,9 +10,11 @@ import numpy as np
 
 from truerisk.core.errors import BadArgument, BadData
 from truerisk.core.learning_curve import FURTHEST, LearningCurve
-from truerisk.core.present import params_text
+from truerisk.core.present import clean, params_text
+from truerisk.core.registry import check_known
 from truerisk.core.results import RiskCurve
-from truerisk.plots.marks import axes_of, on_axes
+from truerisk.core.statistics.error_posterior import ErrorPosterior
+from truerisk.plots.marks import axes_of, on_axes, pyplot
 from truerisk.report.curves import IN_ORDER, draw_lines, keys_of
 from truerisk.report.figure import Key
 from truerisk.report.learning import draw_learning
@@ -131,17 +133,181 @@ def draw_over_time(course: Any, *, ax: Any = None, label: str | None = None) -> 
         ends = [centre - slope / 2, centre + slope / 2]
         ax.plot([first, last], ends, "--", linewidth=1.0, color=colour)
     if course.starts.dtype.kind == "M":
-        _write_dates(ax)
+        from matplotlib import dates as untyped
+
+        dates: Any = untyped
+        places = dates.AutoDateLocator(minticks=3, maxticks=7)
+        ax.xaxis.set_major_locator(places)
+        ax.xaxis.set_major_formatter(dates.ConciseDateFormatter(places))
     ax.set_xlabel("time")
     ax.set_ylabel(scale.axis(course.loss))
     return ax
 
 
-def _write_dates(ax: Any) -> None:
-    """Few and short, so that they never meet."""
-    from matplotlib import dates as untyped
+def draw_path(
+    model: Any, *, ax: Any = None, names: Sequence[str] | None = None, n_named: int = 8
+) -> Any:
+    """Draw the coefficients of a fitted LogisticPath and return the axes.
 
-    dates: Any = untyped
-    places = dates.AutoDateLocator(minticks=3, maxticks=7)
-    ax.xaxis.set_major_locator(places)
-    ax.xaxis.set_major_formatter(dates.ConciseDateFormatter(places))
+    A vertical line marks the λ at which the model answers; the `n_named` largest coefficients
+    there are named, by `names`, the columns of the frame, or x0, x1, ... Coefficients are in the
+    units of X. Several classes have a panel each and give an array of axes; `ax` is then a
+    sequence of as many. Parts that did not converge are dotted.
+    """
+    classes = model.classes_ if len(model.classes_) > 2 else model.classes_[1:]
+    paths = model.coef_path_.reshape(len(model.lambdas_), len(classes), -1)
+    names = _names(model, names, paths.shape[2])
+    panels = _axes(ax, len(classes))
+    for place, (axes, label) in enumerate(zip(panels, classes, strict=True)):
+        _draw(axes, model, paths[:, place])
+        _name_largest(axes, model.coef_[place], names, model.lambda_, n_named)
+        axes.set_title(f"score of class {label}", fontsize="medium")
+    panels[0].set_ylabel("coefficient")
+    return panels[0] if len(panels) == 1 else np.array(panels)
+
+
+def _draw(axes: Any, model: Any, path: np.ndarray) -> None:
+    ever = path[:, (path != 0).any(axis=0)]
+    axes.set_xscale("log")
+    axes.invert_xaxis()
+    for column, values in enumerate(ever.T):
+        (line,) = axes.plot(model.lambdas_, values, linewidth=1.0)
+        if not model.converged_.all():
+            short = np.where(model.converged_, np.nan, values)
+            axes.plot(model.lambdas_, short, ":", linewidth=2.5, color=line.get_color())
+            line.set_label(f"_{column}")
+    axes.axvline(model.lambda_, color="0.4", linewidth=0.8, linestyle="--")
+    axes.axhline(0.0, color="0.7", linewidth=0.6)
+    axes.set_xlabel("λ")
+
+
+def _name_largest(
+    axes: Any, values: np.ndarray, names: Sequence[str], place: float, n_named: int
+) -> None:
+    for column in np.argsort(-np.abs(values), kind="stable")[:n_named]:
+        if values[column] != 0:
+            axes.annotate(
+                names[column],
+                (place, values[column]),
+                xytext=(3, 0),
+                textcoords="offset points",
+                fontsize="x-small",
+                va="center",
+            )
+
+
+def _names(model: Any, names: Sequence[str] | None, n_columns: int) -> Sequence[str]:
+    if names is None:
+        names = getattr(model, "feature_names_in_", [f"x{j}" for j in range(n_columns)])
+    if len(names) != n_columns:
+        raise BadData(f"there are {len(names)} names for {n_columns} columns.")
+    return list(map(str, names))
+
+
+def _axes(ax: Any, n_panels: int) -> list[Any]:
+    """The given axes, or those of a new figure."""
+    if ax is None:
+        size = (3.2 * n_panels + 3.2, 4.0)
+        _, drawn = pyplot().subplots(1, n_panels, figsize=size, layout="constrained", squeeze=False)
+        return list(drawn[0])
+    given = list(np.ravel(ax))
+    if len(given) != n_panels:
+        raise BadData(f"there are {len(given)} axes for {n_panels} panels.")
+    return given
+
+
+# quantity -> its standard error in the summary, what the axis says
+QUANTITIES: Mapping[str, tuple[str | None, str]] = {
+    "bias": ("bias_error", "bias (estimate − true risk)"),
+    "rmse": (None, "root mean squared error"),
+    "coverage": ("coverage_error", "coverage"),
+    "seconds": (None, "seconds per estimate"),
+}
+
+
+def draw_study(results: Any, *, what: str = "bias", ax: Any = None) -> Any:
+    """One line per problem, learner and method, with ± 1 standard error; returns the axes."""
+    check_known("there is no", what, QUANTITIES)
+    error, label = QUANTITIES[what]
+    lines = _lines(results.cells, what, error)
+    if not lines:
+        raise BadData(f"the study has no {what} to draw: no cell has one.")
+    ax = axes_of(ax)
+    for name, points in lines.items():
+        sizes, values, errors = (
+            np.array(column, dtype=float) for column in zip(*points, strict=True)
+        )
+        order = np.argsort(sizes)
+        bars = errors[order] if np.isfinite(errors).all() else None
+        ax.errorbar(
+            sizes[order], values[order], yerr=bars, fmt="o-", markersize=4, capsize=2, label=name
+        )
+    if what == "bias":
+        ax.axhline(0.0, color="0.6", linewidth=0.8)
+    ax.set_xlabel("rows")
+    ax.set_ylabel(label)
+    ax.legend(frameon=False, fontsize="small")
+    return ax
+
+
+def _lines(cells: Any, what: str, error: str | None) -> dict[str, list[tuple[float, float, float]]]:
+    """(size, value, error) by the words that tell lines apart; what all share is left out."""
+    parts = ("problem", "learner", "method")
+    told = [part for part in parts if len({cell[part] for cell in cells}) > 1] or ["method"]
+    lines: dict[str, list[tuple[float, float, float]]] = {}
+    for cell in cells:
+        if cell[what] is not None:
+            bar = np.nan if error is None or cell[error] is None else cell[error]
+            name = ", ".join(str(cell[part]) for part in told)
+            lines.setdefault(name, []).append((cell["size"], cell[what], bar))
+    return lines
+
+
+DENSITY_POINTS = 513
+TAIL = 1e-4
+
+
+def draw_posterior(
+    posterior: ErrorPosterior,
+    *,
+    ax: Any = None,
+    label: str | None = None,
+    others: Mapping[str, ErrorPosterior] | None = None,
+    level: float = 0.95,
+) -> Any:
+    """Draw the density, its mean and its one-sided bound at `level`, and return the axes.
+
+    `others` are drawn along by name. The mass beyond the bound is shaded; what the posterior is of
+    stands in the title where it is not one rule.
+    """
+    ax = axes_of(ax)
+    every = {label or _counts(posterior): posterior, **(others or {})}
+    grid = _grid(every.values())
+    for name, one in every.items():
+        (line,) = ax.plot(grid, one.pdf(grid), linewidth=1.3, label=clean(name, 60))
+        bound = one.upper(level)
+        beyond = np.r_[bound, grid[grid > bound]]
+        ax.fill_between(beyond, one.pdf(beyond), color=line.get_color(), alpha=0.25, linewidth=0)
+        ax.plot(one.mean, one.pdf(one.mean), "o", markersize=4, color=line.get_color())
+    ax.set_xlabel("error")
+    ax.set_ylabel("posterior density")
+    ax.set_ylim(bottom=0)
+    ax.legend(frameon=False, fontsize="small", title=f"shaded: beyond the {level:.0%} bound")
+    labels = {one.of for one in every.values()} - {ErrorPosterior(0, 0).of}
+    if labels:
+        ax.set_title("\n".join(sorted(labels)), fontsize="small", wrap=True)
+    return ax
+
+
+def _grid(posteriors: Any) -> np.ndarray:
+    """Errors at which the densities are drawn: all but 1e-4 of the mass at either end.
+
+    An end of a density that is infinite there is left out.
+    """
+    low = min(posterior.quantile(TAIL) for posterior in posteriors)
+    high = max(posterior.quantile(1 - TAIL) for posterior in posteriors)
+    return np.clip(np.linspace(low, high, DENSITY_POINTS), TAIL**2, 1 - TAIL**2)
+
+
+def _counts(posterior: ErrorPosterior) -> str:
+    return f"{posterior.errors:g} errors in {posterior.n:g}"

@@ -9,8 +9,7 @@ from typing import Any
 from truerisk.core.arguments import shown
 from truerisk.core.errors import BadArgument, MissingExtra
 from truerisk.report.figure import Key
-from truerisk.report.scale import tick_text
-from truerisk.report.svg import Drawing, Mark
+from truerisk.report.svg import Drawing, Mark, tick_text
 
 WIDE = (6.4, 4.0)  # inches
 SQUARE = (4.8, 4.8)

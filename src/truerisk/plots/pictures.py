@@ -16,7 +16,7 @@ from truerisk.core.statistics.calibration import Calibration
 from truerisk.core.statistics.operating_points import OperatingPoint
 from truerisk.core.statistics.roc import PrecisionRecall, RocCurve
 from truerisk.plots.marks import SQUARE, axes_of, on_axes
-from truerisk.report import boxes, ladder, rates, review_figures, stability
+from truerisk.report import ladder, rates, review_figures
 from truerisk.report.figure import Figure, Key
 from truerisk.report.rates import SHARE, Rates, precision_drawing
 from truerisk.report.record_figures import draw_estimates, figure_of
@@ -39,8 +39,8 @@ def _drawn(maker: Callable[..., Figure | None], lacking: str = "", **whole: Any)
 
 
 draw_ladder = _drawn(ladder.draw_ladder, "there is no risk to draw.", most=None)
-draw_boxes = _drawn(boxes.draw_boxes, "there is no risk to draw.", most=None)
-draw_stability = _drawn(stability.draw_stability, UNTUNED, most=None)
+draw_boxes = _drawn(ladder.draw_boxes, "there is no risk to draw.", most=None)
+draw_stability = _drawn(ladder.draw_stability, UNTUNED, most=None)
 draw_forest = _drawn(review_figures.draw_forest, "no subgroup has a value to draw.", most=None)
 
 

@@ -18,17 +18,22 @@ from truerisk.core.present import (
     tested_by,
     yes_or_no,
 )
-from truerisk.report.boxes import draw_boxes
 from truerisk.report.curves import draw_curves
 from truerisk.report.figure import FigureTable
-from truerisk.report.ladder import draw_ladder, interval_text, own_value, signed_text
+from truerisk.report.ladder import (
+    draw_boxes,
+    draw_ladder,
+    draw_stability,
+    interval_text,
+    own_value,
+    signed_text,
+)
 from truerisk.report.layout import Headline, Section, rendered, sentences
 from truerisk.report.learning import draw_learning, draw_over_time
 from truerisk.report.methods_text import described, honest_rank, level_and_ends, references, repeat
 from truerisk.report.rates import Rates, draw_calibration
-from truerisk.report.stability import draw_stability
+from truerisk.report.validation_page import validated_by
 from truerisk.report.validation_parts import PagePart, parts_of, rows_text
-from truerisk.report.validation_text import validated_by
 
 MOST_LEARNERS = 12  # how many learners' risk curves are drawn
 RATE_NAMES = (

@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from truerisk.api.auditing.outcome import Audit, Stated
+from truerisk.core.interval import OwnScale
 from truerisk.core.present import number, setting_text
 from truerisk.core.results import RiskEstimate
-from truerisk.core.scale import OwnScale
 from truerisk.report.figure import Figure, FigureTable, Key, thinned
-from truerisk.report.scale import PixelScale
-from truerisk.report.svg import WIDTH, Drawing, columns_of, of_rows
+from truerisk.report.svg import WIDTH, Drawing, PixelScale, columns_of, of_rows
 
 ROW, TOP, LEFT = 40, 14, 92
 HEIGHT, MARGIN = 300, 52
@@ -134,7 +133,9 @@ def draw_settings(audit: Audit) -> Figure | None:
             f"{setting_text(audit.settings[candidate])}: {number(risk)}",
             size=3,
         )
-    _ring(drawing, audit, ordered)
+    for place, (risk, candidate) in enumerate(ordered):
+        if candidate == audit.chosen:
+            drawing.point(place + 1, risk, "ring s0", size=7)
     return Figure(
         name="settings",
         title="All settings that were tried",
@@ -146,13 +147,6 @@ def draw_settings(audit: Audit) -> Figure | None:
         table=_table(audit, ordered),
         keys=_keys(audit, honest),
     )
-
-
-def _ring(drawing: Drawing, audit: Audit, ordered: list[tuple[float, int]]) -> None:
-    """Around the chosen setting."""
-    place = next((i for i, (_, c) in enumerate(ordered) if c == audit.chosen), None)
-    if place is not None:
-        drawing.point(place + 1, ordered[place][0], "ring s0", size=7)
 
 
 def _keys(audit: Audit, honest: float | None) -> tuple[Key, ...]:

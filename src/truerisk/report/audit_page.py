@@ -27,15 +27,18 @@ ROUGH = (
 
 def draw_audit(audit: Audit) -> str:
     """The page of an audit."""
+    search, source = clean(audit.search, 60), clean(audit.source, 80)
+    scale, name = audit.scale, clean(audit.claimed.loss, 40)
+    what = f"Risks in {name} loss" if scale.perfect is None else f"Scores, {name}"
     values = {
         "eyebrow": "audit",
-        "title": _title(audit),
+        "title": f"{source}: audit of a {search}" if source else f"Audit of a {search}",
         "facts": _facts(audit),
         "headline": list(_headline(audit)),
         "conclusion": sentences(audit.conclusion),
         "findings": audit.findings,
         "risks": _risks(audit),
-        "risks_caption": _caption(audit),
+        "risks_caption": f"{what}, {scale.better} is better",
         "legend": _legend(audit),
         "sections": tuple(_sections(audit)),
         "methods": _methods(audit),
@@ -45,17 +48,6 @@ def draw_audit(audit: Audit) -> str:
         "notes": _notes(audit),
     }
     return rendered("audit.html", values)
-
-
-def _caption(audit: Audit) -> str:
-    scale, name = audit.scale, clean(audit.claimed.loss, 40)
-    what = f"Risks in {name} loss" if scale.perfect is None else f"Scores, {name}"
-    return f"{what}, {scale.better} is better"
-
-
-def _title(audit: Audit) -> str:
-    search, source = clean(audit.search, 60), clean(audit.source, 80)
-    return f"{source}: audit of a {search}" if source else f"Audit of a {search}"
 
 
 def _facts(audit: Audit) -> list[str]:

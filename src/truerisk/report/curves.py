@@ -12,8 +12,7 @@ from truerisk.api.assessing.tuned_learner import TunedLearner
 from truerisk.core.present import clean, number, setting_text
 from truerisk.core.results import RiskCurve
 from truerisk.report.figure import Figure, FigureTable, Key, thinned
-from truerisk.report.scale import PixelScale, tick_text
-from truerisk.report.svg import WIDTH, Drawing, columns_of, series, shape
+from truerisk.report.svg import WIDTH, Drawing, PixelScale, columns_of, series, shape, tick_text
 
 HEIGHT, TOP, BOTTOM, LEFT = 264, 30, 222, 52
 LEAST = 1e-100  # smaller parameters, or larger ones than its inverse, are not drawn by decades

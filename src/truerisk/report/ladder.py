@@ -1,17 +1,27 @@
-"""The optimism ladder: apparent risk, the risk that tuning minimised, and the honest one."""
+"""All learners beside each other: the optimism ladder, single splits, the settings they chose."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from math import isfinite
+
+import numpy as np
 
 from truerisk.api.assessing.assessment import Assessment
 from truerisk.api.assessing.tuned_learner import TunedLearner
-from truerisk.core.present import WHOLE_SEARCH, clean, honest_risk, number, signed
+from truerisk.core.interval import OwnScale
+from truerisk.core.present import (
+    WHOLE_SEARCH,
+    clean,
+    five_numbers,
+    honest_risk,
+    number,
+    setting_text,
+    signed,
+)
 from truerisk.core.results import RiskEstimate
-from truerisk.core.scale import OwnScale
 from truerisk.report.figure import Figure, FigureTable, Key
-from truerisk.report.scale import PixelScale
-from truerisk.report.svg import WIDTH, Drawing, columns_of, of_rows
+from truerisk.report.svg import WIDTH, Drawing, PixelScale, columns_of, of_rows
 
 ROW = 34
 TOP = 14
@@ -170,3 +180,127 @@ def interval_text(estimate: RiskEstimate) -> str:
 def signed_text(value: float | None, beside: float | None) -> str:
     """A difference with its sign, to the precision of the risk it stands beside."""
     return "–" if value is None else signed(value, beside)
+
+
+BOX_ROW, BOX_TOP = 38, 12
+
+
+def draw_boxes(document: Assessment, most: int | None = MOST) -> Figure | None:
+    """One box per learner; None where no learner was tested on random splits."""
+    scale = document.scale
+    every_risk = {
+        name: tuple(scale.value(v) for v in risks.tolist() if isfinite(v))
+        for name, risks in document.monte_carlo.items()
+    }
+    risks = {name: values for name, values in every_risk.items() if len(values) > 1}
+    if not risks:
+        return None
+    order = [name for name in document.ranking if name in risks]
+    order += [name for name in risks if name not in order]
+    drawn = order[:most]
+    every = [v for name in drawn for v in risks[name]]
+    noun = scale.noun
+    free = min(every) < 0 or scale.perfect is not None
+    title, about = f"{noun.capitalize()}s of single splits", (_summary(n, risks[n]) for n in drawn)
+    x = PixelScale.around(every, LEFT, WIDTH - 14, floor_at=None if free else -0.01)
+    drawing = of_rows(title, "; ".join(about), x, len(drawn), BOX_ROW, BOX_TOP)
+    drawing.bottom_axis(f"{noun} of one split ({columns_of(document.named_loss, 30)})")
+    for i, name in enumerate(drawn):
+        five = five_numbers(risks[name])
+        drawing.row(i + 0.5, clean(name, 60))
+        drawing.box(five, i + 0.5, 10, "s0", _summary(name, risks[name]))
+        for value in sorted({v for v in risks[name] if not five[0] <= v <= five[4]}):
+            said = f"{clean(name, 60)}: {number(value)}"
+            drawing.point(value, i + 0.5, "hollow s0", said, size=2.5)
+    n = max(len(values) for values in risks.values())
+    return Figure(
+        name="boxes",
+        title="How much single splits differ",
+        drawing=drawing,
+        caption=(
+            f"{noun.capitalize()}s of {n} random splits. Box: quartiles and median; whiskers reach "
+            "to the last value within 1.5 interquartile ranges of the box. The spread is that of "
+            "single test sets, not the standard error of their mean."
+        ),
+        table=_table_of_boxes(order, risks),
+        keys=(Key("s0", "quartiles, median, whiskers", "box"), Key("hollow s0", "beyond them")),
+    )
+
+
+def _summary(name: str, values: Sequence[float]) -> str:
+    low, first, middle, third, high = five_numbers(values)
+    return (
+        f"{clean(name, 60)}: median {number(middle)}, quartiles {number(first)} and "
+        f"{number(third)}, whiskers {number(low)} and {number(high)}"
+    )
+
+
+def _table_of_boxes(order: list[str], risks: dict[str, tuple[float, ...]]) -> FigureTable:
+    rows = []
+    for name in order:
+        values = np.array(risks[name])
+        quartiles = [number(float(q)) for q in np.quantile(values, [0, 0.25, 0.5, 0.75, 1])]
+        rows.append([clean(name, 60), str(len(values)), *quartiles, number(float(values.mean()))])
+    head = ("learner", "splits", "least", "first quartile", "median", "third quartile", "largest")
+    return FigureTable.of((*head, "mean"), rows)
+
+
+BAR_ROW, BAR_TOP = 30, 8
+
+
+def draw_stability(document: Assessment, most: int | None = MOST) -> Figure | None:
+    """One bar per tuned learner, a part for each setting that won; None where none was tuned."""
+    tuned = {
+        name: one
+        for name, one in document.ranked_learners.items()
+        if len(one.curve) > 1 and one.stability.frequencies
+    }
+    if not tuned:
+        return None
+    shown = {name: tuned[name] for name in list(tuned)[:most]}
+    title, x = "Stability of the chosen settings", PixelScale(0, 100, LEFT, WIDTH - 16)
+    about = (f"{clean(n, 60)}: {o.stability.agreement:.0%} agree" for n, o in shown.items())
+    drawing = of_rows(title, "; ".join(about), x, len(shown), BAR_ROW, BAR_TOP)
+    drawing.bottom_axis("outer splits that chose the setting, %")
+    for i, (name, learner) in enumerate(shown.items()):
+        drawing.row(i + 0.5, clean(name, 60))
+        total = sum(learner.stability.frequencies.values())
+        at = 0.0
+        for setting, count in _ordered(learner):
+            share = 100 * count / total
+            look = "s0" if setting == learner.curve.best else "other"
+            said = f"{setting_text(learner.curve.candidates[setting])}: {count} of {total}"
+            drawing.bar(at, at + share, i + 0.2, i + 0.8, look, said)
+            at += share
+    return Figure(
+        name="stability",
+        title="Whether other rows would have chosen the same",
+        drawing=drawing,
+        caption=(
+            "Each outer split chose its own setting. The filled part is the share of splits that "
+            "chose the setting of all rows; each further part is another setting. Where few agree, "
+            "the setting is arbitrary, and the honest risk takes that into account."
+        ),
+        table=_table_of_choices(tuned),
+        keys=(Key("s0", "the setting chosen on all rows", "cell"), Key("other", "others", "cell")),
+    )
+
+
+def _ordered(learner: TunedLearner) -> list[tuple[int, int]]:
+    """The setting chosen on all rows first, then the most frequent."""
+    counts, best = learner.stability.frequencies, learner.curve.best
+    return sorted(counts.items(), key=lambda pair: (pair[0] != best, -pair[1]))
+
+
+def _table_of_choices(tuned: Mapping[str, TunedLearner]) -> FigureTable:
+    rows = [
+        [
+            clean(name, 60),
+            setting_text(learner.curve.candidates[setting]),
+            f"{count} of {learner.stability.n_splits}",
+            "yes" if setting == learner.curve.best else "",
+        ]
+        for name, learner in tuned.items()
+        for setting, count in _ordered(learner)
+    ]
+    return FigureTable.of(("learner", "setting", "outer splits", "chosen on all rows"), rows)

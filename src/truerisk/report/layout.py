@@ -43,7 +43,9 @@ class Headline:
 def rendered(template: str, values: Mapping[str, Any]) -> str:
     """The page; its policy lets only style and script of this very page act."""
     page: str = _template(template).render(values, nonce="")
-    return _template(template).render(values, nonce=_nonce(page)) + "\n"
+    # The nonce is a word that no text on the page can know, the same for the same page.
+    nonce = hashlib.sha256(page.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    return _template(template).render(values, nonce=nonce) + "\n"
 
 
 def sentences(text: str) -> list[str]:
@@ -77,8 +79,3 @@ def _template(name: str) -> Any:
     for word, file in (("css", "page.css"), ("marks", "marks.css"), ("js", "page.js")):
         environment.globals[word] = Markup((HERE / file).read_text(encoding="utf-8"))
     return environment.get_template(name)
-
-
-def _nonce(page: str) -> str:
-    """A word that no text on the page can know, the same for the same page."""
-    return hashlib.sha256(page.encode("utf-8", "surrogatepass")).hexdigest()[:32]

@@ -7,13 +7,12 @@ import numpy as np
 from truerisk.api.assessing.assessment import Assessment
 from truerisk.api.assessing.tuned_learner import TunedLearner
 from truerisk.api.risk_over_time import RiskOverTime
+from truerisk.core.interval import Scale
 from truerisk.core.learning_curve import ExpectedRisk, LearningCurve
 from truerisk.core.present import clean, dates_text, number
-from truerisk.core.scale import Scale
 from truerisk.report.figure import Figure, FigureTable, Key
 from truerisk.report.ladder import interval_text, own_value
-from truerisk.report.scale import PixelScale
-from truerisk.report.svg import WIDTH, Drawing, columns_of
+from truerisk.report.svg import WIDTH, Drawing, PixelScale, columns_of
 
 HEIGHT, TOP, BOTTOM, LEFT = 264, 30, 222, 52
 CLOSEST = 34  # places between two ticks: what their numbers take

@@ -6,11 +6,10 @@ from math import ceil, floor
 
 from truerisk.comparing.many_comparison import ManyComparison
 from truerisk.comparing.method_pairs import MethodPair
+from truerisk.core.interval import OwnScale
 from truerisk.core.present import clean, number
-from truerisk.core.scale import OwnScale
 from truerisk.report.figure import Figure, FigureTable, Key
-from truerisk.report.scale import PixelScale, tick_text
-from truerisk.report.svg import WIDTH, Drawing, columns_of, of_rows
+from truerisk.report.svg import WIDTH, Drawing, PixelScale, columns_of, of_rows, tick_text
 
 MARGIN, STEP = 132, 24
 MOST_DRAWN, MOST_ACROSS, MOST_PAIRS = 60, 16, 40

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from truerisk.api.assessing.assessment import Assessment
-from truerisk.core.interval import Interval
+from truerisk.core.interval import Interval, OwnScale
 from truerisk.core.present import clean, number, setting_text
 from truerisk.core.results import RiskEstimate
-from truerisk.core.scale import OwnScale
 from truerisk.methods.interval_forms import IntervalForm, as_form, names
 from truerisk.report.ladder import own_value
 from truerisk.report.learning import ends_of

@@ -1,10 +1,14 @@
-"""The page of results: of an assessment, an audit, a comparison or a validation."""
+"""The page of a result, whatever it is; its picture in a notebook, in the colours of that."""
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
+
+from markupsafe import Markup
 
 from truerisk.api.assessing.assessment import Assessment
 from truerisk.api.auditing.outcome import Audit
@@ -19,6 +23,7 @@ from truerisk.report.figure import FigureTable
 from truerisk.report.layout import Section, rendered
 from truerisk.report.many_page import draw_many
 from truerisk.report.record_figures import figure_of
+from truerisk.report.svg import Drawing
 from truerisk.report.validation_page import draw_validation
 from truerisk.validation.validation import Validation
 
@@ -66,4 +71,41 @@ def draw_any(content: Any) -> str:
         f"this is a '{clean(schema, 60)}', and a report is drawn of an assessment, an audit, a "
         "validation or a comparison over data sets: `truerisk assess --json`, `truerisk audit "
         "--json`, `truerisk study compare --json` or to_json(path) writes one."
+    )
+
+
+MARKS = Path(__file__).parent / "marks.css"
+LIGHT = (
+    "--ink:#1c2329;--muted:#56616b;--hair:#e8ebed;--line:#c3cad0;--s0:#1d5f96;--s1:#b4531c;"
+    "--s2:#2f7a55;--s3:#7a4a92;--s4:#8a6a10;--s5:#5b6770;"
+)
+DARK = (
+    "--ink:#e4e8eb;--muted:#a3aeb7;--hair:#272e34;--line:#46505a;--s0:#7db7e8;--s1:#f0a36b;"
+    "--s2:#7ccba2;--s3:#c79be0;--s4:#d9bd5e;--s5:#a9b4bd;"
+)
+NOTEBOOK = (
+    "--paper:var(--jp-layout-color0,Canvas);--ink:var(--jp-content-font-color1,CanvasText);"
+    "--hair:var(--jp-border-color3,#8883);max-width:560px;"
+)
+
+
+def picture(result: Any) -> str:
+    """The drawing of a result; nothing where it has none."""
+    figure = figure_of(result)
+    return "" if figure is None else _boxed(figure.drawing)
+
+
+def _boxed(drawing: Drawing) -> str:
+    """The drawing with its style; its name is its own, as a notebook shows many."""
+    bare = drawing.svg("").encode("utf-8", "replace")
+    word = f"truerisk-{hashlib.sha256(bare).hexdigest()[:10]}"
+    style = (
+        f".truerisk-picture{{{LIGHT}{NOTEBOOK}}}"
+        f"@media (prefers-color-scheme:dark){{.truerisk-picture{{{DARK}}}}}"
+        f".truerisk-picture{{{MARKS.read_text(encoding='utf-8')}}}"
+    )
+    return str(
+        Markup('<div class="truerisk-picture"><style>{}</style>{}</div>').format(
+            Markup(style), drawing.svg(word)
+        )
     )

@@ -26,8 +26,7 @@ from truerisk.report.learning import draw_learning
 from truerisk.report.many_figures import draw_ranks
 from truerisk.report.rates import Rates, draw_calibration
 from truerisk.report.review_figures import draw_features, draw_forest, draw_instability
-from truerisk.report.scale import PixelScale
-from truerisk.report.svg import WIDTH, Drawing, columns_of, of_rows, series
+from truerisk.report.svg import WIDTH, Drawing, PixelScale, columns_of, of_rows, series
 from truerisk.report.validation_figures import draw_benefit, draw_calibration_curve
 from truerisk.validation.calibration import CalibrationCurve, SmoothCalibration
 from truerisk.validation.discrimination import Discrimination, NetBenefit

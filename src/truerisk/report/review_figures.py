@@ -8,8 +8,7 @@ import numpy as np
 
 from truerisk.core.present import clean, number
 from truerisk.report.figure import Figure, FigureTable, Key, thinned
-from truerisk.report.scale import PixelScale
-from truerisk.report.svg import SHARES, WIDTH, Drawing, columns_of, of_rows
+from truerisk.report.svg import SHARES, WIDTH, Drawing, PixelScale, columns_of, of_rows
 from truerisk.validation.checklist import Item
 from truerisk.validation.prediction_stability import PredictionStability
 from truerisk.validation.stability import FeatureStability

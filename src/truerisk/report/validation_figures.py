@@ -10,8 +10,7 @@ import numpy as np
 from truerisk.core.present import clean, number
 from truerisk.report.figure import Figure, FigureTable, Key, thinned
 from truerisk.report.rates import roc_drawing
-from truerisk.report.scale import PixelScale, round_ticks
-from truerisk.report.svg import SHARES, WIDTH, Drawing
+from truerisk.report.svg import SHARES, WIDTH, Drawing, PixelScale, round_ticks
 from truerisk.validation.calibration import CalibrationCurve, SmoothCalibration
 from truerisk.validation.discrimination import Discrimination, NetBenefit
 from truerisk.validation.validation import Validation
@@ -33,13 +32,13 @@ def draw_roc_curve(discrimination: Discrimination, document: Validation) -> Figu
     )
     at = thinned(len(roc.fpr))
     about = f"Answers of all folds, pooled.{text}"
-    shown = thinned(len(roc.fpr), N_SHOWN)
+    shown, event = thinned(len(roc.fpr), N_SHOWN), clean(str(document.rows["event"]), 60)
     rows = [[number(roc.fpr[i]), number(roc.tpr[i])] for i in shown]
     return Figure(
         name="roc",
         title="ROC curve",
         drawing=roc_drawing(about, roc.fpr[at], roc.tpr[at]),
-        caption=f"Event: {_event(document)}. {about}",
+        caption=f"Event: {event}. {about}",
         table=FigureTable.of(("false positive rate", "true positive rate"), rows),
         keys=(Key("s0", "held-out rows", "line"), Key("baseline", "ranking at random", "line")),
     )
@@ -213,10 +212,6 @@ def draw_benefit(benefit: NetBenefit) -> Figure:
         table=_table(columns),
         keys=tuple(keys),
     )
-
-
-def _event(validation: Validation) -> str:
-    return clean(str(validation.rows["event"]), 60)
 
 
 def _drawing(

@@ -49,7 +49,7 @@ def draw_folds(
             f"(n_samples={data.n_rows}): use fewer folds."
         )
     if by_class and data.row_ids is None:  # said once, of the whole data
-        counts = np.bincount(data.class_codes, minlength=data.n_classes)
+        counts = data.class_sizes
         rarest = int(counts.argmin())
         if counts[rarest] < k:
             few = int((counts < k).sum())

@@ -21,7 +21,7 @@ from truerisk.core.loss_words import as_loss
 from truerisk.core.losses import Loss
 from truerisk.core.plan.plan import Plan
 from truerisk.core.present import of_class
-from truerisk.core.scoring import by_scoring
+from truerisk.core.scorer_losses import by_scoring
 from truerisk.core.table.data import Data
 from truerisk.core.version import __version__
 from truerisk.engines.asking import Asking
@@ -71,8 +71,8 @@ class Problem:
         data = self.data
         if data.task != "classification":
             return {}
-        each = np.bincount(data.class_codes, minlength=data.n_classes).tolist()
-        return {visible(str(data.label(code))): n for code, n in enumerate(each)}
+        sizes = enumerate(data.class_sizes.tolist())
+        return {visible(str(data.label(code))): n for code, n in sizes}
 
     @cached_property
     def richest(self) -> Request | None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from truerisk.core.contracts import Rule
 from truerisk.core.errors import Refusal, UnknownName
-from truerisk.core.scale import tied
+from truerisk.core.interval import tied
 
 
 def smallest(values: np.ndarray) -> float:

@@ -74,7 +74,9 @@ def drive(
                 for _, fates in coming:
                     disk.fates += fates
                     queue.timed(fates)
-                    disk.store_when_due(running_in(run))
+                    disk.store_when_due(
+                        sum(len(flight.batch.numbers) for flight in run.flying.values())
+                    )
             disk.store()
         except BaseException:
             for fates in run.rescued():
@@ -84,11 +86,6 @@ def drive(
                 store.end()
             raise
     store.end()
-
-
-def running_in(run: BatchRun) -> int:
-    """How many tasks are with workers."""
-    return sum(len(flight.batch.numbers) for flight in run.flying.values())
 
 
 @contextmanager

@@ -118,14 +118,9 @@ class Fate:
 
     @property
     def task(self) -> int:
-        return task_id(self.cell, self.number)
+        return self.cell * NUMBERS + self.number
 
     @property
     def ends(self) -> bool:
         """Whether the task needs no further trial."""
         return self.state is not State.SUSPECT
-
-
-def task_id(cell: int, number: int) -> int:
-    """The row of a task: those of one cell are neighbours."""
-    return cell * NUMBERS + number

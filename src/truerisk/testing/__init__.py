@@ -4,14 +4,12 @@
 |---|---|
 | `of_methods.py` | the checks of a method: `check_method`, `method_checks` |
 | `of_engines.py` | the checks of an engine: `check_engine`, `engine_checks` |
-| `checks.py` | a check, its fact, and the error that names all that failed |
 | `cases.py` | data, learner and loss a method is run on, and how it is run |
 | `brute_force.py` | the answers to a plan by fitting one by one, from the plan's JSON alone |
 | `situations.py` | what an engine is asked: families, plain data, plans, every response |
 | `comparing.py` | answers held against those of another, and against the contract |
 | `strategies.py` | hypothesis draws data and plans |
 | `toy_learners.py` | learners whose answers do not depend on the order of rows; the perfect rule |
-| `changing.py` | the same problem in other words: rows permuted, classes renamed |
 | `replicates.py` | the mean of a method over many draws of problems with a known true risk |
 
 The author of a method writes::
@@ -26,15 +24,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from truerisk.testing.cases import Case
-    from truerisk.testing.checks import Check, NotConforming
+    from truerisk.testing.comparing import Check, NotConforming
     from truerisk.testing.of_engines import check_engine, engine_checks
     from truerisk.testing.of_methods import check_method, method_checks
     from truerisk.testing.replicates import check_bias, check_mean, replicate
 
 _PLACES = {
     "Case": "cases",
-    "Check": "checks",
-    "NotConforming": "checks",
+    "Check": "comparing",
+    "NotConforming": "comparing",
     "check_bias": "replicates",
     "check_engine": "of_engines",
     "check_mean": "replicates",

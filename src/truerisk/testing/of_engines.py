@@ -18,11 +18,14 @@ from truerisk.core.table.data import Data
 from truerisk.engines.generic import Generic
 from truerisk.testing import strategies
 from truerisk.testing.brute_force import freedom_by_brute_force, rules_by_brute_force
-from truerisk.testing.changing import frozen
-from truerisk.testing.checks import Check, check_of, raise_failures, require
+from truerisk.testing.cases import frozen
 from truerisk.testing.comparing import (
+    Check,
     Draw,
     Effort,
+    check_of,
+    raise_failures,
+    require,
     require_contract,
     require_same,
     require_same_rules,

@@ -24,24 +24,22 @@ from truerisk.testing.cases import (
     Case,
     Recorder,
     all_tested,
+    altered,
     bagged,
     content_of,
     contents_of,
     estimates,
     evaluate,
-    perfect_cases,
-    quiet,
-    two_classes,
-)
-from truerisk.testing.changing import (
-    altered,
     frozen,
+    perfect_cases,
     permuted_data,
     permuted_plan,
+    quiet,
     recoded_plan,
     renamed,
+    two_classes,
 )
-from truerisk.testing.checks import Check, check_of, raise_failures, require
+from truerisk.testing.comparing import Check, check_of, raise_failures, require
 
 
 def _contents_in_worker(sent: bytes, seed: int) -> dict[str, Any] | None:

@@ -15,7 +15,7 @@ from truerisk.core.table.data import Data, Task
 from truerisk.datasets.gaussian import GaussianProblem, TrueRisk
 from truerisk.datasets.problems import make_simple
 from truerisk.testing.cases import Case, evaluate
-from truerisk.testing.checks import require
+from truerisk.testing.comparing import require
 
 FRESH_ROWS = 100_000
 

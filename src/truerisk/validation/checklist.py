@@ -32,18 +32,13 @@ from truerisk.validation.study_words import (
 )
 
 
-def nobody_knows(facts: StudyFacts) -> str | None:
-    """Only people can answer."""
-    return None
-
-
 @dataclass(frozen=True)
 class Question:
     """The number of an item, what it asks in our words, and the sentence that facts make of it."""
 
     number: str
     asks: str
-    answer: Callable[[StudyFacts], str | None] = nobody_knows
+    answer: Callable[[StudyFacts], str | None] = lambda facts: None  # only people can answer
 
 
 ENOUGH = 20  # events per candidate predictor
@@ -233,10 +228,6 @@ def _subgroups(facts: StudyFacts) -> str:
     return f"{base}; by {', '.join(facts.subgroups)}{small}, {sure}."
 
 
-def _output(facts: StudyFacts) -> str:
-    return f"The model answers with {facts.response}."
-
-
 def _code(facts: StudyFacts) -> str:
     return f"{software(facts)}. State where your code is available."
 
@@ -286,7 +277,11 @@ TRIPOD_AI = (
     Question("12g", "How were the predictions computed that were evaluated?", _use),
     Question("13", "Were classes rebalanced, and was calibration corrected afterwards?", _balance),
     Question("14", "What was done so that the model is fair?", _fairness),
-    Question("15", "What does the model predict, and how are thresholds chosen?", _output),
+    Question(
+        "15",
+        "What does the model predict, and how are thresholds chosen?",
+        lambda facts: f"The model answers with {facts.response}.",
+    ),
     Question("16", "How do the data of development and of evaluation differ?"),
     Question("17", "Which ethics committee approved, and how did people consent?"),
     Question("18a", "Who paid?"),

@@ -30,9 +30,10 @@ from truerisk.validation.outcomes import Event
 class HonestRun:
     """A procedure that was tested on rows that took no part in tuning or fitting.
 
-    `answered` are the answers of the winners, `shaken` those to the same rows by models that lack a
-    further fold (None where they were not kept). `winners` is who was tested in every question of
-    the plan, `best` the setting that is fitted on all rows; `model` is that fit, where it exists.
+    `answered` are the answers of the winners, `pair_answers` those to the same rows by models that
+    lack a further fold (None where they were not kept). `winners` is who was tested in every
+    question of the plan, `best` the setting that is fitted on all rows; `model` is that fit, where
+    it exists.
     """
 
     run: Run
@@ -40,7 +41,7 @@ class HonestRun:
     answered: AnsweredRows
     winners: np.ndarray
     best: int
-    shaken: Answers | None = None
+    pair_answers: Answers | None = None
     model: Any = None
 
     @classmethod
@@ -67,7 +68,7 @@ class HonestRun:
             answered=answered,
             winners=honest.evaluation.winners.candidate,
             best=best,
-            shaken=honest.evaluation.shaken,
+            pair_answers=honest.evaluation.shaken,
         )
 
     @property
@@ -87,11 +88,11 @@ class HonestRun:
         return {a.response: a for a in self.answered.answers}
 
     @property
-    def moved(self) -> dict[Response, Answers]:
+    def pairs_by_response(self) -> dict[Response, Answers]:
         """The answers by models that lack a further fold, in the same way."""
-        if self.shaken is None:
+        if self.pair_answers is None:
             return {}
-        return {a.response: a for a in (*self.shaken.also, self.shaken)}
+        return {a.response: a for a in (*self.pair_answers.also, self.pair_answers)}
 
     def with_richest(self) -> HonestRun:
         """With the richest answers: where they were not kept, the winners are fitted again."""
@@ -102,12 +103,12 @@ class HonestRun:
         asking = self.run.asking_winners()
         return self.with_answers(asking.answers(plan, richest, by_fit(plan, self.winners)))
 
-    def with_moved(self, answers: Answers) -> HonestRun:
+    def with_pair_answers(self, answers: Answers) -> HonestRun:
         """With answers by models that lack a further fold, which were asked for again."""
-        if self.shaken is None or answers.response in self.moved:
-            return replace(self, shaken=self.shaken or answers)
-        also = (*self.shaken.also, answers)
-        return replace(self, shaken=replace(self.shaken, also=also))
+        if self.pair_answers is None or answers.response in self.pairs_by_response:
+            return replace(self, pair_answers=self.pair_answers or answers)
+        also = (*self.pair_answers.also, answers)
+        return replace(self, pair_answers=replace(self.pair_answers, also=also))
 
     def with_answers(self, answers: Answers) -> HonestRun:
         """With further answers of the same models to the same questions."""
@@ -135,8 +136,8 @@ NO_PAIRS = (
 
 def pair_answers(run: HonestRun, response: Response) -> Answers:
     """The answers that were kept; else the winners' fits without a further fold, made again."""
-    if response in run.moved:
-        return run.moved[response]
+    if response in run.pairs_by_response:
+        return run.pairs_by_response[response]
     testing = run.testing
     if not isinstance(testing, Pairs):
         raise Refusal(NO_PAIRS)
@@ -178,7 +179,7 @@ UNCALIBRATED = "it has no interval for rows that may depend on each other."
 
 
 @dataclass(frozen=True)
-class ScoreTold:
+class HeldOutScore:
     """A score on its own scale; `reason` says why there is none."""
 
     value: float | None = None
@@ -187,7 +188,7 @@ class ScoreTold:
     reason: str | None = None
 
 
-def score_of(run: HonestRun, word: str, event: Event | None) -> ScoreTold:
+def score_of(run: HonestRun, word: str, event: Event | None) -> HeldOutScore:
     """A score of the held-out answers, averaged over folds as the search averages it.
 
     That of the search itself where it was asked for, else from the answers, without a fit. Where
@@ -201,31 +202,31 @@ def score_of(run: HonestRun, word: str, event: Event | None) -> ScoreTold:
     return replace(score, std_error=None, interval=None, reason=UNCALIBRATED)
 
 
-def _score(run: HonestRun, word: str, event: Event | None) -> ScoreTold:
+def _score(run: HonestRun, word: str, event: Event | None) -> HeldOutScore:
     """The score, with the interval that its method gives."""
     for estimate in (run.risk, *run.risk.scores.values()):
         if estimate.loss == word and (event is None or event.is_of(estimate.positive)):
             shown = estimate.own_scale
-            return ScoreTold(shown.value, estimate.std_error, shown.interval)
+            return HeldOutScore(shown.value, estimate.std_error, shown.interval)
     problem, testing = run.problem, run.testing
     data = problem.data if event is None else event.data
     loss = as_loss(word, data)
-    by_winners, by_shaken = list(run.answered.answers), list(run.moved.values())
+    by_winners, by_shaken = list(run.answered.answers), list(run.pairs_by_response.values())
     if event is not None:
         by_winners = [event.answers(a) for a in by_winners]
         by_shaken = [event.answers(a) for a in by_shaken]
     answers = _with_response(by_winners, loss.response)
     shaken = _with_response(by_shaken, loss.response)
     if answers is None:
-        return ScoreTold(reason=f"the model gives no answers that '{word}' could rate.")
+        return HeldOutScore(reason=f"the model gives no answers that '{word}' could rate.")
     interval = choose(None, loss, data, testing.outer_method, answers.plan, calibrated=True)
     terms = Terms(problem.confidence_level, problem.rule, interval=interval)
     try:
         tested = testing.risk(answers, shaken, data, loss, terms)
     except Refusal as refusal:
-        return ScoreTold(reason=str(refusal))
+        return HeldOutScore(reason=str(refusal))
     shown = loss.scale.shown(float(tested.value), tested.read_interval())
-    return ScoreTold(shown.value, tested.read_std_error(), shown.interval)
+    return HeldOutScore(shown.value, tested.read_std_error(), shown.interval)
 
 
 def _with_response(answers: Sequence[Answers], response: Response) -> Answers | None:
@@ -270,7 +271,7 @@ def _shaken(run: HonestRun, loss: Loss, estimate: RiskEstimate | None) -> Shaken
     """As the risk keeps them, or by the answers of those models."""
     if estimate is not None and estimate.influences is not None:
         return estimate.influences.shaken
-    answers = run.moved.get(loss.response)
+    answers = run.pairs_by_response.get(loss.response)
     if answers is None or not isinstance(loss, RowLoss):
         return None
     return Shaken.of(answers, row_losses(answers, run.problem.data, loss))

@@ -66,8 +66,8 @@ class Rating:
         self.ranks_only = held.response == "score"
         self.honest = Outcomes.held_out(self.held_out, wishes.clip)
         self.level = run.problem.confidence_level
-        self.own = _answers_of_all(run)
-        apparent = self._all_rows(self.own)
+        self.apparent_answers = _answers_of_all(run)
+        apparent = self._all_rows(self.apparent_answers)
         bare = self.ranks_only
         self.profile = Profile(
             np.empty(0) if bare else grid_of(apparent),
@@ -136,7 +136,7 @@ class Rating:
             answers = pair_answers(self.run, self.held_out.response)
         except Refusal:
             return None
-        self.run = self.run.with_moved(answers)
+        self.run = self.run.with_pair_answers(answers)
         plan = answers.plan
         other = np.repeat(plan.unit, plan.test_sizes)
         rows, groups, numbers = plan.positions[0], self.data.groups, []
@@ -288,15 +288,15 @@ def _or_none(value: float) -> float | None:
 class RatedParts:
     """The parts by name, why others are missing, and notes.
 
-    `own` is what the model of all rows says of them, `samples` what those of bootstrap samples say.
-    `run` knows the answers that were asked for again.
+    `apparent_answers` is what the model of all rows says of them, `samples` what those of bootstrap
+    samples say. `run` knows the answers that were asked for again.
     """
 
     run: HonestRun
     parts: Mapping[str, Any]
     missing: Mapping[str, str]
     notes: tuple[str, ...] = ()
-    own: np.ndarray | None = None
+    apparent_answers: np.ndarray | None = None
     samples: Resampled | None = None
 
 
@@ -312,7 +312,9 @@ def rated_parts(run: HonestRun, held: HeldOut, wishes: Wishes, event: Event | No
     if rating.ranks_only:
         why = NO_PROBABILITIES.format(run.problem.family.name)
         missing = {"calibration": why, "net_benefit": why}
-    return RatedParts(rating.run, parts, missing, tuple(rating.notes), rating.own, rating.samples)
+    return RatedParts(
+        rating.run, parts, missing, tuple(rating.notes), rating.apparent_answers, rating.samples
+    )
 
 
 def _why_not(run: HonestRun, held: HeldOut, event: Event | None) -> str | None:

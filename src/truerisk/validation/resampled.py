@@ -39,12 +39,10 @@ class EveryClass(Bootstrap):
         drawn = times @ np.eye(data.n_classes)[data.class_codes]
         whole = np.flatnonzero((drawn > 0).all(axis=1))
         if not len(whole):
-            raise Refusal(f"no bootstrap sample holds {_all_of(data.n_classes)}.")
+            n = data.n_classes
+            every = "both outcomes" if n == 2 else f"all {n} classes"
+            raise Refusal(f"no bootstrap sample holds {every}.")
         return plan.only(whole)
-
-
-def _all_of(n_classes: int) -> str:
-    return "both outcomes" if n_classes == 2 else f"all {n_classes} classes"
 
 
 @dataclass(frozen=True, eq=False)

@@ -203,13 +203,16 @@ def facts_of(
     data, family = problem.data, problem.family
     model = family.make(run.best)
     gaps, (n_tested, tested) = _gaps(data.X), _tested_counts(held)
+    # The iterative imputer is experimental: its class is not to be named before it is made.
     return StudyFacts(
         n_rows=data.n_rows,
         n_columns=n_columns(data.X),
         class_counts=problem.class_counts,
         n_gaps=None if gaps is None else int(gaps.sum()),
         n_rows_with_gaps=0 if gaps is None else int(gaps.any(axis=1).sum()),
-        imputed=any(_imputes(one) for one in _inside(model)),
+        imputed=any(
+            is_a(one, *IMPUTERS) or hasattr(one, "initial_strategy") for one in _inside(model)
+        ),
         selects=any(hasattr(one, "get_support") for one in _inside(model)),
         n_groups=None if data.groups is None else len(np.unique(data.groups)),
         n_cut=_n_cut(run),
@@ -283,11 +286,6 @@ def _coefficients(model: Any, X: Any) -> dict[str, float]:
 def _inside(model: Any) -> list[Any]:
     """The model and everything that it is made of, in parts of tables, too."""
     return [model, *model.get_params(deep=True).values()]
-
-
-def _imputes(step: Any) -> bool:
-    """The iterative imputer is experimental, and its class is not to be named before it is made."""
-    return is_a(step, *IMPUTERS) or hasattr(step, "initial_strategy")
 
 
 def _all_steps(model: Any) -> Iterator[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from truerisk.core.present import number, rows_counted
+from truerisk.core.present import listed, number, rows_counted
 from truerisk.validation.study_facts import CURVE, SLOPE, Rated, StudyFacts, TestedOn
 
 
@@ -163,16 +163,6 @@ def _calibration(facts: StudyFacts) -> str:
         said.append("the flexible curve is a restricted cubic spline")
     told = "; ".join(said)
     return f" {told[0].upper()}{told[1:]}." if told else ""
-
-
-def listed(names: Sequence[str]) -> str:
-    """With an "and" before the last.
-
-    >>> listed(["a", "b", "c"])
-    'a, b and c'
-    """
-    *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _level(facts: StudyFacts) -> str:

@@ -15,11 +15,10 @@ import numpy as np
 from truerisk.core import present
 from truerisk.core.arguments import even_array, shown
 from truerisk.core.errors import BadArgument, BadData, UnknownName
-from truerisk.core.interval import Interval
+from truerisk.core.interval import Interval, OnOwnScale
 from truerisk.core.present import clean, frame_of
 from truerisk.core.records import Count, Record, Share, Size
 from truerisk.core.registry import displays, of_word
-from truerisk.core.scale import OwnScale, Scale
 from truerisk.core.table.columns import is_missing
 from truerisk.core.table.rows import column_arrays, column_names, n_columns, take_columns
 
@@ -42,7 +41,7 @@ class Subgroup:
 
 
 @dataclass(frozen=True)
-class SubgroupRisk:
+class SubgroupRisk(OnOwnScale):
     """One loss in one subgroup; `value` is None where it has too few rows, and `reason` says so.
 
     The `interval` holds together with those of all other subgroups. `shrunken` is the value drawn
@@ -60,14 +59,9 @@ class SubgroupRisk:
     perfect: float | None = None
 
     @property
-    def own_scale(self) -> OwnScale:
-        """Value and interval as people state them: a score as a score."""
-        return Scale(self.perfect).shown(self.value, self.interval)
-
-    @property
     def own_shrunken(self) -> float | None:
         """The shrunken value on the same scale."""
-        return Scale(self.perfect).value(self.shrunken)
+        return self.scale.value(self.shrunken)
 
 
 @dataclass(frozen=True)

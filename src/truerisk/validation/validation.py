@@ -10,10 +10,10 @@ import numpy as np
 
 from truerisk.core import present
 from truerisk.core.contracts import Terms
+from truerisk.core.interval import OwnScale
 from truerisk.core.loss import Loss
 from truerisk.core.records import UNWRITTEN, Count, Record
 from truerisk.core.results import RiskEstimate
-from truerisk.core.scale import OwnScale
 from truerisk.validation.calibration import SmoothCalibration
 from truerisk.validation.checklist import Checklist
 from truerisk.validation.discrimination import Discrimination, NetBenefit
@@ -140,7 +140,7 @@ def validation_of(run: HonestRun, wishes: Wishes) -> Validation:
     found = rated_parts(run, held_out, wishes, event)
     run = found.run
     by_level = None if wishes.columns is None else subgroups_of(run, wishes.columns, event)
-    stability = stability_of(run, event, found.own, found.samples)
+    stability = stability_of(run, event, found.apparent_answers, found.samples)
     code = None if event is None else event.code
     return Validation(
         risk=run.risk,

@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeRegressor
 import truerisk as tr
 from truerisk.api.auditing.correcting import ChosenWithout
 from truerisk.core.errors import BadData
-from truerisk.core.scale import Scale
+from truerisk.core.interval import Scale
 from truerisk.datasets import DailyLoadProblem
 
 N = 730

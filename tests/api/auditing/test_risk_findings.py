@@ -7,8 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from truerisk.api.auditing.on_scores import risk_findings
-from truerisk.core.interval import Interval
-from truerisk.core.scale import ERROR, Scale
+from truerisk.core.interval import ERROR, Interval, Scale
 
 
 def codes(claimed, value=0.2, interval=(0.15, 0.25), std_error=None):

@@ -143,7 +143,7 @@ def _others(tested: TestedLearners) -> str:
         return f"{opening}, no other learner is as good."
     scale = tested.scale
     what = scale.short(tested.named_loss)
-    listed = present.either(
+    listed = present.listed(
         f"{clean(name, _NAME)} ({what} {signed(scale.gap(_behind(tested, name)), _best(tested))})"
         for name in others
     )
@@ -227,7 +227,7 @@ def fragile(tested: TestedLearners) -> tuple[Finding, ...]:
 def _few_of_a_class(data: Data) -> Iterator[Finding]:
     if data.codes is None:
         return
-    sizes = [int((data.codes == code).sum()) for code in range(data.n_classes)]
+    sizes = data.class_sizes.tolist()
     least = min(range(data.n_classes), key=sizes.__getitem__)
     if sizes[least] < FEWEST_PER_CLASS:
         yield Finding(

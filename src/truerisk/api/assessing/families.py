@@ -16,8 +16,8 @@ import numpy as np
 from truerisk.core.arguments import shown
 from truerisk.core.errors import BadData, UnknownName
 from truerisk.core.family import Family
+from truerisk.core.interval import tied_groups
 from truerisk.core.present import named
-from truerisk.core.scale import tied_groups
 from truerisk.core.table.columns import (
     kinds_of_columns,
     number_columns_have_holes,

@@ -80,7 +80,8 @@ def pace_of(
     engine = problem.asking().choose(plan, Request.of(problem.loss, plan))
     like = like if like is not None and like.engine == engine.word else None
     settings, rows = len(problem.family), float(plan.train_sizes.mean())
-    alone = isinstance(engine, Generic) and not _shares_steps(problem)
+    shared = SharedSteps.of(problem.family, problem.data, len(problem.family))
+    alone = isinstance(engine, Generic) and shared is None
     if like is not None and like.seconds(1) >= LONGEST and not alone:
         return like.of_rows(rows)
     if alone:
@@ -179,11 +180,6 @@ def _spread(n: int, most: int) -> np.ndarray:
     ([5], [1, 3, 6, 8], [0, 0, 1, 1])
     """
     return ((np.arange(n) + 0.5) * most / n).astype(np.int64)
-
-
-def _shares_steps(problem: Problem) -> bool:
-    """Whether the settings of a fit share the steps before their learner."""
-    return SharedSteps.of(problem.family, problem.data, len(problem.family)) is not None
 
 
 def _shares_nothing(engine: Engine, problem: Problem) -> bool:

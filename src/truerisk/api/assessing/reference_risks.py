@@ -11,10 +11,10 @@ import numpy as np
 from truerisk.core.answers import Response
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
+from truerisk.core.interval import tied
 from truerisk.core.losses import AUC, RowLoss
 from truerisk.core.present import clean, number, params_text, signed, unsigned
 from truerisk.core.results import RiskCurve
-from truerisk.core.scale import tied
 from truerisk.core.table.data import Data
 from truerisk.run.problem import Problem
 from truerisk.run.run import Run

@@ -18,12 +18,12 @@ from truerisk.core.answers import joined
 from truerisk.core.comparison import ROPE, Comparison, may_be_best
 from truerisk.core.contracts import Fits
 from truerisk.core.errors import Refusal, UnknownName
+from truerisk.core.interval import Scale
 from truerisk.core.learning_curve import LearningCurve
 from truerisk.core.losses import AUC, AveragePrecision
 from truerisk.core.records import UNWRITTEN, Count, Record, Share
 from truerisk.core.registry import check_known
 from truerisk.core.results import RiskCurve, RiskEstimate
-from truerisk.core.scale import Scale
 from truerisk.core.statistics.calibration import Calibration
 from truerisk.core.statistics.error_posterior import ErrorPosterior
 from truerisk.core.statistics.roc import RocCurve

@@ -13,6 +13,7 @@ from truerisk.api.auditing.finding import Finding
 from truerisk.core.errors import BadData, Refusal, UnknownName, said_by
 from truerisk.core.family import Family
 from truerisk.core.identity import is_exactly
+from truerisk.core.interval import Scale
 from truerisk.core.loss_words import as_loss
 from truerisk.core.losses import Loss
 from truerisk.core.plan.builder import split_plan
@@ -20,8 +21,8 @@ from truerisk.core.plan.partitions import leave_out
 from truerisk.core.plan.plan import Plan
 from truerisk.core.present import clean
 from truerisk.core.results import RiskCurve
-from truerisk.core.scale import Scale
 from truerisk.core.table.data import Data
+from truerisk.methods.splitter import row_numbers
 from truerisk.models.stated.question import usual_score
 
 LEAVE_ONE_OUT = "sklearn.model_selection:LeaveOneOut"
@@ -135,12 +136,7 @@ class Claim:
             why = said_by(error)
             hint = ". Give groups= as you did to fit." if "group" in why else ""
             raise Refusal(f"the splits of the search cannot be replayed: {why}{hint}") from error
-        return [(_rows(train), _rows(test)) for train, test in pairs]
-
-
-def _rows(rows_given: Any) -> np.ndarray:
-    rows = np.asarray(rows_given)
-    return np.flatnonzero(rows) if rows.dtype == bool else rows
+        return [(row_numbers(train), row_numbers(test)) for train, test in pairs]
 
 
 def _alike(first: list[Any], second: list[Any]) -> bool:

@@ -18,11 +18,11 @@ from truerisk.core.contracts import Method, Streams, Target, Terms
 from truerisk.core.errors import BadData, FitFailed, Refusal
 from truerisk.core.evaluation import Evaluation, Tested
 from truerisk.core.family import Family
+from truerisk.core.interval import Scale, tied
 from truerisk.core.losses import Loss
 from truerisk.core.plan.plan import Plan
 from truerisk.core.present import number
 from truerisk.core.results import RiskEstimate
-from truerisk.core.scale import Scale, tied
 from truerisk.core.table.data import Data
 from truerisk.methods.parts.procedure import by_fit, winners_of, with_winners
 from truerisk.methods.words import as_method
@@ -47,17 +47,24 @@ class Corrected:
     findings: tuple[Finding, ...] = ()
 
 
+@dataclass(frozen=True, eq=False)
+class Wanted:
+    """What an audit is asked; `order` is what its caller knows of the order of the rows."""
+
+    level: Any
+    outer: Any
+    replicates: int
+    terms: Mapping[str, Any]
+    order: OrderOfRows | None = None
+
+
 def corrected(
     search: Any,
     claim: Claim,
     scale: ScoreScale,
     problem: Problem,
     plan: Plan | None,
-    level: str,
-    outer: Any,
-    replicates: int,
-    terms: Mapping[str, Any],
-    order: OrderOfRows | None = None,
+    wanted: Wanted,
 ) -> Corrected:
     """The risk by a level; that of rows kept apart where the splits mix what belongs together.
 
@@ -66,12 +73,13 @@ def corrected(
     then, and change no risk.
     """
     chosen, replayed, seen = None, None, []
+    level, outer, terms = wanted.level, wanted.outer, wanted.terms
     if level == "bbc" and plan is not None:
         replayed = replay(claim, scale, problem, plan)
         other = replace(problem, seed=problem.seed + 1)
         seen = replay_findings(claim, scale, replayed, lambda: replay(claim, scale, other, plan))
-        chosen = bias_corrected(claim, replayed, problem, replicates)
-    mixed = None if plan is None else mixed_splits(problem.data, plan, order)
+        chosen = bias_corrected(claim, replayed, problem, wanted.replicates)
+    mixed = None if plan is None else mixed_splits(problem.data, plan, wanted.order)
     apart, more = _apart(mixed, claim, scale, replayed, terms)
     if mixed is not None and not mixed.by_user and not (more and mixed.are_times):
         mixed = None

@@ -130,7 +130,7 @@ def _leaks(data: Data, plan: Plan) -> Iterator[Finding]:
 def _classes(data: Data, plan: Plan) -> Iterator[Finding]:
     if data.codes is None:
         return
-    sizes = np.bincount(data.codes)
+    sizes = data.class_sizes
     if (plan.test_sizes == 1).all():  # a left-out row may be the last of its class
         without, untested = np.flatnonzero(sizes == 1).tolist(), []
     else:

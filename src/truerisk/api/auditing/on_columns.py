@@ -13,7 +13,7 @@ from truerisk.api.auditing.finding import Finding
 from truerisk.core.arguments import as_array
 from truerisk.core.present import clean
 from truerisk.core.table.data import Data
-from truerisk.core.table.rows import column_names, n_columns, n_rows
+from truerisk.core.table.rows import codes_of_cells, column_names, n_columns, n_rows
 
 LARGEST = 20_000_000  # cells
 WORDS_OF_GROUPS = (
@@ -56,7 +56,7 @@ def columns_of(X: Any) -> ColumnView | None:
     return ColumnView(
         numbers=np.column_stack(list(numbers.values())) if numbers else np.empty((n_rows(X), 0)),
         numbered=tuple(numbers),
-        coded=tuple(_codes(array) for array in arrays),
+        coded=tuple(codes_of_cells(array) for array in arrays),
         names=tuple(shown),
         named=names is not None,
     )
@@ -69,13 +69,6 @@ def _floats(array: np.ndarray) -> np.ndarray | None:
     except ValueError:
         return None
     return values if np.isfinite(values).all() and values.min() < values.max() else None
-
-
-def _codes(array: np.ndarray) -> np.ndarray:
-    if array.dtype.hasobject:
-        seen: dict[str, int] = {}
-        return np.array([seen.setdefault(repr(cell), len(seen)) for cell in array.tolist()])
-    return np.unique(array, return_inverse=True)[1].ravel()
 
 
 def column_findings(data: Data, columns: ColumnView | None) -> list[Finding]:
@@ -113,7 +106,11 @@ def _alone(data: Data, columns: ColumnView) -> Iterator[Finding]:
 def _telling_classes(data: Data, columns: ColumnView) -> list[str]:
     """Columns along which every class is one run, or whose values each belong to one class."""
     assert data.codes is not None
-    if _log_chance(data.codes) + np.log(len(columns.names)) > np.log(1e-3):
+    from scipy.special import gammaln
+
+    sizes = data.class_sizes
+    arranged = gammaln(len(data.codes) + 1) - gammaln(sizes + 1).sum()
+    if float(gammaln(len(sizes) + 1) - arranged) + np.log(len(columns.names)) > np.log(1e-3):
         return []  # with so few rows a column of many is sorted by chance
     order = np.argsort(columns.numbers, axis=0, kind="stable")
     runs = (np.diff(data.codes[order], axis=0) != 0).sum(axis=0) + 1
@@ -138,15 +135,6 @@ def _errors(codes: np.ndarray, data: Data) -> int:
     return int(table.sum() - table.max(axis=1).sum())
 
 
-def _log_chance(codes: np.ndarray) -> float:
-    """Log of the chance that a random order of the rows puts each class into one run."""
-    from scipy.special import gammaln
-
-    sizes = np.bincount(codes)
-    arranged = gammaln(len(codes) + 1) - gammaln(sizes + 1).sum()
-    return float(gammaln(len(sizes) + 1) - arranged)
-
-
 def _lines(data: Data, columns: ColumnView) -> list[str]:
     """Columns whose correlation with a numeric y is 1 but for the third decimal."""
     if data.y.ndim != 1 or data.n_rows < 10 or not columns.numbered or data.y.std() == 0:
@@ -167,7 +155,7 @@ def _groups(data: Data, columns: ColumnView) -> Iterator[Finding]:
     suspects = [
         name
         for name, codes in zip(columns.names, columns.coded, strict=True)
-        if _repeats(codes)
+        if 5 <= codes.max() + 1 <= len(codes) / 2  # five values or more, each about twice
         and ((columns.named and NAME_OF_GROUP.search(name)) or _pure_beyond_chance(codes, data))
     ]
     if suspects:
@@ -180,16 +168,11 @@ def _groups(data: Data, columns: ColumnView) -> Iterator[Finding]:
         )
 
 
-def _repeats(codes: np.ndarray) -> bool:
-    """Whether there are at least five values, each about twice or more."""
-    return bool(5 <= codes.max() + 1 <= len(codes) / 2)
-
-
 def _pure_beyond_chance(codes: np.ndarray, data: Data) -> bool:
     """Whether all rows of a value share their class, by less than 1 in a million by chance."""
     if data.codes is None or _errors(codes, data):
         return False
-    largest = np.bincount(data.codes).max() / data.n_rows
+    largest = data.class_sizes.max() / data.n_rows
     repeated = len(codes) - (codes.max() + 1)
     return bool(repeated * np.log(largest) < np.log(1e-6))
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from truerisk.api.auditing.claim import Claim, ScoreScale
 from truerisk.api.auditing.finding import Finding
+from truerisk.core.interval import Scale
 from truerisk.core.present import clean, number
 from truerisk.core.results import RiskEstimate
-from truerisk.core.scale import Scale
 from truerisk.methods.interval_forms.bootstrapped_choice import corrected_by_splits
 
 LARGE = 0.1  # optimism beyond this share of the honest risk is large
@@ -125,7 +125,8 @@ def _edges(claim: Claim) -> Iterator[Finding]:
         if len(tried) < FEWEST_VALUES or not _is_number(value):
             continue
         low, high = value == min(tried), value == max(tried)
-        if (low and not _ends_below(value, tried)) or (high and not _ends_above(name, value)):
+        may_end_above = value == 1 and name.endswith(SHARES)  # nothing lies above a whole
+        if (low and not _ends_below(value, tried)) or (high and not may_end_above):
             side = "smallest" if low else "largest"
             yield Finding(
                 "edge-of-grid",
@@ -143,11 +144,6 @@ def _ends_below(value: Any, tried: set[Any]) -> bool:
     """Whether nothing can lie below: 0, or 1 for a parameter of whole numbers."""
     whole = all(isinstance(v, int | np.integer) for v in tried)
     return bool(value == 0 or (whole and value == 1))
-
-
-def _ends_above(name: str, value: Any) -> bool:
-    """Whether nothing can lie above: 1 for a share."""
-    return bool(value == 1 and name.endswith(SHARES))
 
 
 def _flat(claim: Claim) -> Iterator[Finding]:

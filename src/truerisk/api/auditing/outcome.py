@@ -10,11 +10,10 @@ from typing import Annotated, Any, ClassVar
 from truerisk.api.auditing.finding import Finding
 from truerisk.api.auditing.mixed_splits import Kind
 from truerisk.core import present
-from truerisk.core.interval import Interval
+from truerisk.core.interval import Interval, OnOwnScale, Scale
 from truerisk.core.present import MODELS_SAW, unsigned
 from truerisk.core.records import FINITE, Column, Count, Record, Share, Size
 from truerisk.core.results import RiskEstimate
-from truerisk.core.scale import OwnScale, Scale
 
 WIDEST = 88
 
@@ -30,7 +29,7 @@ Number = Annotated[float, FINITE]
 
 
 @dataclass(frozen=True)
-class Stated(Record):
+class Stated(OnOwnScale, Record):
     """A risk that the search's own scores state: no row was seen, so there is no interval.
 
     `perfect` as in `RiskEstimate`: where the search speaks of scores, that of a perfect rule.
@@ -50,16 +49,11 @@ class Stated(Record):
         """The loss: a search that states a risk names no class beside it."""
         return self.loss
 
-    @property
-    def own_scale(self) -> OwnScale:
-        """The value as the search states it, and which way is better."""
-        return Scale(self.perfect).shown(self.value, self.interval)
-
     def __float__(self) -> float:
         return self.value
 
     def __str__(self) -> str:
-        own, name = self.own_scale, Scale(self.perfect).of(self.loss)
+        own, name = self.own_scale, self.scale.of(self.loss)
         return f"{name} {present.number(own.value)} ({own.better} is better, {self.method})"
 
     def _metrics(self) -> Mapping[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -254,6 +255,7 @@ def read_ridge(search: Any) -> Claim:
     """By leave-one-out (cv=None), or a grid search that RidgeCV made and threw away."""
     from sklearn.base import is_classifier
     from sklearn.linear_model import Ridge, RidgeClassifier
+    from sklearn.model_selection import LeaveOneOut
 
     if np.ndim(search.alpha_) or getattr(search, "alpha_per_target", False):
         raise Refusal("RidgeCV with one alpha per target makes several claims; audit one target.")
@@ -273,16 +275,10 @@ def read_ridge(search: Any) -> Claim:
         candidates=tuple({"alpha": float(alpha)} for alpha in alphas),
         estimator=_plain(search, kind, ("alpha",)),
         scoring=scoring,
-        cv=_leave_one_out() if alone else search.cv,
+        cv=LeaveOneOut() if alone else search.cv,
         scores=scores,
         pooled=alone,
     )
-
-
-def _leave_one_out() -> Any:
-    from sklearn.model_selection import LeaveOneOut
-
-    return LeaveOneOut()
 
 
 def read_lasso(search: Any) -> Claim:
@@ -338,15 +334,11 @@ def read_study(search: Any) -> Claim:
 
 
 def _scores_of_trials(trials: list[Any]) -> np.ndarray | None:
-    n_splits = sum(1 for name in trials[0].user_attrs if _is_split(name))
-    names = [f"split{k}_test_score" for k in range(n_splits)]
+    of_splits = [name for name in trials[0].user_attrs if re.fullmatch("split.*_test_score", name)]
+    names = [f"split{k}_test_score" for k in range(len(of_splits))]
     if not names or any(name not in t.user_attrs for t in trials for name in names):
         return None
     return np.array([[t.user_attrs[name] for name in names] for t in trials], dtype=np.float64)
-
-
-def _is_split(name: str) -> bool:
-    return name.startswith("split") and name.endswith("_test_score")
 
 
 def _splitter(search: Any) -> Any:

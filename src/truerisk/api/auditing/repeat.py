@@ -168,7 +168,14 @@ def _of_study(search: Any) -> Iterator[Finding]:
 def _of_parts(search: Any) -> Iterator[Finding]:
     from sklearn.base import clone
 
-    names = fitted_inside(clone(getattr(search, "estimator", search)))
+    names = []
+    for name, part in clone(getattr(search, "estimator", search)).get_params(deep=True).items():
+        if (
+            hasattr(part, "fit")
+            and not isinstance(part, type)
+            and any(n.endswith("_") and not n.startswith("_") for n in vars(part))
+        ):
+            names.append(clean(f"{name} ({type(part).__name__})", 60))
     if names:
         yield Finding(
             "state-survives-clone",
@@ -177,19 +184,6 @@ def _of_parts(search: Any) -> Iterator[Finding]:
             "Give unfitted parts, so that they are fitted inside the folds (no FrozenEstimator, "
             "no prefit).",
         )
-
-
-def fitted_inside(estimator: Any) -> list[str]:
-    """Names of the parts of a clone that are fitted nevertheless."""
-    names = []
-    for name, part in estimator.get_params(deep=True).items():
-        if hasattr(part, "fit") and not isinstance(part, type) and _is_fitted(part):
-            names.append(clean(f"{name} ({type(part).__name__})", 60))
-    return names
-
-
-def _is_fitted(part: Any) -> bool:
-    return any(n.endswith("_") and not n.startswith("_") for n in vars(part))
 
 
 def _of_warm_start(search: Any) -> Iterator[Finding]:

@@ -19,13 +19,13 @@ from truerisk.core.answers import Answers
 from truerisk.core.contracts import Streams
 from truerisk.core.errors import Refusal
 from truerisk.core.evaluation import Tested
+from truerisk.core.interval import tied
 from truerisk.core.losses import RowLoss
 from truerisk.core.plan.leaks import ORDERED
 from truerisk.core.plan.plan import Plan
 from truerisk.core.present import number
 from truerisk.core.progress import stage, tell
 from truerisk.core.results import RiskCurve, RiskEstimate, dress
-from truerisk.core.scale import tied
 from truerisk.core.table.data import Data
 from truerisk.methods.interval_forms.bootstrapped_choice import Corrected, corrected_by_bootstrap
 from truerisk.methods.interval_forms.form import NO_SPREAD, dependence
@@ -69,22 +69,17 @@ def replay(claim: Claim, scale: ScoreScale, problem: Problem, plan: Plan) -> Rep
     with stage("replaying the search"):
         computed = compute(problem, method, plan=plan)
     if not scale.by_rows:
-        return _by_rank(computed)
+        tested, answers = computed.evaluation.tested, computed.answers
+        risks = np.array([t.split_risks for t in tested])
+        rows = np.unique(answers.plan.positions[0])
+        common = curve_of(computed).common
+        return Replayed(np.empty((0, len(rows))), rows, np.ones(len(rows)), risks, common, answers)
     plain = _by_row(claim, scale, computed, None)
     weight = problem.data.fit_params.get("sample_weight")
     if weight is None or _agrees(claim, scale, plain):
         return plain
     weighed = _by_row(claim, scale, computed, np.asarray(weight, dtype=np.float64))
     return weighed if _agrees(claim, scale, weighed) else plain
-
-
-def _by_rank(computed: Computed) -> Replayed:
-    """The scores of all rows, and the AUC of every split."""
-    tested, answers = computed.evaluation.tested, computed.answers
-    risks = np.array([t.split_risks for t in tested])
-    rows = np.unique(answers.plan.positions[0])
-    common = curve_of(computed).common
-    return Replayed(np.empty((0, len(rows))), rows, np.ones(len(rows)), risks, common, answers)
 
 
 def _of_kept(curve: RiskCurve) -> Replayed:
@@ -155,10 +150,15 @@ def bias_corrected(
                 weights=replayed.weights,
             )
     why = _no_interval(corrected, problem, replayed.common.ordered)
+    share = corrected.frequencies[claim.best] / corrected.frequencies.sum()
     tested = Tested(
         corrected.value,
         interval=None if why else corrected.interval(problem.confidence_level),
-        notes=(_chosen_often(claim, corrected), *claim.notes, *([why] if why else [])),
+        notes=(
+            f"{share:.0%} of the bootstrap samples chose the same setting",
+            *claim.notes,
+            *([why] if why else []),
+        ),
     )
     common = replace(
         replayed.common,
@@ -180,11 +180,6 @@ def _no_interval(corrected: Corrected, problem: Problem, ordered: bool) -> str |
             f"replicates={least} at least."
         )
     return NO_SPREAD if np.ptp(corrected.replicates) == 0 else dependence(problem.data)
-
-
-def _chosen_often(claim: Claim, corrected: Corrected) -> str:
-    share = corrected.frequencies[claim.best] / corrected.frequencies.sum()
-    return f"{share:.0%} of the bootstrap samples chose the same setting"
 
 
 def replay_findings(

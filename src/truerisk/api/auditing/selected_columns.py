@@ -136,7 +136,7 @@ def _residuals(X: np.ndarray, data: Data) -> np.ndarray:
     if data.codes is not None:
         sums = np.zeros((data.n_classes, X.shape[1]))
         np.add.at(sums, data.codes, X)
-        sizes = np.maximum(np.bincount(data.codes, minlength=data.n_classes), 1)
+        sizes = np.maximum(data.class_sizes, 1)
         return np.asarray(X - (sums / sizes[:, None])[data.codes])
     target = data.y - data.y.mean()
     centred = X - X.mean(axis=0)

@@ -4,7 +4,6 @@
 |---|---|
 | `search_words.py` | what a search is told, in our words and in GridSearchCV's, checked |
 | `search_problem.py` | a search, or a model, and its rows as a run: who is given what |
-| `scores.py` | scores to choose by: own ones, functions of a user, several at once |
 | `cv_results.py` | the settings rated: `cv_results_`, failing fits, `verbose`, train scores |
 | `time_limit.py` | `time_limit`: as many settings as can be rated in so many seconds |
 | `stored_search.py` | `store`: a file that keeps the fits of a search |

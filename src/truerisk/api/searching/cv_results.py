@@ -15,10 +15,10 @@ from sklearn.exceptions import FitFailedWarning as TheirWarning
 from truerisk.core.arguments import shown
 from truerisk.core.errors import BadArgument, FitFailed, FitFailedWarning, warn
 from truerisk.core.evaluation import Evaluation
+from truerisk.core.interval import tied_groups
 from truerisk.core.plan.nesting import with_training_rows
 from truerisk.core.present import params_text
 from truerisk.core.results import RiskCurve
-from truerisk.core.scale import tied_groups
 from truerisk.engines.running.fitting import why_of
 from truerisk.methods.parts.set_risks import split_risks
 from truerisk.run.problem import draw_plan

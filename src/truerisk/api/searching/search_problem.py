@@ -13,12 +13,13 @@ from sklearn.utils.validation import has_fit_parameter
 from truerisk.api.assessing.own_claim import as_risk, tunes_inside
 from truerisk.api.auditing.claim import Claim
 from truerisk.api.auditing.repeat import with_groups
-from truerisk.api.searching.scores import by_function, makes_predictions
 from truerisk.api.searching.search_words import (
     Words,
+    by_function,
     check_chooser,
     compared_by,
     engine_for,
+    makes_predictions,
     words_of,
     words_of_given,
 )
@@ -29,7 +30,7 @@ from truerisk.core.identity import is_a
 from truerisk.core.loss_words import as_loss
 from truerisk.core.losses import Loss
 from truerisk.core.results import RiskEstimate
-from truerisk.core.scoring import OwnScore, Scoring, are_several
+from truerisk.core.scorer_losses import OwnScore, Scoring, are_several
 from truerisk.core.table.data import Data, Task
 from truerisk.engines.running.fitting import fitted_on_all
 from truerisk.methods.nested import Nested, Pairs

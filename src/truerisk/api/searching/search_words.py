@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator, Mapping
+import warnings
+from collections.abc import Callable, Iterator, Mapping
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from numbers import Integral
 from typing import Any
@@ -15,7 +16,6 @@ from sklearn.base import is_classifier
 
 from truerisk.api.auditing.claim import Claim, known_word
 from truerisk.api.auditing.repeat import study_given
-from truerisk.api.searching.scores import has_own_score, makes_predictions, own_score
 from truerisk.api.searching.stored_search import check_store
 from truerisk.core.arguments import check_flag, is_number, refuse_both, shown
 from truerisk.core.contracts import Method
@@ -23,12 +23,14 @@ from truerisk.core.errors import BadArgument, Refusal
 from truerisk.core.family import refuse_no_estimator
 from truerisk.core.losses import Loss
 from truerisk.core.present import clean
-from truerisk.core.scoring import are_several, by_scoring, named
+from truerisk.core.scorer_losses import OwnScore, are_several, by_scoring, named, perfect_rule
+from truerisk.core.table.data import Data
 from truerisk.engines.generic import Generic
 from truerisk.engines.workers.executors import executor_of
 from truerisk.methods.nested import Nested
 from truerisk.methods.racing import Racing
 from truerisk.methods.words import as_method, fold_means, splits_of
+from truerisk.models.stated.question import usual_score
 
 
 @dataclass(frozen=True)
@@ -66,8 +68,8 @@ def _usual_loss(search: Any) -> Any:
     model = search.estimator
     if search.loss is None and not makes_predictions(model) and hasattr(model, "score"):
         return own_score(model)
-    if search.loss is None and search.cv is not None and has_own_score(model):
-        return own_score(model)
+    if search.loss is None and search.cv is not None and hasattr(model, "score"):
+        return own_score(model) if usual_score(model) is None else None
     return search.loss
 
 
@@ -278,3 +280,66 @@ def refuse_changed(search: Any, before: Mapping[str, str]) -> None:
             "it was fitted: what is learned in one fit survives into the next, and inside the "
             "outer splits it would know the rows that test. Give an object that clone() copies."
         )
+
+
+def own_score(estimator: Any) -> OwnScore:
+    """The estimator's own `score`."""
+    from sklearn.metrics import check_scoring
+
+    return OwnScore(check_scoring(estimator), "own score")
+
+
+def makes_predictions(estimator: Any) -> bool:
+    """Whether its predictions can be compared with y."""
+    from sklearn.base import is_classifier, is_regressor
+
+    return bool(is_classifier(estimator) or is_regressor(estimator))
+
+
+def by_function(function: Callable[..., Any], data: Data) -> dict[str, Callable[..., Any]]:
+    """The scores of a function that gives a dict of them; none where it gives a number.
+
+    It is asked about a rule that answers with y itself; where that fails, it has one score.
+    """
+    rows = np.arange(data.n_rows)[:, None]
+    try:
+        with warnings.catch_warnings():  # the probing rule is ours, and so are its warnings
+            warnings.simplefilter("ignore")
+            found = function(perfect_rule(data), rows, *data.targets(data.y))
+    except Exception:  # noqa: BLE001  a user's function may raise anything
+        return {}
+    if not isinstance(found, Mapping):
+        return {}
+    whole = _Remembered(function)
+    return {name: _OneOf(whole, name) for name in named(list(found))}
+
+
+@dataclass
+class _Remembered:
+    """A function that is called once for all scores of a model and its test set."""
+
+    function: Callable[..., Any]
+    last: tuple[Any, Any, Any] | None = field(default=None, repr=False, compare=False)
+
+    def __call__(self, model: Any, X: Any, *more: Any, **options: Any) -> Any:
+        if self.last is None or self.last[0] is not model or self.last[1] is not X:
+            self.last = model, X, self.function(model, X, *more, **options)
+        return self.last[2]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"function": self.function, "last": None}
+
+
+@dataclass(frozen=True)
+class _OneOf:
+    """One score of a function that gives several."""
+
+    whole: _Remembered
+    name: str
+
+    @property
+    def __name__(self) -> str:
+        return self.name
+
+    def __call__(self, model: Any, X: Any, *more: Any, **options: Any) -> Any:
+        return self.whole(model, X, *more, **options)[self.name]

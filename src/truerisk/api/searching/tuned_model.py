@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from truerisk.api.searching.scores import makes_predictions
+from truerisk.api.searching.search_words import makes_predictions
 from truerisk.core.contracts import Request
 from truerisk.core.errors import BadArgument, MissingResult
 from truerisk.core.losses import Loss

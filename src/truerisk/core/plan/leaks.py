@@ -56,12 +56,6 @@ def leaks_of(data: Data, plan: Plan, *kinds: Leak) -> dict[str, np.ndarray]:
     return {kind: np.unique(np.concatenate(rows)) for kind, rows in parts.items()}
 
 
-def known_to_their_models(plan: Plan) -> np.ndarray:
-    """Rows tested by a model that was trained on them, ascending: splits of others may ask so."""
-    known = [plan.test_rows(q)[0][plan.seen(q)] for q in range(plan.n_questions)]
-    return np.unique(np.concatenate([np.empty(0, np.int32), *known]))
-
-
 def _by_key(plan: Plan, keys: np.ndarray) -> Look:
     """The model saw another row with the same key."""
     keys = np.unique(keys, return_inverse=True)[1].ravel()

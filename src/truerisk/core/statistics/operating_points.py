@@ -14,8 +14,8 @@ import numpy as np
 from truerisk.core import present
 from truerisk.core.arguments import is_number, shown
 from truerisk.core.errors import BadData, Refusal, UnknownName
+from truerisk.core.interval import tied
 from truerisk.core.records import Record, Size
-from truerisk.core.scale import tied
 
 RATES = ("sensitivity", "specificity", "precision")
 

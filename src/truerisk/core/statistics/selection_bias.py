@@ -11,9 +11,9 @@ import numpy as np
 
 from truerisk.core.arguments import as_array, check_count, generator_of, shown
 from truerisk.core.errors import BadArgument, BadData, Refusal
+from truerisk.core.interval import tied
 from truerisk.core.present import number
 from truerisk.core.results import RiskCurve
-from truerisk.core.scale import tied
 
 
 @dataclass(frozen=True, eq=False)

@@ -32,7 +32,8 @@ def unreadable(table: Any, *, text: bool = False) -> str | None:
         return why
     for j, kind in enumerate(kinds_of_columns(table) or ()):
         where = f"column {clean(names[j], 40)!r}" if names else f"column {j}"
-        if kind == "date" or (kind == "text" and not text and _are_dates(_columns(table)[j])):
+        of_texts = kind == "text" and not text
+        if kind == "date" or (of_texts and dates_in(_columns(table)[j]) is not None):
             return f"X has dates in {where}: {_without_dates(table, names, j)}"
         if kind == "text" and not text:
             return (
@@ -41,10 +42,6 @@ def unreadable(table: Any, *, text: bool = False) -> str | None:
                 "handle_unknown='ignore'), columns), remainder='passthrough'), model))."
             )
     return None
-
-
-def _are_dates(column: np.ndarray) -> bool:
-    return dates_in(column) is not None
 
 
 def _without_dates(table: Any, names: list[str] | None, j: int) -> str:

@@ -78,6 +78,11 @@ class Data:
     def n_classes(self) -> int:
         return 0 if self.classes is None else len(self.classes)
 
+    @property
+    def class_sizes(self) -> np.ndarray:
+        """How many rows each class has, in the order of their codes."""
+        return np.bincount(self.class_codes, minlength=self.n_classes)
+
     @cached_property
     def fingerprint(self) -> str:
         beside = (self.time, self.block) if self.dependent else ()
@@ -333,12 +338,9 @@ def _listed(X: Any) -> np.ndarray:
     n_rows(X)
     wanted = "give every row the same number of cells, or use a frame"
     array = even_array("X", X, wanted)
-    return np.asarray(X, dtype=object) if _has_text(X) else array
-
-
-def _has_text(X: Any) -> bool:
     rows = (row if isinstance(row, list | tuple) else [row] for row in X)
-    return any(isinstance(cell, str) for row in rows for cell in row)
+    has_text = any(isinstance(cell, str) for row in rows for cell in row)
+    return np.asarray(X, dtype=object) if has_text else array
 
 
 def _groups(groups: Any, n: int) -> np.ndarray:

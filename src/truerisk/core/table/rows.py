@@ -194,18 +194,19 @@ def row_keys(table: Any, sums: RowSums | None = None) -> np.ndarray | None:
         columns = column_arrays(table)
         if not columns:
             return None
-        coded = [_codes(column) for column in columns]
+        coded = [codes_of_cells(column) for column in columns]
         return _keys(np.column_stack(coded))
     array = np.asarray(table)
     array = array[:, None] if array.ndim == 1 else array  # one text per row
     if array.ndim != 2 or array.shape[1] == 0:
         return None
     if array.dtype.hasobject or array.dtype.kind in "US":
-        return _keys(np.column_stack([_codes(array[:, j]) for j in range(array.shape[1])]))
+        return _keys(np.column_stack([codes_of_cells(array[:, j]) for j in range(array.shape[1])]))
     return _keys(array)
 
 
-def _codes(column: np.ndarray) -> np.ndarray:
+def codes_of_cells(column: np.ndarray) -> np.ndarray:
+    """A number for each cell, the same for equal cells."""
     if column.dtype.hasobject:
         seen: dict[str, int] = {}
         return np.array([seen.setdefault(repr(cell), len(seen)) for cell in column.tolist()])

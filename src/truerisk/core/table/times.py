@@ -37,8 +37,11 @@ def checked_times(time: Any, table: TableView) -> np.ndarray:
     missing = np.flatnonzero(np.isnat(times) if times.dtype.kind == "M" else ~np.isfinite(times))
     if len(missing):
         raise BadData(f"time[{missing[0]}] is {times[missing[0]]}: {MISSING}")
-    if times.dtype.kind == "f":
-        _refuse_dates(times)
+    if times.dtype.kind == "f" and _numbered_dates(times) is not None:
+        raise BadData(
+            f"time[0] is {times[0]:.0f}, and all of time are dates written as numbers: from one "
+            "month to the next such numbers leap. Give them as texts, or as dates."
+        )
     if (times == times[0]).all():
         raise BadData("time is the same in all rows: no row comes after another.")
     return times
@@ -200,15 +203,6 @@ def _numbered_dates(numbers: np.ndarray) -> np.ndarray | None:
     if not (numbers.min() >= 19e6 and numbers.max() < 21e6) or (numbers % 1 != 0).any():
         return None
     return _basic_dates(f"{number:.0f}" for number in numbers)
-
-
-def _refuse_dates(numbers: np.ndarray) -> None:
-    """Refuse numbers such as 20240531, whose differences are no lengths of time."""
-    if _numbered_dates(numbers) is not None:
-        raise BadData(
-            f"time[0] is {numbers[0]:.0f}, and all of time are dates written as numbers: from one "
-            "month to the next such numbers leap. Give them as texts, or as dates."
-        )
 
 
 def _of_dates(cells: list[Any]) -> np.ndarray:

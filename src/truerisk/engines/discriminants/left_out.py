@@ -143,14 +143,13 @@ class Without:
         highest = (1 - s) * spectrum.values.max() + added
         sound = highest[:, 0] < WORST * ((1 - s) * lowest + added)[:, 0]
         sound &= (FLAT * self.classes.farthest) ** 2 <= added[:, 0]
-        sound &= self._rounds_little(spectrum, s)
-        return _Products(own, across, between, (1 - s) * part, sound)
-
-    def _rounds_little(self, spectrum: ScatterSpectrum, s: float) -> bool:
-        """Of the fit on all rows, which those without one resemble."""
         farthest = self.classes.farthest
         solved = shrunk_solution(spectrum, self.classes.means, s, farthest)
-        return solved is not None and bool(self.rule.rounds_little(solved[1], farthest, solved[0]))
+        # The fit on all rows stands for those without one, which resemble it.
+        sound &= solved is not None and bool(
+            self.rule.rounds_little(solved[1], farthest, solved[0])
+        )
+        return _Products(own, across, between, (1 - s) * part, sound)
 
     def _means_spread(self, found: _Products, gaps: np.ndarray, c: int) -> np.ndarray:
         """For each row that is gone, whether scikit-learn keeps all directions of the means."""

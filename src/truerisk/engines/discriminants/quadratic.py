@@ -61,7 +61,7 @@ class QuadraticDiscriminants(OnePass):
             return f"there are {min(lengths)} priors, and y has {data.n_classes} classes."
         if family.is_piped:
             return None
-        sizes, p = np.bincount(data.class_codes, minlength=data.n_classes), np.shape(data.X)[1]
+        sizes, p = data.class_sizes, np.shape(data.X)[1]
         if sizes.min() <= p:
             few = data.label(int(sizes.argmin()))
             return f"the scatter of class {few!r} ({sizes.min()} rows, {p} columns) has no inverse."

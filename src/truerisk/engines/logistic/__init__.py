@@ -6,5 +6,4 @@
 | `setting.py` | which settings it serves |
 | `stops.py` | where the solver of LogisticRegression stops, and whether its steps are the same |
 | `path_answers.py` | scores as answers, also without a row; what rounding would decide |
-| `lockstep.py` | many samples at once: Newton steps in lockstep |
 """

@@ -25,11 +25,11 @@ from truerisk.core.plan.blocks import ALL
 from truerisk.core.plan.plan import Plan
 from truerisk.core.progress import tell
 from truerisk.core.table.data import Data
-from truerisk.engines.logistic.lockstep import answer_samples
 from truerisk.engines.logistic.path_answers import (
     OwnRows,
     Penalty,
     QuestionRows,
+    answer_samples,
     answers_of,
     least_margin,
     ranks_are_close,
@@ -357,7 +357,7 @@ def _weights(data: Data) -> np.ndarray | None:
 
 def _classes_refusal(data: Data, plan: Plan, weights: np.ndarray | None) -> str | None:
     """Every train set holds two classes: else there is nothing to fit, and the learner raises."""
-    sizes = np.bincount(data.class_codes, minlength=data.n_classes)
+    sizes = data.class_sizes
     plain = plan.flips is None and weights is None and plan.blocks.counts is None
     if plain and (sizes > plan.n_rows - plan.train_sizes.min()).sum() >= 2:
         return None

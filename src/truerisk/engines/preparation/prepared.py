@@ -167,10 +167,6 @@ EXACT = ("full", "covariance_eigh")
 UNDECIDED = ("auto", *EXACT)
 
 
-def _pca(step: Any, n_rows: int) -> bool:
-    return getattr(step, "_fit_svd_solver", None) not in EXACT
-
-
 def _quantiles(step: Any, n_rows: int) -> bool:
     return step.subsample is not None and n_rows > step.subsample
 
@@ -180,7 +176,9 @@ def _bins(step: Any, n_rows: int) -> bool:
 
 
 DRAWS: Mapping[str, Callable[[Any, int], bool]] = {
-    "sklearn.decomposition:PCA": _pca,
+    "sklearn.decomposition:PCA": lambda step, n_rows: (
+        getattr(step, "_fit_svd_solver", None) not in EXACT
+    ),
     "sklearn.preprocessing:QuantileTransformer": _quantiles,
     "sklearn.preprocessing:KBinsDiscretizer": _bins,
 }

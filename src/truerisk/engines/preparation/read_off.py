@@ -127,10 +127,6 @@ def _is_number(value: Any, most: float = np.inf) -> bool:
     return number and bool(0 <= value <= most)
 
 
-def _is_threshold(value: Any) -> bool:
-    return isinstance(value, str) or _is_number(value)
-
-
 _SELECTION = "sklearn.feature_selection:"
 _ALPHA = _rated("alpha", partial(_is_number, most=1))
 _KNOWN = {
@@ -140,5 +136,7 @@ _KNOWN = {
     f"{_SELECTION}SelectFpr": _ALPHA,
     f"{_SELECTION}SelectFdr": _ALPHA,
     f"{_SELECTION}SelectFwe": _ALPHA,
-    f"{_SELECTION}SelectFromModel": _rated("threshold", _is_threshold),
+    f"{_SELECTION}SelectFromModel": _rated(
+        "threshold", lambda value: isinstance(value, str) or _is_number(value)
+    ),
 }

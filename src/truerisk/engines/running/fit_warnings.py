@@ -103,7 +103,9 @@ def reason_of(model: Any, data: Data, y: np.ndarray, error: BaseException) -> tu
     """
     why = f"{_step_of(model, error)}{said_by(error)}{_advice(error)}"
     where = non_finite(data.X)
-    if where is not None and _speaks_of_missing(error):  # a pipeline may impute them
+    # scikit-learn has no kind of its own for gaps, which a pipeline may impute.
+    gaps = any(word in first_line(error).lower() for word in ("nan", "infinity", "missing"))
+    if where is not None and gaps:
         return f"{where} ({why})", BadData.__name__
     what = unreadable(data.X) if _speaks_of_cells(error) or "float() argument" in why else None
     if what is not None and what.startswith("X has dates"):  # NumPy's words are long and tell less
@@ -147,8 +149,3 @@ def _speaks_of_cells(error: BaseException) -> bool:
     """Whether the complaint is that text, dates or equal names were read as columns of numbers."""
     said = f"{type(error).__name__} {first_line(error)}".lower()
     return any(word in said for word in ("to float", "dtype", "unique column names"))
-
-
-def _speaks_of_missing(error: BaseException) -> bool:
-    """Whether scikit-learn's complaint (there is no kind of its own for it) is about NaN."""
-    return any(word in first_line(error).lower() for word in ("nan", "infinity", "missing"))

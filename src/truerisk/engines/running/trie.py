@@ -126,7 +126,11 @@ class Trie:
             value = reading.fitted_at(start.step, start.values, cut())
             if value is None:
                 return None
-            self.places[key] = _placed(_set_to(start.step, reading.parameter, value), cut, y)
+            from sklearn.base import clone
+
+            self.places[key] = _placed(
+                clone(start.step).set_params(**{reading.parameter: value}), cut, y
+            )
         one = self.places[key]
         read = reading.read(one.step, start.value, one.X)
         if read is None:
@@ -175,12 +179,6 @@ def _placed(step: Any, cut: Callable[[], Any], y: np.ndarray | None) -> Place:
     with kept_warnings() as warned:
         table = fit_and_transform(step, cut(), y)
     return Place(step, table, warned)
-
-
-def _set_to(step: Any, parameter: str, value: Any) -> Any:
-    from sklearn.base import clone
-
-    return clone(step).set_params(**{parameter: value})
 
 
 def _bytes(value: Any, depth: int, seen: set[int]) -> int:

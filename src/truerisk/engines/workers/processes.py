@@ -88,7 +88,8 @@ def _threads(most: int) -> dict[str, str]:
 def _depend(parent: int) -> None:
     """A worker lives as long as its parent, which alone hears Ctrl-C from a terminal."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    hears_again()
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
     Thread(target=_end_with, args=(parent,), daemon=True).start()
 
 
@@ -173,9 +174,3 @@ def born_deaf() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def hears_again() -> None:
-    """In a process that has said what Ctrl-C is to do."""
-    if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])

@@ -118,7 +118,10 @@ class ErrorLaw:
             zip(self.shares, self.laws, strict=True), key=lambda pair: pair[1].sure_error is None
         )
         if one.sure_error is not None or a == 0 or b == 0:
-            return self._of_one(q, a, one, b, two)
+            if b == 0:
+                return float(one.cdf(np.array([q / a]))[0])
+            sure = 0.0 if a == 0 else a * float(one.sure_error or 0.0)
+            return float(two.cdf(np.array([(q - sure) / b]))[0])
         from scipy.special import ndtr, ndtri
 
         low, high = one.ends
@@ -132,14 +135,6 @@ class ErrorLaw:
             rest = np.clip((q - a * ndtr(-w)) / b, 0.0, 1.0)
             total += (top - low) / 2 * float((one.density(w) * two.cdf(rest)) @ _OUTER_WEIGHTS)
         return min(max(total, 0.0), 1.0)
-
-    @staticmethod
-    def _of_one(q: float, a: float, one: ScoreLaw, b: float, two: ScoreLaw) -> float:
-        """Where one class error is sure or does not count."""
-        if b == 0:
-            return float(one.cdf(np.array([q / a]))[0])
-        sure = 0.0 if a == 0 else a * float(one.sure_error or 0.0)
-        return float(two.cdf(np.array([(q - sure) / b]))[0])
 
     def quantile(self, probability: float) -> float:
         """The error that is not exceeded with this probability; 0 where it is below 1e-300."""

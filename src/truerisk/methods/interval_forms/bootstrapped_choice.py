@@ -15,8 +15,7 @@ import numpy as np
 from truerisk.core.arguments import check_count
 from truerisk.core.contracts import Rule
 from truerisk.core.errors import BadData, Refusal
-from truerisk.core.interval import Basis, Interval
-from truerisk.core.scale import tied
+from truerisk.core.interval import Basis, Interval, tied
 from truerisk.core.table.rows import summed_by
 from truerisk.methods.interval_forms.evidence import RowEvidence
 from truerisk.methods.interval_forms.form import (

@@ -38,7 +38,7 @@ from truerisk.methods.parts.set_risks import (
     row_losses,
 )
 
-OF_ROW_MEANS = frozenset({Basis.LOSSES, Basis.MEAN})
+OF_ROW_MEANS: frozenset[Basis] = frozenset({Basis.LOSSES, Basis.MEAN})
 
 
 class Averaged(Method):

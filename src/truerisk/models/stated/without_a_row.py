@@ -189,7 +189,10 @@ def _line(
     if y.ndim > 1 or (slopes.ndim > 1 and len(slopes) > 1):
         raise Refusal(f"{type(model).__name__} of several targets is not stated: {_INSTEAD}")
     slopes = slopes.ravel()
-    penalty = _penalty_of_line(model, len(y), selects)
+    alpha = np.ravel(getattr(model, "alpha", 0.0))
+    if len(alpha) != 1:
+        raise Refusal(f"one penalty per target is not stated: {_INSTEAD}")
+    penalty = len(y) * float(alpha[0]) * (1 - float(model.l1_ratio)) if selects else float(alpha[0])
     used = np.flatnonzero(slopes) if selects else np.arange(len(slopes))
     rows, curvature = table(X), np.full(len(used), penalty)
     fitted = rows @ slopes + float(np.ravel(model.intercept_)[0])
@@ -197,14 +200,6 @@ def _line(
         weights = weights * (len(y) / weights.sum())
     y, intercept = y.astype(np.float64), model.fit_intercept
     return squared_without(rows[:, used], y, weights, fitted, curvature, intercept=intercept)
-
-
-def _penalty_of_line(model: Any, n: int, selects: bool) -> float:
-    """The second derivative of the penalty beside half the squared error."""
-    alpha = np.ravel(getattr(model, "alpha", 0.0))
-    if len(alpha) != 1:
-        raise Refusal(f"one penalty per target is not stated: {_INSTEAD}")
-    return n * float(alpha[0]) * (1 - float(model.l1_ratio)) if selects else float(alpha[0])
 
 
 def _refuse_positive(model: Any) -> None:

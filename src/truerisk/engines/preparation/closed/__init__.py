@@ -8,7 +8,6 @@ warns), is refused, and scikit-learn's steps are fitted.
 |---|---|
 | `coded_data.py` | the cells of the data, coded once over all rows |
 | `step_tables.py` | what stands between two steps: numbers, codes, indicators |
-| `forms.py` | what a closed form is, and which parameters it knows |
 | `imputing.py` | missing cells filled |
 | `encoding.py` | levels as indicators, or as numbers |
 | `scaling.py` | columns moved and stretched |

@@ -6,22 +6,20 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.engines.preparation.closed.forms import (
+from truerisk.engines.preparation.closed.step_tables import (
+    Coded,
     Fitted,
     Form,
+    Indicators,
+    Numbers,
+    Refused,
+    Table,
     fitted,
     flag,
     is_nan,
     is_none,
     known_parameters,
     one_of,
-)
-from truerisk.engines.preparation.closed.step_tables import (
-    Coded,
-    Indicators,
-    Numbers,
-    Refused,
-    Table,
 )
 
 UNKNOWN = -1

@@ -15,9 +15,8 @@ from truerisk.core.identity import is_exactly, known_class
 from truerisk.core.table.data import Data
 from truerisk.engines.preparation.closed import encoding, imputing, joining, scaling, selecting
 from truerisk.engines.preparation.closed.coded_data import Cells, Source
-from truerisk.engines.preparation.closed.forms import Form
 from truerisk.engines.preparation.closed.joining import in_turn
-from truerisk.engines.preparation.closed.step_tables import Coded, Refused, Table, rendered
+from truerisk.engines.preparation.closed.step_tables import Coded, Form, Refused, Table, rendered
 from truerisk.engines.preparation.prepared import unless_it_fails
 
 Key = TypeVar("Key")

@@ -6,16 +6,20 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.engines.preparation.closed.forms import (
+from truerisk.engines.preparation.closed.step_tables import (
+    Coded,
     Fitted,
     Form,
+    Levels,
+    Numbers,
+    Refused,
+    Table,
     fitted,
     flag,
     is_nan,
     known_parameters,
     one_of,
 )
-from truerisk.engines.preparation.closed.step_tables import Coded, Levels, Numbers, Refused, Table
 
 
 def simple_imputer(step: Any) -> Form:
@@ -25,7 +29,7 @@ def simple_imputer(step: Any) -> Form:
         {
             "missing_values": is_nan,
             "strategy": one_of("mean", "median", "most_frequent", "constant"),
-            "fill_value": _is_fill,
+            "fill_value": lambda value: value is None or type(value) in (int, float, str),
             "copy": flag,
             "add_indicator": flag,
             "keep_empty_features": flag,
@@ -40,10 +44,6 @@ def simple_imputer(step: Any) -> Form:
         return _fit_numbers(table, given)
 
     return fit
-
-
-def _is_fill(value: Any) -> bool:
-    return value is None or type(value) in (int, float, str)
 
 
 def _fit_text(table: Coded, given: dict[str, Any]) -> Fitted:

@@ -10,21 +10,19 @@ import numpy as np
 
 from truerisk.core.identity import is_exactly
 from truerisk.engines.preparation.closed.coded_data import Cells
-from truerisk.engines.preparation.closed.forms import (
+from truerisk.engines.preparation.closed.step_tables import (
     Apply,
+    Beside,
     Fitted,
     Form,
-    fitted,
-    flag,
-    is_none,
-    known_parameters,
-)
-from truerisk.engines.preparation.closed.step_tables import (
-    Beside,
     Indicators,
     Refused,
     Sparse,
     Table,
+    fitted,
+    flag,
+    is_none,
+    known_parameters,
 )
 
 FormOf = Callable[[Any], Form]

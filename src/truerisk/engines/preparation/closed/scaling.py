@@ -7,8 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.engines.preparation.closed.forms import Fitted, Form, fitted, flag, known_parameters
-from truerisk.engines.preparation.closed.step_tables import Numbers, Refused, Table
+from truerisk.engines.preparation.closed.step_tables import (
+    Fitted,
+    Form,
+    Numbers,
+    Refused,
+    Table,
+    fitted,
+    flag,
+    known_parameters,
+)
 
 EPS = float(np.finfo(np.float64).eps)
 CACHED = 2**14  # cells

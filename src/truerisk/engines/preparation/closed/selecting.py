@@ -7,8 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.engines.preparation.closed.forms import Fitted, Form, fitted, known_parameters
-from truerisk.engines.preparation.closed.step_tables import Numbers, Refused, Table
+from truerisk.engines.preparation.closed.step_tables import (
+    Fitted,
+    Form,
+    Numbers,
+    Refused,
+    Table,
+    fitted,
+    known_parameters,
+)
 
 
 def variance_threshold(step: Any) -> Form:

@@ -125,7 +125,7 @@ def test_areas_vary_as_the_formula_of_delong_says():
         tr.estimate_risk(LinearDiscriminantAnalysis(), table[:, [j]], y, method=PAIRS_5, loss="auc")
         for j in range(2)
     ]
-    from truerisk.comparing.paired_cv import Spread
+    from truerisk.comparing.paired import Spread
 
     curves = [tr.RocCurve.of(y, table[:, j]) for j in range(2)]
     delong = curves[0].minus(curves[1])
