@@ -170,7 +170,7 @@ def test_the_action_runs_the_gate(search, tmp_path):
             "SEARCH": search("accuracy"),
             "DATA": str(rows),
             "TARGET": "y",
-            "BOUNDS": f"--fail-above {bound}",
+            "BOUNDS": f"--min-score accuracy=0.0001\n--fail-above {bound}\n",
             "REPORT": str(tmp_path / "page.html"),
         }
         run = subprocess.run(

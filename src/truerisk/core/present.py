@@ -271,7 +271,7 @@ def listed(words: Iterable[str], word: str = "and") -> str:
 
 def may_be_best(level: str) -> str:
     """What the confidence set of the best says of a learner."""
-    return f"best?: whether these rows leave open that it is the best ({level})"
+    return f"best?: whether these rows leave open that it is the best ({level}, one-sided)"
 
 
 WHOLE_SEARCH = "whole search"  # the choice among all learners, in a column of learners

@@ -207,7 +207,9 @@ def _too_many(name: str, n_classes: int, n_rows: int, *, numeric: bool) -> str:
 
 
 def _classes_note(name: str, counts: Counter[Any]) -> str:
-    shown = ", ".join(f"{quoted(c)} {n:,}" for c, n in counts.most_common(_SHOWN_CLASSES))
+    # of two the second, in this order, is the one that scores of one class speak of
+    order = sorted(counts.items()) if len(counts) == 2 else counts.most_common(_SHOWN_CLASSES)
+    shown = ", ".join(f"{quoted(c)} {n:,}" for c, n in order)
     more = ", ..." if len(counts) > _SHOWN_CLASSES else ""
     return (
         f"target {quoted(name)} has {counted(len(counts), 'class', 'classes')} "

@@ -48,7 +48,7 @@ def test_a_clear_winner():
         "(var_smoothing=1e-09), which on its own has 0.1250 (95 % interval 0.0386 to 0.2889); the "
         "risk that tuned it was 0.1458, and always answering the commonest class has 0.5000. "
         "Of 100 new rows about 12 get a wrong answer (4 to 29), 50 by always answering the "
-        "commonest class. At 95 % confidence, no other learner is as good."
+        "commonest class. At 95 % confidence (one-sided), no other learner is as good."
     )
 
 

@@ -137,7 +137,7 @@ def _others(tested: TestedLearners) -> str:
     best_set, level = tested.usual_best_set, 100 * tested.confidence_level
     if best_set is None or len(tested.learners) < 2:
         return ""
-    opening = f"At {level:g} % confidence"
+    opening = f"At {level:g} % confidence (one-sided)"
     others = [name for name in best_set if name != tested.best]
     if not others:
         return f"{opening}, no other learner is as good."
