@@ -185,6 +185,17 @@ LINE = {"outcome": "continuous", "parameters": 2}
         ({**BINARY, "r2": 0.2, "auc": 0.7}, UnknownName, "one of r2=, auc="),
         ({"parameters": 3, "r2": 0.2}, UnknownName, "prevalence= is missing"),
         ({**BINARY, "outcome": "binry"}, UnknownName, "did you mean 'binary'"),
+        (
+            {**BINARY, "outcome": "survival"},
+            UnknownName,
+            "Known: binary, continuous, time-to-event",
+        ),
+        (
+            {"outcome": "time-to-event", "parameters": 3, "r2": 0.1, "rate": 50, "horizon": 5}
+            | {"follow_up": 4},
+            BadArgument,
+            "200 events per person, who has one at most",
+        ),
         ({**BINARY, "r2": 0.2, "sd": 1}, UnknownName, "of a continuous"),
         ({**BINARY, "r2": 0.7}, Refusal, "below 0.603"),
         ({**BINARY, "r2": "x"}, BadArgument, "r2='x'"),

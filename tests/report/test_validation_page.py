@@ -6,6 +6,7 @@ import copy
 import html
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ from truerisk.core.json_values import parse
 from truerisk.core.present import number
 from truerisk.report.page import draw_any
 from truerisk.report.validation_figures import draw_benefit, draw_calibration_curve
-from truerisk.report.validation_page import validated_again
+from truerisk.report.validation_page import validated_again, verdict
 from truerisk.validation.validation import Validation
 
 X, Y, _ = drawn()
@@ -65,6 +66,26 @@ def test_the_page_says_every_measure(validated):
     for name in ("Steyerberg", "Cox", "Austin", "Vickers", "Harrell"):
         assert name in page
     assert "tr.validate(search, X, y, replicates=4)" in page
+
+
+@pytest.mark.parametrize(
+    ("slope", "large", "said"),
+    [
+        (0.8, -0.2, ("below 1 probabilities are too extreme", "below 0 probabilities are too la")),
+        (1.3, 0.2, ("above 1 probabilities are too timid", "above 0 probabilities are too small")),
+    ],
+)
+def test_the_conclusion_explains_the_side_that_there_is(validated, slope, large, said):
+    """Of the slope and of calibration in the large, not the other one."""
+    values = {"slope": slope, "in-the-large": large}
+    measures = {
+        word: replace(measure, honest=values.get(word, measure.honest))
+        for word, measure in validated.calibration.measures.items()
+    }
+    calibration = replace(validated.calibration, measures=measures)
+    found = verdict(replace(validated, calibration=calibration))
+    assert [sum(one in line for line in found) for one in said] == [1, 1]
+    assert sum("probabilities are too" in line for line in found) == 2
 
 
 def test_the_call_names_what_was_given(content):

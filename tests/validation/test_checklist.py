@@ -148,7 +148,7 @@ def test_the_paragraph_says_what_was_done():
         event="yes",
         measures=(
             *FACTS.measures,
-            Rated("slope", "calibration", "sandwich", 0.9, (0.7, 1.1)),
+            Rated("slope", "calibration", "sandwich", 0.9, (0.7, 1.1), 0.8),
             Rated("flexible curve", "calibration", "pointwise"),
             Rated("AUC", "discrimination", None, 0.75),
         ),
@@ -158,12 +158,12 @@ def test_the_paragraph_says_what_was_done():
     assert text.startswith(
         "We analysed 200 participants, of whom 50 had the event ('yes'), with 8 candidate "
         "predictors. No values were missing. The model was StandardScaler → LogisticRegression; "
-        "its settings were chosen among 3 by 10-fold cross-validation (final: C=1). Internal "
-        "validation was by nested cross-validation on one set of folds (10-fold), with all tuning "
-        "repeated inside, on participants held out. Performance in participants held out, with "
-        "95% confidence intervals: zero-one loss 0.2000 (0.1500 to 0.2600, beta-cv); calibration "
-        "slope 0.9000 (0.7000 to 1.1000, sandwich); flexible calibration curve as a figure "
-        "(pointwise); AUC 0.7500 (no interval)."
+        "its settings were chosen among 3 by 10-fold cross-validation, by zero-one loss (final: "
+        "C=1). Internal validation was by nested cross-validation on one set of folds (10-fold), "
+        "with all tuning repeated inside, on participants held out. Performance in participants "
+        "held out, with 95% confidence intervals: zero-one loss 0.2000 (0.1500 to 0.2600, "
+        "beta-cv); calibration slope 0.9000 (0.7000 to 1.1000, sandwich; corrected for optimism 0.8000); flexible "
+        "calibration curve as a figure (pointwise); AUC 0.7500 (no interval)."
     )
     assert text.endswith(
         "Not done: validation in other people than these, a comparison of subgroups and a "

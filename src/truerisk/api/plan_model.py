@@ -11,7 +11,7 @@ from truerisk.core import present
 from truerisk.core.arguments import check_count, check_level, check_number, is_number, shown
 from truerisk.core.errors import BadArgument, Refusal, UnknownName
 from truerisk.core.records import Count, Record, Share, Size
-from truerisk.core.registry import closest
+from truerisk.core.registry import check_known
 from truerisk.core.statistics import model_size
 
 NEEDS: Mapping[str, tuple[str, ...]] = {
@@ -162,6 +162,11 @@ def plan_development(
         largest = model_size.largest_r2(model_size.likelihood_of_classes(events))
     elif outcome == "time-to-event":
         events = given["rate"] * given["follow_up"]
+        if events >= 1:
+            raise BadArgument(
+                f"rate={shown(rate)} and follow_up={shown(follow_up)} are {events:g} events per "
+                "person, who has one at most: give both in the same unit of time."
+            )
         largest = model_size.largest_r2(model_size.likelihood_of_times(events))
     by = _expected_r2(outcome, r2, nagelkerke, auc, given, largest)
     expected = by.pop("r2")
@@ -240,8 +245,7 @@ def _expected_r2(
 
 
 def _check_development(outcome: Any, parameters: Any, foreseen: Mapping[str, Any]) -> None:
-    if outcome not in NEEDS:
-        raise UnknownName(f"outcome={shown(outcome)}{closest(str(outcome), NEEDS) or '.'}")
+    check_known("there is no outcome", outcome, NEEDS)
     check_count("parameters", parameters, 1, "a model has a parameter or more")
     for name, value in foreseen.items():
         if name not in NEEDS[outcome]:

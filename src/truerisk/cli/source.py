@@ -87,7 +87,9 @@ reading_options = with_options(  # how FILE is read where that is guessed wrongl
 )
 
 time_option = click.option(
-    "--time", metavar="COL", help="The column of times or dates; not used as a feature."
+    "--time",
+    metavar="COL",
+    help="The column of times or dates at which rows were taken (no follow-up time); no feature.",
 )
 order_options = with_options(  # when and where rows were taken, for commands that split rows
     time_option,

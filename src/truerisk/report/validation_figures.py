@@ -26,7 +26,11 @@ def draw_roc_curve(discrimination: Discrimination, document: Validation) -> Figu
     if roc is None:
         return None
     area = document.measure("auc")
-    text = "" if area is None or area.honest is None else f" AUC {number(area.honest)}"
+    text = (
+        ""
+        if area is None or area.honest is None
+        else f" AUC, mean over folds, {number(area.honest)}"
+    )
     text += (
         f" {area.interval}." if area is not None and area.interval is not None else "." * bool(text)
     )

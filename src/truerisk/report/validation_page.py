@@ -98,21 +98,41 @@ def verdict(document: Validation) -> list[str]:
                 "95 %", f"{100 * one.interval.confidence_level:g} %"
             )
         own = "" if one.apparent is None else f"; on the training rows it is {number(one.apparent)}"
-        texts.append(sentence.format(f"{number(one.honest)}{ends}{own}"))
+        side = SIDES.get((word, of_event), ("", ""))[one.honest > (word == "slope")]
+        texts.append(sentence.format(f"{number(one.honest)}{ends}{own}") + side)
     return texts
 
 
 SENTENCES = {
     "auc": "On held-out rows the AUC is {}.",
-    "slope": "The calibration slope is {}; below 1 probabilities are too extreme.",
-    "in-the-large": "Calibration in the large is {}; above 0 probabilities are too small.",
+    "slope": "The calibration slope is {}",
+    "in-the-large": "Calibration in the large is {}",
     "brier": "The Brier score is {}.",
 }
 OF_NUMBERS = {
     "explained": "On held-out rows R² is {}.",
-    "slope": "The calibration slope is {}; below 1 answers are too far apart.",
-    "in-the-large": "Calibration in the large is {}; above 0 answers are too small.",
+    "slope": "The calibration slope is {}",
+    "in-the-large": "Calibration in the large is {}",
 }
+SIDES = {
+    ("slope", True): (
+        "; below 1 probabilities are too extreme.",
+        "; above 1 probabilities are too timid.",
+    ),
+    ("in-the-large", True): (
+        "; below 0 probabilities are too large.",
+        "; above 0 probabilities are too small.",
+    ),
+    ("slope", False): (
+        "; below 1 answers are too far apart.",
+        "; above 1 answers are too near to each other.",
+    ),
+    ("in-the-large", False): (
+        "; below 0 answers are too large.",
+        "; above 0 answers are too small.",
+    ),
+}
+"""What a value on either side says: of the slope of 1, of the intercept of 0."""
 
 
 def validated_by(document: Validation) -> list[str]:

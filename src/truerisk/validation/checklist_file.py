@@ -69,7 +69,7 @@ def _docx(rows: Sequence[Cells], below: str) -> bytes:
     )
     body = f"{table}{paragraph('')}{paragraph(below)}"
     spaces = "xmlns:w='http://schemas.openxmlformats.org/wordprocessingml/2006/main'"
-    document = f"<w:document {spaces}><w:body>{body}</w:body></w:document>"
+    document = f"<w:document {spaces}><w:body>{body}<w:sectPr/></w:body></w:document>"
     name = "word/document.xml"
     return _packed({name: document}, {name: _WORD}, {"": [("officeDocument", name)]})
 
@@ -83,7 +83,12 @@ def _xlsx(rows: Sequence[Cells], _: str) -> bytes:
         return f"<row>{''.join(cells)}</row>"
 
     space = "xmlns='http://schemas.openxmlformats.org/spreadsheetml/2006/main'"
-    sheet = f"<worksheet {space}><sheetData>{''.join(map(line, rows))}</sheetData></worksheet>"
+    columns = "".join(
+        f"<col min='{k}' max='{k}' width='{width / 60:.0f}' customWidth='1'/>"
+        for k, width in enumerate(WIDTHS, start=1)
+    )
+    lines = "".join(map(line, rows))
+    sheet = f"<worksheet {space}><cols>{columns}</cols><sheetData>{lines}</sheetData></worksheet>"
     book = (
         f"<workbook {space} xmlns:r='{_OFFICE}'><sheets>"
         "<sheet name='checklist' sheetId='1' r:id='rId1'/></sheets></workbook>"

@@ -24,6 +24,7 @@ from truerisk.validation.calibration import SmoothCalibration
 from truerisk.validation.discrimination import Discrimination, NetBenefit
 from truerisk.validation.honest import HonestRun
 from truerisk.validation.outcomes import HeldOut
+from truerisk.validation.prediction_stability import OF_SAMPLES
 from truerisk.validation.resampled import Resampled
 from truerisk.validation.stability import ModelStability
 from truerisk.validation.subgroups import Subgroups
@@ -39,7 +40,8 @@ both sides of its own; of places that it had not seen; next to its own."""
 class Rated:
     """A measure of held-out rows: its name, its part, its value, its interval and the word of that.
 
-    The value is None where the measure is a curve.
+    The value is None where the measure is a curve. `corrected` is what the bootstrap makes of the
+    value of the training rows.
     """
 
     name: str
@@ -47,13 +49,20 @@ class Rated:
     interval: str | None = None
     value: float | None = None
     ends: tuple[float, float] | None = None
+    corrected: float | None = None
 
     @classmethod
-    def of(cls, name: str, part: str, value: float | None, interval: Interval | None) -> Rated:
+    def of(
+        cls,
+        name: str,
+        part: str,
+        value: float | None,
+        interval: Interval | None,
+        corrected: float | None = None,
+    ) -> Rated:
         """With what an interval says of itself."""
-        if interval is None:
-            return cls(name, part, None, value)
-        return cls(name, part, interval.method, value, (interval.low, interval.high))
+        ends = None if interval is None else (interval.low, interval.high)
+        return cls(name, part, _interval_method(interval), value, ends, corrected)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,17 +119,10 @@ class StudyFacts:
     versions: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def n_rarest(self) -> int | None:
-        """Rows of the rarest class, None for numbers."""
-        return min(self.class_counts.values(), default=None)
-
-    @property
     def rarest_per_column(self) -> float | None:
         """Rows of the rarest class, or all rows where y holds numbers, per column of X."""
-        if not self.n_columns:
-            return None
-        n = self.n_rows if self.n_rarest is None else self.n_rarest
-        return n / self.n_columns
+        n = min(self.class_counts.values(), default=self.n_rows)
+        return n / self.n_columns if self.n_columns else None
 
     @property
     def calibrated(self) -> bool:
@@ -247,9 +249,8 @@ def facts_of(
 
 
 def _needed(data: Data, counts: Mapping[str, int], parts: Mapping[str, Any]) -> int | None:
-    rated = [
-        part for part in parts.values() if isinstance(part, Discrimination | SmoothCalibration)
-    ]
+    kinds = Discrimination | SmoothCalibration
+    rated = [part for part in parts.values() if isinstance(part, kinds)]
     honest = {word: one.honest for part in rated for word, one in part.measures.items()}
     r2, columns = honest.get("r2" if counts else "explained"), n_columns(data.X)
     if not columns or r2 is None or not 0 < r2 < 1 or len(counts) > 2:
@@ -322,8 +323,9 @@ def _stability(stability: ModelStability) -> str | None:
     predictions = stability.predictions
     if predictions is None:
         return None
-    moved = present.number(predictions.mape)
-    return f"Predictions moved by {moved} on average between models of other training rows."
+    of_samples = predictions.source == OF_SAMPLES
+    others = "of bootstrap samples" if of_samples else "that lack a further fold"
+    return f"Predictions moved by {present.number(predictions.mape)} on average in models {others}."
 
 
 RANKS = {"auc": "AUC", "average-precision": "average precision"}
@@ -360,7 +362,7 @@ def _measured(
     for word, name in names.items():
         one = part.measures.get(word)
         if one is not None and one.honest is not None:
-            yield Rated.of(name, title, one.honest, one.interval)
+            yield Rated.of(name, title, one.honest, one.interval, one.corrected)
 
 
 def _benefit(part: NetBenefit) -> Rated:
@@ -368,9 +370,8 @@ def _benefit(part: NetBenefit) -> Rated:
     band = None if part.low is None else POINTWISE
     if len(part.thresholds) > 1:
         return Rated("net benefit", interval=band)
-    ends = None
-    if part.low is not None and part.high is not None:
-        ends = float(part.low[0]), float(part.high[0])
+    low, high = part.low, part.high
+    ends = None if low is None or high is None else (float(low[0]), float(high[0]))
     name = f"net benefit from a probability of {part.thresholds[0]:g} on"
     everybody = f" (of treating all {present.number(part.treat_all[0])})"
     return Rated(name + everybody, "", band, float(part.honest[0]), ends)

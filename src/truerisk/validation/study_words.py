@@ -48,7 +48,7 @@ def _building(facts: StudyFacts) -> str:
         return f"The model was {steps} ({facts.setting})."
     return (
         f"The model was {steps}; its settings were chosen among {facts.n_settings} by "
-        f"{splits(facts.chosen_by)} (final: {facts.setting})."
+        f"{splits(facts.chosen_by)}, by {facts.measures[0].name} (final: {facts.setting})."
     )
 
 
@@ -133,6 +133,8 @@ def _rated_said(one: Rated) -> str:
     if one.ends is not None:
         low, high = map(number, one.ends)
         band = f"{low} to {high}, {one.interval}"
+    if one.corrected is not None:
+        band += f"; corrected for optimism {number(one.corrected)}"
     return f"{name} {number(one.value)} ({band})"
 
 
@@ -211,7 +213,7 @@ def size(facts: StudyFacts) -> str | None:
     ratio = facts.rarest_per_column
     if ratio is None:
         return None
-    what = "rows" if facts.n_rarest is None else "rows of the rarest class"
+    what = "rows of the rarest class" if facts.class_counts else "rows"
     return (
         f"{counted(facts)}; {facts.n_columns} columns, {number(ratio, 1)} {what} per column "
         "before any selection"
