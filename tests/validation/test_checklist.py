@@ -162,8 +162,8 @@ def test_the_paragraph_says_what_was_done():
         "C=1). Internal validation was by nested cross-validation on one set of folds (10-fold), "
         "with all tuning repeated inside, on participants held out. Performance in participants "
         "held out, with 95% confidence intervals: zero-one loss 0.2000 (0.1500 to 0.2600, "
-        "beta-cv); calibration slope 0.9000 (0.7000 to 1.1000, sandwich; corrected for optimism 0.8000); flexible "
-        "calibration curve as a figure (pointwise); AUC 0.7500 (no interval)."
+        "beta-cv); calibration slope 0.9000 (0.7000 to 1.1000, sandwich; corrected for optimism "
+        "0.8000); flexible calibration curve as a figure (pointwise); AUC 0.7500 (no interval)."
     )
     assert text.endswith(
         "Not done: validation in other people than these, a comparison of subgroups and a "
