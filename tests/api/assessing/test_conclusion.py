@@ -107,7 +107,9 @@ class OneColumn(DecisionTreeClassifier):
 def test_learners_that_tie_are_named_as_such():
     """The same learner twice: either of them may be the best, and all that share the lead are."""
     said = tr.assess({"one": KNN, "two": KNN}, *clear(), **QUICK).conclusion
-    assert "At 95 % confidence, the best learner may also be two (risk +0.0000)." in said
+    assert (
+        "At 95 % confidence (one-sided), the best learner may also be two (risk +0.0000)." in said
+    )
     three = tr.assess({"one": KNN, "two": KNN, "three": KNN}, *clear(), **QUICK)
     assert "may also be two (risk +0.0000) or three (risk +0.0000)." in three.conclusion
     assert three.best_set() == three.ranking
