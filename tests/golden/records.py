@@ -17,7 +17,7 @@ __all__ = ["differences", "record"]
 
 PASSING = ("versions", "seconds", "created", "truerisk", "schema_version")
 """Keys of JSON that change from run to run or from release to release."""
-VERSION = re.compile(r"\b(truerisk|sklearn|numpy|scipy|python) \d[\w.]*")
+VERSION = re.compile(r"\b(truerisk|sklearn|scikit-learn|numpy|NumPy|scipy|python|Python) \d[\w.]*")
 LONG = 12
 CLOSE = 1e-7
 

@@ -79,8 +79,8 @@ def test_it_stands_wherever_learners_are_shown(found):
     assert tr.Assessment.from_dict(content).usual_best_set == tuple(kept)
     page = found.to_html()
     assert page.count("<td>yes</td>") + page.count(">yes<") >= len(kept)
-    assert "whether these rows leave open that it is the best (95 %)" in page
-    assert "At 95 % confidence, the best learner may also be" in found.conclusion
+    assert "whether these rows leave open that it is the best (95 %, one-sided)" in page
+    assert "At 95 % confidence (one-sided), the best learner may also be" in found.conclusion
     wider = assessed(confidence_level=0.5)
     assert wider.usual_best_set == wider.best_set(0.5)
 
@@ -93,7 +93,7 @@ def test_where_nothing_tells_it_is_a_dash():
     assert {row[HEAD.index("best?")] for row in found.rows()} == {"–"}
     assert json.loads(found.to_json())["best_set"] is None
     assert "best?" not in "".join(found.legend)
-    assert "% confidence, " not in found.conclusion
+    assert "% confidence (" not in found.conclusion
 
 
 def test_a_page_of_an_older_file_has_a_dash(found):

@@ -143,11 +143,11 @@ def _others(tested: TestedLearners) -> str:
         return f"{opening}, no other learner is as good."
     scale = tested.scale
     what = scale.short(tested.named_loss)
-    listed = present.listed(
+    named = [
         f"{clean(name, _NAME)} ({what} {signed(scale.gap(_behind(tested, name)), _best(tested))})"
         for name in others
-    )
-    return f"{opening}, the best learner may also be {listed}."
+    ]
+    return f"{opening}, the best learner may also be {present.listed(named, 'or')}."
 
 
 def _behind(tested: TestedLearners, name: str) -> float:
