@@ -3,7 +3,7 @@ Methods over many data sets
 ===========================
 
 Average ranks over data sets and the distance at which they can be told apart, for the error rates
-of three learners on problems that are drawn here.
+of four learners on fifteen problems, each with columns and a difference of classes of its own.
 """
 
 import numpy as np
@@ -39,4 +39,4 @@ print(found)
 
 # %%
 ax = found.plot()
-_ = ax.set_title("lda ranks first; the others are not told apart")
+_ = ax.set_title("lda ranks first; by ranks alone the others are not told apart")

@@ -2,10 +2,10 @@
 The picture everyone should see
 ===============================
 
-The labels below are tosses of a coin, so every rule has the true risk 1/2. Nearest neighbours are
-tuned over 20 settings on 40 rows, forty times. The best score of the search lies below 1/2 in
-nearly every run. The risk of the whole procedure, by nested cross-validation, lies around it, with
-intervals that say how little forty rows tell.
+The labels below have nothing to do with the features, so every rule has the true risk 1/2. Nearest
+neighbours are tuned over 20 settings on 40 rows, forty times. The best score of the search lies
+below 1/2 in nearly every run. The risk of the whole procedure, by nested cross-validation, lies
+around it, with intervals that say how little forty rows tell.
 """
 
 import matplotlib.pyplot as plt

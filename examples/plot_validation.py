@@ -26,7 +26,7 @@ print(found.calibration)
 # The calibration curve: where the band leaves the diagonal out, probabilities are wrong.
 
 ax = found.calibration.plot()
-ax.set_title("Held-out probabilities lie on the diagonal")
+ax.set_title("The band of held-out probabilities holds the diagonal")
 
 # %%
 # The decision curve: the net benefit of treating from a probability on, beside treating all and
