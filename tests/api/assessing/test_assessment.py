@@ -237,7 +237,7 @@ def test_the_printed_table(found):
         "honest: risk on rows used neither for tuning nor for fitting "
         "(4-fold; 95 % interval: beta-cv)"
     )
-    assert lines[10] == "best?: whether these rows leave open that it is the best (95 %)"
+    assert lines[10] == "best?: whether these rows leave open that it is the best (95 %, one-sided)"
     assert lines[11] == "optimism: honest − selected"
     assert lines[12] == "guess, bayes: one setting: nothing was selected"
     end = lines.index("", 14)
