@@ -151,3 +151,21 @@ def test_the_checklist_is_written_to_be_filled_in(call, patients, tmp_path):
         assert refused.code in (1, 2)
         assert sentence in refused.err
         assert refused.out == ""
+
+
+def test_a_model_is_tuned_by_the_loss_that_is_named(call, patients):
+    """And folds as scikit-learn makes them; a bound on a score is refused before any fit."""
+    words = ("validate", patients, "--target", "y", "--replicates", 0, "--cv", 3)
+    said = call(*words, "--loss", "log", "--json").content
+    read = tr.datasets.read_table(patients, "y")
+    pipeline, grid = learner("logistic", "classification", n_rows=80, n_features=2)
+    search = tr.HonestSearchCV(pipeline, grid, cv=3, loss="log", random_state=0)
+    assert said["risk"]["loss"] == "log"
+    assert said["risk"]["value"] == search.fit(read.X, read.y).risk_.value
+    assert "by log loss (final" in said["checklist"]["methods_text"]
+    both = call(*words, "--loss", "log", "--scoring", "roc_auc")
+    assert "--scoring stands instead of --loss" in both.err
+    refused = call(*words, "--scoring", "roc_auc", "--fail-above", 0.2)
+    assert refused.code == 2
+    assert "is a score, of which more is better: write --min-score" in refused.err
+    assert call(*words, "--loss", "log", "--fail-above", 9).code == 0

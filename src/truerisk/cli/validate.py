@@ -13,6 +13,8 @@ from truerisk.cli.options import (
     confidence_option,
     executor_of,
     json_option,
+    one_of,
+    scoring_options,
     worker_options,
 )
 from truerisk.cli.output import say, show, shown_progress, worded_warnings
@@ -31,6 +33,7 @@ from truerisk.cli.source import order_options, read_source, reading_options, sou
     metavar="NAME=VALUE",
     help="A parameter of the model, which is then not tuned.",
 )
+@scoring_options
 @review_options(replicates=50)
 @gate_options
 @confidence_option()
@@ -45,6 +48,9 @@ from truerisk.cli.source import order_options, read_source, reading_options, sou
 def validate(
     model: str,
     settings: tuple[str, ...],
+    cv: int | None,
+    scoring: str | None,
+    loss: str | None,
     confidence: float,
     fail_above: float | None,
     min_score: dict[str, float],
@@ -59,7 +65,7 @@ def validate(
     """Validate a tuned learner on FILE: discrimination, calibration, net benefit.
 
     \b
-    truerisk validate data.csv --target y --report validation.html
+    truerisk validate data.csv --target y --loss log --report validation.html
     truerisk validate --dataset breast-cancer --model forest --clip .001 --replicates 50
     """  # noqa: D301 - \b is for click
     if report is not None:
@@ -68,21 +74,30 @@ def validate(
         from truerisk.validation.checklist_file import table_place
 
         table_place(checklist)
+    one_of("--loss", loss, "--scoring", scoring)
     runs_on = executor_of(jobs, executor)
     asked = {name: given.pop(name) for name in REVIEWED}
     source = read_source(**given)
     for note in source.notes:
         say(f"note: {note}")
     from truerisk.api.search import HonestSearchCV
+    from truerisk.api.validate import run_to_validate
     from truerisk.api.validate import validate as validated
     from truerisk.core.interval import OwnScale
 
     of_events = ("auc", "average-precision", "r2", "d")
     ranked = of_events if source.task == "classification" else ("r2",)
-    refuse_bounds(fail_above, min_score, {"risk": "lower", **dict.fromkeys(ranked, "larger")})
     pipeline, params, grid = read_model(model, settings, source)
     asked_of_search = {"confidence_level": confidence, "executor": runs_on, "random_state": seed}
+    words = {"cv": cv, "scoring": scoring, "loss": loss}
+    asked_of_search |= {name: word for name, word in words.items() if word is not None}
     search = HonestSearchCV(pipeline, params or grid or None, **asked_of_search)
+    better = {"risk": "lower"}
+    if fail_above is not None and (loss or scoring):
+        rows = {"groups": None, **source.of_rows}
+        problem = run_to_validate(search, source.X, source.y, params={}, seed=seed, **rows).problem
+        better = {each.word: each.scale.better for each in problem.losses}
+    refuse_bounds(fail_above, min_score, {**better, **dict.fromkeys(ranked, "larger")})
     with worded_warnings(), shown_progress():
         found = validated(
             search,
