@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.model_selection import ParameterGrid
 from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
 from truerisk.core.errors import Refusal, UnknownName
 from truerisk.selection import as_rule
-from truerisk.selection.rules import Minimum, OneStandardError
+from truerisk.selection.rules import Minimum, OneStandardError, simple_end
 
 NONE = np.full(4, np.nan)
 
@@ -100,3 +101,49 @@ def test_a_search_chooses_by_the_error_that_a_curve_has(loss, outer) -> None:
     words = {"select_by": "3-fold", "outer": outer, "loss": loss, "rule": "1-se"}
     found = tr.HonestSearchCV(*asked, **words).fit(X, y).curve_
     assert (found.best, found[0].std_error) == (curve.best, curve[0].std_error)
+
+
+@pytest.mark.parametrize(
+    ("grid", "end"),
+    [
+        ({"n_neighbors": [1, 3, 9]}, "last"),
+        ({"n_neighbors": [9, 3, 1]}, "first"),
+        ({"model__alpha": [0.1, 1.0]}, "last"),
+        ({"svc__C": [0.1, 1.0]}, "first"),
+        ({"svc__C": [1.0, 0.1]}, "last"),
+        ({"max_depth": [1, 2, None]}, "first"),
+        ({"n_neighbors": [1, 9, 3]}, "first"),
+        ({"n_neighbors": [1, 9], "p": [2]}, "last"),
+        ({"n_neighbors": [1, 9], "p": [1, 2]}, "first"),
+        ({"colour": [1, 9]}, "first"),
+        ({}, "first"),
+    ],
+)
+def test_the_simple_end_of_a_grid(grid, end) -> None:
+    """Of one parameter that varies in order and is known by name; else where the user put it."""
+    assert simple_end([*ParameterGrid(grid)]) == end
+
+
+@pytest.mark.parametrize("learner", ["a grid", "a word"])
+def test_more_neighbours_are_simpler_in_either_order(learner) -> None:
+    """The word 1-se takes the most within an error; a rule that is given takes its own end."""
+    X, y = tr.datasets.make_simple(200, random_state=1)
+    if learner == "a word":
+        found = tr.assess(["knn"], X, y, rule="1-se", methods=["10-fold"], outer="3-fold")
+        curve = found.learners["knn"].curve
+    else:
+        up = {"n_neighbors": [1, 5, 9, 21, 45]}
+        down = {"n_neighbors": up["n_neighbors"][::-1]}
+        curve, other = (
+            tr.risk_curve(KNeighborsClassifier(), grid, X, y, method="10-fold", rule="1-se")
+            for grid in (up, down)
+        )
+        assert curve.best_params == other.best_params
+        first = tr.risk_curve(
+            KNeighborsClassifier(), up, X, y, method="10-fold", rule=OneStandardError()
+        )
+        assert first.best_params["n_neighbors"] < curve.best_params["n_neighbors"]
+    limit = np.nanmin(curve.values) + curve.std_errors[np.nanargmin(curve.values)]
+    good = np.flatnonzero(curve.values <= limit)
+    assert len(good) > 1
+    assert curve.best == good[-1]

@@ -164,7 +164,7 @@ def problem_on(
         family=family,
         data=data.for_fits(params, family.takes_y_as_given),
         loss=as_loss(loss, data, positive),
-        rule=as_rule(rule),
+        rule=as_rule(rule, family.candidates),
         confidence_level=confidence_level,
         engine=engine,
         executor=executor,

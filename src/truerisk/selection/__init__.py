@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from truerisk.core.arguments import refuse_class, shown
@@ -22,7 +23,8 @@ registry = Registry(
         "truerisk.selection",
         """
     min  rules:Minimum  the smallest risk, ties to the first
-    1-se  rules:OneStandardError  the first candidate within one standard error of the smallest risk
+    1-se  rules:OneStandardError
+        the simplest candidate within one standard error of the smallest risk
     """,
     ),
 )
@@ -33,12 +35,17 @@ def names() -> list[str]:
     return registry.names()
 
 
-def as_rule(given: Any) -> Rule:
-    """The rule a user asked for."""
+def as_rule(given: Any, candidates: Sequence[Mapping[str, Any]] = ()) -> Rule:
+    """The rule a user asked for, among these settings."""
     if isinstance(given, Rule):
         return given
     if isinstance(given, str):
-        return registry.load(given)()
+        rule: Rule = registry.load(given)()
+        if given != "1-se":
+            return rule
+        from truerisk.selection.rules import OneStandardError, simple_end
+
+        return OneStandardError(simple_end(candidates))
     refuse_class("rule", given)
     raise UnknownName(f"rule={shown(given)} is neither a word ({', '.join(registry)}) nor a rule.")
 

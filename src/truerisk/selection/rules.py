@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from truerisk.core.arguments import is_number
 from truerisk.core.contracts import Rule
 from truerisk.core.errors import Refusal, UnknownName
 from truerisk.core.interval import tied
@@ -39,9 +41,9 @@ class Minimum(Rule):
 class OneStandardError(Rule):
     """The simplest candidate with risk ≤ the smallest risk + its standard error.
 
-    Only the user knows which settings are simple: the grid lists them from simple to complex
-    (`simplest="first"`, the default) or the other way round (`"last"`). The standard error is that
-    of the risk's own method, not the standard deviation of the folds.
+    The grid lists settings from simple to complex (`simplest="first"`, the default) or the other
+    way round (`"last"`); the word `1-se` takes the `simple_end` of the grid. The standard error is
+    that of the risk's own method, not the standard deviation of the folds.
     """
 
     simplest: Literal["first", "last"] = "first"
@@ -69,3 +71,50 @@ class OneStandardError(Rule):
 
     def _simplest(self, good: np.ndarray) -> int:
         return int(np.flatnonzero(good)[0 if self.simplest == "first" else -1])
+
+
+LARGER_IS_SIMPLER = {
+    "alpha",
+    "ccp_alpha",
+    "l2_regularization",
+    "min_child_samples",
+    "min_child_weight",
+    "min_samples_leaf",
+    "min_samples_split",
+    "n_neighbors",
+    "reg_alpha",
+    "reg_lambda",
+    "shrinkage",
+    "var_smoothing",
+}
+SMALLER_IS_SIMPLER = {
+    "C",
+    "degree",
+    "gamma",
+    "max_depth",
+    "max_iter",
+    "max_leaf_nodes",
+    "n_components",
+    "n_estimators",
+    "num_leaves",
+}
+"""Parameters of scikit-learn and of boosters by which way models become simpler."""
+
+
+def simple_end(candidates: Sequence[Mapping[str, Any]]) -> Literal["first", "last"]:
+    """Where a grid has its simplest setting: known of one parameter of a known name, else first.
+
+    >>> simple_end([{"n_neighbors": 1}, {"n_neighbors": 9}]), simple_end([{"C": 1}, {"C": 9}])
+    ('last', 'first')
+    """
+    names = {name for setting in candidates for name in setting}
+    varying = [name for name in names if len({repr(one.get(name)) for one in candidates}) > 1]
+    if len(varying) != 1:
+        return "first"
+    name = varying[0].rpartition("__")[2]
+    values: list[Any] = [one.get(varying[0]) for one in candidates]
+    if not all(is_number(value) for value in values):
+        return "first"
+    rising, falling = (values == sorted(values, reverse=down) for down in (False, True))
+    larger, smaller = name in LARGER_IS_SIMPLER, name in SMALLER_IS_SIMPLER
+    return "last" if (rising and larger) or (falling and smaller) else "first"

@@ -172,7 +172,8 @@ def test_the_chosen_one_counts_the_choice(rule):
     losses = np.array([one.losses for one in curve])
     shares = np.full(N, 1 / N)
     marks = row_marks(X, Y, None)
-    whole = corrected_in_any_order(losses, shares, None, tr.selection.as_rule(rule), marks)
+    chosen_by = tr.selection.as_rule(rule, curve.candidates)
+    whole = corrected_in_any_order(losses, shares, None, chosen_by, marks)
     assert curve[curve.best].interval == whole.interval()
     assert any("counts the choice among 4" in note for note in curve[curve.best].notes)
     other = (curve.best + 1) % 4
