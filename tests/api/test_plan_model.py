@@ -134,9 +134,11 @@ def test_the_linear_predictor_has_its_auc_and_its_prevalence(auc, prevalence):
     ill = rng.random(n) < prevalence
     distance = math.sqrt(2) * norm.ppf(auc)
     linear = rng.normal(size=n) * distance + (ill - 0.5) * distance**2
-    acted = expit(linear + math.log(prevalence / (1 - prevalence))) >= prevalence
+    threshold = prevalence / 2  # at the prevalence both rates are equal
+    acted = expit(linear + math.log(prevalence / (1 - prevalence))) >= threshold
     drawn = acted[ill].mean(), 1 - acted[~ill].mean()
-    assert scores.rates(prevalence) == pytest.approx(drawn, abs=0.03)
+    assert drawn[0] > drawn[1] + 0.05
+    assert scores.rates(threshold) == pytest.approx(drawn, abs=0.03)
 
 
 def test_a_linear_predictor_that_is_foreseen_otherwise_is_said():
@@ -164,6 +166,11 @@ def test_what_is_asked_for_more_exactly_takes_more_rows():
         after = rows(tr.plan_development("continuous", **line, **options))
         assert [k for k in range(4) if after[k] > before[k]] == places
     assert rows(tr.plan_development(**BINARY, r2=0.2, margin=0.01))[2] == 5522
+
+
+def test_a_line_may_explain_nearly_everything():
+    """No shrinkage bounds the R² of a line; of classes and times it does, by its formula."""
+    assert tr.plan_development("continuous", parameters=3, r2=0.99, mean=9, sd=1).n == 237
 
 
 def test_it_prints_what_shall_hold():
@@ -203,7 +210,9 @@ LINE = {"outcome": "continuous", "parameters": 2}
         ({**BINARY, "r2": 0.2, "ratio": 1}, BadArgument, "a factor above 1"),
         ({**LINE, "auc": 0.8, "mean": 1, "sd": 1}, UnknownName, "auc= is not known"),
         ({**LINE, "r2": 0.1, "mean": 1, "sd": -1}, BadArgument, "sd=-1: use a number above 0"),
-        ({**LINE, "r2": 0.1, "mean": 1e-9, "sd": 9}, Refusal, "the mean is too near 0"),
+        ({**LINE, "r2": 0.1, "mean": 1e-9, "sd": 9}, Refusal, "a mean farther from 0"),
+        ({**BINARY, "r2": 1e-300}, Refusal, "more than 1e.09 rows are needed"),
+        ({**BINARY, "parameters": 2.5, "r2": 0.2}, BadArgument, "a whole number of them"),
     ],
 )
 def test_what_cannot_be_developed_is_refused(options, error, words):
@@ -220,6 +229,8 @@ def test_what_cannot_be_developed_is_refused(options, error, words):
         ({"specificity": 0.5}, UnknownName, "threshold= is missing"),
         ({"linear_predictor": 3}, BadArgument, "linear_predictor=3"),
         ({"auc_width": 0}, BadArgument, "auc_width=0"),
+        ({"prevalence": 1e-12}, Refusal, "an event that is less rare"),
+        ({"linear_predictor": (99, 0.001)}, Refusal, "the same, or sure, of everybody"),
     ],
 )
 def test_what_cannot_be_validated_is_refused(options, error, words):

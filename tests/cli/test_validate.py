@@ -146,7 +146,10 @@ def test_the_checklist_is_written_to_be_filled_in(call, patients, tmp_path):
         rows = [*csv.reader(file)][1:]
     items = said.content["checklist"]["items"]
     assert [row[3] for row in rows] == [item["answer"] or "" for item in items]
-    for name, sentence in (("a.pdf", "a checklist is a file"), ("no/a.csv", "there is no folder")):
+    for name, sentence in (
+        ("a.pdf", "name a file .docx, .xlsx or .csv"),
+        ("no/a.csv", "there is no folder"),
+    ):
         refused = call(*words, "--checklist", tmp_path / name)
         assert refused.code in (1, 2)
         assert sentence in refused.err

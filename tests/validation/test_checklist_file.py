@@ -67,7 +67,7 @@ def test_csv_cells_are_no_formulas(tmp_path):
 @pytest.mark.parametrize(
     ("name", "error", "words"),
     [
-        ("list.pdf", UnknownName, "list.pdf: a checklist is a file .docx, .xlsx, .csv."),
+        ("list.pdf", UnknownName, "list.pdf: name a file .docx, .xlsx or .csv for a checklist."),
         ("no/list.csv", NotWritten, "there is no folder"),
     ],
 )

@@ -170,7 +170,7 @@ def plan_development(
         largest = model_size.largest_r2(model_size.likelihood_of_times(events))
     by = _expected_r2(outcome, r2, nagelkerke, auc, given, largest)
     expected = by.pop("r2")
-    if expected >= min(shrinkage, largest):
+    if outcome != "continuous" and expected >= min(shrinkage, largest):
         raise Refusal(
             f"r2={expected:.3g}: rows are planned for an R² below {min(shrinkage, largest):.3g}, "
             "the lesser of the shrinkage and of what a perfect model has."
@@ -246,7 +246,7 @@ def _expected_r2(
 
 def _check_development(outcome: Any, parameters: Any, foreseen: Mapping[str, Any]) -> None:
     check_known("there is no outcome", outcome, NEEDS)
-    check_count("parameters", parameters, 1, "a model has a parameter or more")
+    check_count("parameters", parameters, 1, "a model has a whole number of them, 1 or more")
     for name, value in foreseen.items():
         if name not in NEEDS[outcome]:
             if value is not None:
@@ -332,6 +332,8 @@ def plan_validation(
         scores = model_size.LinearPredictor.of_auc(auc, prevalence)
     else:
         scores = model_size.LinearPredictor.normal(*_mean_and_sd(linear_predictor))
+    slope_error = scores.slope_error()
+    if linear_predictor is not None:
         pairs = {"prevalence": (scores.prevalence, prevalence), "AUC": (scores.auc, auc)}
         notes = [
             f"a calibrated model with this linear predictor has {name} {of:.3g}, not {told:g}."
@@ -345,7 +347,7 @@ def plan_validation(
             model_size.rows_for_error(math.sqrt(odds), math.asinh(oe_width / 2) / z)
         ),
         f"calibration slope: no wider than {slope_width:g}": (
-            model_size.rows_for_error(scores.slope_error(), slope_width / (2 * z))
+            model_size.rows_for_error(slope_error, slope_width / (2 * z))
         ),
         f"AUC: no wider than {auc_width:g}": (
             model_size.rows_for_auc(auc, prevalence, auc_width / (2 * z))

@@ -11,6 +11,7 @@ from typing import Any
 from xml.sax.saxutils import escape
 
 from truerisk.core.errors import UnknownName, visible
+from truerisk.core.present import listed
 from truerisk.core.writing import place_of, write_file
 
 Cells = Sequence[str]
@@ -25,7 +26,7 @@ def table_place(path: Any) -> Path:
     """A place that can be written, for a kind of file that is known."""
     place = place_of(path)
     if place.suffix.lower() not in WRITERS:
-        raise UnknownName(f"{place.name}: a checklist is a file {', '.join(WRITERS)}.")
+        raise UnknownName(f"{place.name}: name a file {listed([*WRITERS], 'or')} for a checklist.")
     return place
 
 

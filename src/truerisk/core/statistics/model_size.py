@@ -20,6 +20,16 @@ MOST_ROWS = 10**9
 SHRINKAGE, OPTIMISM, MARGIN, RATIO = 0.9, 0.05, 0.05, 1.1  # what Riley et al. ask
 
 
+def _rows(n: float) -> int:
+    """Whole rows, no more than anybody has."""
+    if not n <= MOST_ROWS:
+        raise Refusal(
+            f"more than {MOST_ROWS:.0e} rows are needed: foresee a larger R² or AUC, an event that "
+            "is less rare, a mean farther from 0, or ask for less."
+        )
+    return math.ceil(n)
+
+
 def likelihood_of_classes(prevalence: float) -> float:
     """The mean log-likelihood of a model that knows the prevalence alone."""
     other = 1 - prevalence
@@ -49,7 +59,7 @@ def rows_of_likelihood(
     And those of which the R² of Nagelkerke is told no more than `optimism` too high.
     """
     wanted = (shrinkage, r2 / (r2 + optimism * largest))
-    return [math.ceil(parameters / ((s - 1) * math.log1p(-r2 / s))) for s in wanted]
+    return [_rows(parameters / ((s - 1) * math.log1p(-r2 / s))) for s in wanted]
 
 
 def rows_for_risk(rate: float, horizon: float, follow_up: float, margin: float, z: float) -> int:
@@ -61,7 +71,7 @@ def rows_for_risk(rate: float, horizon: float, follow_up: float, margin: float, 
     near = -math.log(1 - min(risk + margin, 1.0)) / horizon if risk + margin < 1 else math.inf
     below = -math.log1p(-max(risk - margin, 0.0)) / horizon
     spread = min(near - rate, rate - below if risk > margin else math.inf)
-    return 1 if math.isinf(spread) else math.ceil(rate / follow_up * (z / spread) ** 2)
+    return 1 if math.isinf(spread) else _rows(rate / follow_up * (z / spread) ** 2)
 
 
 def rows_of_line(
@@ -99,7 +109,7 @@ def rows_of_line(
 
     return [
         _least(of_effects, parameters + 2),
-        math.ceil(1 + parameters * (1 - r2) / optimism),
+        _rows(1 + parameters * (1 - r2) / optimism),
         _least(of_residuals, parameters + 2),
         _least(of_mean, parameters + 2),
     ]
@@ -109,12 +119,7 @@ def _least(enough: Callable[[int], bool], low: int) -> int:
     """The smallest count from `low` on that is enough; all beyond it are."""
     high = low
     while not enough(high):
-        low, high = high + 1, 2 * high
-        if high > MOST_ROWS:
-            raise Refusal(
-                f"more than {MOST_ROWS:.0e} rows are needed: the R² is too small, or the mean is "
-                "too near 0 to be known to a factor."
-            )
+        low, high = high + 1, _rows(2 * high)
     while low < high:
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle + 1, high)
@@ -194,7 +199,12 @@ class LinearPredictor:
         """Of the calibration slope: its standard error in one row."""
         spread = self.chances * (1 - self.chances)
         of_level, of_both, of_slope = (self.mean(spread * self.values**k) for k in (0, 1, 2))
-        return math.sqrt(of_level / (of_level * of_slope - of_both**2))
+        information = of_level * of_slope - of_both**2
+        if not information > 0:
+            raise Refusal(
+                "this linear predictor is the same, or sure, of everybody: no slope tells."
+            )
+        return math.sqrt(of_level / information)
 
 
 def _normal_nodes() -> tuple[np.ndarray, np.ndarray]:
@@ -209,14 +219,14 @@ def _normal_nodes() -> tuple[np.ndarray, np.ndarray]:
 
 def rows_for_error(error_of_one: float, reach: float) -> int:
     """Rows of which a mean is known to within ± reach, by its standard error in one row and z."""
-    return math.ceil((error_of_one / reach) ** 2)
+    return _rows((error_of_one / reach) ** 2)
 
 
 def rows_for_auc(auc: float, prevalence: float, error: float) -> int:
     """Rows of which the AUC has this standard error, by the formula of Newcombe (2006)."""
     a = (1 - auc) / (2 - auc) + auc / (1 + auc)
     k = error**2 * prevalence * (1 - prevalence) / (auc * (1 - auc))
-    return math.ceil((a / 2 + math.sqrt(a**2 / 4 + 4 * k * (1 - a))) / (2 * k))
+    return _rows((a / 2 + math.sqrt(a**2 / 4 + 4 * k * (1 - a))) / (2 * k))
 
 
 def benefit_error(
