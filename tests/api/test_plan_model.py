@@ -38,6 +38,7 @@ def rows(needed) -> list[int]:
             [918, 401, 259, 38],
         ),
         ("continuous", {"parameters": 5, "r2": 0.7, "mean": 20, "sd": 10}, [20, 32, 239, 32]),
+        ("continuous", {"parameters": 2, "r2": 0.1, "mean": 0.5, "sd": 3}, [4, 37, 236]),
         (
             "time-to-event",
             {"parameters": 30, "r2": 0.051, "rate": 0.065, "horizon": 2, "follow_up": 2.07},

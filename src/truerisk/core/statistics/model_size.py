@@ -85,23 +85,16 @@ def rows_of_line(
     ratio: float = RATIO,
     tail: float = 0.025,
 ) -> list[int]:
-    """Rows for a linear model: by its shrinkage, its R², its residuals and the mean outcome.
-
-    Few rows more than parameters show an R² near 1 and so no shrinkage: what counts is where more
-    rows shrink less.
-    """
+    """Rows for a linear model: by its shrinkage, its R², its residuals and the mean outcome."""
     from scipy.special import chdtri, stdtrit
 
-    def slack(n: int) -> float:
-        return n * (math.log((n - 1) / (n - parameters - 1)) - math.log1p(-r2))
-
     def of_effects(n: int) -> bool:
-        return slack(n + 1) >= slack(n) >= (parameters - 2) / (1 - shrinkage)
+        unexplained = (1 - r2) * (n - parameters - 1) / (n - 1)
+        return -n * math.log(unexplained) >= (parameters - 2) / (1 - shrinkage)
 
     def of_residuals(n: int) -> bool:
-        freedom = n - parameters - 1
-        high, low = chdtri(freedom, tail), chdtri(freedom, 1 - tail)
-        return bool(max(high / freedom, freedom / low) <= ratio**2)
+        freedom = n - parameters - 1  # the upper end is the farther one
+        return bool(freedom / chdtri(freedom, 1 - tail) <= ratio**2)
 
     def of_mean(n: int) -> bool:
         reach = -stdtrit(n - parameters - 1, tail) * sd * math.sqrt((1 - r2) / n)
