@@ -171,4 +171,5 @@ def test_a_model_is_tuned_by_the_loss_that_is_named(call, patients):
     refused = call(*words, "--scoring", "roc_auc", "--fail-above", 0.2)
     assert refused.code == 2
     assert "is a score, of which more is better: write --min-score" in refused.err
+    assert refused.out == ""
     assert call(*words, "--loss", "log", "--fail-above", 9).code == 0

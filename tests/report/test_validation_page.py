@@ -68,6 +68,12 @@ def test_the_page_says_every_measure(validated):
     assert "tr.validate(search, X, y, replicates=4)" in page
 
 
+def test_the_curve_says_which_area_is_meant(validated):
+    """It pools the folds, and the AUC is the mean over them."""
+    area = number(validated.discrimination["auc"].honest)
+    assert f"Answers of all folds, pooled. AUC, mean over folds, {area}" in validated.to_html()
+
+
 @pytest.mark.parametrize(
     ("slope", "large", "said"),
     [

@@ -124,6 +124,12 @@ def test_the_simple_end_of_a_grid(grid, end) -> None:
     assert simple_end([*ParameterGrid(grid)]) == end
 
 
+def test_two_parameters_that_vary_have_no_known_simple_end() -> None:
+    """Even where both rise together."""
+    both = [{"n_neighbors": 1, "alpha": 1.0}, {"n_neighbors": 9, "alpha": 2.0}]
+    assert simple_end(both) == "first"
+
+
 @pytest.mark.parametrize("learner", ["a grid", "a word"])
 def test_more_neighbours_are_simpler_in_either_order(learner) -> None:
     """The word 1-se takes the most within an error; a rule that is given takes its own end."""

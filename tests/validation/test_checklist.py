@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 
 import truerisk as tr
 from truerisk.validation.checklist import Checklist
-from truerisk.validation.study_facts import Rated, StudyFacts
+from truerisk.validation.study_facts import Rated, StudyFacts, _coefficients, _needed
 
 FACTS = StudyFacts(
     n_rows=200,
@@ -60,6 +61,46 @@ def test_rows_are_held_against_the_criteria_of_riley(n_needed, word):
     answer = answers(replace(FACTS, n_needed=n_needed))["4.1"]
     assert answer.startswith(f"{word} by the criteria of Riley et al.")
     assert f"{n_needed} rows are needed, and there are 200." in answer
+
+
+def test_an_event_against_the_rest_is_asked_for_by_its_own_share():
+    """Of three classes the named one; without a name the rule of thumb is left."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(150, 3)), np.repeat(["a", "b", "c"], 50)[:150]
+    y[:20] = "c"
+    X[:, 0] += 2 * (y == "c")
+    found = tr.validate(LogisticRegression(), X, y, positive="c", replicates=0)
+    told = {"prevalence": (y == "c").mean(), "nagelkerke": found.discrimination["r2"].honest}
+    wanted = tr.plan_development(parameters=3, **told).n
+    items = {item.number: item.answer for item in found.checklist.items}
+    assert f"{wanted} rows are needed, and there are 150." in items["4.1"]
+    unnamed = tr.validate(LogisticRegression(), X, y, replicates=0).checklist
+    (answer,) = (item.answer for item in unnamed.items if item.number == "4.1")
+    assert "by the rule of 10 to 20" in answer
+
+
+def test_a_centred_target_is_validated():
+    """Its mean is known to no factor, and need not be; an R² of nearly 0 asks for no number."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 3))
+    y = X[:, 0] + rng.normal(size=120)
+    found = tr.validate(LinearRegression(), X, y - y.mean(), replicates=0).checklist
+    (answer,) = (item.answer for item in found.items if item.number == "4.1")
+    assert "rows are needed, and there are 120." in answer
+    measure = tr.validate(LinearRegression(), X, y, replicates=0).calibration
+    explained = replace(measure["explained"], honest=1e-12)
+    part = replace(measure, measures={**measure.measures, "explained": explained})
+    assert _needed(3, None, {"calibration": part}) is None
+
+
+def test_coefficients_are_those_of_one_line():
+    """With its one intercept, and features that have names; of anything else none."""
+    X = np.zeros((4, 2))
+    line = SimpleNamespace(coef_=np.array([[1.0, 2.0]]), intercept_=np.array([3.0]))
+    assert _coefficients(line, X) == {"intercept": 3.0, "column 0": 1.0, "column 1": 2.0}
+    assert _coefficients(SimpleNamespace(coef_=line.coef_), X) == {}
+    assert _coefficients(line, np.zeros((4, 3))) == {}
+    assert _coefficients(SimpleNamespace(), X) == {}
 
 
 @pytest.mark.parametrize("outcome", ["binary", "continuous"])

@@ -70,7 +70,10 @@ def test_samples_that_corrected_are_counted():
     checklist = tr.validate(LogisticRegression(), X, Y, replicates=3).checklist
     found = {item.number: item.answer for item in checklist.items}
     assert "3 bootstrap samples" in found["12e"]
-    assert "bootstrap" not in told(LogisticRegression())[0]["12e"]
+    found, without = told(LogisticRegression())
+    assert "bootstrap" not in found["12e"]
+    assert "on average in models of bootstrap samples." in checklist.methods_text
+    assert "on average in models that lack a further fold." in without.methods_text
 
 
 LATER, SIDE = np.arange(120.0), np.random.default_rng(1).random((120, 2))

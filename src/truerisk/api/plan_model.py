@@ -177,15 +177,13 @@ def plan_development(
         )
     told = [f"effects of predictors shrunken to {shrinkage:g} at least"]
     if outcome == "continuous":
-        sizes = model_size.rows_of_line(
-            parameters,
-            expected,
-            **given,
-            shrinkage=shrinkage,
-            optimism=optimism,
-            ratio=ratio,
-            tail=(1 - confidence_level) / 2,
-        )
+        center, sigma = given.values()
+        tail, spread = (1 - confidence_level) / 2, sigma * math.sqrt(1 - expected)
+        asked = {"shrinkage": shrinkage, "optimism": optimism, "ratio": ratio}
+        sizes = [
+            *model_size.rows_of_line(parameters, expected, tail=tail, **asked),
+            model_size.rows_for_mean(parameters, spread, (ratio - 1) * abs(center), tail),
+        ]
         told += [
             f"an apparent R² {optimism:g} too high at most",
             f"the residual standard deviation known to a factor of {ratio:g}",

@@ -6,19 +6,20 @@ Among it is how tested rows lie to those of training.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 
 from truerisk.core import present
+from truerisk.core.errors import Refusal
 from truerisk.core.identity import PIPELINE, is_a
 from truerisk.core.interval import Interval
 from truerisk.core.plan.leaks import leaks_of, order_of
 from truerisk.core.plan.plan import Plan
 from truerisk.core.statistics import model_size
 from truerisk.core.table.columns import is_missing
-from truerisk.core.table.data import Data
 from truerisk.core.table.rows import column_arrays, column_names, n_columns
 from truerisk.validation.calibration import SmoothCalibration
 from truerisk.validation.discrimination import Discrimination, NetBenefit
@@ -73,7 +74,7 @@ class StudyFacts:
     a value and `n_rows_with_gaps` their rows, None where X does not tell. `imputed` says that a
     step of the model fills gaps, so that it is fitted inside the folds; `steps` are the names of
     all steps, the learner the last. `n_needed` rows are asked by the criteria of Riley et al. of a
-    regression with a parameter for each column and the honest R²; None of three classes or more,
+    regression with a parameter for each column and the honest R²; None without an event of classes,
     and where R² is not above 0. `event` names the class that probabilities speak of, and
     `coefficients` are those of the final model, where it is a line. `measures` are what the
     performance was told by, and `corrected` how many bootstrap samples corrected it for optimism.
@@ -205,6 +206,8 @@ def facts_of(
     data, family = problem.data, problem.family
     model = family.make(run.best)
     gaps, (n_tested, tested) = _gaps(data.X), _tested_counts(held)
+    event = next((part.event for part in parts.values() if isinstance(part, Discrimination)), None)
+    share = None if event is None else problem.class_counts[event] / data.n_rows
     # The iterative imputer is experimental: its class is not to be named before it is made.
     return StudyFacts(
         n_rows=data.n_rows,
@@ -229,11 +232,9 @@ def facts_of(
         chosen_by=run.run.select_by.word,
         tested_by=run.testing.word,
         response=next(said for one, said in RESPONSES.items() if one in run.answers),
-        event=next(
-            (part.event for part in parts.values() if isinstance(part, Discrimination)), None
-        ),
+        event=event,
         coefficients={} if run.model is None else _coefficients(run.model, data.X),
-        n_needed=_needed(data, problem.class_counts, parts),
+        n_needed=_needed(n_columns(data.X), share, parts),
         measures=_told_measures(run, parts),
         confidence_level=problem.confidence_level,
         subgroups=() if subgroups is None else subgroups.columns,
@@ -248,21 +249,22 @@ def facts_of(
     )
 
 
-def _needed(data: Data, counts: Mapping[str, int], parts: Mapping[str, Any]) -> int | None:
+def _needed(n_columns: int | None, share: float | None, parts: Mapping[str, Any]) -> int | None:
+    """By the `share` of the event; of numbers it is None, and their mean need not be known."""
     kinds = Discrimination | SmoothCalibration
     rated = [part for part in parts.values() if isinstance(part, kinds)]
     honest = {word: one.honest for part in rated for word, one in part.measures.items()}
-    r2, columns = honest.get("r2" if counts else "explained"), n_columns(data.X)
-    if not columns or r2 is None or not 0 < r2 < 1 or len(counts) > 2:
+    r2 = honest.get("explained" if share is None else "r2")
+    if not n_columns or r2 is None or not 0 < r2 < 1:
         return None
-    if not counts:
-        y = np.asarray(data.y, dtype=float)
-        return max(model_size.rows_of_line(columns, r2, y.mean(), y.std())[:-1])
-    share = min(counts.values()) / data.n_rows
-    largest = model_size.largest_r2(model_size.likelihood_of_classes(share))
-    reach = model_size.MARGIN / model_size.normal_quantile(0.95)
-    overall = model_size.rows_for_error(np.sqrt(share * (1 - share)), reach)
-    return max(*model_size.rows_of_likelihood(columns, r2 * largest, largest), overall)
+    with suppress(Refusal):  # more rows than anybody has
+        if share is None:
+            return max(model_size.rows_of_line(n_columns, r2))
+        largest = model_size.largest_r2(model_size.likelihood_of_classes(share))
+        reach = model_size.MARGIN / model_size.normal_quantile(0.95)
+        overall = model_size.rows_for_error(np.sqrt(share * (1 - share)), reach)
+        return max(*model_size.rows_of_likelihood(n_columns, r2 * largest, largest), overall)
+    return None
 
 
 MOST_COEFFICIENTS = 30  # in a paragraph

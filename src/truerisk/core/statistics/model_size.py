@@ -77,16 +77,14 @@ def rows_for_risk(rate: float, horizon: float, follow_up: float, margin: float, 
 def rows_of_line(
     parameters: int,
     r2: float,
-    mean: float,
-    sd: float,
     *,
     shrinkage: float = SHRINKAGE,
     optimism: float = OPTIMISM,
     ratio: float = RATIO,
     tail: float = 0.025,
 ) -> list[int]:
-    """Rows for a linear model: by its shrinkage, its R², its residuals and the mean outcome."""
-    from scipy.special import chdtri, stdtrit
+    """Rows for a linear model: by its shrinkage, its R² and its residuals."""
+    from scipy.special import chdtri
 
     def of_effects(n: int) -> bool:
         unexplained = (1 - r2) * (n - parameters - 1) / (n - 1)
@@ -96,16 +94,21 @@ def rows_of_line(
         freedom = n - parameters - 1  # the upper end is the farther one
         return bool(freedom / chdtri(freedom, 1 - tail) <= ratio**2)
 
-    def of_mean(n: int) -> bool:
-        reach = -stdtrit(n - parameters - 1, tail) * sd * math.sqrt((1 - r2) / n)
-        return bool(reach <= (ratio - 1) * abs(mean))
-
     return [
         _least(of_effects, parameters + 2),
         _rows(1 + parameters * (1 - r2) / optimism),
         _least(of_residuals, parameters + 2),
-        _least(of_mean, parameters + 2),
     ]
+
+
+def rows_for_mean(parameters: int, spread: float, reach: float, tail: float) -> int:
+    """Rows of which a mean is known to within ± reach, by Student's t and the residuals' spread."""
+    from scipy.special import stdtrit
+
+    def enough(n: int) -> bool:
+        return bool(-stdtrit(n - parameters - 1, tail) * spread / math.sqrt(n) <= reach)
+
+    return _least(enough, parameters + 2)
 
 
 def _least(enough: Callable[[int], bool], low: int) -> int:
