@@ -217,7 +217,8 @@ def test_the_paragraph_says_what_was_done():
     )
     gaps = replace(FACTS, n_gaps=3, n_rows_with_gaps=2, imputed=True)
     assert (
-        "(2 participants) were imputed within each training set" in Checklist.of(gaps).methods_text
+        "(2 participants) were imputed or coded within each training set"
+        in Checklist.of(gaps).methods_text
     )
 
 

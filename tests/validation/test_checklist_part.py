@@ -45,7 +45,9 @@ def test_gaps_and_who_fills_them(model):
     found, _ = told(model, GAPS)
     gaps = GAPS.isna()
     cells, rows = gaps.to_numpy().sum(), gaps.any(axis=1).sum()
-    assert found["11"].startswith(f"{cells} cells without a value in {rows} rows, filled by a step")
+    assert found["11"].startswith(
+        f"{cells} cells without a value in {rows} rows, filled or coded by a"
+    )
 
 
 def test_classes_steps_and_selection():

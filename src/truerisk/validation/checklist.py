@@ -139,7 +139,9 @@ def _gaps(facts: StudyFacts) -> str | None:
     if facts.n_gaps == 0:
         return "X has no cell without a value. State which rows were left out before."
     how = (
-        "filled by a step of the model, inside the folds" if facts.imputed else "left to the model"
+        "filled or coded by a step of the model, inside the folds"
+        if facts.imputed
+        else "left to the model"
     )
     return (
         f"{facts.n_gaps} cells without a value in {facts.n_rows_with_gaps} rows, {how}. State why "

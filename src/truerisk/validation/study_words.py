@@ -37,7 +37,9 @@ def _participants(facts: StudyFacts) -> str:
         who += f"('{facts.event}')"
     gaps = " No values were missing." if facts.n_gaps == 0 else ""
     if facts.n_gaps:
-        how = "imputed within each training set" if facts.imputed else "left to the learner"
+        how = (
+            "imputed or coded within each training set" if facts.imputed else "left to the learner"
+        )
         gaps = f" Missing values ({facts.n_rows_with_gaps} participants) were {how}."
     return f"We analysed {who}{columns}.{gaps}"
 
