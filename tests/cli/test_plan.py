@@ -69,6 +69,8 @@ def test_rows_to_develop_and_to_validate_a_model(call):
             2,
             "--prevalence is missing. Of a binary outcome foresee --prevalence.",
         ),
+        (["developmnt", "--parameters", "3"], 2, "did you mean 'development'?"),
+        (["pilot", "--target", "y", "--model", "knn"], 3, "pilot"),
         (["development", "--parameters", "0", "--r2", ".2"], 2, "--parameters 0: a model has"),
         (["validation", "--prevalence", "2", "--auc", ".8"], 2, "--prevalence 2.0: use"),
         (["development", "--parameters", "3", "--r2", ".8", "--prevalence", ".3"], 1, "--r2 0.8"),

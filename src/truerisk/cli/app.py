@@ -8,6 +8,7 @@ import io
 import os
 import re
 import sys
+from pathlib import Path
 from typing import Any, NoReturn
 
 import click
@@ -70,6 +71,13 @@ class _Lazy(click.Group):
             from truerisk.core.registry import closest
 
             ctx.fail(f"No such command {word!r}{closest(word, _COMMANDS) or '.'}")
+        seconds = [name.partition(" ")[2] for name in _COMMANDS if name.startswith(f"{word} ")]
+        if seconds and args[1:] and args[1].isalpha() and not Path(args[1]).exists():
+            from truerisk.core.registry import closest
+
+            near = closest(args[1], seconds)  # else it is a file that is not there
+            if near:
+                ctx.fail(f"No such command {both!r}{near}")
         return super().resolve_command(ctx, args)
 
 
