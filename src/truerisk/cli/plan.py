@@ -8,7 +8,13 @@ from typing import Any
 
 import click
 
-from truerisk.cli.options import confidence_option, executor_of, json_option, worker_options
+from truerisk.cli.options import (
+    confidence_option,
+    executor_of,
+    json_option,
+    with_options,
+    worker_options,
+)
 from truerisk.cli.output import say, show, shown_progress, worded_warnings
 from truerisk.cli.source import Source, read_source, reading_options, search_of, source_options
 from truerisk.core.errors import BadData
@@ -143,17 +149,16 @@ def _measured(model: str | None, source: Source, level: float, seed: int, execut
 
 def _numbers(options: Mapping[str, str]) -> Callable[[Any], Any]:
     """Options that take a number, by their words in Python; what is left out has its default."""
-
-    def with_options(command: Any) -> Any:
-        for name, about in reversed([*options.items()]):
-            command = click.option(f"--{name.replace('_', '-')}", type=float, help=about)(command)
-        return command
-
-    return with_options
+    return with_options(
+        *(
+            click.option(f"--{name.replace('_', '-')}", type=float, help=about)
+            for name, about in options.items()
+        )
+    )
 
 
 def _as_planned(plan_rows: Callable[..., Any], confidence: float, as_json: bool, told: Any) -> int:
-    given = {name: value for name, value in told.items() if value not in (None, ())}
+    given = {name: value for name, value in told.items() if value is not None}
     needed = plan_rows(confidence_level=confidence, **given)
     show(needed.to_json() if as_json else str(needed))
     return 0

@@ -8,7 +8,7 @@ from typing import Any
 
 from truerisk.api.assessing.assessment import Assessment
 from truerisk.core.interval import Interval, OwnScale
-from truerisk.core.present import clean, number, setting_text
+from truerisk.core.present import clean, listed, number, setting_text
 from truerisk.core.results import RiskEstimate
 from truerisk.methods.interval_forms import IntervalForm, as_form, names
 from truerisk.report.ladder import own_value
@@ -73,14 +73,14 @@ def _learned(document: Assessment) -> list[str]:
 def _compared(document: Assessment) -> str:
     n, rows = len(document.learners), document.n_rows
     learners = document.ranked_learners
-    listed = _listed([f"{clean(n, 60)} ({_grid(len(o.curve))})" for n, o in learners.items()])
+    names = listed([f"{clean(n, 60)} ({_grid(len(o.curve))})" for n, o in learners.items()])
     what = f"We compared {n} learners on {rows} rows:" if n > 1 else f"On {rows} rows we tested"
     tuned, loss = _method(document.tuned_by), clean(document.named_loss, 40)
     loss += " loss" if document.scale.perfect is None else ""
     rule = clean(document.rule, 40)
     if not document.tuned:
-        return f"{what} {listed}, by {loss}."
-    return f"{what} {listed}. Settings were chosen by {tuned} ({loss}, rule {rule})."
+        return f"{what} {names}, by {loss}."
+    return f"{what} {names}. Settings were chosen by {tuned} ({loss}, rule {rule})."
 
 
 def _nested(document: Assessment) -> str:
@@ -132,7 +132,7 @@ def _cautions(document: Assessment) -> list[str]:
     words: dict[str, list[str]] = {}
     for form in _forms(document):
         words.setdefault(form.caution, []).append(form.word)
-    return [f"Intervals {_listed(those)} {caution}." for caution, those in words.items() if caution]
+    return [f"Intervals {listed(those)} {caution}." for caution, those in words.items() if caution]
 
 
 def _computed(document: Assessment) -> str:
@@ -233,7 +233,3 @@ def level_and_ends(interval: Interval | None) -> str:
         return "no interval"
     level = f"{100 * interval.confidence_level:g} %"
     return f"{level} interval {number(interval.low)} to {number(interval.high)}"
-
-
-def _listed(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
