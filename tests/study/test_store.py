@@ -11,7 +11,7 @@ import pytest
 from tests.study.works import found, numbers, run
 
 from truerisk.core.errors import BadStore, StudyIncomplete
-from truerisk.study import schema
+from truerisk.study import driving, schema
 from truerisk.study.schema import Fate, State
 from truerisk.study.store import Store
 from truerisk.study.values import pack
@@ -237,6 +237,8 @@ def test_a_full_disk_is_a_sentence_and_loses_nothing(tmp_path, monkeypatch):
 
     with monkeypatch.context() as context:
         context.setattr(sqlite3, "connect", small)
+        context.setattr(driving, "COMMIT_SIZE", 50)  # by number, whatever the clock says
+        context.setattr(driving, "COMMIT_EVERY", 3600)
         with pytest.raises(StudyIncomplete, match=r"cannot grow: the disk is full.*study resume"):
             run(path, numbers, wanted=600)
     kept = found(path)
