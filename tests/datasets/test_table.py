@@ -276,3 +276,17 @@ def test_a_written_table_reads_back(
 def test_every_float_is_a_number(value: float) -> None:
     """What Python writes of a float is read as that float."""
     assert number(repr(value)) == value
+
+
+@pytest.mark.parametrize(
+    ("labels", "said"),
+    [
+        (["good"] * 3 + ["bad"] * 2, "2 classes ('bad' 2, 'good' 3)"),
+        (["c"] * 2 + ["a"] * 4 + ["b"] * 3, "3 classes ('a' 4, 'b' 3, 'c' 2)"),
+    ],
+)
+def test_two_classes_are_named_in_their_order(tmp_path, labels, said):
+    """The second is the one that scores of one class speak of; of more the commonest is first."""
+    path = tmp_path / "t.csv"
+    path.write_text("a,y\n" + "".join(f"{i},{label}\n" for i, label in enumerate(labels)))
+    assert any(said in note for note in read_table(path, "y").notes)
