@@ -7,7 +7,6 @@ difference can be clear: easy and hard rows are the same for all, so paired erro
 interval of a difference counts how much both move when training rows change.
 """
 
-import matplotlib.pyplot as plt
 from sklearn.datasets import load_breast_cancer
 
 import truerisk as tr
@@ -20,14 +19,16 @@ print("may be the best:", found.best_set(0.95))
 print(found.difference("tree", found.best))
 
 # %%
-# Left, every learner on its own. Right, how much each lies behind the best.
+# Every learner on its own.
 
-figure, (alone, paired) = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
-found.plot_ladder(ax=alone)
-alone.set_title("each on its own: all overlap")
+ax = found.plot_ladder()
+ax.set_title("Each on its own: all overlap")
+
+# %%
+# How much each lies behind the best, on the same rows.
+
+# sphinx_gallery_thumbnail_number = 2
 first, *others = [name for name in found.ranking if name != found.best]
 differences = {f"{name} − {found.best}": found.difference(name, found.best) for name in others}
-ax = found.difference(first, found.best).plot(
-    ax=paired, label=f"{first} − {found.best}", others=differences
-)
-_ = paired.set_title("paired: only the tree is shown to be worse")
+ax = found.difference(first, found.best).plot(label=f"{first} − {found.best}", others=differences)
+_ = ax.set_title("Paired: only the tree is shown to be worse")

@@ -37,4 +37,6 @@ ax.set_title("Shuffled folds promise what no forecast can keep")
 
 course = tr.risk_over_time(forward, n_stretches=5)
 print(course)
-_ = course.plot()
+ax = course.plot(label="mean loss of a stretch, with its interval")
+ax.set_title("Forecasts come and go with the level; no trend is shown")
+_ = ax.legend(frameon=False, fontsize="small")

@@ -114,10 +114,11 @@ def draw_roc(
         ends = "" if each.interval is None else f" {each.interval}"
         figures[f"{clean(name, 40)}: AUC {each.auc:.3f}{ends}"] = Rates(each).draw_roc()
     ax = _overlaid(figures, ax)
-    for point in points:
+    for below, point in enumerate(points, start=1):  # each label lower, where points lie near
         place = (1 - point.specificity, point.sensitivity)
         ax.plot(*place, "o", color="C0", markersize=5)
-        ax.annotate(f"{point.threshold:.3g}", place, xytext=(5, -10), textcoords="offset points")
+        away = {"xytext": (8, -16 * below), "textcoords": "offset points"}
+        ax.annotate(f"{point.threshold:.3g}", place, **away)
     return ax
 
 
