@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from truerisk.core import present
-from truerisk.core.errors import Refusal
+from truerisk.core.errors import Refusal, visible
 from truerisk.core.identity import PIPELINE, is_a
 from truerisk.core.interval import Interval
 from truerisk.core.plan.leaks import leaks_of, order_of
@@ -203,10 +203,10 @@ def facts_of(
 ) -> StudyFacts:
     """By the run, its held-out answers and the parts that there are, by name."""
     problem, risk = run.problem, run.risk
-    data, family = problem.data, problem.family
-    model = family.make(run.best)
+    data, model = problem.data, problem.family.make(run.best)
     gaps, (n_tested, tested) = _gaps(data.X), _tested_counts(held)
-    event = next((part.event for part in parts.values() if isinstance(part, Discrimination)), None)
+    rated = [part for part in parts.values() if isinstance(part, Discrimination)]
+    event = visible(rated[0].event) if rated else None
     share = None if event is None else problem.class_counts[event] / data.n_rows
     # The iterative imputer is experimental: its class is not to be named before it is made.
     return StudyFacts(
@@ -227,8 +227,8 @@ def facts_of(
         tested_on=_tested_on(run),
         weighted=data.sample_weight is not None,
         steps=_steps(model),
-        n_settings=len(family),
-        setting=present.params_text(family.candidates[run.best]),
+        n_settings=len(problem.family),
+        setting=present.params_text(problem.family.candidates[run.best]),
         chosen_by=run.run.select_by.word,
         tested_by=run.testing.word,
         response=next(said for one, said in RESPONSES.items() if one in run.answers),
