@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import shutil
@@ -12,6 +13,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
+from truerisk import extend
+from truerisk.kernels import _native
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
@@ -77,6 +81,7 @@ def clone(tmp_path_factory):
     ignore = shutil.ignore_patterns("__pycache__", "_build", "auto_examples", "generated", "*.so")
     for name in ("src", "docs"):
         shutil.copytree(ROOT / name, root / name, ignore=ignore)
+    shutil.copy(_native.__file__, root / "src" / "truerisk" / "kernels")
     (root / "src" / "sitecustomize.py").write_text(CUSTOMIZE, "utf-8")
     (root / "tests").mkdir()
     shutil.copy(ROOT / "tests" / "test_architecture.py", root / "tests")
@@ -113,7 +118,7 @@ def python(clone, *arguments):
 def used(clone, use, more=""):
     """The lines that a block of use prints in the copy, and those of more code after it."""
     code = f"import truerisk; print(truerisk.__file__)\n{use}\n{more}"
-    where, *said = python(clone, "-c", code).splitlines()
+    where, *said = python(clone, "-W", "error", "-c", code).splitlines()
     assert Path(where).is_relative_to(clone)
     return said
 
@@ -134,7 +139,7 @@ def test_the_method_can_be_used(clone):
     """What a user writes after the line is there prints an estimate with an interval."""
     [said] = used(clone, METHOD.use)
     assert re.fullmatch(
-        r"risk 0\.\d{4} \(zero-one, odd-even\), 95 % interval \[.*\] \(wald\)", said
+        r"risk 0\.\d{4} \(zero-one, odd-even\), 95 % interval \[.*\] \(beta-cv\)", said
     )
 
 
@@ -183,6 +188,7 @@ except UnknownName as refusal:
     print("huber" in str(refusal))
 """
     told, known = used(clone, LOSS.use, more)
+    assert told.split()[2] == "2.0"
     sizes = np.abs(np.array([0, 0, 1, 1, 10, 0]) - np.array([12, 12, 11, 11, 2, 12]) / 5)
     by_hand = np.where(sizes > 1, sizes - 0.5, sizes**2 / 2).mean()
     assert told.split()[0] == "huber"
@@ -219,6 +225,22 @@ def test_the_blocks_are_in_the_house_format(clone):
     python(clone, "-m", "ruff", "check", "--no-cache", *files)
 
 
+def test_the_blocks_have_the_types_of_the_house(clone):
+    """What `make types` asks of every source (without mypy: the oldest versions, skipped)."""
+    pytest.importorskip("mypy")
+    files = [place_of(code) for code in (*(one.source for one in EXAMPLES), RESULT, FIGURE)]
+    python(clone, "-m", "mypy", *files)
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.word)
+def test_outside_the_project_the_parts_stand_in_one_place(example):
+    """`truerisk.extend` has whatever a variant of the page imports of the package."""
+    froms = [n for n in ast.parse(example.source).body if isinstance(n, ast.ImportFrom)]
+    ours = [node for node in froms if node.module.startswith("truerisk.")]
+    assert ours
+    assert {name.name for node in ours for name in node.names} - set(extend.__all__) == set()
+
+
 def test_the_section_is_needed(clone):
     """Without the section of the page, the rules of the registry refuse the word."""
     page = clone / "docs" / METHOD.page
@@ -233,10 +255,7 @@ def test_the_section_is_needed(clone):
 
 def test_the_suite_holds_over_what_was_added(clone, tmp_path):
     """Tests that go over every word of a registry go over those of the page, and pass."""
-    from truerisk.kernels import _native
-
     clone = shutil.copytree(clone, tmp_path / "whole")
-    shutil.copy(_native.__file__, clone / "src" / "truerisk" / "kernels")
     left = shutil.ignore_patterns("__pycache__", "golden")
     shutil.copytree(ROOT / "tests", clone / "tests", dirs_exist_ok=True, ignore=left)
     places = [

@@ -10,7 +10,7 @@ from truerisk.core.errors import BadArgument, BadData, Refusal, TrueRiskError
 from truerisk.core.evaluation import Tested
 from truerisk.core.family import Family
 from truerisk.core.interval import Basis, Interval
-from truerisk.core.losses import Loss, RowLoss
+from truerisk.core.loss import Average, Loss, RowLoss
 from truerisk.core.plan import ALL, Plan, PlanBuilder
 from truerisk.core.present import Block
 from truerisk.core.records import Column, Range, Record
@@ -26,6 +26,7 @@ __all__ = [
     "ALL",
     "OF_A_MEAN",
     "Answers",
+    "Average",
     "Averaged",
     "BadArgument",
     "BadData",

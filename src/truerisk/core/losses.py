@@ -305,8 +305,10 @@ class ECE(Loss):
 if not TYPE_CHECKING:  # which would take every name for one that is there
 
     def __getattr__(name: str) -> Any:
-        raise no_attribute("truerisk.losses", name, __all__)
+        if name in (lines := registry.by_name()):
+            return lines[name].load()
+        raise no_attribute("truerisk.losses", name, __dir__())
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted({*__all__, *registry.by_name()})
