@@ -11,6 +11,7 @@ mpl.use("Agg")
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -121,6 +122,20 @@ def test_a_search_of_another_library_tunes_in_every_sample():
     found = tr.validate(GridSearchCV(GaussianNB(), GRID, cv=3), X, Y, replicates=2)
     assert found.risk.method == "nested (5-fold, inner 5-fold)"
     assert found.discrimination["auc"].n == 2
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_a_copy_of_y_is_a_note(own):
+    """As an audit finds it, by its name where X has names; what is no copy has no note."""
+    copy = X.copy()
+    copy[:, 2] = Y + X[:, 2] / 10
+    names = ["a", "b", "verdict"] if own else ["column 0", "column 1", "column 2"]
+    tables = [pd.DataFrame(one, columns=names) if own else one for one in (X, copy)]
+    plain, told = (tr.validate(GaussianNB(), table, Y, replicates=0) for table in tables)
+    name = "'verdict'" if own else "column 2"
+    assert told.notes[-1].startswith(f"{name} by itself predicts y (almost) without error. ")
+    assert told.notes[:-1] == plain.notes
+    assert told.with_names(("a", "b", "it's")).notes[-1].startswith("'verdict'" if own else '"it')
 
 
 # ---------------------------------------------------------------- parts that do not exist

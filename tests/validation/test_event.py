@@ -100,6 +100,28 @@ def test_a_sample_that_lacks_one_of_three_classes_does_not_count():
     assert "no bootstrap sample holds all 3 classes" in nothing.notes[0]
 
 
+@pytest.mark.parametrize(
+    ("y", "positive", "said"),
+    [
+        (2 - Y, None, True),  # 1 = ill, 2 = healthy
+        ((2 - Y).astype(float), None, True),
+        (2 - Y, 2, False),
+        (Y, None, False),
+        (2 * Y - 1, None, False),
+        (Y == 1, None, False),
+        (NAMES, None, False),
+    ],
+)
+def test_the_order_of_two_numbers_is_a_note(y, positive, said):
+    """Where it decides which class is the event, and that is neither 1 nor named."""
+    found = tr.validate(GaussianNB(), X, y, positive=positive, replicates=0)
+    least, greater = np.unique(y)
+    whole = f"the event is {greater}, the greater of {least} and {greater}: "
+    notes = [note for note in found.notes if note.startswith(whole)]
+    assert len(notes) == said
+    assert all("(positive=1" in note for note in notes)
+
+
 def test_reading_keeps_every_answer():
     """Labels, probabilities and decision values of two outcomes; the usual event reads nothing."""
     data = Data.check(X, THREE, task="classification")

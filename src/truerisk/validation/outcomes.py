@@ -226,6 +226,19 @@ class Event:
         return self.of.n_classes == 2 and self.code == 1
 
     @property
+    def by_order(self) -> tuple[str, ...]:
+        """That the order of two numbers made this the event, where neither 1 nor True is it."""
+        kind, label = np.asarray(self.of.classes).dtype.kind, self.of.label(self.code)
+        if kind not in "iuf" or label == 1:
+            return ()
+        other = present.plain(self.of.label(1 - self.code))
+        note = (
+            f"the event is {self.label}, the greater of {other} and {self.label}: where "
+            f"it should be {other}, name it (positive={other}, at the command line --positive)."
+        )
+        return (note,)
+
+    @property
     def data(self) -> Data:
         """The rows with two outcomes."""
         if self.usual:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, TypedDict
@@ -54,7 +55,7 @@ class Validation(Record):
     `risk` is the honest risk of the procedure and `held_out` the answers that all parts read, which
     are not written; `rows` counts them. `event` is the code of the class that stands against the
     others, None where there is none. A part that cannot be told is None, and `missing` says why in
-    a sentence. `given` are the arguments of the call, as they were typed.
+    a sentence. `given` are the arguments of the call, as they were typed, `command` the command.
     """
 
     schema: ClassVar[str] = "truerisk.validation/1"
@@ -72,6 +73,7 @@ class Validation(Record):
     missing: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     given: Mapping[str, str] = field(default_factory=dict, repr=False)
+    command: str = ""
 
     @property
     def parts(self) -> dict[str, Record]:
@@ -81,7 +83,9 @@ class Validation(Record):
     def with_names(self, names: tuple[str, ...]) -> Validation:
         """Where X was an array, which has no names of columns: those of the file it came from."""
         named = None if self.stability is None else self.stability.with_names(names)
-        return replace(self, stability=named)
+        by_place = {f"column {j}": repr(present.clean(name, 60)) for j, name in enumerate(names)}
+        notes = (re.sub(r"column \d+", lambda m: by_place.get(m[0], m[0]), n) for n in self.notes)
+        return replace(self, stability=named, notes=tuple(notes))
 
     def measure(self, word: str) -> Measured | None:
         """The measure of that word, if there is one."""
@@ -153,7 +157,7 @@ def validation_of(run: HonestRun, wishes: Wishes) -> Validation:
             facts_of(run, held_out, found.parts, by_level, stability, found.samples)
         ),
         missing=found.missing,
-        notes=found.notes,
+        notes=(*found.notes, *(event.by_order if event and wishes.positive is None else ())),
         **found.parts,
     )
 

@@ -82,7 +82,7 @@ def column_findings(data: Data, columns: ColumnView | None) -> list[Finding]:
             )
         ]
     return [
-        *_alone(data, columns),
+        *telling_columns(data, columns),
         *_groups(data, columns),
         *_scaled(columns),
         *_rotated(columns),
@@ -93,7 +93,8 @@ def column_findings(data: Data, columns: ColumnView | None) -> list[Finding]:
 # ---------------------------------------------------------------- a column that predicts alone
 
 
-def _alone(data: Data, columns: ColumnView) -> Iterator[Finding]:
+def telling_columns(data: Data, columns: ColumnView) -> Iterator[Finding]:
+    """A copy of y, or nearly one."""
     telling = _telling_classes(data, columns) if data.codes is not None else _lines(data, columns)
     if telling:
         yield Finding(
