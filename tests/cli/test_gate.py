@@ -47,9 +47,11 @@ def test_the_honest_end_of_the_interval_is_judged(call, search, command):
         "audit": lambda: content["honest"],
     }[command]()
     value, high = risk["value"], risk["interval"]["high"]
-    missed = call(*words, "--fail-above", (value + high) / 2)
+    missed = call(*words, "--fail-above", (value + high) / 2, "--json")
     assert missed.code == 4
-    assert f"bound missed: {'error' if command == 'audit' else 'zero-one risk'}" in missed.err
+    name = {"assess": "zero-one risk", "validate": "log risk", "audit": "error"}[command]
+    assert f"bound missed: {name}" in missed.err
+    assert f"--fail-above {(value + high) / 2}" in missed.content["command"]
     kept = call(*words, "--fail-above", high + 1e-6)
     assert kept.code == 0
     assert "bound kept" in kept.err
@@ -79,7 +81,10 @@ def test_what_a_search_does_not_score_is_refused_before_it_is_fitted(call, searc
     for bound, sentence in (
         (("--min-score", "f1=.5"), "f1: this score is not measured here; measured are: roc_auc"),
         (("--fail-above", ".5"), "roc_auc is a score, of which more is better"),
+        (("--min-score", "auc=75"), "auc=75: this score is 1 at most"),
+        (("--min-score", "auc=.5"), "measured are: accuracy. An audit bounds the score"),
     ):
+        words[1] = search("accuracy" if "accuracy" in sentence else "auc")  # one has no `scoring`
         refused = call(*words, *bound)
         assert refused.code == 2
         assert sentence in refused.err
@@ -127,6 +132,7 @@ def test_without_an_interval_the_gate_stays_closed(call, search):
         (["--loss", "auc", "--fail-above", ".1"], "write --min-score auc=NUMBER"),
         (["--min-score", "log=.1"], "--min-score log: this score is not measured here"),
         (["--min-score", "aux=.1"], "aux"),
+        (["--min-score", "auc=75"], "auc=75: this score is 1 at most, so that nothing keeps"),
         (["--validate", "--clip", "3"], "'--clip': 3.0 is not in the range 0<x<0.5"),
     ],
 )
@@ -145,6 +151,7 @@ def test_a_score_that_was_not_measured_is_refused(call):
     refused = call(*words, "--min-score", "f1=.5")
     assert refused.code == 2
     assert "--min-score f1: this score is not measured here; measured are: auc" in refused.err
+    assert "is 1 at most" in call(*words, "--min-score", "auc=75").err
     assert "fits" not in refused.err
 
 

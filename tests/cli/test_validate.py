@@ -26,7 +26,7 @@ def test_it_is_validate_of_python(call, patients):
     said = call("validate", patients, "--target", "y", *words).content
     read = tr.datasets.read_table(patients, "y")
     pipeline, grid = learner("lda", "classification", n_rows=80, n_features=2)
-    search = tr.HonestSearchCV(pipeline, grid or None, random_state=4)
+    search = tr.HonestSearchCV(pipeline, grid or None, loss="log", random_state=4)
     found = tr.validate(search, read.X, read.y, replicates=3, random_state=4).to_dict()
     assert said["schema"] == "truerisk.validation/1"
     for part in ("rows", "discrimination", "calibration", "net_benefit"):
@@ -154,6 +154,34 @@ def test_the_checklist_is_written_to_be_filled_in(call, patients, tmp_path):
         assert refused.code in (1, 2)
         assert sentence in refused.err
         assert refused.out == ""
+
+
+@pytest.mark.parametrize(("model", "loss"), [("logistic", "log"), ("svm", "zero-one")])
+def test_probabilities_are_tuned_by_the_log_loss(call, patients, model, loss):
+    """Where there are any and no loss is named; the paragraph says by which loss it was."""
+    words = ("validate", patients, "--target", "y", "--replicates", 0, "--json", "--model", model)
+    said = call(*words).content
+    assert said["risk"]["loss"] == loss
+    assert f", by {loss} loss (final" in said["checklist"]["methods_text"]
+    assert said == {**call(*words, "--loss", loss).content, "command": said["command"]} | {
+        "risk": said["risk"]  # whose seconds differ
+    }
+
+
+def test_the_page_has_the_command(call, patients, tmp_path):
+    """With the column of times and the bounds, without where results went."""
+    header, *lines = patients.read_text().splitlines()
+    patients.write_text("\n".join([f"{header},months", *(f"{x},{i}" for i, x in enumerate(lines))]))
+    page = tmp_path / "v.html"
+    words = ("validate", patients, "--target", "y", "--model", "logistic", "--set", "C=1")
+    words = (*words, "--replicates", 0, "--time", "months", "--report", page)
+    bounds = ("--fail-above", 9, "--min-score", "auc=.1", "--min-score", "r2=0")
+    said = call(*words, *bounds, "--json")
+    command = "truerisk validate patients.csv --target y --time months --model logistic --set C=1"
+    command += " --replicates 0 --fail-above 9.0 --min-score auc=0.1 --min-score r2=0"
+    assert said.content["command"] == command
+    assert command in page.read_text("utf-8")
+    assert "--time takes column 'months' for when each row was taken" in said.err
 
 
 def test_a_model_is_tuned_by_the_loss_that_is_named(call, patients):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from truerisk.cli.gate import BOUNDS, gate_options, judged, refuse_bounds
+from truerisk.cli.gate import gate_options, judged, refuse_bounds
 from truerisk.cli.options import (
     check_writable,
     confidence_option,
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 FEWEST_ROWS = 5  # of which the usual five folds can be made
-WHERE_AND_HOW = ("report", "as_json", "jobs", "executor", "store", "mixed_versions", *BOUNDS)
+WHERE_AND_HOW = ("report", "as_json", "jobs", "executor", "store", "mixed_versions")
 """Options that no number depends on."""
 
 
@@ -153,7 +153,7 @@ def assess(
     needed = dry_run or any(part is not None for part in (methods, outer, curves, fail_above))
     problems = _problems(source, families, options) if needed or min_score else {}
     for problem in [*problems.values()][:1]:
-        refuse_bounds(*bounds, {each.word: each.scale.better for each in problem.losses})
+        refuse_bounds(*bounds, {each.word: each.scale for each in problem.losses})
     if dry_run:
         if report is not None:
             say(f"note: a dry run writes no page to {report}")

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from truerisk.cli.gate import BOUNDS, CLOSED, gate_options, judged, refuse_bounds
+from truerisk.cli.gate import CLOSED, gate_options, judged, refuse_bounds
 from truerisk.cli.options import (
     check_writable,
     confidence_option,
@@ -88,7 +88,7 @@ def run_code(code: Any, name: str) -> Any:
 
 
 REPLICATES = 1000
-WHERE_AND_HOW = ("report", "as_json", "jobs", "executor", *BOUNDS)
+WHERE_AND_HOW = ("report", "as_json", "jobs", "executor")
 """Options that no number depends on."""
 
 
@@ -196,17 +196,21 @@ def _audited(
     outer: str | None,
 ) -> Any:
     from truerisk.api.audit import audited
+    from truerisk.api.auditing.claim import perfect_of
     from truerisk.api.auditing.correcting import Wanted
+    from truerisk.core.interval import Scale
+    from truerisk.models.stated.question import usual_score
 
     y, of_rows = source.y, source.of_rows
     terms = {"fit_params": None, "engine": "auto", **of_rows, **options}
     with worded_warnings(), shown_progress():
         search = call_factory(factory, X, y)
         scoring = getattr(search, "scoring", None)
+        if scoring is None and not hasattr(search, "select_by"):
+            scoring = usual_score(getattr(search, "estimator", None))
         if isinstance(scoring, str):
             remedy = " An audit bounds the score of the search: give it another `scoring`."
-            better = "lower" if scoring.startswith("neg_") else "larger"
-            refuse_bounds(*bounds, {scoring: better}, remedy)
+            refuse_bounds(*bounds, {scoring: Scale(perfect_of(scoring))}, remedy)
         search = _fitted(search, X, y, of_rows)
         return audited(search, X, y, Wanted(level, outer, REPLICATES, terms, _order(source)))
 

@@ -12,10 +12,9 @@ from truerisk.cli.options import with_options
 from truerisk.cli.output import say
 
 if TYPE_CHECKING:
-    from truerisk.core.interval import OwnScale
+    from truerisk.core.interval import OwnScale, Scale
 
 CLOSED = 4
-BOUNDS = ("fail_above", "min_score")
 
 
 def _scores_of(
@@ -80,27 +79,34 @@ ALIKE = {"auc": "roc_auc", "roc_auc": "auc"}
 def refuse_bounds(
     fail_above: float | None,
     min_score: Mapping[str, float],
-    better: Mapping[str, str],
+    measured: Mapping[str, Scale],
     remedy: str = "",
 ) -> None:
     """Refuse a bound that nothing can keep; before anything is fitted, where that is known.
 
-    `better` says of each name that is measured which way it is better, of the loss first.
+    `measured` has the scale of each name that is measured, of the loss first.
     """
-    loss = next(iter(better))
-    if fail_above is not None and better[loss] == "larger" and loss != "accuracy":
+    loss = next(iter(measured))
+    if fail_above is not None and measured[loss].better == "larger" and loss != "accuracy":
         raise click.UsageError(
             f"--fail-above bounds an error, and {loss} is a score, of which more is better: write "
             f"--min-score {loss}=NUMBER."
         )
-    larger = [name for name, way in better.items() if way == "larger"]
+    larger = [name for name, scale in measured.items() if scale.better == "larger"]
     if not larger and not remedy:
         remedy = f" An error is bounded by --fail-above: {loss} is one."
-    for name in min_score:
-        if not {name, ALIKE.get(name)} & {*larger}:
+    for name, bound in min_score.items():
+        found = next((one for one in (name, ALIKE.get(name)) if one in larger), None)
+        if found is None:
             raise click.UsageError(
                 f"--min-score {name}: this score is not measured here; measured are: "
                 f"{', '.join(larger) or 'none'}.{remedy}"
+            )
+        most = measured[found].perfect
+        if most is not None and bound > most:
+            raise click.UsageError(
+                f"--min-score {name}={bound:g}: this score is {most:g} at most, so that nothing "
+                "keeps the bound; write a smaller one."
             )
 
 
@@ -116,14 +122,15 @@ def judged(
     """
     if fail_above is None and not min_score:
         return 0
-    from truerisk.core.interval import OwnScale  # late: the command line helps without numpy
+    from truerisk.core.interval import OwnScale, Scale  # late: a command helps without numpy
 
     estimates = [] if risk is None else [risk, *getattr(risk, "scores", {}).values()]
     known = {each.loss: (each.named_loss, each.own_scale) for each in estimates}
     known |= {name: (name, own) for name, own in (more or {}).items()}
     asked: list[tuple[str, OwnScale, float, str]] = []
     if risk is not None:
-        refuse_bounds(fail_above, min_score, {name: own.better for name, (_, own) in known.items()})
+        scales = {each.loss: each.scale for each in estimates}
+        refuse_bounds(fail_above, min_score, scales | dict.fromkeys(more or {}, Scale(1.0)))
     if fail_above is not None:
         name, own = "the honest risk", OwnScale(None, None, "lower")
         if risk is not None:

@@ -150,12 +150,14 @@ def typed(context: click.Context, leave_out: tuple[str, ...]) -> str:
         value = context.params.get(name)
         if context.get_parameter_source(name) is ParameterSource.DEFAULT or name in leave_out:
             continue
-        if value is not None:
-            words += _words(param, value)
+        several = value.items() if isinstance(value, dict) else value
+        for each in several if isinstance(value, dict | tuple) else [value]:
+            words += [] if each is None else _words(param, each)
     return shlex.join(words)
 
 
 def _words(param: click.Parameter, value: Any) -> list[str]:
     if isinstance(param, click.Argument):
         return [PurePath(value).name]
-    return [param.opts[0]] if value is True else [param.opts[0], str(value)]
+    text = f"{value[0]}={value[1]:g}" if isinstance(value, tuple) else str(value)  # a bound
+    return [param.opts[0]] if value is True else [param.opts[0], text]

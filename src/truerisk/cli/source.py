@@ -107,6 +107,12 @@ positive_option = click.option(
 )
 
 
+LATER = (
+    "--time takes column {!r} for when each row was taken, not for how long it was followed: the "
+    "usual splits test later rows"
+)
+
+
 def read_source(
     file: str | None,
     target: str | None,
@@ -164,7 +170,7 @@ def read_source(
             "text": table.text,
             "missing": table.n_missing > 0,
         },
-        notes=table.notes,
+        notes=(*table.notes, *([] if time is None else [LATER.format(time)])),
         columns=table.feature_names,
         levels=table.levels,
         groups=table.groups,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -15,11 +16,15 @@ from truerisk.cli.options import (
     json_option,
     one_of,
     scoring_options,
+    typed,
     worker_options,
 )
 from truerisk.cli.output import say, show, shown_progress, worded_warnings
 from truerisk.cli.reviews import REVIEWED, review_options, reviewed
 from truerisk.cli.source import order_options, read_source, reading_options, source_options
+
+WHERE_AND_HOW = ("report", "checklist", "as_json", "jobs", "executor")
+"""Options that no number depends on."""
 
 
 @click.command()
@@ -65,7 +70,7 @@ def validate(
     """Validate a tuned learner on FILE: discrimination, calibration, net benefit.
 
     \b
-    truerisk validate data.csv --target y --loss log --report validation.html
+    truerisk validate data.csv --target y --report validation.html
     truerisk validate --dataset breast-cancer --model forest --clip .001 --replicates 50
     """  # noqa: D301 - \b is for click
     if report is not None:
@@ -83,7 +88,7 @@ def validate(
     from truerisk.api.search import HonestSearchCV
     from truerisk.api.validate import run_to_validate
     from truerisk.api.validate import validate as validated
-    from truerisk.core.interval import OwnScale
+    from truerisk.core.interval import OwnScale, Scale
 
     of_events = ("auc", "average-precision", "r2", "d")
     ranked = of_events if source.task == "classification" else ("r2",)
@@ -92,12 +97,14 @@ def validate(
     words = {"cv": cv, "scoring": scoring, "loss": loss}
     asked_of_search |= {name: word for name, word in words.items() if word is not None}
     search = HonestSearchCV(pipeline, params or grid or None, **asked_of_search)
-    better = {"risk": "lower"}
-    if fail_above is not None and (loss or scoring):
-        rows = {"groups": None, **source.of_rows}
-        problem = run_to_validate(search, source.X, source.y, params={}, seed=seed, **rows).problem
-        better = {each.word: each.scale.better for each in problem.losses}
-    refuse_bounds(fail_above, min_score, {**better, **dict.fromkeys(ranked, "larger")})
+    rows = {"groups": None, **source.of_rows}
+    problem = run_to_validate(search, source.X, source.y, params={}, seed=seed, **rows).problem
+    scales, richest = {"risk": Scale()}, problem.richest
+    if loss or scoring:
+        scales = {each.word: each.scale for each in problem.losses}
+    elif richest is not None and richest.response == "probability":
+        search.loss = "log"  # what is told is probabilities
+    refuse_bounds(fail_above, min_score, {**scales, **dict.fromkeys(ranked, Scale(1.0))})
     with worded_warnings(), shown_progress():
         found = validated(
             search,
@@ -107,6 +114,8 @@ def validate(
             random_state=seed,
             **reviewed(source, **asked),
         ).with_names(source.columns)
+    command = typed(click.get_current_context(), WHERE_AND_HOW)
+    found = replace(found, command=command)
     if report is not None:
         found.to_html(report)
         say(f"wrote {report}")

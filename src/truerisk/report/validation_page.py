@@ -146,11 +146,11 @@ def validated_by(document: Validation) -> list[str]:
 def validated_again(document: Validation) -> Repeat:
     """The call, and what it depends on."""
     typed = {"replicates": str(document.n_samples), **document.given}
-    call = clean(f"tr.validate(search, X, y, {', '.join(arguments(typed))})", 1000)
+    call = document.command or f"tr.validate(search, X, y, {', '.join(arguments(typed))})"
     facts = [
         ("seed", str(document.risk.seed)),
         ("data fingerprint", clean(document.risk.data_fingerprint, 80)),
         ("engine", clean(document.risk.engine, 60)),
         *((clean(name, 40), clean(one, 40)) for name, one in document.risk.versions.items()),
     ]
-    return Repeat(call, tuple(facts))
+    return Repeat(clean(call, 1000), tuple(facts))

@@ -277,9 +277,16 @@ def _of_word(word: str, claim: Claim) -> ScoreScale:
     scorer = ByWord(word)
     if word.startswith("neg_"):
         return ScoreScale(word.removeprefix("neg_"), 0.0, scorer, False, whole=scorer)
-    if word in PERFECT_IS_1 or word.startswith(FAMILIES_OF_1):
+    if perfect_of(word) == 1:
         return ScoreScale(f"1 − {word}", 1.0, scorer, False, whole=scorer)
     return ScoreScale(f"−{word}", 0.0, claim.scoring, False, whole=claim.scoring, is_known=False)
+
+
+def perfect_of(word: str) -> float | None:
+    """The largest score, infinite where it is not known; None of errors with the sign turned."""
+    if word.startswith("neg_"):
+        return None
+    return 1.0 if word in PERFECT_IS_1 or word.startswith(FAMILIES_OF_1) else np.inf
 
 
 def known_by(scale: ScoreScale, data: Data) -> ScoreScale:
