@@ -224,6 +224,19 @@ def test_metrics_are_the_number_to_report_its_interval_and_what_it_took() -> Non
     assert metrics["zero-one.high"] == model.risk.interval.high
 
 
+def test_a_fitted_search_has_metrics() -> None:
+    """Those of its honest risk; the selected score and the optimism only where it has tuned."""
+    search = tr.HonestSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 9]}, scores=["f1"])
+    search.fit(X, Y)
+    metrics = search.to_metrics()
+    assert metrics["selected"] == search.selected_risk_.value
+    assert metrics["optimism"] == search.optimism_
+    assert metrics["f1"] == search.scores_["f1"].score
+    assert search.risk_.to_metrics().items() < metrics.items()
+    alone = tr.HonestSearchCV(LogisticRegression()).fit(X, Y)
+    assert alone.to_metrics() == alone.risk_.to_metrics()
+
+
 def ends(risk: tr.RiskEstimate) -> tuple[float, float]:
     return risk.score_interval.low, risk.score_interval.high
 

@@ -313,6 +313,13 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         self.optimism_ = gap if comparable and len(self.curve_) > 1 else None
         self.outer_, self.stability_ = run.outer, run.stability(self.best_index_)
 
+    def to_metrics(self) -> dict[str, float]:
+        """Those of `risk_` by name, with the selected risk and the optimism, for a tracker."""
+        numbers: dict[str, Any] = {**self.risk_.to_metrics(), "optimism": self.optimism_}
+        if self.optimism_ is not None:
+            numbers["selected"] = self.selected_risk_.own_scale.value
+        return present.metrics_of(numbers)
+
     # -- scikit-learn -------------------------------------------------------------------------
 
     def _repr_html_inner(self) -> str:

@@ -150,8 +150,8 @@ def typed(context: click.Context, leave_out: tuple[str, ...]) -> str:
         value = context.params.get(name)
         if context.get_parameter_source(name) is ParameterSource.DEFAULT or name in leave_out:
             continue
-        several = value.items() if isinstance(value, dict) else value
-        for each in several if isinstance(value, dict | tuple) else [value]:
+        given = tuple(value.items()) if isinstance(value, dict) else value
+        for each in given if isinstance(given, tuple) else [given]:
             words += [] if each is None else _words(param, each)
     return shlex.join(words)
 

@@ -52,6 +52,27 @@ def test_a_clear_winner():
     )
 
 
+@pytest.mark.parametrize("noisy", [False, True])
+def test_further_scores_are_told(noisy):
+    """Those of what is reported, each with its class and its interval; also where none is of use.
+
+    The loss, when it is among them, is told once.
+    """
+    X, y = noise(1) if noisy else clear()
+    scores = {"scoring": ["accuracy", "f1", "neg_log_loss"]}
+    found = tr.assess(
+        {"bayes": GaussianNB(), "knn": KNN}, X, y, positive=min(y), **scores, **QUICK
+    )
+    f1, log = (found.report.scores[name] for name in ("f1", "neg_log_loss"))
+    low, high = f1.score_interval.low, f1.score_interval.high
+    label = "'no'" if noisy else "0"
+    told = f"f1 of {label} {f1.score:.4f} (95 % interval {low:.4f} to {high:.4f}) and neg_log_loss"
+    first, _, further = found.conclusion.partition(" Report also ")
+    assert further.startswith(f"{told} {log.score:.4f} (95 % interval ")
+    assert "accuracy" not in further
+    assert ("is not shown to beat" in first) == noisy
+
+
 def test_no_error_is_no_promise():
     """Of a risk of zero the upper end is said: "about 0" would be read as never."""
     y = np.arange(60) % 2

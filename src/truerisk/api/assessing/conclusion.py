@@ -35,7 +35,7 @@ def conclude(tested: TestedLearners) -> str:
             _untuned(tested),
             _others(tested),
         ]
-    sentences.append(_interrupted(tested))
+    sentences += [_further(tested), _interrupted(tested)]
     return " ".join(sentence for sentence in sentences if sentence)
 
 
@@ -181,6 +181,16 @@ def _of_a_hundred(tested: TestedLearners) -> str:
     if tested.constant is not None:
         text += f", {round(n * tested.constant.risk)} by {tested.constant.rule}"
     return f"{text}."
+
+
+def _further(tested: TestedLearners) -> str:
+    """The further scores that were asked for, of what is to be reported."""
+    told = [
+        f"{each.scale.of(each.named_loss)} {present.risk(each.own_scale.value)} "
+        f"({_interval(each, why=False)})"
+        for each in present.further(tested.report)
+    ]
+    return f"Report also {present.listed(told)}." if told else ""
 
 
 def _interrupted(tested: TestedLearners) -> str:
