@@ -17,6 +17,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md")), *sorted(DOCS.glob("documents/*.md"))]
+README = PAGES[0].read_text("utf-8")
 FENCE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^\$ (truerisk .*?)(?:  # exit (\d+))?$")
 LIKE = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
@@ -120,3 +121,12 @@ def test_a_file_that_a_command_writes_is_there(tmp_path):
 def test_a_wrong_output_is_seen(written, printed, same):
     """Dots stand for anything and spacing is free; a wrong number is not."""
     assert alike(written, printed) is same
+
+
+def test_the_errors_of_the_first_page_are_those_of_the_gallery():
+    """The README says in a number what its example draws of as many further patients."""
+    told = re.search(r"On 10,000 \[further patients\]\((\S+)\) this model errs on (\d+) %", README)
+    assert told is not None
+    code, names = (ROOT / told[1]).read_text("utf-8").partition("\nax = ")[0], {}
+    exec(compile(code, told[1], "exec"), names)
+    assert f"{100 * names['truth']:.0f}" == told[2]

@@ -13,6 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import truerisk as tr
+from truerisk.methods.interval_forms import as_form
 from truerisk.validation.checklist import Checklist
 from truerisk.validation.study_facts import Rated, StudyFacts, _coefficients, _needed
 
@@ -202,10 +203,11 @@ def test_the_paragraph_says_what_was_done():
         "its settings were chosen among 3 by 10-fold cross-validation, by zero-one loss (final: "
         "C=1). Internal validation was by nested cross-validation on one set of folds (10-fold), "
         "with all tuning repeated inside, on participants held out. Performance in participants "
-        "held out, with 95% confidence intervals: zero-one loss 0.2000 (0.1500 to 0.2600, "
-        "beta-cv); calibration slope 0.9000 (0.7000 to 1.1000, sandwich; corrected for optimism "
-        "0.8000); flexible calibration curve as a figure (pointwise); AUC 0.7500 (no interval)."
+        "held out, with 95% confidence intervals: zero-one loss 0.200 (0.150 to 0.260, beta-cv); "
+        "calibration slope 0.900 (0.700 to 1.100, sandwich; corrected for optimism 0.800); "
+        "flexible calibration curve as a figure (pointwise); AUC 0.750 (no interval)."
     )
+    assert f"Intervals beta-cv {as_form('beta-cv').caution}. Not done: " in text
     assert text.endswith(
         "Not done: validation in other people than these, a comparison of subgroups and a "
         "bootstrap estimate of optimism. Analyses used truerisk 1 and scikit-learn 1.9 (Pedregosa "
@@ -246,8 +248,8 @@ def test_a_single_threshold_has_a_net_benefit_in_words():
     found = tr.validate(LogisticRegression(), X, y, thresholds=[0.3], replicates=0)
     benefit = found.net_benefit
     assert (
-        f"net benefit from a probability of 0.3 on (of treating all {benefit.treat_all[0]:.4f}) "
-        f"{benefit.honest[0]:.4f} ({benefit.low[0]:.4f} to {benefit.high[0]:.4f}, pointwise)"
+        f"net benefit from a probability of 0.3 on (of treating all {benefit.treat_all[0]:.3f}) "
+        f"{benefit.honest[0]:.3f} ({benefit.low[0]:.3f} to {benefit.high[0]:.3f}, pointwise)"
     ) in found.checklist.methods_text
 
 

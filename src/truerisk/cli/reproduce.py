@@ -21,7 +21,7 @@ INTERRUPTED = 130
 
 @click.command()
 @click.argument("name", required=False)
-@click.option("--quick", is_flag=True, help="A first look: few replicates.")
+@click.option("--quick", is_flag=True, help="A first look: few replicates, in a minute at most.")
 @click.option("--replicates", type=click.IntRange(2), metavar="N", help="How many replicates.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @n_jobs_option
@@ -53,6 +53,8 @@ def reproduce(
     as_json: bool,
 ) -> int:
     """Run the experiment NAME again; without NAME, list the experiments.
+
+    The longest take nine minutes of one core, most a minute at most.
 
     \b
     truerisk reproduce wallman-table-1 --quick

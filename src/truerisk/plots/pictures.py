@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from truerisk.comparing.many_comparison import ManyComparison
 from truerisk.core.comparison import Comparison
 from truerisk.core.errors import BadData
 from truerisk.core.present import clean, number
@@ -48,8 +49,9 @@ def draw_picture(record: Any, *, ax: Any = None) -> Any:
     """Draw the figure that stands for a result, and return the axes."""
     figure = figure_of(record)
     if figure is None:
+        why = f" {record.conclusion[0]}" if isinstance(record, ManyComparison) else ""
         what = type(record).__name__
-        raise BadData(f"this {what} has no picture; print() and to_html() show what it holds.")
+        raise BadData(f"this {what} has no picture; print() and to_html() show what it holds.{why}")
     return on_axes(figure.drawing, figure.keys, ax)
 
 

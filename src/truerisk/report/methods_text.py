@@ -14,6 +14,7 @@ from truerisk.methods.interval_forms import IntervalForm, as_form, names
 from truerisk.report.ladder import own_value
 from truerisk.report.learning import ends_of
 from truerisk.validation.measures import Measured
+from truerisk.validation.study_words import cautions
 
 REFERENCES = {
     "nested": "Varma S, Simon R (2006). Bias in error estimation when using cross-validation for "
@@ -51,7 +52,8 @@ def described(document: Assessment) -> str:
     area, name = honest_rank(document, "auc"), document.named_ranks.get("auc")
     if area is not None and area.value is not None and name != document.named_loss:
         sentences.append(f"The area under the ROC curve was {value_and_interval(area)}.")
-    return " ".join([*sentences, *_learned(document), *_cautions(document), _computed(document)])
+    rests_on = cautions([form.word for form in _forms(document)])
+    return " ".join([*sentences, *_learned(document), *rests_on, _computed(document)])
 
 
 def _learned(document: Assessment) -> list[str]:
@@ -125,14 +127,6 @@ def honest_rank(document: Assessment, word: str) -> OwnScale | Measured | None:
         return None if document.validation is None else document.validation.measure(word)
     risk = document.of_ranks(word)
     return None if risk is None else risk.own_scale
-
-
-def _cautions(document: Assessment) -> list[str]:
-    """What an interval rests on that no reference has."""
-    words: dict[str, list[str]] = {}
-    for form in _forms(document):
-        words.setdefault(form.caution, []).append(form.word)
-    return [f"Intervals {listed(those)} {caution}." for caution, those in words.items() if caution]
 
 
 def _computed(document: Assessment) -> str:

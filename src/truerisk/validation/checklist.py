@@ -53,8 +53,8 @@ def _enough(facts: StudyFacts) -> str | None:
         word = "no" if facts.n_rows < facts.n_needed else "yes"
         return (
             f"{word} by the criteria of Riley et al. (2019) for a regression with a parameter for "
-            f"each column and the honest R²: {facts.n_needed} rows are needed, and there are "
-            f"{facts.n_rows}."
+            "each column (one of words has several, which take more rows) and the honest R²: "
+            f"{facts.n_needed} rows are needed, and there are {facts.n_rows}."
         )
     word = "no" if ratio < FEW else "probably" if ratio < ENOUGH else "yes"
     return (

@@ -325,9 +325,9 @@ def _stability(stability: ModelStability) -> str | None:
     predictions = stability.predictions
     if predictions is None:
         return None
-    of_samples = predictions.source == OF_SAMPLES
+    moved, of_samples = present.number(predictions.mape, 3), predictions.source == OF_SAMPLES
     others = "of bootstrap samples" if of_samples else "that lack a further fold"
-    return f"Predictions moved by {present.number(predictions.mape)} on average in models {others}."
+    return f"Predictions moved by {moved} on average in models {others}."
 
 
 RANKS = {"auc": "AUC", "average-precision": "average precision"}
@@ -375,7 +375,7 @@ def _benefit(part: NetBenefit) -> Rated:
     low, high = part.low, part.high
     ends = None if low is None or high is None else (float(low[0]), float(high[0]))
     name = f"net benefit from a probability of {part.thresholds[0]:g} on"
-    everybody = f" (of treating all {present.number(part.treat_all[0])})"
+    everybody = f" (of treating all {present.number(part.treat_all[0], 3)})"
     return Rated(name + everybody, "", band, float(part.honest[0]), ends)
 
 

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from truerisk.core.present import listed, number, rows_counted
+from truerisk.methods.interval_forms import as_form, names
 from truerisk.validation.study_facts import CURVE, SLOPE, Rated, StudyFacts, TestedOn
 
 
 def methods_words(facts: StudyFacts) -> str:
     """Participants, missing data, model building, validation, performance, what was not done."""
     said = [_participants(facts), _building(facts), _validation(facts), _performance(facts)]
+    said += cautions({one.interval for one in facts.measures})
     return " ".join([*said, _not_done(facts), f"Analyses used {software(facts)}."])
+
+
+def cautions(words: Collection[str | None]) -> list[str]:
+    """What intervals of these words rest on that no publication says, a sentence for each."""
+    those: dict[str, list[str]] = {}
+    for word in names():
+        if {word, f"{word}-grouped"} & {*words}:
+            those.setdefault(as_form(word).caution, []).append(word)
+    return [f"Intervals {listed(each)} {what}." for what, each in those.items() if what]
 
 
 SOFTWARE = {
@@ -133,11 +144,16 @@ def _rated_said(one: Rated) -> str:
     if one.value is None:
         return f"{name} as a figure ({band})"
     if one.ends is not None:
-        low, high = map(number, one.ends)
+        low, high = map(_rounded, one.ends)
         band = f"{low} to {high}, {one.interval}"
     if one.corrected is not None:
-        band += f"; corrected for optimism {number(one.corrected)}"
-    return f"{name} {number(one.value)} ({band})"
+        band += f"; corrected for optimism {_rounded(one.corrected)}"
+    return f"{name} {_rounded(one.value)} ({band})"
+
+
+def _rounded(value: float) -> str:
+    """Three decimals, as in the headline of the page: a fourth is noise of some hundred rows."""
+    return number(value, 3 if abs(value) < 1000 else 4)
 
 
 def _not_done(facts: StudyFacts) -> str:

@@ -60,9 +60,7 @@ def test_further_scores_are_told(noisy):
     """
     X, y = noise(1) if noisy else clear()
     scores = {"scoring": ["accuracy", "f1", "neg_log_loss"]}
-    found = tr.assess(
-        {"bayes": GaussianNB(), "knn": KNN}, X, y, positive=min(y), **scores, **QUICK
-    )
+    found = tr.assess({"bayes": GaussianNB(), "knn": KNN}, X, y, positive=min(y), **scores, **QUICK)
     f1, log = (found.report.scores[name] for name in ("f1", "neg_log_loss"))
     low, high = f1.score_interval.low, f1.score_interval.high
     label = "'no'" if noisy else "0"
