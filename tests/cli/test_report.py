@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import sys
 
 import pytest
 
@@ -87,10 +88,37 @@ def test_further_methods_are_drawn_beside(call, table, quick):
     assert call("assess", table, "--target", "y", "--method", ",").code == 2
 
 
-def test_a_dry_run_says_that_it_writes_no_page(call, table, quick, tmp_path):
-    """The option is not ignored in silence."""
-    page = tmp_path / "out.html"
+def test_a_dry_run_says_that_it_writes_nothing(call, table, quick, tmp_path):
+    """The options are not ignored in silence."""
+    page, folder = tmp_path / "out.html", tmp_path / "figures"
     words = ("assess", table, "--target", "y", "--models", "knn", *quick, "--dry-run")
-    said = call(*words, "--report", page)
-    assert f"note: a dry run writes no page to {page}" in said.err
-    assert not page.exists()
+    said = call(*words, "--report", page, "--figures", folder)
+    for place in (page, folder):
+        assert f"note: a dry run writes nothing to {place}" in said.err
+        assert not place.exists()
+
+
+def test_figures_go_into_a_folder(call, table, quick, tmp_path, monkeypatch):
+    """The same from the data and from the JSON; without matplotlib SVG alone, which is said."""
+    first, second, results = tmp_path / "first", tmp_path / "second", tmp_path / "results.json"
+    words = ("assess", table, "--target", "y", "--models", "knn", *quick)
+    said = call(*words, "--json", "--figures", first)
+    assert f"wrote {len([*first.iterdir()])} files to {first}" in said.sentences
+    assert "--figures" not in said.content["command"]
+    results.write_text(said.out)
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    said = call("report", results, "-o", "-", "--figures", second)
+    assert "note: PNG and PDF need matplotlib: pip install 'truerisk[plot]'" in said.err
+    names = {place: sorted(path.name for path in place.glob("*.svg")) for place in (first, second)}
+    assert len(names[second]) == len([*second.iterdir()]) == len([*first.iterdir()]) / 3 > 2
+    assert names[first] == names[second]
+    assert all((first / name).read_text() == (second / name).read_text() for name in names[first])
+
+
+@pytest.mark.parametrize("place", ["file", "file/below"])
+def test_a_folder_that_cannot_be_made_is_refused_before_anything_runs(call, table, tmp_path, place):
+    """A file stands in its place."""
+    (tmp_path / "file").write_text("")
+    said = call("assess", table, "--target", "y", "--figures", tmp_path / place)
+    assert said.code == 2
+    assert f"--figures: {tmp_path / place} cannot be made: name another folder." in said.err

@@ -17,11 +17,16 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
-from truerisk.report.page import draw_any
+from truerisk.report.page import read_any
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\"'&{{7*7}}"
 ARABIC = "\u202eمريض\u202c"
 LONG = "x" * 10_000
+
+
+def draw_any(content: Any) -> str:
+    """The page of a result that was written down."""
+    return read_any(content).to_html()
 
 
 @pytest.fixture(scope="session")

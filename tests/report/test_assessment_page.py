@@ -8,11 +8,11 @@ import re
 import pytest
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.model_selection import GridSearchCV
+from tests.report.conftest import draw_any
 
 import truerisk as tr
 from truerisk.core.json_values import parse
 from truerisk.core.present import number
-from truerisk.report.page import draw_any
 
 LARGEST = 300_000
 

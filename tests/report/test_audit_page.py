@@ -9,14 +9,13 @@ import re
 
 import pytest
 from sklearn.linear_model import RidgeCV
-from tests.report.conftest import ARABIC, HOSTILE, LONG
+from tests.report.conftest import ARABIC, HOSTILE, LONG, draw_any
 
 import truerisk as tr
 from truerisk.core.errors import BadData
 from truerisk.core.json_values import parse
 from truerisk.core.present import clean, number
 from truerisk.report.audit_figures import draw_claim, draw_settings
-from truerisk.report.page import draw_any
 
 LEVELS = ("scores", "bbc", "nested")
 

@@ -9,6 +9,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from truerisk.report.page import read_any
+
 SVG = "{http://www.w3.org/2000/svg}"
 MAY = ["clipboard-read", "clipboard-write"]
 AS_IMAGE = """(text) => new Promise((done) => {
@@ -39,8 +41,8 @@ def test_every_drawing_of_a_page_is_copied_whole(show, browser, content):
         text, svg = copied(opened, name)
         assert svg.tag == f"{SVG}svg"
         assert not re.search(r"var\(|data-tip|url\(|href", text)
-        assert "class" not in svg.attrib  # which would make it as wide as its window
-        keys = opened.page.locator(f"#{name} .keys li").all_inner_texts()
+        assert svg.attrib["class"] != "drawing"  # which would make it as wide as its window
+        keys = opened.page.locator(f"#{name} .keys li:not(:has(.here))").all_inner_texts()
         words = [part.text for part in svg.findall(f"{SVG}text")][-len(keys) :] if keys else []
         assert words == [" ".join(key.split()) for key in keys]
         size = [float(svg.attrib[side]) for side in ("width", "height")]
@@ -74,3 +76,29 @@ def test_the_words_come_before_the_numbers(show, content):
         "#conclusion .said, #conclusion .figures", "all => all.map((part) => part.className)"
     )
     assert places == ["said", "figures"]
+
+
+@pytest.mark.parametrize("kind", ["svg", "png"])
+def test_a_drawing_is_saved_as_the_command_saves_it(show, content, tmp_path, kind):
+    """By its name, in light colours whatever the scheme, the picture 1920 pixels wide."""
+    files = []
+    for scheme in ("light", "dark"):
+        opened = show(content, color_scheme=scheme)
+        with opened.page.expect_download() as download:
+            opened.page.click(f"#figure-roc [data-save={kind}]")
+        files.append(tmp_path / f"{scheme}.{kind}")
+        download.value.save_as(files[-1])
+        assert not opened.said
+        assert not opened.asked
+    names = [path.name for path in read_any(content).save_figures(tmp_path / "own", [kind])]
+    assert download.value.suggested_filename in names
+    light, dark = (path.read_bytes() for path in files)
+    assert light == dark
+    if kind == "png":
+        assert (light[:4], int.from_bytes(light[16:20], "big")) == (b"\x89PNG", 1920)
+    else:
+        words = [part.text for part in ET.fromstring(light).iter(f"{SVG}text")]
+        assert {"ROC curve", "false positive rate (1 − specificity)"} <= {*words}
+        assert "the threshold below" not in words
+        assert b"#1d5f96" in light
+        assert b"var(" not in light

@@ -61,7 +61,9 @@ def test_a_drawing_is_sound_xml_whatever_it_says():
     drawing.row(0.5, hostile)
     drawing.note(0.5, hostile)
     drawing.box([0, 0.2, 0.4, 0.6, 1], 0.5, 5, "s0", hostile)
-    drawing.cell(0, 0, 5, 5, 3, hostile)
+    drawing.cell(0, 0, 3, hostile)
+    drawing.inscription(0, 0, 3, hostile)
+    drawing.bottom_names({0.5: hostile}, hostile)
     root = ET.fromstring(str(drawing.svg("name")))
     tags = {element.tag.rpartition("}")[2] for element in root.iter()}
     assert tags == {"svg", "title", "desc", "text", "line", "path", "rect"}

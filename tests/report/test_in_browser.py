@@ -130,7 +130,7 @@ def test_the_mark_moves_along_both_curves(show, content):
     rates = Rates(tr.Assessment.from_dict(content).roc)
     opened.page.focus("#threshold-slider")
     opened.page.keyboard.press("End")
-    where = [opened.page.get_attribute("#roc-here", name) for name in ("cx", "cy")]
+    where = [opened.page.get_attribute("#figure-roc .drawing .here", name) for name in ("cx", "cy")]
     assert [float(v) for v in where] == rates.data()["roc"][0]
     assert shown(opened)["tp"] == shown(opened)["fp"] == "0"
 

@@ -9,6 +9,7 @@ import pytest
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
+from tests.report.conftest import draw_any
 from tests.report.test_in_browser import require_open_to_all
 
 import truerisk as tr
@@ -16,7 +17,6 @@ from truerisk.core.errors import BadData
 from truerisk.core.present import number
 from truerisk.report.learning import draw_learning
 from truerisk.report.methods_text import described, references, repeat
-from truerisk.report.page import draw_any
 
 LEARNERS = {
     "knn": (KNeighborsClassifier(), {"n_neighbors": [1, 5]}),

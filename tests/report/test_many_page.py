@@ -9,7 +9,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from tests.report.conftest import ARABIC, HOSTILE, LONG
+from tests.report.conftest import ARABIC, HOSTILE, LONG, draw_any
 from tests.report.test_in_browser import require_open_to_all, require_stopped
 from tests.support.demsar import C45, DATA_SETS, METHODS
 
@@ -19,7 +19,6 @@ from truerisk.core.errors import BadData
 from truerisk.core.json_values import parse
 from truerisk.core.present import number
 from truerisk.report.many_figures import draw_effects, draw_ranks, draw_values
-from truerisk.report.page import draw_any
 
 
 @pytest.fixture(scope="module")

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import LogisticRegression, Ridge
+from tests.report.conftest import draw_any
 from tests.report.test_in_browser import require_open_to_all
 
 import truerisk as tr
 from truerisk.core.errors import BadData
 from truerisk.core.present import number
 from truerisk.report.learning import draw_over_time
-from truerisk.report.page import draw_any
 
 LOAD = tr.datasets.make_daily_load
 LEARNERS = {"ridge": Ridge(), "mean": DummyRegressor()}

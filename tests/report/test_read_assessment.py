@@ -7,11 +7,11 @@ import json
 import random
 
 import pytest
+from tests.report.conftest import draw_any
 
 import truerisk as tr
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.json_values import parse
-from truerisk.report.page import draw_any
 
 
 def places(value, path=()):

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
+from tests.report.conftest import draw_any
 
 import truerisk as tr
 from truerisk.core.errors import BadData
-from truerisk.report.page import draw_any
 
 N = 90
 RNG = np.random.default_rng(0)

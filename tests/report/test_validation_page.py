@@ -13,7 +13,7 @@ import pytest
 from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
-from tests.report.conftest import HOSTILE
+from tests.report.conftest import HOSTILE, draw_any
 from tests.report.test_in_browser import require_open_to_all, require_room
 from tests.support.rms_data import drawn
 
@@ -21,7 +21,6 @@ import truerisk as tr
 from truerisk.core.errors import BadData
 from truerisk.core.json_values import parse
 from truerisk.core.present import number
-from truerisk.report.page import draw_any
 from truerisk.report.validation_figures import draw_benefit, draw_calibration_curve
 from truerisk.report.validation_page import validated_again, verdict
 from truerisk.validation.validation import Validation

@@ -12,19 +12,19 @@ import click
 
 from truerisk.cli.gate import gate_options, judged, refuse_bounds
 from truerisk.cli.options import (
-    check_writable,
     confidence_option,
     executor_of,
     in_a_folder,
     json_option,
     one_of,
+    page_options,
     scoring_options,
     store_path,
     terminated,
     typed,
     worker_options,
 )
-from truerisk.cli.output import listed, say, show, shown_progress, worded_warnings
+from truerisk.cli.output import listed, say, show, shown_progress, worded_warnings, write_page
 from truerisk.cli.reviews import REVIEWED, review_options, reviewed
 from truerisk.cli.source import (
     Source,
@@ -34,7 +34,6 @@ from truerisk.cli.source import (
     reading_options,
     source_options,
 )
-from truerisk.core.writing import write_text
 
 if TYPE_CHECKING:
     from truerisk.api.assessing.assessment import Assessment
@@ -43,7 +42,7 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 FEWEST_ROWS = 5  # of which the usual five folds can be made
-WHERE_AND_HOW = ("report", "as_json", "jobs", "executor", "store", "mixed_versions")
+WHERE_AND_HOW = ("report", "figures", "as_json", "jobs", "executor", "store", "mixed_versions")
 """Options that no number depends on."""
 
 
@@ -76,7 +75,7 @@ WHERE_AND_HOW = ("report", "as_json", "jobs", "executor", "store", "mixed_versio
 @review_options(replicates=None)
 @confidence_option()
 @gate_options
-@click.option("--report", metavar="PATH", help="Also write the result as one HTML page.")
+@page_options
 @json_option
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @worker_options
@@ -104,6 +103,7 @@ def assess(
     fail_above: float | None,
     min_score: dict[str, float],
     report: str | None,
+    figures: Path | None,
     as_json: bool,
     seed: int,
     jobs: int | None,
@@ -124,8 +124,6 @@ def assess(
     one_of("--method", method, "--cv", cv)
     one_of("--loss", loss, "--scoring", scoring)
     methods: list[Any] | None = listed("--method", method, "method", "10-fold")
-    if report is not None:
-        check_writable(report)
     if mixed_versions and store is None:
         raise click.UsageError("--mixed-versions needs --store.")
     review = _review_asked(validate, where)
@@ -155,8 +153,9 @@ def assess(
     for problem in [*problems.values()][:1]:
         refuse_bounds(*bounds, {each.word: each.scale for each in problem.losses})
     if dry_run:
-        if report is not None:
-            say(f"note: a dry run writes no page to {report}")
+        for place in (report, figures):
+            if place is not None:
+                say(f"note: a dry run writes nothing to {place}")
         if store is not None:
             say(f"note: a dry run does not look into {store}")
         return _dry_run(problems, methods, outer, curves, as_json)
@@ -164,7 +163,7 @@ def assess(
         _say_cost(source, problems, methods, outer, curves)
     options.update(store=store, mixed_versions=mixed_versions)
     options.update(learning_curve=curves, validate=validation)
-    result, code = _run(source, families, methods, outer, options, as_json, report)
+    result, code = _run(source, families, methods, outer, options, as_json, report, figures)
     return code or (0 if result is None else judged(result.report, *bounds))
 
 
@@ -253,6 +252,7 @@ def _run(
     options: dict[str, Any],
     as_json: bool,
     report: str | None,
+    figures: Path | None,
 ) -> tuple[Assessment | None, int]:
     """What was found, and the exit code; nothing where no learner was assessed."""
     from dataclasses import replace
@@ -283,12 +283,8 @@ def _run(
     if result.validation is not None:
         result = replace(result, validation=result.validation.with_names(source.columns))
     with worded_warnings():  # the page needs some fits more, which may warn
-        text = result.to_json() if as_json else str(result)
-        page = None if report is None else result.to_html()
-    show(text)
-    if page is not None and report is not None:
-        write_text(page, report)
-        say(f"wrote {report}")
+        show(result.to_json() if as_json else str(result))
+        write_page(result, report, figures)
     return result, code
 
 

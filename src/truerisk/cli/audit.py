@@ -13,14 +13,14 @@ import click
 
 from truerisk.cli.gate import CLOSED, gate_options, judged, refuse_bounds
 from truerisk.cli.options import (
-    check_writable,
     confidence_option,
     executor_of,
     json_option,
+    page_options,
     typed,
     worker_options,
 )
-from truerisk.cli.output import say, show, shown_progress, worded_warnings
+from truerisk.cli.output import say, show, shown_progress, worded_warnings, write_page
 from truerisk.cli.source import Source, order_options, read_source, reading_options, source_options
 from truerisk.core.errors import TrueRiskError, UnknownName, said_by
 
@@ -88,7 +88,7 @@ def run_code(code: Any, name: str) -> Any:
 
 
 REPLICATES = 1000
-WHERE_AND_HOW = ("report", "as_json", "jobs", "executor")
+WHERE_AND_HOW = ("report", "figures", "as_json", "jobs", "executor")
 """Options that no number depends on."""
 
 
@@ -106,7 +106,7 @@ WHERE_AND_HOW = ("report", "as_json", "jobs", "executor")
 @click.option("--outer", metavar="METHOD", help="Outer folds of level nested.  [default: 5-fold]")
 @confidence_option()
 @gate_options
-@click.option("--report", metavar="PATH", help="Also write the result as one HTML page.")
+@page_options
 @click.option("--allow-import", is_flag=True, help="Run the code of SEARCH.py.")
 @json_option
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
@@ -120,6 +120,7 @@ def audit(
     fail_above: float | None,
     min_score: dict[str, float],
     report: str | None,
+    figures: Path | None,
     allow_import: bool,
     as_json: bool,
     seed: int,
@@ -135,8 +136,6 @@ def audit(
     \b
     truerisk audit search.py:make data.csv --target y --allow-import
     """  # noqa: D301 - \b is for click
-    if report is not None:
-        check_writable(report)
     factory = load_factory(search, allowed=allow_import)
     runs_on = executor_of(jobs, executor)
     source = read_source(**where)
@@ -154,9 +153,7 @@ def audit(
     command = typed(click.get_current_context(), WHERE_AND_HOW)
     report_of_audit = replace(report_of_audit, source=source.name, command=command)
     show(report_of_audit.to_json() if as_json else str(report_of_audit))
-    if report is not None:
-        report_of_audit.to_html(report)
-        say(f"wrote {report}")
+    write_page(report_of_audit, report, figures)
     if X is source.X:
         _say_columns(report_of_audit.codes, source.columns)
     if report_of_audit.refuted is None and level != "scores":

@@ -131,12 +131,36 @@ def terminated() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def check_writable(path: str) -> None:
+def _place(ctx: click.Context, option: click.Parameter, path: str | None) -> str | None:
     """Refuse a place for a page before hours are spent on what stands on it."""
     try:
-        place_of(path)
+        if path is not None:
+            place_of(path)
     except (BadArgument, NotWritten) as error:
         raise click.UsageError(f"--report: {error}") from error
+    return path
+
+
+def _folder(ctx: click.Context, option: click.Parameter, folder: Path | None) -> Path | None:
+    """The same of a folder, which is made where it is not there."""
+    if folder is not None:
+        there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+        if not there.is_dir() or not os.access(there, os.W_OK):
+            raise click.UsageError(f"--figures: {folder} cannot be made: name another folder.")
+    return folder
+
+
+figures_option = click.option(
+    "--figures",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    callback=_folder,
+    help="Write its figures into this folder: SVG, PNG (300 dpi), PDF.",
+)
+page_options = with_options(
+    click.option("--report", metavar="PATH", callback=_place, help="Write the HTML page."),
+    figures_option,
+)
 
 
 def typed(context: click.Context, leave_out: tuple[str, ...]) -> str:

@@ -6,10 +6,12 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
 
 import click
 
-from truerisk.core.errors import visible
+from truerisk.core.errors import MissingExtra, visible
 from truerisk.core.progress import shown, wanted
 
 
@@ -38,6 +40,20 @@ def listed(option: str, words: str | None, what: str, example: str) -> list[str]
     if not parts:
         raise click.UsageError(f"{option} names no {what}; write {option} {example}.")
     return parts
+
+
+def write_page(result: Any, report: str | None, figures: Path | None) -> None:
+    """The page of a result and its figures, where they were asked for."""
+    if report is not None:
+        result.to_html(report)
+        say(f"wrote {report}")
+    if figures is not None:
+        try:
+            files = result.save_figures(figures)
+        except MissingExtra as lack:
+            say(f"note: {lack}")
+            files = result.save_figures(figures, ("svg",))
+        say(f"wrote {len(files)} files to {figures}")
 
 
 @contextmanager

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
-from truerisk.cli.output import say, show
-from truerisk.core.writing import write_text
+from truerisk.cli.options import figures_option
+from truerisk.cli.output import show, write_page
 
 
 @click.command()
@@ -21,7 +21,8 @@ from truerisk.core.writing import write_text
     type=click.Path(allow_dash=True),
     help="Where the page goes; - for stdout.  [default: FILE with .html]",
 )
-def report(file: str, output: str | None) -> None:
+@figures_option
+def report(file: str, output: str | None, figures: Path | None) -> None:
     """Draw the HTML page of FILE, which --json or to_json(path) wrote.
 
     \b
@@ -30,15 +31,14 @@ def report(file: str, output: str | None) -> None:
     """  # noqa: D301 - \b is for click
     from truerisk.core.json_values import parse
     from truerisk.core.present import named
-    from truerisk.report.page import draw_any
+    from truerisk.report.page import read_any
 
     content = parse(sys.stdin.read() if file == "-" else Path(file))
     with nullcontext() if file == "-" else named(Path(file).name):
-        page = draw_any(content)
+        result = read_any(content)
+        page = result.to_html()
     if output is None:
         output = "-" if file == "-" else str(Path(file).with_suffix(".html"))
     if output == "-":
         show(page)
-        return
-    write_text(page, output)
-    say(f"wrote {output}")
+    write_page(result, None if output == "-" else output, figures)

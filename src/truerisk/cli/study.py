@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from truerisk.cli.options import (
-    check_writable,
     in_a_folder,
     json_option,
+    page_options,
     store_path,
     terminated,
     with_options,
 )
-from truerisk.cli.output import say, show, shown_progress, worded_warnings
+from truerisk.cli.output import say, show, shown_progress, worded_warnings, write_page
 from truerisk.core.errors import BadStore, NotWritten
 
 if TYPE_CHECKING:
@@ -54,22 +54,20 @@ _store_option = click.option("--store", type=store_path, required=True, callback
 @click.command()
 @_store_option
 @_compare_options
-@click.option("--report", metavar="PATH", help="Also write the result as one HTML page.")
+@page_options
 @json_option
-def compare(store: Path, report: str | None, as_json: bool, **terms: Any) -> None:
+def compare(
+    store: Path, report: str | None, figures: Path | None, as_json: bool, **terms: Any
+) -> None:
     """Compare learners, or methods, over the problems of a study.
 
     \b
     truerisk study compare --store runs.db --report comparison.html
     """  # noqa: D301 - \b is for click
-    if report is not None:
-        check_writable(report)
     with shown_progress():
         comparison = _compared(store, terms)
     show(json.dumps(comparison.to_dict(), allow_nan=False) if as_json else str(comparison))
-    if report is not None:
-        comparison.to_html(report)
-        say(f"wrote {report}")
+    write_page(comparison, report, figures)
 
 
 def _compared(store: Path, terms: dict[str, Any]) -> ManyComparison:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import click
@@ -10,20 +11,20 @@ import click
 from truerisk.cli.estimate import read_model
 from truerisk.cli.gate import gate_options, judged, refuse_bounds
 from truerisk.cli.options import (
-    check_writable,
     confidence_option,
     executor_of,
     json_option,
     one_of,
+    page_options,
     scoring_options,
     typed,
     worker_options,
 )
-from truerisk.cli.output import say, show, shown_progress, worded_warnings
+from truerisk.cli.output import say, show, shown_progress, worded_warnings, write_page
 from truerisk.cli.reviews import REVIEWED, review_options, reviewed
 from truerisk.cli.source import order_options, read_source, reading_options, source_options
 
-WHERE_AND_HOW = ("report", "checklist", "as_json", "jobs", "executor")
+WHERE_AND_HOW = ("report", "figures", "checklist", "as_json", "jobs", "executor")
 """Options that no number depends on."""
 
 
@@ -42,7 +43,7 @@ WHERE_AND_HOW = ("report", "checklist", "as_json", "jobs", "executor")
 @review_options(replicates=50)
 @gate_options
 @confidence_option()
-@click.option("--report", metavar="PATH", type=click.Path(), help="Write the HTML page.")
+@page_options
 @click.option(
     "--checklist", metavar="PATH", type=click.Path(), help="Write it: .docx, .xlsx or .csv."
 )
@@ -60,6 +61,7 @@ def validate(
     fail_above: float | None,
     min_score: dict[str, float],
     report: str | None,
+    figures: Path | None,
     checklist: str | None,
     as_json: bool,
     seed: int,
@@ -73,8 +75,6 @@ def validate(
     truerisk validate data.csv --target y --report validation.html
     truerisk validate --dataset breast-cancer --model forest --clip .001 --replicates 50
     """  # noqa: D301 - \b is for click
-    if report is not None:
-        check_writable(report)
     if checklist is not None:
         from truerisk.validation.checklist_file import table_place
 
@@ -123,6 +123,7 @@ def validate(
         found.checklist.save(checklist)
         say(f"wrote {checklist}")
     show(found.to_json() if as_json else str(found))
+    write_page(found, report, figures)
     told = {"r2" if word == "explained" else word: m for word, m in found.measures.items()}
     more = {word: OwnScale(m.honest, m.interval, "larger") for word, m in told.items()}
     more = {word: own for word, own in more.items() if word in of_events}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cache, partial, reduce
@@ -117,6 +117,16 @@ class Record(Written):
     def plot(self, ax: Any = None) -> Any:
         """Draw its figure on the axes `ax` or new ones (needs matplotlib), and return the axes."""
         return displays.load("picture")(self, ax=ax)
+
+    def save_figures(
+        self, folder: Any, formats: Iterable[str] = ("svg", "png", "pdf")
+    ) -> tuple[Path, ...]:
+        """Write the figures of its page, numbered as they stand there, and say where.
+
+        PNG (300 dots per inch) and PDF need matplotlib, SVG nothing.
+        """
+        written: tuple[Path, ...] = displays.load("files")(self, folder, formats)
+        return written
 
     def to_frame(self) -> Any:
         """Its lines as a frame of pandas, or of polars where only that is installed.

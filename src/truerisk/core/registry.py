@@ -139,6 +139,7 @@ displays = Registry(
     notebook-picture  report.page:picture  the picture of a result, for a notebook
     page  report.page:draw_record  a result as one HTML page
     picture  plots.pictures:draw_picture  the figure of a result, as its page has it
+    files  plots.figure_files:save_figures  the figures of a page as SVG, PNG and PDF
     calibration-curve  plots.pictures:draw_picture
         the smoothed share of events over the probability, with its band
     decision-curve  plots.pictures:draw_picture  net benefit against the threshold

@@ -23,10 +23,19 @@ GREYS = {
     "other": "0.8",
     "ring": "0.2",
 }
+MOST_LETTERS = 64  # of names in a line below the axis
+SHADES = {f"h{i}": s for i, s in enumerate((0.05, 0.14, 0.24, 0.34, 0.44, 0.58, 0.72, 0.86, 1.0))}
 DASHES = {"baseline": ":", "way": ":", "honest": "--", "beyond": "--", "s1": "--", "s2": "-."}
 
 
-def on_axes(drawing: Drawing, keys: Iterable[Key], ax: Any = None, beside: Any = None) -> Any:
+def on_axes(
+    drawing: Drawing,
+    keys: Iterable[Key],
+    ax: Any = None,
+    beside: Any = None,
+    *,
+    keys_below: bool = False,
+) -> Any:
     """Draw the marks with a legend of these keys, and return the axes.
 
     The first series has the next colour of the axes, so figures can be drawn over each other. The
@@ -53,7 +62,7 @@ def on_axes(drawing: Drawing, keys: Iterable[Key], ax: Any = None, beside: Any =
         ax.set_ylim(min(before[2], low), max(before[3], high))
     kinds = {mark.kind for mark in marks}
     is_full = ax.yaxis_inverted() or ("bar" in kinds and "line" not in kinds)
-    _add_keys(ax, keys, colours, ax if beside is None else beside, is_full)
+    _add_keys(ax, keys, colours, ax if beside is None else beside, is_full, keys_below or is_full)
     legend = ax.get_legend()
     texts = [ax.xaxis.label, ax.yaxis.label, *ax.texts, *(legend.get_texts() if legend else ())]
     for text in [*texts, *(ax.get_yticklabels() if drawing.names else ())]:
@@ -68,7 +77,7 @@ def _colours(ax: Any, looks: Iterable[str]) -> dict[str, str]:
         (line,) = ax.plot([], [])
         colours[series] = line.get_color()
         line.remove()
-    return {**colours, "honest": "C1"}
+    return {**colours, "honest": "C1", **dict.fromkeys(SHADES, "C0")}
 
 
 def _style(look: str, colours: dict[str, str]) -> dict[str, Any]:
@@ -88,9 +97,16 @@ def _draw(ax: Any, mark: Mark, style: dict[str, Any]) -> None:
     match mark.kind:
         case "band":
             ax.fill(mark.xs, mark.ys, color=style["color"], alpha=0.18, linewidth=0)
-        case "bar":
-            place = {"left": x0, "height": y1 - y0, "align": "edge"}
+        case "bar" | "cell":
+            place = {"left": x0, "height": y1 - y0, "align": "edge", "alpha": SHADES.get(mark.look)}
             ax.barh(y0, x1 - x0, color=style["color"], edgecolor="white", **place)
+        case "frame":
+            place = {"left": x0, "height": y1 - y0, "align": "edge", "linewidth": 2, "zorder": 3}
+            ax.barh(y0, x1 - x0, fill=False, edgecolor="C1", **place)
+        case "inscription":
+            colour = "white" if "on-dark" in mark.look else "black"
+            place = {"ha": "center", "va": "center", "fontsize": "small"}
+            ax.text(x0, y0, mark.label, color=colour, **place)
         case "box":
             low, first, middle, third, high = mark.xs
             ax.plot([low, first], [y0, y0], marker="|", **style)
@@ -119,16 +135,24 @@ def _name_axes(ax: Any, drawing: Drawing) -> None:
         if axis is not None:
             side.set_label_text(axis.label)
             if axis.ticks is not None:
-                side.set_ticks(axis.ticks, axis.names or [tick_text(tick) for tick in axis.ticks])
+                names = axis.names or [tick_text(tick) for tick in axis.ticks]
+                turned = {"rotation": 30, "ha": "right", "rotation_mode": "anchor"}
+                wide = sum(map(len, names)) > MOST_LETTERS
+                side.set_ticks(axis.ticks, names, **(turned if wide else {}))
                 ax.minorticks_off()
     if drawing.names:
         ax.set_yticks(list(drawing.names), list(drawing.names.values()))
 
 
 def _add_keys(
-    ax: Any, keys: Iterable[Key], colours: dict[str, str], before: Any, is_full: bool
+    ax: Any,
+    keys: Iterable[Key],
+    colours: dict[str, str],
+    before: Any,
+    is_full: bool,
+    is_below: bool,
 ) -> None:
-    """A legend of these keys and of those that were `before`, below axes that are full."""
+    """A legend of these keys and of those that were `before`; points of full axes have no line."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Rectangle
     from matplotlib.transforms import ScaledTranslation
@@ -136,7 +160,7 @@ def _add_keys(
     for key in keys:
         style = _style(key.look, colours)
         if key.kind in ("band", "box", "cell"):
-            alpha = 1.0 if key.kind == "cell" else 0.25
+            alpha = SHADES.get(key.look, 1.0) if key.kind == "cell" else 0.25
             ax.add_patch(Rectangle((0, 0), 0, 0, color=style["color"], alpha=alpha, label=key.text))
         else:
             marker = "" if key.kind == "line" else SHAPES.get(key.kind, "o")
@@ -156,7 +180,7 @@ def _add_keys(
         down = ScaledTranslation(0, -36 / 72, ax.get_figure().dpi_scale_trans)
         below = {"loc": "upper center", "bbox_to_anchor": (0.5, 0), "ncols": 2}
         below["bbox_transform"] = ax.transAxes + down
-        place = below if is_full else {}
+        place = below if is_below else {}
         ax.legend(list(handles.values()), list(handles), frameon=False, fontsize="small", **place)
 
 

@@ -3,6 +3,7 @@
 | file | what it holds |
 |---|---|
 | `page.py`, `record.html` | the page of results, whatever they are; their picture in a notebook |
+| `figure.svg` | a figure as a file |
 | `record_figures.py` | the figure that stands for a result |
 | `assessment_page.py`, `page.html` | the page of an assessment: what stands on it |
 | `audit_page.py`, `audit.html`, `audit_figures.py` | that of an audit |

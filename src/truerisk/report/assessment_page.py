@@ -28,7 +28,7 @@ from truerisk.report.ladder import (
     own_value,
     signed_text,
 )
-from truerisk.report.layout import Headline, Section, rendered, sentences
+from truerisk.report.layout import Headline, Page, Section, sentences
 from truerisk.report.learning import draw_learning, draw_over_time
 from truerisk.report.methods_text import described, honest_rank, level_and_ends, references, repeat
 from truerisk.report.rates import Rates, draw_calibration
@@ -46,7 +46,7 @@ RATE_NAMES = (
 )
 
 
-def draw_page(document: Assessment) -> str:
+def draw_page(document: Assessment) -> Page:
     """The page of an assessment, live or read from its JSON."""
     rates = None if document.roc is None else Rates(document.roc, _areas(document))
     values = {
@@ -73,7 +73,7 @@ def draw_page(document: Assessment) -> str:
         "described": _data(document),
         "notes": _notes(document),
     }
-    return rendered("page.html", values)
+    return Page("page.html", values)
 
 
 # ---------------------------------------------------------------- the top
@@ -275,8 +275,7 @@ def _sections(document: Assessment, rates: Rates | None) -> Iterator[Section]:
     if rates is not None:
         lead = f"Each row has the score of a {best} {made} without it; positive class: "
         lead += f"{rates.positive}."
-        pair = (rates.draw_roc(), rates.draw_precision_recall())
-        yield Section("rates", "Ranking and thresholds", lead, pair)
+        yield Section("rates", "Ranking and thresholds", lead, rates.above_the_slider())
     if calibration is not None:
         lead = f"Each row has the probability of a {best} {made} without it."
         yield Section("calibration", "Calibration", lead, (draw_calibration(calibration),))

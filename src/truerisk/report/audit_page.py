@@ -10,7 +10,7 @@ from truerisk.core.results import RiskEstimate
 from truerisk.report.assessment_page import MOST_CLASSES
 from truerisk.report.audit_figures import draw_claim, draw_settings, own_scale
 from truerisk.report.figure import FigureTable
-from truerisk.report.layout import Headline, Section, rendered, sentences
+from truerisk.report.layout import Headline, Page, Section, sentences
 from truerisk.report.methods_text import (
     REFERENCES,
     Repeat,
@@ -25,7 +25,7 @@ ROUGH = (
 )
 
 
-def draw_audit(audit: Audit) -> str:
+def draw_audit(audit: Audit) -> Page:
     """The page of an audit."""
     search, source = clean(audit.search, 60), clean(audit.source, 80)
     scale, name = audit.scale, clean(audit.claimed.loss, 40)
@@ -47,7 +47,7 @@ def draw_audit(audit: Audit) -> str:
         "described": [],
         "notes": _notes(audit),
     }
-    return rendered("audit.html", values)
+    return Page("audit.html", values)
 
 
 def _facts(audit: Audit) -> list[str]:

@@ -12,7 +12,16 @@ from truerisk.api.assessing.tuned_learner import TunedLearner
 from truerisk.core.present import clean, number, setting_text
 from truerisk.core.results import RiskCurve
 from truerisk.report.figure import Figure, FigureTable, Key, thinned
-from truerisk.report.svg import WIDTH, Drawing, PixelScale, columns_of, series, shape, tick_text
+from truerisk.report.svg import (
+    N_SHADES,
+    WIDTH,
+    Drawing,
+    PixelScale,
+    columns_of,
+    series,
+    shape,
+    tick_text,
+)
 
 HEIGHT, TOP, BOTTOM, LEFT = 264, 30, 222, 52
 LEAST = 1e-100  # smaller parameters, or larger ones than its inverse, are not drawn by decades
@@ -20,7 +29,6 @@ MOST_MARKS = 48  # points of a line that say their setting
 IN_ORDER = "setting, in the order of the grid"
 WIDE = 2.0  # decades from which a parameter is drawn on a logarithmic axis
 GRID_TOP, GRID_LEFT, MOST = 26, 74, 24
-N_SHADES = 8
 WIDE_ENOUGH = 40  # units of a cell that holds its number
 
 
@@ -285,8 +293,19 @@ def draw_heat(shown: str, curve: RiskCurve, name: str) -> Figure | None:
     for place, candidate in grid.at.items():
         value = curve.own_values[candidate]
         share = 0.0 if not isfinite(value) or high == low else (value - low) / (high - low)
-        _grid_cell(drawing, grid, place, round(N_SHADES * share), curve, candidate)
-    _name_axes(drawing, grid)
+        shade, tip = round(N_SHADES * share), f"{setting_text(curve.candidates[candidate])}: "
+        row, column = place
+        drawing.cell(column, row, shade, tip + number(value))
+        if grid.width > WIDE_ENOUGH:
+            drawing.inscription(column, row, shade, number(value, 3))
+        if candidate == curve.best:
+            drawing.frame(column, row)
+    for i, named in enumerate(grid.rows):
+        drawing.row(i + 0.5, _cell_text(named), 10, "tick")
+    some = range(0, len(grid.columns), 1 + len(grid.columns) // 10)
+    names = {j + 0.5: columns_of(_cell_text(grid.columns[j]), 9) for j in some}
+    drawing.bottom_names(names, grid.across)
+    drawing.left_axis(grid.down, ())
     return Figure(
         name=name,
         title=f"{shown}: {noun}s over {grid.down} and {grid.across}",
@@ -296,40 +315,6 @@ def draw_heat(shown: str, curve: RiskCurve, name: str) -> Figure | None:
         table=_grid_table(curve, grid),
         keys=(Key("h0", number(low), "cell"), Key("h8", number(high), "cell")),
     )
-
-
-def _grid_cell(
-    drawing: Drawing,
-    grid: SettingGrid,
-    place: tuple[int, int],
-    shade: int,
-    curve: RiskCurve,
-    candidate: int,
-) -> None:
-    width, height = grid.width, grid.height
-    x, y = GRID_LEFT + place[1] * width, GRID_TOP + place[0] * height
-    value = curve.own_values[candidate]
-    drawing.cell(
-        x, y, width, height, shade, f"{setting_text(curve.candidates[candidate])}: {number(value)}"
-    )
-    if width > WIDE_ENOUGH:
-        look = "tick on-dark" if shade > N_SHADES / 2 else "tick on-light"
-        drawing.text(x + width / 2, y + height / 2 + 4, number(value, 3), look, anchor="middle")
-    if candidate == curve.best:
-        drawing.frame(x + 1.5, y + 1.5, width - 3, height - 3)
-
-
-def _name_axes(drawing: Drawing, grid: SettingGrid) -> None:
-    for i, value in enumerate(grid.rows):
-        at = GRID_TOP + (i + 0.5) * grid.height + 4
-        drawing.text(GRID_LEFT - 7, at, columns_of(_cell_text(value), 10), "tick", anchor="end")
-    for j, value in enumerate(grid.columns):
-        if j % (1 + len(grid.columns) // 10) == 0:
-            at, said = GRID_LEFT + (j + 0.5) * grid.width, columns_of(_cell_text(value), 9)
-            drawing.text(at, grid.bottom + 16, said, "tick", anchor="middle")
-    drawing.text(4, GRID_TOP - 10, grid.down, "label")
-    middle = (GRID_LEFT + WIDTH) / 2
-    drawing.text(middle, grid.bottom + 34, grid.across, "label", anchor="middle")
 
 
 def _short(name: str) -> str:

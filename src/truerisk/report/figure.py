@@ -56,10 +56,11 @@ class Figure:
     caption: str
     table: FigureTable
     keys: tuple[Key, ...] = ()
+    here: tuple[float, float] | None = None  # a point that the page moves
 
     @property
     def svg(self) -> Markup:
-        return self.drawing.svg(f"drawing-{self.name}")
+        return self.drawing.svg(f"drawing-{self.name}", self.here)
 
 
 def _is_number(cell: str) -> bool:

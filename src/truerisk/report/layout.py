@@ -40,12 +40,27 @@ class Headline:
     look: str = ""
 
 
-def rendered(template: str, values: Mapping[str, Any]) -> str:
-    """The page; its policy lets only style and script of this very page act."""
-    page: str = _template(template).render(values, nonce="")
-    # The nonce is a word that no text on the page can know, the same for the same page.
-    nonce = hashlib.sha256(page.encode("utf-8", "surrogatepass")).hexdigest()[:32]
-    return _template(template).render(values, nonce=nonce) + "\n"
+@dataclass(frozen=True)
+class Page:
+    """What stands on a page: the values that fill its template."""
+
+    template: str
+    values: Mapping[str, Any]
+
+    @property
+    def figures(self) -> tuple[Figure, ...]:
+        """Those of its sections and of a validation inside, in their order."""
+        inside = [part.section for part in self.values.get("validation", ())]
+        sections = *self.values["sections"], *inside
+        return tuple(figure for section in sections for figure in section.figures)
+
+    def rendered(self) -> str:
+        """As HTML; its policy lets only style and script of this very page act."""
+        template = template_of(self.template)
+        page: str = template.render(self.values, nonce="")
+        # The nonce is a word that no text on the page can know, the same for the same page.
+        nonce = hashlib.sha256(page.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+        return template.render(self.values, nonce=nonce) + "\n"
 
 
 def sentences(text: str) -> list[str]:
@@ -66,7 +81,7 @@ def today() -> str:
 
 
 @cache
-def _template(name: str) -> Any:
+def template_of(name: str) -> Any:
     """Parsed once; every text that is put in is escaped."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup

@@ -9,11 +9,18 @@ from truerisk.comparing.method_pairs import MethodPair
 from truerisk.core.interval import OwnScale
 from truerisk.core.present import clean, number
 from truerisk.report.figure import Figure, FigureTable, Key
-from truerisk.report.svg import WIDTH, Drawing, PixelScale, columns_of, of_rows, tick_text
+from truerisk.report.svg import (
+    N_SHADES,
+    WIDTH,
+    Drawing,
+    PixelScale,
+    columns_of,
+    of_rows,
+    tick_text,
+)
 
 MARGIN, STEP = 132, 24
 MOST_DRAWN, MOST_ACROSS, MOST_PAIRS = 60, 16, 40
-N_SHADES = 8
 
 
 # ---------------------------------------------------------------- critical differences
@@ -87,14 +94,13 @@ def draw_values(many: ManyComparison) -> Figure:
         y=PixelScale(0, len(rows), top, bottom),
     )
     width = (WIDTH - 8 - MARGIN) / len(order)
-    for place, i in enumerate(rows):
-        _row(drawing, many, i, order, (top + place * high, width, high))
+    for i in rows:
+        _row(drawing, many, i, order, is_wide=width > 38)
     # Many names would overlap: every other one stands a line lower.
     lines = _name_lines(order)
-    for j, method in enumerate(order):
-        said = columns_of(clean(many.methods[method], 60), max(3, int(lines * width / 7.5)))
-        y = bottom + 15 + 14 * (j % lines)
-        drawing.text(MARGIN + (j + 0.5) * width, y, said, "tick", anchor="middle")
+    room = max(3, int(lines * width / 7.5))
+    names = [columns_of(clean(many.methods[method], 60), room) for method in order]
+    drawing.bottom_names({j + 0.5: name for j, name in enumerate(names)}, n_lines=lines)
     left_out = len(many.data_sets) - len(rows), len(many.methods) - len(order)
     return Figure(
         name="values",
@@ -120,29 +126,23 @@ def _undrawn(left_out: tuple[int, int]) -> str:
 
 
 def _row(
-    drawing: Drawing,
-    many: ManyComparison,
-    i: int,
-    order: list[int],
-    place: tuple[float, float, float],
+    drawing: Drawing, many: ManyComparison, i: int, order: list[int], *, is_wide: bool
 ) -> None:
-    top, width, high = place
     values = many.values[i]
     there = [v for v in values if v is not None]
     star = "*" if many.data_sets[i] in many.left_out else ""
     name = columns_of(clean(many.data_sets[i], 60), 17) + star
-    drawing.text(MARGIN - 7, top + high / 2 + 4, name, "tick", anchor="end")
+    drawing.row(i + 0.5, name, 18, "tick")
     for j, method in enumerate(order):
-        value, x = values[method], MARGIN + j * width
+        value = values[method]
         shade = _shade(many, value, there)
         tip = f"{clean(many.data_sets[i], 60)}, {clean(many.methods[method], 60)}: {number(value)}"
         if value is not None:
-            drawing.cell(x, top, width, high, shade, tip)
-        if width > 38 or value is None:
-            look = "tick on-dark" if shade > N_SHADES / 2 else "tick on-light"
-            drawing.text(x + width / 2, top + high / 2 + 4, number(value, 3), look, anchor="middle")
+            drawing.cell(j, i, shade, tip)
+        if is_wide or value is None:
+            drawing.inscription(j, i, shade, number(value, 3))
         if value is not None and shade == 0 and value == _best(many, there):
-            drawing.frame(x + 1.5, top + 1.5, width - 3, high - 3)
+            drawing.frame(j, i)
 
 
 def _best(many: ManyComparison, there: list[float]) -> float:

@@ -12,7 +12,7 @@ from truerisk.comparing.many_comparison import (
 )
 from truerisk.core.present import clean
 from truerisk.report.figure import FigureTable
-from truerisk.report.layout import Headline, Section, rendered
+from truerisk.report.layout import Headline, Page, Section
 from truerisk.report.many_figures import draw_effects, draw_ranks, draw_values
 from truerisk.report.methods_text import Repeat
 
@@ -48,7 +48,7 @@ SPLITS = (
 )
 
 
-def draw_many(many: ManyComparison) -> str:
+def draw_many(many: ManyComparison) -> Page:
     """The page of a comparison."""
     values = {
         "eyebrow": "comparison",
@@ -71,7 +71,7 @@ def draw_many(many: ManyComparison) -> str:
         "described": [],
         "notes": [clean(note, 1000) for note in many.notes[:40]],
     }
-    return rendered("many.html", values)
+    return Page("many.html", values)
 
 
 def _title(many: ManyComparison) -> str:

@@ -54,7 +54,7 @@
       byId("threshold-value").textContent = data.thresholds[i];
       slider.setAttribute("aria-valuetext", data.thresholds[i]);
       for (const name of ["roc", "pr"]) {
-        const mark = byId(`${name}-here`);
+        const mark = document.querySelector(`#figure-${name} .drawing .here`);
         mark.setAttribute("cx", data[name][i][0]);
         mark.setAttribute("cy", data[name][i][1]);
       }
@@ -131,7 +131,7 @@
     });
   }
 
-  // ---- a drawing by itself: its legend below it, the colours of now in a style of its own
+  // ---- a drawing by itself: its title above it, its legend below it, light colours in its style
   const SVG = "http://www.w3.org/2000/svg";
   const put = (parent, name, values, text = "") => {
     const made = parent.appendChild(document.createElementNS(SVG, name));
@@ -140,28 +140,52 @@
     return made;
   };
   const drawing = (figure) => {
-    const shown = figure.querySelector(".drawing");
-    const svg = shown.cloneNode(true);
-    const now = getComputedStyle(shown);
-    svg.removeAttribute("class"); // it would be as wide as the window
-    const [, , width, height] = svg.getAttribute("viewBox").split(" ").map(Number);
-    const keys = [...figure.querySelectorAll(".keys li")];
-    keys.forEach((key, i) => {
-      const sign = svg.appendChild(key.querySelector("svg").cloneNode(true));
-      const at = { x: 10, y: height + 20 * i + 4, width: 26, height: 14 };
-      for (const [name, value] of Object.entries(at)) sign.setAttribute(name, value);
-      put(svg, "text", { x: 44, y: height + 20 * i + 15 }, key.textContent.trim());
-    });
-    const size = { width, height: height + 20 * keys.length + 6 };
-    svg.setAttribute("viewBox", `0 0 ${size.width} ${size.height}`);
-    for (const [name, value] of Object.entries(size)) svg.setAttribute(name, value);
+    const svg = figure.querySelector(".drawing").cloneNode(true);
+    svg.setAttribute("class", "alone"); // else it would be as wide as the window
+    svg.querySelectorAll(".here").forEach((mark) => mark.remove());
     svg.querySelectorAll("[data-tip]").forEach((mark) => mark.removeAttribute("data-tip"));
     svg.querySelectorAll(".lit").forEach((mark) => mark.classList.remove("lit"));
-    const rules = byId("marks").textContent.replace(/var\((--\w+)\)/g, (_, name) => now.getPropertyValue(name).trim());
-    const ground = `svg { color: ${now.color}; font-family: ${now.fontFamily}; background: ${now.getPropertyValue("--paper")}; }`;
-    svg.prepend(put(svg, "style", {}, `${rules}\n${ground}`));
+    const [, , width, height] = svg.getAttribute("viewBox").split(" ").map(Number);
+    const fitted = (text, room, letters) => (text.length > letters ? { textLength: room, lengthAdjust: "spacingAndGlyphs" } : {});
+    const title = figure.querySelector(".plot").dataset.name;
+    put(svg, "text", { class: "heading", x: 4, y: -13, ...fitted(title, 472, 62) }, title);
+    const keys = [...figure.querySelectorAll(".keys li")].filter((key) => !key.querySelector(".here"));
+    keys.forEach((key, i) => {
+      const sign = svg.appendChild(key.querySelector("svg").cloneNode(true));
+      for (const [name, value] of Object.entries({ x: 10, y: height + 20 * i + 4 })) sign.setAttribute(name, value);
+      const text = key.textContent.trim();
+      put(svg, "text", { x: 44, y: height + 20 * i + 15, ...fitted(text, 430, 68) }, text);
+    });
+    const size = { width, height: height + 20 * keys.length + 36 };
+    for (const [name, value] of Object.entries({ ...size, viewBox: `0 -30 ${width} ${size.height}` })) svg.setAttribute(name, value);
+    svg.prepend(put(svg, "rect", { y: -30, ...size, fill: "#ffffff" }));
+    const light = byId("looks").sheet.cssRules[0].style; // those of the dark come after it
+    const rules = byId("marks").textContent.replace(/var\((--\w+)\)/g, (_, name) => light.getPropertyValue(name).trim());
+    svg.prepend(put(svg, "style", {}, rules));
     return new XMLSerializer().serializeToString(svg);
   };
+  const WIDE = 1920; // pixels: 6.4 inches of 300 each
+  const save = (url, button, name) => {
+    Object.assign(document.createElement("a"), { href: url, download: name }).click();
+    button.parentElement.querySelector("[role=status]").textContent = `saved ${name}`;
+  };
+  document.querySelectorAll("figure").forEach((figure, i) => {
+    const name = `${String(i + 1).padStart(2, "0")}-${figure.id.replace("figure-", "")}`;
+    for (const button of figure.querySelectorAll("[data-save]")) {
+      button.addEventListener("click", () => {
+        const url = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(drawing(figure))}`;
+        if (button.dataset.save === "svg") return save(url, button, `${name}.svg`);
+        const image = new Image();
+        image.onload = () => {
+          const high = Math.round((WIDE * image.naturalHeight) / image.naturalWidth);
+          const canvas = Object.assign(document.createElement("canvas"), { width: WIDE, height: high });
+          canvas.getContext("2d").drawImage(image, 0, 0, WIDE, high);
+          save(canvas.toDataURL("image/png"), button, `${name}.png`);
+        };
+        image.src = url;
+      });
+    }
+  });
 
   // ---- copying, printing, wide tables
   const copying = (button, text, select) => {

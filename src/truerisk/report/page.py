@@ -19,15 +19,15 @@ from truerisk.core.present import clean
 from truerisk.core.records import Record
 from truerisk.report.assessment_page import draw_page
 from truerisk.report.audit_page import draw_audit
-from truerisk.report.figure import FigureTable
-from truerisk.report.layout import Section, rendered
+from truerisk.report.figure import Figure, FigureTable
+from truerisk.report.layout import Page, Section, template_of
 from truerisk.report.many_page import draw_many
 from truerisk.report.record_figures import figure_of
-from truerisk.report.svg import Drawing
+from truerisk.report.svg import N_SERIES, WIDTH, Drawing
 from truerisk.report.validation_page import draw_validation
 from truerisk.validation.validation import Validation
 
-RECORDS: dict[type[Record], Callable[[Any], str]] = {
+RECORDS: dict[type[Record], Callable[[Any], Page]] = {
     Assessment: draw_page,
     Audit: draw_audit,
     Validation: draw_validation,
@@ -35,7 +35,7 @@ RECORDS: dict[type[Record], Callable[[Any], str]] = {
 }
 
 
-def draw_record(record: Any) -> str:
+def page_of(record: Any) -> Page:
     """The page of a result: its own, or what it prints, its figure and its blocks."""
     for cls, drawn in RECORDS.items():
         if isinstance(record, cls):
@@ -58,15 +58,20 @@ def draw_record(record: Any) -> str:
         "described": [],
         "notes": [],
     }
-    return rendered("record.html", values)
+    return Page("record.html", values)
 
 
-def draw_any(content: Any) -> str:
-    """The page of plain values that `to_dict` made."""
+def draw_record(record: Any) -> str:
+    """The same as HTML."""
+    return page_of(record).rendered()
+
+
+def read_any(content: Any) -> Record:
+    """The result whose `to_dict` made these plain values, if it has a page of its own."""
     schema = schema_of(content)
-    for cls, drawn in RECORDS.items():
+    for cls in RECORDS:
         if cls.schema.partition("/")[0] == schema:
-            return drawn(cls.from_dict(content))
+            return cls.from_dict(content)
     raise BadData(
         f"this is a '{clean(schema, 60)}', and a report is drawn of an assessment, an audit, a "
         "validation or a comparison over data sets: `truerisk assess --json`, `truerisk audit "
@@ -76,9 +81,11 @@ def draw_any(content: Any) -> str:
 
 MARKS = Path(__file__).parent / "marks.css"
 LIGHT = (
-    "--ink:#1c2329;--muted:#56616b;--hair:#e8ebed;--line:#c3cad0;--s0:#1d5f96;--s1:#b4531c;"
+    "--paper:#ffffff;--ink:#1c2329;--muted:#56616b;--hair:#e8ebed;--line:#c3cad0;--s0:#1d5f96;--s1:#b4531c;"
     "--s2:#2f7a55;--s3:#7a4a92;--s4:#8a6a10;--s5:#5b6770;"
 )
+COLOURS = dict(pair.split(":") for pair in LIGHT.split(";") if pair)
+SERIES = tuple(COLOURS[f"--s{i}"] for i in range(N_SERIES))
 DARK = (
     "--ink:#e4e8eb;--muted:#a3aeb7;--hair:#272e34;--line:#46505a;--s0:#7db7e8;--s1:#f0a36b;"
     "--s2:#7ccba2;--s3:#c79be0;--s4:#d9bd5e;--s5:#a9b4bd;"
@@ -87,6 +94,14 @@ NOTEBOOK = (
     "--paper:var(--jp-layout-color0,Canvas);--ink:var(--jp-content-font-color1,CanvasText);"
     "--hair:var(--jp-border-color3,#8883);max-width:560px;"
 )
+
+
+def file_of(figure: Figure) -> str:
+    """The figure as an SVG file: its title above, its keys below, in light colours."""
+    rules = MARKS.read_text(encoding="utf-8")
+    rules = re.sub(r"var\((--\w+)\)", lambda name: COLOURS[name[1]], rules)
+    text: str = template_of("figure.svg").render(f=figure, rules=Markup(rules), width=WIDTH)
+    return text + "\n"
 
 
 def picture(result: Any) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import isfinite
 from typing import Any
@@ -124,14 +124,13 @@ class Rates:
         roc = self.roc
         area = f"AUC {self.areas.get('auc') or POOLED.format(number(roc.auc), 'auc')}"
         drawing = roc_drawing(f"{area}.", *zip(*self.points["roc"], strict=True))
-        self._mark(drawing, "roc")
         return Figure(
             name="roc",
             title="ROC curve",
             drawing=drawing,
             caption=f"{area}. Drawn: {clean(roc.method, 80)}.",
             table=self._table("threshold", "sensitivity", "specificity", "error"),
-            keys=(Key("s0", f"positive: {self.positive}", "line"), _DIAGONAL, _HERE),
+            keys=(Key("s0", f"positive: {self.positive}", "line"), _DIAGONAL),
         )
 
     def draw_precision_recall(self) -> Figure:
@@ -144,14 +143,13 @@ class Rates:
         some = [place for call, place in pairs if _called(call)]
         recall, precision = zip(*some, strict=True)
         drawing = precision_drawing(about, recall, precision, self.prevalence)
-        self._mark(drawing, "pr")
         return Figure(
             name="pr",
             title="Precision and recall",
             drawing=drawing,
             caption=f"{area.capitalize()}.",
             table=self._table("threshold", "sensitivity", "precision"),
-            keys=(Key("s0", f"positive: {self.positive}", "line"), SHARE, _HERE),
+            keys=(Key("s0", f"positive: {self.positive}", "line"), SHARE),
         )
 
     def average_precision(self) -> float:
@@ -164,11 +162,11 @@ class Rates:
             before = tpr
         return total
 
-    def _mark(self, drawing: Drawing, name: str) -> None:
-        """The point of the threshold that the slider is on."""
-        x, y = self.points[name][self.start]
-        mark = '<circle class="here" id="{}-here" r="6.5" cx="{}" cy="{}"/>'
-        drawing.add(mark, name, SHARE_X(x), SHARE_Y(y))
+    def above_the_slider(self) -> tuple[Figure, Figure]:
+        """Both figures with the point of the threshold that the slider of the page is on."""
+        figures = self.draw_roc(), self.draw_precision_recall()
+        first, second = (replace(f, here=self.points[f.name][self.start]) for f in figures)
+        return first, second
 
     def _table(self, *names: str) -> FigureTable:
         shown = sorted({*thinned(len(self.calls), N_SHOWN), self.start})
@@ -200,7 +198,6 @@ def precision_drawing(
 
 _DIAGONAL = Key("baseline", "ranking at random", "line")
 SHARE = Key("baseline", "share of positives", "line")
-_HERE = Key("here", "the threshold below")
 
 
 def _called(call: Calls) -> float:

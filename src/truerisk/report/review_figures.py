@@ -18,6 +18,12 @@ ROW, TOP, LEFT, MOST = 26, 8, 168, 20
 N_SHOWN = 21
 
 
+PULLED = (
+    " Diamonds are shrunken estimates: each is pulled to the mean of its column as far as noise "
+    "explains the differences."
+)
+
+
 def draw_forest(risks: SubgroupRisks, place: int = 0, most: int | None = MOST) -> Figure | None:
     """One loss in every level; None where no level has a value."""
     every, loss = (risks.whole, *risks.levels), clean(risks.named_loss, 60)
@@ -34,19 +40,19 @@ def draw_forest(risks: SubgroupRisks, place: int = 0, most: int | None = MOST) -
         drawing.upright(whole, "baseline")
     for i, line in enumerate(lines):
         _level(drawing, line, i)
+    pulled = any(line.own_shrunken is not None for line in lines)
     return Figure(
         name=f"subgroups-{place}",
         title=loss,
         drawing=drawing,
         caption=(
-            "The intervals of the subgroups are simultaneous; that of all rows is not. Diamonds "
-            "are shrunken estimates: each is pulled to the mean of its column as far as noise "
-            "explains the differences."
+            "The intervals of the subgroups are simultaneous; that of all rows is not."
+            f"{PULLED if pulled else ''}"
         ),
         table=_levels(every),
         keys=(
             Key("s0", "value and interval", "span"),
-            Key("s1", "shrunken value", "diamond"),
+            *([Key("s1", "shrunken value", "diamond")] if pulled else []),
             Key("baseline", "all rows", "line"),
         ),
     )

@@ -6,11 +6,11 @@ side by side on a wide screen. Marks carry no style of their own, as the page's 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil, floor, log10
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 
 @dataclass(frozen=True)
@@ -97,6 +97,7 @@ def tick_text(value: float) -> str:
 
 WIDTH = 480
 N_SERIES = 6
+N_SHADES = 8
 SHAPES = ("dot", "square", "diamond", "up", "down", "dot")
 
 
@@ -154,10 +155,6 @@ class Drawing:
     left: Axis | None = None
     names: dict[float, str] = field(default_factory=dict)
 
-    def add(self, text: str, *values: object) -> None:
-        """A mark of its own; the values are escaped."""
-        self.marks.append(_filled(text, *values))
-
     # ------------------------------------------------------------ marks at values
 
     def line(self, xs: Iterable[float], ys: Iterable[float], look: str) -> None:
@@ -206,21 +203,25 @@ class Drawing:
         """A text in the row at y, where it has no value."""
         self.marks.append(Mark("note", (self.x.low,), (y,), look, text))
 
-    # ------------------------------------------------------------ marks in pixels
+    def cell(self, column: int, row: int, shade: int, tip: str) -> None:
+        """A cell of a heat grid, one wide and one high; shades go from 0 to `N_SHADES`."""
+        self.marks.append(Mark("cell", *_square(column, row), f"h{shade}", tip))
 
-    def cell(self, x: float, y: float, w: float, h: float, shade: int, tip: str) -> None:
-        """A cell of a heat grid; shades go from 0 to 8."""
-        mark = '<rect class="cell h{}" x="{}" y="{}" width="{}" height="{}">{}</rect>'
-        self.add(mark, shade, x, y, w, h, _title(tip))
-
-    def frame(self, x: float, y: float, w: float, h: float) -> None:
+    def frame(self, column: int, row: int) -> None:
         """A frame around a cell."""
-        self.add('<rect class="frame" x="{}" y="{}" width="{}" height="{}"/>', x, y, w, h)
+        self.marks.append(Mark("frame", *_square(column, row), ""))
+
+    def inscription(self, column: int, row: int, shade: int, text: str) -> None:
+        """What is written into a cell, to be read on its shade."""
+        look = "tick on-dark" if shade > N_SHADES / 2 else "tick on-light"
+        self.marks.append(Mark("inscription", (column + 0.5,), (row + 0.5,), look, text))
+
+    # ------------------------------------------------------------ marks in pixels
 
     def text(self, x: float, y: float, text: str, look: str = "", *, anchor: str = "start") -> None:
         """A text."""
         mark = '<text class="{}" x="{}" y="{}" text-anchor="{}">{}</text>'
-        self.add(mark, look, x, y, anchor, text)
+        self.marks.append(_filled(mark, look, x, y, anchor, text))
 
     def stroke(self, x0: float, y0: float, x1: float, y1: float, look: str) -> None:
         """A straight line between two places."""
@@ -242,6 +243,15 @@ class Drawing:
         self.stroke(self.x.start, base, self.x.end, base, "axis")
         self.text((self.x.start + self.x.end) / 2, base + 34, label, "label", anchor="middle")
 
+    def bottom_names(self, names: Mapping[float, str], label: str = "", n_lines: int = 1) -> None:
+        """Names below columns, in turn on so many lines; without the lines of `bottom_axis`."""
+        base = max(self.y.start, self.y.end)
+        self.bottom = Axis(label, list(names), list(names.values()))
+        for i, (place, name) in enumerate(names.items()):
+            self.text(self.x(place), base + 16 + 14 * (i % n_lines), name, "tick", anchor="middle")
+        if label:
+            self.text((self.x.start + self.x.end) / 2, base + 34, label, "label", anchor="middle")
+
     def left_axis(self, label: str, ticks: Sequence[float] | None = None) -> None:
         """Ticks with light lines to the right; what is measured stands above."""
         self.left = Axis(label, ticks)
@@ -257,22 +267,27 @@ class Drawing:
         place = self.x.start - 10, self.y(y) + 4
         self.text(*place, columns_of(name, letters), look, anchor="end")
 
-    def svg(self, name: str) -> Markup:
-        """The drawing as an image with a name and a description; `name` is unique on the page."""
-        marks = [_written(m, self.x, self.y) if isinstance(m, Mark) else m for m in self.marks]
+    def svg(self, name: str, here: tuple[float, float] | None = None) -> Markup:
+        """The drawing as an image with a name and a description; `name` is unique on the page.
+
+        A point `here` can be moved.
+        """
+        point = Markup("")
+        if here is not None:
+            places = self.x(here[0]), self.y(here[1])
+            point = _filled('<circle class="here" r="6.5" cx="{}" cy="{}"/>', *places)
         return Markup(
             '<svg class="drawing" viewBox="0 0 {w} {h}" role="img" '
             'aria-labelledby="{name}-title {name}-about" xmlns="http://www.w3.org/2000/svg">'
-            '<title id="{name}-title">{title}</title><desc id="{name}-about">{about}</desc>'
-            "{marks}</svg>"
-        ).format(
-            w=WIDTH,
-            h=self.height,
-            name=name,
-            title=escape(self.title),
-            about=escape(self.about),
-            marks=Markup("").join(marks),
-        )
+            "{content}{point}</svg>"
+        ).format(w=WIDTH, h=self.height, name=name, content=self.content(name), point=point)
+
+    def content(self, name: str) -> Markup:
+        """Its name, its description and its marks, inside an image that they name."""
+        marks = [_written(m, self.x, self.y) if isinstance(m, Mark) else m for m in self.marks]
+        return Markup(
+            '<title id="{name}-title">{title}</title><desc id="{name}-about">{about}</desc>{marks}'
+        ).format(name=name, title=self.title, about=self.about, marks=Markup("").join(marks))
 
 
 SHARE_X, SHARE_Y = PixelScale(-0.01, 1.01, 52, WIDTH - 12), PixelScale(-0.01, 1.01, 336, 30)
@@ -307,19 +322,27 @@ def _written(mark: Mark, x: PixelScale, y: PixelScale) -> Markup:
             path = _shape(mark.shape, x0, y0, mark.size)
             text = '<path class="point {}"{} d="{}">{}</path>'
             return _filled(text, mark.look, tip, path, _title(mark.label))
-        case "bar":
-            size = abs(x1 - x0), abs(y1 - y0)
-            return _rect("bar", mark, min(x0, x1), min(y0, y1), *size)
+        case "bar" | "cell" | "frame":
+            inside = 1.5 if mark.kind == "frame" else 0
+            size = abs(x1 - x0) - 2 * inside, abs(y1 - y0) - 2 * inside
+            return _rect(mark.kind, mark, min(x0, x1) + inside, min(y0, y1) + inside, *size)
         case "box":
             return _box(mark, [a for a, _ in places], y0)
         case "span":
             look = f"span {mark.look}"
             ends = [_stroke(a, y0 - 4, a, y0 + 4, look) for a in (x0, x1)]
             return _stroke(x0, y0, x1, y0, look) + Markup("").join(ends)
+        case "inscription":
+            text = '<text class="{}" x="{}" y="{}" text-anchor="middle">{}</text>'
+            return _filled(text, mark.look, x0, y0 + 4, mark.label)
         case "note":
             text = '<text class="{}" x="{}" y="{}" text-anchor="start">{}</text>'
             return _filled(text, mark.look, x0 + 6, y0 + 4, columns_of(mark.label, 48))
     return _stroke(x0, y0, x1, y1, mark.look)
+
+
+def _square(column: int, row: int) -> tuple[tuple[int, int], tuple[int, int]]:
+    return (column, column + 1), (row, row + 1)
 
 
 def _box(mark: Mark, places: Sequence[float], centre: float) -> Markup:
@@ -337,8 +360,9 @@ def _box(mark: Mark, places: Sequence[float], centre: float) -> Markup:
 
 
 def _rect(kind: str, mark: Mark, left: float, top: float, width: float, height: float) -> Markup:
-    text = '<rect class="{} {}" x="{}" y="{}" width="{}" height="{}">{}</rect>'
-    return _filled(text, kind, mark.look, left, top, width, height, _title(mark.label))
+    text = '<rect class="{}" x="{}" y="{}" width="{}" height="{}">{}</rect>'
+    look = f"{kind} {mark.look}".rstrip()
+    return _filled(text, look, left, top, width, height, _title(mark.label))
 
 
 def _stroke(x0: float, y0: float, x1: float, y1: float, look: str) -> Markup:

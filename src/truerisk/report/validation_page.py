@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from truerisk.core.present import clean, number
-from truerisk.report.layout import Headline, Section, rendered
+from truerisk.report.layout import Headline, Page, Section
 from truerisk.report.methods_text import Repeat, arguments
 from truerisk.report.validation_parts import parts_of, rows_text
 from truerisk.validation.validation import Validation
 
 
-def draw_validation(document: Validation) -> str:
+def draw_validation(document: Validation) -> Page:
     """The page of a validation, of this process or read from a file."""
     parts, checklist = tuple(parts_of(document)), document.checklist
     values = {
@@ -33,7 +33,7 @@ def draw_validation(document: Validation) -> str:
         "described": [],
         "notes": [clean(note, 1000) for note in (*document.risk.notes, *document.notes)[:40]],
     }
-    return rendered("validation.html", values)
+    return Page("validation.html", values)
 
 
 def _facts(document: Validation) -> list[str]:
