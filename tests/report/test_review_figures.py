@@ -7,7 +7,9 @@ from copy import deepcopy
 
 import numpy as np
 import pytest
+from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 from tests.report.conftest import draw_any
 
@@ -42,6 +44,28 @@ def test_the_page_has_all_three_parts(content):
     assert "site = &lt;i&gt;c&lt;/i&gt;" in page
     assert "<i>c</i>" not in page
     assert "every fit used all 3 features" in page
+
+
+def test_a_page_unfolds_six_figures_at_most(show):
+    """Of the losses in subgroups the AUC; the others are folded, and none is left out."""
+    search = tr.HonestSearchCV(
+        make_pipeline(SelectKBest(), LogisticRegression()),
+        {"selectkbest__k": [1, 2]},
+        select_by="3-fold",
+        loss="log",
+        scores=["f1", "mcc"],
+    ).fit(X, Y)
+    found = tr.validate(search, X, Y, replicates=0, subgroups={"site": SITE})
+    page = show(found.to_html()).page
+    every = page.eval_on_selector_all("figure", "all => all.map(f => f.id)")
+    folded = page.eval_on_selector_all("details figure", "all => all.map(f => f.id)")
+    assert [name for name in every if name not in folded] == [
+        *("figure-roc", "figure-calibration", "figure-net-benefit"),
+        *("figure-subgroups-3", "figure-features", "figure-instability"),
+    ]
+    assert [*found.subgroups].index("auc") == 3
+    assert folded == [f"figure-subgroups-{i}" for i in (0, 1, 2, 4)]
+    assert page.inner_text("details:has(figure) > summary").endswith(": log, f1 of 1, mcc, brier")
 
 
 def test_selected_features_are_drawn():

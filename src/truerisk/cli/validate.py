@@ -116,9 +116,6 @@ def validate(
         ).with_names(source.columns)
     command = typed(click.get_current_context(), WHERE_AND_HOW)
     found = replace(found, command=command)
-    if report is not None:
-        found.to_html(report)
-        say(f"wrote {report}")
     if checklist is not None and found.checklist is not None:
         found.checklist.save(checklist)
         say(f"wrote {checklist}")

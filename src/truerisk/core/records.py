@@ -121,12 +121,8 @@ class Record(Written):
     def save_figures(
         self, folder: Any, formats: Iterable[str] = ("svg", "png", "pdf")
     ) -> tuple[Path, ...]:
-        """Write the figures of its page, numbered as they stand there, and say where.
-
-        PNG (300 dots per inch) and PDF need matplotlib, SVG nothing.
-        """
-        written: tuple[Path, ...] = displays.load("files")(self, folder, formats)
-        return written
+        """Write the figures of its page, and say where; PNG (300 dpi) and PDF need matplotlib."""
+        return tuple(displays.load("files")(self, folder, formats))
 
     def to_frame(self) -> Any:
         """Its lines as a frame of pandas, or of polars where only that is installed.
@@ -237,7 +233,7 @@ def _reader(hint: Any) -> Reader:
     if origin is tuple:
         return _tuple(parts)
     if origin is not None and issubclass(origin, Mapping):
-        key, each = _number_of if parts[0] is int else _text_of, _reader(parts[1])
+        key, each = _number_of if parts[0] is int else lambda name, _: name, _reader(parts[1])
         return lambda content: {key(name, value): each(value) for name, value in content.items()}
     if is_typeddict(hint):
         return _dict({name: _reader(value) for name, value in _hints(hint).items()})
@@ -250,10 +246,6 @@ def _mapping(cls: Any) -> Reader:
     """A mapping with a class of its own, which holds a plain one."""
     ((_, read, _, _),) = _readers(cls).values()
     return lambda content: cls(read(content))
-
-
-def _text_of(name: str, _: JsonValue) -> str:
-    return name
 
 
 def _number_of(name: str, content: JsonValue) -> int:

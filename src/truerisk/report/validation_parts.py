@@ -28,7 +28,7 @@ from truerisk.validation.validation import PARTS, Validation
 class PagePart:
     """A part of the validation on the page: figures, tables with their captions, sentences.
 
-    `folded` are tables that are shown when they are asked for.
+    `further` figures and `folded` tables are shown when they are asked for.
     """
 
     name: str
@@ -38,17 +38,27 @@ class PagePart:
     sentences: tuple[str, ...] = ()
     within: str = ""
     folded: tuple[tuple[FigureTable, str], ...] = ()
+    further: tuple[Figure, ...] = ()
 
     def inside(self, name: str) -> PagePart:
-        """The same below a heading of that name, on a page with headings and figures of its own."""
-        figures = tuple(replace(figure, name=f"{name}-{figure.name}") for figure in self.figures)
-        return replace(self, figures=figures, within=f"{name}-")
+        """The same below a heading of that name, on a page with headings and figures of its own.
+
+        A ROC curve stands on such a page already.
+        """
+        every = [replace(each, name=f"{name}-{each.name}") for each in self.section.figures]
+        n_first = 0 if self.name == "discrimination" else len(self.figures)
+        return replace(
+            self,
+            figures=tuple(every[:n_first]),
+            further=tuple(every[n_first:]),
+            within=f"{name}-",
+        )
 
     @property
     def section(self) -> Section:
-        """Its heading and figures."""
+        """Its heading and all figures."""
         name = self.within + self.name.replace("_", "-")
-        return Section(name, PARTS[self.name], self.lead, self.figures)
+        return Section(name, PARTS[self.name], self.lead, (*self.figures, *self.further))
 
 
 def rows_text(validation: Validation) -> str:
@@ -58,6 +68,7 @@ def rows_text(validation: Validation) -> str:
     return f"{rows['n_rows']} rows{event}"
 
 
+AREAS = "auc", "roc_auc"
 OF_EVENT = "Whether events occur as often as predicted."
 OF_NUMBERS = "Whether predictions are right on average, large and small ones alike."
 
@@ -101,12 +112,16 @@ def _review(document: Validation) -> Iterator[PagePart]:
     """Subgroups, stability, checklists."""
     subgroups, stability = document.subgroups, document.stability
     if subgroups is not None and subgroups.risks:
-        forests = (draw_forest(each, i) for i, each in enumerate(subgroups.risks))
+        # Of all losses a reader looks at discrimination first; the others are folded.
+        order = sorted(enumerate(subgroups.risks), key=lambda each: each[1].loss not in AREAS)
+        drawn = [draw_forest(each, i) for i, each in order]
+        forests = tuple(each for each in drawn if each is not None)
         yield PagePart(
             "subgroups",
             "Whether the model does equally well in every subgroup.",
-            tuple(each for each in forests if each is not None),
+            forests[:1],
             sentences=tuple(clean(note, 1000) for note in subgroups.all_notes),
+            further=forests[1:],
         )
     features = None if stability is None else stability.features
     predictions = None if stability is None else stability.predictions
