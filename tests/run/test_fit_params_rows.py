@@ -21,7 +21,7 @@ from truerisk.core.family import Family
 from truerisk.core.table.data import Data
 from truerisk.run.fit_params import (
     params_of_fits,
-    refuse_known_rows,
+    refuse_stopping_rows,
     warn_of_cut_groups,
     with_rows_inside,
 )
@@ -62,7 +62,7 @@ def data(table=X, **known):
 def test_rows_of_x_may_end_no_fit(table, name, given, message) -> None:
     """Arrays, frames, sparse tables; what cannot be read is refused as well."""
     with pytest.raises(Refusal, match=message) as refused:
-        refuse_known_rows({name: given}, data(table))
+        refuse_stopping_rows({name: given}, data(table))
     assert "tr.models.EarlyStopping(model)" in str(refused.value)
 
 
@@ -76,7 +76,7 @@ def test_rows_of_x_may_end_no_fit(table, name, given, message) -> None:
 )
 def test_other_rows_may(params) -> None:
     """Rows of another table, of other columns, and no rows at all."""
-    refuse_known_rows(params, data())
+    refuse_stopping_rows(params, data())
 
 
 def test_a_search_refuses_them() -> None:

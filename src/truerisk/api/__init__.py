@@ -15,7 +15,7 @@
 | `learning_curve.py` | `learning_curve`: fewer rows, and more |
 | `risk_over_time.py` | `risk_over_time`: losses along time, and whether they drift |
 | `study.py` | `Study`: many replicates in a store |
-| `permutations.py`, `tested_learner.py` | orders of labels; fits on fewer rows |
+| `permutations.py`, `learner_by_size.py` | orders of labels; fits on fewer rows |
 | `replicate.py` | one replicate of a study |
 | `assessing/`, `searching/`, `auditing/` | their parts |
 """

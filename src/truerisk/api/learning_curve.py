@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from truerisk.api.learner_by_size import LearnerBySize, checked_sizes, measure, testing, usual_sizes
 from truerisk.api.search import HonestSearchCV
 from truerisk.api.searching.search_problem import route, run_of_search
 from truerisk.api.searching.stored_search import check_store, open_store
-from truerisk.api.tested_learner import TestedLearner, checked_sizes, measure, testing, usual_sizes
 from truerisk.core.arguments import shown
 from truerisk.core.contracts import Method
 from truerisk.core.errors import BadArgument, Refusal
@@ -163,7 +163,7 @@ def as_learner(
     groups: Any,
     sample_weight: Any,
     **terms: Any,
-) -> TestedLearner:
+) -> LearnerBySize:
     """The learner of a model; a search of ours brings its settings and words."""
     rows = {"groups": groups, "sample_weight": sample_weight}
     if not isinstance(model, HonestSearchCV):
@@ -171,13 +171,13 @@ def as_learner(
         problem = pose(Family.of(model), X, y, **rows, **terms)
         method = method_or_cv(method, cv, problem.data)
         tested_by = testing(USUAL_FOLDS if method is None else method)
-        return TestedLearner(problem, tested_by, store=store)
+        return LearnerBySize(problem, tested_by, store=store)
     _refuse_words(model, {**terms, "store": store})
     check_store(model.store, model.random_state)
     run, _ = run_of_search(model, X, y, route(model, groups, {"sample_weight": sample_weight}))
     problem = replace(run.problem, scores={}, interval=None)
     method = method_or_cv(method, cv, problem.data)
-    return TestedLearner(problem, _outer(model, run.select_by, method), run.select_by, model.store)
+    return LearnerBySize(problem, _outer(model, run.select_by, method), run.select_by, model.store)
 
 
 def _refuse_words(search: HonestSearchCV, terms: Mapping[str, Any]) -> None:

@@ -161,7 +161,7 @@ class Repeated:
                 "exchangeable: permuted labels would have another dependence than y has. With "
                 "time= labels are shifted in time instead."
             )
-        return run.value(plan)
+        return run.risk_alone(plan)
 
     def null(self, n_permutations: int, executor: Any) -> np.ndarray:
         """The risks of so many permutations, which depend on their numbers alone."""

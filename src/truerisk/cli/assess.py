@@ -178,10 +178,10 @@ def _review_asked(validate: bool, where: dict[str, Any]) -> dict[str, Any]:
 
 def _usual(source: Source) -> str:
     """The method where none is named."""
-    from truerisk.api.assessing.schedule import usual_method
+    from truerisk.api.assessing.schedule import word_by_size
     from truerisk.run.outer_splits import usual_word
 
-    return usual_word(source, usual_method(len(source.y)))
+    return usual_word(source, word_by_size(len(source.y)))
 
 
 def _say_plan(source: Source, methods: list[Any] | None, outer: str | None) -> None:
@@ -232,14 +232,14 @@ def _problems(
 
 def _families(source: Source, models: str | None, tested_by: Iterable[Any]) -> dict[str, Any]:
     from truerisk.api.assessing.families import word_families
-    from truerisk.run.outer_splits import parts_of
+    from truerisk.run.outer_splits import n_parts
 
     return word_families(
         listed("--models", models, "learner", "knn,tree"),
         source.task,
         n_classes=source.n_classes,
         n_rows=len(source.y),
-        parts=parts_of(source, tested_by),
+        parts=n_parts(source, tested_by),
         columns=source.layout,
     )
 

@@ -92,10 +92,10 @@ def read_model(
 ) -> tuple[Any, dict[str, list[Any]] | None, dict[str, Any]]:
     """The learner of a word, its one setting, and its grid; short names are of its last step."""
     from truerisk.models.learners import learner
-    from truerisk.run.outer_splits import parts_of
+    from truerisk.run.outer_splits import n_parts
 
     size: dict[str, Any] = {"n_rows": len(source.y), "n_classes": source.n_classes}
-    size["parts"] = parts_of(source, [None])
+    size["parts"] = n_parts(source, [None])
     pipeline, grid = learner(word, source.task, **size, **source.layout)
     # `max_depth` stands for `model__max_depth`; of two with one last word the outer one is meant.
     inside = [name for name in pipeline.get_params() if name.startswith("model__")]

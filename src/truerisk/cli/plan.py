@@ -131,8 +131,8 @@ def _measured(model: str | None, source: Source, level: float, seed: int, execut
         raise click.UsageError("--model is missing: the learning curve of which learner?")
     for note in source.notes:
         say(f"note: {note}")
+    from truerisk.api.learner_by_size import WIDEST
     from truerisk.api.learning_curve import learning_curve
-    from truerisk.api.tested_learner import WIDEST
 
     n_rows = len(source.y)
     search = search_of(

@@ -221,9 +221,9 @@ def search_of(word: str, source: Source, *, n_rows: int | None = None, **options
     """The learner of a word, tuned over its usual grid; `n_rows` is what the grid is made for."""
     from truerisk.api.search import HonestSearchCV
     from truerisk.models.learners import learner
-    from truerisk.run.outer_splits import parts_of
+    from truerisk.run.outer_splits import n_parts
 
     rows = len(source.y) if n_rows is None else n_rows
     layout = {"n_rows": rows, "n_classes": source.n_classes, **source.layout}
-    layout["parts"] = parts_of(source, [options.get("select_by")])
+    layout["parts"] = n_parts(source, [options.get("select_by")])
     return HonestSearchCV(*learner(word, source.task, **layout), **options)

@@ -11,7 +11,7 @@ import numpy as np
 from truerisk.comparing.many_comparison import ManyComparison, concluded
 from truerisk.comparing.method_pairs import MethodPair, pairs_of
 from truerisk.comparing.ranks import critical_difference, friedman, ranked
-from truerisk.comparing.scores import RankTable, RankTerms, Scores, hold, read_scores
+from truerisk.comparing.scores import RankTable, RankTerms, Scores, rank_table, read_scores
 from truerisk.core.comparison import ROPE
 from truerisk.core.progress import shows_progress
 from truerisk.core.registry import check_known
@@ -21,7 +21,7 @@ def compared(scores: Scores, terms: RankTerms, quantity: str = "value") -> ManyC
     """Rank, test and hold against each other the methods of a table."""
     if terms.control is not None:
         check_known("control=: the table has no method", terms.control, scores.methods, "It has")
-    table = hold(scores, terms)
+    table = rank_table(scores, terms)
     ranks = ranked(table.for_ranks)
     n, k = ranks.shape
     pairs = pairs_of(table, ranks, terms)

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from truerisk.comparing.paired_tests import PairedTest, Tolerance, registry
-from truerisk.comparing.pairing import Basis, Pairs, pair, refuse_unlike
+from truerisk.comparing.pairing import PairedLosses, PairedOn, pair, refuse_unlike
 from truerisk.core.arguments import shown
 from truerisk.core.comparison import ROPE, Comparison
 from truerisk.core.errors import BadArgument, Refusal, UnknownName
@@ -90,7 +90,7 @@ def compare(
         raise UnknownName(
             f"rope={rope} belongs to test='bayes' or 'paired-cv'; '{word}' has no such region."
         )
-    pairs = pair(a, b, folds=folds, n_train=n_train, n_test=n_test, basis=method.works_on)
+    pairs = pair(a, b, folds=folds, n_train=n_train, n_test=n_test, on=method.works_on)
     result = method.of(pairs, tolerance)
     return replace(result, is_score=isinstance(a, RiskEstimate) and a.perfect is not None)
 
@@ -258,9 +258,9 @@ class PairedCV(PairedTest):
     """
 
     word = "paired-cv"
-    works_on: ClassVar[Basis] = "influences"
+    works_on: ClassVar[PairedOn] = "influences"
 
-    def of(self, pairs: Pairs, tolerance: Tolerance) -> Comparison:
+    def of(self, pairs: PairedLosses, tolerance: Tolerance) -> Comparison:
         assert pairs.influences is not None  # else `pair` has refused
         a, b = pairs.influences
         mean = pairs.values[0] - pairs.values[1]

@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.polynomial import Polynomial
 
-from truerisk.comparing.pairing import Basis, Pairs
+from truerisk.comparing.pairing import PairedLosses, PairedOn
 from truerisk.core.arguments import check_level
 from truerisk.core.comparison import ROPE, Comparison, check_rope
 from truerisk.core.errors import Refusal
@@ -39,10 +39,10 @@ class PairedTest(ABC):
     """
 
     word: ClassVar[str]
-    works_on: ClassVar[Basis]
+    works_on: ClassVar[PairedOn]
 
     @abstractmethod
-    def of(self, pairs: Pairs, tolerance: Tolerance) -> Comparison:
+    def of(self, pairs: PairedLosses, tolerance: Tolerance) -> Comparison:
         """What the pairs say."""
 
 
@@ -79,7 +79,7 @@ class Correlated:
     ratio: float
 
     @classmethod
-    def of(cls, pairs: Pairs) -> Correlated:
+    def of(cls, pairs: PairedLosses) -> Correlated:
         splits, ratio = pairs.of_splits()
         mean, j = float(splits.mean()), len(splits)
         error = float(splits.std(ddof=1) * np.sqrt(1 / j + ratio))
@@ -102,9 +102,9 @@ class NadeauBengio(PairedTest):
     """
 
     word = "nadeau-bengio"
-    works_on: ClassVar[Basis] = "splits"
+    works_on: ClassVar[PairedOn] = "splits"
 
-    def of(self, pairs: Pairs, tolerance: Tolerance) -> Comparison:
+    def of(self, pairs: PairedLosses, tolerance: Tolerance) -> Comparison:
         splits = Correlated.of(pairs)
         result = Comparison(self.word, splits.mean, splits.j, pairs.loss, assumed=(splits.assumed,))
         if splits.error is None:
@@ -122,9 +122,9 @@ class CorrelatedBayes(PairedTest):
     """
 
     word = "bayes"
-    works_on: ClassVar[Basis] = "splits"
+    works_on: ClassVar[PairedOn] = "splits"
 
-    def of(self, pairs: Pairs, tolerance: Tolerance) -> Comparison:
+    def of(self, pairs: PairedLosses, tolerance: Tolerance) -> Comparison:
         splits, rope = Correlated.of(pairs), tolerance.rope
         region = f"risks within {rope:g} (in units of the loss) are practically the same"
         assumed = (splits.assumed, "flat prior of the mean difference", region)
@@ -146,9 +146,9 @@ class McNemar(PairedTest):
     """
 
     word = "mcnemar"
-    works_on: ClassVar[Basis] = "rows"
+    works_on: ClassVar[PairedOn] = "rows"
 
-    def of(self, pairs: Pairs, tolerance: Tolerance) -> Comparison:
+    def of(self, pairs: PairedLosses, tolerance: Tolerance) -> Comparison:
         a, b = pairs.of_rows()
         if not np.isin([a, b], (0, 1)).all():
             raise Refusal("McNemar's test counts errors: losses must be 0 or 1 (loss='zero-one').")
@@ -192,9 +192,9 @@ class FiveByTwo(PairedTest):
     """
 
     word = "5x2"
-    works_on: ClassVar[Basis] = "splits"
+    works_on: ClassVar[PairedOn] = "splits"
 
-    def of(self, pairs: Pairs, tolerance: Tolerance) -> Comparison:
+    def of(self, pairs: PairedLosses, tolerance: Tolerance) -> Comparison:
         p = _five_by_two(pairs)
         spread = ((p - p.mean(axis=1, keepdims=True)) ** 2).sum(axis=1)
         mean = float(p.mean())
@@ -221,7 +221,7 @@ class FiveByTwo(PairedTest):
         )
 
 
-def _five_by_two(pairs: Pairs) -> np.ndarray:
+def _five_by_two(pairs: PairedLosses) -> np.ndarray:
     """The differences by repetition and fold; refused unless there are five times two halves."""
     splits, _ = pairs.of_splits()
     n_train, n_test = pairs.sizes()
@@ -309,9 +309,9 @@ class Sharp(PairedTest):
     """
 
     word = "sharp"
-    works_on: ClassVar[Basis] = "halves"
+    works_on: ClassVar[PairedOn] = "halves"
 
-    def of(self, pairs: Pairs, tolerance: Tolerance) -> Comparison:
+    def of(self, pairs: PairedLosses, tolerance: Tolerance) -> Comparison:
         assert pairs.halves is not None  # else `pair` has refused
         model = _Halves.of(pairs.halves)
         result = Comparison(

@@ -13,7 +13,7 @@ from truerisk.core.errors import BadArgument, BadData, Refusal, UnknownName
 from truerisk.core.evaluation import Influences
 from truerisk.core.results import RiskEstimate
 
-Basis = Literal["splits", "rows", "influences", "halves"]
+PairedOn = Literal["splits", "rows", "influences", "halves"]
 
 WAYS = (
     "give two estimates made on the same splits, which carry them; or losses of rows with "
@@ -23,7 +23,7 @@ WAYS = (
 
 
 @dataclass(frozen=True, eq=False)
-class Pairs:
+class PairedLosses:
     """Losses of two rules, a and b, on the same rows of the same splits.
 
     `splits` are the differences a − b of the mean losses per split, `repeat`, `n_train` and
@@ -78,19 +78,19 @@ def pair(
     folds: Any = None,
     n_train: Any = None,
     n_test: Any = None,
-    basis: Basis = "splits",
-) -> Pairs:
+    on: PairedOn = "splits",
+) -> PairedLosses:
     """The pairs of two estimates, or of two arrays of losses, that a test works on."""
     kinds = {isinstance(a, RiskEstimate), isinstance(b, RiskEstimate)}
     if kinds == {True, False}:
         raise UnknownName("compare two estimates, or the losses of both, not one of each.")
     if kinds == {False}:
         _refuse_other_rows(a, b)
-        return _of_arrays(a, b, folds, n_train, n_test, basis)
+        return _of_arrays(a, b, folds, n_train, n_test, on)
     if not (folds is None and n_train is None and n_test is None):
         raise UnknownName("estimates carry their splits: leave out folds, n_train and n_test.")
     refuse_unlike(a, b)
-    of = {"influences": _of_influences, "halves": _of_halves}.get(basis, _of_splits)
+    of = {"influences": _of_influences, "halves": _of_halves}.get(on, _of_splits)
     return of(a, b)
 
 
@@ -109,7 +109,7 @@ def _refuse_other_rows(a: Any, b: Any) -> None:
         )
 
 
-def _of_influences(a: RiskEstimate, b: RiskEstimate) -> Pairs:
+def _of_influences(a: RiskEstimate, b: RiskEstimate) -> PairedLosses:
     for estimate in (a, b):
         if estimate.influences is None:
             raise Refusal(_why_no_influences(estimate))
@@ -118,7 +118,7 @@ def _of_influences(a: RiskEstimate, b: RiskEstimate) -> Pairs:
     values = float(a.value or 0.0), float(b.value or 0.0)
     influences = a.influences, b.influences
     scale = max(map(abs, values))
-    return Pairs(loss=a.named_loss, values=values, influences=influences, scale=scale)  # type: ignore[arg-type]
+    return PairedLosses(loss=a.named_loss, values=values, influences=influences, scale=scale)  # type: ignore[arg-type]
 
 
 def _why_no_influences(a: RiskEstimate) -> str:
@@ -138,7 +138,7 @@ def _why_no_influences(a: RiskEstimate) -> str:
     )
 
 
-def _of_halves(a: RiskEstimate, b: RiskEstimate) -> Pairs:
+def _of_halves(a: RiskEstimate, b: RiskEstimate) -> PairedLosses:
     if "paired-halves" not in a.method or a.splits is None:
         raise Refusal(
             f"SHARP needs repeated halves of the rows, and '{a.method}' has none: estimate both "
@@ -149,21 +149,21 @@ def _of_halves(a: RiskEstimate, b: RiskEstimate) -> Pairs:
     assert b.split_risks is not None
     repeat, differences = a.splits[:, 0], a.split_risks - b.split_risks
     means = [differences[repeat == r].mean() for r in range(1, int(repeat.max()) + 1)]
-    return Pairs(
+    return PairedLosses(
         loss=a.named_loss,
         halves=_enough(np.array(means).reshape(-1, 2)),
         scale=_scale(a.split_risks, b.split_risks),
     )
 
 
-def _halves_of_arrays(a: Any, b: Any) -> Pairs:
+def _halves_of_arrays(a: Any, b: Any) -> PairedLosses:
     first, second = _numbers(a, "a"), _numbers(b, "b")
     if not first.shape == second.shape == (len(first), 2):
         raise Refusal(
             f"a has shape {first.shape} and b {second.shape}: SHARP takes the risks in the two "
             "halves of each repetition, two arrays (repetitions, 2)."
         )
-    return Pairs(halves=_enough(first - second), scale=_scale(first, second))
+    return PairedLosses(halves=_enough(first - second), scale=_scale(first, second))
 
 
 def _enough(halves: np.ndarray) -> np.ndarray:
@@ -172,7 +172,7 @@ def _enough(halves: np.ndarray) -> np.ndarray:
     return halves
 
 
-def _of_splits(a: RiskEstimate, b: RiskEstimate) -> Pairs:
+def _of_splits(a: RiskEstimate, b: RiskEstimate) -> PairedLosses:
     if a.losses is None or b.losses is None or a.split_risks is None or b.split_risks is None:
         areas = ", and areas of two fixed rules compare by tr.RocCurve.minus (DeLong)"
         raise Refusal(
@@ -197,7 +197,7 @@ def _of_splits(a: RiskEstimate, b: RiskEstimate) -> Pairs:
             "known for its splits."
         )
     why = _why_no_rows(a, a.losses, splits)
-    return Pairs(
+    return PairedLosses(
         loss=a.named_loss,
         splits=a.split_risks - b.split_risks,
         repeat=splits[:, 0],
@@ -243,13 +243,13 @@ def _why_no_rows(a: RiskEstimate, losses: np.ndarray, splits: np.ndarray) -> str
     return None
 
 
-def _of_arrays(a: Any, b: Any, folds: Any, n_train: Any, n_test: Any, basis: Basis) -> Pairs:
-    if basis == "influences":
+def _of_arrays(a: Any, b: Any, folds: Any, n_train: Any, n_test: Any, on: PairedOn) -> PairedLosses:
+    if on == "influences":
         raise Refusal(
             "losses alone do not show how they change when training rows are left out: give two "
             "estimates or searches that were tested by pairs, or use test='nadeau-bengio'."
         )
-    if basis == "halves":
+    if on == "halves":
         if not (folds is None and n_train is None and n_test is None):
             raise UnknownName("SHARP looks at halves alone: leave out folds, n_train and n_test.")
         return _halves_of_arrays(a, b)
@@ -264,12 +264,12 @@ def _of_arrays(a: Any, b: Any, folds: Any, n_train: Any, n_test: Any, basis: Bas
             f"a has {_shape(sizes[0])} and b {_shape(sizes[1])}: losses pair only on the same rows "
             "of the same splits."
         )
-    if basis == "rows":
+    if on == "rows":
         if n_train is not None or n_test is not None:
             raise UnknownName(
                 "this test looks at rows, not at splits: leave out n_train and n_test."
             )
-        return Pairs(rows=(np.concatenate(first), np.concatenate(second)))
+        return PairedLosses(rows=(np.concatenate(first), np.concatenate(second)))
     if all(size == 1 for size in sizes[0]) and n_test is None:
         raise Refusal(f"the sizes of the splits are not known: {WAYS}.")
     if n_train is None:
@@ -279,7 +279,7 @@ def _of_arrays(a: Any, b: Any, folds: Any, n_train: Any, n_test: Any, basis: Bas
     if n_test is not None and max(sizes[0]) > 1 and (tested != sizes[0]).any():
         raise BadData("n_test contradicts the number of losses per split.")
     means = np.array([[x.mean() for x in losses] for losses in (first, second)])
-    return Pairs(
+    return PairedLosses(
         splits=means[0] - means[1],
         scale=_scale(*means),
         n_train=_sizes(n_train, len(first), "n_train"),
@@ -300,7 +300,7 @@ def _refuse_rows_as_splits(
         raise Refusal(f"these look like losses of rows, not risks of splits: {WAYS}.")
 
 
-def _by_folds(a: np.ndarray, b: np.ndarray, folds: np.ndarray) -> Pairs:
+def _by_folds(a: np.ndarray, b: np.ndarray, folds: np.ndarray) -> PairedLosses:
     """Splits of K-fold cross-validation, `(n,)` or `(repeats, n)`: trained on all other rows."""
     if not a.shape == b.shape == folds.shape or folds.ndim > 2:
         raise Refusal(
@@ -321,7 +321,7 @@ def _by_folds(a: np.ndarray, b: np.ndarray, folds: np.ndarray) -> Pairs:
             splits.append((mean, repeat, len(x) - size, size))
     means, repeats, trained, tested = (np.array(column) for column in zip(*splits, strict=True))
     once = folds.ndim == 1 or len(folds) == 1
-    return Pairs(
+    return PairedLosses(
         splits=means,
         repeat=repeats,
         n_train=trained,

@@ -282,7 +282,7 @@ class RankTable:
         return None
 
 
-def hold(scores: Scores, terms: RankTerms) -> RankTable:
+def rank_table(scores: Scores, terms: RankTerms) -> RankTable:
     """Apply the rule for missing cells; what it does is a note."""
     lacking = np.isnan(scores.values)
     oriented = terms.sign * scores.values

@@ -18,7 +18,7 @@ from truerisk.core.errors import BadArgument, BadData, UnknownName, first_line
 from truerisk.core.identity import PIPELINE, is_a, is_from
 from truerisk.core.present import clean
 from truerisk.core.registry import closest
-from truerisk.core.table.data import Task
+from truerisk.core.table.data import TaskWord
 
 MOST_SHOWN = 30  # how many parameters a message lists
 
@@ -64,7 +64,7 @@ class Family:
         return family
 
     @cached_property
-    def task(self) -> Task:
+    def task(self) -> TaskWord:
         """Whether scikit-learn calls the estimator a classifier or a regressor.
 
         A search that does not say so (OptunaSearchCV) is what it tunes.

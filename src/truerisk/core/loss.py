@@ -25,7 +25,7 @@ from truerisk.core.arguments import shown
 from truerisk.core.errors import Refusal, UnknownName
 from truerisk.core.interval import Scale
 from truerisk.core.present import clean, plain
-from truerisk.core.table.data import Data, Task
+from truerisk.core.table.data import Data, TaskWord
 
 Average = Literal["pooled", "fold", "rows by fold"]
 """All answers of a repetition as one test set, or the mean over folds, which count alike.
@@ -52,7 +52,7 @@ class Loss(ABC):
 
     word: str
     response: Response
-    tasks: tuple[Task, ...] = ("classification",)
+    tasks: tuple[TaskWord, ...] = ("classification",)
     per_row: ClassVar[bool]
     binary: bool = False  # whether the loss is a count of errors (0 or 1 per row)
     lower: float | None = 0.0

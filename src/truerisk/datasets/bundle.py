@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.core.errors import Brief
-from truerisk.datasets.roles import Task
+from truerisk.datasets.roles import TaskWord
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,7 +23,7 @@ class Bundle(Brief):
     X: NDArray[np.float64]
     y: NDArray[Any]
     feature_names: tuple[str, ...]
-    task: Task
+    task: TaskWord
     description: str
     source: str
     class_names: tuple[str, ...] = ()
@@ -46,7 +46,7 @@ class Bundled:
 
     name: str
     loader: str
-    task: Task
+    task: TaskWord
     description: str
 
     def bundle(self) -> Bundle:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from truerisk.core.errors import BadData, first_line
 from truerisk.datasets.bundle import Bundle
-from truerisk.datasets.roles import Task
+from truerisk.datasets.roles import TaskWord
 
 FOLDER = "TRUERISK_DATA"
 
@@ -54,7 +54,7 @@ class DocumentData:
     read: Callable[..., Read]
     description: str
     source: str
-    task: Task = "classification"
+    task: TaskWord = "classification"
 
     def bundle(self) -> Bundle:
         """The data set, or a sentence on what is missing."""

@@ -23,7 +23,7 @@ from truerisk.datasets.cells import Cells, Tally, cells_of, counted, listed, quo
 from truerisk.datasets.columnar import MISSING, number
 from truerisk.datasets.grid import Columns
 
-Task = Literal["classification", "regression"]
+TaskWord = Literal["classification", "regression"]
 
 MOST_INTEGER_CLASSES = 10
 """A target of integers with at most so many different values is read as class labels."""
@@ -34,17 +34,17 @@ _SHOWN_CLASSES = 6
 
 
 @dataclass(frozen=True, eq=False)
-class Target:
+class TargetColumn:
     """y, what kind of task it makes, and one sentence on how that was decided."""
 
     y: NDArray[Any]
-    task: Task
+    task: TaskWord
     note: str
 
 
 def read_target(
-    name: str, cells: Cells, lines: Sequence[int], target_type: Task | None = None
-) -> Target:
+    name: str, cells: Cells, lines: Sequence[int], target_type: TaskWord | None = None
+) -> TargetColumn:
     """The target from its cells.
 
     Text makes a classification. Integers with at most ten different values do too
@@ -116,7 +116,7 @@ class _Cells:
             raise BadData(_too_many(self.name, len(present), n, numeric=True))
 
 
-def _inferred(numbers: Sequence[float | None]) -> Task:
+def _inferred(numbers: Sequence[float | None]) -> TaskWord:
     values = set(numbers)
     if None in values:
         return "classification"
@@ -124,7 +124,7 @@ def _inferred(numbers: Sequence[float | None]) -> Task:
     return "classification" if whole and len(values) <= MOST_INTEGER_CLASSES else "regression"
 
 
-def _regression(column: _Cells, asked: Task | None) -> Target:
+def _regression(column: _Cells, asked: TaskWord | None) -> TargetColumn:
     name, numbers = column.name, column.numbers
     wrong = [v is None or math.isinf(v) for v in numbers]
     if any(wrong):
@@ -137,7 +137,9 @@ def _regression(column: _Cells, asked: Task | None) -> Target:
     return _on_numbers(name, column.cells.floats(numbers), column.cells, asked)
 
 
-def _on_numbers(name: str, y: NDArray[np.float64], cells: Cells, asked: Task | None) -> Target:
+def _on_numbers(
+    name: str, y: NDArray[np.float64], cells: Cells, asked: TaskWord | None
+) -> TargetColumn:
     if (y == y[0]).all():
         first = cells.as_words().tally.words[0].strip()
         raise BadData(
@@ -149,10 +151,10 @@ def _on_numbers(name: str, y: NDArray[np.float64], cells: Cells, asked: Task | N
     note = f"target {quoted(name)} is a number ({span}): regression"
     if asked is None and 2 * n_values <= len(y) and np.array_equal(y, np.floor(y)):
         note += "; if its integers are labels, use --target-type classification"
-    return Target(y, "regression", note)
+    return TargetColumn(y, "regression", note)
 
 
-def _classes(column: _Cells, asked: Task | None) -> Target:
+def _classes(column: _Cells, asked: TaskWord | None) -> TargetColumn:
     name, numbers = column.name, column.numbers
     labels = _labels(column.bare, numbers)
     counts: Counter[Any] = Counter()  # in the order in which labels first appear
@@ -176,7 +178,7 @@ def _classes(column: _Cells, asked: Task | None) -> Target:
     note = _classes_note(name, counts)
     if asked is None and None not in numbers:
         note += "; if its integers are quantities, use --target-type regression"
-    return Target(labels[column.cells.codes()], "classification", note)
+    return TargetColumn(labels[column.cells.codes()], "classification", note)
 
 
 def _labels(bare: Sequence[str], numbers: Sequence[float | None]) -> NDArray[Any]:

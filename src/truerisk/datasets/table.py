@@ -16,7 +16,7 @@ from truerisk.core.table.times import dates_in
 from truerisk.datasets.cells import cells_of, counted, listed, quoted, side_by_side
 from truerisk.datasets.columnar import Column, Kind, numbers_rows, read_column
 from truerisk.datasets.formats import read_columns
-from truerisk.datasets.roles import Beside, Target, Task, place_of, read_target
+from truerisk.datasets.roles import Beside, TargetColumn, TaskWord, place_of, read_target
 
 MAX_CELLS = 10_000_000
 MAX_BYTES = 256 * 2**20
@@ -66,7 +66,7 @@ class Table(Brief):
     X: NDArray[np.float64]
     y: NDArray[Any]
     target: str
-    task: Task
+    task: TaskWord
     feature_names: tuple[str, ...]
     kinds: tuple[Kind, ...]
     levels: tuple[tuple[str, ...], ...]
@@ -119,7 +119,7 @@ def read_table(
     groups: str | None = None,
     time: str | None = None,
     block: Sequence[str] = (),
-    target_type: Task | None = None,
+    target_type: TaskWord | None = None,
     delimiter: str | None = None,
     max_cells: int = MAX_CELLS,
     max_bytes: int = MAX_BYTES,
@@ -214,7 +214,7 @@ def _without_numbering(columns: list[Column]) -> list[Column]:
     return [replace(first, left_out="numbers the rows"), *others]
 
 
-def _table(target: str, goal: Target, columns: Sequence[Column]) -> Table:
+def _table(target: str, goal: TargetColumn, columns: Sequence[Column]) -> Table:
     features = [column for column in columns if column.left_out is None]
     if not features:
         raise NoFeatures(_no_features(target, columns), _left_out(columns))
@@ -255,7 +255,7 @@ def _no_features(target: str, columns: Sequence[Column]) -> str:
 
 
 def _notes(
-    goal: Target,
+    goal: TargetColumn,
     columns: Sequence[Column],
     features: Sequence[Column],
     dates: Mapping[str, NDArray[Any]],

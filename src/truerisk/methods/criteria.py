@@ -18,7 +18,7 @@ from truerisk.core.losses import Log, Squared
 from truerisk.core.plan.blocks import ALL
 from truerisk.core.plan.builder import PlanBuilder
 from truerisk.core.plan.plan import Plan
-from truerisk.core.table.data import Data, Task
+from truerisk.core.table.data import Data, TaskWord
 from truerisk.methods.parts.averages import failure_notes
 
 
@@ -31,11 +31,11 @@ class Likelihood(Loss):
     """
 
     word = "-2 log L"
-    tasks: tuple[Task, ...] = ("classification", "regression")
+    tasks: tuple[TaskWord, ...] = ("classification", "regression")
     per_row = False
     lower = None
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: TaskWord) -> None:
         self.response: Response = "probability" if task == "classification" else "value"
 
     def of_set(
@@ -102,7 +102,7 @@ class Criterion(Method):
         if data.sample_weight is not None:
             self._check_weights(data.task, data.sample_weight)
 
-    def _check_weights(self, task: Task, weights: np.ndarray) -> None:
+    def _check_weights(self, task: TaskWord, weights: np.ndarray) -> None:
         """Weights of numbers are precisions; those of classes could mean several things."""
         if task == "classification":
             raise Refusal(

@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import Any
 
 from truerisk.core.errors import MissingExtra
-from truerisk.models.builders import Grid, Learner, Size, Task
+from truerisk.models.builders import Grid, Learner, Size, TaskWord
 
 _SEED = 0
 TREES = [25, 50, 100, 200]
@@ -23,7 +23,7 @@ LEAST_LEAF = 20  # rows, as the packages have it …
 LEAVES_OF_FOLD = 8  # … where a fold has so many times as many
 
 
-def _boosting(task: Task, size: Size) -> tuple[Any, Grid]:
+def _boosting(task: TaskWord, size: Size) -> tuple[Any, Grid]:
     from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
     classes = task == "classification"
@@ -39,7 +39,7 @@ def _boosting(task: Task, size: Size) -> tuple[Any, Grid]:
     return model, {"max_iter": TREES, "max_leaf_nodes": LEAVES}
 
 
-def _xgboost(task: Task, size: Size) -> tuple[Any, Grid]:
+def _xgboost(task: TaskWord, size: Size) -> tuple[Any, Grid]:
     package = _imported("xgboost")
     kinds: dict[str, Any] = {"random_state": _SEED, "n_jobs": 1}
     if size.levels:
@@ -51,7 +51,7 @@ def _xgboost(task: Task, size: Size) -> tuple[Any, Grid]:
     return kind(learning_rate=RATE, **kinds), {"n_estimators": TREES, "max_depth": DEPTHS}
 
 
-def _lightgbm(task: Task, size: Size) -> tuple[Any, Grid]:
+def _lightgbm(task: TaskWord, size: Size) -> tuple[Any, Grid]:
     _imported("lightgbm")
     from truerisk.models import levelled_lightgbm as levelled
 
@@ -64,7 +64,7 @@ def _lightgbm(task: Task, size: Size) -> tuple[Any, Grid]:
     return model, {"n_estimators": TREES, "num_leaves": LEAVES}
 
 
-def _catboost(task: Task, size: Size) -> tuple[Any, Grid]:
+def _catboost(task: TaskWord, size: Size) -> tuple[Any, Grid]:
     _imported("catboost")
     from truerisk.models import levelled_catboost as levelled
 
@@ -93,7 +93,7 @@ def _imported(package: str) -> Any:
         ) from None
 
 
-_BOTH: tuple[Task, ...] = ("classification", "regression")
+_BOTH: tuple[TaskWord, ...] = ("classification", "regression")
 
 boosting = Learner(_BOTH, scale=False, build=_boosting, levels="codes")
 xgboost = Learner(_BOTH, scale=False, build=_xgboost, levels="codes")

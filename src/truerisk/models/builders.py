@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-Task = Literal["classification", "regression"]
+TaskWord = Literal["classification", "regression"]
 Levels = Literal["indicators", "codes", "objects"]
 Grid = dict[str, list[Any]]
 
@@ -43,7 +43,7 @@ class Size:
         return max(1, self.n_rows // self.parts)
 
 
-Builder = Callable[[Task, Size], tuple[Any, Grid]]
+Builder = Callable[[TaskWord, Size], tuple[Any, Grid]]
 
 
 @dataclass(frozen=True)
@@ -54,13 +54,13 @@ class Learner:
     says what it takes columns of text as: one that takes levels as such takes gaps as well.
     """
 
-    tasks: tuple[Task, ...]
+    tasks: tuple[TaskWord, ...]
     scale: bool
     build: Builder
     levels: Levels = "indicators"
 
 
-def _knn(task: Task, size: Size) -> tuple[Any, Grid]:
+def _knn(task: TaskWord, size: Size) -> tuple[Any, Grid]:
     from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
     model = KNeighborsClassifier() if task == "classification" else KNeighborsRegressor()
@@ -68,7 +68,7 @@ def _knn(task: Task, size: Size) -> tuple[Any, Grid]:
     return model, {"n_neighbors": _up_to((1, 3, 5, 7, 9, 13, 19, 27, 39), most)}
 
 
-def _lda(task: Task, size: Size) -> tuple[Any, Grid]:
+def _lda(task: TaskWord, size: Size) -> tuple[Any, Grid]:
     from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
     # of a scatter that has no inverse least squares answer with rounding noise, which moves labels
@@ -78,7 +78,7 @@ def _lda(task: Task, size: Size) -> tuple[Any, Grid]:
     return model, {"shrinkage": [*[0.0] * inverts, 0.01, 0.03, 0.1, 0.3, 0.6, 0.9]}
 
 
-def _logistic(task: Task, size: Size) -> tuple[Any, Grid]:
+def _logistic(task: TaskWord, size: Size) -> tuple[Any, Grid]:
     from sklearn.linear_model import LogisticRegression
 
     # ridge penalty by default; naming it is deprecated from scikit-learn 1.8 on. With a smaller tol
@@ -87,7 +87,7 @@ def _logistic(task: Task, size: Size) -> tuple[Any, Grid]:
     return model, {"C": [0.001, 0.01, 0.03, 0.1, 0.3, 1.0, 10.0, 100.0]}
 
 
-def _svm(task: Task, size: Size) -> tuple[Any, Grid]:
+def _svm(task: TaskWord, size: Size) -> tuple[Any, Grid]:
     from sklearn.svm import SVC, SVR
 
     widths = [float(f"{factor / size.n_features:.3g}") for factor in (0.1, 0.3, 1.0)]
@@ -101,7 +101,7 @@ def _svm(task: Task, size: Size) -> tuple[Any, Grid]:
     }
 
 
-def _tree(task: Task, size: Size) -> tuple[Any, Grid]:
+def _tree(task: TaskWord, size: Size) -> tuple[Any, Grid]:
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
     kind = DecisionTreeClassifier if task == "classification" else DecisionTreeRegressor
@@ -109,7 +109,7 @@ def _tree(task: Task, size: Size) -> tuple[Any, Grid]:
     return kind(random_state=_SEED), {"min_samples_leaf": leaves}
 
 
-def _forest(task: Task, size: Size) -> tuple[Any, Grid]:
+def _forest(task: TaskWord, size: Size) -> tuple[Any, Grid]:
     from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
     kind = RandomForestClassifier if task == "classification" else RandomForestRegressor
@@ -120,13 +120,13 @@ def _forest(task: Task, size: Size) -> tuple[Any, Grid]:
     return model, {"max_features": tried}
 
 
-def _ridge(task: Task, size: Size) -> tuple[Any, Grid]:
+def _ridge(task: TaskWord, size: Size) -> tuple[Any, Grid]:
     from sklearn.linear_model import Ridge
 
     return Ridge(), {"alpha": [0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0]}
 
 
-def _lasso(task: Task, size: Size) -> tuple[Any, Grid]:
+def _lasso(task: TaskWord, size: Size) -> tuple[Any, Grid]:
     from sklearn.linear_model import Lasso
 
     model = _standardised_target(Lasso(max_iter=_MANY_ITERATIONS))
@@ -146,9 +146,9 @@ def _up_to(values: Sequence[int], most: int) -> list[int]:
     return [value for value in values if value <= max(most, values[0])]
 
 
-_CLASSES: tuple[Task, ...] = ("classification",)
-_NUMBERS: tuple[Task, ...] = ("regression",)
-_BOTH: tuple[Task, ...] = ("classification", "regression")
+_CLASSES: tuple[TaskWord, ...] = ("classification",)
+_NUMBERS: tuple[TaskWord, ...] = ("regression",)
+_BOTH: tuple[TaskWord, ...] = ("classification", "regression")
 
 knn = Learner(_BOTH, scale=True, build=_knn)
 lda = Learner(_CLASSES, scale=True, build=_lda)

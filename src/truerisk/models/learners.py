@@ -7,7 +7,7 @@ from typing import Any
 
 from truerisk.core.errors import BadData, Refusal, UnknownName
 from truerisk.core.registry import Registry, lines_of
-from truerisk.models.builders import Grid, Learner, Size, Task
+from truerisk.models.builders import Grid, Learner, Size, TaskWord
 from truerisk.models.preparation import prepare, prepare_levels
 
 registry = Registry(
@@ -33,7 +33,7 @@ registry = Registry(
 """Word -> learner and one sentence about it."""
 
 
-def names(task: Task | None = None) -> list[str]:
+def names(task: TaskWord | None = None) -> list[str]:
     """The words that `learner` knows, all of them or those of one task.
 
     >>> names("regression")[:6]
@@ -53,7 +53,7 @@ times what the others take together, of ten thousand three; with more, a few fit
 """
 
 
-def default_words(task: Task, n_rows: int = 0) -> tuple[str, ...]:
+def default_words(task: TaskWord, n_rows: int = 0) -> tuple[str, ...]:
     """The learners compared when none is named: four that are cheap and unlike, of many rows five.
 
     >>> default_words("classification"), default_words("regression", 20_000)
@@ -67,7 +67,7 @@ def default_words(task: Task, n_rows: int = 0) -> tuple[str, ...]:
 
 def learner(
     word: str,
-    task: Task,
+    task: TaskWord,
     *,
     n_rows: int,
     n_features: int,
@@ -127,7 +127,7 @@ def learner(
     )
 
 
-def _entry(word: str, task: Task) -> Learner:
+def _entry(word: str, task: TaskWord) -> Learner:
     fits = names(task)
     if not fits:
         raise UnknownName(f"there is no task {task!r}: it is classification or regression.")

@@ -22,7 +22,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from truerisk.core.family import Family
 from truerisk.core.losses import AUC, Loss, Squared, ZeroOne
 from truerisk.core.statistics.roc import RocCurve
-from truerisk.core.table.data import Data, Task
+from truerisk.core.table.data import Data, TaskWord
 from truerisk.datasets.documents import ozone_level
 from truerisk.methods.kfold import KFold
 from truerisk.methods.nested import Nested
@@ -88,7 +88,7 @@ def _forecasts() -> tuple[np.ndarray, np.ndarray]:
 
 def _tested(
     word: str,
-    task: Task,
+    task: TaskWord,
     data: Data,
     loss: Loss,
     split: tuple[np.ndarray, np.ndarray],
@@ -203,7 +203,7 @@ MODELS: dict[str, dict[str, tuple[Any, dict[str, list[Any]]]]] = {
 }
 
 
-def ozone_family(word: str, task: Task) -> Family:
+def ozone_family(word: str, task: TaskWord) -> Family:
     """A learner of `LEARNERS`; its features have mean 0 and variance 1, products too."""
     name, _, interactions = word.partition(", ")
     model, grid = MODELS[task][name]

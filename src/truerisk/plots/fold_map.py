@@ -10,7 +10,7 @@ from truerisk.core.arguments import shown
 from truerisk.core.contracts import Method, Streams
 from truerisk.core.errors import BadArgument, BadData
 from truerisk.core.plan.plan import Plan
-from truerisk.core.table.data import Data, Task
+from truerisk.core.table.data import Data, TaskWord
 from truerisk.core.table.rows import n_rows
 from truerisk.plots.marks import axes_of
 
@@ -79,7 +79,7 @@ def draw_fold_map(
 def _planned(method: Method, block: Any, y: Any, random_state: int) -> tuple[np.ndarray, Plan]:
     """The first two coordinates, and the splits that an estimate would draw."""
     target = np.zeros(n_rows(block)) if y is None else np.asarray(y)
-    task: Task = "regression" if target.dtype.kind == "f" else "classification"
+    task: TaskWord = "regression" if target.dtype.kind == "f" else "classification"
     data = Data.check(np.zeros((len(target), 1)), target, task=task, block=block)
     if data.places is None:
         raise BadData("block= holds labels, and a map needs coordinates.")

@@ -46,7 +46,7 @@ def params_of_fits(
     params = fit_params_with_weight(family.estimator, sample_weight, dict(fit_params or {}))
     if params:
         _refuse_behind_resampling(family, params, data.n_rows)
-        refuse_known_rows(params, data)
+        refuse_stopping_rows(params, data)
     if data.groups is not None:
         warn_of_cut_groups(family, data)
     return with_rows_inside(family, data, params)
@@ -132,7 +132,7 @@ MANY = 10_000  # rows above which early_stopping="auto" of histogram boosting is
 INSTEAD = "tr.models.EarlyStopping(model) sets rows of each training set aside"
 
 
-def refuse_known_rows(params: Mapping[str, Any], data: Data) -> None:
+def refuse_stopping_rows(params: Mapping[str, Any], data: Data) -> None:
     """Refuse rows of X that every fit is to be ended by: each of them is tested, too."""
     for name, value in params.items():
         if name.rpartition("__")[2] not in ASKED or value is None:

@@ -16,6 +16,7 @@ from truerisk.methods.parts.averages import Averaged
 from truerisk.methods.parts.procedure import Procedure
 from truerisk.methods.racing import RacedPairs, Racing
 from truerisk.methods.splitter import Splitter
+from truerisk.methods.temporal import Forward
 from truerisk.methods.words import USUAL_FOLDS, as_method
 
 
@@ -33,30 +34,26 @@ def usual_word(rows: Any, otherwise: str = USUAL_FOLDS) -> str:
     return otherwise if rows.block is None else "blocks-5"
 
 
-def parts_of(rows: Any, methods: Iterable[Any]) -> int:
+def n_parts(rows: Any, methods: Iterable[Any]) -> int:
     """Into how many parts a method cuts the rows of which its least training set has only one.
 
     That is K + 1 for K forecasts; 2 is taken for others, as folds have it. None among the methods
     is the usual one.
 
     >>> from types import SimpleNamespace
-    >>> parts_of(SimpleNamespace(time=None, block=None), [None, "forward-9"])
+    >>> n_parts(SimpleNamespace(time=None, block=None), [None, "forward-9"])
     10
     """
-    return max(_parts(as_method(usual_word(rows) if word is None else word)) for word in methods)
+    return max(_n_parts(as_method(usual_word(rows) if word is None else word)) for word in methods)
 
 
-def _parts(method: Any) -> int:
-    from truerisk.methods.nested import Nested
-    from truerisk.methods.splitter import Splitter
-    from truerisk.methods.temporal import Forward
-
+def _n_parts(method: Any) -> int:
     if isinstance(method, Forward):
         return method.k + 1
     if isinstance(method, Splitter) and method.goes_forward:
         return int(method.splitter.n_splits) + 1
     if isinstance(method, Nested):
-        return max(_parts(method.outer_method), _parts(method.inner_method))
+        return max(_n_parts(method.outer_method), _n_parts(method.inner_method))
     return 2
 
 

@@ -128,7 +128,7 @@ def pose(
         block=block,
         as_given=family.takes_y_as_given,
     )
-    return refuse_unspoken(problem_on(data, family, sample_weight=sample_weight, **terms))
+    return refuse_unrated_class(problem_on(data, family, sample_weight=sample_weight, **terms))
 
 
 def problem_on(
@@ -176,7 +176,7 @@ def problem_on(
     )
 
 
-def refuse_unspoken(problem: Problem) -> Problem:
+def refuse_unrated_class(problem: Problem) -> Problem:
     """Refuse a class that nothing that was asked for speaks of."""
     data, positive = problem.data, problem.positive
     if positive is not None:
@@ -206,8 +206,8 @@ def draw_plan(problem: Problem, method: Any) -> tuple[Problem, Method, Plan]:
     return problem, chosen, chosen.plan(problem.data, Streams(problem.seed))
 
 
-def with_words(problem: Problem, method: Method, plan: Plan) -> Problem:
-    """The problem with the words of its intervals, as the drawn plan has them.
+def choose_intervals(problem: Problem, method: Method, plan: Plan) -> Problem:
+    """The problem with its intervals by their words, chosen by what the drawn plan gives.
 
     A user asks for that of the loss; the further scores have the calibrated one, if any.
     """

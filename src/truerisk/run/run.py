@@ -38,9 +38,9 @@ from truerisk.run.problem import (
     Problem,
     check_scores,
     checked_method,
+    choose_intervals,
     scores_told_by,
     versions,
-    with_words,
 )
 
 
@@ -78,14 +78,14 @@ def compute(
     method: Any,
     *,
     plan: Plan | None = None,
-    honest: bool = False,
+    new_rows: bool = False,
     keeper: Keeper | None = None,
     known: Sequence[Answers | None] = (),
 ) -> Computed:
     """Draw the plan (or replay a given one), let an engine answer it, reduce the answers.
 
-    Passes whose answers are `known` from an earlier computation make no fit again. Where the risk
-    is to be `honest`, splits that test training rows are refused; elsewhere there is a warning.
+    Passes whose answers are `known` from an earlier computation make no fit again. Where all tested
+    rows are to be `new_rows` to their model, others are refused; elsewhere there is a warning.
     """
     started = time.perf_counter()
     posed, chosen = checked_method(problem, method)
@@ -93,9 +93,9 @@ def compute(
     check_scores(chosen, posed.scores, data)
     if plan is None:
         plan = chosen.plan(data, Streams(posed.seed))
-    if honest:
+    if new_rows:
         refuse_known_rows(chosen, plan)
-    problem = with_words(posed, chosen, plan)
+    problem = choose_intervals(posed, chosen, plan)
     warn_of_leaks(data, chosen, plan)
     warn_of_fitted_parts(problem.family, chosen)
     if data.time is not None:
@@ -143,7 +143,7 @@ class Run:
 
     def select(self, **options: Any) -> Run:
         """With the risk of every setting on all rows; `options` are those of `compute`."""
-        problem = of_tuning(self.problem, self.select_by)
+        problem = tuning_problem(self.problem, self.select_by)
         return replace(self, tuned=compute(problem, self.select_by, **options))
 
     def test(self, **options: Any) -> Run:
@@ -153,7 +153,7 @@ class Run:
         problem = replace(self.problem, calibrated=True)
         return replace(self, tested=compute(problem, self.testing, **options))
 
-    def value(self, plan: Plan) -> tuple[float, str]:
+    def risk_alone(self, plan: Plan) -> tuple[float, str]:
         """The risk alone, and the engine: what `test` finds without error, interval and papers."""
         assert self.testing is not None
         problem = self.problem
@@ -220,7 +220,7 @@ class Run:
         return self.problem.asking(passes=passes, keeper=keeper)
 
 
-def of_tuning(problem: Problem, method: Method) -> Problem:
+def tuning_problem(problem: Problem, method: Method) -> Problem:
     """The problem of tuning: of intervals only one that counts the choice belongs to it."""
     counted = problem.interval is not None and as_form(problem.interval).counts_choice
     return replace(

@@ -11,7 +11,7 @@ import numpy as np
 from truerisk.core.contracts import Method
 from truerisk.core.family import Family
 from truerisk.core.losses import Squared, ZeroOne
-from truerisk.core.table.data import Data, Task
+from truerisk.core.table.data import Data, TaskWord
 from truerisk.datasets.gaussian import GaussianProblem, TrueRisk
 from truerisk.datasets.problems import make_simple
 from truerisk.testing.cases import Case, evaluate
@@ -24,7 +24,7 @@ class KnownProblem(ABC):
     """A distribution of (X, y)."""
 
     name: str
-    task: Task
+    task: TaskWord
 
     @property
     @abstractmethod

@@ -16,7 +16,7 @@ from truerisk.core.plan.builder import PlanBuilder, RowSet
 from truerisk.core.plan.nesting import with_pairs
 from truerisk.core.plan.partitions import leave_out
 from truerisk.core.plan.plan import Plan
-from truerisk.core.table.data import Data, Task
+from truerisk.core.table.data import Data, TaskWord
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -87,7 +87,7 @@ def hypothesis() -> Any:
 
 
 def data_sets(
-    task: Task = "classification",
+    task: TaskWord = "classification",
     *,
     ties: bool = False,
     n_classes: int | None = None,

@@ -29,7 +29,7 @@ from truerisk.core.family import Family
 from truerisk.core.table.data import Data
 from truerisk.engines.running import trie
 from truerisk.engines.running.shared_steps import beginning_alike
-from truerisk.run.outer_splits import parts_of
+from truerisk.run.outer_splits import n_parts
 
 X = np.random.default_rng(0).normal(size=(40, 3))
 Y = np.arange(40) % 2
@@ -179,7 +179,7 @@ def test_models_of_the_user_are_given_the_gaps_of_the_user():
 )
 def test_grids_are_made_for_the_least_training_set(methods, parts):
     """One part of K + 1 where K forecasts follow each other."""
-    assert parts_of(SimpleNamespace(time=None, block=None), methods) == parts
+    assert n_parts(SimpleNamespace(time=None, block=None), methods) == parts
 
 
 def test_an_iterable_of_splits_is_read_once():

@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 from tests.support.families import families_on
 
 import truerisk as tr
-from truerisk.api.assessing.schedule import Schedule, forecast, planned_fits, usual_method
+from truerisk.api.assessing.schedule import Schedule, forecast, planned_fits, word_by_size
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.family import Family
 from truerisk.core.progress import listen
@@ -175,7 +175,7 @@ def test_methods_are_checked_before_anything_is_drawn():
 @pytest.mark.parametrize(("n", "word"), [(30, "5-fold"), (10_000, "5-fold"), (10_001, "holdout")])
 def test_the_usual_method_follows_the_rows(n, word):
     """Five folds up to 10,000 rows, one hold-out beyond."""
-    assert usual_method(n) == word
+    assert word_by_size(n) == word
 
 
 def test_an_assessment_uses_the_usual_method():

@@ -24,13 +24,13 @@ from truerisk.core.table.columns import (
     unreadable,
     with_plain_gaps,
 )
-from truerisk.core.table.data import Data, Task
+from truerisk.core.table.data import Data, TaskWord
 from truerisk.core.table.rows import n_columns
 from truerisk.datasets.roles import MOST_INTEGER_CLASSES
 from truerisk.engines.running.shared_steps import beginning_alike
 from truerisk.engines.running.trie import Tries
 from truerisk.run.fit_params import fit_params_with_weight
-from truerisk.run.outer_splits import parts_of
+from truerisk.run.outer_splits import n_parts
 from truerisk.run.problem import Problem, problem_on, settings_seed
 
 Named = Mapping[str, Family] | Sequence[str] | None
@@ -58,7 +58,7 @@ def read_learners(learners: Any, seed: int = 0) -> Named:
     return families
 
 
-def task_of(named: Named, y: Any) -> Task:
+def task_of(named: Named, y: Any) -> TaskWord:
     """What the families predict; for words, what y looks like by the rule of table files.
 
     Classes are labels, booleans, or whole numbers of few values.
@@ -93,7 +93,7 @@ def families_of(named: Named, data: Data, methods: Iterable[Any] = (None,)) -> M
     columns = n_columns(data.X)
     if columns is None:
         raise BadData("X has no columns to choose learners for; give learners as a dict.")
-    size = {"n_classes": data.n_classes, "n_rows": data.n_rows, "parts": parts_of(data, methods)}
+    size = {"n_classes": data.n_classes, "n_rows": data.n_rows, "parts": n_parts(data, methods)}
     return word_families(named, data.task, columns=_layout(data.X, columns), **size)
 
 

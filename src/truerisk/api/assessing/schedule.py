@@ -13,7 +13,7 @@ import numpy as np
 from truerisk.api.assessing.out_of_fold import refits
 from truerisk.api.assessing.own_claim import tunes_inside
 from truerisk.api.assessing.pace import pace_of
-from truerisk.api.tested_learner import TestedLearner, measure, testing, usual_sizes
+from truerisk.api.learner_by_size import LearnerBySize, measure, testing, usual_sizes
 from truerisk.core.arguments import shown
 from truerisk.core.contracts import Keeper, Method, Request
 from truerisk.core.errors import BadArgument, BadData, FitFailed, Refusal, TrueRiskError
@@ -30,16 +30,16 @@ from truerisk.methods.parts.procedure import Procedure
 from truerisk.methods.racing import Racing
 from truerisk.methods.words import USUAL_FOLDS, as_method
 from truerisk.run.outer_splits import testing_method, usual_word
-from truerisk.run.problem import Problem, draw_plan, with_words
-from truerisk.run.run import Computed, compute, of_tuning
+from truerisk.run.problem import Problem, choose_intervals, draw_plan
+from truerisk.run.run import Computed, compute, tuning_problem
 
 MOST_IN_FOLDS = 10_000
 
 
-def usual_method(n_rows: int) -> str:
+def word_by_size(n_rows: int) -> str:
     """How so many rows are usually split: of very many, one test tells enough.
 
-    >>> [usual_method(n) for n in (100, 5_000, 50_000)]
+    >>> [word_by_size(n) for n in (100, 5_000, 50_000)]
     ['5-fold', '5-fold', 'holdout']
     """
     return USUAL_FOLDS if n_rows <= MOST_IN_FOLDS else "holdout"
@@ -63,7 +63,7 @@ class Schedule:
         A method that is None is the usual one for so many rows.
         """
         problem, several = next(iter(problems.values())), len(problems) > 1
-        usual = usual_word(problem.data, usual_method(problem.data.n_rows))
+        usual = usual_word(problem.data, word_by_size(problem.data.n_rows))
         chosen = tuple(as_method(method) for method in methods or (usual,))
         for method in chosen:
             if isinstance(method, Racing):
@@ -81,14 +81,14 @@ class Schedule:
         """The risk of every setting on all rows, by each of the methods."""
         computations = []
         for method, plan in zip(self.methods, self.plans, strict=True):
-            tuning = of_tuning(replace(problem, interval=None), method)
+            tuning = tuning_problem(replace(problem, interval=None), method)
             computations.append(compute(tuning, method, plan=plan, keeper=keeper))
             count.finish(computations[-1].evaluation.n_fits)
         return computations
 
     def with_intervals(self, problem: Problem) -> Problem:
         """The problem with the words of its intervals, as the plan that tests has them."""
-        return with_words(replace(problem, calibrated=True), self.nested, self.nested_plan)
+        return choose_intervals(replace(problem, calibrated=True), self.nested, self.nested_plan)
 
     def fits(self, problem: Problem) -> int:
         """How many fits a learner needs, with that of the apparent risk.
@@ -126,7 +126,7 @@ CHEAP, EVERY = "cheap", "all"
 class PlannedCurve:
     """The sizes at which a learner will be measured, and how many fits that takes."""
 
-    learner: TestedLearner
+    learner: LearnerBySize
     sizes: tuple[int, ...]
     n_fits: int
 
@@ -134,7 +134,7 @@ class PlannedCurve:
     def of(cls, problem: Problem, schedule: Schedule) -> PlannedCurve:
         """Tested by the folds of the outer splits, tuned inside by what tunes on all rows."""
         alone = replace(problem, scores={}, interval=None, steps=None)
-        learner = TestedLearner(alone, _folds_of(schedule, problem), schedule.methods[0])
+        learner = LearnerBySize(alone, _folds_of(schedule, problem), schedule.methods[0])
         sizes = tuple(usual_sizes(learner, learner.whole()))
         fits = [plan.n_fits * n for size in sizes for plan, n in learner.plans(size)]
         return cls(learner, sizes, sum(fits))

@@ -27,7 +27,7 @@ from truerisk.core.results import RiskCurve, RiskEstimate
 from truerisk.core.statistics.calibration import Calibration
 from truerisk.core.statistics.error_posterior import ErrorPosterior
 from truerisk.core.statistics.roc import RocCurve
-from truerisk.core.table.data import Task
+from truerisk.core.table.data import TaskWord
 from truerisk.methods.parts.paired_losses import PairedAnswers
 from truerisk.methods.parts.procedure import Procedure
 from truerisk.run.problem import Problem
@@ -85,7 +85,7 @@ class TestedLearners(Record):
     best: str
     conclusion: str
     loss: str
-    task: Task
+    task: TaskWord
     tuned_by: str
     tested_by: str
     rule: str

@@ -114,7 +114,7 @@ def _by_clones(
     params = with_groups(terms.get("fit_params") or {}, terms.get("groups"))
     own_terms = {**terms, "fit_params": params, "loss": _loss(scale, claim)}
     problem = pose(Family(clone(search)), X, y, **own_terms)
-    return of_clones(curve_of(compute(problem, outer, honest=True))[0], claim.search)
+    return of_clones(curve_of(compute(problem, outer, new_rows=True))[0], claim.search)
 
 
 def with_groups(fit_params: Mapping[str, Any], groups: Any) -> dict[str, Any]:

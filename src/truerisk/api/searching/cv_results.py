@@ -22,7 +22,7 @@ from truerisk.core.results import RiskCurve
 from truerisk.engines.running.fitting import why_of
 from truerisk.methods.parts.set_risks import split_risks
 from truerisk.run.problem import draw_plan
-from truerisk.run.run import Computed, Run, compute, of_tuning
+from truerisk.run.run import Computed, Run, compute, tuning_problem
 
 
 def rate_settings(
@@ -35,7 +35,7 @@ def rate_settings(
     with own_warning(error_score):
         if trained:
             options, scores = _with_training_rows(run, **options)
-        computed = compute(of_tuning(run.problem, run.select_by), run.select_by, **options)
+        computed = compute(tuning_problem(run.problem, run.select_by), run.select_by, **options)
     if error_score != "raise":
         computed = _counted(computed, error_score)
     scored = computed.scores if several else {"score": computed}
@@ -46,7 +46,7 @@ def rate_settings(
 
 def _with_training_rows(run: Run, **options: Any) -> tuple[dict[str, Any], list[np.ndarray]]:
     """The answers that rate the settings, and every score on the train set of every split."""
-    problem = of_tuning(run.problem, run.select_by)
+    problem = tuning_problem(run.problem, run.select_by)
     told_in, _, plan = draw_plan(problem, run.select_by)
     answers = problem.asking(**options)(with_training_rows(plan))
     questions = np.arange(plan.n_questions)

@@ -89,7 +89,7 @@ def fit_given_search(search: Any, X: Any, y: Any, routed: Routed) -> dict[str, A
 def _honest(problem: Problem, outer: Any, kind: str, selected: RiskEstimate) -> dict[str, Any]:
     """The risk of searching and fitting, by a fresh clone in every outer training set."""
     testing, notes = _testing(outer, kind, usual_word(problem.data))
-    estimate = curve_of(Run(problem, testing, testing).test(honest=True).honest)[0]
+    estimate = curve_of(Run(problem, testing, testing).test(new_rows=True).honest)[0]
     if estimate.value is None:
         raise Refusal(f"{kind} failed in an outer split, so there is no risk.")
     what = f"risk of the procedure: all that {kind} does, then the fit; not of one setting"

@@ -31,7 +31,7 @@ from truerisk.core.loss_words import as_loss
 from truerisk.core.losses import Loss
 from truerisk.core.results import RiskEstimate
 from truerisk.core.scorer_losses import OwnScore, Scoring, are_several
-from truerisk.core.table.data import Data, Task
+from truerisk.core.table.data import Data, TaskWord
 from truerisk.engines.running.fitting import fitted_on_all
 from truerisk.methods.nested import Nested, Pairs
 from truerisk.methods.words import as_method
@@ -42,7 +42,7 @@ from truerisk.run.problem import (
     as_seed,
     pose,
     problem_on,
-    refuse_unspoken,
+    refuse_unrated_class,
     settings_seed,
     versions,
 )
@@ -65,7 +65,7 @@ def run_of_search(search: Any, X: Any, y: Any, routed: Routed) -> tuple[Run, boo
         family = Family.drawn(model, grid, search.n_iter, drawn_as)
     scored = isinstance(words.loss, OwnScore | Scoring) and not makes_predictions(model)
     weights = {"sample_weight": routed.sample_weight}
-    task: Task = "other" if scored else family.task
+    task: TaskWord = "other" if scored else family.task
     own = family.takes_y_as_given
     data = Data.check(X, y, task=task, as_given=own, **routed.of_rows, **weights)
     several = are_several(search.scoring)
@@ -76,7 +76,7 @@ def run_of_search(search: Any, X: Any, y: Any, routed: Routed) -> tuple[Run, boo
         chooser = search.refit if search.refit in scores else next(iter(scores))
         words, several = replace(words, loss=scores[chooser], scores=scores), True
     problem = problem_of(search, data, family, words, fit_params=routed.fit, seed=seed, **weights)
-    refuse_unspoken(problem)
+    refuse_unrated_class(problem)
     usual = usual_word(data)
     select_by, testing = compared_by(search, y, usual), None
     if search.outer is not None:
@@ -228,7 +228,7 @@ class SearchRows:
         family = Family.of(search.estimator)
         weight = routed.sample_weight
         try:
-            task: Task = family.task
+            task: TaskWord = family.task
         except BadData:  # a density, say, is searched by its own score
             task = "other"
         data = Data.check(X, y, task=task, **routed.of_rows, sample_weight=weight)
@@ -267,7 +267,7 @@ def problem_and_loss(
         plain = copy(search)
         plain.loss = plain.scoring = None
         own = as_loss(words_of_given(plain, claim, fitted).loss, data, search.positive)
-    return refuse_unspoken(rows.problem(search, words)), own
+    return refuse_unrated_class(rows.problem(search, words)), own
 
 
 def _refuse_groups(search: Any, groups: Any) -> None:

@@ -23,7 +23,7 @@ from truerisk.core.plan.plan import Plan
 from truerisk.core.progress import Listener, Progress, counting, listen, listener
 from truerisk.methods.parts.procedure import Procedure
 from truerisk.run.problem import Problem, draw_plan
-from truerisk.run.run import Computed, Run, of_tuning, with_note
+from truerisk.run.run import Computed, Run, tuning_problem, with_note
 
 SHARE = 10  # settings begun together may take 1/10 of the time that is left
 GROWTH = 2  # each batch is at most twice as large as the one before
@@ -79,7 +79,7 @@ def try_in_time(
     problem, testing, rest = run.problem, run.testing, 0
     if limit is None:
         return Tried(problem)
-    passes = [_tuning_pass(of_tuning(problem, run.select_by), run.select_by, trained=trained)]
+    passes = [_tuning_pass(tuning_problem(problem, run.select_by), run.select_by, trained=trained)]
     if isinstance(testing, Procedure):
         plan = draw_plan(problem, testing)[2]
         passes += _passes_of_testing(problem, testing, plan, passes[0].plan)

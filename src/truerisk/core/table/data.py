@@ -34,7 +34,7 @@ from truerisk.core.table.targets import (
 )
 from truerisk.core.table.times import checked_times
 
-Task = Literal["classification", "regression", "other"]
+TaskWord = Literal["classification", "regression", "other"]
 
 
 class SameRows:
@@ -58,7 +58,7 @@ class Data:
 
     X: Any
     y: np.ndarray
-    task: Task
+    task: TaskWord
     classes: np.ndarray | None = None
     codes: np.ndarray | None = None
     groups: np.ndarray | None = None
@@ -141,7 +141,7 @@ class Data:
         X: Any,
         y: Any,
         *,
-        task: Task,
+        task: TaskWord,
         groups: Any = None,
         sample_weight: Any = None,
         time: Any = None,

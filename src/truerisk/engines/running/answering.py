@@ -307,10 +307,8 @@ def numbers_of(answers: Any, shape: tuple[int, ...]) -> np.ndarray:
 
 METHODS = ("predict", "predict_proba", "predict_log_proba", "decision_function")
 
-Answers = dict[str, Any]
 
-
-def _once(usual: Any, name: str, rows: Any, answers: Answers, ask: Callable[[], Any]) -> Any:
+def _once(usual: Any, name: str, rows: Any, answers: dict[str, Any], ask: Callable[[], Any]) -> Any:
     """A method, named as it was, that says again what it said about these rows: a copy."""
 
     @wraps(usual)
@@ -330,7 +328,7 @@ def asked_once(whole: tuple[Any, Any], learner: tuple[Any, Any]) -> Iterator[Non
 
     Where both are one and the same it is named twice. What the learner said, its pipeline says.
     """
-    answers: Answers = {}
+    answers: dict[str, Any] = {}
     places = [learner] if whole[0] is learner[0] else [learner, whole]
     placed = []
     try:

@@ -38,7 +38,7 @@ from truerisk.run.run import Computed, Run, curve_of, procedure_of
 
 
 @dataclass(frozen=True, eq=False)
-class TestedLearner:
+class LearnerBySize:
     """A problem, the splits that test it, and how its settings are compared inside, if at all."""
 
     problem: Problem
@@ -131,7 +131,7 @@ def checked_sizes(sizes: Any, whole: Plan) -> list[int]:
     return each
 
 
-def usual_sizes(learner: TestedLearner, whole: Plan) -> list[int]:
+def usual_sizes(learner: LearnerBySize, whole: Plan) -> list[int]:
     """Eight sizes at most, in a geometric series up to all training rows."""
     most, data = int(whole.train_sizes.max()), learner.problem.data
     least = max(_fewest_rows(data, tuned=learner.n_inner), -(-most // WIDEST))
@@ -146,7 +146,7 @@ def usual_sizes(learner: TestedLearner, whole: Plan) -> list[int]:
     return [round(size) for size in np.geomspace(least, most, min(MOST_SIZES, steps + 1))]
 
 
-def _fitted_from(learner: TestedLearner, least: int, most: int) -> int:
+def _fitted_from(learner: LearnerBySize, least: int, most: int) -> int:
     """The smallest size that every setting can be fitted on: 25 neighbours need 25 rows.
 
     Where so many rows leave too few sizes it is `least`, and its fits say what is wrong.
@@ -181,7 +181,7 @@ def _fewest_rows(data: Data, tuned: int) -> int:
     return int(least)
 
 
-def measure(learner: TestedLearner, sizes: Sequence[int], keeper: Keeper | None) -> LearningCurve:
+def measure(learner: LearnerBySize, sizes: Sequence[int], keeper: Keeper | None) -> LearningCurve:
     """Every size by itself, the smallest first: what cannot be fitted is known early."""
     runs: list[Computed] = []
     estimates: list[RiskEstimate] = []
@@ -238,7 +238,7 @@ def _estimate(computed: Computed) -> RiskEstimate:
 
 
 def _covariance(
-    learner: TestedLearner, computations: Sequence[Computed], estimates: Sequence[RiskEstimate]
+    learner: LearnerBySize, computations: Sequence[Computed], estimates: Sequence[RiskEstimate]
 ) -> tuple[np.ndarray | None, str | None]:
     loss, data = computations[0].problem.loss, learner.problem.data
     average = learner.method.average_of(loss)
@@ -257,7 +257,7 @@ def _covariance(
     )
 
 
-def _warn_of_missing_classes(learner: TestedLearner, size: int) -> None:
+def _warn_of_missing_classes(learner: LearnerBySize, size: int) -> None:
     """Say how many fits see no row of a class: they never answer it, or fail."""
     data = learner.problem.data
     if data.codes is None:
