@@ -226,17 +226,17 @@ def read_column(name: str, cells: Cells, lines: Sequence[int], *, as_text: bool 
     """
     if as_text:
         return _text(name, cells.as_words())
-    told = cells.tally
-    bare = [word.strip() for word in told.words]
+    tally = cells.tally
+    bare = [word.strip() for word in tally.words]
     judged = [None if word in MISSING else number(word) for word in bare]
     strays = [v is None and w not in MISSING for v, w in zip(judged, bare, strict=True)]
     if any(strays):
-        _refuse_comma(name, lines, told)
-        n_present = cells.n_rows - told.n_of([word in MISSING for word in bare])
-        return _text(name, cells.as_words(), _stray_text(name, lines, told, strays, n_present))
+        _refuse_comma(name, lines, tally)
+        n_present = cells.n_rows - tally.n_of([word in MISSING for word in bare])
+        return _text(name, cells.as_words(), _stray_text(name, lines, tally, strays, n_present))
     infinite = [v is not None and math.isinf(v) for v in judged]
     if any(infinite):
-        raise BadData(_infinite(name, lines, told, infinite))
+        raise BadData(_infinite(name, lines, tally, infinite))
     column = Column(name, "number", cells, np.array(judged, dtype=np.float64))
     return replace(column, left_out=_idle_numbers(column))
 

@@ -170,9 +170,9 @@ def _at_once(file: io.BufferedReader) -> NDArray[np.uint8] | None:
     if not stat.S_ISREG(status.st_mode) or not n_bytes:
         return None
     content = np.empty(n_bytes + PADDING, dtype=np.uint8)
-    found = file.readinto(content.data)
+    n_read = file.readinto(content.data)
     content[n_bytes:] = 0
-    if found == n_bytes:
+    if n_read == n_bytes:
         return content
     file.seek(0)
     return None

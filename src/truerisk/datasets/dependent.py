@@ -145,8 +145,8 @@ class FieldProblem:
         rng = generator_of(random_state)
         places = self._places(n_samples, rng)
         fields = self._fields(places, rng)
-        *told, untold = *FEATURES, 1 - sum(FEATURES)
-        value = fields @ np.sqrt([*told, untold]) + sqrt(self.noise) * rng.normal(size=n_samples)
+        *shares, untold = *FEATURES, 1 - sum(FEATURES)
+        value = fields @ np.sqrt([*shares, untold]) + sqrt(self.noise) * rng.normal(size=n_samples)
         X = np.column_stack([places, fields[:, : len(FEATURES)]])
         return X, value if self.task == "regression" else (value > 0).astype(np.int64)
 
@@ -178,11 +178,11 @@ class FieldProblem:
         """Uniform, or normal about random centres with a spread of .08, within the square."""
         if self.n_clusters is None:
             return rng.random((n, 2))
-        centres, found = rng.random((self.n_clusters, 2)), np.empty((0, 2))
-        while len(found) < n:
+        centres, places = rng.random((self.n_clusters, 2)), np.empty((0, 2))
+        while len(places) < n:
             drawn = centres[rng.integers(len(centres), size=n)] + 0.08 * rng.normal(size=(n, 2))
-            found = np.vstack([found, drawn[((drawn >= 0) & (drawn <= 1)).all(axis=1)]])
-        return found[:n]
+            places = np.vstack([places, drawn[((drawn >= 0) & (drawn <= 1)).all(axis=1)]])
+        return places[:n]
 
     def _fields(self, places: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
         """Three independent fields at these places."""

@@ -85,10 +85,10 @@ class DocumentData:
     def _checked(self, folder: Path) -> Read:
         contents = [self._content(folder / name) for name in self.files]
         try:
-            found = self.read(*contents)
+            parsed = self.read(*contents)
         except Exception as problem:  # noqa: BLE001  unpacking and cutting raise of many kinds
             raise self._unexpected(f"cannot be read ({first_line(problem)})") from None
-        X, y, features, _ = found
+        X, y, features, _ = parsed
         if X.shape != self.shape or len(features) != X.shape[1]:
             rows, columns = X.shape
             raise self._unexpected(
@@ -100,7 +100,7 @@ class DocumentData:
             raise self._unexpected(
                 f"other values (SHA-256 {digest[:12]}…, not {self.digest[:12]}…)"
             )
-        return found
+        return parsed
 
     def _content(self, path: Path) -> bytes:
         if not path.is_file():

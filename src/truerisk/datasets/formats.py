@@ -154,10 +154,10 @@ def _header(lines: Iterator[tuple[int, str]]) -> tuple[list[str], list[str]]:
 
 def _attribute(bare: str, line: int) -> tuple[str, str]:
     """Name and kind: "number", "text", or the first level of a nominal attribute after "="."""
-    found = _ATTRIBUTE.fullmatch(bare)
-    if found is None:
+    match = _ATTRIBUTE.fullmatch(bare)
+    if match is None:
         raise BadData(f"line {line}: no name and type can be read from {quoted(bare)}.")
-    name, kind = _unquoted(found[1]), found[2]
+    name, kind = _unquoted(match[1]), match[2]
     if kind.startswith("{"):
         levels = _split(kind[1:-1], line)
         return name, "=" + (levels[0] if levels else "")
@@ -194,20 +194,20 @@ def _sparse(bare: str, kinds: list[str], line: int) -> list[str]:
     if not bare.endswith("}"):
         raise BadData(f"line {line}: a sparse row is not closed by a brace.")
     inside, place = bare[1:-1].strip(), 0
-    told: set[int] = set()
+    columns: set[int] = set()
     while place < len(inside):
-        found = _PAIR.match(inside, place)
-        if found is None or int(found[1]) >= len(kinds):
+        pair = _PAIR.match(inside, place)
+        if pair is None or int(pair[1]) >= len(kinds):
             raise BadData(
                 f"line {line}: {quoted(inside[place:].partition(',')[0].strip())} is no pair of a "
                 f"column number below {len(kinds)} and a value."
             )
-        column = int(found[1])
-        if column in told:
+        column = int(pair[1])
+        if column in columns:
             raise BadData(f"line {line} names column {column} twice.")
-        told.add(column)
-        row[column] = _unquoted(found[2])
-        place = found.end()
+        columns.add(column)
+        row[column] = _unquoted(pair[2])
+        place = pair.end()
     return row
 
 
@@ -215,16 +215,16 @@ def _split(content: str, line: int) -> list[str]:
     cells: list[str] = []
     place = 0
     while True:
-        found = _CELL.match(content, place)
-        if found is None:
+        match = _CELL.match(content, place)
+        if match is None:
             raise BadData(
                 f"line {line} cannot be split into cells at {quoted(content[place:])}: "
                 "look for a quote that is not closed."
             )
-        cells.append(_unquoted(found[1]))
-        if not found[2]:
+        cells.append(_unquoted(match[1]))
+        if not match[2]:
             return cells
-        place = found.end()
+        place = match.end()
 
 
 def _unquoted(cell: str) -> str:

@@ -142,8 +142,8 @@ class FourClassProblem:
         shift = self.distance / np.sqrt(2)
 
         def missed(t: float) -> float:
-            found = ndtr(t + shift) ** (CLASSES - 1)
-            return float(np.exp(-(t**2) / 2) / np.sqrt(2 * np.pi) * (1 - found))
+            others = ndtr(t + shift) ** (CLASSES - 1)
+            return float(np.exp(-(t**2) / 2) / np.sqrt(2 * np.pi) * (1 - others))
 
         return float(quad(missed, -10, 10, epsabs=1e-12, limit=200)[0])
 

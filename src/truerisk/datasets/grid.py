@@ -63,8 +63,8 @@ def cut(
             return Columns(names, cells, sheet.lines.data, frozenset())
     numbered = _rows(text.whole, delimiter)
     next(numbered, None)
-    found = _row_by_row(numbered, names, delimiter, most, max_cells)
-    return replace(found, note=_slow(text.n_bytes))
+    grid = _row_by_row(numbered, names, delimiter, most, max_cells)
+    return replace(grid, note=_slow(text.n_bytes))
 
 
 def _slow(n_bytes: int) -> str | None:
@@ -165,13 +165,13 @@ def _sniffed(text: Text) -> str:
 def _refuse_one_column(text: Text, header: list[str], delimiter: str) -> None:
     if len(header) != 1:
         return
-    found = DELIMITERS.get(delimiter, quoted(delimiter))
+    name = DELIMITERS.get(delimiter, quoted(delimiter))
     others = {d: _even_width(text, d) for d in DELIMITERS if d != delimiter}
     best = max(others, key=lambda d: others[d])
     if others[best]:
         option = "tab" if best == "\t" else f"'{best}'"
         raise BadData(
-            f"the delimiter looks wrong: with {found} the file has one column, with "
+            f"the delimiter looks wrong: with {name} the file has one column, with "
             f"{DELIMITERS[best]} it has {others[best]}; give --delimiter {option}."
         )
     raise BadData(

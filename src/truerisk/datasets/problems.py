@@ -204,19 +204,19 @@ class KearnsProblem:
     def true_risk_intervals(self, boundaries: ArrayLike, labels: ArrayLike) -> float:
         """The exact risk of the rule that says `labels[j]` between boundaries j − 1 and j."""
         ends = np.asarray(boundaries, dtype=np.float64).ravel()
-        said = np.asarray(labels).ravel()
+        answers = np.asarray(labels).ravel()
         if (
-            len(said) != len(ends) + 1
-            or not np.isin(said, (0, 1)).all()
+            len(answers) != len(ends) + 1
+            or not np.isin(answers, (0, 1)).all()
             or (np.diff(ends) < 0).any()
         ):
             raise BadData(
                 f"{len(ends)} ascending boundaries make {len(ends) + 1} intervals, each labelled "
-                f"0 or 1; {len(said)} labels were given."
+                f"0 or 1; {len(answers)} labels were given."
             )
         ones = self.share_of_ones(ends)
         lengths = np.diff(np.concatenate([[0.0], np.clip(ends, 0, 1), [1.0]]))
-        wrong = float(np.where(said == 1, lengths - ones, ones).sum())
+        wrong = float(np.where(answers == 1, lengths - ones, ones).sum())
         return self.noise + (1 - 2 * self.noise) * wrong
 
     def true_risk(self, rule: Any, *, n_test: int = _TEST_ROWS, random_state: Seed = 0) -> TrueRisk:

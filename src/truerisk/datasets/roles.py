@@ -287,14 +287,14 @@ def _apart(found: Columns, name: str, what: str) -> tuple[Columns, NDArray[Any]]
 
 def _row_labels(name: str, cells: Cells, lines: Sequence[int], what: str) -> NDArray[Any]:
     cells = cells.as_words()
-    told = cells.tally
-    labels = [word.strip() for word in told.words]
+    tally = cells.tally
+    labels = [word.strip() for word in tally.words]
     nameless = [label in MISSING for label in labels]
     if any(nameless):
         own = "a group of its own if it stands alone" if what == "groups" else "or leave it out"
         raise BadData(
             f"column {quoted(name)} says no {SAYS[what]} on line "
-            f"{lines[told.first_row(nameless)]}: give every row one, {own}."
+            f"{lines[tally.first_row(nameless)]}: give every row one, {own}."
         )
     return np.array(labels)[cells.codes()]
 

@@ -166,35 +166,35 @@ def read_table(
     if not isinstance(target, str):
         raise BadArgument(f"target={shown(target)}: give the name of the column to predict.")
     beside = Beside.named(target, groups, time, block)
-    found = read_columns(
+    content = read_columns(
         path,
         delimiter=_checked(delimiter),
         max_cells=max_cells,
         max_bytes=max_bytes,
         aside={target.strip(), *beside.names},
     )
-    name = found.names[place_of(target, found)]
-    found, taken = beside.out_of(found)
-    place = found.names.index(name)
-    names, cells, lines = found.names, found.cells, found.lines
-    if names[place] in found.text and target_type is None:
+    name = content.names[place_of(target, content)]
+    content, taken = beside.out_of(content)
+    place = content.names.index(name)
+    names, cells, lines = content.names, content.cells, content.lines
+    if names[place] in content.text and target_type is None:
         target_type = "classification"
     goal = read_target(names[place], cells_of(cells[place]), lines, target_type)
     columns = [
-        read_column(name, cells_of(column), lines, as_text=name in found.text)
+        read_column(name, cells_of(column), lines, as_text=name in content.text)
         for j, (name, column) in enumerate(zip(names, cells, strict=True))
         if j != place
     ]
     if place > 0:
         columns = _without_numbering(columns)
     table = _table(names[place], goal, columns)
-    said = [] if found.note is None else [found.note]
-    said += [
+    notes = [] if content.note is None else [content.note]
+    notes += [
         f"column {quoted(name)} is no feature; if its rows belong together: --groups {name}"
-        for name in found.aside
+        for name in content.aside
         if name not in beside.names
     ]
-    return replace(table, **taken, notes=table.notes + tuple(said))
+    return replace(table, **taken, notes=table.notes + tuple(notes))
 
 
 def _checked(delimiter: str | None) -> str | None:
@@ -263,10 +263,10 @@ def _notes(
     notes = [goal.note]
     for column in columns:
         if column.left_out is not None:
-            said = f"column {quoted(column.name)} {column.left_out} and is left out"
+            note = f"column {quoted(column.name)} {column.left_out} and is left out"
             if column.name in dates:
-                said += f"; if its dates are the times of the rows: --time {column.name}"
-            notes.append(said)
+                note += f"; if its dates are the times of the rows: --time {column.name}"
+            notes.append(note)
         elif column.note is not None:
             notes.append(column.note)
     return notes + _preparation_notes(features)
@@ -293,12 +293,12 @@ def _missing_note(holes: Sequence[Column], n_cells: int) -> str:
         "text": "counts as a level of its own" if one else "count as a level of their own",
     }
     kinds = [kind for kind in fate if any(column.kind == kind for column in holes)]
-    said = (
+    note = (
         fate[kinds[0]]
         if len(kinds) == 1
         else "are imputed inside the folds (numbers) or count as a level of their own (text)"
     )
     return (
         f"{counted(n_missing, 'empty cell')} ({100 * n_missing / n_cells:.1f} %) in "
-        f"{counted(len(holes), 'column')} {said}"
+        f"{counted(len(holes), 'column')} {note}"
     )

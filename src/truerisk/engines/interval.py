@@ -96,15 +96,15 @@ class Intervals(OnePass):
         everywhere = line.counts(shown.y, shown.times)
         present = np.flatnonzero(everywhere.sum(axis=1))
         counts, nearest = everywhere[present], line.nearest(present)
-        said = labels = labels_for_every_k(counts, _ks(task, group))
+        responses = labels = labels_for_every_k(counts, _ks(task, group))
         sizes, response = None, task.request.response
         if response != "label" or task.counts_rows_of(shown.fit):
             sizes, shares = _intervals(labels, counts)
-            said = {"label": labels, "probability": shares}.get(response, shares[..., 1])
+            responses = {"label": labels, "probability": shares}.get(response, shares[..., 1])
         answers = []
         for question, rows in zip(task.questions(shown.fit), asked, strict=True):
             groups = nearest[rows.group]
-            answers.append(said[:, groups])
+            answers.append(responses[:, groups])
             if sizes is not None:
                 task.count(int(question), group, (sizes[..., None] * shares)[:, groups])
         return answers

@@ -234,15 +234,15 @@ def _counted(
     content: NDArray[np.uint8], pieces: Pieces, start: int
 ) -> list[tuple[int, int, int, int]]:
     """The pieces behind `start`, where every line that is not blank is a row."""
-    found = []
+    parts = []
     for k, (a, b) in enumerate(pairwise(pieces.bounds)):
         if b > start:
             lines, rows = int(pieces.lines[k]), int(pieces.rows[k])
             if a < start:
                 before = native().survey_of(content, a, start)
                 lines, rows = lines - before[0], rows - before[1]
-            found.append((max(a, start), b, rows, lines))
-    return found
+            parts.append((max(a, start), b, rows, lines))
+    return parts
 
 
 def _walked(
@@ -266,15 +266,15 @@ def _walked(
         most = 2**62
         return native().rows_of(content, *piece, ord(delimiter), longest, most)
 
-    found, at = [], start
+    parts, at = [], start
     guesses = _each(walk, list(pairwise(bounds)))
     for (guessed, stop), guess in zip(pairwise(bounds), guesses, strict=True):
         rows, end, lines = guess if guessed == at else walk((at, max(at, stop)))
         if rows < 0:
             return None
-        found.append((at, end, rows, lines))
+        parts.append((at, end, rows, lines))
         at = end
-    return found
+    return parts
 
 
 def _cuts(content: NDArray[np.uint8], delimiter: str) -> bool:

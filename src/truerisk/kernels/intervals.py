@@ -112,9 +112,9 @@ def labels_after_changes(
         following[by_group].astype(np.int8),
         labels,
     )
-    found = np.empty_like(labels)
-    found[:, by_group] = labels
-    return np.take(found, order, axis=0)
+    answers = np.empty_like(labels)
+    answers[:, by_group] = labels
+    return np.take(answers, order, axis=0)
 
 
 def _chain(

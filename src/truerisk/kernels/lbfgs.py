@@ -85,7 +85,7 @@ def logistic_lbfgs(
     functions, p, n = 1 if n_classes == 2 else n_classes, X.shape[1], len(penalties)
     ends = np.zeros((n, WAYS, functions * (p + 1)))
     iterations = np.zeros(n, dtype=np.int64)
-    sure, rough = np.zeros(n, dtype=np.uint8), np.zeros(n)
+    settled, rough = np.zeros(n, dtype=np.uint8), np.zeros(n)
     native().logistic_lbfgs(
         X,
         rows,
@@ -99,11 +99,11 @@ def logistic_lbfgs(
         float(size_of_columns),
         ends,
         iterations,
-        sure,
+        settled,
         rough,
     )
     ends = ends.reshape(n, WAYS, functions, p + 1)
-    return Stops(ends[..., :p], ends[..., p], iterations, sure.astype(bool), rough)
+    return Stops(ends[..., :p], ends[..., p], iterations, settled.astype(bool), rough)
 
 
 def _check(

@@ -108,8 +108,8 @@ def leave_out_dual(
 
 def _squared_lengths(rows: Doubles, weights: Doubles) -> Doubles:
     """`(penalty, row)`: Σ_j weights_j rows_j², a few rows at a time: squares stay in the cache."""
-    found = np.empty((weights.shape[1], len(rows)))
+    squares = np.empty((weights.shape[1], len(rows)))
     for start in range(0, len(rows), BLOCK):
         part = slice(start, start + BLOCK)
-        np.matmul(weights.T, np.square(rows[part]).T, out=found[:, part])
-    return found
+        np.matmul(weights.T, np.square(rows[part]).T, out=squares[:, part])
+    return squares

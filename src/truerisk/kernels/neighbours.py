@@ -161,13 +161,13 @@ def nearest_of_few(
         # where the list ends among distances that differ in the lost bits only, others may belong
         cut = (keys[:, length - 1] ^ keys[:, min(length, n - 1)]) <= low
         near = keys[:, :length] & low
-        found = exact.ravel()[near + (n * np.arange(len(exact)))[:, None]]
-        wrong = (found[:, 1:] < found[:, :-1]).any(axis=1)
+        distances = exact.ravel()[near + (n * np.arange(len(exact)))[:, None]]
+        wrong = (distances[:, 1:] < distances[:, :-1]).any(axis=1)
         wrong = np.flatnonzero(wrong | cut if length < n else wrong)
         if len(wrong):
             near[wrong] = np.argsort(exact[wrong], axis=1, kind="stable")[:, :length]
-            found[wrong] = exact[wrong[:, None], near[wrong]]
-        index[part], squared[part] = near, found
+            distances[wrong] = exact[wrong[:, None], near[wrong]]
+        index[part], squared[part] = near, distances
     return index, squared
 
 

@@ -78,15 +78,15 @@ def answers_of(
         raise ValueError(f"rows of {table.shape[1]} columns, {coefficients.shape[1]} coefficients")
     check_bounds(rows, "rows", 0, len(table) - 1, "the last row")
     check_bounds(which, "which", 0, len(coefficients) - 1, "the last line of coefficients")
-    found = np.empty(len(rows))
+    answers = np.empty(len(rows))
     native().products_of(
         np.ascontiguousarray(table, np.float64),
         np.ascontiguousarray(rows, np.int32),
         np.ascontiguousarray(coefficients, np.float64),
         np.ascontiguousarray(which, np.int64),
-        found,
+        answers,
     )
-    return found
+    return answers
 
 
 SHARE = 100  # columns for each penalty up to which X'X pays
@@ -131,8 +131,8 @@ def descend(
     filled = np.zeros(table.shape[1])
     filled[:width] = right
     coefficients, passes = np.zeros((n, p)), np.zeros(n, dtype=np.int64)
-    sure = np.zeros(n, dtype=np.uint8)
+    converged = np.zeros(n, dtype=np.uint8)
     limits = by_rows, float(y @ y), float(tolerance), int(most), bool(screens)
     lines = np.ascontiguousarray(penalties, np.float64)
-    native().descend(table, filled, lines, *limits, coefficients, passes, sure)
-    return coefficients, passes, sure.astype(bool)
+    native().descend(table, filled, lines, *limits, coefficients, passes, converged)
+    return coefficients, passes, converged.astype(bool)

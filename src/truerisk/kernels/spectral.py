@@ -79,20 +79,20 @@ class Turned:
         return len(self.rows)
 
     def __getitem__(self, part: slice) -> Doubles:
-        found: Doubles = self.rows[part] @ self.vectors
-        found -= self.shift
+        turned: Doubles = self.rows[part] @ self.vectors
+        turned -= self.shift
         if self.factors is not None:
-            found *= self.factors[part, None]
-        return found
+            turned *= self.factors[part, None]
+        return turned
 
     def across(self, part: slice, out: Doubles) -> Doubles:
         """The same, a column per row, written into `out`: BLAS is quicker at it."""
         rows = self.rows[part]
-        found: Doubles = np.matmul(self.vectors.T, rows.T, out=out[:, : len(rows)])
-        found -= self.shift[:, None]
+        turned: Doubles = np.matmul(self.vectors.T, rows.T, out=out[:, : len(rows)])
+        turned -= self.shift[:, None]
         if self.factors is not None:
-            found *= self.factors[part]
-        return found
+            turned *= self.factors[part]
+        return turned
 
     @property
     def longest(self) -> float:
@@ -178,8 +178,8 @@ def answers_at(left: Doubles, spectrum: Spectrum, penalties: Doubles) -> Doubles
     weights, right = spectrum.over(penalties), spectrum.right
     coefficients = weights[:, :, None] * right[:, None, :]
     r, n_penalties, n_targets = coefficients.shape
-    found = coefficients.reshape(r, n_penalties * n_targets).T @ left.T
-    return found.reshape(n_penalties, n_targets, len(left)).transpose(0, 2, 1)
+    answers = coefficients.reshape(r, n_penalties * n_targets).T @ left.T
+    return answers.reshape(n_penalties, n_targets, len(left)).transpose(0, 2, 1)
 
 
 def lengths_of_coefficients(spectrum: Spectrum, penalties: Doubles, scale: Doubles) -> Doubles:

@@ -24,9 +24,9 @@ def products(rows: np.ndarray, *, of_differences: bool = False) -> np.ndarray:
     One call of BLAS for each pair, as in SVC: a product of matrices rounds otherwise.
     """
     rows = np.ascontiguousarray(rows, dtype=np.float64)
-    found = np.empty((len(rows), len(rows)))
-    native().svm_products(rows, _dot(), of_differences, found)
-    return found
+    grams = np.empty((len(rows), len(rows)))
+    native().svm_products(rows, _dot(), of_differences, grams)
+    return grams
 
 
 def products_between(
@@ -34,9 +34,9 @@ def products_between(
 ) -> np.ndarray:
     """The same of rows with other rows: (rows, others)."""
     rows, others = _alike(rows, others)
-    found = np.empty((len(rows), len(others)))
-    native().svm_products_between(rows, others, _dot(), of_differences, found)
-    return found
+    grams = np.empty((len(rows), len(others)))
+    native().svm_products_between(rows, others, _dot(), of_differences, grams)
+    return grams
 
 
 def products_in_order(
@@ -44,10 +44,10 @@ def products_in_order(
 ) -> np.ndarray:
     """The same by sums over the columns in order, as SVC forms them of the cells of sparse rows."""
     rows, others = _alike(rows, others)
-    found = np.empty((len(rows), len(others)))
+    grams = np.empty((len(rows), len(others)))
     columns = np.ascontiguousarray(others.T)
-    native().svm_products_in_order(rows, columns, of_differences, found)
-    return found
+    native().svm_products_in_order(rows, columns, of_differences, grams)
+    return grams
 
 
 def _alike(rows: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -73,16 +73,16 @@ def gaussian_solved(inner: np.ndarray, gamma: float) -> tuple[np.ndarray, np.nda
 
 def gaussian_answered(apart: np.ndarray, gamma: float) -> np.ndarray:
     """exp(−γ d²) as SVC answers by it, from d² by differences."""
-    found = np.empty(apart.shape)
-    native().svm_gaussian_answered(np.ascontiguousarray(apart), float(gamma), found)
-    return found
+    cells = np.empty(apart.shape)
+    native().svm_gaussian_answered(np.ascontiguousarray(apart), float(gamma), cells)
+    return cells
 
 
 def polynomial(inner: np.ndarray, gamma: float, coef0: float, degree: int) -> np.ndarray:
     """(γ xᵢ'xⱼ + c)ᵈ, the power by repeated squares."""
-    inner, found = np.ascontiguousarray(inner), np.empty(inner.shape)
-    native().svm_polynomial(inner, float(gamma), float(coef0), int(degree), found)
-    return found
+    inner, cells = np.ascontiguousarray(inner), np.empty(inner.shape)
+    native().svm_polynomial(inner, float(gamma), float(coef0), int(degree), cells)
+    return cells
 
 
 def steps_of_each(
@@ -126,15 +126,15 @@ def stepped_answers(
         raise ValueError(f"rows name some outside 0 ... {len(cells) - 1}")
     if beta.shape != (len(intercept), len(rows)):
         raise ValueError(f"{beta.shape} weights for {len(intercept)} C and {len(rows)} rows")
-    found = np.empty((len(beta), cells.shape[1]))
+    answers = np.empty((len(beta), cells.shape[1]))
     native().svm_answers(
         cells,
         np.ascontiguousarray(rows, dtype=np.int32),
         np.ascontiguousarray(beta),
         np.ascontiguousarray(intercept),
-        found,
+        answers,
     )
-    return found
+    return answers
 
 
 def _check(

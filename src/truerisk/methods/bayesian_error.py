@@ -60,14 +60,14 @@ class RuleRisks:
 
     def tested_at(self, rule: int) -> Tested:
         """The estimate of one rule."""
-        sure = self._certain_errors is not None and bool(self._certain_errors[rule])
+        certain = self._certain_errors is not None and bool(self._certain_errors[rule])
         later = None
-        if self.errors is not None and not sure and self.errors.too_wide(rule) is None:
+        if self.errors is not None and not certain and self.errors.too_wide(rule) is None:
             later = Credible(self.errors, rule, self.confidence_level)
         return Tested(
             float(self.values[rule]),
             split_risks=self.values[rule : rule + 1],
-            notes=(*self.notes[rule], _SURE) if sure else self.notes[rule],
+            notes=(*self.notes[rule], _SURE) if certain else self.notes[rule],
             later=later,
             rank=float(self.ranks[rule]),
         )
@@ -95,13 +95,13 @@ class _Placed:
 
     def tested_at(self, candidate: int) -> Tested:
         """The estimate of one candidate."""
-        found = Tested(np.nan, rank=np.nan)
+        tested = Tested(np.nan, rank=np.nan)
         for block in self.blocks:
             for rule in np.flatnonzero(block.candidates == candidate):
-                found = block.tested_at(int(rule))
+                tested = block.tested_at(int(rule))
         if not self.answers.failures:
-            return found
-        return replace(found, notes=found.notes + failure_notes(self.answers, candidate))
+            return tested
+        return replace(tested, notes=tested.notes + failure_notes(self.answers, candidate))
 
 
 _PAIRWISE = (
@@ -192,16 +192,16 @@ class BayesianError(Method):
 
     @property
     def word(self) -> str:
-        told = [] if self.prior in ("proper", "improper") else [f"{self.prior} prior"]
-        told += [] if self.gamma is None else [f"gamma={self.gamma}"]
-        told += [] if self.standardize else ["not standardised"]
-        told += [
+        options = [] if self.prior in ("proper", "improper") else [f"{self.prior} prior"]
+        options += [] if self.gamma is None else [f"gamma={self.gamma}"]
+        options += [] if self.standardize else ["not standardised"]
+        options += [
             f"{name}={value}" if np.ndim(value) == 0 and not isinstance(value, Mapping) else name
             for name, value in self._parameters.items()
             if value is not None
         ]
         name = "bee-improper" if self.prior == "improper" else "bee"
-        return f"{name} ({', '.join(told)})" if told else name
+        return f"{name} ({', '.join(options)})" if options else name
 
     @property
     def bias(self) -> str:
@@ -274,14 +274,14 @@ class BayesianError(Method):
         if self.prior == "improper":
             return None
         p, labels = int((rows.scale > 0).sum()), data.class_labels.tolist()
-        found = class_priors(self.prior, self._parameters, labels, len(rows.scale), p)
-        found = {code: found[code] for code in rules.codes}
-        for code, one in found.items():
+        priors = class_priors(self.prior, self._parameters, labels, len(rows.scale), p)
+        priors = {code: priors[code] for code in rules.codes}
+        for code, one in priors.items():
             one.refuse_improper(p)
             one.refuse_too_few(self.prior, rows.size(code), p)
-        if any(one.scale is None for one in found.values()):
+        if any(one.scale is None for one in priors.values()):
             refuse_singular(len(rows.codes), len(rules.codes), p)
-        return found
+        return priors
 
     def _notes(
         self, rows: ScaledRows, rules: LinearRules, logs: np.ndarray, pairs: Sequence[RuleErrors]
@@ -305,11 +305,11 @@ class BayesianError(Method):
             return notes
         least = min(rows.size(code) for code in rules.codes)
         for i in np.flatnonzero(n_selected > least).tolist():
-            told = (
+            note = (
                 f"{n_selected[i]} features and {least} rows in the smallest class: this prior "
                 "counts the square of the features, so the estimate is far too small"
             )
-            notes[i] += (told,)
+            notes[i] += (note,)
         return notes
 
 

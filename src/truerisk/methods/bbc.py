@@ -59,10 +59,10 @@ class BootstrapBiasCorrected(KFold):
             )
 
     def evaluate(self, ask: Ask, data: Data, loss: Loss, plan: Plan, terms: Terms) -> Evaluation:
-        found = super().evaluate(ask, data, loss, plan, terms)
-        if len(found.tested) < 2:
-            return found
-        return replace(found, procedure=self._corrected(found.tested, data, terms))
+        evaluation = super().evaluate(ask, data, loss, plan, terms)
+        if len(evaluation.tested) < 2:
+            return evaluation
+        return replace(evaluation, procedure=self._corrected(evaluation.tested, data, terms))
 
     def _corrected(self, tested: Sequence[Tested], data: Data, terms: Terms) -> Tested:
         """The risk of the choice, from the losses of all candidates."""
@@ -77,9 +77,9 @@ class BootstrapBiasCorrected(KFold):
             terms.rule,
             data.row_marks[rows],
         )
-        found = Tested(corrected.value, notes=(NOTE,))
+        estimate = Tested(corrected.value, notes=(NOTE,))
         if not np.ptp(corrected.replicates) > 0:
-            return replace(found, notes=(NOTE, NO_SPREAD))
+            return replace(estimate, notes=(NOTE, NO_SPREAD))
         error = float(corrected.replicates.std(ddof=1))
         interval = corrected.interval(terms.confidence_level)
-        return replace(found, std_error=error, interval=interval)
+        return replace(estimate, std_error=error, interval=interval)

@@ -79,8 +79,8 @@ class BolsteredBySampling(Method):
 
     @property
     def word(self) -> str:
-        told = "" if self.standardize else ", not standardised"
-        return f"bolstered ({self.points} points{told})"
+        option = "" if self.standardize else ", not standardised"
+        return f"bolstered ({self.points} points{option})"
 
     def check(self, data: Data, loss: Loss) -> None:
         check_rows(self.word, data, loss)

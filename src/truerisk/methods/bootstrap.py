@@ -80,14 +80,14 @@ class Bootstrap(Method):
 
     @property
     def word(self) -> str:
-        said = ["bootstrap"] if self.kind == "oob" else []
+        options = ["bootstrap"] if self.kind == "oob" else []
         if self.samples is not None:
-            said.append("given samples")
+            options.append("given samples")
         elif self.replicates != 200:
-            said.append(f"B={self.replicates}")
-        said += ["stratified"] if self.stratify and self.samples is None else []
-        said += ["ipred"] if self.convention == "ipred" and self.kind == ".632+" else []
-        return f"{self.kind} ({', '.join(said)})" if said else self.kind
+            options.append(f"B={self.replicates}")
+        options += ["stratified"] if self.stratify and self.samples is None else []
+        options += ["ipred"] if self.convention == "ipred" and self.kind == ".632+" else []
+        return f"{self.kind} ({', '.join(options)})" if options else self.kind
 
     @property
     def bias(self) -> str:
@@ -133,8 +133,8 @@ class Bootstrap(Method):
         return plan_of_samples(times, missed=self.splits, apparent=self._has_apparent)
 
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
-        found = Replicated(answers, data, loss, self._has_apparent)
-        if loss.per_row and not len(found.tested):
+        replicated = Replicated(answers, data, loss, self._has_apparent)
+        if loss.per_row and not len(replicated.tested):
             raise BadData("no sample misses a row: draw more of them.")
         parts = {
             "bootstrap": self._naive,
@@ -142,8 +142,8 @@ class Bootstrap(Method):
             ".632": self._point,
             ".632+": self._plus,
             "optimism": self._optimism,
-        }[self.kind](found)
-        return [self._tested(found, c, part, terms) for c, part in enumerate(parts)]
+        }[self.kind](replicated)
+        return [self._tested(replicated, c, part, terms) for c, part in enumerate(parts)]
 
     # -- the kinds: value, table, notes and weights of row losses for each candidate -----------
 

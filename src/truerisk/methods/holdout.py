@@ -229,9 +229,9 @@ class PairedHalves(Method):
         risks = split_risks(answers, data, loss)
         repeat = answers.plan.repeat
         means = np.stack([risks[:, repeat == r].mean(axis=1) for r in range(repeat.max() + 1)])
-        values, sure = means[0], [NONE] * len(risks)
+        values, bounds = means[0], [NONE] * len(risks)
         if terms.with_errors:
             halves = means[1:].T.reshape(len(values), -1, 2)
             evidence = HalfEvidence(values=values, loss=loss, terms=terms, halves=halves)
-            sure = if_independent(as_form(terms.interval or "conservative-z"), evidence, data)
-        return tested_with(sure, answers, values, risks)
+            bounds = if_independent(as_form(terms.interval or "conservative-z"), evidence, data)
+        return tested_with(bounds, answers, values, risks)

@@ -287,7 +287,7 @@ class NestedInterval(Method):
         only = plan.only(np.flatnonzero(spread.is_outer))
         shares = np.ones(int(outer.sum())) / outer.sum()
         rows, per_row, _, _ = means_by_row(losses[:, outer], shares, only)
-        sure = [NONE] * len(values)
+        bounds = [NONE] * len(values)
         if terms.with_errors:
             evidence = PairEvidence(
                 values=values,
@@ -296,5 +296,5 @@ class NestedInterval(Method):
                 groups=None if data.groups is None else data.groups[rows],
                 pairs=[spread.of(c) for c in range(len(values))],
             )
-            sure = if_independent(as_form(terms.interval or "ncv"), evidence, data)
-        return tested_with(sure, answers, values, spread.by_question, per_row, rows)
+            bounds = if_independent(as_form(terms.interval or "ncv"), evidence, data)
+        return tested_with(bounds, answers, values, spread.by_question, per_row, rows)

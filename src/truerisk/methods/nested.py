@@ -227,8 +227,8 @@ class Pairs(Procedure):
                 procedure = replace(procedure, notes=(price, *procedure.notes))
                 reduce = partial(self._folds.reduce, one, data, loss, terms)
                 curve = RisksToRead(reduce, terms.n_candidates)
-            found = Evaluation(plan, curve, n_fits, answers=tested, shaken=shaken)
-            return with_winners(found, procedure, winners)
+            evaluation = Evaluation(plan, curve, n_fits, answers=tested, shaken=shaken)
+            return with_winners(evaluation, procedure, winners)
 
         return in_every_loss(rate, loss, terms, without_one, without_two)
 

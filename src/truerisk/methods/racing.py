@@ -137,8 +137,8 @@ def hopeless(
     variance = spread / seen**2
     with np.errstate(divide="ignore", invalid="ignore"):
         away = mean * np.sqrt(total / (variance * (total - seen)))
-    found: np.ndarray = failed | (away > LEAST + MORE * seen / total)
-    return found
+    beaten: np.ndarray = failed | (away > LEAST + MORE * seen / total)
+    return beaten
 
 
 def _by_group(amounts: np.ndarray, groups: np.ndarray | None) -> np.ndarray:

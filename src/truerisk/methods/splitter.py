@@ -155,10 +155,10 @@ def _repr_of(splitter: Any) -> str:
     """
     from sklearn import model_selection
 
-    told = " ".join(str(splitter).split())
+    text = " ".join(str(splitter).split())
     if type(splitter) is not getattr(model_selection, type(splitter).__name__, None):
-        return told
-    return re.sub(r", \)$", ")", re.sub(r"\b\w+=(None|False)(, |(?=\)$))", "", told))
+        return text
+    return re.sub(r", \)$", ")", re.sub(r"\b\w+=(None|False)(, |(?=\)$))", "", text))
 
 
 def _pair(number: int, given: Any) -> tuple[Any, Any]:

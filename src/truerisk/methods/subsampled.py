@@ -98,15 +98,15 @@ class Subsampled(Averaged):
         self, whole: Plan, data: Data, rng: np.random.Generator, most: int
     ) -> list[list[np.ndarray]]:
         """Those of each training set; what is small enough is its only one."""
-        found = []
+        samples = []
         for fit in range(whole.n_fits):
             rows, counts = whole.train_rows(fit)
             if counts is not None:
                 raise Refusal(f"'{self.method.word}' draws rows repeatedly: use '10-fold'.")
             order = draw_order(data, rows, rng)  # drawn in any case: it is one for all sizes
             small = len(rows) <= self.n_train
-            found.append([rows] if small else subsamples(order, data.groups, self.n_train, most))
-        return found
+            samples.append([rows] if small else subsamples(order, data.groups, self.n_train, most))
+        return samples
 
     def average_of(self, loss: Loss) -> Average:
         return self.method.average_of(loss)

@@ -61,9 +61,9 @@ class Swapping(Method):
 
     @property
     def word(self) -> str:
-        said = [] if self.n0 == 10 else [f"n0={self.n0:g}"]
-        said += ["as printed"] if self.form == "as-printed" else []
-        return f"swapping ({', '.join(said)})" if said else "swapping"
+        options = [] if self.n0 == 10 else [f"n0={self.n0:g}"]
+        options += ["as printed"] if self.form == "as-printed" else []
+        return f"swapping ({', '.join(options)})" if options else "swapping"
 
     def check(self, data: Data, loss: Loss) -> None:
         if type(loss) is not ZeroOne:
@@ -129,9 +129,9 @@ class Swapping(Method):
         if not answers.answered[c].all():
             nothing = np.array([np.nan])
             return Tested(np.nan, split_risks=nothing, notes=failure_notes(answers, c))
-        said = f"apparent risk {apparent:.4f} + swapping penalty {penalty:.4f}"
+        formula = f"apparent risk {apparent:.4f} + swapping penalty {penalty:.4f}"
         value = float(apparent + penalty)
-        notes = (said, *basis, *answers.notes, UNSURE)
+        notes = (formula, *basis, *answers.notes, UNSURE)
         return Tested(value, split_risks=np.array([value]), notes=notes)
 
 

@@ -48,8 +48,8 @@ def said_spans(method: Any, **usual: Any) -> str:
     ' (gap 3)'
     """
     given = {name: getattr(method, name) for name in usual}
-    told = [f"{n} {v}" for n, v in given.items() if v is not None and (n, v) not in usual.items()]
-    return f" ({', '.join(told)})" if told else ""
+    spans = [f"{n} {v}" for n, v in given.items() if v is not None and (n, v) not in usual.items()]
+    return f" ({', '.join(spans)})" if spans else ""
 
 
 class InTime(Averaged):
@@ -65,9 +65,9 @@ class InTime(Averaged):
 
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
         timed = data if data.time is not None else replace(data, time=times_of(data).astype(float))
-        found = tested_by_average(answers, timed, loss, terms, self.average_of(loss))
+        tested = tested_by_average(answers, timed, loss, terms, self.average_of(loss))
         notes = ahead_notes(answers.plan, data) if terms.with_errors else ()
-        return [replace(one, notes=(*notes, *one.notes)) for one in found]
+        return [replace(one, notes=(*notes, *one.notes)) for one in tested]
 
 
 @dataclass(frozen=True)

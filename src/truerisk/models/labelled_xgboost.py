@@ -35,8 +35,8 @@ class LabelledXGBClassifier(XGBClassifier):
             del self.labels_
         labels, codes = np.unique(np.asarray(y), return_inverse=True)
         if params.get("eval_set") is not None:
-            told = [(one, _codes(labels, of)) for one, of in params["eval_set"]]
-            params = {**params, "eval_set": told}
+            eval_set = [(one, _codes(labels, of)) for one, of in params["eval_set"]]
+            params = {**params, "eval_set": eval_set}
         super().fit(X, codes, **params)
         self.labels_ = labels
         return self

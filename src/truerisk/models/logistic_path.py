@@ -173,17 +173,17 @@ class LogisticPath(ClassifierMixin, BaseEstimator):
             )
         codes = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
         setting = {name: getattr(self, name) for name in SETTING}
-        found = paths_of(setting, [self.at], X, codes, weights, len(self.classes_))
-        path = found.path
+        paths = paths_of(setting, [self.at], X, codes, weights, len(self.classes_))
+        path = paths.path
         self.lambdas_ = path.lambdas
         binary = len(self.classes_) == 2
         self.coef_path_ = path.coefficients[:, 0] if binary else path.coefficients
         self.intercept_path_ = path.intercepts[:, 0] if binary else path.intercepts
         self.converged_, self.n_iter_ = path.converged, path.passes
-        self.lambda_ = float(found.lambdas[0])
-        self.coef_, self.intercept_ = found.coefficients[0], found.intercepts[0]
-        if found.warning is not None:
-            warnings.warn(found.warning, ConvergenceWarning, stacklevel=2)
+        self.lambda_ = float(paths.lambdas[0])
+        self.coef_, self.intercept_ = paths.coefficients[0], paths.intercepts[0]
+        if paths.warning is not None:
+            warnings.warn(paths.warning, ConvergenceWarning, stacklevel=2)
         return self
 
     def decision_function(self, X: Any, at: float | None = None) -> np.ndarray:
@@ -211,8 +211,8 @@ class LogisticPath(ClassifierMixin, BaseEstimator):
     def predict_log_proba(self, X: Any, at: float | None = None) -> np.ndarray:
         """Logarithms of the probabilities."""
         with np.errstate(divide="ignore"):
-            found: np.ndarray = np.log(self.predict_proba(X, at))
-        return found
+            logs: np.ndarray = np.log(self.predict_proba(X, at))
+        return logs
 
     def predict(self, X: Any, at: float | None = None) -> np.ndarray:
         """The class with the largest score; of scores within 1e-10 of each other the first."""

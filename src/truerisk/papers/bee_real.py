@@ -84,9 +84,9 @@ class RealSet:
         _, y = _rows(self.word)
         pool = len(y) if self.pool is None else self.pool
         order = rng.permutation(pool)
-        sure = np.concatenate([order[y[order] == code][:LEAST] for code in np.unique(y)])
-        others = order[~np.isin(order, sure)]
-        train = np.sort(np.concatenate([sure, others])[: max(size, len(sure))])
+        least = np.concatenate([order[y[order] == code][:LEAST] for code in np.unique(y)])
+        others = order[~np.isin(order, least)]
+        train = np.sort(np.concatenate([least, others])[: max(size, len(least))])
         rest = np.arange(len(y)) if self.pool is None else np.arange(self.pool, len(y))
         return train, np.setdiff1d(rest, train)
 

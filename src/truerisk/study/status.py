@@ -109,12 +109,12 @@ def _named(holder: dict[str, Any] | None) -> str | None:
 
 
 def _errors(store: Store, cells: list[Cell], tallies: list[Tally]) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
+    errors: list[dict[str, Any]] = []
     for cell, tally in zip(cells, tallies, strict=True):
-        if len(found) >= SHOWN_ERRORS or not (tally.failed or tally.quarantined):
+        if len(errors) >= SHOWN_ERRORS or not (tally.failed or tally.quarantined):
             continue
         for number, state, attempts, error in store.errors(cell):
-            if state is not State.SUSPECT and len(found) < SHOWN_ERRORS:
+            if state is not State.SUSPECT and len(errors) < SHOWN_ERRORS:
                 entry = {"cell": dict(cell.content), "number": number, "error": error}
-                found.append({**entry, "state": state.name.lower(), "attempts": attempts})
-    return found
+                errors.append({**entry, "state": state.name.lower(), "attempts": attempts})
+    return errors

@@ -52,9 +52,9 @@ def digest_of(array: np.ndarray) -> str:
     """The hash of an array: its type, its shape and its bytes in row order."""
     content = np.ascontiguousarray(array)  # of a single number it makes an array of one
     shape = np.shape(array)
-    found = hashlib.blake2b(f"{content.dtype.str}{shape}".encode(), digest_size=16)
-    found.update(content.reshape(-1).view(np.uint8).data)
-    return found.hexdigest()
+    digest = hashlib.blake2b(f"{content.dtype.str}{shape}".encode(), digest_size=16)
+    digest.update(content.reshape(-1).view(np.uint8).data)
+    return digest.hexdigest()
 
 
 ARRAYS = "arrays"  # under this name the text lists the arrays, in the order of their bytes

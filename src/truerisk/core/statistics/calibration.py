@@ -67,8 +67,8 @@ class Calibration(Record):
         bins = _bins(p)
         counts, mass = np.bincount(bins), np.bincount(bins, w)
         observed = np.bincount(bins, w * y) / mass
-        sure = weights is None and not dependent
-        low, high = _wilson(observed, counts, confidence_level) if sure else (None, None)
+        independent = weights is None and not dependent
+        low, high = _wilson(observed, counts, confidence_level) if independent else (None, None)
         return cls(
             event=event,
             predicted=np.bincount(bins, w * p) / mass,
@@ -77,7 +77,7 @@ class Calibration(Record):
             high=high,
             counts=counts,
             brier=float(np.average((p - y) ** 2, weights=w)),
-            notes=(INDEPENDENT if sure else DEPENDENT,),
+            notes=(INDEPENDENT if independent else DEPENDENT,),
         )
 
     def plot(self, ax: Any = None, **options: Any) -> Any:

@@ -73,11 +73,11 @@ def memory(series: np.ndarray) -> Memory:
     n_lags = max(1, n // LAGS)
     lags = np.arange(1, n_lags + 1)
     by_rank = _autocorrelations(_ranks(series), n_lags)
-    sure = _surely(by_rank * n / (n - lags), by_rank, n)
-    unbroken = np.append(True, np.cumsum(~sure[1:]) == 0)
+    significant = _surely(by_rank * n / (n - lags), by_rank, n)
+    unbroken = np.append(True, np.cumsum(~significant[1:]) == 0)
     unbroken[:FIRST] = True
-    seasons = sure & ~unbroken
-    sure[:FIRST] = True
+    seasons = significant & ~unbroken
+    significant[:FIRST] = True
     if seasons.any():
         clearest = lags[np.where(seasons, by_rank, -1).argmax()]
         seasons &= lags <= BEYOND * clearest
@@ -85,7 +85,7 @@ def memory(series: np.ndarray) -> Memory:
     omega = lags**2 * r / (1 - r) ** 2
     most = np.argsort(np.where(seasons, -omega, 1.0), kind="stable")[:SEASONS]
     return Memory(
-        TIMES * float(omega[sure & unbroken].max()),
+        TIMES * float(omega[significant & unbroken].max()),
         tuple((int(lags[i]), float(r[i])) for i in most if seasons[i] and r[i] > 0),
     )
 
@@ -168,12 +168,12 @@ def long_run(series: np.ndarray) -> LongRun | None:
     from scipy.fft import dct
 
     n = len(series)
-    told = memory(series)
-    if told.reach > FURTHEST * n:
+    dependence = memory(series)
+    if dependence.reach > FURTHEST * n:
         return None
     most = min(max(2, int(0.4 * n ** (2 / 3))), MOST_COSINES)
     frequencies = np.pi * np.arange(1, most + 1) / n
-    spectra = np.vstack([np.ones(most), told.spectra(frequencies)])
+    spectra = np.vstack([np.ones(most), dependence.spectra(frequencies)])
     spectra = spectra[:, : _n_cosines(spectra)]
     parts = dct(series - series.mean(), type=2)[1 : spectra.shape[1] + 1] / np.sqrt(2 * n)
     variance = float((parts**2).sum() / spectra.sum(axis=1).min())

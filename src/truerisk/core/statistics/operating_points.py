@@ -239,12 +239,12 @@ def covariance(
         return None
     ups = _residual_sums(parts, positive, ids)
     downs = _residual_sums(parts, ~positive, ids)
-    found = i10 / (i10 - 1) * (ups @ ups.T) / m**2 + i01 / (i01 - 1) * (downs @ downs.T) / n**2
+    cov = i10 / (i10 - 1) * (ups @ ups.T) / m**2 + i01 / (i01 - 1) * (downs @ downs.T) / n**2
     if groups is not None:
         i = int(ids.max()) + 1
         cross = i / (i - 1) * (ups @ downs.T) / (m * n)
-        found = found + cross + cross.T
-    return np.asarray(found)
+        cov = cov + cross + cross.T
+    return np.asarray(cov)
 
 
 def _residual_sums(parts: np.ndarray, mine: np.ndarray, ids: np.ndarray) -> np.ndarray:

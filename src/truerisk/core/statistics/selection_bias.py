@@ -202,14 +202,14 @@ class SelectionBias:
     def __str__(self) -> str:
         of = "samples of the rows" if self.resampled else "data sets"
         n_taken = np.count_nonzero(self.shares)
-        told = [
+        lines = [
             f"{len(self.shares)} candidates, {n_taken} taken; {self.n_repetitions} {of}",
             f"reported (p_a)    {self.reported}",
             f"unselected (p_b)  {self.unselected}",
         ]
         if self.true is not None:
-            told += [f"true (p)          {self.true}", f"true of chosen    {self.true_of_chosen}"]
-        return "\n".join([*told, f"bias of choosing  {number(self.bias)}"])
+            lines += [f"true (p)          {self.true}", f"true of chosen    {self.true_of_chosen}"]
+        return "\n".join([*lines, f"bias of choosing  {number(self.bias)}"])
 
 
 def _matrix(name: str, given: Any) -> np.ndarray:

@@ -160,11 +160,11 @@ class _Fit:
         open_ = np.zeros(len(self.shrinkages), dtype=bool)
         for place, s in enumerate(self.shrinkages):
             if s and self.shrunk is not None:
-                found = self.shrunk.scores(rows, s)
-                open_[place] = found is None
-                if found is not None:
-                    scores[place] = found[0]
-                    open_[place] = moved_by_rounding(*found, rows.shape[1], request).any()
+                shrunk_scores = self.shrunk.scores(rows, s)
+                open_[place] = shrunk_scores is None
+                if shrunk_scores is not None:
+                    scores[place] = shrunk_scores[0]
+                    open_[place] = moved_by_rounding(*shrunk_scores, rows.shape[1], request).any()
             elif self.plain is not None:
                 scores[place] = self.rule.scores(self.classes, self.plain, rows)
             else:
@@ -177,12 +177,12 @@ def _left_to_fit(task: Task, place: int, asked: LeftOut, without: Without, c: in
     remain = np.zeros(task.plan.n_fits, dtype=bool)
     if not len(asked.fits):
         return remain
-    found = without.scores(asked.rows, c, shrinkage_of(task.group.settings[place]))
-    if found is None:
+    scored = without.scores(asked.rows, c, shrinkage_of(task.group.settings[place]))
+    if scored is None:
         for fit in asked.fits:
             task.leave_open(fit, task.group.candidates[place : place + 1])
         return remain
-    scores, sound = found
+    scores, sound = scored
     asked.take(sound).answer(task, place, scores[sound], without.classes.present)
     remain[asked.fits[~sound]] = True
     return remain
@@ -243,11 +243,11 @@ class ShrunkFit:
         scores = self.rule.scores(classes, slopes[0], rows)
         if self.table is None and self.rule.rounds_little(means[1], self.farthest, means[0]):
             return scores, np.zeros(len(asked))
-        found = self._solved(rows - origin, s)
-        assert found is not None  # as the means are
+        solution = self._solved(rows - origin, s)
+        assert solution is not None  # as the means are
         added = s * self.spectrum.trace / self.spectrum.n_features
         largest = (1 - s) * self.spectrum.values.max() + added
-        of_rows = np.hypot(np.sqrt((found[0] ** 2).sum(axis=1)), across / added)
+        of_rows = np.hypot(np.sqrt((solution[0] ** 2).sum(axis=1)), across / added)
         of_means = np.sqrt((means[0] ** 2).sum(axis=1).max())
         doubts: np.ndarray = EPS * largest * (of_rows + of_means) * of_means
         return scores, doubts

@@ -76,8 +76,8 @@ class FisherDiscriminants(OnePass):
             scores = _scores(line.values(rows, group.settings[0]["threshold"]))
             if undecided(scores, task.request).any():
                 task.leave_open(shown.fit, group.candidates)
-            found = respond(scores, line.present, task.request, task.data.n_classes)
-            answers.append(found[None])
+            responses = respond(scores, line.present, task.request, task.data.n_classes)
+            answers.append(responses[None])
         return answers
 
 

@@ -62,16 +62,16 @@ class Without:
         if not (quiet and self.rule.can_fit(sizes, self.classes.n_features)):
             return np.zeros((len(rows), len(sizes))), np.zeros(len(rows), dtype=bool)
         centred = self.classes.centred_rows(rows, c)
-        found = self._shrunk(centred, c, shrinkage) if shrinkage else self._plain(centred, c)
-        if found is None:
+        products = self._shrunk(centred, c, shrinkage) if shrinkage else self._plain(centred, c)
+        if products is None:
             return None
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            sound = found.sound & (found.complement > LEAST_KEPT)
-            distances = found.distances(c, float(self.classes.sizes[c]))
+            sound = products.sound & (products.complement > LEAST_KEPT)
+            distances = products.distances(c, float(self.classes.sizes[c]))
             if self.rule.solver != "lsqr":
-                sound &= found.tells_means(c, float(self.classes.sizes[c]))
-            if found.gaps is not None and self.rule.solver == "svd" and len(sizes) > 2:
-                sound &= self._means_spread(found, found.gaps, c)
+                sound &= products.tells_means(c, float(self.classes.sizes[c]))
+            if products.gaps is not None and self.rule.solver == "svd" and len(sizes) > 2:
+                sound &= self._means_spread(products, products.gaps, c)
         scores = self.rule.log_priors(sizes) - self.rule.factor(sizes) * distances / 2
         return np.where(sound[:, None], scores, 0), sound
 
@@ -185,17 +185,17 @@ class _Products:
         """The D_k of the head of this file."""
         u = self.own[:, None] + self.across
         v = self.own[:, None] + 2 * self.across + self.between
-        found: np.ndarray = v + self.part * u**2 / self.complement[:, None]
-        found[:, c] = (n_c / (n_c - 1)) ** 2 * self.own / self.complement
-        return found
+        distances: np.ndarray = v + self.part * u**2 / self.complement[:, None]
+        distances[:, c] = (n_c / (n_c - 1)) ** 2 * self.own / self.complement
+        return distances
 
     def tells_means(self, c: int, n_c: float) -> np.ndarray:
         """Whether the mean of class c, moved by −d/(n_c − 1), differs from another class mean."""
         own = self.own[:, None] / (n_c - 1) ** 2
         apart = self.between - 2 * self.across / (n_c - 1) + own
         apart[:, c] = 0
-        told: np.ndarray = apart.max(axis=1) > NOISE * (self.between + own).max(axis=1)
-        return told
+        distinct: np.ndarray = apart.max(axis=1) > NOISE * (self.between + own).max(axis=1)
+        return distinct
 
 
 NOWHERE = -1

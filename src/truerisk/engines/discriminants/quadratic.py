@@ -113,8 +113,8 @@ def _shapes(classes: Classes, group: Group) -> list[Shape] | None:
         return None
     regs = group.values("reg_param").astype(np.float64)
     setting = group.settings[0]
-    found = [shape_of(classes, k, regs, setting) for k in range(len(classes.present))]
-    return None if any(shape is None for shape in found) else [s for s in found if s is not None]
+    shapes = [shape_of(classes, k, regs, setting) for k in range(len(classes.present))]
+    return None if any(shape is None for shape in shapes) else [s for s in shapes if s is not None]
 
 
 def _without_each(
@@ -229,10 +229,10 @@ class Shape:
     def log_determinants(self) -> np.ndarray:
         logs: np.ndarray = np.log(self.weights)
         if isinstance(self.axes, Root):  # equal weights
-            found: np.ndarray = self.axes.log_determinant - logs[:, 0] * len(self.mean)
+            log_determinants: np.ndarray = self.axes.log_determinant - logs[:, 0] * len(self.mean)
         else:
-            found = -logs.sum(axis=1)
-        return found
+            log_determinants = -logs.sum(axis=1)
+        return log_determinants
 
     @cached_property
     def least_of_theirs(self) -> np.ndarray:

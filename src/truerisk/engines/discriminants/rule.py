@@ -170,10 +170,10 @@ def shrunk_solution(
     if not (shrunk.max() < WORST * lowest and (FLAT * farthest) ** 2 <= added):
         return None
     turned = rows @ spectrum.vectors
-    found: np.ndarray = (turned / shrunk) @ spectrum.vectors.T
+    solution: np.ndarray = (turned / shrunk) @ spectrum.vectors.T
     if spectrum.has_rest:
-        found += (rows - turned @ spectrum.vectors.T) / added
-    return found, float(shrunk.max() / lowest)
+        solution += (rows - turned @ spectrum.vectors.T) / added
+    return solution, float(shrunk.max() / lowest)
 
 
 def spreads(products: np.ndarray, shares: np.ndarray, tol: float) -> np.ndarray:

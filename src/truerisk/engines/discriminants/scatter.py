@@ -218,12 +218,12 @@ class Root:
 
 def lengths(rows: np.ndarray) -> np.ndarray:
     """The squared length of each row."""
-    found: np.ndarray
+    squares: np.ndarray
     if hasattr(np, "vecdot"):  # since NumPy 2.0, and quicker
-        found = np.vecdot(rows, rows)
+        squares = np.vecdot(rows, rows)
     else:
-        found = np.einsum("ij,ij->i", rows, rows)
-    return found
+        squares = np.einsum("ij,ij->i", rows, rows)
+    return squares
 
 
 def root_of(rows: np.ndarray, factor: float = 1.0) -> Root | None:

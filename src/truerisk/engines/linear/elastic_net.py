@@ -100,15 +100,15 @@ class ElasticNets(OnePass):
         train = TrainSet.of(shown.X, y, shown.all_weights, n_given, bool(setting["fit_intercept"]))
         if train is None:
             return None
-        found, passes, sure = _descended(
+        coefs, passes, settled = _descended(
             train.Z, train.T[:, 0], train.total, group.settings, bool(way_of_the_installed())
         )
         asked = tests[0] if len(tests) == 1 else np.concatenate(tests)
         far = np.maximum(np.abs(train.mean), np.maximum(asked.max(axis=0), -asked.min(axis=0)))
-        sure &= EPS * (np.abs(found) @ far + np.abs(train.mean_y)) <= DOUBT * train.scale
-        task.leave_open(shown.fit, group.candidates[~sure])
-        task.warn_alike(shown.fit, group.candidates[sure & (passes > setting["max_iter"])])
-        answers = found @ asked.T + (train.mean_y - found @ train.mean)[:, None]
+        settled &= EPS * (np.abs(coefs) @ far + np.abs(train.mean_y)) <= DOUBT * train.scale
+        task.leave_open(shown.fit, group.candidates[~settled])
+        task.warn_alike(shown.fit, group.candidates[settled & (passes > setting["max_iter"])])
+        answers = coefs @ asked.T + (train.mean_y - coefs @ train.mean)[:, None]
         return np.split(answers, np.cumsum([len(test) for test in tests])[:-1], axis=1)
 
 
@@ -135,9 +135,9 @@ def _agrees(screens: bool, problem: tuple[float, float]) -> bool:
     model = unless_it_fails(lambda: ElasticNet(alpha, l1_ratio=ratio, tol=1e-2).fit(X, y))
     if model is None:
         return False
-    found, passes, sure = _descended(X, y, 30, [model.get_params()], screens)
-    near = np.abs(found[0] - model.coef_).max() < SAME
-    return bool(sure[0] and near and passes[0] == model.n_iter_)
+    coefs, passes, settled = _descended(X, y, 30, [model.get_params()], screens)
+    near = np.abs(coefs[0] - model.coef_).max() < SAME
+    return bool(settled[0] and near and passes[0] == model.n_iter_)
 
 
 def _descended(

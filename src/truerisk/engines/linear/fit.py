@@ -166,13 +166,13 @@ def solve(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Answers `(penalty, row, target)` about rows X, and for which penalties they are open."""
     asked = X - train.mean
-    found, open_, works = _by_product(train, asked, manner, penalties)
+    answers, open_, works = _by_product(train, asked, manner, penalties)
     again = open_ & works if train.wide else open_.copy()  # of wide rows no more can be told
     if again.any():
         careful, still = _by_rows(train, asked, manner, penalties[again])
-        found[again] = careful
+        answers[again] = careful
         open_[again] = still
-    return found + train.mean_y, open_
+    return answers + train.mean_y, open_
 
 
 def degrees_of_freedom(
@@ -204,20 +204,20 @@ def _by_product(
     smallest = float(spectrum.values.min(initial=np.inf))
     largest = float(spectrum.values.max(initial=0.0))
     works = manner.works_on(0.0 if wide else smallest, largest, train.n_given, penalties)
-    sure = works & spectrum.stands(penalties)
+    stable = works & spectrum.stands(penalties)
     if not manner.penalised:
         null = wide and (train.intercept or train.n_given > len(train.root))
         singular = np.sqrt(np.maximum(spectrum.values[::-1], 0.0))
-        sure &= smallest > CLEAR**2 * largest and manner.rank_is_clear(singular, null=null)
-        if not sure.all():  # nothing may be divided by
-            return np.zeros((len(penalties), len(asked), train.T.shape[1])), ~sure, works
-    elif not sure.any():
-        return np.zeros((len(penalties), len(asked), train.T.shape[1])), ~sure, works
+        stable &= smallest > CLEAR**2 * largest and manner.rank_is_clear(singular, null=null)
+        if not stable.all():  # nothing may be divided by
+            return np.zeros((len(penalties), len(asked), train.T.shape[1])), ~stable, works
+    elif not stable.any():
+        return np.zeros((len(penalties), len(asked), train.T.shape[1])), ~stable, works
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        found = answers_at(left, spectrum, penalties)
+        answers = answers_at(left, spectrum, penalties)
         doubts = doubts_at(left, 0.0, spectrum, penalties, train.scale)
         doubts += location_doubts(spectrum, train.far, penalties, train.scale)
-    return found, ~(sure & (doubts <= DOUBT)), works
+    return answers, ~(stable & (doubts <= DOUBT)), works
 
 
 def _by_rows(
@@ -230,13 +230,13 @@ def _by_rows(
     left = asked @ spectrum.vectors
     smallest = float(singular.min(initial=np.inf)) ** 2
     largest = float(singular.max(initial=0.0)) ** 2
-    sure = manner.works_on(0.0 if wide or few else smallest, largest, train.n_given, penalties)
-    sure &= spectrum.stands(penalties)
+    stable = manner.works_on(0.0 if wide or few else smallest, largest, train.n_given, penalties)
+    stable &= spectrum.stands(penalties)
     null = few or (wide and (train.intercept or train.n_given > len(train.root)))
-    sure &= manner.rank_is_clear(singular, null=null)
+    stable &= manner.rank_is_clear(singular, null=null)
     length = float(np.sqrt((asked**2).sum(axis=1).max(initial=0.0)))
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        found = answers_at(left, spectrum, penalties)
+        answers = answers_at(left, spectrum, penalties)
         doubts = doubts_at(left, length, spectrum, penalties, scale)
         doubts += location_doubts(spectrum, train.far, penalties, scale)
         if manner.penalised and not manner.by_rows:
@@ -244,7 +244,7 @@ def _by_rows(
             doubts += doubts_of_cholesky(
                 left, asked, diagonal, spectrum, penalties, scale, wide=wide
             )
-    return found, ~(sure & (doubts <= DOUBT))
+    return answers, ~(stable & (doubts <= DOUBT))
 
 
 def location_doubts(

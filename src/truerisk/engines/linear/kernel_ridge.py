@@ -92,10 +92,10 @@ class KernelRidges(OnePass):
             part = KernelPart.of_rows(group.settings[0], shown.X, shown.y, weights, asked)
         except Exception:  # noqa: BLE001  of a kernel that does not allow these cells
             return None
-        found, open_ = part.answers(part.across, group.values("alpha").astype(np.float64))
+        answers, open_ = part.answers(part.across, group.values("alpha").astype(np.float64))
         task.leave_open(shown.fit, group.candidates[open_])
-        found = found.reshape(*found.shape[:2], *task.data.y.shape[1:])
-        return np.split(found, np.cumsum([len(test) for test in tests])[:-1], axis=1)
+        answers = answers.reshape(*answers.shape[:2], *task.data.y.shape[1:])
+        return np.split(answers, np.cumsum([len(test) for test in tests])[:-1], axis=1)
 
 
 def _number_refusal(setting: Mapping[str, Any]) -> str | None:
@@ -152,11 +152,11 @@ class KernelTable:
         asked = [plan.test_rows(int(q))[0] for q in questions]
         n_given = len(rows) if times is None else int(times.sum())
         part = self.part(weights, n_given, np.concatenate(asked))
-        found, open_ = part.answers(part.across, group.values("alpha").astype(np.float64))
+        numbers, open_ = part.answers(part.across, group.values("alpha").astype(np.float64))
         task.leave_open(fit, group.candidates[open_])
-        found = found.reshape(*found.shape[:2], *task.data.y.shape[1:])
+        numbers = numbers.reshape(*numbers.shape[:2], *task.data.y.shape[1:])
         ends = np.cumsum([len(a) for a in asked])[:-1]
-        for question, answers in zip(questions, np.split(found, ends, axis=1), strict=True):
+        for question, answers in zip(questions, np.split(numbers, ends, axis=1), strict=True):
             task.place(int(question), group, answers)
         return True
 
@@ -168,16 +168,16 @@ class KernelTable:
             return np.zeros(len(fits), dtype=bool)
         part = self.part(weights, n, np.empty(0, np.int64))
         place = np.cumsum(weights > 0) - 1
-        sure = part.factors(self.penalties)
-        numbers = np.zeros((len(sure), len(fits), part.Y.shape[1]))
-        open_ = np.ones((len(sure), len(fits)), dtype=bool)
-        if sure.any():
-            penalties, spectrum = self.penalties[sure], part.spectrum
-            found = leave_out_dual(spectrum.vectors, spectrum, penalties, part.scale)
+        stable = part.factors(self.penalties)
+        numbers = np.zeros((len(stable), len(fits), part.Y.shape[1]))
+        open_ = np.ones((len(stable), len(fits)), dtype=bool)
+        if stable.any():
+            penalties, spectrum = self.penalties[stable], part.spectrum
+            left_out = leave_out_dual(spectrum.vectors, spectrum, penalties, part.scale)
             at = place[row]
-            numbers[sure] = part.Y[at] - found.missed[:, at] / part.root[at, None]
-            doubts = (found.doubts + part.own_doubts(penalties)[:, None]) / part.root
-            open_[sure] = doubts[:, at] > DOUBT
+            numbers[stable] = part.Y[at] - left_out.missed[:, at] / part.root[at, None]
+            doubts = (left_out.doubts + part.own_doubts(penalties)[:, None]) / part.root
+            open_[stable] = doubts[:, at] > DOUBT
         answers = numbers.reshape(*numbers.shape[:2], *self.task.data.y.shape[1:])
         place_singles(self.task, fits, answers, open_)
         return np.ones(len(fits), dtype=bool)
@@ -266,13 +266,13 @@ class KernelPart:
 
     def answers(self, across: np.ndarray, penalties: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """`(penalty, row, target)`, and at which penalties rounding could move one of them."""
-        sure = self.factors(penalties)
-        found = np.zeros((len(penalties), len(across), self.Y.shape[1]))
-        if sure.any():
+        stable = self.factors(penalties)
+        answers = np.zeros((len(penalties), len(across), self.Y.shape[1]))
+        if stable.any():
             left = (across * self.root) @ self.spectrum.vectors
-            kept = penalties[sure]
+            kept = penalties[stable]
             doubts = doubts_at(left, 0.0, self.spectrum, kept, self.scale)
             doubts += self.own_doubts(kept)
-            found[sure] = answers_at(left, self.spectrum, kept)
-            sure[sure] = doubts <= DOUBT
-        return found, ~sure
+            answers[stable] = answers_at(left, self.spectrum, kept)
+            stable[stable] = doubts <= DOUBT
+        return answers, ~stable

@@ -117,8 +117,8 @@ class LeastSquares(OnePass):
         train = TrainSet.of(shown.X, Y, weights, n_given, manner.intercept)
         if train is None:
             return None
-        found, open_ = solve(train, np.concatenate(tests), manner, _penalties(group))
-        answers, tied = coding.answers(found)
+        numbers, open_ = solve(train, np.concatenate(tests), manner, _penalties(group))
+        answers, tied = coding.answers(numbers)
         if task.freedom is not None and shown.fit in task.plan.free_fits:
             free, unclear = degrees_of_freedom(train, manner, _penalties(group))
             task.freedom[task.lines_of(group), shown.fit] = free

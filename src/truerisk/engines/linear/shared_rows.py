@@ -42,10 +42,10 @@ class SharedRows:
         """Where the columns are moved to, so that no digit is lost on where they lie."""
         if not self.manner.intercept or self.kernel_as_given is not None:
             return np.zeros(self.task.X.shape[1])
-        found = self.column_means
-        if self._lies_near(found, SAMPLE) or self._lies_near(found, 1):
-            return np.zeros(len(found))  # rows that lie around zero need no copy
-        return found
+        means = self.column_means
+        if self._lies_near(means, SAMPLE) or self._lies_near(means, 1):
+            return np.zeros(len(means))  # rows that lie around zero need no copy
+        return means
 
     @cached_property
     def column_means(self) -> np.ndarray:
@@ -137,10 +137,10 @@ class SharedRows:
         part = Part.of(self, weights, coding.numbers(y), n_given)
         questions = self.task.questions(fit)
         asked = [self.task.plan.test_rows(int(q))[0] for q in questions]
-        found = part.answers(np.concatenate(asked), penalties)
-        if found is None:
+        numbers = part.answers(np.concatenate(asked), penalties)
+        if numbers is None:
             return False
-        answers, tied = coding.answers(found)
+        answers, tied = coding.answers(numbers)
         self.task.leave_open(fit, group.candidates[tied.any(axis=1)]) if tied.any() else None
         start = 0
         for question, rows in zip(questions, asked, strict=True):
@@ -277,10 +277,10 @@ class Part:
             return self._cross(asked) @ self.spectrum.vectors
         whole = np.array_equal(asked, np.arange(self.table.n))
         X = self.table.moved if whole else self.table.moved[asked]
-        found: np.ndarray = X @ self.spectrum.vectors
+        turned: np.ndarray = X @ self.spectrum.vectors
         if self.table.manner.intercept:
-            found -= self.mean @ self.spectrum.vectors
-        return found
+            turned -= self.mean @ self.spectrum.vectors
+        return turned
 
     def turned(self, factors: np.ndarray | None) -> Turned:
         """Coordinates of the fit's own rows, each times its factor; not of a wide table."""

@@ -42,24 +42,24 @@ class Singles:
         if coding is None or not table.weights.any() or table.n == table.task.X.shape[1]:
             return done  # without a row such a table is wide, and rounded as one
         part = Part.of(table, table.weights, coding.numbers(y), table.n)
-        found = self._by_product(part)
+        left_out = self._by_product(part)
         if self.scaled:
             if (
                 part.wide
-                or found is None
+                or left_out is None
                 or part.spectrum.values[0] < WELL * part.spectrum.values[-1]
             ):
                 return done
-        elif found is None or self._hopeless(found).any():
-            found = self._by_rows(part, coding.numbers(y)) or found
-        if found is None:
+        elif left_out is None or self._hopeless(left_out).any():
+            left_out = self._by_rows(part, coding.numbers(y)) or left_out
+        if left_out is None:
             return done
         fits = np.flatnonzero(self.single)
-        numbers, sure = self._numbers(part, found, coding, fits)
-        self._note(part, found)
+        numbers, stable = self._numbers(part, left_out, coding, fits)
+        self._note(part, left_out)
         if coding.present is not None:  # without its only row a class is not there
-            sure &= np.bincount(y, minlength=coding.n_classes)[y[self.row[fits]]] > 1
-        done[fits] = self._place(fits, coding, numbers, sure, self._hopeless(found))
+            stable &= np.bincount(y, minlength=coding.n_classes)[y[self.row[fits]]] > 1
+        done[fits] = self._place(fits, coding, numbers, stable, self._hopeless(left_out))
         return done
 
     def _note(self, part: Part, found: LeftOutErrors) -> None:
@@ -89,20 +89,20 @@ class Singles:
                 v = part.reflecting
                 back = np.vstack([np.zeros(back.shape[1]), back])
                 back -= np.multiply.outer(v, v[1:] @ spectrum.vectors)
-            found = leave_out_dual(back, spectrum, penalties, part.scale)
+            left_out = leave_out_dual(back, spectrum, penalties, part.scale)
             far = location_doubts(spectrum, part.far, penalties, part.scale)
-            return self._over_roots(found, part.root, far)
+            return self._over_roots(left_out, part.root, far)
         smallest, largest = spectrum.values.min(initial=np.inf), spectrum.values.max(initial=0.0)
         if (smallest + penalties <= 1e-13 * largest).any():
             return None
         left = part.turned(None if self.table.task.weights is None else part.root)
         doubts = part.doubts(part.turned(None), penalties)
-        found = leave_out_primal(
+        left_out = leave_out_primal(
             left, part.targets, self._of_mean(part), spectrum, penalties, doubts
         )
-        if not part.is_accurate(penalties, _least(found.rest)):
+        if not part.is_accurate(penalties, _least(left_out.rest)):
             return None
-        return self._over_roots(found, part.root, np.zeros(len(penalties)))
+        return self._over_roots(left_out, part.root, np.zeros(len(penalties)))
 
     def _of_mean(self, part: Part) -> np.ndarray | float:
         """What the weighted mean has of each row's leverage."""
@@ -122,17 +122,17 @@ class Singles:
         own, length = left / train.root[:, None], train.Z / train.root[:, None]
         doubts = self._row_doubts(train, spectrum, own, length)
         smallest, largest = singular[-1] ** 2, singular[0] ** 2
-        found = leave_out_primal(left, train.T, self._of_mean(part), spectrum, penalties, doubts)
-        rest = _least(found.rest)
+        left_out = leave_out_primal(left, train.T, self._of_mean(part), spectrum, penalties, doubts)
+        rest = _least(left_out.rest)
         unsure = ~manner.works_on(smallest * rest, largest, table.n, penalties)
         unsure |= ~spectrum.stands(penalties, rest)
         bent = singular.copy()
         bent[1:] *= rest**0.5
         if not manner.rank_is_clear(bent, null=False):
             return None
-        doubts = np.where(unsure[:, None], np.inf, found.doubts)
-        found = replace(found, doubts=doubts)
-        return self._over_roots(found, train.root, np.zeros(len(penalties)))
+        doubts = np.where(unsure[:, None], np.inf, left_out.doubts)
+        left_out = replace(left_out, doubts=doubts)
+        return self._over_roots(left_out, train.root, np.zeros(len(penalties)))
 
     def _row_doubts(
         self, train: TrainSet, spectrum: Spectrum, own: np.ndarray, asked: np.ndarray
@@ -172,9 +172,9 @@ class Singles:
         missed = found.missed[:, at]
         spent = len(fits) == self.table.n and not len(flipped)  # the buffer may then be overwritten
         numbers = np.subtract(Y + part.mean_y, missed, out=missed if spent else None)
-        sure = found.doubts[:, at] <= DOUBT
+        stable = found.doubts[:, at] <= DOUBT
         if not part.wide:  # there nothing is subtracted from 1
-            sure &= found.rest[:, at] >= LEAST
+            stable &= found.rest[:, at] >= LEAST
         if len(flipped):
             step = coding.numbers(to) - part.mean_y - Y[flipped]
             changed = place[row[flipped]]
@@ -186,9 +186,9 @@ class Singles:
             left = part.left(row[outside])
             penalties = self.table.penalties
             numbers[:, outside] = answers_at(left, part.spectrum, penalties) + part.mean_y
-            sure[:, outside] = part.is_accurate(penalties)
-            sure[:, outside] &= (part.doubts(left, penalties) <= DOUBT)[:, None]
-        return numbers, sure
+            stable[:, outside] = part.is_accurate(penalties)
+            stable[:, outside] &= (part.doubts(left, penalties) <= DOUBT)[:, None]
+        return numbers, stable
 
     def _flips(self, fits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Which of the fits replace their row's label, and by which code."""

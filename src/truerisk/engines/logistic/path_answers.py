@@ -89,14 +89,14 @@ def ranks_are_close(scores: np.ndarray, codes: np.ndarray, gap: np.ndarray) -> n
     ranked = np.take_along_axis(scores, order, axis=1)
     near = np.diff(ranked, axis=1) <= gap[:, None]
     runs = np.cumsum(np.pad(~near, ((0, 0), (1, 0))), axis=1)  # rows linked by close scores
-    found = np.zeros(len(scores), dtype=bool)
+    close = np.zeros(len(scores), dtype=bool)
     for c in np.flatnonzero(near.any(axis=1)):
         kinds = codes[order[c]]
         low, high = np.full(runs[c, -1] + 1, kinds.max()), np.full(runs[c, -1] + 1, kinds.min())
         np.minimum.at(low, runs[c], kinds)
         np.maximum.at(high, runs[c], kinds)
-        found[c] = bool((low < high).any())
-    return found
+        close[c] = bool((low < high).any())
+    return close
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,13 +128,13 @@ class OwnRows:
         part = part.tocsr()[self.rows].toarray() if hasattr(part, "tocsr") else part[self.rows]
         slopes = coefficients[:, 0, used]
         scale = row_variances(part, self.weights) if penalty.standardize else np.ones(part.shape[1])
-        found = np.empty_like(scores)
+        left_out = np.empty_like(scores)
         for c, ridge in enumerate(penalty.ridge):
             mine = np.flatnonzero(slopes[c]) if penalty.selects else np.arange(part.shape[1])
-            found[c, :, 0] = logistic_without(
+            left_out[c, :, 0] = logistic_without(
                 part[:, mine], self.codes, self.weights, scores[c, :, 0], ridge * scale[mine]
             )
-        return found
+        return left_out
 
 
 STEPS = 20

@@ -240,15 +240,15 @@ class _Rule:
         rules = self._state(task, fit)
         used, (n, fitted, _) = rules.used, self.coefficients.shape
         flat = np.take(self.coefficients.reshape(n * fitted, -1), used, axis=1)
-        found = []
+        answers = []
         for test, question in zip(tests, task.questions(fit), strict=True):
             scores = test.times(used, flat).reshape(-1, n, fitted).transpose(1, 0, 2)
             scores = scores + self.intercepts[:, None]
             if test.own is not None:
                 scores = test.own.without(scores, self.coefficients, self.penalty)
             task.leave_open(fit, self.candidates[self._close(task, int(question), scores)])
-            found.append(answers_of(scores, self.present, task))
-        return found
+            answers.append(answers_of(scores, self.present, task))
+        return answers
 
     def _close(self, task: Task, question: int, scores: np.ndarray) -> np.ndarray:
         """For which candidates rounding decides a label, or the order of two rows."""
@@ -308,16 +308,16 @@ def _fitted(
         penalty = Penalty((1 - ratio) * ridges, ratio > 0, standardize=False)
         return _Rule(group.candidates, *solution, present, OPEN, penalty)
     ats = [setting["at"] for setting in group.settings]
-    found = paths_of(setting, ats, X, codes, weights, len(present), rows)
-    if found.warning is not None:
+    paths = paths_of(setting, ats, X, codes, weights, len(present), rows)
+    if paths.warning is not None:
         from sklearn.exceptions import ConvergenceWarning
 
-        task.warned.append((ConvergenceWarning, found.warning))
+        task.warned.append((ConvergenceWarning, paths.warning))
     every = np.ones(len(ats), dtype=bool)  # its own fit would stop there as well
     ratio = float(setting["l1_ratio"])
-    ridges = (1 - ratio) * found.lambdas * weights.sum()
+    ridges = (1 - ratio) * paths.lambdas * weights.sum()
     penalty = Penalty(ridges, ratio > 0, bool(setting["standardize"]))
-    solution = found.coefficients, found.intercepts, every, found.path.used
+    solution = paths.coefficients, paths.intercepts, every, paths.path.used
     return _Rule(group.candidates, *solution, present, 0.0, penalty)
 
 

@@ -59,7 +59,7 @@ class Stopped:
         """The answers to every question; those that stay open are left so."""
         n, starts, functions, p = self.coefficients.shape  # of turned columns, where they are
         flat = self.coefficients.reshape(-1, p)
-        found = []
+        answers = []
         open_ = ~self.settled
         for test, question in zip(tests, task.questions(fit), strict=True):
             X = test.X if test.rows is None else test.X[test.rows]
@@ -69,20 +69,20 @@ class Stopped:
             ends = scores[:, :, 0], scores[:, :, 1]
             apart = np.abs(ends[0] - ends[1]).max(axis=(1, 2)) + SHARE * self.rough
             open_ = open_ | self._open(task, int(question), ends[0], apart)
-            found.append(answers_of(ends[0], self.present, task))
+            answers.append(answers_of(ends[0], self.present, task))
         task.leave_open(fit, self.candidates[open_])
-        return found
+        return answers
 
     def _open(self, task: Task, question: int, scores: np.ndarray, apart: np.ndarray) -> np.ndarray:
         """Which candidates' answers another rounding of the same steps may change."""
-        sure = LABELS * apart + CLOSE
+        clear = LABELS * apart + CLOSE
         if task.request.response == "label":
-            close = np.asarray((least_margin(scores) < sure[:, None]).any(axis=1))
+            close = np.asarray((least_margin(scores) < clear[:, None]).any(axis=1))
             return close | ~(apart <= WILD)
         open_ = ~np.asarray(apart <= APART)
         if task.request.response == "score" and task.data.codes is not None:
             codes = task.data.codes[task.plan.test_rows(question)[0]]
-            open_ |= ranks_are_close(scores[..., 0], codes, np.minimum(sure, CLOSE))
+            open_ |= ranks_are_close(scores[..., 0], codes, np.minimum(clear, CLOSE))
         return open_
 
 
@@ -95,7 +95,7 @@ def stopped(
         return None
     setting = group.settings[0]
     table, X, rows, how = _turned(X, rows)
-    found = logistic_lbfgs(
+    stops = logistic_lbfgs(
         X,
         rows,
         np.searchsorted(present, codes),
@@ -106,8 +106,8 @@ def stopped(
         most=min(int(setting["max_iter"]), MOST),
         **how,
     )
-    ends = found.coefficients, found.intercepts
-    return Stopped(group.candidates, *ends, found.settled, found.rough, present, table)
+    ends = stops.coefficients, stops.intercepts
+    return Stopped(group.candidates, *ends, stops.settled, stops.rough, present, table)
 
 
 def _turned(
@@ -146,7 +146,7 @@ def _agrees(n_classes: int, sparse: bool) -> bool:
     model = unless_it_fails(lambda: LogisticRegression(C=0.7).fit(theirs, codes, weights))
     if model is None:
         return False
-    found = logistic_lbfgs(
+    stops = logistic_lbfgs(
         X,
         np.arange(40),
         codes,
@@ -156,6 +156,6 @@ def _agrees(n_classes: int, sparse: bool) -> bool:
         tolerance=1e-4,
         most=100,
     )
-    scores = np.squeeze(X @ found.coefficients[0, 0].T + found.intercepts[0, 0])
-    steps = bool(found.settled[0]) and int(found.iterations[0]) == int(np.max(model.n_iter_))
+    scores = np.squeeze(X @ stops.coefficients[0, 0].T + stops.intercepts[0, 0])
+    steps = bool(stops.settled[0]) and int(stops.iterations[0]) == int(np.max(model.n_iter_))
     return steps and bool(np.abs(scores - model.decision_function(theirs)).max() < SAME)

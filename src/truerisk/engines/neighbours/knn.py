@@ -129,10 +129,10 @@ class NearestNeighbours(OnePass):
     def fit_pass(
         self, task: Task, group: Group, shown: Shown, tests: list[np.ndarray]
     ) -> list[np.ndarray] | None:
-        found = answers_in_pass(task, group, shown, np.vstack(tests))
-        task.leave_open(shown.fit, group.candidates[found.open.any(axis=1)])
+        answered = answers_in_pass(task, group, shown, np.vstack(tests))
+        task.leave_open(shown.fit, group.candidates[answered.open.any(axis=1)])
         cuts = np.cumsum([len(test) for test in tests])[:-1]
-        parts = np.split(found.answers, cuts, axis=1)
+        parts = np.split(answered.answers, cuts, axis=1)
         for question, part in zip(task.questions(shown.fit), parts, strict=True):
             if task.counts is not None:
                 task.count(int(question), group, _counted(part, group))
@@ -289,8 +289,8 @@ def _costs(k: int, data: Data, rows: np.ndarray, loss: RowLoss) -> np.ndarray:
     """`(k + 1, n_rows)`: what it costs each row that 0 … k of its k neighbours are ones."""
     ones = np.arange(k + 1)
     if loss.response == "label":
-        said = np.broadcast_to((2 * ones > k)[:, None], (k + 1, len(rows))).astype(np.int8)
-        return loss.of_rows(data, rows, said)
+        labels = np.broadcast_to((2 * ones > k)[:, None], (k + 1, len(rows))).astype(np.int8)
+        return loss.of_rows(data, rows, labels)
     shares = np.stack([(k - ones) / k, ones / k], axis=1)
     return loss.of_rows(data, rows, np.repeat(shares[:, None], len(rows), axis=1))
 

@@ -67,10 +67,10 @@ def fitted_steps(
     """
     rows, times = train
     every = rows if times is None else np.repeat(rows, times)
-    (said,) = data.targets(y if data.classes is None else data.classes[y])
-    said = said if times is None else np.repeat(said, times, axis=0)
+    (targets,) = data.targets(y if data.classes is None else data.classes[y])
+    targets = targets if times is None else np.repeat(targets, times, axis=0)
     sets = _asked_together(preparation, asked)
-    begun, tests = _begun(preparation, data, every, said, sets, begin)
+    begun, tests = _begun(preparation, data, every, targets, sets, begin)
     X = read(begun.table)
     if drew(begun.fitted, len(every)):
         raise OwnArithmetic("drawn at random")
@@ -81,12 +81,12 @@ def fitted_steps(
         X = once
     joined = len(sets) < len(asked)
     numbers = [EVERY] if joined else range(len(sets))
-    found = [
+    tables = [
         read(begun.test_table(number, test)) for number, test in zip(numbers, tests, strict=True)
     ]
-    if [len(X), *map(len, found)] != [len(rows), *map(len, sets)]:
+    if [len(X), *map(len, tables)] != [len(rows), *map(len, sets)]:
         raise OwnArithmetic("other rows than it was given")
-    return X, _apart(found[0], asked) if joined else found
+    return X, _apart(tables[0], asked) if joined else tables
 
 
 def _are_copies(X: np.ndarray, copies: np.ndarray) -> bool:

@@ -253,12 +253,12 @@ def codes_of_classes(classes: Any, data: Data) -> np.ndarray:
 
 def probabilities(said: Any, codes: np.ndarray, n_rows: int, n_classes: int) -> np.ndarray:
     """Probabilities of all classes, from those of the classes that a model knows."""
-    found = shares(said, codes, n_rows, n_classes)
+    by_class = shares(said, codes, n_rows, n_classes)
     given, slack = np.asarray(said, dtype=np.float64), _slack(np.asarray(said).dtype)
     with np.errstate(invalid="ignore"):  # infinities, which are told of later
         sums = given.sum(axis=1)
     if (np.abs(sums - 1) <= slack).all() and (given >= -slack).all():
-        return found  # of shares that are not negative and sum to 1 none is greater
+        return by_class  # of shares that are not negative and sum to 1 none is greater
     finite = np.isfinite(given).all(axis=1)
     outside = given[finite & ((given < -slack) | (given > 1 + slack)).any(axis=1)]
     if len(outside):
@@ -274,7 +274,7 @@ def probabilities(said: Any, codes: np.ndarray, n_rows: int, n_classes: int) -> 
             f"{sums[off][0]:.4g}): they are rated as they are.",
             TrueRiskWarning,
         )
-    return found
+    return by_class
 
 
 def shares(said: Any, codes: np.ndarray, n_rows: int, n_classes: int) -> np.ndarray:

@@ -92,8 +92,8 @@ def apart(said: str) -> tuple[str, int, int]:
     >>> apart("no convergence [3 times in 10 fits]")
     ('no convergence', 3, 10)
     """
-    found = _COUNTED.fullmatch(said)
-    return (found[1], int(found[2]), int(found[3])) if found else (said, 1, 0)
+    match = _COUNTED.fullmatch(said)
+    return (match[1], int(match[2]), int(match[3])) if match else (said, 1, 0)
 
 
 def reason_of(model: Any, data: Data, y: np.ndarray, error: BaseException) -> tuple[str, str]:
@@ -135,17 +135,17 @@ def _advice(error: BaseException) -> str:
     """What to do about what is common: a new level, no memory, a fit that lacks rows to end it."""
     if isinstance(error, MemoryError):
         return " (use fewer workers, fewer rows, or a setting of the model that needs less memory)"
-    said = first_line(error)
-    if "unknown categories" in said:
+    complaint = first_line(error)
+    if "unknown categories" in complaint:
         return " (a level that no training row had: set handle_unknown='ignore' of the encoder)"
-    if "Invalid classes inferred" in said:  # of XGBoost, whose classes are 0, 1, …
+    if "Invalid classes inferred" in complaint:  # of XGBoost, whose classes are 0, 1, …
         return " (LabelledXGBClassifier of truerisk.models.labelled_xgboost takes any labels)"
-    if "early stopping" in said.lower() and "at least" in said:
+    if "early stopping" in complaint.lower() and "at least" in complaint:
         return " (tr.models.EarlyStopping(model) sets rows of each training set aside for it)"
     return ""
 
 
 def _speaks_of_cells(error: BaseException) -> bool:
     """Whether the complaint is that text, dates or equal names were read as columns of numbers."""
-    said = f"{type(error).__name__} {first_line(error)}".lower()
-    return any(word in said for word in ("to float", "dtype", "unique column names"))
+    complaint = f"{type(error).__name__} {first_line(error)}".lower()
+    return any(word in complaint for word in ("to float", "dtype", "unique column names"))

@@ -219,14 +219,14 @@ def _fit_and_ask(
 ) -> list[Piece]:
     def say(model: Any, begun: Begun | None) -> dict[str, Any]:
         n, tests = len(given.y), asked_about()
-        told = []
+        answered = []
         for number, test in enumerate(tests):
             out = _out_of(model, given, test)
             asked = out, test
             if begun is not None and out is model:
                 asked = model.steps[-1][1], replace(test, X=begun.test_table(number, test.X))
-            told.append(_answers(request, (out, test), asked, data))
-        answers, *also = map(list, zip(*told, strict=True))
+            answered.append(_answers(request, (out, test), asked, data))
+        answers, *also = map(list, zip(*answered, strict=True))
         return {
             "answers": answers,
             "also": tuple(also),
@@ -246,13 +246,13 @@ def _answers(
     if len(each) == 1:
         return [_answer(request, whole, asked, data)]
     with asked_once(*((model, test.X) for model, test in (whole, asked))):
-        told = {
+        answers = {
             one: _answer(each[one], whole, asked, data)
             for one in range(len(each))
             if asks_plainly(each[one])
         }
     return [
-        told[number] if number in told else _answer(one, whole, asked, data)
+        answers[number] if number in answers else _answer(one, whole, asked, data)
         for number, one in enumerate(each)
     ]
 
@@ -298,7 +298,7 @@ def attempt(
         more = {} if given.copy_of is None else keep_copies_together(model, given.copy_of)
         begun = _fit(model, candidate, given, data.targets(given.y), more | given.params)
         fitted = time.perf_counter()
-        said = say(model, begun)
+        answers = say(model, begun)
     except TrueRiskError:
         raise
     except BaseException as error:
@@ -308,7 +308,7 @@ def attempt(
         why, kind = reason_of(model, data, given.y, error)
         return Piece(fit, candidate, [], spent, 0.0, why, kind, traceback.format_exc())
     spent = time.perf_counter() - fitted
-    return Piece(fit, candidate, fit_seconds=fitted - started, answer_seconds=spent, **said)
+    return Piece(fit, candidate, fit_seconds=fitted - started, answer_seconds=spent, **answers)
 
 
 def _fit(

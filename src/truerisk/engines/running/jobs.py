@@ -65,9 +65,9 @@ def run_jobs(
         jobs, unit, share = kept.jobs(), kept.unit, SHARE_KEPT
         tell(collected.n_fits, total, unit)
     batches = partial(_batches, jobs, batch, share)
-    found = run_batches(run.executor, task, shared, batches, named=_named)
-    with closing(found):
-        for pieces in _pieces(found, run.executor):
+    results = run_batches(run.executor, task, shared, batches, named=_named)
+    with closing(results):
+        for pieces in _pieces(results, run.executor):
             if kept is not None:
                 kept.keep(pieces)
             last = pieces[-1]
@@ -148,9 +148,9 @@ class _Collected:
             self.failures.append(Failure(piece.fit, row, piece.failure))
             return
         offsets = self.plan.test_offsets
-        told = (piece.answers, *piece.also)
+        by_request = (piece.answers, *piece.also)
         for response, values, answers in zip(
-            self.request.responses, self.values, told, strict=True
+            self.request.responses, self.values, by_request, strict=True
         ):
             for question, answer in zip(questions, answers, strict=True):
                 if response == "scored":
@@ -174,7 +174,7 @@ class _Collected:
                 f"The first: {self.failures[0].sentence}",
                 FitFailedWarning,
             )
-        found = Answers(
+        answers = Answers(
             plan=self.plan,
             response=self.request.response,
             values=self.values[0],
@@ -188,7 +188,7 @@ class _Collected:
             freedom=self.freedom,
             rules=None if self.rules is None else gathered(self.rules),
         )
-        return with_besides(found, self.request.responses, self.values)
+        return with_besides(answers, self.request.responses, self.values)
 
 
 def _in_worker(*arguments: Any, one: Callable[..., list[Piece]] | None) -> list[Piece]:
@@ -285,9 +285,9 @@ class KeptFits:
         order, starts = self.plan.questions_of
         for piece in pieces:
             sizes = self.plan.test_sizes[order[starts[piece.fit] : starts[piece.fit + 1]]]
-            told = (piece.answers, *piece.also)
-            if len(told) != len(values) or not all(
-                _belong(*one, sizes) for one in zip(told, values, self.scored, strict=True)
+            answers = (piece.answers, *piece.also)
+            if len(answers) != len(values) or not all(
+                _belong(*one, sizes) for one in zip(answers, values, self.scored, strict=True)
             ):
                 raise BadStore(
                     "a stored fit has other answers than its plan asks for: the store was changed; "

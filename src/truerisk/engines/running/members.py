@@ -87,12 +87,12 @@ def averages(model: Any, sizes: set[int], asked: Enquiry) -> dict[int, FixedAnsw
     """The ensemble of its first members, for each size; out of bag if it is asked so."""
     members = _Members(model, asked.X)
     if asked.copy_of is None:
-        found = _means(members, sizes)
+        means = _means(members, sizes)
     else:
-        found = _out_of_bag_means(members, asked.copy_of, sizes)
+        means = _out_of_bag_means(members, asked.copy_of, sizes)
     if members.n_classes is None:
-        return {size: FixedAnswers(mean) for size, mean in found.items()}
-    return {size: SaidShares(mean, model.classes_) for size, mean in found.items()}
+        return {size: FixedAnswers(mean) for size, mean in means.items()}
+    return {size: SaidShares(mean, model.classes_) for size, mean in means.items()}
 
 
 def out_of_bag(model: Any, asked: Enquiry) -> FixedAnswers:
@@ -115,8 +115,8 @@ class _Members:
         self.is_forest = isinstance(model, forests())
         self.n_classes = len(model.classes_) if hasattr(model, "classes_") else None
         self.as_given = X
-        said = self.first(1)  # complains of what the ensemble would complain of
-        self.are_single = self.n_classes is None and said.dtype.kind == "f" and said.itemsize < 8
+        first = self.first(1)  # complains of what the ensemble would complain of
+        self.are_single = self.n_classes is None and first.dtype.kind == "f" and first.itemsize < 8
         self.X = self._table(X)
 
     def __len__(self) -> int:
@@ -185,12 +185,12 @@ def _means(members: _Members, sizes: set[int]) -> dict[int, np.ndarray]:
     if members.are_single:
         return {size: members.first(size) for size in sizes}
     total: Any = 0.0
-    found = {}
+    means = {}
     for number in range(max(sizes)):
         total = total + members.say(number)
         if number + 1 in sizes:
-            found[number + 1] = total / (number + 1)
-    return found
+            means[number + 1] = total / (number + 1)
+    return means
 
 
 def _out_of_bag_means(
@@ -204,19 +204,19 @@ def _out_of_bag_means(
     n_rows = int(members.X.shape[0])
     total: np.ndarray | None = None
     times = np.zeros(n_rows)
-    found = {}
+    means = {}
     for number, drawn in zip(range(max(sizes)), members.seen(), strict=False):
         out = np.ones(n_rows, dtype=bool)
         out[which[drawn]] = False
         if out.any():
-            said = members.say(number, out)
+            answers = members.say(number, out)
             if total is None:
-                total = np.zeros((n_rows, *said.shape[1:]))
-            total[out] += said
+                total = np.zeros((n_rows, *answers.shape[1:]))
+            total[out] += answers
             times[out] += 1
         if number + 1 in sizes:
-            found[number + 1] = _divided(total, times, number + 1, members)
-    return found
+            means[number + 1] = _divided(total, times, number + 1, members)
+    return means
 
 
 def _divided(

@@ -72,11 +72,11 @@ class Starts:
     def _values(self, name: str, parameter: str, own: Mapping[str, Any]) -> tuple[Any, ...]:
         """Of one parameter, among the candidates that set the step alike but for it."""
         like = _settings(_but(parameter, own))
-        found = {}
+        values = {}
         for given in self._given_of[name]:
             if parameter in given and _settings(_but(parameter, given)) == like:
-                found[repr(given[parameter])] = given[parameter]
-        return tuple(found.values())
+                values[repr(given[parameter])] = given[parameter]
+        return tuple(values.values())
 
     @cached_property
     def _given_of(self) -> dict[str, list[dict[str, Any]]]:
@@ -109,14 +109,14 @@ class SharedSteps:
         """The steps of a candidate's model, fitted, which it then holds; None where one fails."""
         starts = self.starts.of(model.steps[:-1], candidate)
         try:
-            found = self.trie.begun(starts, cut, y)
+            begun = self.trie.begun(starts, cut, y)
         except BaseException as error:
             if not is_failure(error):
                 raise
             return None
-        fitted = found.steps
+        fitted = begun.steps
         model.steps = [(name, fitted.get(name, step)) for name, step in model.steps]
-        return found if fitted else None
+        return begun if fitted else None
 
 
 def known_steps(

@@ -98,17 +98,17 @@ class Trie:
 
         `cut` makes the train set, which a step may write into; `key` is what it comes from.
         """
-        found: list[Place] = []
+        places: list[Place] = []
         for start in starts:
             before, key = key, (*key, start.kind)
             if key not in self.places:
                 read = self._read_off(start, before, cut, y)
                 self.places[key] = read or _placed(start.step, cut, y)
-            found.append(self.places[key])
-            cut = partial(copied, found[-1].X)
-            for category, text in found[-1].warned:  # each candidate's pipeline would say so
+            places.append(self.places[key])
+            cut = partial(copied, places[-1].X)
+            for category, text in places[-1].warned:  # each candidate's pipeline would say so
                 warnings.warn(text, category, stacklevel=2)
-        return Begun(tuple(start.name for start in starts), tuple(found))
+        return Begun(tuple(start.name for start in starts), tuple(places))
 
     def _read_off(
         self,

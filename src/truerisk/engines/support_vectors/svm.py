@@ -166,18 +166,18 @@ class SupportVectors(OnePass):
         products = Products(cells_of(shown.X), asked, _sums(shown.X))
         rows = GramRows(np.arange(len(shown.rows)), shown.y, shown.times, shown.weights)
         columns = np.arange(len(asked))
-        found: list[tuple[np.ndarray, np.ndarray]] = []
+        answered: list[tuple[np.ndarray, np.ndarray]] = []
         for part in _by_kernel(group):
             setting = part.settings[0]
             gram = products.gram(setting, gamma_of(setting, shown.X, shown.times))
-            told = stepped(gram, rows, part, task.data.classes, columns)
-            if told is None:
+            machine = stepped(gram, rows, part, task.data.classes, columns)
+            if machine is None:
                 return None
-            answers = told.answers(task.request, task.data.n_classes)
-            found.append((np.isin(group.candidates, part.candidates), answers))
-        first = found[0][1]
+            answers = machine.answers(task.request, task.data.n_classes)
+            answered.append((np.isin(group.candidates, part.candidates), answers))
+        first = answered[0][1]
         every = np.zeros((len(group.candidates), first.shape[1]), dtype=first.dtype)
-        for mine, answers in found:
+        for mine, answers in answered:
             every[mine] = answers
         return np.split(every, np.cumsum([len(test) for test in tests])[:-1], axis=1)
 
@@ -199,11 +199,11 @@ def _answer_from(task: Task, fit: int, products: Products, gram: Gram | None) ->
         gram, places = products.gram(setting, gamma, of=rows), np.arange(len(rows))
     weights = None if task.weights is None else task.weights[rows]
     shown = GramRows(places, task.labels(fit)[rows], times, weights)
-    told = stepped(gram, shown, group, task.data.classes, np.concatenate(asked))
-    if told is None:
+    machine = stepped(gram, shown, group, task.data.classes, np.concatenate(asked))
+    if machine is None:
         task.leave_open(fit, group.candidates)
         return
-    answers = told.answers(task.request, task.data.n_classes)
+    answers = machine.answers(task.request, task.data.n_classes)
     cuts = np.cumsum([len(a) for a in asked])[:-1]
     for question, part in zip(task.questions(fit), np.split(answers, cuts, 1), strict=True):
         task.place(int(question), group, part)
@@ -307,9 +307,9 @@ class Gapped:
         sorted_.sort_indices()
         if not sorted_.has_canonical_format:
             raise OwnArithmetic("with a cell that is given twice")
-        found = cls(taken)
-        dense(found.cells)
-        return found
+        gapped = cls(taken)
+        dense(gapped.cells)
+        return gapped
 
     @cached_property
     def cells(self) -> np.ndarray:

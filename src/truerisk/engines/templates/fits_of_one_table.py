@@ -43,20 +43,20 @@ def _only_one_taken(sets: RowSets, blocks: Blocks) -> np.ndarray:
     """The row that a set lacks, where it is all rows but one block of one row."""
     if sets.leave_one_block_out:
         return _row_of(blocks, sets.minus)
-    found = np.full(len(sets), NOTHING)
+    rows = np.full(len(sets), NOTHING)
     one = np.flatnonzero((sets.base == ALL) & (np.diff(sets.offsets) == 1))
-    found[one] = _row_of(blocks, sets.minus[sets.offsets[one]])
-    return found
+    rows[one] = _row_of(blocks, sets.minus[sets.offsets[one]])
+    return rows
 
 
 def _only_row(sets: RowSets, blocks: Blocks) -> np.ndarray:
     """The row of a set that is one block of one row."""
     if not len(sets.minus) and (sets.base != ALL).all():
         return _row_of(blocks, sets.base)
-    found = np.full(len(sets), NOTHING)
+    rows = np.full(len(sets), NOTHING)
     plain = np.flatnonzero((sets.base != ALL) & (np.diff(sets.offsets) == 0))
-    found[plain] = _row_of(blocks, sets.base[plain])
-    return found
+    rows[plain] = _row_of(blocks, sets.base[plain])
+    return rows
 
 
 def _row_of(blocks: Blocks, which: np.ndarray) -> np.ndarray:

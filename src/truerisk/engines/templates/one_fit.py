@@ -109,8 +109,8 @@ class OneFit(Engine):
             answers, *also = (
                 [self.read(last, group, test, data, one) for test in asked] for one in request.each
             )
-            for said in (answers, *also):
-                for answer, test in zip(said, tests, strict=True):
+            for answered in (answers, *also):
+                for answer, test in zip(answered, tests, strict=True):
                     refuse_other_rows(answer.shape[1], len(test.y))
             return {"answers": answers, "also": tuple(also)}
 

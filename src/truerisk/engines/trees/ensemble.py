@@ -167,9 +167,9 @@ def _reweighted(model: Any, sizes: set[int], X: Any) -> Iterator[tuple[int, Any]
     from sklearn.utils import check_array
 
     table = check_array(X, accept_sparse=["csr", "csc"], dtype=None, ensure_all_finite=False)
-    said = [FixedAnswers(member.predict(table)) for member in model.estimators_]
+    answers = [FixedAnswers(member.predict(table)) for member in model.estimators_]
     for size in sizes:
         first = copy.copy(model)
-        first.n_estimators, first.estimators_ = size, said[:size]
+        first.n_estimators, first.estimators_ = size, answers[:size]
         first.estimator_weights_ = model.estimator_weights_[:size]
         yield size, first

@@ -110,7 +110,7 @@ class Growing:
             return None
         if self.warned:
             Tally(self.warned).say(total)
-        found = Answers(
+        answers = Answers(
             plan=self.plan,
             response=self.request.response,
             values=self.values[0],
@@ -120,7 +120,7 @@ class Growing:
             answer_seconds=self.answer_seconds,
             n_fits=total,
         )
-        return with_besides(found, self.request.responses, self.values)
+        return with_besides(answers, self.request.responses, self.values)
 
     def _grow_after_steps(self) -> bool:
         """Fit by fit, the steps once for all groups that begin alike."""

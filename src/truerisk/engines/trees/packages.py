@@ -80,8 +80,8 @@ class FirstTrees:
 
     def __getattr__(self, name: str) -> Any:
         """What the model answers by, told of the first trees; of the rest what the model has."""
-        found = getattr(self._model, name)
-        return partial(found, **self._first) if name in ANSWERS else found
+        attribute = getattr(self._model, name)
+        return partial(attribute, **self._first) if name in ANSWERS else attribute
 
 
 def packaged() -> tuple[type, ...]:

@@ -68,8 +68,8 @@ def weakest_links(tree: Any) -> tuple[np.ndarray, np.ndarray]:
     strengths: list[float] = []
     step = np.full(len(left), NEVER)
     while links and standing[0]:
-        strength, weakest, told = heappop(links)
-        if not standing[weakest] or told != version[weakest]:
+        strength, weakest, made_at = heappop(links)
+        if not standing[weakest] or made_at != version[weakest]:
             continue
         step[weakest] = len(strengths)
         strengths.append(strength)

@@ -32,9 +32,9 @@ PROCESSES = (
 @cache
 def versions() -> dict[str, str]:
     """What numbers can depend on here; asked without importing it."""
-    found = {name: version(name) for name in ("numpy", "scipy", "scikit-learn")}
+    packages = {name: version(name) for name in ("numpy", "scipy", "scikit-learn")}
     python = ".".join(platform.python_version_tuple()[:2])
-    return {"truerisk": __version__, "python": python, **found}
+    return {"truerisk": __version__, "python": python, **packages}
 
 
 @dataclass(frozen=True, eq=False)

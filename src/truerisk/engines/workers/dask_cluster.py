@@ -155,13 +155,13 @@ def _run_sent(shared: Shared, *tables_and_batch: Any) -> Any:
 
 def _with_tables(parts: Sequence[Any], tables: Sequence[Any]) -> tuple[Any, ...]:
     """The same parts, the data among them with these X and with what they have worked out."""
-    found, left = [], iter(tables)
+    filled, left = [], iter(tables)
     for part in parts:
         if isinstance(part, Data):
             part = copy(part)
             vars(part)["X"] = next(left)
-        found.append(part)
-    return tuple(found)
+        filled.append(part)
+    return tuple(filled)
 
 
 def _client(address: str, unreachable: type[TrueRiskError]) -> Any:

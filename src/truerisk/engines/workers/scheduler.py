@@ -172,15 +172,15 @@ class BatchRun:
             self._stillborn, self._quiet = 0, time.monotonic()
             yield flight.batch, future.result()
             return
-        found, deaths = None, 1 if error is lost else crew.deaths(error)
+        failure, deaths = None, 1 if error is lost else crew.deaths(error)
         if deaths:
-            found = self.batches.blame(flight.batch, error, deaths=deaths, alone=flight.alone)
+            failure = self.batches.blame(flight.batch, error, deaths=deaths, alone=flight.alone)
         elif isinstance(error, CancelledError) and crew.replace():
             self.batches.give_back(flight.batch, alone=flight.alone)
         else:
-            found = self.batches.failed(flight.batch, error, alone=flight.alone)
-        if found is not None:
-            yield flight.batch, found
+            failure = self.batches.failed(flight.batch, error, alone=flight.alone)
+        if failure is not None:
+            yield flight.batch, failure
         if deaths and lost is None:
             yield from self._after(crew, error)
 
@@ -207,9 +207,9 @@ class BatchRun:
             if most is not None and now - flight.since > most:
                 del self.flying[future]
                 future.cancel()
-                found = self.batches.blame(flight.batch, None, deaths=1, alone=flight.alone)
-                if found is not None:
-                    yield flight.batch, found
+                failure = self.batches.blame(flight.batch, None, deaths=1, alone=flight.alone)
+                if failure is not None:
+                    yield flight.batch, failure
 
 
 def _error_of(future: Future[Any]) -> BaseException | None:

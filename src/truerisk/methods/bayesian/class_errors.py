@@ -55,8 +55,8 @@ class ClassErrors:
         r"""h0 = −c g* √(α/b) √(ν*/(ν*+1)): the mean error is Student's T with 2α at h0."""
         with np.errstate(divide="ignore", invalid="ignore"):
             h = -self.margin * np.sqrt(self.alpha / self.b * self.nu / (self.nu + 1))
-        sure = np.where(self.margin > 0, -np.inf, np.where(self.margin < 0, np.inf, 0.0))
-        return np.where(self.is_sure, sure, h)
+        certain = np.where(self.margin > 0, -np.inf, np.where(self.margin < 0, np.inf, 0.0))
+        return np.where(self.is_sure, certain, h)
 
     def log_mean(self) -> np.ndarray:
         """The log of E[error], exact in the tail where the error itself would underflow."""
@@ -176,8 +176,8 @@ def improper(
     alpha = np.maximum(n_selected * (n + n_selected + 1) / 2 - 1, 0.5)
     margin = sign * scores.mean(axis=1)
     nu = np.full(len(scores), float(n))
-    found = ClassErrors(alpha, squares * traces / 2, nu, margin)
-    return _with_constants(found, intercepts, squares, sign)
+    errors = ClassErrors(alpha, squares * traces / 2, nu, margin)
+    return _with_constants(errors, intercepts, squares, sign)
 
 
 def _with_constants(
@@ -185,12 +185,12 @@ def _with_constants(
 ) -> ClassErrors:
     """A rule without coefficients is constant; on the boundary it says the first class."""
     constant = squares <= 0
-    said = np.where(intercepts > 0, 1.0, -1.0)
+    signs = np.where(intercepts > 0, 1.0, -1.0)
     return ClassErrors(
         found.alpha,
         np.where(constant, 0.0, found.b),
         found.nu,
-        np.where(constant, sign * said, found.margin),
+        np.where(constant, sign * signs, found.margin),
     )
 
 
@@ -202,8 +202,8 @@ def _log_wedge(h: np.ndarray, alpha: np.ndarray, start: np.ndarray) -> np.ndarra
     integrand falls from its start, so that the log of its first value comes out of the integral.
     The variable is φ = π/2 − θ: for small h the integrand falls within √k of φ = 0.
     """
-    sure = np.isinf(h)
-    k = np.where(sure, 1.0, h) ** 2 / (2 * alpha)
+    infinite = np.isinf(h)
+    k = np.where(infinite, 1.0, h) ** 2 / (2 * alpha)
     first = k / np.cos(start) ** 2
     log_first = np.log1p(first)
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
@@ -217,7 +217,7 @@ def _log_wedge(h: np.ndarray, alpha: np.ndarray, start: np.ndarray) -> np.ndarra
         if those.any():
             columns = (part[those, None] for part in (k, alpha, log_first, least, width))
             total[those] = width[those] * _fallen(rule, *columns)
-    return np.where(sure, -np.inf, np.log(total / np.pi) - alpha * log_first)
+    return np.where(infinite, -np.inf, np.log(total / np.pi) - alpha * log_first)
 
 
 def _fallen(

@@ -89,17 +89,17 @@ def check_prior(prior: Any) -> None:
 
 def check_parameters(prior: str, **given: Any) -> None:
     """Refuse what no class can have; sizes are checked when the rows are there."""
-    told = {name: value for name, value in given.items() if value is not None}
-    if prior == "improper" and told:
+    stated = {name: value for name, value in given.items() if value is not None}
+    if prior == "improper" and stated:
         raise BadArgument(
-            f"prior='improper' is one form without parameters, and {', '.join(told)} is given: "
+            f"prior='improper' is one form without parameters, and {', '.join(stated)} is given: "
             "take 'proper', whose parameters they are."
         )
-    for name, value in told.items():
+    for name, value in stated.items():
         for one in _each(value):
             _check(name, one)
-    if prior in ("proper", "empirical") and all(np.any(s) for s in _each(told.get("scale", 1))):
-        for kappa in _each(told.get("kappa", 1)):
+    if prior in ("proper", "empirical") and all(np.any(s) for s in _each(stated.get("scale", 1))):
+        for kappa in _each(stated.get("kappa", 1)):
             if not kappa > 0:
                 raise BadArgument(_NO_DISTRIBUTION.format(kappa))
 
@@ -203,5 +203,5 @@ def _class_prior(prior: str, given: Mapping[str, Any], p: int) -> ClassPrior:
         "scale": 0.0 if flat else None if prior == "empirical" else 1.0,
         "mean": None if prior == "empirical" else 0.0,
     }
-    told = {name: usual[name] if value is None else value for name, value in given.items()}
-    return ClassPrior(told["kappa"] - p, told["nu"], told["scale"], told["mean"])
+    values = {name: usual[name] if value is None else value for name, value in given.items()}
+    return ClassPrior(values["kappa"] - p, values["nu"], values["scale"], values["mean"])

@@ -78,8 +78,8 @@ class ScoreLaw:
 
     @cached_property
     def _cumulative(self) -> np.polynomial.Chebyshev:
-        found = np.polynomial.Chebyshev.interpolate(self.density, _DEGREE, self.ends)
-        return found.integ(lbnd=self.ends[0])
+        density = np.polynomial.Chebyshev.interpolate(self.density, _DEGREE, self.ends)
+        return density.integ(lbnd=self.ends[0])
 
     def below(self, w: np.ndarray) -> np.ndarray:
         """P(W ≤ w)."""
@@ -120,8 +120,8 @@ class ErrorLaw:
         if one.sure_error is not None or a == 0 or b == 0:
             if b == 0:
                 return float(one.cdf(np.array([q / a]))[0])
-            sure = 0.0 if a == 0 else a * float(one.sure_error or 0.0)
-            return float(two.cdf(np.array([(q - sure) / b]))[0])
+            certain = 0.0 if a == 0 else a * float(one.sure_error or 0.0)
+            return float(two.cdf(np.array([(q - certain) / b]))[0])
         from scipy.special import ndtr, ndtri
 
         low, high = one.ends
@@ -284,12 +284,12 @@ def _normal(
         [_scored(scores, place, lines, priors[code]) for place, code in enumerate(pair)]
     )
     signs = np.repeat([-1.0, 1.0], len(lines.starts))
-    found = posterior(seen, signs, np.tile(lines.starts, 2), np.tile(lines.squares, 2))
+    law = posterior(seen, signs, np.tile(lines.starts, 2), np.tile(lines.squares, 2))
     with np.errstate(divide="ignore", invalid="ignore"):
-        part = np.where(found.b > 0, seen.prior_scatter / (2 * found.b), 0.0)
-    inflation = seen.n / (2 * found.alpha)
+        part = np.where(law.b > 0, seen.prior_scatter / (2 * law.b), 0.0)
+    inflation = seen.n / (2 * law.alpha)
     both = part, np.where((inflation - 1) * np.sqrt(seen.n) > MOST, inflation, 0.0)
-    return found, *(each.reshape(2, -1).max(axis=0) for each in both)
+    return law, *(each.reshape(2, -1).max(axis=0) for each in both)
 
 
 def _scored(scores: Sequence[np.ndarray], place: int, lines: _Lines, prior: ClassPrior) -> Scored:

@@ -107,11 +107,11 @@ def enlarged(evidence: RowEvidence, c: int) -> Enlarged:
     if is_none(plain**0.5, float(evidence.values[c])):
         plain = 0.0
     known = evidence.instability if plain > 0 else None  # equal losses tell nothing
-    told = None if known is None else float(known[c])
+    share = None if known is None else float(known[c])
     law, k = DRAWINGS if evidence.repeatedly else PAIRS, plan.n_rows / plan.test_sizes.mean()
-    more = ONCE if told is None else law.factor(told, float(k), stable)
+    more = ONCE if share is None else law.factor(share, float(k), stable)
     fall = _note_of_all_rows(evidence, c, float(k), (more * plain) ** 0.5)
-    notes = (_note(told, more),) if evidence.repeatedly or evidence.shaken is not None else ()
+    notes = (_note(share, more),) if evidence.repeatedly or evidence.shaken is not None else ()
     return Enlarged(more * plain, plain, units / more, (*notes, *fall))
 
 

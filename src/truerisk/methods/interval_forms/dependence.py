@@ -71,13 +71,13 @@ class HAC(IntervalForm[RowEvidence]):
         n = len(sums)
         if n < FEWEST_TIMES:
             return None, None, (_too_few(n),)
-        found = long_run(sums)
-        if found is None:
+        variance = long_run(sums)
+        if variance is None:
             return None, None, (_lasting(n),)
-        error = n * found.std_error
+        error = n * variance.std_error
         if is_none(error, value):
             return None, None, (NO_SPREAD,)
-        half = found.factor(evidence.terms.confidence_level) * error
+        half = variance.factor(evidence.terms.confidence_level) * error
         interval = evidence.skewed(value, half, self.word)
         return (error, interval, ()) if interval else (None, None, (UNBOUNDED,))
 
@@ -163,10 +163,10 @@ class Spatial(IntervalForm[RowEvidence]):
         value = float(evidence.values[c])
         shares = evidence.weights * (evidence.losses[c] - value)
         of = self._of_labels if evidence.data.places is None else self._of_places
-        found = of(evidence, shares)
-        if isinstance(found, str):
-            return None, None, (found,)
-        error, factor = found
+        spread = of(evidence, shares)
+        if isinstance(spread, str):
+            return None, None, (spread,)
+        error, factor = spread
         if is_none(error, value):
             return None, None, (NO_SPREAD,)
         interval = evidence.skewed(value, factor * error, self.word)

@@ -62,9 +62,9 @@ def instability(
     lost = 1 - shares @ shares  # 1 − 1/n with equal weights: the mean is that of the rows
     of_means = centred**2 @ shares / (lost if lost > 0 else 1.0)
     whole = of_means + within * (1 - 1 / times)  # means of rows have within/times of it already
-    found = np.where(np.isnan(whole), np.nan, 0.0)
-    np.divide(within, whole, out=found, where=whole > 0)
-    return np.clip(found, 0.0, 1.0, out=found)
+    share = np.where(np.isnan(whole), np.nan, 0.0)
+    np.divide(within, whole, out=share, where=whole > 0)
+    return np.clip(share, 0.0, 1.0, out=share)
 
 
 def exchanged(labels: np.ndarray) -> float:
@@ -135,8 +135,8 @@ def instability_of_pairs(
     if groups is not None:
         influence = np.array([np.bincount(member, line) for line in influence])
     whole = (influence**2).sum(axis=1) + within
-    found = np.where(np.isnan(whole), np.nan, 0.0)
-    return np.divide(within, whole, out=found, where=whole > 0)
+    share = np.where(np.isnan(whole), np.nan, 0.0)
+    return np.divide(within, whole, out=share, where=whole > 0)
 
 
 def _numbered(groups: np.ndarray) -> np.ndarray:

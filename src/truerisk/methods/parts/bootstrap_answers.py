@@ -77,8 +77,8 @@ def _over_shifts(loss: Loss, data: Data, rows: np.ndarray, answers: np.ndarray) 
             "or a K-fold word."
         )
     shifts = np.unique(np.linspace(0, len(rows) - 1, min(len(rows), MOST_SHIFTS)).astype(int))
-    found = [loss.of_set(data, np.roll(rows, int(s)), answers, None) for s in shifts]
-    return np.mean(found, axis=0)
+    losses = [loss.of_set(data, np.roll(rows, int(s)), answers, None) for s in shifts]
+    return np.mean(losses, axis=0)
 
 
 def directions(

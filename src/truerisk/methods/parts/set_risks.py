@@ -26,8 +26,8 @@ def row_losses(answers: Answers, data: Data, loss: RowLoss) -> np.ndarray:
     """`(n_candidates, n_positions)` losses; NaN where a fit failed."""
     rows, _ = answers.plan.positions
     if answers.response == "loss":
-        told = np.repeat(answers.answered, answers.plan.test_sizes, axis=1)
-        refuse_non_finite(answers.values, loss, told)
+        is_answered = np.repeat(answers.answered, answers.plan.test_sizes, axis=1)
+        refuse_non_finite(answers.values, loss, is_answered)
         return answers.values
     if answers.answered.all():
         losses = loss.of_rows(data, rows, answers.values)

@@ -84,7 +84,7 @@ def _same_levels(table: Table, seen: Coded) -> Coded:
 
 def _places_of(table: Coded, given: dict[str, Any], n: int) -> tuple[np.ndarray, int]:
     """Of every level of every column its place among the indicators, and how many these are."""
-    width, found = 0, []
+    width, blocks = 0, []
     for counts in table.counts():
         there = counts > 0
         rare = _rare(counts[there], given, n)
@@ -97,9 +97,9 @@ def _places_of(table: Coded, given: dict[str, Any], n: int) -> tuple[np.ndarray,
             places[there] = np.where(places[there] == 0, DROPPED, places[there] - 1)
             n_places -= 1
         places[places >= 0] += width
-        found.append(places)
+        blocks.append(places)
         width += n_places
-    return np.concatenate(found), width
+    return np.concatenate(blocks), width
 
 
 def _rare(counts: np.ndarray, given: dict[str, Any], n: int) -> np.ndarray:
@@ -151,7 +151,7 @@ def _numbers_of(
     table: Coded, given: dict[str, Any], unknown: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Of every level of every column its number, and whether the train set has it."""
-    found, missing = [], float(given["encoded_missing_value"])
+    blocks, missing = [], float(given["encoded_missing_value"])
     counts = table.counts()
     for count, levels in zip(counts, table.levels, strict=True):
         there = count > 0
@@ -162,5 +162,5 @@ def _numbers_of(
             numbers[-1] = missing
         if 0 <= unknown < n_levels or (nan and 0 <= missing < n_levels):
             raise Refused("a number that stands for two levels")
-        found.append(numbers)
-    return np.concatenate(found), np.concatenate(counts) > 0
+        blocks.append(numbers)
+    return np.concatenate(blocks), np.concatenate(counts) > 0

@@ -68,13 +68,13 @@ def feature_union(step: Any, form_of: FormOf) -> Form:
 
     def fit(table: Table, y: np.ndarray) -> Fitted:
         parts = [form(table, y) for form in forms]
-        found = [given for given, _ in parts]
-        sparse = any(block.sparse for block in found)
+        blocks = [given for given, _ in parts]
+        sparse = any(block.sparse for block in blocks)
 
         def apply(other: Table) -> Table:
             return _joined([part(other) for _, part in parts], sparse)
 
-        return _joined(found, sparse), apply
+        return _joined(blocks, sparse), apply
 
     return fit
 

@@ -116,12 +116,12 @@ def _own_scores(score: Any, X: np.ndarray, y: np.ndarray) -> np.ndarray:
     with warnings.catch_warnings(record=True) as caught, np.errstate(divide="warn", invalid="warn"):
         warnings.simplefilter("always")
         try:
-            found = score(X, y)
+            scores = score(X, y)
         except (ValueError, TypeError) as error:
             raise Refused("a score that fails") from error
     if caught:
         raise Refused("a score that warns")
-    return np.asarray(found[0] if isinstance(found, tuple) else found)
+    return np.asarray(scores[0] if isinstance(scores, tuple) else scores)
 
 
 def _function(name: str) -> Any:

@@ -165,9 +165,9 @@ class Indicators(Table):
     def numbers(self) -> np.ndarray:
         if self.sparse:
             raise Refused("a sparse table between steps")
-        found = np.zeros(self.shape)
-        self.write(found)
-        return found
+        numbers = np.zeros(self.shape)
+        self.write(numbers)
+        return numbers
 
     def write(self, into: np.ndarray) -> None:
         """The ones, into a block of zeros that is this table."""
@@ -215,15 +215,15 @@ class Beside(Table):
 
     def filled(self) -> np.ndarray:
         """The same in rows, as a learner takes it; ones are written where they belong at once."""
-        found, at = np.zeros(self.shape), 0
+        filled, at = np.zeros(self.shape), 0
         for block in self.blocks:
-            part = found[:, at : at + block.shape[1]]
+            part = filled[:, at : at + block.shape[1]]
             if isinstance(block, Indicators) and not block.sparse:
                 block.write(part)
             else:
                 part[...] = block.numbers()
             at += block.shape[1]
-        return found
+        return filled
 
 
 @dataclass(frozen=True, eq=False)
