@@ -65,8 +65,8 @@ class Generic(Engine):
             for fit in range(plan.n_fits)
             if (candidates := _candidates_of(fit, len(family), run))
         ]
-        given = family, data, plan, request, run
-        answers = run_jobs(self.word, jobs, *given, stop=self.error == "raise", batch=self.batch)
+        context = family, data, plan, request, run
+        answers = run_jobs(self.word, jobs, *context, stop=self.error == "raise", batch=self.batch)
         note = copies_note(family, plan)
         return replace(answers, notes=answers.notes + note) if note else answers
 

@@ -59,10 +59,10 @@ class FisherDiscriminants(OnePass):
         line = _CodeFit.of(task.X, task.data.class_codes, task.weights)
         if line is None:
             return done
-        asked = out.take(out.asks(task, 0))
-        values, sound = line.without_each(asked.rows, task.group.settings[0]["threshold"])
-        asked.take(sound).answer(task, 0, _scores(values[sound]), line.present)
-        done[asked.fits[sound]] = True
+        left_out = out.take(out.asks(task, 0))
+        values, sound = line.without_each(left_out.rows, task.group.settings[0]["threshold"])
+        left_out.take(sound).answer(task, 0, _scores(values[sound]), line.present)
+        done[left_out.fits[sound]] = True
         return done
 
     def fit_pass(
@@ -148,11 +148,11 @@ class _CodeFit:
         centred = self.X[rows] - self.centre
         white = self.root.whiten(centred)
         leverage = weights * (1 / self.weights.sum() + np.einsum("ij,ij->i", white, white))
-        kept = 1 - leverage
-        sound: np.ndarray = (kept > LEAST_KEPT) & (np.bincount(self.member)[member] > 1)
+        complement = 1 - leverage
+        sound: np.ndarray = (complement > LEAST_KEPT) & (np.bincount(self.member)[member] > 1)
         residuals = self.targets[rows] - self.level - centred @ self.slopes
         with np.errstate(divide="ignore", invalid="ignore"):
-            grown = residuals / kept[:, None]
+            grown = residuals / complement[:, None]
             if threshold == "least-squares":
                 return self.targets[rows] - grown, sound
             means, sizes = self._class_means()

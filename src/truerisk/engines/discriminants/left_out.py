@@ -111,9 +111,9 @@ class Without:
         white, gaps = root.whiten(centred), root.whiten(self._gaps(c))
         own, part = lengths(white), self._own_part(c)
         between = gaps @ gaps.T
-        kept = 1 - part * own
-        sound = self.rule.has_full_rank(root.least * kept)
-        condition = root.total / (root.least_unscaled * np.maximum(kept, LEAST_KEPT))
+        complement = 1 - part * own
+        sound = self.rule.has_full_rank(root.least * complement)
+        condition = root.total / (root.least_unscaled * np.maximum(complement, LEAST_KEPT))
         solved, farthest = root.solve(self.classes.means), self.classes.farthest
         sound &= self.rule.rounds_little(condition, farthest, solved)
         return _Products(
@@ -121,7 +121,7 @@ class Without:
             white @ gaps.T,
             np.broadcast_to(np.diag(between), (len(centred), len(gaps))),
             part,
-            sound & self.rule.keeps_all(root.least_unscaled * kept, root.total),
+            sound & self.rule.keeps_all(root.least_unscaled * complement, root.total),
             between,
         )
 

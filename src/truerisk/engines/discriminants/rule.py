@@ -231,10 +231,10 @@ def priors_refusal(priors: Any) -> str | None:
     if priors is None:
         return None
     try:
-        given = as_array(priors, np.float64)
+        shares = as_array(priors, np.float64)
     except ValueError:
         return f"priors={priors!r} are no numbers."
-    if given.ndim != 1 or not (given > 0).all() or not abs(given.sum() - 1) <= 1e-5:
+    if shares.ndim != 1 or not (shares > 0).all() or not abs(shares.sum() - 1) <= 1e-5:
         return "the priors are not positive shares that sum to 1."
     return None
 

@@ -170,8 +170,8 @@ class _Fitted:
 
     def only(self, which: np.ndarray) -> _Fitted:
         """Some of the fits."""
-        own = (self.sound, self.sizes, self.means, self.slopes)
-        return _Fitted(self.rule, *(array[which] for array in own))
+        arrays = (self.sound, self.sizes, self.means, self.slopes)
+        return _Fitted(self.rule, *(array[which] for array in arrays))
 
     def scores(self, X: np.ndarray, of: Samples) -> np.ndarray:
         """`(asked row, class)`, as Rule.scores has them."""

@@ -103,12 +103,12 @@ class ElasticNets(OnePass):
         coefs, passes, settled = _descended(
             train.Z, train.T[:, 0], train.total, group.settings, bool(way_of_the_installed())
         )
-        asked = tests[0] if len(tests) == 1 else np.concatenate(tests)
-        far = np.maximum(np.abs(train.mean), np.maximum(asked.max(axis=0), -asked.min(axis=0)))
+        tested = tests[0] if len(tests) == 1 else np.concatenate(tests)
+        far = np.maximum(np.abs(train.mean), np.maximum(tested.max(axis=0), -tested.min(axis=0)))
         settled &= EPS * (np.abs(coefs) @ far + np.abs(train.mean_y)) <= DOUBT * train.scale
         task.leave_open(shown.fit, group.candidates[~settled])
         task.warn_alike(shown.fit, group.candidates[settled & (passes > setting["max_iter"])])
-        answers = coefs @ asked.T + (train.mean_y - coefs @ train.mean)[:, None]
+        answers = coefs @ tested.T + (train.mean_y - coefs @ train.mean)[:, None]
         return np.split(answers, np.cumsum([len(test) for test in tests])[:-1], axis=1)
 
 

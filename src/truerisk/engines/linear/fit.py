@@ -165,11 +165,11 @@ def solve(
     train: TrainSet, X: np.ndarray, manner: Manner, penalties: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Answers `(penalty, row, target)` about rows X, and for which penalties they are open."""
-    asked = X - train.mean
-    answers, open_, works = _by_product(train, asked, manner, penalties)
+    centred = X - train.mean
+    answers, open_, works = _by_product(train, centred, manner, penalties)
     again = open_ & works if train.wide else open_.copy()  # of wide rows no more can be told
     if again.any():
-        careful, still = _by_rows(train, asked, manner, penalties[again])
+        careful, still = _by_rows(train, centred, manner, penalties[again])
         answers[again] = careful
         open_[again] = still
     return answers + train.mean_y, open_

@@ -87,9 +87,9 @@ class KernelRidges(OnePass):
         weights = np.ones(len(shown.X)) if shown.all_weights is None else shown.all_weights
         if not weights.any():
             return None
-        asked = np.concatenate(tests)
+        tested = np.concatenate(tests)
         try:
-            part = KernelPart.of_rows(group.settings[0], shown.X, shown.y, weights, asked)
+            part = KernelPart.of_rows(group.settings[0], shown.X, shown.y, weights, tested)
         except Exception:  # noqa: BLE001  of a kernel that does not allow these cells
             return None
         answers, open_ = part.answers(part.across, group.values("alpha").astype(np.float64))
@@ -144,18 +144,18 @@ class KernelTable:
             return True
         rows, times = plan.train_rows(fit)
         weights = np.zeros(plan.n_rows)
-        given = np.ones(len(rows)) if task.weights is None else task.weights[rows]
-        weights[rows] = given if times is None else given * times
+        own_weights = np.ones(len(rows)) if task.weights is None else task.weights[rows]
+        weights[rows] = own_weights if times is None else own_weights * times
         if not weights.any():
             return False
         questions = task.questions(fit)
-        asked = [plan.test_rows(int(q))[0] for q in questions]
+        tested = [plan.test_rows(int(q))[0] for q in questions]
         n_given = len(rows) if times is None else int(times.sum())
-        part = self.part(weights, n_given, np.concatenate(asked))
+        part = self.part(weights, n_given, np.concatenate(tested))
         numbers, open_ = part.answers(part.across, group.values("alpha").astype(np.float64))
         task.leave_open(fit, group.candidates[open_])
         numbers = numbers.reshape(*numbers.shape[:2], *task.data.y.shape[1:])
-        ends = np.cumsum([len(a) for a in asked])[:-1]
+        ends = np.cumsum([len(a) for a in tested])[:-1]
         for question, answers in zip(questions, np.split(numbers, ends, axis=1), strict=True):
             task.place(int(question), group, answers)
         return True
@@ -190,8 +190,8 @@ def kernel_of(setting: Mapping[str, Any], X: np.ndarray, Y: np.ndarray | None) -
     """The kernel of rows X with rows Y (None: with themselves), as KernelRidge computes it."""
     from sklearn.metrics.pairwise import pairwise_kernels
 
-    given = {name: setting[name] for name in ("gamma", "degree", "coef0")}
-    return pairwise_kernels(X, Y, metric=setting["kernel"], filter_params=True, **given)
+    parameters = {name: setting[name] for name in ("gamma", "degree", "coef0")}
+    return pairwise_kernels(X, Y, metric=setting["kernel"], filter_params=True, **parameters)
 
 
 def rounding_of(setting: Mapping[str, Any], *tables: np.ndarray) -> float:

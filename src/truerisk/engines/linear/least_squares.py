@@ -89,8 +89,8 @@ class LeastSquares(OnePass):
             X = unless_it_fails(lambda: dense(task.data.X)) if _standardises(task) else None
             if X is None:
                 return none
-            given = replace(task, X=X), manner, penalties, single
-            return answer_blocks(*given, standardised=True)
+            block = replace(task, X=X), manner, penalties, single
+            return answer_blocks(*block, standardised=True)
         if task.X is None:
             scaled = _scaled(task, manner) if single.any() else None
             if scaled is None:

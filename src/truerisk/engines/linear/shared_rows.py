@@ -107,8 +107,8 @@ class SharedRows:
         """Whether ZZ' of all rows costs less than those of the fits, and fits into memory."""
         plan = self.task.plan
         sizes = plan.least_train_sizes.astype(np.float64)
-        asked = np.bincount(plan.fit, weights=plan.test_sizes, minlength=plan.n_fits)
-        return bool(8 * self.n**2 <= BYTES and self.n**2 <= (sizes * (sizes + asked)).sum())
+        n_tested = np.bincount(plan.fit, weights=plan.test_sizes, minlength=plan.n_fits)
+        return bool(8 * self.n**2 <= BYTES and self.n**2 <= (sizes * (sizes + n_tested)).sum())
 
     def weights_of(self, fit: int) -> tuple[np.ndarray, int]:
         """The weight of every row in a fit (0: it is not among its rows), and how many it has."""
@@ -136,14 +136,14 @@ class SharedRows:
             return False
         part = Part.of(self, weights, coding.numbers(y), n_given)
         questions = self.task.questions(fit)
-        asked = [self.task.plan.test_rows(int(q))[0] for q in questions]
-        numbers = part.answers(np.concatenate(asked), penalties)
+        tested = [self.task.plan.test_rows(int(q))[0] for q in questions]
+        numbers = part.answers(np.concatenate(tested), penalties)
         if numbers is None:
             return False
         answers, tied = coding.answers(numbers)
         self.task.leave_open(fit, group.candidates[tied.any(axis=1)]) if tied.any() else None
         start = 0
-        for question, rows in zip(questions, asked, strict=True):
+        for question, rows in zip(questions, tested, strict=True):
             self.task.place(int(question), group, answers[:, start : start + len(rows)])
             start += len(rows)
         return True
@@ -204,8 +204,8 @@ class Part:
         if not self.table.manner.intercept:
             return origin
         if self.wide and self.table.shares_kernel:
-            own = self.weights[self.rows] @ self.table.kernel[self.rows]
-            square = float(own[self.rows] @ self.weights[self.rows])
+            products = self.weights[self.rows] @ self.table.kernel[self.rows]
+            square = float(products[self.rows] @ self.weights[self.rows])
             return origin + max(square, 0.0) ** 0.5 / self.total
         return origin + float(np.linalg.norm(self.mean))
 
@@ -249,9 +249,9 @@ class Part:
             kernel = without_first(self.reflecting, kernel)
             T = without_first(self.reflecting, T)
         squares = self.table.squares
-        own = squares[self.rows] * self.weights[self.rows]
-        noise = float(own.max()) + self._shifted(float(max(np.trace(kernel), 0.0)))
-        of_cross = float(squares.max() * own.sum()) ** 0.5
+        weighted = squares[self.rows] * self.weights[self.rows]
+        noise = float(weighted.max()) + self._shifted(float(max(np.trace(kernel), 0.0)))
+        of_cross = float(squares.max() * weighted.sum()) ** 0.5
         return from_product(kernel, T, noise=noise, noise_right=of_cross, dual=True)
 
     def _cross(self, asked: np.ndarray) -> np.ndarray:

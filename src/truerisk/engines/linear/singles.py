@@ -66,8 +66,8 @@ class Singles:
         """Say which rows alone determine a coefficient; with penalties none does."""
         if part.wide or self.table.manner.penalised:
             return
-        asked = np.isin(part.rows, self.row[self.single])
-        rows = part.rows[asked & (found.rest[0] < ALONE)]
+        is_tested = np.isin(part.rows, self.row[self.single])
+        rows = part.rows[is_tested & (found.rest[0] < ALONE)]
         if len(rows):
             shown = ", ".join(map(str, rows[:3])) + (", ..." if len(rows) > 3 else "")
             self.table.task.notes.append(

@@ -162,9 +162,9 @@ def answer_samples(task: Task, X: np.ndarray) -> np.ndarray:
             solved &= fine | ~mine
             answers.append((place, mine, beta))
         for place, mine, beta in answers:
-            asked = np.flatnonzero(mine & solved)
-            if len(asked):
-                _place(batch.only(asked), place, beta[asked] @ rows.T)
+            solved_here = np.flatnonzero(mine & solved)
+            if len(solved_here):
+                _place(batch.only(solved_here), place, beta[solved_here] @ rows.T)
         done[batch.fits[solved]] = True
     return done
 
@@ -234,8 +234,8 @@ class _Problem:
             if near:
                 fine[active] = largest < SMALL
                 break
-            kept = largest < FAR
-            if not kept.all():
-                active, scores, hessians = active[kept], scores[kept], hessians[kept]
-            near = bool(len(active)) and float(largest[kept].max()) < enough
+            bounded = largest < FAR
+            if not bounded.all():
+                active, scores, hessians = active[bounded], scores[bounded], hessians[bounded]
+            near = bool(len(active)) and float(largest[bounded].max()) < enough
         return beta, fine

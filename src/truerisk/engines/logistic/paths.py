@@ -153,13 +153,13 @@ class LogisticPaths(OnePass):
         return "C" in group.settings[0]  # LogisticPath goes through these very iterations
 
     def closing_notes(self, task: Task) -> list[str]:
-        asked = sum(len(candidates) for candidates in task.open.values())
-        if not asked or not self._follows(task.group.settings):
+        n_open = sum(len(candidates) for candidates in task.open.values())
+        if not n_open or not self._follows(task.group.settings):
             return []
         per_fit = len(task.group.candidates) if task.run.only is None else 1
         n = task.plan.n_fits * per_fit
         why = "rounding, or its limit of steps, decides where its solver stops."
-        return [f"{asked} of {n} fits were made by LogisticRegression itself: {why}"]
+        return [f"{n_open} of {n} fits were made by LogisticRegression itself: {why}"]
 
     def _answer_rows(self, task: Task, group: Group, fit: int) -> None:
         """Answer a fit on rows of the table that all fits share."""
@@ -174,14 +174,14 @@ class LogisticPaths(OnePass):
         if rule is None:
             task.leave_open(fit, group.candidates)
             return
-        asked = [QuestionRows(task.X, task.plan.test_rows(q)[0]) for q in task.questions(fit)]
+        tested = [QuestionRows(task.X, task.plan.test_rows(q)[0]) for q in task.questions(fit)]
         if task.plan.taken_out is not None:
             own = OwnRows(task.X, rows, np.searchsorted(rule.present, codes), weights)
             without = np.isin(task.questions(fit), task.plan.taken_out)
-            asked = [
-                replace(a, own=own if w else None) for a, w in zip(asked, without, strict=True)
+            tested = [
+                replace(a, own=own if w else None) for a, w in zip(tested, without, strict=True)
             ]
-        answers = rule.answers(task, fit, asked)
+        answers = rule.answers(task, fit, tested)
         for question, answer in zip(task.questions(fit), answers, strict=True):
             task.place(int(question), group, answer)
 
@@ -351,8 +351,8 @@ def _is_single(X: Any) -> bool:
 
 
 def _weights(data: Data) -> np.ndarray | None:
-    given = list(data.fit_params.values())
-    return np.asarray(given[0], dtype=np.float64) if given else None
+    params = list(data.fit_params.values())
+    return np.asarray(params[0], dtype=np.float64) if params else None
 
 
 def _classes_refusal(data: Data, plan: Plan, weights: np.ndarray | None) -> str | None:

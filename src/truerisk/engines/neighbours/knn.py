@@ -102,10 +102,10 @@ class NearestNeighbours(OnePass):
             most = int(group.values("n_neighbors").max())
             if Measure.of(group).searches_all(p, int(n.max()), most):
                 return None
-        asked = np.bincount(plan.fit, plan.test_sizes, plan.n_fits)
+        n_tested = np.bincount(plan.fit, plan.test_sizes, plan.n_fits)
         search = 1.6e-6 * 1.4 ** (p - 1) * (n / 1e4) ** max(0.0, 1 - 3 / p)
-        theirs = len(family) * (2e-3 + 4e-7 * n + search * asked).sum()
-        each = float((n * asked).sum())
+        theirs = len(family) * (2e-3 + 4e-7 * n + search * n_tested).sum()
+        each = float((n * n_tested).sum())
         cells = (min(each, data.n_rows**2) if g.preparation is None else each for g in groups)
         return 1e-3 + 1.3e-9 * sum(cells), float(theirs)
 

@@ -174,12 +174,12 @@ def answers_together(task: Task) -> NearestAnswers:
         seen = np.unique(np.concatenate([plan.blocks[int(b)] for b in bases]))
     is_asked = np.zeros(plan.n_rows, dtype=bool)
     is_asked[plan.positions[0]] = True
-    asked = np.flatnonzero(is_asked)
+    queried = np.flatnonzero(is_asked)
     list_of = np.full(plan.n_rows, -1, dtype=np.int32)
-    list_of[asked] = np.arange(len(asked))
-    queries = X if len(asked) == len(X) else X[asked]
+    list_of[queried] = np.arange(len(queried))
+    queries = X if len(queried) == len(X) else X[queried]
     rows = X if len(seen) == len(X) else X[seen]
-    whole = len(asked) == len(seen) == plan.n_rows
+    whole = len(queried) == len(seen) == plan.n_rows
 
     def lists(length: int) -> NearestRows:
         measure = Measure.of(group)
@@ -209,9 +209,9 @@ def _lists_of_all(task: Task, length: int) -> NearestRows:
     group, measure = task.group, Measure.of(task.group)
     steps = [] if group.rowwise is None else group.rowwise.steps
     key = (measure.metric, measure.p, [(type(step), step.get_params()) for _, step in steps])
-    known = _lists.get(task.data.same_rows)
-    if known is not None and known[0] == key and known[1] >= length:
-        return known[2]
+    cached = _lists.get(task.data.same_rows)
+    if cached is not None and cached[0] == key and cached[1] >= length:
+        return cached[2]
     near = nearest(measure, task.X, task.X, length)
     _lists[task.data.same_rows] = (key, length, near)
     return near

@@ -110,12 +110,12 @@ def _begun(
     from sklearn.base import clone
 
     closed = closed_steps(preparation, data, every, said, sets)
-    known = 0 if closed is None else closed.n_steps
+    n_closed = 0 if closed is None else closed.n_steps
     table = data.rows(every) if closed is None else closed.table
     tests = [data.rows(one) for one in sets] if closed is None else closed.tests
-    left = preparation.steps[known:]
+    left = preparation.steps[n_closed:]
     if begin is not None and left:
-        return begin(known, table, said), tests
+        return begin(n_closed, table, said), tests
     steps = [clone(step) for _, step in left]
     for step in steps:
         table = fit_and_transform(step, table, said)

@@ -94,8 +94,8 @@ def plain_array(table: Any) -> np.ndarray:
 
 def as_doubles(table: Any, fits: Callable[[np.ndarray], bool]) -> np.ndarray:
     """A step's output as one block of doubles of a size that `fits`, as no infinity or NaN does."""
-    given = table.toarray() if hasattr(table, "toarray") else table
-    array = np.ascontiguousarray(given, dtype=np.float64)
+    plain = table.toarray() if hasattr(table, "toarray") else table
+    array = np.ascontiguousarray(plain, dtype=np.float64)
     if not array.size or not fits(array):
         raise OwnArithmetic("empty, not finite, too large or too small")
     return array

@@ -43,8 +43,8 @@ def reading_of(step: Any) -> Reading | None:
     >>> reading_of(SelectKBest()).parameter
     'k'
     """
-    known = (reading for place, reading in _KNOWN.items() if is_exactly(step, place))
-    return next(known, None)
+    readings = (reading for place, reading in _KNOWN.items() if is_exactly(step, place))
+    return next(readings, None)
 
 
 def _rated(parameter: str, is_valid: Callable[[Any], bool]) -> Reading:

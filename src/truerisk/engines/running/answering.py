@@ -200,15 +200,15 @@ def coded(labels: Any, data: Data) -> np.ndarray:
     codes = _codes(labels, data)
     strange = labels[codes < 0].tolist()
     if strange:
-        known = _shown(data)
+        of_y = _shown(data)
         first = clean(repr(strange[0]), 40)
         if not all(_are_of_one_kind(label, data.label(0)) for label in strange):
             raise ValueError(
-                f"the model predicted {first}, which is no label as y has them ({known}): let it "
+                f"the model predicted {first}, which is no label as y has them ({of_y}): let it "
                 "predict the labels that it is fitted on"
             )
         warn(
-            f"the model predicted labels that y does not hold ({known}), the first {first}, for "
+            f"the model predicted labels that y does not hold ({of_y}), the first {first}, for "
             f"{len(strange)} of {len(labels)} rows: each counts as wrong.",
             TrueRiskWarning,
         )
@@ -223,8 +223,8 @@ def _codes(labels: np.ndarray, data: Data) -> np.ndarray:
         at = np.minimum(np.searchsorted(data.class_labels, labels), data.n_classes - 1)
     except TypeError:  # labels that have no order among those of y
         return np.full(len(labels), -1, dtype=code_type(data.n_classes))
-    known = data.class_labels[at] == labels
-    return np.where(known, at, -1).astype(code_type(data.n_classes))
+    is_label = data.class_labels[at] == labels
+    return np.where(is_label, at, -1).astype(code_type(data.n_classes))
 
 
 def _are_of_one_kind(label: Any, known: Any) -> bool:
@@ -254,13 +254,13 @@ def codes_of_classes(classes: Any, data: Data) -> np.ndarray:
 def probabilities(said: Any, codes: np.ndarray, n_rows: int, n_classes: int) -> np.ndarray:
     """Probabilities of all classes, from those of the classes that a model knows."""
     by_class = shares(said, codes, n_rows, n_classes)
-    given, slack = np.asarray(said, dtype=np.float64), _slack(np.asarray(said).dtype)
+    table, slack = np.asarray(said, dtype=np.float64), _slack(np.asarray(said).dtype)
     with np.errstate(invalid="ignore"):  # infinities, which are told of later
-        sums = given.sum(axis=1)
-    if (np.abs(sums - 1) <= slack).all() and (given >= -slack).all():
+        sums = table.sum(axis=1)
+    if (np.abs(sums - 1) <= slack).all() and (table >= -slack).all():
         return by_class  # of shares that are not negative and sum to 1 none is greater
-    finite = np.isfinite(given).all(axis=1)
-    outside = given[finite & ((given < -slack) | (given > 1 + slack)).any(axis=1)]
+    finite = np.isfinite(table).all(axis=1)
+    outside = table[finite & ((table < -slack) | (table > 1 + slack)).any(axis=1)]
     if len(outside):
         wrong = outside[0][(outside[0] < 0) | (outside[0] > 1)][0]
         raise ValueError(
@@ -279,15 +279,15 @@ def probabilities(said: Any, codes: np.ndarray, n_rows: int, n_classes: int) -> 
 
 def shares(said: Any, codes: np.ndarray, n_rows: int, n_classes: int) -> np.ndarray:
     """What `predict_proba` gave, with a column for each of all classes; 0 for one never seen."""
-    given = np.asarray(said, dtype=np.float64)
-    refuse_other_rows(len(np.atleast_1d(given)), n_rows)
-    if given.shape != (n_rows, len(codes)):
+    table = np.asarray(said, dtype=np.float64)
+    refuse_other_rows(len(np.atleast_1d(table)), n_rows)
+    if table.shape != (n_rows, len(codes)):
         raise ValueError(
-            f"predict_proba gave shape {given.shape} for {n_rows} rows and {len(codes)} classes "
+            f"predict_proba gave shape {table.shape} for {n_rows} rows and {len(codes)} classes "
             f"(classes_): it gives a row for each row, a column for each class"
         )
     full = np.zeros((n_rows, n_classes))
-    full[:, codes[codes >= 0]] = given[:, codes >= 0]
+    full[:, codes[codes >= 0]] = table[:, codes >= 0]
     return full
 
 

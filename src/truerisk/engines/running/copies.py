@@ -71,8 +71,8 @@ def keep_copies_together(model: Any, copy_of: np.ndarray) -> dict[str, Any]:
         _refuse_uncut(owner, params[name])
         of_classes = is_classifier(owner) or is_classifier(tuned_by(owner))
         model.set_params(**{name: _ByRow(params[name], copy_of, of_classes)})
-    own = Family(model)
-    return {f"{own.prefix}groups": copy_of} if hasattr(own.last, "copies_as_groups") else {}
+    family = Family(model)
+    return {f"{family.prefix}groups": copy_of} if hasattr(family.last, "copies_as_groups") else {}
 
 
 def _refuse_splits_in_splits(params: dict[str, Any], model: Any, names: list[str]) -> None:

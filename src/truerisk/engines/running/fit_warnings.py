@@ -31,15 +31,15 @@ def kept_warnings() -> Iterator[list[Warned]]:
 
     In other threads warnings go their usual way: `catch_warnings` would race.
     """
-    kept: list[Warned] = []
+    warned: list[Warned] = []
     if threading.current_thread() is not threading.main_thread():
-        yield kept
+        yield warned
         return
     with warnings.catch_warnings(record=True) as caught:
         try:
-            yield kept
+            yield warned
         finally:
-            kept.extend((w.category, str(w.message)) for w in caught)
+            warned.extend((w.category, str(w.message)) for w in caught)
 
 
 class Tally:

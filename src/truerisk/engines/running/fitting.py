@@ -102,8 +102,8 @@ def place_counts(counts: np.ndarray | None, plan: Plan, piece: Piece, row: int) 
         return
     offsets = plan.counted_offsets
     mine = np.flatnonzero(plan.fit[plan.counted] == piece.fit)
-    for place, given in zip(mine, piece.counts, strict=True):
-        counts[row, offsets[place] : offsets[place + 1]] = given
+    for place, counted in zip(mine, piece.counts, strict=True):
+        counts[row, offsets[place] : offsets[place + 1]] = counted
 
 
 def fit_pieces(
@@ -127,12 +127,12 @@ def fit_pieces(
     order, starts = plan.questions_of
     pieces = []
     for fit, candidates in jobs:
-        known = tries.of(plan, fit) if tries is not None and plan.moves is None else None
-        shared = SharedSteps.of(family, data, len(candidates), known)
-        given = replace(_training(data, plan, fit), steps=shared)
+        trie = tries.of(plan, fit) if tries is not None and plan.moves is None else None
+        shared = SharedSteps.of(family, data, len(candidates), trie)
+        training = replace(_training(data, plan, fit), steps=shared)
         questions = order[starts[fit] : starts[fit + 1]]
         for candidate in candidates:
-            own, columns = given.copy(), None
+            own, columns = training.copy(), None
             # An engine that fits groups of candidates refuses pairwise families.
             if isinstance(candidate, int) and family.pairwise[candidate]:
                 columns = _columns(family, data, plan, fit)

@@ -58,18 +58,18 @@ def run_jobs(
     if run.needed is not None:
         total = int(run.needed.sum())
     tell(0, total)
-    kept = kept_fits(engine, jobs, family, data, plan, request, run)
-    if kept is not None:
-        for pieces in kept.stored_pieces(collected.values):
+    store = kept_fits(engine, jobs, family, data, plan, request, run)
+    if store is not None:
+        for pieces in store.stored_pieces(collected.values):
             collected.add(pieces, run.only)
-        jobs, unit, share = kept.jobs(), kept.unit, SHARE_KEPT
+        jobs, unit, share = store.jobs(), store.unit, SHARE_KEPT
         tell(collected.n_fits, total, unit)
     batches = partial(_batches, jobs, batch, share)
     results = run_batches(run.executor, task, shared, batches, named=_named)
     with closing(results):
         for pieces in _pieces(results, run.executor):
-            if kept is not None:
-                kept.keep(pieces)
+            if store is not None:
+                store.keep(pieces)
             last = pieces[-1]
             if stop and last.failure is not None:
                 raise error_of(last)
@@ -121,8 +121,8 @@ class _Collected:
         self.plan, self.request = plan, request
         self.values = [empty_values(data, plan, one, n_candidates) for one in request.each]
         self.counts = empty_counts(data, plan, n_candidates)
-        asked = plan.freedom is not None
-        self.freedom = np.full((n_candidates, plan.n_fits), np.nan) if asked else None
+        tells_freedom = plan.freedom is not None
+        self.freedom = np.full((n_candidates, plan.n_fits), np.nan) if tells_freedom else None
         self.rules: list[LinearRules] | None = None if plan.rules is None else []
         wanted = np.ones((n_candidates, plan.n_fits), dtype=bool) if only is None else only
         self.answered = wanted[:, plan.fit]

@@ -125,11 +125,11 @@ def _listed(plan: Plan) -> tuple[Plan, np.ndarray, np.ndarray]:
     weight: list[float] = []
     order, starts = plan.questions_of
     for fit, law in plan.laws or ():
-        asked = [(int(q), plan.test_rows(int(q))[0]) for q in order[starts[fit] : starts[fit + 1]]]
-        blocks = [builder.block(rows) for _, rows in asked]
+        tested = [(int(q), plan.test_rows(int(q))[0]) for q in order[starts[fit] : starts[fit + 1]]]
+        blocks = [builder.block(rows) for _, rows in tested]
         for drawn, times in drawn_sets(law, plan.train_rows(fit)[0]):
             seen = builder.block(drawn)
-            for (q, rows), block in zip(asked, blocks, strict=True):
+            for (q, rows), block in zip(tested, blocks, strict=True):
                 if not np.isin(rows, drawn).all():
                     part, place = plan.parts[int(plan.part[q])], len(question)
                     builder.ask((seen, ()), (block, (seen,)), part=part, repeat=fit, fold=place)

@@ -40,7 +40,7 @@ def _is_share(value: Any) -> bool:
 
 def one_hot(step: Any) -> Form:
     """OneHotEncoder: a level of the train set is the place of a 1; rare ones may share a place."""
-    given = known_parameters(
+    parameters = known_parameters(
         step,
         {
             "categories": one_of("auto"),
@@ -52,21 +52,21 @@ def one_hot(step: Any) -> Form:
             "max_categories": lambda value: value is None or _is_whole(value),
         },
     )
-    rare = given["min_frequency"] is not None or given["max_categories"] is not None
-    if rare and given["drop"] is not None:
+    rare = parameters["min_frequency"] is not None or parameters["max_categories"] is not None
+    if rare and parameters["drop"] is not None:
         raise Refused("OneHotEncoder that drops a level, and groups rare ones")
-    strict = given["handle_unknown"] == "error" or given["drop"] is not None
+    strict = parameters["handle_unknown"] == "error" or parameters["drop"] is not None
 
     def fit(table: Table, y: np.ndarray) -> Fitted:
         coded = table.coded()
-        lookup, width = _places_of(coded, given, len(y))
-        sparse = given["sparse_output"]
+        lookup, width = _places_of(coded, parameters, len(y))
+        sparse = parameters["sparse_output"]
 
         def apply(other: Table) -> Table:
             places = lookup[_same_levels(other, coded).places]
             if strict and (places == UNKNOWN).any():
                 raise Refused("a level that the train set lacks")
-            if given["drop"] is not None:
+            if parameters["drop"] is not None:
                 places = np.maximum(places, UNKNOWN)
             return Indicators(places, width, sparse)
 
@@ -115,7 +115,7 @@ def _rare(counts: np.ndarray, given: dict[str, Any], n: int) -> np.ndarray:
 
 def ordinal(step: Any) -> Form:
     """OrdinalEncoder: a level of the train set is its number among them, ascending."""
-    given = known_parameters(
+    parameters = known_parameters(
         step,
         {
             "categories": one_of("auto"),
@@ -127,14 +127,14 @@ def ordinal(step: Any) -> Form:
             "max_categories": is_none,
         },
     )
-    strict = given["handle_unknown"] == "error"
-    if strict != (given["unknown_value"] is None):
+    strict = parameters["handle_unknown"] == "error"
+    if strict != (parameters["unknown_value"] is None):
         raise Refused("OrdinalEncoder(unknown_value=...)")
-    unknown = np.nan if strict else float(given["unknown_value"])
+    unknown = np.nan if strict else float(parameters["unknown_value"])
 
     def fit(table: Table, y: np.ndarray) -> Fitted:
         coded = table.coded()
-        numbers, there = _numbers_of(coded, given, unknown)
+        numbers, there = _numbers_of(coded, parameters, unknown)
 
         def apply(other: Table) -> Table:
             places = _same_levels(other, coded).places

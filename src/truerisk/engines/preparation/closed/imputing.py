@@ -24,7 +24,7 @@ from truerisk.engines.preparation.closed.step_tables import (
 
 def simple_imputer(step: Any) -> Form:
     """SimpleImputer of NaN by a mean, a median, the most frequent or a constant."""
-    given = known_parameters(
+    parameters = known_parameters(
         step,
         {
             "missing_values": is_nan,
@@ -38,10 +38,10 @@ def simple_imputer(step: Any) -> Form:
 
     def fit(table: Table, y: np.ndarray) -> Fitted:
         if table.kind == "t":
-            return _fit_text(table.coded(), given)
+            return _fit_text(table.coded(), parameters)
         if table.kind not in "if":
             raise Refused("SimpleImputer on such cells")
-        return _fit_numbers(table, given)
+        return _fit_numbers(table, parameters)
 
     return fit
 

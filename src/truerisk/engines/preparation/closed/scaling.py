@@ -24,14 +24,14 @@ CACHED = 2**14  # cells
 
 def standard(step: Any) -> Form:
     """StandardScaler: the mean and the deviation of the corrected two-pass algorithm."""
-    known = {"with_mean": flag, "with_std": flag, "copy": flag}
-    given = known_parameters(step, known)
+    accepted = {"with_mean": flag, "with_std": flag, "copy": flag}
+    parameters = known_parameters(step, accepted)
 
     def fit(table: Table, y: np.ndarray) -> Fitted:
         X = table.numbers()
         mean, deviation = _moments(X)
-        subtract = mean if given["with_mean"] else None
-        return _moved(table, X, subtract, deviation if given["with_std"] else None)
+        subtract = mean if parameters["with_mean"] else None
+        return _moved(table, X, subtract, deviation if parameters["with_std"] else None)
 
     return fit
 
@@ -62,9 +62,9 @@ def _moments(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def min_max(step: Any) -> Form:
     """MinMaxScaler: the least and the greatest of a column become the ends of a range."""
-    known = {"feature_range": _is_range, "clip": flag, "copy": flag}
-    given = known_parameters(step, known)
-    low, high = given["feature_range"]
+    accepted = {"feature_range": _is_range, "clip": flag, "copy": flag}
+    parameters = known_parameters(step, accepted)
+    low, high = parameters["feature_range"]
 
     def fit(table: Table, y: np.ndarray) -> Fitted:
         X = table.numbers()
@@ -77,7 +77,7 @@ def min_max(step: Any) -> Form:
         def apply(other: Table) -> Table:
             values = other.numbers() * scale
             values += start
-            if given["clip"]:
+            if parameters["clip"]:
                 np.clip(values, low, high, out=values)
             return Numbers(values)
 
@@ -106,16 +106,16 @@ def max_abs(step: Any) -> Form:
 
 def robust(step: Any) -> Form:
     """RobustScaler: medians and the distance of two percentiles."""
-    known = {"with_centering": flag, "with_scaling": flag, "copy": flag}
-    given = known_parameters(step, {**known, "quantile_range": _is_quantiles})
+    accepted = {"with_centering": flag, "with_scaling": flag, "copy": flag}
+    parameters = known_parameters(step, {**accepted, "quantile_range": _is_quantiles})
 
     def fit(table: Table, y: np.ndarray) -> Fitted:
         X = table.numbers()
         _finite(X.sum(axis=0))
-        centre = np.median(X, axis=0) if given["with_centering"] else None
+        centre = np.median(X, axis=0) if parameters["with_centering"] else None
         scale = None
-        if given["with_scaling"]:
-            low, high = np.percentile(X, given["quantile_range"], axis=0)
+        if parameters["with_scaling"]:
+            low, high = np.percentile(X, parameters["quantile_range"], axis=0)
             scale = _no_zeros(high - low)
         return _moved(table, X, centre, scale)
 

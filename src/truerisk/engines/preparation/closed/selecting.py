@@ -20,8 +20,8 @@ from truerisk.engines.preparation.closed.step_tables import (
 
 def variance_threshold(step: Any) -> Form:
     """VarianceThreshold: columns that vary more."""
-    given = known_parameters(step, {"threshold": _is_size})
-    threshold = given["threshold"]
+    parameters = known_parameters(step, {"threshold": _is_size})
+    threshold = parameters["threshold"]
 
     def fit(table: Table, y: np.ndarray) -> Fitted:
         X = table.numbers()
@@ -42,8 +42,8 @@ def _is_size(value: Any) -> bool:
 
 def select_k_best(step: Any) -> Form:
     """SelectKBest: of equal scores the later columns."""
-    given = known_parameters(step, {"score_func": _is_known, "k": _is_count})
-    k = given["k"]
+    parameters = known_parameters(step, {"score_func": _is_known, "k": _is_count})
+    k = parameters["k"]
 
     def choose(scores: np.ndarray) -> np.ndarray:
         if k != "all" and k > len(scores):
@@ -52,13 +52,13 @@ def select_k_best(step: Any) -> Form:
         kept[np.argsort(scores, kind="stable")[0 if k == "all" else -k :]] = True
         return kept
 
-    return _selecting(given["score_func"], choose)
+    return _selecting(parameters["score_func"], choose)
 
 
 def select_percentile(step: Any) -> Form:
     """SelectPercentile: the scores above a percentile, and of those on it the first."""
-    given = known_parameters(step, {"score_func": _is_known, "percentile": _is_percentile})
-    percentile = given["percentile"]
+    parameters = known_parameters(step, {"score_func": _is_known, "percentile": _is_percentile})
+    percentile = parameters["percentile"]
 
     def choose(scores: np.ndarray) -> np.ndarray:
         if percentile == 100:
@@ -70,7 +70,7 @@ def select_percentile(step: Any) -> Form:
             kept[ties[: int(len(scores) * percentile / 100) - kept.sum()]] = True
         return np.asarray(kept)
 
-    return _selecting(given["score_func"], choose)
+    return _selecting(parameters["score_func"], choose)
 
 
 def _selecting(score: Any, choose: Any) -> Form:

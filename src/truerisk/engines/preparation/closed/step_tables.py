@@ -273,16 +273,16 @@ def known_parameters(step: Any, accepted: Mapping[str, Accepts]) -> dict[str, An
 
     A step that holds anything besides its parameters (`set_output`) may do otherwise.
     """
-    given = step.get_params(deep=False)
-    if vars(step).keys() != given.keys():
+    parameters = step.get_params(deep=False)
+    if vars(step).keys() != parameters.keys():
         raise Refused("a step that holds more than its parameters")
     defaults = {name: one.default for name, one in signature(type(step)).parameters.items()}
-    for name, value in given.items():
+    for name, value in parameters.items():
         accepts = accepted.get(name)
-        known = value is defaults.get(name) if accepts is None else accepts(value)
-        if not known:
+        is_accepted = value is defaults.get(name) if accepts is None else accepts(value)
+        if not is_accepted:
             raise Refused(f"{type(step).__name__}({name}=...)")
-    return {**dict.fromkeys(accepted), **given}
+    return {**dict.fromkeys(accepted), **parameters}
 
 
 def flag(value: Any) -> bool:
