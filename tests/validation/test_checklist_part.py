@@ -14,6 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import ShuffleSplit
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import truerisk as tr
 from truerisk.core.errors import GroupLeakWarning
@@ -76,6 +77,27 @@ def test_samples_that_corrected_are_counted():
     assert "bootstrap" not in found["12e"]
     assert "on average in models of bootstrap samples." in checklist.methods_text
     assert "on average in models that lack a further fold." in without.methods_text
+
+
+@pytest.mark.parametrize("selected", [False, True])
+def test_a_column_of_words_has_a_parameter_for_each_level(selected):
+    """Of as many the rows are asked for; one step that leaves the columns as they are changes none.
+
+    What a selection leaves is no count of what it chose from.
+    """
+    letters = pd.DataFrame({"a": X["a"], "stage": np.resize(["I", "II", "III", "IV"], N)})
+    coded = make_column_transformer((OneHotEncoder(), ["stage"]), remainder="passthrough")
+    steps = [SelectKBest(k=2)] if selected else ["passthrough"]
+    found = tr.validate(
+        make_pipeline(coded, *steps, LogisticRegression()), letters, Y, replicates=0
+    )
+    known = {"prevalence": (Y == "well").mean(), "nagelkerke": found.discrimination["r2"].honest}
+    wanted = tr.plan_development(parameters=5, **known).n
+    (answer,) = (item.answer for item in found.checklist.items if item.number == "4.1")
+    assert "with a parameter for each of the 5 features that its steps make and" in answer
+    assert f": {wanted} rows are needed" in answer
+    scaled = make_pipeline(StandardScaler(), "passthrough", LogisticRegression())
+    assert "a parameter for each column and the honest" in told(scaled)[0]["4.1"]
 
 
 LATER, SIDE = np.arange(120.0), np.random.default_rng(1).random((120, 2))

@@ -51,10 +51,12 @@ def _enough(facts: StudyFacts) -> str | None:
         return None
     if facts.n_needed is not None:
         word = "no" if facts.n_rows < facts.n_needed else "yes"
+        made = facts.n_features not in (None, facts.n_columns)
+        each = f"of the {facts.n_features} features that its steps make" if made else "column"
         return (
             f"{word} by the criteria of Riley et al. (2019) for a regression with a parameter for "
-            "each column (one of words has several, which take more rows) and the honest R²: "
-            f"{facts.n_needed} rows are needed, and there are {facts.n_rows}."
+            f"each {each} and the honest R²: {facts.n_needed} rows are needed, and there are "
+            f"{facts.n_rows}."
         )
     word = "no" if ratio < FEW else "probably" if ratio < ENOUGH else "yes"
     return (

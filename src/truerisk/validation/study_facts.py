@@ -1,7 +1,4 @@
-"""What data and computation tell of a study, for whoever fills in a checklist.
-
-Among it is how tested rows lie to those of training.
-"""
+"""What data and computation tell of a study, and how tested rows lie to those of training."""
 
 from __future__ import annotations
 
@@ -21,6 +18,7 @@ from truerisk.core.plan.plan import Plan
 from truerisk.core.statistics import model_size
 from truerisk.core.table.columns import is_missing
 from truerisk.core.table.rows import column_arrays, column_names, n_columns
+from truerisk.models.stated.selected_features import n_features_made
 from truerisk.validation.calibration import SmoothCalibration
 from truerisk.validation.discrimination import Discrimination, NetBenefit
 from truerisk.validation.honest import HonestRun
@@ -74,14 +72,14 @@ class StudyFacts:
     a value and `n_rows_with_gaps` their rows, None where X does not tell. `imputed` says that a
     step of the model fills gaps, so that it is fitted inside the folds; `steps` are the names of
     all steps, the learner the last. `n_needed` rows are asked by the criteria of Riley et al. of a
-    regression with a parameter for each column and the honest R²; None without an event of classes,
-    and where R² is not above 0. `event` names the class that probabilities speak of, and
-    `coefficients` are those of the final model, where it is a line. `measures` are what the
-    performance was told by, and `corrected` how many bootstrap samples corrected it for optimism.
-    `n_tested` rows were tested,
-    of the classes `tested_counts`; None where all were. `n_cut` rows were tested by models that saw
-    others of their group. `by_level` are the losses told of subgroups, and `shrunken` those columns
-    of which they are drawn to their mean. `dependent` rows have times or places.
+    regression with a parameter for each of `n_features`, the most that the steps make of X, and the
+    honest R²; None without an event of classes, and where R² is not above 0. `event` names the
+    class that probabilities speak of, and `coefficients` are those of the final model, where it is
+    a line. `measures` are what the performance was told by, and `corrected` how many bootstrap
+    samples corrected it for optimism. `n_tested` rows were tested, of the classes `tested_counts`;
+    None where all were. `n_cut` rows were tested by models that saw others of their group.
+    `by_level` are the losses told of subgroups, and `shrunken` those columns of which they are
+    drawn to their mean. `dependent` rows have times or places.
     """
 
     n_rows: int
@@ -107,6 +105,7 @@ class StudyFacts:
     event: str | None = None
     coefficients: Mapping[str, float] = field(default_factory=dict)
     n_needed: int | None = None
+    n_features: int | None = None
     measures: tuple[Rated, ...] = ()
     confidence_level: float = 0.95
     subgroups: tuple[str, ...] = ()
@@ -116,7 +115,6 @@ class StudyFacts:
     corrected: int = 0
     stability: str | None = None
     seed: int = 0
-    n_fits: int = 0
     versions: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -208,6 +206,7 @@ def facts_of(
     rated = [part for part in parts.values() if isinstance(part, Discrimination)]
     event = visible(rated[0].event) if rated else None
     share = None if event is None else problem.class_counts[event] / data.n_rows
+    n_features = n_features_made(model, data.X, data.y if data.codes is None else data.codes)
     # The iterative imputer is experimental: its class is not to be named before it is made.
     return StudyFacts(
         n_rows=data.n_rows,
@@ -234,7 +233,8 @@ def facts_of(
         response=next(said for one, said in RESPONSES.items() if one in run.answers),
         event=event,
         coefficients={} if run.model is None else _coefficients(run.model, data.X),
-        n_needed=_needed(n_columns(data.X), share, parts),
+        n_needed=_needed(n_features, share, parts),
+        n_features=n_features,
         measures=_told_measures(run, parts),
         confidence_level=problem.confidence_level,
         subgroups=() if subgroups is None else subgroups.columns,
@@ -244,26 +244,25 @@ def facts_of(
         corrected=0 if samples is None else len(samples.times),
         stability=_stability(stability),
         seed=problem.seed,
-        n_fits=risk.n_fits,
         versions={name: risk.versions[name] for name in SHOWN if name in risk.versions},
     )
 
 
-def _needed(n_columns: int | None, share: float | None, parts: Mapping[str, Any]) -> int | None:
+def _needed(n_features: int | None, share: float | None, parts: Mapping[str, Any]) -> int | None:
     """By the `share` of the event; of numbers it is None, and their mean need not be known."""
     kinds = Discrimination | SmoothCalibration
     rated = [part for part in parts.values() if isinstance(part, kinds)]
     honest = {word: one.honest for part in rated for word, one in part.measures.items()}
     r2 = honest.get("explained" if share is None else "r2")
-    if not n_columns or r2 is None or not 0 < r2 < 1:
+    if not n_features or r2 is None or not 0 < r2 < 1:
         return None
     with suppress(Refusal):  # more rows than anybody has
         if share is None:
-            return max(model_size.rows_of_line(n_columns, r2))
+            return max(model_size.rows_of_line(n_features, r2))
         largest = model_size.largest_r2(model_size.likelihood_of_classes(share))
         reach = model_size.MARGIN / model_size.normal_quantile(0.95)
         overall = model_size.rows_for_error(np.sqrt(share * (1 - share)), reach)
-        return max(*model_size.rows_of_likelihood(n_columns, r2 * largest, largest), overall)
+        return max(*model_size.rows_of_likelihood(n_features, r2 * largest, largest), overall)
     return None
 
 

@@ -6,6 +6,6 @@
 | `degrees_of_freedom.py` | how many numbers a fit takes from the labels |
 | `freedom_of_regressions.py` | of linear and kernel regression |
 | `linear_rule.py` | coefficients and intercepts of its scores |
-| `selected_features.py` | which columns of X it uses |
+| `selected_features.py` | which columns of X it uses, and how many features its steps make |
 | `without_a_row.py` | what it would answer about each training row without that row, nearly |
 """

@@ -15,9 +15,11 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from truerisk.core.errors import Refusal
 from truerisk.core.identity import PIPELINE, entry_of, is_a
+from truerisk.core.table.rows import n_columns
 from truerisk.models.stated.question import answers_by_its_best
 
 Origins = list[int]
@@ -38,6 +40,27 @@ def selected_features(model: Any, n_columns: int) -> np.ndarray:
     used = np.zeros(n_columns, dtype=bool)
     used[origins] = True
     return used
+
+
+def n_features_made(model: Any, X: Any, y: Any) -> int | None:
+    """The most features that X has on its way to the learner: what a regression has slopes for.
+
+    A column of words becomes one for each level. The steps are fitted on all rows for it, as they
+    were in other fits, which have warned. None where X has no columns.
+
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import OneHotEncoder
+    >>> n_features_made(make_pipeline(OneHotEncoder(), "passthrough"), np.eye(3)[:, :1], None)
+    2
+    """
+    most = n_columns(X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for _, step in model.steps[:-1] if is_a(model, PIPELINE) and most else ():
+            if hasattr(step, "transform"):  # neither "passthrough" nor a step that draws rows
+                X = clone(step).fit(X, y).transform(X)
+                most = max(most or 0, n_columns(X) or 0)
+    return most
 
 
 def _used(model: Any, origins: Origins) -> Origins:
