@@ -13,11 +13,14 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.compose import make_column_transformer
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, TimeSeriesSplit
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 from sklearn.svm import LinearSVC
 from tests.support.rms_data import drawn
 
@@ -136,6 +139,14 @@ def test_a_copy_of_y_is_a_note(own):
     assert told.notes[-1].startswith(f"{name} by itself predicts y (almost) without error. ")
     assert told.notes[:-1] == plain.notes
     assert told.with_names(("a", "b", "it's")).notes[-1].startswith("'verdict'" if own else '"it')
+
+
+def test_text_that_names_each_row_is_a_note():
+    """As an audit says it."""
+    frame = pd.DataFrame({"a": X[:, 0], "patient": [f"P{i}" for i in range(len(Y))]})
+    coded = make_column_transformer((OneHotEncoder(handle_unknown="ignore"), ["patient"]))
+    found = tr.validate(make_pipeline(coded, LogisticRegression()), frame, Y, replicates=0)
+    assert found.notes[-1].startswith("'patient' is text with another value in every row.")
 
 
 # ---------------------------------------------------------------- parts that do not exist

@@ -7,7 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.api.auditing.on_columns import columns_of, telling_columns
+from truerisk.api.auditing.on_columns import (
+    columns_of,
+    telling_columns,
+    unrepeated_columns,
+)
 from truerisk.api.search import HonestSearchCV
 from truerisk.api.searching.search_problem import run_of
 from truerisk.core.arguments import as_typed
@@ -140,9 +144,11 @@ def validate(
     )
     found = validation_of(honest_run(run, search_or_model), wishes)
     columns = columns_of(data.X)
-    copies = [] if columns is None else telling_columns(data, columns)
-    notes = (*found.notes, *(f"{each.sentence} {each.remedy}" for each in copies))
-    return replace(found, notes=notes, given=typed)
+    notes = [*found.notes]
+    if columns is not None:
+        told = (*telling_columns(data, columns), *unrepeated_columns(data, columns))
+        notes += [f"{each.sentence} {each.remedy}" for each in told]
+    return replace(found, notes=tuple(notes), given=typed)
 
 
 def run_to_validate(

@@ -54,6 +54,17 @@ def test_a_text_that_names_the_class_is_found():
     assert "column-predicts-alone" in codes(pl.DataFrame({n: list(frame[n]) for n in frame}))
 
 
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
+def test_text_that_never_repeats_is_found(make):
+    """The number of a patient; numbers that never repeat are measurements, and words repeat."""
+    names = [f"P{i:03d}" for i in range(80)]
+    table = {"a": X[:, 0].tolist(), "sex": ["f", "f", "m", "m"] * 20}
+    assert "text-never-repeats" in codes(make({**table, "patient": names}))
+    assert "text-never-repeats" not in codes(make({**table, "patient": names[:79] + names[:1]}))
+    assert "text-never-repeats" not in codes(make({**table, "patient": list(range(80))}))
+    assert codes(make(table)) == set()
+
+
 def test_a_number_that_is_a_numeric_y_is_found():
     """Correlation 1 with y; .99 is a good column, no more."""
     y = RNG.normal(size=80)

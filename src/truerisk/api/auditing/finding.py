@@ -51,6 +51,7 @@ CODES: Mapping[str, tuple[Severity, str]] = {
     "setting-unstable": ("warning", "few outer splits chose the setting that all rows choose"),
     "flat-curve": ("note", "half of the settings are within one standard error of the best"),
     "several-metrics": ("note", "the search kept several metrics and chose by one"),
+    "text-never-repeats": ("note", "a column of text has another value in every row"),
     "scaled-outside": ("note", "the columns were scaled before the search saw them"),
     "imputed-outside": ("note", "gaps were filled before the search saw the column"),
     "warm-start": ("note", "a second fit of the same model goes on from the first"),

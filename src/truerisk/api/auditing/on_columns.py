@@ -12,6 +12,7 @@ import numpy as np
 from truerisk.api.auditing.finding import Finding
 from truerisk.core.arguments import as_array
 from truerisk.core.present import clean
+from truerisk.core.table.columns import kinds_of_columns
 from truerisk.core.table.data import Data
 from truerisk.core.table.rows import codes_of_cells, column_names, n_columns, n_rows
 
@@ -83,6 +84,7 @@ def column_findings(data: Data, columns: ColumnView | None) -> list[Finding]:
         ]
     return [
         *telling_columns(data, columns),
+        *unrepeated_columns(data, columns),
         *_groups(data, columns),
         *_scaled(columns),
         *_rotated(columns),
@@ -145,6 +147,20 @@ def _lines(data: Data, columns: ColumnView) -> list[str]:
     size = np.sqrt((centred**2).sum(axis=0) * (target @ target))
     r = np.abs(target @ centred) / size
     return [name for name, value in zip(columns.numbered, r, strict=True) if value > 0.999]
+
+
+def unrepeated_columns(data: Data, columns: ColumnView) -> Iterator[Finding]:
+    """Text that names each row, such as the number of a patient."""
+    kinds = kinds_of_columns(data.X) or ()
+    each = zip(columns.names, columns.coded, kinds, strict=False)
+    names = [name for name, codes, kind in each if kind == "text" and codes.max() + 1 == len(codes)]
+    if names:
+        yield Finding(
+            "text-never-repeats",
+            f"{_listed(names)} is text with another value in every row.",
+            "A level that new rows do not have predicts nothing: drop it, unless a step reads its "
+            "words.",
+        )
 
 
 # ---------------------------------------------------------------- groups
