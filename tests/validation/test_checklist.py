@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 import truerisk as tr
 from truerisk.methods.interval_forms import as_form
 from truerisk.validation.checklist import Checklist
-from truerisk.validation.study_facts import Rated, StudyFacts, _coefficients, _needed
+from truerisk.validation.study_facts import Rated, StudyFacts, _needed
 
 FACTS = StudyFacts(
     n_rows=200,
@@ -92,16 +91,6 @@ def test_a_centred_target_is_validated():
     explained = replace(measure["explained"], honest=1e-12)
     part = replace(measure, measures={**measure.measures, "explained": explained})
     assert _needed(3, None, {"calibration": part}) is None
-
-
-def test_coefficients_are_those_of_one_line():
-    """With its one intercept, and features that have names; of anything else none."""
-    X = np.zeros((4, 2))
-    line = SimpleNamespace(coef_=np.array([[1.0, 2.0]]), intercept_=np.array([3.0]))
-    assert _coefficients(line, X) == {"intercept": 3.0, "column 0": 1.0, "column 1": 2.0}
-    assert _coefficients(SimpleNamespace(coef_=line.coef_), X) == {}
-    assert _coefficients(line, np.zeros((4, 3))) == {}
-    assert _coefficients(SimpleNamespace(), X) == {}
 
 
 @pytest.mark.parametrize("outcome", ["binary", "continuous"])

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
 
 from truerisk.api.auditing.on_columns import (
     columns_of,
@@ -14,11 +15,18 @@ from truerisk.api.auditing.on_columns import (
 )
 from truerisk.api.search import HonestSearchCV
 from truerisk.api.searching.search_problem import run_of
-from truerisk.core.arguments import as_typed
-from truerisk.core.errors import Refusal
+from truerisk.api.searching.search_words import words_of
+from truerisk.core.arguments import as_typed, check_flag, shown
+from truerisk.core.errors import BadData, FitFailed, Refusal
+from truerisk.core.family import Family, refuse_no_estimator
+from truerisk.core.identity import is_a
+from truerisk.core.present import clean
 from truerisk.core.progress import shows_progress
+from truerisk.core.table.data import Data
+from truerisk.engines.running.fitting import why_of
 from truerisk.engines.workers.executors import executor_of
-from truerisk.run.problem import as_seed
+from truerisk.methods.external import External
+from truerisk.run.problem import as_seed, problem_on
 from truerisk.run.run import Run
 from truerisk.validation.honest import HonestRun
 from truerisk.validation.validation import Validation, validation_of
@@ -31,6 +39,7 @@ def validate(
     X: Any,
     y: Any,
     *,
+    prefit: bool = False,
     positive: Any = None,
     subgroups: Any = None,
     groups: Any = None,
@@ -38,14 +47,14 @@ def validate(
     block: Any = None,
     thresholds: Any = None,
     clip: float | None = None,
-    replicates: int = 50,
+    replicates: int | None = None,
     samples: Any = None,
     n_jobs: int | None = None,
     executor: Any = None,
     random_state: Any = 0,
     **params: Any,
 ) -> Validation:
-    r"""Validate a tuned model by its answers about rows that it had not seen.
+    r"""Validate a tuned model, or a finished one, by its answers about rows that it had not seen.
 
     Of an event: `discrimination` (AUC, average precision, R²), `calibration` (slope, intercept,
     distances from a flexible curve with a band) and `net_benefit` over thresholds; of numbers:
@@ -65,6 +74,10 @@ def validate(
         and where they were labels its outer winners are asked for probabilities. Else one honest
         run is made: by the search's own words, or by pairs of five folds for a model.
     X, y : table and target
+    prefit : bool
+        The model is finished, and is asked about these rows, on which it was not made, without a
+        fit: external validation. So is a `sklearn.frozen.FrozenEstimator`. There is no apparent
+        value, no optimism and no stability.
     positive : label, optional
         The class that is the event: of two classes the second, in their order, by default. Of more
         classes one has to be named; it stands against the rest.
@@ -83,8 +96,9 @@ def validate(
     clip : float, optional
         Take probabilities below `clip`, or above 1 − `clip`, for these. Probabilities of exactly 0
         and 1 have no logit, and so there is no slope and no curve without it.
-    replicates : int
-        Bootstrap samples in which everything is done anew; 0 for none, 200 and more to publish.
+    replicates : int, optional
+        Bootstrap samples in which everything is done anew: 50 by default; 0 for none, 200 and more
+        to publish. A finished model has none.
     samples : array (samples, rows), optional
         The row numbers of given samples, instead of `replicates` drawn ones.
     n_jobs, executor : optional
@@ -120,7 +134,13 @@ def validate(
     """
     seed = as_seed(random_state)
     order = {"time": time, "block": block}
-    run = run_to_validate(search_or_model, X, y, groups, dict(params), seed, **order)
+    check_flag("prefit", prefit)
+    finished = prefit or is_a(search_or_model, FROZEN)
+    if finished:
+        refuse_refits(replicates=replicates or None, samples=samples)
+    replicates = (0 if finished else USUAL) if replicates is None else replicates
+    run_of_model = run_of_finished if finished else run_to_validate
+    run = run_of_model(search_or_model, X, y, groups, dict(params), seed, **order)
     run = replace(run, problem=run.problem.by(executor_of(executor, n_jobs)))
     data = run.problem.data
     wishes = Wishes.of(
@@ -135,10 +155,11 @@ def validate(
         samples=samples,
     )
     typed = as_typed(
+        prefit=finished or None,
         **{"positive": positive, "subgroups": subgroups, "groups": groups, **order, **params},
         thresholds=thresholds,
         clip=clip,
-        replicates=replicates,
+        replicates=None if finished else replicates,
         samples=samples,
         random_state=seed or None,
     )
@@ -172,7 +193,7 @@ def run_to_validate(
         raise Refusal(
             "the search was fitted on other rows than these X and y (or with other groups, "
             "weights, times or places): give what it was fitted on, or a search that is not "
-            "fitted. Rows that took no part in it are answered by search.predict_proba."
+            "fitted. On rows that took no part in it it is validated with prefit=True."
         )
     if searched.curve_.candidates != run.problem.family.candidates:  # a time limit left some out
         family = replace(run.problem.family, candidates=searched.curve_.candidates)
@@ -180,8 +201,85 @@ def run_to_validate(
     return run
 
 
+FROZEN = "sklearn.frozen:FrozenEstimator"
+USUAL = 50  # bootstrap samples
+
+
+def refuse_refits(**given: Any) -> None:
+    """Refuse what is about fits, where none is to be made."""
+    for name, value in given.items():
+        if value is not None:
+            raise Refusal(
+                f"{name}={shown(value)} asks for fits, and a finished model is not fitted again: "
+                "leave it out."
+            )
+
+
+def run_of_finished(
+    model: Any, X: Any, y: Any, groups: Any, params: dict[str, Any], seed: Any, **order: Any
+) -> Run:
+    """All rows as one test set of a model that is asked as it is; a search of ours has its words.
+
+    The weights of the rows are no matter of a fit here, so that any model may have them.
+    """
+    from sklearn.frozen import FrozenEstimator
+    from sklearn.utils.validation import check_is_fitted
+
+    weight = params.pop("sample_weight", None)
+    refuse_refits(**params)
+    frozen = model if is_a(model, FROZEN) else FrozenEstimator(model)
+    refuse_no_estimator(frozen.estimator)
+    family = Family.of(frozen)
+    try:
+        check_is_fitted(frozen)
+    except NotFittedError:
+        raise Refusal(
+            f"{type(frozen.estimator).__name__} is not fitted, and a finished model was announced: "
+            "fit it on rows of its own, or leave out prefit and FrozenEstimator for a validation "
+            "that makes the fits."
+        ) from None
+    rows = {"groups": groups, "sample_weight": weight, **order}
+    data = Data.check(X, y, task=family.task, as_given=family.takes_y_as_given, **rows)
+    asked: dict[str, Any] = {}
+    if isinstance(frozen.estimator, HonestSearchCV):
+        search, risk = frozen.estimator, getattr(frozen.estimator, "risk_", None)
+        if risk is not None and risk.data_fingerprint == data.fingerprint:
+            raise Refusal(
+                "the search was fitted on these very rows, so that its answers about them are not "
+                "honest: leave prefit out, and they are taken from its outer folds."
+            )
+        asked = {"loss": words_of(search).loss, "confidence_level": search.confidence_level}
+    _refuse_other_classes(frozen, data)
+    problem = problem_on(data, family, random_state=seed, **asked)
+    return Run(problem, External(), External())
+
+
+def _refuse_other_classes(model: Any, data: Data) -> None:
+    """Refuse a model that tells other classes apart than those of y."""
+    if data.classes is None or not hasattr(model, "classes_"):
+        return
+    known, ours = (np.asarray(each).tolist() for each in (model.classes_, data.classes))
+    if set(known) != set(ours):
+        told, here = (clean(", ".join(map(repr, each)), 160) for each in (known, ours))
+        raise Refusal(
+            f"the finished model tells the classes {told} apart, and y has {here}: give y the "
+            "labels of the model, and rows of each of its classes."
+        )
+
+
 def honest_run(asked: Run, searched: Any) -> HonestRun:
-    """From the search that was tested already where it keeps what is needed, else one run."""
+    """From the search that was tested already where it keeps what is needed, else one run.
+
+    A finished model is kept with its answers, so that it can be told.
+    """
+    if isinstance(asked.testing, External):
+        try:
+            model = asked.problem.family.estimator.estimator
+            return replace(HonestRun.of(asked), model=getattr(model, "best_estimator_", model))
+        except (FitFailed, BadData) as error:
+            if not (why := why_of(str(error))):
+                raise
+            raise Refusal(f"the finished model cannot answer about these rows: {why}") from error
     if not isinstance(searched, HonestSearchCV) or not hasattr(searched, "risk_"):
         return HonestRun.of(asked)
     stored = _run_of(asked, searched)

@@ -8,6 +8,7 @@
 | `spatial.py` | folds of blocks in space, with a buffer around them or without |
 | `temporal.py` | fitted on the past, tested on what follows; purged stretches of time |
 | `holdout.py` | hold-out, Monte-Carlo, three-way split; random splits of rows and of halves |
+| `external.py` | a finished model on rows that took no part in it |
 | `splitter.py` | any scikit-learn splitter, given splits |
 | `subsampled.py` | the test sets of a method, with smaller training sets |
 | `swapping.py` | the apparent risk plus what following every label costs |

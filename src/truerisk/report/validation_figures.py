@@ -31,11 +31,14 @@ def draw_roc_curve(discrimination: Discrimination, document: Validation) -> Figu
         if area is None or area.honest is None
         else f" AUC, mean over folds, {number(area.honest)}"
     )
+    pooled = "Answers of all folds, pooled."
+    if document.finished:
+        pooled, text = "", text.replace(", mean over folds,", "")
     text += (
         f" {area.interval}." if area is not None and area.interval is not None else "." * bool(text)
     )
     at = thinned(len(roc.fpr))
-    about = f"Answers of all folds, pooled.{text}"
+    about = f"{pooled}{text}".strip()
     shown, event = thinned(len(roc.fpr), N_SHOWN), clean(str(document.rows["event"]), 60)
     rows = [[number(roc.fpr[i]), number(roc.tpr[i])] for i in shown]
     return Figure(
@@ -56,6 +59,7 @@ def draw_calibration_curve(
     event = "the event" if smooth is None else clean(str(smooth.event), 60)
     slope = None if smooth is None else smooth.measures.get("slope")
     text = "" if slope is None or slope.honest is None else f" Slope {number(slope.honest, 2)}."
+    own = "" if curve.apparent is None else "apparent "
     low, high = _range(smooth, curve)
     ticks = SHARES if curve.of_event else round_ticks(low, high)
     size = (380, -0.01) if smooth is None else (460, -0.3)
@@ -89,7 +93,7 @@ def draw_calibration_curve(
         name="calibration",
         title=words.title,
         drawing=drawing,
-        caption=f"{words.caption.format(event=event)}{text}",
+        caption=f"{words.caption.format(event=event, own=own)}{text}",
         table=_table(columns),
         keys=tuple(keys),
     )
@@ -125,7 +129,7 @@ OF_EVENT = Words(
     right="perfect calibration",
     caption=(
         "Probability of {event}: a restricted cubic spline of its logit, between the 1 % and the "
-        "99 % quantile of the apparent probabilities. Bars below: held-out probabilities of rows "
+        "99 % quantile of the {own}probabilities. Bars below: held-out probabilities of rows "
         "with the event (upwards) and without (downwards)."
     ),
     sides=("with the event", "without it"),
@@ -139,7 +143,7 @@ OF_NUMBERS = Words(
     right="perfect calibration",
     caption=(
         "A restricted cubic spline of the answers, between the 1 % and the 99 % quantile of the "
-        "apparent ones. Bars below: held-out answers."
+        "{own}answers. Bars below: held-out answers."
     ),
     sides=("rows",),
 )
@@ -198,7 +202,9 @@ def draw_benefit(benefit: NetBenefit) -> Figure:
         columns += [("low", benefit.low), ("high", benefit.high)]
     _line(drawing, t, benefit.treat_all, floor, "s3 thin")
     keys += [Key("s3", "treat everybody", "line"), Key("baseline", "treat nobody", "line")]
-    columns += [("treat all", benefit.treat_all), ("apparent", benefit.apparent)]
+    columns.append(("treat all", benefit.treat_all))
+    if benefit.apparent is not None:
+        columns.append(("apparent", benefit.apparent))
     if benefit.corrected is not None:
         _line(drawing, t, benefit.corrected, floor, "s1 thin")
         keys.insert(1, Key("s1", OTHERWISE["corrected"], "line"))

@@ -87,6 +87,9 @@ STEYERBERG = "Steyerberg EW (2019). Clinical Prediction Models. 2nd edition, Spr
 def verdict(document: Validation) -> list[str]:
     """What was found, in sentences."""
     texts, calibration = [], document.calibration
+    if document.finished:
+        n_rows = document.rows["n_rows"]
+        texts.append(f"A finished model was applied to {n_rows} rows; nothing was fitted.")
     of_event = calibration is None or calibration.event is not None
     for word, sentence in (SENTENCES if of_event else OF_NUMBERS).items():
         one = document.measure(word)
@@ -146,7 +149,10 @@ def validated_by(document: Validation) -> list[str]:
 def validated_again(document: Validation) -> Repeat:
     """The call, and what it depends on."""
     typed = {"replicates": str(document.n_samples), **document.given}
-    call = document.command or f"tr.validate(search, X, y, {', '.join(arguments(typed))})"
+    if document.finished:
+        del typed["replicates"]
+    what = "model" if document.finished else "search"
+    call = document.command or f"tr.validate({what}, X, y, {', '.join(arguments(typed))})"
     facts = [
         ("seed", str(document.risk.seed)),
         ("data fingerprint", clean(document.risk.data_fingerprint, 80)),

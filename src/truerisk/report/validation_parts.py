@@ -82,7 +82,7 @@ def parts_of(document: Validation) -> Iterator[PagePart]:
             "discrimination",
             "Whether rows with the event get higher predictions than rows without it.",
             () if figure is None else (figure,),
-            ((_table(ranks.measures), MEASURED),),
+            (_table(ranks.measures, document),),
             _reasons(ranks.measures),
         )
     if calibration is not None:
@@ -92,7 +92,7 @@ def parts_of(document: Validation) -> Iterator[PagePart]:
             "calibration",
             OF_EVENT if calibration.event is not None else OF_NUMBERS,
             () if figure is None else (figure,),
-            ((_table(calibration.measures), MEASURED),),
+            (_table(calibration.measures, document),),
             (*_reasons(calibration.measures), *calibration.notes),
         )
     if document.net_benefit is not None:
@@ -166,7 +166,11 @@ MEASURED = (
 )
 
 
-def _table(measures: Mapping[str, Measured]) -> FigureTable:
+OF_ALL = "of all rows as one test set of the finished model, with the interval"
+
+
+def _table(measures: Mapping[str, Measured], document: Validation) -> tuple[FigureTable, str]:
+    """A line for each measure, with its caption; a finished model has no rows of its own here."""
     head = ("measure", "held out", "interval", "apparent", "training", "test", "optimism",
             "corrected", "samples")  # fmt: skip
     rows = [
@@ -177,7 +181,9 @@ def _table(measures: Mapping[str, Measured]) -> FigureTable:
         ]
         for each in measures.values()
     ]  # fmt: skip
-    return FigureTable.of(head, rows)
+    if not document.finished:
+        return FigureTable.of(head, rows), MEASURED
+    return FigureTable.of(("measure", "value", "interval"), [row[:3] for row in rows]), OF_ALL
 
 
 def _reasons(measures: Mapping[str, Measured]) -> tuple[str, ...]:

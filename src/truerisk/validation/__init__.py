@@ -19,5 +19,7 @@
 | `prediction_stability.py` | `PredictionStability`: how far single predictions move |
 | `checklist.py` | `Checklist`: TRIPOD+AI and PROBAST as far as the data tell |
 | `checklist_file.py` | it as docx, xlsx or CSV, to be filled in |
+| `finished_model.py` | its answers where a finished model was evaluated |
+| `model_facts.py` | what a model and its table are made of |
 | `study_facts.py`, `study_words.py` | what is known of a study; the same as a paragraph |
 """

@@ -18,6 +18,7 @@ from typing import Any
 
 from truerisk.core.present import frame_of, number, rows_counted
 from truerisk.core.records import Record
+from truerisk.validation.finished_model import ANSWERS
 from truerisk.validation.study_facts import StudyFacts, TestedOn
 from truerisk.validation.study_words import (
     counted,
@@ -173,6 +174,7 @@ TESTED_ON: dict[TestedOn, str] = {
     "among": " The times of tested rows lie among those that their model learned from.",
     "apart": " Tested rows lie at places that their model had not seen.",
     "near": " Most tested rows lie next to one that their model learned from.",
+    "others": "",
 }
 
 
@@ -340,10 +342,11 @@ class Checklist(Record):
     @classmethod
     def of(cls, facts: StudyFacts) -> Checklist:
         """Filled in by what is known of a study."""
+        instead = ANSWERS if facts.finished else {}
         items = tuple(
-            Item(name, question.number, question.asks, question.answer(facts))
+            Item(name, each.number, each.asks, instead.get((name, each.number), each.answer)(facts))
             for name, questions in GUIDELINES.items()
-            for question in questions
+            for each in questions
         )
         return cls(items, methods_words(facts))
 

@@ -20,6 +20,7 @@ NO_INTERVAL = (
     "this area of pooled answers has no interval: it would treat the rows as tests of one model, "
     "and every fold had its own. scores=['auc'] gives the AUC with an interval that counts that."
 )
+AMONG_MEASURES = "the area is the AUC, whose interval stands among the measures."
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +28,8 @@ class Discrimination(Record):
     """AUC, average precision, R² and D (`measures`), and the ROC curve of held-out answers.
 
     AUC and average precision are averaged as the scores of a search are, with their intervals; the
-    curve pools the answers of all folds, so that its area may differ a little.
+    curve pools the answers of all folds, so that its area may differ a little. That of a finished
+    model is one test set.
     """
 
     event: str
@@ -37,7 +39,13 @@ class Discrimination(Record):
 
     @classmethod
     def of(
-        cls, held: HeldOut, outcomes: Outcomes, event: str, measures: Mapping[str, Measured]
+        cls,
+        held: HeldOut,
+        outcomes: Outcomes,
+        event: str,
+        measures: Mapping[str, Measured],
+        *,
+        one_rule: bool = False,
     ) -> Discrimination:
         """Of held-out answers about two outcomes; no curve where one of them never came."""
         if outcomes.of_one_class:
@@ -50,6 +58,9 @@ class Discrimination(Record):
             rows=held.rows,
             method="held-out answers",
         )
+        if one_rule:
+            bare = replace(roc, std_error=None, interval=None, notes=(AMONG_MEASURES,))
+            return cls(event, measures, bare)
         return cls(event, measures, without_interval(roc, pooled=held.response == "score"))
 
     def __getitem__(self, word: str) -> Measured:
@@ -82,7 +93,8 @@ class NetBenefit(Record):
     A false positive costs t/(1 − t) of what a true positive brings: who treats from probability t
     on says just that. `treat_all` is that of treating everybody, that of nobody is 0. It is a mean
     over rows, so `low` and `high` are Wald's, point by point, rows of one group added up first.
-    `apparent` is of the rows of the fit, `corrected` is that less its optimism.
+    `apparent` is of the rows of the fit (None of a finished model), `corrected` is that less its
+    optimism.
     """
 
     event: str
@@ -93,7 +105,7 @@ class NetBenefit(Record):
     treat_all: Points = field(repr=False)
     treat_all_low: Points | None = field(repr=False)
     treat_all_high: Points | None = field(repr=False)
-    apparent: Points = field(repr=False)
+    apparent: Points | None = field(repr=False)
     corrected: Points | None = field(repr=False)
     confidence_level: Share = 0.95
     notes: tuple[str, ...] = ()
@@ -105,7 +117,7 @@ class NetBenefit(Record):
         thresholds: np.ndarray,
         *,
         event: str,
-        apparent: np.ndarray,
+        apparent: np.ndarray | None,
         corrected: np.ndarray | None,
         confidence_level: float = 0.95,
         sure: bool = True,
@@ -133,18 +145,25 @@ class NetBenefit(Record):
         )
 
     def __str__(self) -> str:
-        head = ["threshold", "apparent", "honest", "low", "high", "corrected", "treat all"]
+        columns = {
+            "apparent": self.apparent, "honest": self.honest, "low": self.low, "high": self.high,
+            "corrected": self.corrected, "treat all": self.treat_all,
+        }  # fmt: skip
+        if self.apparent is None:
+            del columns["apparent"], columns["corrected"]
         few = len(self.thresholds) <= MOST_SHOWN
         near = np.abs(np.subtract.outer(self.thresholds, SHOWN)).min(axis=1) < 1e-9
-        columns = (self.apparent, self.honest, self.low, self.high, self.corrected, self.treat_all)
         rows = [
             [
                 f"{self.thresholds[at]:g}",
-                *(present.number(None if one is None else float(one[at])) for one in columns),
+                *(
+                    present.number(None if one is None else float(one[at]))
+                    for one in columns.values()
+                ),
             ]
             for at in (range(len(self.thresholds)) if few else np.flatnonzero(near))
         ]
-        return f"{present.text_table(head, rows)}\n{self.sentence}"
+        return f"{present.text_table(['threshold', *columns], rows)}\n{self.sentence}"
 
     @property
     def sentence(self) -> str:

@@ -17,6 +17,7 @@ from truerisk.core.loss import Loss, RowLoss
 from truerisk.core.loss_words import as_loss
 from truerisk.core.plan.plan import Plan
 from truerisk.core.results import RiskEstimate
+from truerisk.methods.external import External
 from truerisk.methods.nested import Pairs
 from truerisk.methods.parts.interval_choice import choose
 from truerisk.methods.parts.procedure import Procedure, by_fit
@@ -81,6 +82,11 @@ class HonestRun:
         """The method that tested the procedure."""
         assert isinstance(self.run.testing, Procedure)  # a search without one is refused
         return self.run.testing
+
+    @property
+    def finished(self) -> bool:
+        """Whether a finished model was asked, and nothing was fitted to these rows."""
+        return isinstance(self.run.testing, External)
 
     @property
     def answers(self) -> dict[Response, Answers]:

@@ -49,6 +49,7 @@ OF_EVENTS = (*OF_RANKS, "r2", "d", *_LINE, "u", "q", "brier", *_CURVE)
 OF_NUMBERS = ("explained", "squared", *_LINE, *_CURVE)
 
 HEAD = ["", "honest", "low", "high", "apparent", "training", "test", "optimism", "corrected", "n"]
+N_HONEST = 4  # columns of a finished model, which has no rows of its own here
 
 
 @dataclass(frozen=True)
@@ -119,6 +120,9 @@ class Measured(Record):
 
 def table_of(measures: Mapping[str, Measured]) -> str:
     """A table, and under it why some numbers are missing."""
-    text = present.text_table(HEAD, [one.cells for one in measures.values()])
+    fitted = any(one.apparent is not None for one in measures.values())
+    n_columns = len(HEAD) if fitted else N_HONEST
+    lines = [one.cells[:n_columns] for one in measures.values()]
+    text = present.text_table(HEAD[:n_columns], lines)
     why = dict.fromkeys(one.reason for one in measures.values() if one.reason)
     return "\n".join([text, *(f"  – {reason}" for reason in why)])

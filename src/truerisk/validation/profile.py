@@ -49,6 +49,11 @@ class Profile:
         drawn = absent if isinstance(curve, str) else curve.at(self.grid)
         return np.concatenate([measures, drawn, net_benefits(outcomes, self.thresholds)[0]])
 
+    @property
+    def nothing(self) -> np.ndarray:
+        """A line of which no number exists."""
+        return np.full(len(self.words) + len(self.grid) + len(self.thresholds), np.nan)
+
     def measures(self, numbers: np.ndarray) -> dict[str, float]:
         """The measures of such a line (or of several), by their words."""
         return dict(zip(self.words, numbers[..., : len(self.words)].T.tolist(), strict=True))

@@ -10,6 +10,7 @@ import numpy as np
 
 from truerisk.core.contracts import Request
 from truerisk.core.errors import Refusal
+from truerisk.core.family import Family
 from truerisk.core.interval import Interval
 from truerisk.core.plan.builder import one_fit
 from truerisk.core.plan.leaks import ORDERED
@@ -66,11 +67,11 @@ class Rating:
         self.ranks_only = held.response == "score"
         self.honest = Outcomes.held_out(self.held_out, wishes.clip)
         self.level = run.problem.confidence_level
-        self.apparent_answers = _answers_of_all(run)
-        apparent = self._all_rows(self.apparent_answers)
+        own = None if run.finished else _answers_of_all(run)
+        self.apparent_answers, apparent = own, None if own is None else self._all_rows(own)
         bare = self.ranks_only
         self.profile = Profile(
-            np.empty(0) if bare else grid_of(apparent),
+            np.empty(0) if bare else grid_of(self.honest if apparent is None else apparent),
             np.empty(0) if bare or event is None else wishes.thresholds,
             OF_NUMBERS if event is None else OF_RANKS if bare else OF_EVENTS,
         )
@@ -83,7 +84,7 @@ class Rating:
             self.notes.append(DEPENDENT)
         self.independent = not self.notes
         self.samples: Resampled | None = None
-        self.optimism = self._optimism(self.profile.of(apparent))
+        self.optimism = self._optimism(apparent)
         self.line, self.curve = (NEITHER, NEITHER) if bare else line_and_curve(self.honest)
         self.values = self.profile.of(self.honest, (self.line, self.curve))
         self.jackknife = self._without_each_fold() if self.independent and not bare else None
@@ -110,8 +111,10 @@ class Rating:
 
     # -- numbers ----------------------------------------------------------------------------------
 
-    def _optimism(self, apparent: np.ndarray) -> Optimism:
+    def _optimism(self, own: Outcomes | None) -> Optimism:
+        """Of the model and its own rows; a finished one has none of them here."""
         training, test, wishes = [], [], self.wishes
+        apparent = self.profile.nothing if own is None else self.profile.of(own)
         if wishes.replicates or wishes.samples is not None:
             try:
                 request = Request(self.held_out.response)
@@ -215,28 +218,36 @@ class Rating:
 
         if event is not None:
             parts["discrimination"] = Discrimination.of(
-                self.held_out, self.honest, event.label, of("discrimination")
+                self.held_out,
+                self.honest,
+                event.label,
+                of("discrimination"),
+                one_rule=self.run.finished,
             )
         if self.ranks_only:
             return parts
         notes: tuple[str, ...] = ()
+        overlap = () if self.run.finished else (OVERLAP,)
         if self.independent:
-            notes = (OVERLAP if self.jackknife is None else OF_ALL_ROWS,)
+            notes = overlap if self.jackknife is None else (OF_ALL_ROWS,)
         label = None if event is None else event.label
         parts["calibration"] = SmoothCalibration.of(
             self.honest, label, of("calibration"), self._curve(), notes
         )
         if event is not None:
-            corrected = self.profile.net_benefit(self.optimism.corrected)
+            apparent, corrected = (
+                self.profile.net_benefit(each)
+                for each in (self.optimism.apparent, self.optimism.corrected)
+            )
             parts["net_benefit"] = NetBenefit.of(
                 self.honest,
                 self.wishes.thresholds,
                 event=event.label,
-                apparent=self.profile.net_benefit(self.optimism.apparent),
+                apparent=None if self.run.finished else apparent,
                 corrected=corrected if np.isfinite(corrected).all() else None,
                 confidence_level=self.level,
                 sure=self.independent,
-                notes=(OVERLAP,),
+                notes=overlap,
             )
         return parts
 
@@ -310,7 +321,8 @@ def rated_parts(run: HonestRun, held: HeldOut, wishes: Wishes, event: Event | No
     if event is None:
         missing = {"discrimination": NO_EVENT, "net_benefit": NO_EVENT}
     if rating.ranks_only:
-        why = NO_PROBABILITIES.format(run.problem.family.name)
+        family = Family(run.model) if run.finished else run.problem.family
+        why = NO_PROBABILITIES.format(family.name)
         missing = {"calibration": why, "net_benefit": why}
     return RatedParts(
         rating.run, parts, missing, tuple(rating.notes), rating.apparent_answers, rating.samples

@@ -11,17 +11,17 @@ import numpy as np
 
 from truerisk.core import present
 from truerisk.core.errors import Refusal, visible
-from truerisk.core.identity import PIPELINE, is_a
+from truerisk.core.identity import is_a
 from truerisk.core.interval import Interval
 from truerisk.core.plan.leaks import leaks_of, order_of
 from truerisk.core.plan.plan import Plan
 from truerisk.core.statistics import model_size
-from truerisk.core.table.columns import is_missing
-from truerisk.core.table.rows import column_arrays, column_names, n_columns
+from truerisk.core.table.rows import n_columns
 from truerisk.models.stated.selected_features import n_features_made
 from truerisk.validation.calibration import SmoothCalibration
 from truerisk.validation.discrimination import Discrimination, NetBenefit
 from truerisk.validation.honest import HonestRun
+from truerisk.validation.model_facts import coefficients_of, gaps_in, inside, steps_of
 from truerisk.validation.outcomes import HeldOut
 from truerisk.validation.prediction_stability import OF_SAMPLES
 from truerisk.validation.resampled import Resampled
@@ -30,9 +30,9 @@ from truerisk.validation.subgroups import Subgroups
 
 SLOPE, CURVE = "slope", "flexible curve"  # what sentences call them
 
-TestedOn = Literal["", "later", "below", "among", "apart", "near"]
+TestedOn = Literal["", "later", "below", "among", "apart", "near", "others"]
 """What rows a model was tested on: any; later ones, or below its own in the table; with times on
-both sides of its own; of places that it had not seen; next to its own."""
+both sides of its own; of places that it had not seen; next to its own; none of its own are here."""
 
 
 @dataclass(frozen=True)
@@ -134,6 +134,11 @@ class StudyFacts:
         return 0 if self.n_tested is None else self.n_rows - self.n_tested
 
     @property
+    def finished(self) -> bool:
+        """Whether a finished model was asked, and nothing fitted."""
+        return self.tested_on == "others"
+
+    @property
     def learner(self) -> str:
         """The last step."""
         return self.steps[-1]
@@ -157,6 +162,8 @@ def _n_cut(run: HonestRun) -> int:
 def _tested_on(run: HonestRun) -> TestedOn:
     """What the splits did, whatever their method is called; times before places."""
     data, plan = run.problem.data, _plan(run)
+    if run.finished:
+        return "others"
     if data.time is not None:
         return "among" if len(leaks_of(data, plan, "late")["late"]) else "later"
     if data.block is None:
@@ -196,17 +203,19 @@ def facts_of(
     held: HeldOut,
     parts: Mapping[str, Any],
     subgroups: Subgroups | None,
-    stability: ModelStability,
+    stability: ModelStability | None,
     samples: Resampled | None,
 ) -> StudyFacts:
     """By the run, its held-out answers and the parts that there are, by name."""
     problem, risk = run.problem, run.risk
-    data, model = problem.data, problem.family.make(run.best)
-    gaps, (n_tested, tested) = _gaps(data.X), _tested_counts(held)
+    data, model = problem.data, run.model if run.finished else problem.family.make(run.best)
+    gaps, (n_tested, tested) = gaps_in(data.X), _tested_counts(held)
     rated = [part for part in parts.values() if isinstance(part, Discrimination)]
     event = visible(rated[0].event) if rated else None
     share = None if event is None else problem.class_counts[event] / data.n_rows
-    n_features = n_features_made(model, data.X, data.y if data.codes is None else data.codes)
+    n_features = None  # a finished model is fitted to nothing, and no rows are needed for that
+    if not run.finished:
+        n_features = n_features_made(model, data.X, data.y if data.codes is None else data.codes)
     # The iterative imputer is experimental: its class is not to be named before it is made.
     return StudyFacts(
         n_rows=data.n_rows,
@@ -215,9 +224,9 @@ def facts_of(
         n_gaps=None if gaps is None else int(gaps.sum()),
         n_rows_with_gaps=0 if gaps is None else int(gaps.any(axis=1).sum()),
         imputed=any(
-            is_a(one, *IMPUTERS) or hasattr(one, "initial_strategy") for one in _inside(model)
+            is_a(one, *IMPUTERS) or hasattr(one, "initial_strategy") for one in inside(model)
         ),
-        selects=any(hasattr(one, "get_support") for one in _inside(model)),
+        selects=any(hasattr(one, "get_support") for one in inside(model)),
         n_groups=None if data.groups is None else len(np.unique(data.groups)),
         n_cut=_n_cut(run),
         dependent=data.dependent,
@@ -225,14 +234,14 @@ def facts_of(
         tested_counts=tested,
         tested_on=_tested_on(run),
         weighted=data.sample_weight is not None,
-        steps=_steps(model),
+        steps=steps_of(model),
         n_settings=len(problem.family),
         setting=present.params_text(problem.family.candidates[run.best]),
         chosen_by=run.run.select_by.word,
         tested_by=run.testing.word,
         response=next(said for one, said in RESPONSES.items() if one in run.answers),
         event=event,
-        coefficients={} if run.model is None else _coefficients(run.model, data.X),
+        coefficients={} if run.model is None else coefficients_of(run.model, data.X),
         n_needed=_needed(n_features, share, parts),
         n_features=n_features,
         measures=_told_measures(run, parts),
@@ -266,62 +275,8 @@ def _needed(n_features: int | None, share: float | None, parts: Mapping[str, Any
     return None
 
 
-MOST_COEFFICIENTS = 30  # in a paragraph
-
-
-def _coefficients(model: Any, X: Any) -> dict[str, float]:
-    """The intercept and what each feature of the last step has; {} of no line, or of a long one."""
-    before, learner = (model[:-1], model[-1]) if is_a(model, PIPELINE) else (None, model)
-    coef, intercept = (np.ravel(getattr(learner, f"{one}_", ())) for one in ("coef", "intercept"))
-    numbered = [f"column {k}" for k in range(n_columns(X) or 0)]
-    names = [str(name) for name in column_names(X) or numbered]
-    try:
-        names = names if before is None else list(before.get_feature_names_out(names))
-    except (AttributeError, ValueError):  # a step that names nothing
-        return {}
-    if len(intercept) != 1 or len(coef) != len(names) or len(coef) > MOST_COEFFICIENTS:
-        return {}
-    pairs = zip(["intercept", *names], [*intercept, *coef], strict=True)
-    return {present.clean(name, 40): float(value) for name, value in pairs}
-
-
-def _inside(model: Any) -> list[Any]:
-    """The model and everything that it is made of, in parts of tables, too."""
-    return [model, *model.get_params(deep=True).values()]
-
-
-def _all_steps(model: Any) -> Iterator[Any]:
-    if not is_a(model, PIPELINE):
-        yield model
-        return
-    for _, step in model.steps:
-        yield from _all_steps(step)
-
-
-def _steps(model: Any) -> tuple[str, ...]:
-    steps = (step for step in _all_steps(model) if step is not None)
-    return tuple(
-        step if isinstance(step, str) else present.clean(type(step).__name__, 40) for step in steps
-    )
-
-
-def _gaps(X: Any) -> np.ndarray | None:
-    """Which cells have no value; None where X is no table of cells."""
-    if column_names(X) is not None:
-        columns = [np.asarray(column).tolist() for column in column_arrays(X)]
-        return np.array([[is_missing(cell) for cell in column] for column in columns]).T
-    if hasattr(X, "tocsr") or getattr(X, "ndim", 0) != 2:
-        return None
-    cells = np.asarray(X)
-    if cells.dtype.kind == "f":
-        return np.isnan(cells)
-    if cells.dtype.kind != "O":
-        return np.zeros(cells.shape, dtype=bool)
-    return np.array([[is_missing(cell) for cell in row] for row in cells.tolist()])
-
-
-def _stability(stability: ModelStability) -> str | None:
-    predictions = stability.predictions
+def _stability(stability: ModelStability | None) -> str | None:
+    predictions = None if stability is None else stability.predictions
     if predictions is None:
         return None
     moved, of_samples = present.number(predictions.mape, 3), predictions.source == OF_SAMPLES

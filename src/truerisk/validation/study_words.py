@@ -12,8 +12,10 @@ from truerisk.validation.study_facts import CURVE, SLOPE, Rated, StudyFacts, Tes
 def methods_words(facts: StudyFacts) -> str:
     """Participants, missing data, model building, validation, performance, what was not done."""
     said = [_participants(facts), _building(facts), _validation(facts), _performance(facts)]
-    said += cautions({one.interval for one in facts.measures})
-    return " ".join([*said, _not_done(facts), f"Analyses used {software(facts)}."])
+    if not facts.finished:  # whose intervals take rows as independent, and no factor is calibrated
+        said += cautions({one.interval for one in facts.measures})
+    said += [_not_done(facts), f"Analyses used {software(facts)}."]
+    return " ".join(filter(None, said))
 
 
 def cautions(words: Collection[str | None]) -> list[str]:
@@ -39,7 +41,8 @@ def software(facts: StudyFacts) -> str:
 
 
 def _participants(facts: StudyFacts) -> str:
-    columns = "" if facts.n_columns is None else f", with {facts.n_columns} candidate predictors"
+    kind = "predictors" if facts.finished else "candidate predictors"
+    columns = "" if facts.n_columns is None else f", with {facts.n_columns} {kind}"
     who = counted(facts)
     if facts.event is not None and facts.event in facts.class_counts:
         clusters = "" if facts.n_groups is None else f" in {facts.n_groups} clusters"
@@ -51,12 +54,15 @@ def _participants(facts: StudyFacts) -> str:
         how = (
             "imputed or coded within each training set" if facts.imputed else "left to the learner"
         )
+        how = "left to the finished model" if facts.finished else how
         gaps = f" Missing values ({facts.n_rows_with_gaps} participants) were {how}."
     return f"We analysed {who}{columns}.{gaps}"
 
 
 def _building(facts: StudyFacts) -> str:
     steps = " → ".join(facts.steps)
+    if facts.finished:
+        return f"A finished model ({steps}) was applied to them; nothing was fitted."
     if facts.n_settings == 1:
         return f"The model was {steps} ({facts.setting})."
     return (
@@ -89,6 +95,11 @@ def tested(facts: StudyFacts) -> str:
 
 
 def _validation(facts: StudyFacts) -> str:
+    if facts.finished:
+        said = "They are one test set of one model, so that nothing was corrected for optimism."
+        if facts.n_groups is None:
+            return said
+        return f"{said} Each of the {facts.n_groups} clusters counts as one in every interval."
     inside = ", with all tuning repeated inside," if facts.n_settings > 1 else ""
     kind, on = KINDS[facts.tested_on]
     said = f"{kind} was by {tested(facts)}{inside} on {on}."
@@ -122,7 +133,8 @@ KINDS: dict[TestedOn, tuple[str, str]] = {
 
 
 def _performance(facts: StudyFacts) -> str:
-    said = f"Performance in participants held out, with {_level(facts)} confidence intervals: "
+    who = "these participants" if facts.finished else "participants held out"
+    said = f"Performance in {who}, with {_level(facts)} confidence intervals: "
     said += f"{values_said(facts)}.{_calibration(facts)}"
     if facts.subgroups:
         said += (
@@ -157,14 +169,14 @@ def _rounded(value: float) -> str:
 
 
 def _not_done(facts: StudyFacts) -> str:
-    missing = ["validation in other people than these"]
+    missing = [] if facts.finished else ["validation in other people than these"]
     if not facts.calibrated:
         missing.append("calibration")
     if not facts.subgroups:
         missing.append("a comparison of subgroups")
-    if not facts.corrected:
+    if not facts.corrected and not facts.finished:
         missing.append("a bootstrap estimate of optimism")
-    return f"Not done: {listed(missing)}."
+    return f"Not done: {listed(missing)}." if missing else ""
 
 
 def _calibration(facts: StudyFacts) -> str:
@@ -173,11 +185,12 @@ def _calibration(facts: StudyFacts) -> str:
     said = []
     if SLOPE in known:
         kind = "logistic" if facts.class_counts else "linear"
+        who = "these participants" if facts.finished else "participants held out"
         folds = " and a jackknife over folds" if known[SLOPE] == "sandwich-pairs" else ""
         sure = f", with intervals by the sandwich estimator{folds}" if known[SLOPE] else ""
         said.append(
             f"slope and intercept are those of the {kind} recalibration of the predictions of "
-            f"participants held out{sure}"
+            f"{who}{sure}"
         )
     if CURVE in known:
         said.append("the flexible curve is a restricted cubic spline")

@@ -88,7 +88,8 @@ def subgroup_risks(
 
 
 def _notes(tested: _TestedRows, levels: Sequence[SubgroupRisk]) -> Iterator[str]:
-    if not tested.loss.per_row and any(level.value is not None for level in levels):
+    several = tested.answers.plan.n_questions > 1
+    if several and not tested.loss.per_row and any(level.value is not None for level in levels):
         yield POOLED
     if tested.depends:
         yield DEPENDENT

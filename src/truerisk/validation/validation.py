@@ -15,6 +15,7 @@ from truerisk.core.interval import OwnScale
 from truerisk.core.loss import Loss
 from truerisk.core.records import UNWRITTEN, Count, Record
 from truerisk.core.results import RiskEstimate
+from truerisk.methods.external import External
 from truerisk.validation.calibration import SmoothCalibration
 from truerisk.validation.checklist import Checklist
 from truerisk.validation.discrimination import Discrimination, NetBenefit
@@ -80,6 +81,11 @@ class Validation(Record):
         """The parts that there are, by name."""
         return {name: part for name in PARTS if (part := getattr(self, name)) is not None}
 
+    @property
+    def finished(self) -> bool:
+        """Whether a finished model was asked, and nothing was fitted to these rows."""
+        return self.risk.method == External.word
+
     def with_names(self, names: tuple[str, ...]) -> Validation:
         """Where X was an array, which has no names of columns: those of the file it came from."""
         named = None if self.stability is None else self.stability.with_names(names)
@@ -137,6 +143,9 @@ def rows_of(held: HeldOut, code: int | None) -> ValidatedRows:
     }
 
 
+NO_OTHER = "nothing was fitted, so that there are no other models to hold this one against."
+
+
 def validation_of(run: HonestRun, wishes: Wishes) -> Validation:
     """What there is to say; of bootstrap samples alone further tuned models are made."""
     event = Event.named(wishes.positive, run.problem.data)
@@ -144,7 +153,11 @@ def validation_of(run: HonestRun, wishes: Wishes) -> Validation:
     found = rated_parts(run, held_out, wishes, event)
     run = found.run
     by_level = None if wishes.columns is None else subgroups_of(run, wishes.columns, event)
-    stability = stability_of(run, event, found.apparent_answers, found.samples)
+    stability, missing = None, dict(found.missing)
+    if run.finished:
+        missing["stability"] = NO_OTHER
+    else:
+        stability = stability_of(run, event, found.apparent_answers, found.samples)
     code = None if event is None else event.code
     return Validation(
         risk=run.risk,
@@ -156,7 +169,7 @@ def validation_of(run: HonestRun, wishes: Wishes) -> Validation:
         checklist=Checklist.of(
             facts_of(run, held_out, found.parts, by_level, stability, found.samples)
         ),
-        missing=found.missing,
+        missing=missing,
         notes=(*found.notes, *(event.by_order if event and wishes.positive is None else ())),
         **found.parts,
     )

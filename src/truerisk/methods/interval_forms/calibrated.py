@@ -106,6 +106,8 @@ def enlarged(evidence: RowEvidence, c: int) -> Enlarged:
     plan, (plain, units) = evidence.plan, evidence.variance(c, evidence.groups)
     if is_none(plain**0.5, float(evidence.values[c])):
         plain = 0.0
+    if not plan.train_sizes.any():  # a finished model: its rows are independent tests of one rule
+        return Enlarged(plain, plain, units)
     known = evidence.instability if plain > 0 else None  # equal losses tell nothing
     share = None if known is None else float(known[c])
     law, k = DRAWINGS if evidence.repeatedly else PAIRS, plan.n_rows / plan.test_sizes.mean()

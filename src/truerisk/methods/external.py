@@ -1,0 +1,60 @@
+"""A finished model and rows that took no part in it: one test set, and nothing is fitted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from truerisk.core.answers import Answers, Ask
+from truerisk.core.contracts import Method, Streams, Target, Terms, in_every_loss
+from truerisk.core.evaluation import Evaluation
+from truerisk.core.loss import Loss
+from truerisk.core.plan.blocks import ALL
+from truerisk.core.plan.builder import PlanBuilder
+from truerisk.core.plan.plan import Plan
+from truerisk.core.table.data import Data
+from truerisk.methods.holdout import Holdout
+from truerisk.methods.parts.procedure import Procedure, winners_of, with_winners
+
+
+@dataclass(frozen=True)
+class External(Procedure):
+    """The risk of a finished model on other people's rows: a hold-out that is the whole table.
+
+    Its one fit sees no row, and a frozen estimator (`sklearn.frozen`) learns nothing in it. It
+    serves such families alone, and so it has no word in the registry.
+    """
+
+    compare: bool = False
+    shares_folds: ClassVar[bool] = True
+    splits: ClassVar[bool] = False  # nothing of these rows is known to the model, nor held out
+
+    word = "external"
+    target: ClassVar[Target] = "Err_XY"
+    bias = "none, if the model was made without these rows"
+
+    @property
+    def outer_method(self) -> Method:
+        return Holdout()
+
+    @property
+    def inner_method(self) -> Method:
+        return Holdout()
+
+    def plan(self, data: Data, streams: Streams) -> Plan:
+        builder = PlanBuilder(data.n_rows)
+        no_row = builder.block(np.empty(0, dtype=np.int32))
+        builder.ask(train=(no_row, ()), test=(ALL, ()), part="outer")
+        return builder.build()
+
+    def evaluate(self, ask: Ask, data: Data, loss: Loss, plan: Plan, terms: Terms) -> Evaluation:
+        answers = ask(plan)
+
+        def rate(loss: Loss, terms: Terms, answers: Answers) -> Evaluation:
+            risk = self.risk(answers, None, data, loss, terms)
+            found = Evaluation(plan, (risk,), 0, answers=answers)
+            return with_winners(found, risk, winners_of(np.zeros(1, dtype=np.int64), ()))
+
+        return in_every_loss(rate, loss, terms, answers)

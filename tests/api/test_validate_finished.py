@@ -1,0 +1,247 @@
+"""`validate` of a finished model: as it is, on other people's rows, without a fit."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import logit
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.metrics import (
+    average_precision_score,
+    brier_score_loss,
+    mean_squared_error,
+    r2_score,
+    roc_auc_score,
+)
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+
+import truerisk as tr
+from truerisk.core.errors import BadArgument, BadData, Refusal, UnknownName
+from truerisk.validation.validation import Validation
+
+RNG = np.random.default_rng(8)
+
+
+def people(n, shift):
+    """Rows, and whether they are ill."""
+    rows = RNG.standard_normal((n, 3))
+    ill = rows[:, 0] + 0.5 * rows[:, 1] + shift + RNG.logistic(size=n) > 0
+    return rows, np.where(ill, "ill", "fit")
+
+
+OWN, OTHERS = people(90, 0.0), people(240, -0.7)
+X, Y = OTHERS
+MODEL = make_pipeline(StandardScaler(), LogisticRegression()).fit(*OWN)
+
+
+@pytest.fixture(scope="module")
+def found():
+    """The event is the second class, "ill"."""
+    return tr.validate(MODEL, X, Y, prefit=True, subgroups={"side": X[:, 2] > 0})
+
+
+def test_the_measures_are_those_of_its_predictions(found):
+    """By scikit-learn's metrics, and by a logistic regression without a penalty."""
+    p, ill = MODEL.predict_proba(X)[:, 1], Y == "ill"
+    direct = {
+        "auc": roc_auc_score(ill, p),
+        "average-precision": average_precision_score(ill, p),
+        "brier": brier_score_loss(ill, p),
+    }
+    for word, value in direct.items():
+        assert found.measure(word).honest == pytest.approx(value), word
+        assert found.measure(word).interval is not None
+    line = LogisticRegression(C=np.inf, tol=1e-10).fit(logit(p)[:, None], ill)
+    assert found.calibration["slope"].honest == pytest.approx(line.coef_[0, 0], abs=1e-5)
+    assert found.calibration["intercept"].honest == pytest.approx(line.intercept_[0], abs=1e-5)
+    treated = p >= 0.2
+    benefit = np.mean(treated & ill) - np.mean(treated & ~ill) * 0.25
+    assert found.net_benefit.honest[19] == pytest.approx(benefit)
+    assert found.risk.value == np.mean(MODEL.predict(X) != Y)
+
+
+def test_numbers_have_theirs():
+    """R² and squared error, the line by least squares."""
+    y = X[:, 0] + RNG.standard_normal(len(X))
+    model = Ridge(5.0).fit(OWN[0], OWN[0][:, 0])
+    said, calibration = model.predict(X), tr.validate(model, X, y, prefit=True).calibration
+    assert calibration["explained"].honest == pytest.approx(r2_score(y, said))
+    assert calibration["squared"].honest == pytest.approx(mean_squared_error(y, said))
+    line = LinearRegression().fit(said[:, None], y)
+    assert calibration["slope"].honest == pytest.approx(line.coef_[0])
+    assert calibration["slope"].interval.method == "sandwich"
+
+
+def test_what_a_fit_would_tell_is_absent(found):
+    """No apparent value, no optimism, no stability; neither in tables nor on the page."""
+    assert all(one.apparent is None and one.n == 0 for one in found.measures.values())
+    assert (found.stability, found.net_benefit.apparent, found.n_samples) == (None, None, 0)
+    assert found.calibration.curve.apparent is None
+    assert "nothing was fitted" in found.missing["stability"]
+    assert found.notes == ()
+    assert not any("fold" in note for note in (*found.risk.notes, *found.calibration.notes))
+    assert not any("fold" in note for note in found.subgroups.all_notes)
+    for text in (str(found), found.to_html()):
+        assert "apparent" not in text
+        assert "optimism =" not in text
+        assert "mean over folds" not in text
+
+
+def test_frozen_is_the_same_and_nothing_else_is_prefit(found):
+    """`FrozenEstimator` says it in scikit-learn's word; a model alone is fitted in folds."""
+    frozen = tr.validate(FrozenEstimator(MODEL), X, Y)
+    assert frozen.calibration["slope"].honest == found.calibration["slope"].honest
+    assert frozen.given == {"prefit": "True"}
+    assert tr.validate(GaussianNB(), X, Y, replicates=0).risk.method == "pairs (5-fold)"
+
+
+def test_nothing_is_fitted(monkeypatch):
+    """Not even in a copy, and whatever a fit would do."""
+
+    def fit(*arguments, **options):
+        raise AssertionError
+
+    monkeypatch.setattr(LogisticRegression, "fit", fit)
+    assert tr.validate(MODEL, X, Y, prefit=True, n_jobs=1).risk.n_fits == 0
+
+
+def test_it_is_written_read_and_drawn_again(found):
+    """The page from the file is the page, and says how to repeat it."""
+    text = found.to_json()
+    again = Validation.from_json(text)
+    assert again.finished
+    assert again.to_json() == text
+    page = again.to_html()
+    assert page == found.to_html()
+    assert "A finished model was applied to 240 rows; nothing was fitted." in page
+    assert "tr.validate(model, X, y, prefit=True" in page
+
+
+def test_the_paragraph_and_the_checklist_say_what_it_is(found):
+    """A finished model on these people, and what does not apply."""
+    said = found.checklist.methods_text
+    start = "A finished model (StandardScaler → LogisticRegression) was applied to them; nothing"
+    assert start in said
+    assert "held out" not in said
+    assert "Not done" not in said
+    answers = {(i.guideline, i.number): i.answer for i in found.checklist.items}
+    assert answers["TRIPOD+AI", "4"] == "To evaluate a finished model."
+    assert answers["PROBAST", "4.8"].startswith("does not apply: nothing was fitted")
+    assert answers["PROBAST", "4.1"].startswith("no by the rule of 100")
+    assert "served evaluation alone" in answers["TRIPOD+AI", "12a"]
+    assert all("training" not in (answer or "") for answer in answers.values())
+
+
+def test_gaps_are_the_models_own():
+    """No fold imputes them."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    model = HistGradientBoostingClassifier(max_iter=2).fit(*OWN)
+    gappy = X.copy()
+    gappy[:5, 0] = np.nan
+    told = tr.validate(model, gappy, Y, prefit=True).checklist
+    assert "Missing values (5 participants) were left to the finished model." in told.methods_text
+    answers = {(i.guideline, i.number): i.answer for i in told.items}
+    assert "5 rows, left to the finished model" in answers["TRIPOD+AI", "11"]
+    assert "5 rows, left to the finished model" in answers["PROBAST", "4.4"]
+
+
+def test_groups_count_as_one():
+    """Three copies of every row in its group tell what the rows alone do."""
+    thrice = np.tile(np.arange(len(Y)), 3)
+    alone = tr.validate(MODEL, X, Y, prefit=True)
+    grouped = tr.validate(MODEL, X[thrice], Y[thrice], prefit=True, groups=thrice)
+    for word in ("auc", "brier", "slope"):
+        one, other = alone.measure(word), grouped.measure(word)
+        assert other.honest == pytest.approx(one.honest)
+        assert other.std_error == pytest.approx(one.std_error, rel=0.02)
+    assert "Each of the 240 clusters counts as one" in grouped.checklist.methods_text
+
+
+def test_weights_weigh_the_measures_of_any_model():
+    """Of a model that was fitted without any, too: twice the weight is a copy."""
+    twice = np.r_[np.arange(len(Y)), np.arange(50)]
+    w = np.where(np.arange(len(Y)) < 50, 2.0, 1.0)
+    weighted = tr.validate(MODEL, X, Y, prefit=True, sample_weight=w)
+    copied = tr.validate(MODEL, X[twice], Y[twice], prefit=True)
+    for word in ("auc", "slope", "brier"):
+        assert weighted.measure(word).honest == pytest.approx(copied.measure(word).honest)
+
+
+def test_rows_in_time_are_no_temporal_validation():
+    """When the model was made is not known; intervals count that rows depend on each other."""
+    told = tr.validate(MODEL, X, Y, prefit=True, time=np.arange(len(Y)))
+    assert told.risk.interval.method == "hac"
+    assert told.calibration["slope"].interval is None
+    assert "emporal" not in str(told.checklist)
+
+
+def test_a_search_is_told_in_its_own_loss():
+    """And at its level; on its own rows it is refused."""
+    search = tr.HonestSearchCV(
+        LogisticRegression(), {"C": [0.1, 1]}, loss="log", confidence_level=0.9, select_by="4-fold"
+    ).fit(*OWN)
+    told = tr.validate(search, X, Y, prefit=True)
+    assert (told.risk.loss, told.risk.interval.confidence_level) == ("log", 0.9)
+    assert "A finished model (LogisticRegression)" in told.checklist.methods_text
+    with pytest.raises(Refusal, match="fitted on these very rows"):
+        tr.validate(search, *OWN, prefit=True)
+    with pytest.raises(Refusal, match="validated with prefit=True"):
+        tr.validate(search, X, Y)
+
+
+def test_decision_values_have_discrimination_alone():
+    """The learner is named, and not what holds it."""
+    told = tr.validate(LinearSVC().fit(*OWN), X, Y, prefit=True)
+    assert told.discrimination["auc"].interval is not None
+    assert told.missing["calibration"].startswith("LinearSVC gives no probabilities")
+
+
+FRAME = pd.DataFrame(X, columns=["a", "b", "c"])
+
+
+@pytest.mark.parametrize(
+    ("model", "rows", "words", "error", "sentence"),
+    [
+        (LogisticRegression(), X, {}, Refusal, "LogisticRegression is not fitted"),
+        (LogisticRegression, X, {}, UnknownName, "is not an estimator instance|is a class"),
+        (MODEL, X[:, :2], {}, Refusal, "cannot answer about these rows: .* 2 features"),
+        (
+            LogisticRegression().fit(FRAME, Y),
+            FRAME.rename(columns={"c": "d"}),
+            {},
+            Refusal,
+            "cannot answer about these rows: .* feature names should match",
+        ),
+        (MODEL, np.where(X > 2, np.nan, X), {}, Refusal, "cannot answer .* NaN"),
+        (LogisticRegression().fit(X, Y == "ill"), X, {}, Refusal, "classes False, True apart"),
+        (MODEL, X, {"replicates": 5}, Refusal, "replicates=5 asks for fits"),
+        (MODEL, X, {"samples": np.zeros((2, 240), int)}, Refusal, "samples=.* asks for fits"),
+        (MODEL, X, {"eval_set": 3}, Refusal, "eval_set=3 asks for fits"),
+        (MODEL, X, {"prefit": "yes"}, BadArgument, "prefit='yes': use True or False"),
+        (MODEL, X[:100], {}, BadData, "100"),
+    ],
+)
+def test_what_cannot_be_is_a_sentence(model, rows, words, error, sentence):
+    """Before anything is told."""
+    with pytest.raises(error, match=sentence):
+        tr.validate(model, rows, Y, **{"prefit": True, **words})
+
+
+def test_the_first_classes_of_several():
+    """A model of more classes than y has is refused, with both named."""
+    three = GaussianNB().fit(OWN[0], np.where(OWN[0][:, 2] > 1, "dead", OWN[1]))
+    with pytest.raises(Refusal, match="classes 'dead', 'fit', 'ill' apart, and y has 'fit', 'ill'"):
+        tr.validate(three, X, Y, prefit=True)
+
+
+def test_json_is_strict(found):
+    """No NaN stands for what is absent."""
+    json.dumps(found.to_dict(), allow_nan=False)

@@ -1,0 +1,60 @@
+"""A finished model and other people's rows: one question to a fit that sees no row."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.special import expit, logit, ndtri
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+
+from truerisk.core.contracts import Streams
+from truerisk.core.family import Family
+from truerisk.core.statistics.roc import RocCurve
+from truerisk.methods.external import External
+from truerisk.run.problem import pose
+from truerisk.run.run import Run
+
+RNG = np.random.default_rng(3)
+X = RNG.standard_normal((240, 2))
+Y = (X[:, 0] + RNG.logistic(size=240) > 0).astype(int)
+MODEL = LogisticRegression().fit(X[:60], Y[:60])
+OTHERS = X[60:], Y[60:]
+
+
+def run_of(**words):
+    """The run of the model on rows that it has not seen."""
+    problem = pose(Family.of(FrozenEstimator(MODEL)), *OTHERS, **words)
+    return Run(problem, External(), External()).test()
+
+
+def test_its_plan_is_one_test_set_and_no_training_row():
+    """All rows are asked about, once."""
+    plan = External().plan(run_of().problem.data, Streams(0))
+    assert (plan.n_fits, plan.n_questions, plan.parts) == (1, 1, ("outer",))
+    assert plan.train_sizes.tolist() == [0]
+    np.testing.assert_array_equal(plan.test_rows(0)[0], np.arange(180))
+
+
+def test_no_fit_is_counted_and_none_is_made():
+    """The risk is that of this rule."""
+    risk = run_of().risk
+    assert (risk.n_fits, risk.method, risk.target) == (0, "external", "Err_XY")
+    assert risk.value == np.mean(MODEL.predict(OTHERS[0]) != OTHERS[1])
+    assert risk.splits.tolist() == [[0, 0, 180]]
+
+
+def test_rows_are_independent_tests_of_one_rule():
+    """No factor of cross-validation: DeLong's error, on the logit scale."""
+    risk = run_of(loss="auc").risk
+    scores = MODEL.decision_function(OTHERS[0])
+    area, z = roc_auc_score(OTHERS[1], scores), ndtri(0.975)
+    assert risk.own_scale.value == pytest.approx(area)
+    delong = RocCurve.of(OTHERS[1] == 1, scores)
+    assert risk.std_error == pytest.approx(delong.std_error, rel=0.03)
+    half = z * risk.std_error / (area * (1 - area))
+    interval = risk.own_scale.interval
+    assert [interval.low, interval.high] == pytest.approx(
+        [expit(logit(area) - half), expit(logit(area) + half)]
+    )
