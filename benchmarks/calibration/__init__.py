@@ -20,6 +20,7 @@ and interval is asked how wrong it is. Bias, error, coverage and width come with
 | `differences.py`, `duels.py` | pairs of learners, a command of its own; what tests say of them |
 | `space.py` | the interval of a risk at places, on Gaussian fields, a command of its own |
 | `order.py` | series that depend on their past, a command of its own |
+| `finished.py` | the same of a finished model on other people's rows, likewise |
 | `validated.py` | slope, intercept and net benefit of a validation, a command of its own |
 | `picture.py` | the coverage of every interval as a picture |
 | `__main__.py` | the command line |

@@ -245,3 +245,28 @@ def test_the_first_classes_of_several():
 def test_json_is_strict(found):
     """No NaN stands for what is absent."""
     json.dumps(found.to_dict(), allow_nan=False)
+
+
+def test_an_update_is_told_beside(found):
+    """On the page, in the paragraph, in the checklist; why there is none where there is none."""
+    said = found.updating.sentence
+    assert said in found.checklist.methods_text
+    answers = {(i.guideline, i.number): i.answer for i in found.checklist.items}
+    assert answers["TRIPOD+AI", "12f"] == f"Not here. {said}"
+    assert 'id="updating"' in found.to_html()
+    assert found.updating.updates[1].intercept == found.calibration["in-the-large"].honest
+    in_time = tr.validate(MODEL, X, Y, prefit=True, time=np.arange(len(Y)))
+    assert "depend on each other" in in_time.missing["updating"]
+    ranks = tr.validate(LinearSVC().fit(*OWN), X, Y, prefit=True)
+    assert ranks.missing["updating"].startswith("decision values have neither")
+    folds = tr.validate(GaussianNB(), X, Y, replicates=0)
+    assert (folds.updating, "updating" in folds.missing) == (None, False)
+
+
+def test_the_other_class_is_updated_likewise(found):
+    """With the opposite sign, and the same losses."""
+    other = tr.validate(MODEL, X, Y, prefit=True, positive="fit").updating.updates
+    for one, mirrored in zip(found.updating.updates, other, strict=True):
+        assert mirrored.intercept == pytest.approx(-one.intercept)
+        assert mirrored.slope == pytest.approx(one.slope)
+    assert other[0].risk == pytest.approx(found.updating.updates[0].risk)

@@ -102,6 +102,14 @@ def parts_of(document: Validation) -> Iterator[PagePart]:
             (draw_benefit(document.net_benefit),),
             sentences=(document.net_benefit.sentence,),
         )
+    if (updating := document.updating) is not None:
+        block = updating.blocks()[0]
+        yield PagePart(
+            "updating",
+            "Whether new coefficients for these people would give better predictions.",
+            tables=((FigureTable.of(block.head, block.rows), REFITTED),),
+            sentences=(updating.sentence,),
+        )
     yield from _review(document)
     for name, why in document.missing.items():
         if name in PARTS:
@@ -166,6 +174,10 @@ MEASURED = (
 )
 
 
+REFITTED = (
+    "coefficients fitted to all rows; the losses, and the change against the line above, by "
+    "cross-validation"
+)
 OF_ALL = "of all rows as one test set of the finished model, with the interval"
 
 

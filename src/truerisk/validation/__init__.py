@@ -11,6 +11,7 @@
 | `measures.py` | the measures by word; one of them, apparent, honest, corrected |
 | `profile.py` | all numbers at once, by how much they flatter, and how they vary with folds |
 | `discrimination.py` | AUC and its kin, with the ROC curve; net benefit |
+| `updating.py` | what new coefficients would gain for a finished model |
 | `calibration.py`, `calibration_fits.py` | line and flexible curve; what they are fitted by |
 | `subgroups.py` | `Subgroups`: each score in every level; columns that part the rows |
 | `subgroup_risks.py` | the risk in every level of columns, with its interval |

@@ -60,6 +60,10 @@ def _clusters(facts: StudyFacts) -> str | None:
     return f"Each of the {facts.n_groups} groups counts as one in every interval."
 
 
+def _update(facts: StudyFacts) -> str | None:
+    return None if facts.updating is None else f"Not here. {facts.updating}"
+
+
 ANSWERS: Mapping[tuple[str, str], Callable[[StudyFacts], str | None]] = {
     ("PROBAST", "4.1"): _enough,
     ("PROBAST", "4.4"): _gaps,
@@ -75,6 +79,7 @@ ANSWERS: Mapping[tuple[str, str], Callable[[StudyFacts], str | None]] = {
     ("TRIPOD+AI", "12c"): _model,
     ("TRIPOD+AI", "12d"): _clusters,
     ("TRIPOD+AI", "12e"): lambda facts: f"{measured_by(facts)}, of all rows as one test set.",
+    ("TRIPOD+AI", "12f"): _update,
     ("TRIPOD+AI", "12g"): _use,
     ("TRIPOD+AI", "21"): lambda facts: f"{counted(facts)}, in evaluation alone.",
 }

@@ -34,6 +34,7 @@ from truerisk.validation.measures import (
 from truerisk.validation.outcomes import Event, HeldOut, Outcomes, clipped
 from truerisk.validation.profile import FoldJackknife, Optimism, Profile
 from truerisk.validation.resampled import Resampled, resampled
+from truerisk.validation.updating import Updating
 from truerisk.validation.wishes import Wishes
 
 SCORED = ("auc", "average-precision", "brier", "squared")
@@ -251,6 +252,15 @@ class Rating:
             )
         return parts
 
+    def updating(self) -> Updating:
+        """What an update of a finished model would gain."""
+        if not self.independent:
+            raise Refusal("folds of rows that depend on each other would show no honest gain.")
+        if isinstance(self.line, str):
+            raise Refusal(self.line)
+        grouped, seed = self.data.groups is not None, self.run.problem.seed
+        return Updating.of(self.honest, self.line, level=self.level, seed=seed, grouped=grouped)
+
     def _curve(self) -> CalibrationCurve | str:
         """The curve of held-out rows beside the others, or why there is none."""
         if isinstance(self.curve, str):
@@ -324,6 +334,11 @@ def rated_parts(run: HonestRun, held: HeldOut, wishes: Wishes, event: Event | No
         family = Family(run.model) if run.finished else run.problem.family
         why = NO_PROBABILITIES.format(family.name)
         missing = {"calibration": why, "net_benefit": why}
+    if run.finished:
+        try:
+            parts["updating"] = rating.updating()
+        except Refusal as refusal:
+            missing["updating"] = str(refusal)
     return RatedParts(
         rating.run, parts, missing, tuple(rating.notes), rating.apparent_answers, rating.samples
     )

@@ -79,7 +79,8 @@ class StudyFacts:
     samples corrected it for optimism. `n_tested` rows were tested, of the classes `tested_counts`;
     None where all were. `n_cut` rows were tested by models that saw others of their group.
     `by_level` are the losses told of subgroups, and `shrunken` those columns of which they are
-    drawn to their mean. `dependent` rows have times or places.
+    drawn to their mean. `dependent` rows have times or places. `updating` says what an update of a
+    finished model would gain.
     """
 
     n_rows: int
@@ -114,6 +115,7 @@ class StudyFacts:
     too_small: tuple[str, ...] = ()
     corrected: int = 0
     stability: str | None = None
+    updating: str | None = None
     seed: int = 0
     versions: Mapping[str, str] = field(default_factory=dict)
 
@@ -252,6 +254,7 @@ def facts_of(
         too_small=() if subgroups is None else subgroups.too_small,
         corrected=0 if samples is None else len(samples.times),
         stability=_stability(stability),
+        updating=parts["updating"].sentence if "updating" in parts else None,
         seed=problem.seed,
         versions={name: risk.versions[name] for name in SHOWN if name in risk.versions},
     )

@@ -14,7 +14,8 @@ def methods_words(facts: StudyFacts) -> str:
     said = [_participants(facts), _building(facts), _validation(facts), _performance(facts)]
     if not facts.finished:  # whose intervals take rows as independent, and no factor is calibrated
         said += cautions({one.interval for one in facts.measures})
-    said += [_not_done(facts), f"Analyses used {software(facts)}."]
+    said += [facts.updating or "", _not_done(facts), f"Analyses used {software(facts)}."]
+    return " ".join(filter(None, said))
     return " ".join(filter(None, said))
 
 

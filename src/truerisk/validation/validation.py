@@ -27,12 +27,14 @@ from truerisk.validation.stability import ModelStability, stability_of
 from truerisk.validation.study_facts import facts_of
 from truerisk.validation.subgroup_risks import subgroup_risks
 from truerisk.validation.subgroups import Levels, SubgroupRisks, Subgroups
+from truerisk.validation.updating import Updating
 from truerisk.validation.wishes import Wishes
 
 PARTS = {
     "discrimination": "Discrimination",
     "calibration": "Calibration",
     "net_benefit": "Net benefit",
+    "updating": "Updating",
     "subgroups": "Subgroups",
     "stability": "Stability",
     "checklist": "Checklist",
@@ -68,6 +70,7 @@ class Validation(Record):
     discrimination: Discrimination | None = None
     calibration: SmoothCalibration | None = None
     net_benefit: NetBenefit | None = None
+    updating: Updating | None = None
     subgroups: Subgroups | None = None
     stability: ModelStability | None = None
     checklist: Checklist | None = None

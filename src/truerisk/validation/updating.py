@@ -1,0 +1,221 @@
+r"""Whether a finished model would gain from an update on these rows, told by cross-validation.
+
+Recalibration in the large fits an intercept a to what the model says, logistic recalibration a
+slope b besides: :math:`\operatorname{logit} P(y = 1) = a + b \operatorname{logit} p` (Cox, 1958;
+Steyerberg et al., 2004, Statistics in Medicine 23:2567–2586); of numbers the line is :math:`a + b
+f`. Each is fitted and rated like any learner, by pairs of folds on the same splits, with the answer
+p, or f, as its only column.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+
+from truerisk.comparing.paired import compare
+from truerisk.core.errors import BadData, DuplicateRowsWarning, FitFailed, Refusal
+from truerisk.core.family import Family
+from truerisk.core.interval import Interval
+from truerisk.core.present import Block, number, text_table
+from truerisk.core.records import Record
+from truerisk.core.results import RiskEstimate
+from truerisk.methods.nested import Pairs
+from truerisk.run.problem import pose
+from truerisk.run.run import Run
+from truerisk.validation.calibration import Recalibration
+from truerisk.validation.calibration_fits import IDENTITY, LOGIT, Link
+from truerisk.validation.outcomes import Outcomes
+
+Fitted = Literal["nothing", "intercept", "intercept and slope"]
+FEWEST, OF_RARER = 10, " of the rarer outcome"
+NAMES: tuple[Fitted, ...] = ("nothing", "intercept", "intercept and slope")
+
+
+class _Updated(BaseEstimator):
+    """What a model said, the only column of X, with these coefficients fitted to y."""
+
+    link: ClassVar[Link]
+
+    def __init__(self, fits: Fitted = "nothing") -> None:
+        self.fits = fits
+
+    def _fitted(self, X: Any, y: np.ndarray, sample_weight: Any) -> Self:
+        said = np.asarray(X, dtype=np.float64)[:, 0]
+        self.coef_ = np.array([0.0, 1.0])
+        if self.fits == "nothing":
+            return self
+        eta, constant = self.link.of(said), np.ones((len(y), 1))
+        both = self.fits == "intercept and slope"
+        columns = np.column_stack([constant, eta]) if both else constant
+        weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight)
+        fit = self.link.fits.of(columns, y.astype(np.float64), weights, 0.0 if both else eta)
+        if fit is None:
+            raise ValueError("the line has no maximum: an outcome is separated, or missing")
+        self.coef_[: len(fit.coef)] = fit.coef
+        return self
+
+    def _answers(self, X: Any) -> np.ndarray:
+        said = np.asarray(X, dtype=np.float64)[:, 0]
+        if self.fits == "nothing":  # a probability of 0 or 1 has no logit
+            return said
+        return self.link.back(self.coef_[0] + self.coef_[1] * self.link.of(said))
+
+
+class UpdatedProbabilities(ClassifierMixin, _Updated):
+    """Probabilities of the second of two classes."""
+
+    link: ClassVar[Link] = LOGIT
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Of two classes, in their order."""
+        self.classes_, codes = np.unique(np.asarray(y), return_inverse=True)
+        return self._fitted(X, codes, sample_weight)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Those of both classes."""
+        event = self._answers(X)
+        return np.column_stack([1 - event, event])
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The more probable class."""
+        return np.asarray(self.classes_[(self._answers(X) > 0.5).astype(int)])
+
+
+class UpdatedNumbers(RegressorMixin, _Updated):
+    """Numbers, by least squares."""
+
+    link: ClassVar[Link] = IDENTITY
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Of numbers."""
+        return self._fitted(X, np.asarray(y), sample_weight)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The line, at what the model said."""
+        return self._answers(X)
+
+
+@dataclass(frozen=True)
+class Update:
+    """What is fitted, to all rows in the end, and its honest risk.
+
+    `change` is that risk minus that of the update before, which fits one coefficient less; below 0
+    it is a gain.
+    """
+
+    fits: str
+    intercept: float
+    slope: float
+    risk: float
+    brier: float | None = None
+    change: float | None = None
+    interval: Interval | None = None
+
+
+HEAD = ["fitted", "intercept", "slope"]
+
+
+@dataclass(frozen=True)
+class Updating(Record):
+    """The finished model as it is, with its intercept updated, and with its slope besides."""
+
+    loss: str
+    updates: tuple[Update, ...]
+
+    @classmethod
+    def of(
+        cls, outcomes: Outcomes, line: Recalibration, *, level: float, seed: int, grouped: bool
+    ) -> Updating:
+        """Of the answers about rows of which those of one member belong together if `grouped`."""
+        numbers = outcomes.link is IDENTITY
+        n_rows, what = (outcomes.n_rows, "") if numbers else (outcomes.n_rarer, OF_RARER)
+        if n_rows < FEWEST:
+            raise Refusal(f"{n_rows} rows{what}: an update is told of {FEWEST} at least.")
+        try:
+            risks = [_risk(outcomes, name, level, seed, grouped) for name in NAMES]
+        except FitFailed as error:
+            raise Refusal(
+                "an update cannot be fitted in every fold: the rows are too few, or too well told "
+                "apart."
+            ) from error
+        except BadData as error:  # fewer groups than folds, say
+            raise Refusal(f"folds of these rows cannot be made: {error}") from error
+        told, updates = line.measures(), []
+        ends = ((0.0, 1.0), (told["in-the-large"], 1.0), (told["intercept"], told["slope"]))
+        for place, (name, risk, (a, b)) in enumerate(zip(NAMES, risks, ends, strict=True)):
+            brier = risk.scores["brier"].value if "brier" in risk.scores else None
+            gain = compare(risk, risks[place - 1], confidence_level=level) if place else None
+            change, interval = (None, None) if gain is None else (gain.value, gain.interval)
+            assert risk.value is not None
+            updates.append(Update(name, a, b, risk.value, brier, change, interval))
+        return cls(risks[0].loss, tuple(updates))
+
+    @property
+    def named_loss(self) -> str:
+        """The loss in words."""
+        return {"log": "log loss", "squared": "squared error"}.get(self.loss, self.loss)
+
+    @property
+    def sentence(self) -> str:
+        """What each coefficient would change."""
+        whats = ("updating the intercept", "the slope besides")
+        told = map(self._told, whats, self.updates, self.updates[1:])
+        return f"By cross-validation, {'; '.join(told)}."
+
+    def _told(self, what: str, before: Update, after: Update) -> str:
+        if after.change is None or after.interval is None:
+            return f"{what} changes nothing that could be told"
+        by = f"change {number(after.change)} {after.interval}"
+        if 0.0 in after.interval:
+            return f"{what} changes the {self.named_loss} by no more than noise would ({by})"
+        verb = "lower" if after.change < 0 else "raise"
+        ends = f"from {number(before.risk)} to {number(after.risk)}"
+        return f"{what} would {verb} the {self.named_loss} {ends} ({by})"
+
+    def _rows(self) -> Iterator[tuple[str, ...]]:
+        for one in self.updates:
+            sure = one.interval
+            low, high = (None, None) if sure is None else (sure.low, sure.high)
+            brier = () if one.brier is None else (number(one.brier),)
+            numbers = (one.intercept, one.slope, one.risk)
+            yield (
+                *(one.fits, *map(number, numbers), *brier),
+                *map(number, (one.change, low, high)),
+            )
+
+    @property
+    def head(self) -> list[str]:
+        """Of the columns of its table."""
+        brier = [] if self.updates[0].brier is None else ["Brier"]
+        return [*HEAD, self.named_loss, *brier, "change", "low", "high"]
+
+    def __str__(self) -> str:
+        return f"{text_table(self.head, [list(row) for row in self._rows()])}\n{self.sentence}"
+
+    def blocks(self) -> list[Block]:
+        return [Block("Updating", self.head, [list(row) for row in self._rows()])]
+
+
+def _risk(outcomes: Outcomes, fits: Fitted, level: float, seed: int, grouped: bool) -> RiskEstimate:
+    """The honest risk of one update, on the splits of all."""
+    numbers, weights = outcomes.link is IDENTITY, outcomes.weights
+    model = UpdatedNumbers(fits) if numbers else UpdatedProbabilities(fits)
+    problem = pose(
+        Family.of(model),
+        outcomes.predictions[:, None],
+        outcomes.observed if numbers else outcomes.observed.astype(int),
+        groups=outcomes.members if grouped else None,
+        sample_weight=None if np.ptp(weights) == 0 else weights,
+        loss="squared" if numbers else "log",
+        scores=() if numbers else ("brier",),
+        confidence_level=level,
+        random_state=seed,
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DuplicateRowsWarning)  # rows may be told alike
+        return Run(problem, Pairs(), Pairs()).test().risk

@@ -1,0 +1,146 @@
+"""What new coefficients gain for a finished model: fits of one or two numbers, told honestly."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.special import expit, logit
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.metrics import brier_score_loss, log_loss, mean_squared_error
+
+import truerisk as tr
+from truerisk.core.errors import Refusal
+from truerisk.core.interval import Interval
+from truerisk.methods.nested import Pairs
+from truerisk.validation.calibration import Recalibration
+from truerisk.validation.calibration_fits import IDENTITY
+from truerisk.validation.outcomes import Outcomes
+from truerisk.validation.updating import Update, UpdatedProbabilities, Updating
+
+RNG = np.random.default_rng(5)
+ETA = RNG.standard_normal(400)
+P = expit(ETA)
+
+
+def events(shift=0.0, slope=1.0):
+    """Whether they came, where the model is off by so much."""
+    return (RNG.random(400) < expit(shift + slope * ETA)).astype(int)
+
+
+def updated(outcomes, *, grouped=False):
+    """With seed 0, at 95 %."""
+    line = Recalibration.of(outcomes)
+    return Updating.of(outcomes, line, level=0.95, seed=0, grouped=grouped)
+
+
+SHIFTED = events(shift=-1.0)
+
+
+@pytest.fixture(scope="module")
+def found():
+    """Events are rarer than the model says."""
+    return updated(Outcomes.of(SHIFTED, P))
+
+
+def test_its_risks_are_those_of_cross_validation(found):
+    """As it is: its own losses. With both: an unpenalised logistic regression on the same folds."""
+    as_it_is, _, both = found.updates
+    assert as_it_is.risk == pytest.approx(log_loss(SHIFTED, P))
+    assert as_it_is.brier == pytest.approx(brier_score_loss(SHIFTED, P))
+    plain = LogisticRegression(C=np.inf, tol=1e-10)
+    direct = tr.estimate_risk(
+        plain, ETA[:, None], SHIFTED, method=Pairs(), loss="log", random_state=0
+    )
+    assert both.risk == pytest.approx(direct.value, abs=1e-6)
+    assert both.brier > 0
+
+
+def test_its_coefficients_are_those_of_all_rows(found):
+    """In the large with the slope at 1; intercept and slope together."""
+    line = Recalibration.of(Outcomes.of(SHIFTED, P)).measures()
+    told = [(one.intercept, one.slope) for one in found.updates]
+    assert told == [(0, 1), (line["in-the-large"], 1), (line["intercept"], line["slope"])]
+
+
+def test_one_number_is_fitted_with_the_other_held():
+    """The intercept alone makes predictions right on average, whatever the slope."""
+    model = UpdatedProbabilities("intercept").fit(P[:, None], SHIFTED)
+    assert model.predict_proba(P[:, None])[:, 1].mean() == pytest.approx(SHIFTED.mean())
+    assert logit(model.predict_proba(P[:, None])[:, 1]) - ETA == pytest.approx(model.coef_[0])
+    kept = UpdatedProbabilities().fit(P[:, None], SHIFTED).predict_proba(np.array([[0.0], [1.0]]))
+    np.testing.assert_array_equal(kept, [[1, 0], [0, 1]])
+
+
+def test_a_gain_is_told_and_noise_is_not(found):
+    """Each update against the one before."""
+    as_it_is, intercept, both = found.updates
+    assert intercept.change == pytest.approx(intercept.risk - as_it_is.risk)
+    assert both.change == pytest.approx(both.risk - intercept.risk)
+    assert "updating the intercept would lower the log loss from 0." in found.sentence
+    assert "the slope besides changes the log loss by no more than noise would" in found.sentence
+    right = updated(Outcomes.of(events(), P))
+    assert "updating the intercept changes the log loss by no more than noise" in right.sentence
+    steep = updated(Outcomes.of(events(slope=0.2), P))
+    assert "the slope besides would lower the log loss" in steep.sentence
+
+
+def test_a_loss_by_updating_is_told_too():
+    """And what no row tells apart."""
+    worse = Interval(0.01, 0.03, "paired-cv", 0.95)
+    lines = (
+        Update("nothing", 0, 1, 0.5),
+        Update("intercept", 0.1, 1, 0.52, None, 0.02, worse),
+        Update("intercept and slope", 0.1, 1, 0.52),
+    )
+    assert Updating("squared", lines).sentence == (
+        "By cross-validation, updating the intercept would raise the squared error from 0.5000 to "
+        "0.5200 (change 0.0200 [0.0100, 0.0300]); the slope besides changes nothing that could be "
+        "told."
+    )
+
+
+def test_numbers_are_updated_by_least_squares():
+    """Squared error, on the folds of a linear regression."""
+    y = 1 + 0.5 * ETA + RNG.standard_normal(400)
+    found = updated(Outcomes.of(y, ETA, link=IDENTITY))
+    assert found.updates[0].risk == pytest.approx(mean_squared_error(y, ETA))
+    direct = tr.estimate_risk(LinearRegression(), ETA[:, None], y, method=Pairs(), random_state=0)
+    assert found.updates[2].risk == pytest.approx(direct.value)
+    assert (found.loss, found.updates[0].brier) == ("squared", None)
+
+
+def test_groups_stay_whole():
+    """Copies in their group tell no more than the rows: in intervals, and in folds."""
+    thrice = np.tile(np.arange(100), 3)
+    alone = updated(Outcomes.of(SHIFTED[:100], P[:100]))
+    copies = Outcomes.of(SHIFTED[thrice], P[thrice], members=thrice)
+    grouped = updated(copies, grouped=True).updates[1]
+    assert grouped.interval.method == "paired-cv-grouped"
+    assert grouped.interval.width == pytest.approx(alone.updates[1].interval.width, rel=0.1)
+
+
+def test_weights_count():
+    """The coefficients of all rows, and the losses."""
+    w = np.where(ETA > 0, 3.0, 1.0)
+    found = updated(Outcomes.of(SHIFTED, P, w))
+    assert found.updates[0].risk == pytest.approx(log_loss(SHIFTED, P, sample_weight=w))
+
+
+def test_what_cannot_be_fitted_is_a_sentence():
+    """A fold whose training rows are separated has no line; few rows, and few groups, no folds."""
+    y, p = np.repeat([0, 1], 12), expit(np.linspace(-3, 3, 24))
+    y[[11, 12]] = 1, 0
+    with pytest.raises(Refusal, match="cannot be fitted in every fold"):
+        updated(Outcomes.of(y, p))
+    with pytest.raises(Refusal, match="9 rows of the rarer outcome: an update is told of 10"):
+        updated(Outcomes.of(y[3:], p[3:]))
+    two = np.arange(400) % 2
+    with pytest.raises(Refusal, match="folds of these rows cannot be made"):
+        updated(Outcomes.of(SHIFTED, P, members=two), grouped=True)
+
+
+def test_it_is_written_and_read(found):
+    """Line by line."""
+    again = Updating.from_json(found.to_json())
+    assert again.sentence == found.sentence
+    assert "intercept and slope" in str(again)
