@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import csv
+import re
 
+import numpy as np
 import pytest
+from sklearn.metrics import roc_auc_score
 
 import truerisk as tr
 from truerisk.models.learners import learner
@@ -201,3 +204,84 @@ def test_a_model_is_tuned_by_the_loss_that_is_named(call, patients):
     assert "is a score, of which more is better: write --min-score" in refused.err
     assert refused.out == ""
     assert call(*words, "--loss", "log", "--fail-above", 9).code == 0
+
+
+@pytest.fixture
+def others(tmp_path):
+    """120 rows with what a finished model said of "yes", of "no", and a number."""
+    rng = np.random.default_rng(3)
+    said = rng.random(120).round(4)
+    came = rng.random(120) < said
+    path = tmp_path / "others.csv"
+    rows = zip(said, came, np.arange(120) % 2, strict=True)
+    lines = [f"{p},{1 - p:.4f},s{s},{2 * p:.4f},{'yes' if one else 'no'}" for p, one, s in rows]
+    path.write_text("p,q,site,amount,y\n" + "\n".join(lines) + "\n")
+    return path, said, came
+
+
+def test_given_predictions_are_a_finished_model(call, others):
+    """Nothing is fitted but updates; groups and subgroups are columns as ever."""
+    path, said, came = others
+    words = ("validate", path, "--target", "y", "--predictions", "p", "--subgroups", "site")
+    found = call(*words, "--json").content
+    assert found["risk"]["method"] == "external"
+    measures = found["discrimination"]["measures"]
+    assert measures["auc"]["honest"] == pytest.approx(roc_auc_score(came, said))
+    assert found["calibration"]["measures"]["brier"]["honest"] == pytest.approx(
+        np.mean((came - said) ** 2)
+    )
+    assert found["stability"] is None
+    assert found["updating"]["updates"][0]["fits"] == "nothing"
+    told = call(*words)
+    assert "A finished model (predictions as given) was applied to them" in told.out
+    assert "encoded" not in told.err
+    grouped = call(*words[:-2], "--groups", "site", "--json").content
+    assert grouped["rows"]["n_groups"] == 2
+
+
+def test_they_are_of_the_event(call, others):
+    """Of the class that is named, which may be the first one."""
+    path, said, came = others
+    words = ("validate", path, "--target", "y", "--positive", "no", "--predictions", "q", "--json")
+    found = call(*words).content
+    assert found["rows"]["event"] == "no"
+    auc = found["discrimination"]["measures"]["auc"]["honest"]
+    assert auc == pytest.approx(roc_auc_score(~came, 1 - said))
+
+
+def test_numbers_are_given_too(call, others):
+    """For a target of numbers."""
+    path, said, _ = others
+    found = call("validate", path, "--target", "amount", "--predictions", "p", "--json").content
+    squared = found["calibration"]["measures"]["squared"]["honest"]
+    assert squared == pytest.approx(np.mean(said**2), rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (
+            ("--predictions", "site"),
+            "--predictions site is no column of numbers: the file has p, q",
+        ),
+        (("--predictions", "z"), "--predictions z is no column of numbers"),
+        (("--predictions", "amount"), r"cells are no probabilities, the first in row \d+"),
+        (("--predictions", "p", "--model", "lda"), "--model is not for --predictions"),
+        (("--predictions", "p", "--replicates", 9), "--replicates is not for --predictions"),
+        (("--predictions", "p", "--confidence", 0.9), "--confidence is not for --predictions"),
+    ],
+)
+def test_what_are_no_predictions_is_a_sentence(call, others, words, sentence):
+    """And what belongs to fits."""
+    refused = call("validate", others[0], "--target", "y", *words)
+    assert refused.code in (2, 3)
+    assert re.search(sentence, refused.err)
+
+
+def test_predictions_are_of_two_classes(call, others):
+    """Three have no column for each."""
+    path = others[0]
+    header, *lines = path.read_text().splitlines()
+    path.write_text(f"{header},y3\n" + "".join(f"{x},c{i % 3}\n" for i, x in enumerate(lines)))
+    refused = call("validate", path, "--target", "y3", "--predictions", "p")
+    assert "is of one of two classes, and the target has 3" in refused.err

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from truerisk.cli.estimate import read_model
 from truerisk.cli.gate import gate_options, judged, refuse_bounds
@@ -22,7 +23,15 @@ from truerisk.cli.options import (
 )
 from truerisk.cli.output import say, show, shown_progress, worded_warnings, write_page
 from truerisk.cli.reviews import REVIEWED, review_options, reviewed
-from truerisk.cli.source import order_options, read_source, reading_options, source_options
+from truerisk.cli.source import (
+    Source,
+    label_written,
+    order_options,
+    read_source,
+    reading_options,
+    source_options,
+)
+from truerisk.core.errors import BadData
 
 WHERE_AND_HOW = ("report", "figures", "checklist", "as_json", "jobs", "executor")
 """Options that no number depends on."""
@@ -39,6 +48,12 @@ WHERE_AND_HOW = ("report", "figures", "checklist", "as_json", "jobs", "executor"
     metavar="NAME=VALUE",
     help="A parameter of the model, which is then not tuned.",
 )
+@click.option(
+    "--predictions",
+    metavar="COL",
+    help="Instead of a model: the column of what a finished one said, probabilities of the event "
+    "or numbers; nothing is fitted.",
+)
 @scoring_options
 @review_options(replicates=50)
 @gate_options
@@ -54,6 +69,7 @@ WHERE_AND_HOW = ("report", "figures", "checklist", "as_json", "jobs", "executor"
 def validate(
     model: str,
     settings: tuple[str, ...],
+    predictions: str | None,
     cv: int | None,
     scoring: str | None,
     loss: str | None,
@@ -74,6 +90,7 @@ def validate(
     \b
     truerisk validate data.csv --target y --report validation.html
     truerisk validate --dataset breast-cancer --model forest --clip .001 --replicates 50
+    truerisk validate others.csv --target y --predictions p
     """  # noqa: D301 - \b is for click
     if checklist is not None:
         from truerisk.validation.checklist_file import table_place
@@ -83,7 +100,7 @@ def validate(
     runs_on = executor_of(jobs, executor)
     asked = {name: given.pop(name) for name in REVIEWED}
     source = read_source(**given)
-    for note in source.notes:
+    for note in source.notes if predictions is None else source.notes[:1]:  # of the target
         say(f"note: {note}")
     from truerisk.api.search import HonestSearchCV
     from truerisk.api.validate import run_to_validate
@@ -92,24 +109,32 @@ def validate(
 
     of_events = ("auc", "average-precision", "r2", "d")
     ranked = of_events if source.task == "classification" else ("r2",)
-    pipeline, params, grid = read_model(model, settings, source)
-    asked_of_search = {"confidence_level": confidence, "executor": runs_on, "random_state": seed}
-    words = {"cv": cv, "scoring": scoring, "loss": loss}
-    asked_of_search |= {name: word for name, word in words.items() if word is not None}
-    search = HonestSearchCV(pipeline, params or grid or None, **asked_of_search)
-    rows = {"groups": None, **source.of_rows}
-    problem = run_to_validate(search, source.X, source.y, params={}, seed=seed, **rows).problem
-    scales, richest = {"risk": Scale()}, problem.richest
-    if loss or scoring:
-        scales = {each.word: each.scale for each in problem.losses}
-    elif richest is not None and richest.response == "probability":
-        search.loss = "log"  # what is told is probabilities
+    X, finished, scales = source.X, {}, {"risk": Scale()}
+    if predictions is not None:
+        _refuse_fits(click.get_current_context())
+        search, X = _as_given(source, predictions, asked["positive"])
+        finished, asked["replicates"] = {"prefit": True}, None
+    else:
+        pipeline, params, grid = read_model(model, settings, source)
+        asked_of_search = {"confidence_level": confidence, "random_state": seed}
+        asked_of_search["executor"] = runs_on
+        words = {"cv": cv, "scoring": scoring, "loss": loss}
+        asked_of_search |= {name: word for name, word in words.items() if word is not None}
+        search = HonestSearchCV(pipeline, params or grid or None, **asked_of_search)
+        rows = {"groups": None, **source.of_rows}
+        problem = run_to_validate(search, source.X, source.y, params={}, seed=seed, **rows).problem
+        richest = problem.richest
+        if loss or scoring:
+            scales = {each.word: each.scale for each in problem.losses}
+        elif richest is not None and richest.response == "probability":
+            search.loss = "log"  # what is told is probabilities
     refuse_bounds(fail_above, min_score, {**scales, **dict.fromkeys(ranked, Scale(1.0))})
     with worded_warnings(), shown_progress():
         found = validated(
             search,
-            source.X,
+            X,
             source.y,
+            **finished,
             **source.of_rows,
             random_state=seed,
             **reviewed(source, **asked),
@@ -125,3 +150,48 @@ def validate(
     more = {word: OwnScale(m.honest, m.interval, "larger") for word, m in told.items()}
     more = {word: own for word, own in more.items() if word in of_events}
     return judged(found.risk, fail_above, min_score, more)
+
+
+OF_FITS = (*("model", "settings", "cv", "scoring", "loss"), *("replicates", "confidence"))
+
+
+def _refuse_fits(context: click.Context) -> None:
+    """Refuse options that say how models are fitted and tuned."""
+    for option in context.command.params:
+        name = str(option.name)
+        typed = context.get_parameter_source(name) is not ParameterSource.DEFAULT
+        if name in OF_FITS and typed:
+            raise click.UsageError(
+                f"{option.opts[0]} is not for --predictions, where nothing is fitted: leave it out."
+            )
+
+
+def _as_given(source: Source, column: str, positive: str | None) -> tuple[Any, Any]:
+    """A finished model that says what stands in a column, and that column."""
+    import numpy as np
+
+    from truerisk.core.present import clean
+    from truerisk.validation.updating import UpdatedNumbers, UpdatedProbabilities
+
+    named, of_two = f"--predictions {clean(column, 40)}", source.task == "classification"
+    numbers = [n for n, words in zip(source.columns, source.levels, strict=True) if not words]
+    if column not in numbers:
+        known = clean(", ".join(numbers), 160)
+        raise BadData(f"{named} is no column of numbers: the file has {known}.")
+    said = source.X[:, [source.columns.index(column)]].astype(np.float64)
+    low, high = (0.0, 1.0) if of_two else (-np.inf, np.inf)
+    wrong = np.flatnonzero(~(np.isfinite(said) & (said >= low) & (said <= high)))
+    if len(wrong):
+        what = "probabilities" if of_two else "numbers"
+        raise BadData(
+            f"{named}: {len(wrong)} cells are no {what}, the first in row {wrong[0] + 1}. Give one "
+            "for every row."
+        )
+    if not of_two:
+        return UpdatedNumbers().fit(said, source.y), said
+    if source.n_classes != 2:
+        raise BadData(f"{named} is of one of two classes, and the target has {source.n_classes}.")
+    event = label_written(source, positive)
+    if event is not None and event == np.unique(source.y)[0]:
+        said = 1 - said  # the model speaks of the second class
+    return UpdatedProbabilities().fit(said, source.y), said

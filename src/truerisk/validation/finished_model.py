@@ -33,7 +33,9 @@ def _gaps(facts: StudyFacts) -> str | None:
     )
 
 
-def _preparation(facts: StudyFacts) -> str:
+def _preparation(facts: StudyFacts) -> str | None:
+    if facts.n_columns is None:
+        return None
     before = facts.steps[:-1]
     if not before:
         return "X went into the finished model as it was given. State what was done before."

@@ -27,6 +27,7 @@ from truerisk.validation.prediction_stability import OF_SAMPLES
 from truerisk.validation.resampled import Resampled
 from truerisk.validation.stability import ModelStability
 from truerisk.validation.subgroups import Subgroups
+from truerisk.validation.updating import Updated
 
 SLOPE, CURVE = "slope", "flexible curve"  # what sentences call them
 
@@ -211,7 +212,8 @@ def facts_of(
     """By the run, its held-out answers and the parts that there are, by name."""
     problem, risk = run.problem, run.risk
     data, model = problem.data, run.model if run.finished else problem.family.make(run.best)
-    gaps, (n_tested, tested) = gaps_in(data.X), _tested_counts(held)
+    given = isinstance(model, Updated)  # nothing is known but the predictions
+    gaps, (n_tested, tested) = None if given else gaps_in(data.X), _tested_counts(held)
     rated = [part for part in parts.values() if isinstance(part, Discrimination)]
     event = visible(rated[0].event) if rated else None
     share = None if event is None else problem.class_counts[event] / data.n_rows
@@ -221,7 +223,7 @@ def facts_of(
     # The iterative imputer is experimental: its class is not to be named before it is made.
     return StudyFacts(
         n_rows=data.n_rows,
-        n_columns=n_columns(data.X),
+        n_columns=None if given else n_columns(data.X),
         class_counts=problem.class_counts,
         n_gaps=None if gaps is None else int(gaps.sum()),
         n_rows_with_gaps=0 if gaps is None else int(gaps.any(axis=1).sum()),
@@ -236,7 +238,7 @@ def facts_of(
         tested_counts=tested,
         tested_on=_tested_on(run),
         weighted=data.sample_weight is not None,
-        steps=steps_of(model),
+        steps=("predictions as given",) if given else steps_of(model),
         n_settings=len(problem.family),
         setting=present.params_text(problem.family.candidates[run.best]),
         chosen_by=run.run.select_by.word,

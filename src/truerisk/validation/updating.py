@@ -36,7 +36,7 @@ FEWEST, OF_RARER = 10, " of the rarer outcome"
 NAMES: tuple[Fitted, ...] = ("nothing", "intercept", "intercept and slope")
 
 
-class _Updated(BaseEstimator):
+class Updated(BaseEstimator):
     """What a model said, the only column of X, with these coefficients fitted to y."""
 
     link: ClassVar[Link]
@@ -66,7 +66,7 @@ class _Updated(BaseEstimator):
         return self.link.back(self.coef_[0] + self.coef_[1] * self.link.of(said))
 
 
-class UpdatedProbabilities(ClassifierMixin, _Updated):
+class UpdatedProbabilities(ClassifierMixin, Updated):
     """Probabilities of the second of two classes."""
 
     link: ClassVar[Link] = LOGIT
@@ -86,7 +86,7 @@ class UpdatedProbabilities(ClassifierMixin, _Updated):
         return np.asarray(self.classes_[(self._answers(X) > 0.5).astype(int)])
 
 
-class UpdatedNumbers(RegressorMixin, _Updated):
+class UpdatedNumbers(RegressorMixin, Updated):
     """Numbers, by least squares."""
 
     link: ClassVar[Link] = IDENTITY
