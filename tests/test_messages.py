@@ -105,11 +105,20 @@ def learned(model: Any = KNN, **options: Any) -> Any:
     return tr.learning_curve(model, X, Y, **{"method": "4-fold", **options})
 
 
+def finished(rows: Any, y: Any, **options: Any) -> Any:
+    return tr.validate(GaussianNB().fit(X, Y), rows, y, prefit=True, **options)
+
+
 CALLS: Mapping[str, Callable[[], Any]] = {
     "validate, other rows": lambda: tr.validate(searched(), X[::-1], Y),
     "validate, without outer splits": lambda: tr.validate(searched(outer=None), X, Y),
     "validate, clip": lambda: tr.validate(KNN, X, Y, clip=0.7),
     "validate, thresholds": lambda: tr.validate(KNN, X, Y, thresholds=[1.0]),
+    "validate, finished and not fitted": lambda: tr.validate(KNN, X, Y, prefit=True),
+    "validate, finished on these rows": lambda: tr.validate(searched(), X, Y, prefit=True),
+    "validate, other classes": lambda: finished(X, Y + 1),
+    "validate, other columns": lambda: finished(X[:, :1], Y),
+    "validate, samples of a finished model": lambda: finished(X, Y, replicates=9),
     "subgroups, unknown column": lambda: tr.validate(KNN, X, Y, subgroups=["sex"]),
     "subgroups, no such number": lambda: tr.validate(KNN, X, Y, subgroups=[9]),
     "subgroups, no columns": lambda: tr.validate(KNN, X, Y, subgroups=3.5),

@@ -24,6 +24,7 @@ from sklearn.svm import LinearSVC
 
 import truerisk as tr
 from truerisk.core.errors import BadArgument, BadData, Refusal, UnknownName
+from truerisk.validation.discrimination import AMONG_MEASURES
 from truerisk.validation.validation import Validation
 
 RNG = np.random.default_rng(8)
@@ -85,6 +86,9 @@ def test_what_a_fit_would_tell_is_absent(found):
     assert (found.stability, found.net_benefit.apparent, found.n_samples) == (None, None, 0)
     assert found.calibration.curve.apparent is None
     assert "nothing was fitted" in found.missing["stability"]
+    roc = found.discrimination.roc
+    assert (roc.interval, roc.notes) == (None, (AMONG_MEASURES,))
+    assert found.net_benefit.notes == ()
     assert found.notes == ()
     assert not any("fold" in note for note in (*found.risk.notes, *found.calibration.notes))
     assert not any("fold" in note for note in found.subgroups.all_notes)
@@ -193,7 +197,7 @@ def test_a_search_is_told_in_its_own_loss():
     assert "A finished model (LogisticRegression)" in told.checklist.methods_text
     with pytest.raises(Refusal, match="fitted on these very rows"):
         tr.validate(search, *OWN, prefit=True)
-    with pytest.raises(Refusal, match="validated with prefit=True"):
+    with pytest.raises(Refusal, match="prefit=True validates it on rows"):
         tr.validate(search, X, Y)
 
 

@@ -193,7 +193,7 @@ def run_to_validate(
         raise Refusal(
             "the search was fitted on other rows than these X and y (or with other groups, "
             "weights, times or places): give what it was fitted on, or a search that is not "
-            "fitted. On rows that took no part in it it is validated with prefit=True."
+            "fitted. prefit=True validates it on rows that took no part in it."
         )
     if searched.curve_.candidates != run.problem.family.candidates:  # a time limit left some out
         family = replace(run.problem.family, candidates=searched.curve_.candidates)

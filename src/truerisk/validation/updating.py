@@ -164,10 +164,10 @@ class Updating(Record):
     def sentence(self) -> str:
         """What each coefficient would change."""
         whats = ("updating the intercept", "the slope besides")
-        told = map(self._told, whats, self.updates, self.updates[1:])
+        told = map(self._sentence_on, whats, self.updates, self.updates[1:])
         return f"By cross-validation, {'; '.join(told)}."
 
-    def _told(self, what: str, before: Update, after: Update) -> str:
+    def _sentence_on(self, what: str, before: Update, after: Update) -> str:
         if after.change is None or after.interval is None:
             return f"{what} changes nothing that could be told"
         by = f"change {number(after.change)} {after.interval}"

@@ -70,10 +70,10 @@ class Validation(Record):
     discrimination: Discrimination | None = None
     calibration: SmoothCalibration | None = None
     net_benefit: NetBenefit | None = None
-    updating: Updating | None = None
     subgroups: Subgroups | None = None
     stability: ModelStability | None = None
     checklist: Checklist | None = None
+    updating: Updating | None = None
     missing: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     given: Mapping[str, str] = field(default_factory=dict, repr=False)

@@ -169,9 +169,9 @@ class BetaCV(IntervalForm[RowEvidence]):
     m is the value as a share of the bound, n_e = m (1 − m)/V the size of a binomial sample with
     V = c times the variance of a mean of independent rows (or groups), c as `enlarged` says:
     1.8 for one drawing of the folds, 1 to 2.5 where fits without a further fold were made, 1 to 2
-    for several drawings. For zero-one loss and one drawing n_e is (n − 1)/1.8. Where no row, or
-    every row, is wrong, the rows (or groups) are counted: n_e = n/1.8. The standard error beside it
-    is the usual one, of independent rows.
+    for several drawings, 1 of a finished model. For zero-one loss and one drawing n_e is
+    (n − 1)/1.8. Where no row, or every row, is wrong, the rows (or groups) are counted: n_e =
+    n/1.8. The standard error beside it is the usual one, of independent rows.
     """
 
     word: ClassVar[str] = "beta-cv"
