@@ -240,7 +240,8 @@ def run_of_finished(
         ) from None
     rows = {"groups": groups, "sample_weight": weight, **order}
     data = Data.check(X, y, task=family.task, as_given=family.takes_y_as_given, **rows)
-    asked: dict[str, Any] = {}
+    told = data.classes is not None and hasattr(frozen, "predict_proba")
+    asked: dict[str, Any] = {"loss": "log" if told else None}  # of probabilities, where it has some
     if isinstance(frozen.estimator, HonestSearchCV):
         search, risk = frozen.estimator, getattr(frozen.estimator, "risk_", None)
         if risk is not None and risk.data_fingerprint == data.fingerprint:

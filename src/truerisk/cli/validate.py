@@ -116,7 +116,7 @@ def validate(
         finished, asked["replicates"] = {"prefit": True}, None
     else:
         pipeline, params, grid = read_model(model, settings, source)
-        asked_of_search = {"confidence_level": confidence, "random_state": seed}
+        asked_of_search: dict[str, Any] = {"confidence_level": confidence, "random_state": seed}
         asked_of_search["executor"] = runs_on
         words = {"cv": cv, "scoring": scoring, "loss": loss}
         asked_of_search |= {name: word for name, word in words.items() if word is not None}
