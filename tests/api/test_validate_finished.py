@@ -167,7 +167,7 @@ def test_groups_count_as_one():
         one, other = alone.measure(word), grouped.measure(word)
         assert other.honest == pytest.approx(one.honest)
         assert other.std_error == pytest.approx(one.std_error, rel=0.02)
-    assert "Each of the 240 clusters counts as one" in grouped.checklist.methods_text
+    assert "intervals take the 240 clusters as independent." in grouped.checklist.methods_text
 
 
 def test_weights_weigh_the_measures_of_any_model():
@@ -186,6 +186,7 @@ def test_rows_in_time_are_no_temporal_validation():
     assert told.risk.interval.method == "hac"
     assert told.calibration["slope"].interval is None
     assert "emporal" not in str(told.checklist)
+    assert "as independent" not in told.checklist.methods_text
 
 
 def test_a_search_is_told_in_its_own_loss():

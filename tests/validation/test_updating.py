@@ -93,8 +93,8 @@ def test_a_loss_by_updating_is_told_too():
         Update("intercept and slope", 0.1, 1, 0.52),
     )
     assert Updating("squared", lines).sentence == (
-        "By cross-validation, updating the intercept would raise the squared error from 0.5000 to "
-        "0.5200 (change 0.0200 [0.0100, 0.0300]); the slope besides changes nothing that could be "
+        "By cross-validation, updating the intercept would raise the squared error from 0.500 "
+        "to 0.520 (change 0.020, 0.010 to 0.030); the slope besides changes nothing that could be "
         "told."
     )
 

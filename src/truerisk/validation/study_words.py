@@ -97,10 +97,9 @@ def tested(facts: StudyFacts) -> str:
 
 def _validation(facts: StudyFacts) -> str:
     if facts.finished:
-        said = "They are one test set of one model, so that nothing was corrected for optimism."
-        if facts.n_groups is None:
-            return said
-        return f"{said} Each of the {facts.n_groups} clusters counts as one in every interval."
+        said = "They are one test set of one model: nothing was corrected for optimism"
+        units = "them" if facts.n_groups is None else f"the {facts.n_groups} clusters"
+        return f"{said}." if facts.dependent else f"{said}; intervals take {units} as independent."
     inside = ", with all tuning repeated inside," if facts.n_settings > 1 else ""
     kind, on = KINDS[facts.tested_on]
     said = f"{kind} was by {tested(facts)}{inside} on {on}."

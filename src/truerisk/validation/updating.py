@@ -117,6 +117,7 @@ class Update:
     interval: Interval | None = None
 
 
+DIGITS = 3  # of a sentence in a paper
 HEAD = ["fitted", "intercept", "slope"]
 
 
@@ -170,11 +171,12 @@ class Updating(Record):
     def _sentence_on(self, what: str, before: Update, after: Update) -> str:
         if after.change is None or after.interval is None:
             return f"{what} changes nothing that could be told"
-        by = f"change {number(after.change)} {after.interval}"
+        low, high = (number(end, DIGITS) for end in (after.interval.low, after.interval.high))
+        by = f"change {number(after.change, DIGITS)}, {low} to {high}"
         if 0.0 in after.interval:
             return f"{what} changes the {self.named_loss} by no more than noise would ({by})"
         verb = "lower" if after.change < 0 else "raise"
-        ends = f"from {number(before.risk)} to {number(after.risk)}"
+        ends = f"from {number(before.risk, DIGITS)} to {number(after.risk, DIGITS)}"
         return f"{what} would {verb} the {self.named_loss} {ends} ({by})"
 
     def _rows(self) -> Iterator[tuple[str, ...]]:
