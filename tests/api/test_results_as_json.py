@@ -73,6 +73,9 @@ RESULTS = {
     "validation": lambda: tr.validate(
         LogisticRegression(), X, Y, subgroups={"part": PARTS}, replicates=5
     ),
+    "validation of a finished model": lambda: tr.validate(
+        LogisticRegression().fit(X, Y), X, Y, prefit=True
+    ),
     "permutations": lambda: tr.permutation_test(
         tr.HonestSearchCV(GaussianNB(), {}), X, Y, n_permutations=9
     ),

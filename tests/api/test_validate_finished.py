@@ -113,7 +113,8 @@ def test_nothing_is_fitted(monkeypatch):
     def fit(*arguments, **options):
         raise AssertionError
 
-    monkeypatch.setattr(LogisticRegression, "fit", fit)
+    for kind in (LogisticRegression, StandardScaler):
+        monkeypatch.setattr(kind, "fit", fit)
     assert tr.validate(MODEL, X, Y, prefit=True, n_jobs=1).risk.n_fits == 0
 
 
