@@ -149,6 +149,7 @@ NO_PICTURE = {
     "Status",
     "TestedLearners",
     "TunedLearner",
+    "Updating",
 }
 
 

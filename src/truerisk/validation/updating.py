@@ -22,7 +22,7 @@ from truerisk.core.errors import BadData, DuplicateRowsWarning, FitFailed, Refus
 from truerisk.core.family import Family
 from truerisk.core.interval import Interval
 from truerisk.core.present import Block, number, text_table
-from truerisk.core.records import Record
+from truerisk.core.records import Record, Share, Size
 from truerisk.core.results import RiskEstimate
 from truerisk.methods.nested import Pairs
 from truerisk.run.problem import pose
@@ -111,8 +111,8 @@ class Update:
     fits: str
     intercept: float
     slope: float
-    risk: float
-    brier: float | None = None
+    risk: Size
+    brier: Share | None = None
     change: float | None = None
     interval: Interval | None = None
 
