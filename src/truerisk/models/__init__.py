@@ -16,6 +16,7 @@ logistic_path.py LogisticPath, logistic regression at every L1 or elastic-net pe
 logistic_places.py  its solutions at the places that a list of `at` names
 fisher_classifier.py  FisherClassifier, least squares on class codes
 discriminant_analysis.py  linear and quadratic discriminants with R's divisors
+multiple_imputation.py  MultipleImputation, a learner on several tables filled in at random
 threshold.py     ThresholdClassifier, the threshold that a cost or a rate asks for
 
 To add a word: one `Learner` and one line in `registry`.
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from truerisk.models.fisher_classifier import FisherClassifier
     from truerisk.models.interval_classifier import IntervalClassifier
     from truerisk.models.logistic_path import LogisticPath
+    from truerisk.models.multiple_imputation import MultipleImputation
     from truerisk.models.parzen import ParzenClassifier
     from truerisk.models.threshold import ThresholdClassifier
 
@@ -45,6 +47,7 @@ _CLASSES = {
     "IntervalClassifier": "interval_classifier",
     "LinearDiscriminant": "discriminant_analysis",
     "LogisticPath": "logistic_path",
+    "MultipleImputation": "multiple_imputation",
     "ParzenClassifier": "parzen",
     "QuadraticDiscriminant": "discriminant_analysis",
     "ThresholdClassifier": "threshold",
@@ -57,6 +60,7 @@ __all__ = [
     "Learner",
     "LinearDiscriminant",
     "LogisticPath",
+    "MultipleImputation",
     "ParzenClassifier",
     "QuadraticDiscriminant",
     "ThresholdClassifier",

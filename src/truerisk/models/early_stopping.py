@@ -102,13 +102,35 @@ class Around(MetaEstimatorMixin, BaseEstimator):
     def n_features_in_(self) -> int:
         """Columns seen in `fit`."""
         check_is_fitted(self)
-        return int(self.estimator_.n_features_in_)
+        return int(self._first().n_features_in_)
 
     @property
     def feature_names_in_(self) -> np.ndarray:
         """Names of the columns seen in `fit`, if X was a frame."""
         check_is_fitted(self)
-        return np.asarray(self.estimator_.feature_names_in_)
+        return np.asarray(self._first().feature_names_in_)
+
+    def _first(self) -> Any:
+        """The fitted part that has seen the columns as they were given."""
+        return self.estimator_
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The accuracy of a classifier, R² of a regressor.
+
+        Parameters
+        ----------
+        X : array or frame, shape (n_samples, n_features)
+        y : array, shape (n_samples,)
+        sample_weight : array, shape (n_samples,), optional
+
+        Returns
+        -------
+        float
+        """
+        from sklearn.metrics import accuracy_score, r2_score
+
+        measure = accuracy_score if is_classifier(self) else r2_score
+        return float(measure(y, self.predict(X), sample_weight=sample_weight))
 
 
 def _has(name: str) -> Any:
@@ -256,24 +278,6 @@ class EarlyStopping(Around):
         """
         check_is_fitted(self)
         return self.estimator_.decision_function(X)
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The accuracy of a classifier, R² of a regressor.
-
-        Parameters
-        ----------
-        X : array or frame, shape (n_samples, n_features)
-        y : array, shape (n_samples,)
-        sample_weight : array, shape (n_samples,), optional
-
-        Returns
-        -------
-        float
-        """
-        from sklearn.metrics import accuracy_score, r2_score
-
-        measure = accuracy_score if is_classifier(self) else r2_score
-        return float(measure(y, self.predict(X), sample_weight=sample_weight))
 
     def __sklearn_tags__(self) -> Any:
         tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
