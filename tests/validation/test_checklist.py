@@ -229,6 +229,17 @@ def test_the_final_model_is_given_where_it_is_a_line():
     assert answers(FACTS)["22"] is None
 
 
+def test_the_line_speaks_of_the_event():
+    """Of the first class, where that is named: scikit-learn's line is one of the second."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 1))
+    y = np.where(X[:, 0] + rng.logistic(size=60) > 0, "well", "ill")
+    fitted = LogisticRegression().fit(X, y)
+    found = tr.validate(fitted, X, y, positive="ill", prefit=True)
+    items = {item.number: item.answer for item in found.checklist.items}
+    assert f"column 0: {-fitted.coef_[0, 0]:.4f}." in items["22"]
+
+
 def test_a_single_threshold_has_a_net_benefit_in_words():
     """With what treating all brings."""
     rng = np.random.default_rng(0)

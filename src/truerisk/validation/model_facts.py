@@ -15,8 +15,11 @@ from truerisk.core.table.rows import column_arrays, column_names, n_columns
 MOST_COEFFICIENTS = 30  # in a paragraph
 
 
-def coefficients_of(model: Any, X: Any) -> dict[str, float]:
-    """The intercept and what each feature of the last step has; {} of no line, or of a long one."""
+def coefficients_of(model: Any, X: Any, *, of_first_class: bool) -> dict[str, float]:
+    """The intercept and what each feature of the last step has; {} of no line, or of a long one.
+
+    A line of two classes speaks of the second: `of_first_class` turns its signs.
+    """
     before, learner = (model[:-1], model[-1]) if is_a(model, PIPELINE) else (None, model)
     coef, intercept = (np.ravel(getattr(learner, f"{one}_", ())) for one in ("coef", "intercept"))
     numbered = [f"column {k}" for k in range(n_columns(X) or 0)]
@@ -27,8 +30,9 @@ def coefficients_of(model: Any, X: Any) -> dict[str, float]:
         return {}
     if len(intercept) != 1 or len(coef) != len(names) or len(coef) > MOST_COEFFICIENTS:
         return {}
-    pairs = zip(["intercept", *names], [*intercept, *coef], strict=True)
-    return {present.clean(name, 40): float(value) for name, value in pairs}
+    values = np.array([*intercept, *coef], dtype=float) * (-1 if of_first_class else 1) + 0.0
+    pairs = zip(["intercept", *names], values.tolist(), strict=True)
+    return {present.clean(name, 40): value for name, value in pairs}
 
 
 def inside(model: Any) -> list[Any]:

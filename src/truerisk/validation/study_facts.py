@@ -216,7 +216,8 @@ def facts_of(
     gaps, (n_tested, tested) = None if given else gaps_in(data.X), _tested_counts(held)
     rated = [part for part in parts.values() if isinstance(part, Discrimination)]
     event = visible(rated[0].event) if rated else None
-    share = None if event is None else problem.class_counts[event] / data.n_rows
+    classes = problem.class_counts
+    share = None if event is None else classes[event] / data.n_rows
     n_features = None  # a finished model is fitted to nothing, and no rows are needed for that
     if not run.finished:
         n_features = n_features_made(model, data.X, data.y if data.codes is None else data.codes)
@@ -224,7 +225,7 @@ def facts_of(
     return StudyFacts(
         n_rows=data.n_rows,
         n_columns=None if given else n_columns(data.X),
-        class_counts=problem.class_counts,
+        class_counts=classes,
         n_gaps=None if gaps is None else int(gaps.sum()),
         n_rows_with_gaps=0 if gaps is None else int(gaps.any(axis=1).sum()),
         imputed=any(
@@ -245,7 +246,9 @@ def facts_of(
         tested_by=run.testing.word,
         response=next(said for one, said in RESPONSES.items() if one in run.answers),
         event=event,
-        coefficients={} if run.model is None else coefficients_of(run.model, data.X),
+        coefficients={}
+        if run.model is None
+        else coefficients_of(run.model, data.X, of_first_class=event == next(iter(classes), "")),
         n_needed=_needed(n_features, share, parts),
         n_features=n_features,
         measures=_told_measures(run, parts),
