@@ -19,6 +19,7 @@ from tests.support.rms_data import drawn
 
 import truerisk as tr
 from truerisk.core.errors import BadData
+from truerisk.core.interval import Interval
 from truerisk.core.json_values import parse
 from truerisk.core.present import number
 from truerisk.report.validation_figures import draw_benefit, draw_calibration_curve
@@ -81,16 +82,36 @@ def test_the_curve_says_which_area_is_meant(validated):
     ],
 )
 def test_the_conclusion_explains_the_side_that_there_is(validated, slope, large, said):
-    """Of the slope and of calibration in the large, not the other one."""
-    values = {"slope": slope, "in-the-large": large}
-    measures = {
-        word: replace(measure, honest=values.get(word, measure.honest))
-        for word, measure in validated.calibration.measures.items()
-    }
-    calibration = replace(validated.calibration, measures=measures)
-    found = verdict(replace(validated, calibration=calibration))
-    assert [sum(one in line for line in found) for one in said] == [1, 1]
-    assert sum("probabilities are too" in line for line in found) == 2
+    """Of the slope and of calibration in the large, not the other one, where it is told."""
+
+    def conclusion(reach):
+        values = {"slope": slope, "in-the-large": large}
+        measures = {
+            word: replace(
+                validated.calibration[word],
+                honest=value,
+                interval=Interval(
+                    value - reach, value + reach, method="sandwich", confidence_level=0.95
+                ),
+            )
+            for word, value in values.items()
+        }
+        calibration = replace(validated.calibration, measures=measures)
+        return verdict(replace(validated, calibration=calibration))
+
+    sides = conclusion(0.1)
+    assert [sum(one in line for line in sides) for one in said] == [1, 1]
+    assert sum("probabilities are too" in line for line in sides) == 2
+    undecided = conclusion(0.4)
+    assert not any("probabilities are too" in line for line in undecided)
+    assert [
+        any(
+            f"its interval holds {value}, the value of calibrated answers." in line
+            for value in "01"
+        )
+        for line in undecided
+        if "alibration" in line
+    ] == [True, True]
 
 
 def test_the_call_names_what_was_given(content):

@@ -101,7 +101,10 @@ def verdict(document: Validation) -> list[str]:
                 "95 %", f"{100 * one.interval.confidence_level:g} %"
             )
         own = "" if one.apparent is None else f"; on the training rows it is {number(one.apparent)}"
-        side = SIDES.get((word, of_event), ("", ""))[one.honest > (word == "slope")]
+        calibrated = float(word == "slope")
+        side = SIDES.get((word, of_event), ("", ""))[one.honest > calibrated]
+        if side and one.interval is not None and calibrated in one.interval:
+            side = f"; its interval holds {calibrated:g}, the value of calibrated answers."
         texts.append(sentence.format(f"{number(one.honest)}{ends}{own}") + side)
     return texts
 
