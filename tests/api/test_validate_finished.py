@@ -26,6 +26,7 @@ from sklearn.svm import LinearSVC
 import truerisk as tr
 from truerisk.core.errors import BadArgument, BadData, Refusal, UnknownName
 from truerisk.validation.discrimination import AMONG_MEASURES
+from truerisk.validation.finished_model import NOTHING
 from truerisk.validation.validation import Validation
 
 RNG = np.random.default_rng(8)
@@ -140,6 +141,8 @@ def test_the_paragraph_and_the_checklist_say_what_it_is(found):
     answers = {(i.guideline, i.number): i.answer for i in found.checklist.items}
     assert answers["TRIPOD+AI", "4"] == "To evaluate a finished model."
     assert answers["PROBAST", "4.8"].startswith("does not apply: nothing was fitted")
+    assert answers["PROBAST", "4.5"] == answers["PROBAST", "4.9"] == NOTHING
+    assert answers["TRIPOD+AI", "7"].startswith("StandardScaler, as they are in the finished model")
     assert answers["PROBAST", "4.1"].startswith("no by the rule of 100")
     assert "served evaluation alone" in answers["TRIPOD+AI", "12a"]
     assert all("training" not in (answer or "") for answer in answers.values())
@@ -168,6 +171,9 @@ def test_groups_count_as_one():
         one, other = alone.measure(word), grouped.measure(word)
         assert other.honest == pytest.approx(one.honest)
         assert other.std_error == pytest.approx(one.std_error, rel=0.02)
+    assert grouped.updating.updates[1].interval.method == "paired-cv-grouped"
+    answers = {(i.guideline, i.number): i.answer for i in grouped.checklist.items}
+    assert answers["TRIPOD+AI", "12d"] == "Each of the 240 groups counts as one in every interval."
     assert "intervals take the 240 clusters as independent." in grouped.checklist.methods_text
 
 
@@ -198,8 +204,11 @@ def test_a_search_is_told_in_its_own_loss():
     told = tr.validate(search, X, Y, prefit=True)
     assert (told.risk.loss, told.risk.interval.confidence_level) == ("log", 0.9)
     assert "A finished model (LogisticRegression)" in told.checklist.methods_text
-    with pytest.raises(Refusal, match="fitted on these very rows"):
-        tr.validate(search, *OWN, prefit=True)
+    assert told.updating.updates[1].interval.confidence_level == 0.9
+    untested = tr.HonestSearchCV(LogisticRegression(), outer=None, select_by="4-fold").fit(*OWN)
+    for one in (search, untested):
+        with pytest.raises(Refusal, match="fitted on these very rows"):
+            tr.validate(one, *OWN, prefit=True)
     with pytest.raises(Refusal, match="prefit=True validates it on rows"):
         tr.validate(search, X, Y)
 
@@ -262,6 +271,9 @@ def test_an_update_is_told_beside(found):
     assert answers["TRIPOD+AI", "12f"] == f"Not here. {said}"
     assert 'id="updating"' in found.to_html()
     assert found.updating.updates[1].intercept == found.calibration["in-the-large"].honest
+    other = tr.validate(MODEL, X, Y, prefit=True, random_state=1).updating  # by other folds
+    assert other.updates[0].risk == pytest.approx(found.updating.updates[0].risk)
+    assert other.updates[1].risk != pytest.approx(found.updating.updates[1].risk)
     in_time = tr.validate(MODEL, X, Y, prefit=True, time=np.arange(len(Y)))
     assert "depend on each other" in in_time.missing["updating"]
     ranks = tr.validate(LinearSVC().fit(*OWN), X, Y, prefit=True)

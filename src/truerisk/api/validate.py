@@ -243,7 +243,7 @@ def run_of_finished(
     told = data.classes is not None and hasattr(frozen, "predict_proba")
     asked: dict[str, Any] = {"loss": "log" if told else None}  # of probabilities, where it has some
     if isinstance(frozen.estimator, HonestSearchCV):
-        search, risk = frozen.estimator, getattr(frozen.estimator, "risk_", None)
+        search, risk = frozen.estimator, getattr(frozen.estimator, "selected_risk_", None)
         if risk is not None and risk.data_fingerprint == data.fingerprint:
             raise Refusal(
                 "the search was fitted on these very rows, so that its answers about them are not "
