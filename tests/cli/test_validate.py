@@ -278,6 +278,16 @@ def test_what_are_no_predictions_is_a_sentence(call, others, words, sentence):
     assert re.search(sentence, refused.err)
 
 
+def test_a_note_on_predictions_names_their_column(call, others):
+    """The first column of the file is another one."""
+    path = others[0]
+    header, *lines = path.read_text().splitlines()
+    sure = [f"{line},{0.1 + 0.8 * line.endswith('yes')}" for line in lines]
+    path.write_text("\n".join([f"{header},sure", *sure]) + "\n")
+    told = call("validate", path, "--target", "y", "--predictions", "sure")
+    assert "'sure' by itself predicts y" in told.out
+
+
 def test_predictions_are_of_two_classes(call, others):
     """Three have no column for each."""
     path = others[0]

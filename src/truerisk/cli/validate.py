@@ -138,7 +138,7 @@ def validate(
             **source.of_rows,
             random_state=seed,
             **reviewed(source, **asked),
-        ).with_names(source.columns)
+        ).with_names(source.columns if predictions is None else (predictions,))
     command = typed(click.get_current_context(), WHERE_AND_HOW)
     found = replace(found, command=command)
     if checklist is not None and found.checklist is not None:
