@@ -38,8 +38,9 @@ def told(model, X=X, **given):
         make_pipeline(
             make_column_transformer((SimpleImputer(), ["a", "b", "c"])), LogisticRegression()
         ),
+        tr.models.MultipleImputation(LogisticRegression(), n_imputations=2, random_state=0),
     ],
-    ids=["a step", "a part of a table"],
+    ids=["a step", "a part of a table", "several tables"],
 )
 def test_gaps_and_who_fills_them(model):
     """Cells and rows are counted, and imputers are found wherever they stand."""

@@ -197,7 +197,10 @@ RESPONSES = {
     "value": "a number",
     "label": "a class",
 }
-IMPUTERS = ("sklearn.impute:SimpleImputer", "sklearn.impute:KNNImputer")
+IMPUTERS = (
+    *("sklearn.impute:SimpleImputer", "sklearn.impute:KNNImputer"),
+    "truerisk.models.multiple_imputation:MultipleImputation",
+)
 SHOWN = ("truerisk", "sklearn", "numpy", "python")
 
 

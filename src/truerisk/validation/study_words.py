@@ -16,7 +16,6 @@ def methods_words(facts: StudyFacts) -> str:
         said += cautions({one.interval for one in facts.measures})
     said += [facts.updating or "", _not_done(facts), f"Analyses used {software(facts)}."]
     return " ".join(filter(None, said))
-    return " ".join(filter(None, said))
 
 
 def cautions(words: Collection[str | None]) -> list[str]:
