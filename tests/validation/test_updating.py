@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from scipy.special import expit, logit
@@ -67,6 +69,7 @@ def test_one_number_is_fitted_with_the_other_held():
     model = UpdatedProbabilities("intercept").fit(P[:, None], SHIFTED)
     assert model.predict_proba(P[:, None])[:, 1].mean() == pytest.approx(SHIFTED.mean())
     assert logit(model.predict_proba(P[:, None])[:, 1]) - ETA == pytest.approx(model.coef_[0])
+    assert (model.predict(P[:, None]) == (model.predict_proba(P[:, None])[:, 1] > 0.5)).all()
     said = np.r_[P, 0.0, 1.0]
     kept = UpdatedProbabilities().fit(P[:, None], SHIFTED).predict_proba(said[:, None])
     np.testing.assert_array_equal(kept[:, 1], said)  # to the last digit
@@ -125,6 +128,9 @@ def test_weights_count():
     w = np.where(ETA > 0, 3.0, 1.0)
     found = updated(Outcomes.of(SHIFTED, P, w))
     assert found.updates[0].risk == pytest.approx(log_loss(SHIFTED, P, sample_weight=w))
+    model = UpdatedProbabilities("intercept").fit(P[:, None], SHIFTED, w)
+    answers = model.predict_proba(P[:, None])[:, 1]
+    assert np.average(answers, weights=w) == pytest.approx(np.average(SHIFTED, weights=w))
 
 
 def test_what_cannot_be_fitted_is_a_sentence():
@@ -144,4 +150,5 @@ def test_it_is_written_and_read(found):
     """Line by line."""
     again = Updating.from_json(found.to_json())
     assert again.sentence == found.sentence
+    assert re.search(rf"intercept +{found.updates[1].intercept:.4f}  1.0000", str(again))
     assert "intercept and slope" in str(again)
