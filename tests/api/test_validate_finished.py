@@ -220,6 +220,16 @@ def test_decision_values_have_discrimination_alone():
     assert told.missing["calibration"].startswith("LinearSVC gives no probabilities")
 
 
+class Silent(LogisticRegression):
+    """Has no answer about two rows."""
+
+    def predict_proba(self, X):
+        """Of two classes."""
+        p = super().predict_proba(X)
+        p[[7, 9]] = np.nan
+        return p
+
+
 FRAME = pd.DataFrame(X, columns=["a", "b", "c"])
 
 
@@ -236,6 +246,7 @@ FRAME = pd.DataFrame(X, columns=["a", "b", "c"])
             Refusal,
             "cannot answer about these rows: .* feature names should match",
         ),
+        (Silent().fit(*OWN), X, {}, Refusal, "NaN or infinity about 2 rows, the first is row 7"),
         (MODEL, np.where(X > 2, np.nan, X), {}, Refusal, "cannot answer .* NaN"),
         (LogisticRegression().fit(X, Y == "ill"), X, {}, Refusal, "classes False, True apart"),
         (MODEL, X, {"replicates": 5}, Refusal, "replicates=5 asks for fits"),

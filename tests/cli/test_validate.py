@@ -234,6 +234,7 @@ def test_given_predictions_are_a_finished_model(call, others):
     assert found["updating"]["updates"][0]["fits"] == "nothing"
     told = call(*words)
     assert "A finished model (predictions as given) was applied to them" in told.out
+    assert not re.search("with 1 predictors|No values were missing", told.out)
     assert "encoded" not in told.err
     grouped = call(*words[:-2], "--groups", "site", "--json").content
     assert grouped["rows"]["n_groups"] == 2

@@ -9,6 +9,7 @@ import numpy as np
 
 from truerisk.core.answers import Answers, Ask
 from truerisk.core.contracts import Method, Streams, Target, Terms, in_every_loss
+from truerisk.core.errors import Refusal
 from truerisk.core.evaluation import Evaluation
 from truerisk.core.loss import Loss
 from truerisk.core.plan.blocks import ALL
@@ -51,6 +52,8 @@ class External(Procedure):
 
     def evaluate(self, ask: Ask, data: Data, loss: Loss, plan: Plan, terms: Terms) -> Evaluation:
         answers = ask(plan)
+        for each in (answers, *answers.also):
+            _refuse_non_finite(each)
 
         def rate(loss: Loss, terms: Terms, answers: Answers) -> Evaluation:
             risk = self.risk(answers, None, data, loss, terms)
@@ -58,3 +61,13 @@ class External(Procedure):
             return with_winners(found, risk, winners_of(np.zeros(1, dtype=np.int64), ()))
 
         return in_every_loss(rate, loss, terms, answers)
+
+
+def _refuse_non_finite(answers: Answers) -> None:
+    rows = answers.values[0].reshape(answers.values.shape[1], -1)
+    wrong = np.flatnonzero(~np.isfinite(rows).all(axis=1))
+    if len(wrong) and answers.response != "scored":
+        raise Refusal(
+            f"the finished model answers NaN or infinity about {len(wrong)} rows, the first is row "
+            f"{wrong[0]}: leave them out, or give what it lacks."
+        )
