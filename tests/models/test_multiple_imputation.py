@@ -6,7 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.decomposition import PCA
 from sklearn.experimental import enable_iterative_imputer  # noqa: F401
+from sklearn.feature_selection import SelectKBest
 from sklearn.impute import IterativeImputer, SimpleImputer
 from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
 from sklearn.model_selection import GridSearchCV
@@ -112,7 +114,22 @@ def test_an_imputer_of_ones_own_draws_by_its_seed():
     assert (weighed.predict_proba(X) != model.predict_proba(X)).any()
 
 
-@pytest.mark.parametrize("imputer", [SimpleImputer(), IterativeImputer()])
+def test_every_part_of_an_imputer_has_the_seed_and_is_given_y():
+    """What draws beside the imputer, and a step that selects by the outcome."""
+    own = make_pipeline(IterativeImputer(sample_posterior=True), PCA(2), SelectKBest(k=1))
+    model = MultipleImputation(LogisticRegression(), n_imputations=2, imputer=own, random_state=0)
+    for fitted in model.fit(X, LABELS).imputers_:
+        assert fitted[0].random_state == fitted[1].random_state is not None
+
+
+@pytest.mark.parametrize(
+    "imputer",
+    [
+        SimpleImputer(),
+        IterativeImputer(),
+        make_pipeline(IterativeImputer(sample_posterior=True), IterativeImputer()),
+    ],
+)
 def test_an_imputer_that_does_not_draw_is_refused(imputer):
     """All tables would be the same."""
     with pytest.raises(ValueError, match=r"it does not draw, .*sample_posterior=True"):
