@@ -290,8 +290,10 @@ def test_a_note_on_predictions_names_their_column(call, others):
 
 
 def test_predictions_are_of_two_classes(call, others):
-    """Three have no column for each."""
-    path = others[0]
+    """Three have no column for each; a number above 1 is named by its row, the first being 1."""
+    path, said, _ = others
+    refused = call("validate", path, "--target", "y", "--predictions", "amount")
+    assert f"the first in row {np.argmax(said > 0.5) + 1}." in refused.err
     header, *lines = path.read_text().splitlines()
     path.write_text(f"{header},y3\n" + "".join(f"{x},c{i % 3}\n" for i, x in enumerate(lines)))
     refused = call("validate", path, "--target", "y3", "--predictions", "p")

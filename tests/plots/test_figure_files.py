@@ -44,6 +44,7 @@ def test_every_figure_of_the_page_is_a_file_of_every_format(found, tmp_path):
     for path in files:
         start = path.read_bytes()[:8]
         assert start.startswith({".svg": b"<svg", ".png": b"\x89PNG", ".pdf": b"%PDF"}[path.suffix])
+        assert b"/Type3" not in path.read_bytes()  # letters of a PDF stay letters
         if path.suffix == ".png":
             assert imread(path).shape[1] == 1920  # 6.4 inches of 300 dots
 
