@@ -28,7 +28,7 @@ from benchmarks.calibration.rating import Rows, asked
 from benchmarks.machine import one_blas_thread
 from truerisk.comparing.paired import Spread
 from truerisk.comparing.paired_tests import Correlated
-from truerisk.comparing.pairing import Pairs as Paired
+from truerisk.comparing.pairing import PairedLosses as Paired
 from truerisk.core.family import Family
 from truerisk.methods import KFold, Pairs
 from truerisk.resampling.folds import draw_folds
