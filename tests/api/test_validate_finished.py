@@ -175,6 +175,14 @@ def test_groups_count_as_one():
     answers = {(i.guideline, i.number): i.answer for i in grouped.checklist.items}
     assert answers["TRIPOD+AI", "12d"] == "Each of the 240 groups counts as one in every interval."
     assert "intervals take the 240 clusters as independent." in grouped.checklist.methods_text
+    assert not any("groups: intervals" in note for note in grouped.notes)
+
+
+def test_few_groups_are_remarked():
+    """Intervals rest on their number, which is taken for large."""
+    halves = np.arange(len(Y)) % 2
+    notes = tr.validate(MODEL, X, Y, prefit=True, groups=halves).notes
+    assert sum(note.startswith("2 groups: intervals take their number") for note in notes) == 1
 
 
 def test_weights_weigh_the_measures_of_any_model():

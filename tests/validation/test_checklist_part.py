@@ -126,7 +126,7 @@ def test_only_intervals_that_are_there_are_claimed(given):
     assert re.search(r"Brier score 0\.\d+ \(0\.\d+ to 0\.\d+, ", text)
     assert re.search(r"calibration slope \d\.\d+ \(no interval\)", text)
     assert "net benefit as a figure (no interval)" in text
-    assert "It was reported by third, without intervals." in text
+    assert "Performance was reported by third, without intervals." in text
     assert "by third, without intervals." in items["14"]
     assert items["23a"].endswith("by third, without intervals.")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -76,7 +78,11 @@ def test_a_sentence_says_where_the_model_gains_more():
     better = t[found.honest > np.maximum(found.treat_all, 0)]
     assert 0 < len(better) < len(t)
     assert f"{len(better)} of 99 thresholds" in found.sentence
-    assert f"from {better[0]:g} to {better[-1]:g}." in found.sentence
+    base = np.maximum(found.treat_all, 0)
+    ranges = replace(found, honest=base + ((t < 0.205) & (t > 0.015) | (t == 0.91)))
+    assert ranges.sentence.endswith("at 20 of 99 thresholds: 0.02 to 0.2 and 0.91.")
+    gaps = replace(found, honest=base + (np.arange(99) % 2))
+    assert gaps.sentence.endswith("at 49 of 99 thresholds: 0.02 to 0.98, with gaps.")
     one = benefit(np.array([0.25]))
     assert f"from a probability of 0.25 on, gains {one.honest[0]:.4f} true" in one.sentence
     assert f"treating everybody gains {one.treat_all[0]:.4f}, nobody 0." in one.sentence

@@ -76,16 +76,16 @@ def test_one_number_is_fitted_with_the_other_held():
 
 
 def test_a_gain_is_told_and_noise_is_not(found):
-    """Each update against the one before."""
+    """Each update against the model as it is, so that a gain of both together is seen."""
     as_it_is, intercept, both = found.updates
     assert intercept.change == pytest.approx(intercept.risk - as_it_is.risk)
-    assert both.change == pytest.approx(both.risk - intercept.risk)
+    assert both.change == pytest.approx(both.risk - as_it_is.risk)
     assert "updating the intercept would lower the log loss from 0." in found.sentence
-    assert "the slope besides changes the log loss by no more than noise would" in found.sentence
+    assert "updating the intercept and slope would lower the log loss from 0." in found.sentence
     right = updated(Outcomes.of(events(), P))
-    assert "updating the intercept changes the log loss by no more than noise" in right.sentence
+    assert "updating the intercept is not shown to change the log loss (change" in right.sentence
     steep = updated(Outcomes.of(events(slope=0.2), P))
-    assert "the slope besides would lower the log loss" in steep.sentence
+    assert "updating the intercept and slope would lower the log loss" in steep.sentence
 
 
 def test_a_loss_by_updating_is_told_too():
@@ -98,8 +98,8 @@ def test_a_loss_by_updating_is_told_too():
     )
     assert Updating("squared", lines).sentence == (
         "By cross-validation, updating the intercept would raise the squared error from 0.500 "
-        "to 0.520 (change 0.020, 0.010 to 0.030); the slope besides changes nothing that could be "
-        "told."
+        "to 0.520 (change 0.020, 0.010 to 0.030); updating the intercept and slope changes nothing "
+        "that could be told."
     )
 
 

@@ -175,7 +175,7 @@ MEASURED = (
 
 
 REFITTED = (
-    "coefficients fitted to all rows; the losses, and the change against the line above, by "
+    "coefficients fitted to all rows; the losses, and the change against the model as it is, by "
     "cross-validation"
 )
 OF_ALL = "of all rows as one test set of the finished model, with the interval"

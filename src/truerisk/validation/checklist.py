@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from truerisk.core.present import frame_of, number, rows_counted
+from truerisk.core.present import frame_of, rows_counted
 from truerisk.core.records import Record
 from truerisk.validation.finished_model import ANSWERS
 from truerisk.validation.study_facts import StudyFacts, TestedOn
@@ -241,7 +241,7 @@ def _code(facts: StudyFacts) -> str:
 def _model(facts: StudyFacts) -> str | None:
     if not facts.coefficients:
         return None
-    terms = "; ".join(f"{name}: {number(value)}" for name, value in facts.coefficients.items())
+    terms = "; ".join(f"{name}: {value:.4g}" for name, value in facts.coefficients.items())
     before = f" after {', '.join(facts.steps[:-1])}" if facts.steps[1:] else ""
     return f"Coefficients of {facts.learner}{before}: {terms}."
 

@@ -84,6 +84,7 @@ def without_interval(curve: RocCurve, *, pooled: bool) -> RocCurve:
 
 SHOWN = (0.05, 0.1, 0.2, 0.3, 0.5)  # thresholds that the text prints, where they are among them
 MOST_SHOWN = 10  # thresholds that are all shown
+MOST_RUNS = 4  # of neighbouring thresholds that a sentence names
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,14 +177,18 @@ class NetBenefit(Record):
                 f"positives per row, false ones weighed off; treating everybody gains {everybody}, "
                 "nobody 0."
             )
-        better = t[self.honest > others]
-        if not len(better):
+        better = self.honest > others
+        n_better = int(better.sum())
+        if not n_better:
             return "At no threshold does the model gain more than treating everybody or nobody."
-        how = f"at {len(better)} of {len(t)} thresholds" if len(better) < len(t) else "at every one"
-        return (
-            f"The model gains more than treating everybody or nobody {how}, from {better.min():g} "
-            f"to {better.max():g}."
-        )
+        how = f"at {n_better} of {len(t)} thresholds" if n_better < len(t) else "at every one"
+        ends = np.flatnonzero(np.diff(np.concatenate([[False], better, [False]]).astype(int)))
+        first, last = t[ends[::2]], t[ends[1::2] - 1]
+        runs = [f"{a:g} to {b:g}" if a < b else f"{a:g}" for a, b in zip(first, last, strict=True)]
+        if len(runs) > MOST_RUNS:
+            runs = [f"{t[better].min():g} to {t[better].max():g}, with gaps"]
+        where = present.listed(runs)
+        return f"The model gains more than treating everybody or nobody {how}: {where}."
 
 
 def net_benefits(

@@ -84,6 +84,9 @@ class Rating:
         elif data.dependent:
             self.notes.append(DEPENDENT)
         self.independent = not self.notes
+        n_groups = None if data.groups is None else len(np.unique(data.groups))
+        if run.finished and n_groups is not None and n_groups < FEW_GROUPS:
+            self.notes.append(FEW.format(n_groups))
         self.samples: Resampled | None = None
         self.optimism = self._optimism(apparent)
         self.line, self.curve = (NEITHER, NEITHER) if bare else line_and_curve(self.honest)
@@ -276,6 +279,11 @@ class Rating:
         )
 
 
+FEW_GROUPS = 20
+FEW = (
+    "{} groups: intervals take their number for large and are too short. Of groups without any "
+    "effect, intervals of 95 % held 70 % of the time with 2 groups, 88 % with 4, 91 % with 10."
+)
 DEPENDENT = (
     "rows that were taken near each other may depend on each other: losses of rows and the AUC "
     "have intervals that count it, and nothing else has an interval or a band."

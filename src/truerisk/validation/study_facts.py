@@ -297,7 +297,7 @@ def _stability(stability: ModelStability | None) -> str | None:
 
 RANKS = {"auc": "AUC", "average-precision": "average precision"}
 ERRORS = {"brier": "Brier score", "squared": "squared error"}
-LINE = {"slope": SLOPE, "intercept": "intercept"}
+LINE = {"slope": SLOPE, "in-the-large": "in-the-large"}
 POINTWISE = "pointwise"
 
 

@@ -137,7 +137,7 @@ def _performance(facts: StudyFacts) -> str:
     said += f"{values_said(facts)}.{_calibration(facts)}"
     if facts.subgroups:
         said += (
-            f" It was reported by {', '.join(facts.subgroups)}, "
+            f" Performance was reported by {', '.join(facts.subgroups)}, "
             f"{levels_said(facts, 'intervals that hold simultaneously')}{shrunken_said(facts)}."
         )
     return said if facts.stability is None else f"{said} {facts.stability}"
@@ -188,8 +188,8 @@ def _calibration(facts: StudyFacts) -> str:
         folds = " and a jackknife over folds" if known[SLOPE] == "sandwich-pairs" else ""
         sure = f", with intervals by the sandwich estimator{folds}" if known[SLOPE] else ""
         said.append(
-            f"slope and intercept are those of the {kind} recalibration of the predictions of "
-            f"{who}{sure}"
+            f"the slope is that of the {kind} recalibration of the predictions of {who}, and "
+            f"calibration in-the-large is its intercept at a slope of 1{sure}"
         )
     if CURVE in known:
         said.append("the flexible curve is a restricted cubic spline")

@@ -104,8 +104,7 @@ class UpdatedNumbers(RegressorMixin, Updated):
 class Update:
     """What is fitted, to all rows in the end, and its honest risk.
 
-    `change` is that risk minus that of the update before, which fits one coefficient less; below 0
-    it is a gain.
+    `change` is that risk minus that of the model as it is; below 0 it is a gain.
     """
 
     fits: str
@@ -150,7 +149,7 @@ class Updating(Record):
         ends = ((0.0, 1.0), (told["in-the-large"], 1.0), (told["intercept"], told["slope"]))
         for place, (name, risk, (a, b)) in enumerate(zip(NAMES, risks, ends, strict=True)):
             brier = risk.scores["brier"].value if "brier" in risk.scores else None
-            gain = compare(risk, risks[place - 1], confidence_level=level) if place else None
+            gain = compare(risk, risks[0], confidence_level=level) if place else None
             change, interval = (None, None) if gain is None else (gain.value, gain.interval)
             assert risk.value is not None
             updates.append(Update(name, a, b, risk.value, brier, change, interval))
@@ -163,20 +162,19 @@ class Updating(Record):
 
     @property
     def sentence(self) -> str:
-        """What each coefficient would change."""
-        whats = ("updating the intercept", "the slope besides")
-        told = map(self._sentence_on, whats, self.updates, self.updates[1:])
-        return f"By cross-validation, {'; '.join(told)}."
+        """What each update would change."""
+        return f"By cross-validation, {'; '.join(map(self._sentence_on, self.updates[1:]))}."
 
-    def _sentence_on(self, what: str, before: Update, after: Update) -> str:
-        if after.change is None or after.interval is None:
+    def _sentence_on(self, update: Update) -> str:
+        what = f"updating the {update.fits}"
+        if update.change is None or update.interval is None:
             return f"{what} changes nothing that could be told"
-        low, high = (number(end, DIGITS) for end in (after.interval.low, after.interval.high))
-        by = f"change {number(after.change, DIGITS)}, {low} to {high}"
-        if 0.0 in after.interval:
-            return f"{what} changes the {self.named_loss} by no more than noise would ({by})"
-        verb = "lower" if after.change < 0 else "raise"
-        ends = f"from {number(before.risk, DIGITS)} to {number(after.risk, DIGITS)}"
+        low, high = (number(end, DIGITS) for end in (update.interval.low, update.interval.high))
+        by = f"change {number(update.change, DIGITS)}, {low} to {high}"
+        if 0.0 in update.interval:
+            return f"{what} is not shown to change the {self.named_loss} ({by})"
+        verb = "lower" if update.change < 0 else "raise"
+        ends = f"from {number(self.updates[0].risk, DIGITS)} to {number(update.risk, DIGITS)}"
         return f"{what} would {verb} the {self.named_loss} {ends} ({by})"
 
     def _rows(self) -> Iterator[tuple[str, ...]]:
