@@ -81,13 +81,19 @@ class Evidence:
 
     def beta(self, value: float, size: float, name: str) -> Interval:
         """Quantiles of Beta(size m + ½, size (1 − m) + ½), m the value as a share of the bound."""
-        from scipy.special import betaincinv
+        from scipy.special import betaincinv, gammaincinv
 
         (low, span), level = self.bounds, self.terms.confidence_level
         share = float(np.clip((value - low) / span, 0, 1))
         tails = np.array([1 - level, 1 + level]) / 2
-        ends = low + span * betaincinv(size * share + 0.5, size * (1 - share) + 0.5, tails)
+        a, b = size * share + 0.5, size * (1 - share) + 0.5
+        # The oldest SciPy has NaN for a value of 1e-21, where Beta(a, b) is Gamma(a) / b.
+        quantiles = betaincinv(a, b, tails) if b < HUGE else gammaincinv(a, tails) / b
+        ends = low + span * quantiles
         return Interval(float(ends[0]), float(ends[1]), name, level)
+
+
+HUGE = 1e12  # the two differ by a share of about a / b
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
