@@ -12,6 +12,7 @@ stated/          what a fitted model states of itself: degrees of freedom, its l
 preparation.py   what happens to columns before a learner sees them, inside the folds
 parzen.py        ParzenClassifier, a kernel density per class, and the widths it chooses
 interval_classifier.py  IntervalClassifier, least errors with at most k intervals on the line
+memoriser.py     Memoriser, the training rows by heart
 logistic_path.py LogisticPath, logistic regression at every L1 or elastic-net penalty
 logistic_places.py  its solutions at the places that a list of `at` names
 fisher_classifier.py  FisherClassifier, least squares on class codes
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from truerisk.models.fisher_classifier import FisherClassifier
     from truerisk.models.interval_classifier import IntervalClassifier
     from truerisk.models.logistic_path import LogisticPath
+    from truerisk.models.memoriser import Memoriser
     from truerisk.models.multiple_imputation import MultipleImputation
     from truerisk.models.parzen import ParzenClassifier
     from truerisk.models.threshold import ThresholdClassifier
@@ -47,6 +49,7 @@ _CLASSES = {
     "IntervalClassifier": "interval_classifier",
     "LinearDiscriminant": "discriminant_analysis",
     "LogisticPath": "logistic_path",
+    "Memoriser": "memoriser",
     "MultipleImputation": "multiple_imputation",
     "ParzenClassifier": "parzen",
     "QuadraticDiscriminant": "discriminant_analysis",
@@ -60,6 +63,7 @@ __all__ = [
     "Learner",
     "LinearDiscriminant",
     "LogisticPath",
+    "Memoriser",
     "MultipleImputation",
     "ParzenClassifier",
     "QuadraticDiscriminant",

@@ -11,6 +11,7 @@ from truerisk.datasets.problems import make_simple
 from truerisk.methods.holdout import ThreeWay
 from truerisk.methods.kfold import KFold, LeaveOneOut
 from truerisk.methods.parts.set_risks import split_risks
+from truerisk.models import Memoriser
 from truerisk.papers.experiment import (
     Draws,
     answered,
@@ -189,7 +190,7 @@ def _replicate_rules(seed: int, number: int) -> Draws:
     x, y = rng.uniform(size=N + N_TEST), rng.uniform(size=N + N_TEST) < POSITIVE
     return {
         "constant": _errors(np.ones(len(y), dtype=bool), y),
-        "memoriser": _errors(np.isin(x, x[:N][y[:N]]), y),
+        "memoriser": _errors(Memoriser().fit(x[:N, None], y[:N]).predict(x[:, None]), y),
         **_imbalanced(rng),
     }
 

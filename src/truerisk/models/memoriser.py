@@ -1,0 +1,71 @@
+"""Memoriser: the rule that knows its training rows by heart and nothing else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+
+class Memoriser(ClassifierMixin, BaseEstimator):
+    r"""Repeats what it saw, and says the first class of any row that it did not see.
+
+    .. math:: f(x) = \max\{y_i : x_i = x\}, \text{ or } \min_i y_i \text{ where no } x_i = x
+
+    With classes 0 and 1 it says 1 only of rows that it saw with label 1. Where no row comes twice
+    its training error is 0, and its error on fresh rows is the share of all classes but the first:
+    what a training error is worth, at its worst.
+
+    Attributes
+    ----------
+    classes_ : array, shape (n_classes,)
+    n_features_in_ : int
+    feature_names_in_ : array of str, shape (n_features,)
+        Only if X was a frame.
+
+    References
+    ----------
+    Mehta (2010), Practical issues in classification: error rates, ROC curves, and
+    cross-validation.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> X, y = tr.datasets.make_simple(50, random_state=1)
+    >>> for method in ("apparent", "5-fold"):
+    ...     print(tr.estimate_risk(tr.models.Memoriser(), X, y, method=method).value)
+    0.0
+    0.5
+    """
+
+    classes_: np.ndarray
+
+    def fit(self, X: Any, y: Any) -> Memoriser:
+        """Keep the rows and their labels.
+
+        Parameters
+        ----------
+        X : array, shape (n_samples, n_features)
+        y : array, shape (n_samples,)
+
+        Returns
+        -------
+        Memoriser
+        """
+        self._seen, y = validate_data(self, X, y, dtype=np.float64)
+        check_classification_targets(y)
+        self.classes_, self._codes = np.unique(y, return_inverse=True)
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The largest label that the row was seen with, else the first class."""
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=np.float64)
+        rows, place = np.unique(np.vstack([self._seen, X]), axis=0, return_inverse=True)
+        seen, asked = np.split(place.ravel(), [len(self._seen)])
+        codes = np.zeros(len(rows), dtype=np.intp)
+        np.maximum.at(codes, seen, self._codes)
+        return self.classes_[codes[asked]]
