@@ -25,6 +25,7 @@ REPLICATES = {  # of seed 0; not here are those that need files or take minutes
     "insa-bootstrap": 12,
     "insa-optimism": 40,
     "insa-decomposition": 40,
+    "insa-folds": 40,
     "bee-figure-1": 20,
     "bee-table-2": 2,
     "bee-table-3": 3,

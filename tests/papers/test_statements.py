@@ -195,6 +195,10 @@ def test_few_replicates_are_never_wrong(word, draws_of):
         ("insa-bootstrap", "hold hold hold undecided undecided"),
         ("insa-optimism", "hold hold undecided undecided"),
         ("insa-decomposition", "hold hold undecided hold hold"),
+        (
+            "insa-folds",
+            "hold hold undecided undecided undecided hold undecided hold undecided hold",
+        ),
         ("aicc-simulation", "hold not"),
     ],
 )

@@ -18,6 +18,7 @@ Huttunen and Tohka
     bee_figures.py    Figures 1 and 4; bee_real.py Figures 2 and 3; bee_tables.py the tables
 INSA lecture
     insa.py            polynomials and bootstrap samples; insa_optimism.py errors by complexity
+    insa_folds.py      bias and spread by the number of folds
     insa_ozone.py      tuned learners; aicc_simulation.py what AICc estimates
 Mehta
     mehta.py           three parts, extreme rules, rare classes; mehta_spam.py ROC curves
@@ -73,6 +74,8 @@ registry = Registry(
     insa-optimism  insa_optimism:insa_optimism  training and test error as the complexity grows
     insa-decomposition  insa_optimism:insa_decomposition
         Bayes risk, approximation error and estimation error by degree and by rows
+    insa-folds  insa_folds:insa_folds
+        the error of 2, 5, 10 and n folds: bias and spread, where they matter and where not
     insa-ozone  insa_ozone:insa_ozone
         nine tuned learners on the ozone data: box plots, ROC curves (needs TRUERISK_DATA)
     bee-figure-1  bee_figures:bee_figure_1
