@@ -15,6 +15,18 @@ def test_without_a_name_it_lists_them(call):
     assert said.code == 0
     assert said.out == f"{papers.registry}\n"
     assert list(call("reproduce", "--json").content) == papers.names()
+    assert call("reproduce", "--list").out == said.out
+    named = call("reproduce", "kearns-figure-2", "--list")
+    assert (named.code, named.out) == (2, "")
+    assert "leave out kearns-figure-2" in named.err
+
+
+def test_one_replicate_is_refused_with_the_reason(call):
+    """By the sentence that Python says, too."""
+    said = call("reproduce", "kearns-figure-2", "--replicates", 1)
+    assert (said.code, said.out) == (2, "")
+    assert said.err.startswith("truerisk: --replicates 1: give 2 or more")
+    assert "standard error, which one replicate does not have" in said.err
 
 
 def test_a_name_is_run(call):
@@ -66,7 +78,7 @@ def test_missing_data_are_bad_data(call, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "words", [("--replicates", 1), ("--seed", -1), ("--jobs", 0), ("--quikc",)]
+    "words", [("--replicates", "few"), ("--seed", -1), ("--jobs", 0), ("--quikc",)]
 )
 def test_wrong_options_are_usage_errors(call, words):
     """Exit code 2."""

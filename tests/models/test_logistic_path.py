@@ -150,3 +150,22 @@ def _warned(act) -> set[str]:
         warnings.simplefilter("always")
         act()
     return {str(w.message) for w in caught if not issubclass(w.category, ConvergenceWarning)}
+
+
+# ---------------------------------------------------------------- how close the default stops
+
+
+def test_what_a_tolerance_leaves_of_the_likelihood_is_as_stated():
+    """At small λ the default leaves more than .01 of -2 log L and no more than .2; 1e-12 .001."""
+    from truerisk.datasets import make_sparse_gaussian
+
+    X, y = make_sparse_gaussian(500, random_state=0)
+
+    def minus_two_log_likelihood(tol):
+        path = LogisticPath(lambdas=10.0 ** -np.linspace(2, 4, 21), tol=tol).fit(X, y)
+        scores = np.array([path.decision_function(X, at=k) for k in range(21)])
+        return 2 * np.logaddexp(0, -scores * (2 * y - 1)).sum(axis=1)
+
+    least = minus_two_log_likelihood(1e-16)
+    assert 0.01 < (minus_two_log_likelihood(LogisticPath().tol) - least).max() < 0.2
+    assert np.abs(minus_two_log_likelihood(1e-12) - least).max() < 1e-3

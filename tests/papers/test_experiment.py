@@ -106,7 +106,10 @@ def test_the_report_has_its_papers():
 
 @pytest.mark.parametrize(
     ("options", "sentence"),
-    [({"replicates": 1}, "two at least"), ({"seed": -1}, "0 or a positive number")],
+    [
+        ({"replicates": 1}, "which one replicate does not have"),
+        ({"seed": -1}, "0 or a positive number"),
+    ],
 )
 def test_what_makes_no_sense_is_refused(options, sentence):
     """One replicate has no standard error; a seed is not negative."""

@@ -7,7 +7,7 @@ import pytest
 
 from truerisk.datasets import KearnsProblem
 from truerisk.models import IntervalClassifier
-from truerisk.papers.kearns import kearns_trial, line_of, penalised, trial
+from truerisk.papers.kearns import AT, BIAS, NOISE, TARGET, kearns_trial, line_of, penalised, trial
 from truerisk.papers.statements import Claim
 
 X = np.array([1.0, 2, 4, 8, 13, 21, 31, 45, 66])
@@ -123,6 +123,12 @@ def test_what_the_document_says_of_the_bias_holds(findings_of):
     assert "does not hold" not in verdicts
     near = findings_of("kearns-figure-1").claims[3].quantities[0]
     assert near.claim == Claim.near(0.0, 0.02)
+
+
+def test_one_quantity_has_one_reference():
+    """The bias of one table is the difference of two risks of the other."""
+    apparent, conditional, _ = AT[TARGET]
+    assert BIAS[NOISE][1] == pytest.approx(conditional - apparent)
 
 
 def test_the_document_prints_no_numbers(findings_of):

@@ -41,6 +41,9 @@ def test_what_is_reported_is_too_small(findings_of):
     verdicts = [claim.verdict for claim in findings_of("wallman-bias").claims]
     assert verdicts[0] == "holds"
     assert "does not hold" not in verdicts
+    unbiased = findings_of("wallman-bias").claims[2]  # no tolerance: a bias of 6 errors refutes it
+    assert unbiased.text.endswith("are unbiased")
+    assert str(unbiased.quantities[0]).endswith("claimed 0")
 
 
 def test_the_distributions_are_drawn_whole(findings_of):

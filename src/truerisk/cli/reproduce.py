@@ -21,8 +21,9 @@ INTERRUPTED = 130
 
 @click.command()
 @click.argument("name", required=False)
+@click.option("--list", "listed", is_flag=True, help="List the experiments.")
 @click.option("--quick", is_flag=True, help="A first look: few replicates, in a minute at most.")
-@click.option("--replicates", type=click.IntRange(2), metavar="N", help="How many replicates.")
+@click.option("--replicates", type=int, metavar="N", help="How many replicates, two at least.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @n_jobs_option
 @click.option(
@@ -42,6 +43,7 @@ INTERRUPTED = 130
 @json_option
 def reproduce(
     name: str | None,
+    listed: bool,
     quick: bool,
     replicates: int | None,
     seed: int,
@@ -52,7 +54,7 @@ def reproduce(
     out: Path | None,
     as_json: bool,
 ) -> int:
-    """Run the experiment NAME again; without NAME, list the experiments.
+    """Run the experiment NAME again; without NAME, or with --list, list the experiments.
 
     The longest take nine minutes of one core, most a minute at most.
 
@@ -64,6 +66,8 @@ def reproduce(
     from truerisk.papers import registry
     from truerisk.papers import reproduce as reproduced
 
+    if listed and name is not None:
+        raise click.UsageError(f"--list names all experiments: leave out {name}, or --list.")
     if name is None:
         words = {word: line.about for word, line in registry.items()}
         show(json.dumps(words) if as_json else str(registry))

@@ -108,7 +108,10 @@ def run(
     if replicates is None:
         replicates = experiment.quick if quick else experiment.replicates
     if replicates < 2:
-        raise UnknownName(f"replicates={replicates}: two at least, to have a standard error.")
+        raise UnknownName(
+            f"replicates={replicates}: give 2 or more; every number is a mean with its standard "
+            "error, which one replicate does not have."
+        )
     if seed < 0:
         raise UnknownName(f"seed={seed}: use 0 or a positive number.")
     if resume and store is None:

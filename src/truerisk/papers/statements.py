@@ -63,7 +63,7 @@ class Claim:
         if self.side != "near":
             return f"{self.side} {self.null:.4g}"
         if self.null == 0:
-            return f"within {self.tolerance:.4g} of 0"
+            return f"within {self.tolerance:.4g} of 0" if self.tolerance else "0"
         return f"from {self.null - self.tolerance:.4g} to {self.null + self.tolerance:.4g}"
 
 
