@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from truerisk.core.arguments import check_count, generator_of, is_number, shown
+from truerisk.core.arguments import check_count, check_flag, generator_of, is_number, shown
 from truerisk.core.errors import BadArgument
 from truerisk.datasets.bundle import Bundle
 from truerisk.datasets.gaussian import Seed, TrueRisk, prediction_of
@@ -16,6 +16,7 @@ from truerisk.datasets.gaussian import Seed, TrueRisk, prediction_of
 GROUPS, IN_GROUP, CLASSES = 5, 3, 4
 # vertices of a regular tetrahedron with edges √2, class by class: of the 3-simplex of unit vectors
 VERTICES = np.array([(1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1)]) / 2
+PAIRED = np.array([1.3, 0, 1.3, 0, 1.3])  # how far the means of the groups are, in vertices
 _TEST_ROWS = 100_000
 _CHUNK_ROWS = 10_000
 
@@ -30,6 +31,10 @@ class FourClassProblem:
     group; so any two classes are equally far from each other, and the difference between the error
     and the pairwise error is as large as it can be. The last group and the noise are independent.
 
+    With `paired` the second and the fourth group have means of 0: alone they tell nothing, and
+    each of their features has this correlation with its like in the group before, whose noise it
+    takes away. The three other groups are 1.3 times as far; classes remain equally far.
+
     Document 002 describes such a problem (its §4.2.1) and does not print the covariance: that of
     its own generator is another one.
 
@@ -41,9 +46,11 @@ class FourClassProblem:
 
     n_noise: int = 6
     correlation: float = 0.6
+    paired: bool = False
 
     def __post_init__(self) -> None:
         check_count("n_noise", self.n_noise, 0, "it is no number of features")
+        check_flag("paired", self.paired)
         if not is_number(self.correlation) or not 0 <= self.correlation < 1:
             raise BadArgument(
                 f"correlation={shown(self.correlation)} is not in 0 <= correlation < 1."
@@ -80,14 +87,21 @@ class FourClassProblem:
         rng = generator_of(random_state)
         y = np.sort(np.arange(n_samples) % CLASSES)
         X = rng.standard_normal((n_samples, self.n_features))
-        factors = rng.standard_normal((n_samples, len(VERTICES)))
+        if self.paired:
+            X[:] = X @ np.linalg.cholesky(self.covariance).T
+        else:
+            self._correlate(X, rng)
+        X += self.means[y]
+        order = rng.permutation(n_samples) if shuffle else np.arange(n_samples)
+        return X[order], y[order]
+
+    def _correlate(self, X: NDArray[np.float64], rng: np.random.Generator) -> None:
+        """One common factor in each of the first four groups, along another vertex in each."""
+        factors = rng.standard_normal((len(X), len(VERTICES)))
         for group, vertex in enumerate(VERTICES):
             part = X[:, IN_GROUP * group : IN_GROUP * (group + 1)]
             part *= np.sqrt(1 - self.correlation)
             part += np.sqrt(self.correlation) * factors[:, [group]] * np.sign(vertex)
-        X += self.means[y]
-        order = rng.permutation(n_samples) if shuffle else np.arange(n_samples)
-        return X[order], y[order]
 
     def bundle(self, n_samples: int = 100, *, random_state: Seed = 0) -> Bundle:
         """One draw, always the same by default, in the form of a data set."""
@@ -111,12 +125,18 @@ class FourClassProblem:
     @property
     def means(self) -> NDArray[np.float64]:
         """One row per class."""
-        return np.hstack([np.tile(VERTICES, GROUPS), np.zeros((CLASSES, self.n_noise))])
+        far = np.repeat(PAIRED, IN_GROUP) if self.paired else 1.0
+        return np.hstack([far * np.tile(VERTICES, GROUPS), np.zeros((CLASSES, self.n_noise))])
 
     @property
     def covariance(self) -> NDArray[np.float64]:
         """Of every class."""
         matrix = np.eye(self.n_features)
+        if self.paired:
+            for first in (*range(IN_GROUP), *range(2 * IN_GROUP, 3 * IN_GROUP)):
+                like = first + IN_GROUP
+                matrix[first, like] = matrix[like, first] = self.correlation
+            return matrix
         for group, vertex in enumerate(VERTICES):
             sign, place = np.sign(vertex), slice(IN_GROUP * group, IN_GROUP * (group + 1))
             matrix[place, place] += self.correlation * (np.outer(sign, sign) - np.eye(IN_GROUP))

@@ -9,7 +9,7 @@ import numpy as np
 
 from truerisk.core.contracts import Method
 from truerisk.core.family import Family
-from truerisk.datasets.four_class import make_four_class
+from truerisk.datasets.four_class import FourClassProblem
 from truerisk.methods.information_criteria import EBIC
 from truerisk.papers.bee_choosing import (
     BAYES,
@@ -265,6 +265,8 @@ def _spreads(draws: Draws) -> MeansGrid:
 # ---------------------------------------------------------------- Table 4: four classes
 
 SIZES_4 = (60, 100, 200, 400)  # 15, 25, 50, 100 of each class
+# features that tell nothing alone, correlated with their likes, as in Table 2
+FOUR_CLASSES = FourClassProblem(correlation=0.7, paired=True)
 TEST_ROWS = 40_000  # fresh in every training set; the document: 5 million of each class
 LEARNERS: dict[str, tuple[Callable[[], Family], dict[str, Method]]] = {
     "LR": (logistic, {**counting(), **bayesian(standardize=False), "EBIC": EBIC()}),
@@ -285,8 +287,8 @@ def _replicate_4(seed: int, number: int) -> Draws:
     errors: dict[str, list[dict[str, float]]] = {word: [] for word in LEARNERS}
     for n_rows in SIZES_4:
         rng = stream(f"bee-four-class {n_rows}", seed, number)
-        X, y = make_four_class(n_rows, random_state=rng)
-        of_fresh = counted(*make_four_class(TEST_ROWS, shuffle=False, random_state=rng))
+        X, y = FOUR_CLASSES(n_rows, random_state=rng)
+        of_fresh = counted(*FOUR_CLASSES(TEST_ROWS, shuffle=False, random_state=rng))
         for word, (family, methods) in LEARNERS.items():
             errors[word].append(chosen_errors(family(), X, y, of_fresh, methods, number))
     return {k: v for word, every in errors.items() for k, v in by_size(every, word).items()}
@@ -339,9 +341,12 @@ def bee_table_4(draws: Draws) -> Findings:
         ),
         notes=(
             (
-                "the document describes the means and does not print the covariance. Here the "
-                f"Bayes error is {make_four_class.bayes_risk:.4f}; levels are not comparable, "
-                "signs are."
+                "the document describes the means and does not print the covariance, 'similar' to "
+                "that of Table 2. Here two of five groups of three features tell nothing alone "
+                f"and have correlations of {FOUR_CLASSES.correlation} with their likes in "
+                f"two others; the Bayes error is {FOUR_CLASSES.bayes_risk:.4f}. Levels are not "
+                "comparable, signs are. With a correlation inside the groups instead, all means "
+                "apart, BEEi does not fail along the path (.071 at n = 400, CV-5 .070)."
             ),
             (
                 "the caption calls the numbers behind ± standard errors; they are standard "
