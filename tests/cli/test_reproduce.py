@@ -29,6 +29,13 @@ def test_one_replicate_is_refused_with_the_reason(call):
     assert "standard error, which one replicate does not have" in said.err
 
 
+def test_the_whole_breadth_is_refused_where_there_is_none(call):
+    """One sentence; nothing is run."""
+    said = call("reproduce", "kearns-figure-2", "--full")
+    assert (said.code, said.out) == (2, "")
+    assert "kearns-figure-2 has no --full" in said.err
+
+
 def test_a_name_is_run(call):
     """Tables on stdout; where to get the figure on stderr."""
     said = call("reproduce", "kearns-figure-2", "--replicates", 3)

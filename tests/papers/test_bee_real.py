@@ -114,6 +114,22 @@ def test_claims_are_about_sizes_that_are_drawn(figure, words):
         assert sets[word].sizes[place] > 0
 
 
+@pytest.mark.parametrize(
+    ("figure", "most", "tested"),
+    [(BEE_FIGURE_2, (205, 1605), 11), (BEE_FIGURE_3, (1410, 4435), 74)],
+)
+def test_the_whole_breadth_has_the_sizes_of_the_document(figure, most, tested):
+    """From 10 % by steps of 5, to 95 % where the other rows are tested; under a word of its own."""
+    whole = figure.experiment("", 2).full
+    first, second = whole.replicate.__self__.sets
+    assert (len(first.sizes), len(second.sizes)) == (18, 19)
+    assert (first.sizes[LAST], second.sizes[LAST]) == most
+    assert second.sizes[0] == pytest.approx(second.pool / 10, abs=0.5)
+    assert first.sizes[LAST] + tested == {"ovarian": 216, "yeast": 1484}[first.word]
+    assert whole.word == f"{figure.word}-full"
+    assert whole.full is None
+
+
 @pytest.mark.parametrize("figure", [BEE_FIGURE_2, BEE_FIGURE_3])
 def test_the_smallest_training_sets_are_learned_from(figure, monkeypatch):
     """On the real files, where they are: errors between 0 and 1, the oracle's least."""

@@ -51,6 +51,16 @@ TOY = Experiment(
 )
 
 
+def test_the_whole_breadth_is_run_where_there_is_one():
+    """Its own draws under its own word; where there is none the call is refused."""
+    whole = replace(TOY, word="toy-full", replicates=4)
+    assert run(replace(TOY, full=whole), full=True).word == "toy-full"
+    assert run(replace(TOY, full=whole), full=True).replicates == 4
+    assert run(replace(TOY, full=whole), replicates=3).word == "toy"
+    with pytest.raises(UnknownName, match="toy has no --full"):
+        run(TOY, full=True)
+
+
 def test_a_stream_depends_on_name_seed_and_number():
     """Each of the three gives other numbers, and the same three the same ones."""
     first = stream("a", 0, 0).random(3).tolist()

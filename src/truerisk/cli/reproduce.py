@@ -23,6 +23,7 @@ INTERRUPTED = 130
 @click.argument("name", required=False)
 @click.option("--list", "listed", is_flag=True, help="List the experiments.")
 @click.option("--quick", is_flag=True, help="A first look: few replicates, in a minute at most.")
+@click.option("--full", is_flag=True, help="All sizes of bee-figure-2 and -3: hours.")
 @click.option("--replicates", type=int, metavar="N", help="How many replicates, two at least.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @n_jobs_option
@@ -45,6 +46,7 @@ def reproduce(
     name: str | None,
     listed: bool,
     quick: bool,
+    full: bool,
     replicates: int | None,
     seed: int,
     jobs: int | None,
@@ -79,7 +81,12 @@ def reproduce(
             raise click.UsageError(f"--out {out}: {error.strerror or error}.") from None
     if executor is not None and (store is None or jobs is not None):
         raise click.UsageError("--executor goes with --store and stands instead of --n-jobs.")
-    options: dict[str, Any] = {"store": store, "resume": resume, "executor": executor or jobs}
+    options: dict[str, Any] = {
+        "full": full,
+        "store": store,
+        "resume": resume,
+        "executor": executor or jobs,
+    }
     try:
         with worded_warnings(), shown_progress():
             report = reproduced(name, quick=quick, replicates=replicates, seed=seed, **options)

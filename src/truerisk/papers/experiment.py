@@ -42,7 +42,8 @@ Replicate = Callable[[int, int], Draws]  # of a seed and a number
 class Experiment:
     """A table or a figure of a document.
 
-    `replicates` is how many are drawn by default and `quick` how many for a first look.
+    `replicates` is how many are drawn by default and `quick` how many for a first look; `full` is
+    the same in the whole breadth of the document, where that takes hours.
 
     `replicate(seed, number)` gives everything that is kept of one replicate. It depends on the seed
     and on the number alone: the numbers do not depend on how many are drawn, in what order, or by
@@ -60,6 +61,7 @@ class Experiment:
     findings: Callable[[Draws], Findings]
     unit: str = "data sets"
     check: Callable[[], object] = tuple  # nothing is lacking
+    full: Experiment | None = None
 
 
 def experiment(
@@ -96,6 +98,7 @@ def run(
     *,
     replicates: int | None = None,
     quick: bool = False,
+    full: bool = False,
     seed: int = 0,
     executor: Any = None,
     store: str | os.PathLike[str] | None = None,
@@ -105,6 +108,12 @@ def run(
 
     With a `store` every replicate is kept as it is found; see `stored_replicates`.
     """
+    if full:
+        if experiment.full is None:
+            raise UnknownName(
+                f"{experiment.word} has no --full (full=): it is whole as it is; leave it out."
+            )
+        experiment = experiment.full
     if replicates is None:
         replicates = experiment.quick if quick else experiment.replicates
     if replicates < 2:
