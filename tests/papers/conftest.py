@@ -16,6 +16,7 @@ REPLICATES = {  # of seed 0; not here are those that need files or take minutes
     "wallman-posterior": 100,
     "wallman-figure-1": 20,
     "wallman-bias": 30,
+    "wallman-choices": 12,
     "kearns-figure-1": 100,
     "kearns-figure-2": 100,
     "kearns-figure-3": 60,
@@ -29,6 +30,7 @@ REPLICATES = {  # of seed 0; not here are those that need files or take minutes
     "bee-figure-1": 20,
     "bee-table-2": 2,
     "bee-table-3": 3,
+    "bee-priors": 12,
     "aicc-simulation": 40,
 }
 

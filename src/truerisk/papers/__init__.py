@@ -12,9 +12,11 @@ Wallman
     double_cv.py            double cross-validation of nearest neighbours; Table 1, Figure 4
     wallman_comparison.py   Figure 5, and the problems of Figure 1
     wallman_bias.py         why the bias occurs; the posterior of an error
+    wallman_choices.py      the same bias, whatever is chosen
 Huttunen and Tohka
     bee_choosing.py   the choices of all methods on one training set, and their errors
     bee_report.py     methods by sizes, and who errs less than whom
+    bee_priors.py     the estimate and the choice along κ
     bee_figures.py    Figures 1 and 4; bee_real.py Figures 2 and 3; bee_tables.py the tables
 INSA lecture
     insa.py            polynomials and bootstrap samples; insa_optimism.py errors by complexity
@@ -55,6 +57,8 @@ registry = Registry(
         1000 points of each class of the four problems, and their Bayes risks
     wallman-bias  wallman_bias:wallman_bias
         why the error of a chosen classifier is too small: what is reported, and of what
+    wallman-choices  wallman_choices:wallman_choices
+        the same bias for neighbours, genes, components and the classifier, side by side
     kearns-figure-1  kearns:kearns_figure_1
         empirical, conditional and true risk of k intervals; the bias and its estimate
     kearns-figure-2  kearns:kearns_figure_2  empirical risk and swapping criterion of k intervals
@@ -92,6 +96,8 @@ registry = Registry(
     bee-table-3  bee_tables:bee_table_3
         the cost of support vector machines chosen by the Bayesian error estimate and by CV
     bee-table-4  bee_tables:bee_table_4  both of them with four classes
+    bee-priors  bee_priors:bee_priors
+        the prior as a knob: the estimate, and the error of the choice, along κ
     aicc-simulation  aicc_simulation:aicc_simulation
         AICc, AIC and the printed price against what they estimate
     """,
@@ -113,6 +119,7 @@ def reproduce(
     name: str,
     *,
     quick: bool = False,
+    full: bool = False,
     replicates: int | None = None,
     seed: int = 0,
     executor: Any = None,
@@ -127,6 +134,8 @@ def reproduce(
         ``names()`` lists the words.
     quick : bool
         A first look: fewer replicates.
+    full : bool
+        The whole breadth of "bee-figure-2" and "bee-figure-3": the document's nineteen sizes.
     replicates : int, optional
         How many; by default the experiment's own number.
     seed : int
@@ -143,6 +152,7 @@ def reproduce(
     return run(
         registry.load(name),
         quick=quick,
+        full=full,
         replicates=replicates,
         seed=seed,
         executor=executor,

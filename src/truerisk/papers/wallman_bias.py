@@ -116,13 +116,6 @@ def _bias_claims(why: SelectionBias, true: np.ndarray) -> tuple[Statement, ...]:
     often = np.flatnonzero(times >= min(OFTEN, times.max()))
     near = Claim.near(0.0, NEAR * float(why.true.mean) if why.true is not None else 0.0)
 
-    def gap(of: str, less: str, claim: Claim) -> Quantity:
-        def statistic(some: np.ndarray) -> float:
-            means = _mixtures(some)
-            return means[of] - means[less]
-
-        return Quantity.of(f"{of} − {less}", statistic, rows, claim)
-
     def lucky(n: int) -> Quantity:
         def statistic(some: np.ndarray) -> float:
             taken = some[some[:, 0] == n, n + 1]
@@ -134,7 +127,7 @@ def _bias_claims(why: SelectionBias, true: np.ndarray) -> tuple[Statement, ...]:
         Statement.of(
             "a distribution of the lowest estimates is biased: the errors that P reports (6) lie "
             "below the true ones",
-            gap("true (5)", "reported (6)", ABOVE),
+            mixture_gap(rows, "true (5)", "reported (6)"),
         ),
         Statement.of(
             "this holds for each classifier: the estimates by which it is taken lie below all of "
@@ -143,20 +136,33 @@ def _bias_claims(why: SelectionBias, true: np.ndarray) -> tuple[Statement, ...]:
         ),
         Statement.of(
             "all estimates of the same classifiers (7) are unbiased",
-            gap("unselected (7)", "true (5)", Claim.near(0.0, 0.0)),
+            mixture_gap(rows, "unselected (7)", "true (5)", Claim.near(0.0, 0.0)),
         ),
         Statement.of(
             "the true errors of all classifiers, weighed by α (5), are those of P: within a "
             "twentieth",
-            gap("true of those taken", "true (5)", near),
+            mixture_gap(rows, "true of those taken", "true (5)", near),
         ),
     )
 
 
-def _mixtures(rows: np.ndarray) -> dict[str, float]:
-    """The means of the mixtures, of some of the data sets."""
-    chosen, n = rows[:, 0].astype(int), len(KS)
-    why = SelectionBias(rows[:, 1 : n + 1], chosen, rows[:, n + 1 :])
+def selection_bias(rows: np.ndarray) -> SelectionBias:
+    """Of data sets: the number of the candidate taken, the estimates of all, their true errors."""
+    estimates, true = np.split(rows[:, 1:], 2, axis=1)
+    return SelectionBias(estimates, rows[:, 0].astype(int), true)
+
+
+def mixture_gap(rows: np.ndarray, of: str, less: str, claim: Claim = ABOVE) -> Quantity:
+    """By how much the mean of one mixture lies above that of another."""
+
+    def statistic(some: np.ndarray) -> float:
+        means = _mixtures(selection_bias(some))
+        return means[of] - means[less]
+
+    return Quantity.of(f"{of} − {less}", statistic, rows, claim)
+
+
+def _mixtures(why: SelectionBias) -> dict[str, float]:
     assert why.true is not None
     assert why.true_of_chosen is not None
     return {
