@@ -144,7 +144,6 @@ NO_PICTURE = {
     "Measured",
     "OperatingPoint",
     "RowsNeeded",
-    "SamplePlan",
     "Stated",
     "Status",
     "TestedLearners",

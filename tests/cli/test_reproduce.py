@@ -55,15 +55,16 @@ def test_json_is_one_document(call):
 
 
 def test_out_gets_the_report_and_the_figures(call, tmp_path):
-    """Text, JSON, PNG and SVG; each path is said."""
+    """Text, JSON, a page, PNG and SVG of each panel; each path is said."""
     pytest.importorskip("matplotlib", reason="figures need matplotlib")
     folder = tmp_path / "new"
     said = call("reproduce", "kearns-figure-2", "--replicates", 3, "--out", folder)
     names = sorted(path.name for path in folder.iterdir())
-    assert names == [f"kearns-figure-2.{kind}" for kind in ("json", "png", "svg", "txt")]
+    panels = [f"{i:02}-kearns-figure-2-{i}.{kind}" for i in (1, 2) for kind in ("png", "svg")]
+    assert names == panels + [f"kearns-figure-2.{kind}" for kind in ("html", "json", "txt")]
     assert (folder / "kearns-figure-2.txt").read_text("utf-8") == said.out
     assert json.loads((folder / "kearns-figure-2.json").read_text("utf-8"))["replicates"] == 3
-    assert said.err.count("wrote ") == 4
+    assert said.err.count("wrote ") == 7
 
 
 def test_an_unknown_name_gets_the_nearest(call):

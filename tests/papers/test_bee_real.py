@@ -87,7 +87,11 @@ def test_a_figure_reports_every_set_and_learner():
     draws[f"toy LR {SHORT}"][0, 0] = 1
     found = toy.findings(draws)
     assert [grid.columns for grid in found.tables] == [("n = 12", "n = 40")] * 2
-    assert [panel.title for panel in found.figures[0].panels] == ["toy, LR", "toy, SVM"]
+    panels = found.figures[0].panels
+    titles = ["toy, LR", "toy, LR: beyond the oracle", "toy, SVM", "toy, SVM: beyond the oracle"]
+    assert [panel.title for panel in panels] == titles
+    assert [line.label for line in panels[0].series] == [*ONE.methods("LR"), ORACLE]
+    assert [line.label for line in panels[1].series] == [*ONE.methods("LR")]
     assert [c.text for c in found.claims] == [
         "toy LR: BEEp lies below CV-5 at n = 12",
         "toy SVM: CV-5 lies below BEEi at n = 40",

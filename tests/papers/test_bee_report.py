@@ -5,13 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from truerisk.papers.bee_choosing import ORACLE
 from truerisk.papers.bee_report import (
+    as_printed,
     beside,
     convergence_note,
-    error_panel,
+    error_panels,
     less,
     mean_grid,
     permutation_p,
+    shaded,
     size_table,
     spread_gap,
 )
@@ -67,13 +70,33 @@ def test_few_training_sets_decide_nothing():
 
 
 def test_means_stand_by_size():
-    """In the grid as in the panel."""
+    """A row for each choice, a column for each size."""
     grid = mean_grid(DRAWS, NAMES, SIZES, "errors")
     assert grid.columns == ("n = 20", "n = 40")
     assert [row.means[0] for row in grid.rows] == pytest.approx([0.8 / 3, 0.4 / 3])
     assert "0.2667 ± 0.0333" in str(grid)
-    panel = error_panel(DRAWS, NAMES, SIZES, "errors")
-    assert panel.series[1].y == pytest.approx([0.4 / 3, 0.7 / 3])
+
+
+def test_what_a_choice_adds_is_paired():
+    """Sets that are hard for all widen the band of a mean, and not that of a difference."""
+    rng = np.random.default_rng(0)
+    oracle = rng.normal(0.2, 0.05, size=(40, 2))
+    added = rng.normal(0.01, 0.001, size=(40, 2))
+    values = {"CV-5": oracle + added, ORACLE: oracle}
+    both, paired = error_panels(values, (10, 20), "toy")
+    assert [line.label for line in both.series] == ["CV-5", ORACLE]
+    (line,) = paired.series
+    assert line.y == pytest.approx(added.mean(axis=0))
+    assert (line.error < both.series[0].error / 20).all()
+
+
+def test_a_printed_row_is_numbers():
+    """Without what stands behind ±; what is not legible is not a number."""
+    printed = as_printed((".092 ± .025", "", ".064"))
+    assert printed == pytest.approx([0.092, np.nan, 0.064], nan_ok=True)
+    panel = shaded({"CV-5": printed, "BEEp": [0.1, 0.2, 0.3]}, (28, 50, 100), "toy")
+    assert panel.names == ("n = 28", "n = 50", "n = 100")
+    assert [one.label for one in panel.series] == ["CV-5", "BEEp"]
 
 
 def test_a_reference_of_the_same_recipe_is_compared():

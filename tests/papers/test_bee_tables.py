@@ -113,6 +113,21 @@ def test_every_choice_of_machines_is_compared(findings_of):
     assert all(errors[ORACLE] <= errors[name] < 0.3 for name in OF_MACHINES)
 
 
+def test_tables_are_drawn_beside_the_document(findings_of):
+    """The same rows in both, the means of ours, and the document's as they are printed."""
+    found = findings_of("bee-table-3")
+    ours, theirs = found.figures[0].panels
+    assert [one.label for one in ours.series] == [one.label for one in theirs.series]
+    assert {panel.kind for panel in (ours, theirs)} == {"shades"}
+    errors = {row.name: row.ours for row in found.tables[0].rows}
+    assert {one.label: one.y[0] for one in ours.series} == pytest.approx(
+        {name: errors[name] for name in ("CV-5", "BEEp", "BEEi")}
+    )
+    assert theirs.series[1].y == pytest.approx([0.106, 0.081, 0.064, 0.048])
+    last = findings_of("bee-table-2").figures[0].panels[-1]
+    assert [one.y[0] for one in last.series] == [0.208, 0.208, 0.207, 0.205, 0.437]
+
+
 def test_signs_of_machines_are_judged():
     """What the text says of the table holds for draws made so, and else not."""
     rng = np.random.default_rng(0)

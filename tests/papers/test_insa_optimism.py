@@ -24,6 +24,18 @@ def test_what_the_document_draws_holds(findings_of):
     assert rise.value > 2 * rise.std_error
 
 
+def test_a_curve_that_runs_away_does_not_flatten_the_others(findings_of):
+    """The means fill most of the height, and the key says how many curves leave the picture."""
+    ((panel,),) = (figure.panels for figure in findings_of("insa-optimism").figures)
+    (low, high), single = panel.limits, [one for one in panel.series if one.width < 1]
+    means = np.concatenate([one.y for one in panel.series if one.width > 1])
+    assert low == 0
+    assert means.max() < high < 2 * means.max()
+    leaving = [one.y.max() for one in single if one.y.max() > high and one.style[:2] == "C1"]
+    (said,) = [one.label for one in single if one.label.startswith("test")]
+    assert f"({len(leaving)} of 30 leave, up to {max(leaving):.1f})" in said
+
+
 def test_what_the_document_says_holds(findings_of):
     """An identity, two slopes, a minimum between, and what more rows do."""
     verdicts = [claim.verdict for claim in findings_of("insa-decomposition").claims]

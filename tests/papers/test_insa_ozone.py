@@ -40,6 +40,9 @@ def test_boxes_for_both_tasks_and_a_roc_curve_of_each(report) -> None:
     assert [panel.kind for panel in figure.panels] == ["boxes", "boxes", "lines"]
     assert [len(panel.series) for panel in figure.panels] == [2, 2, 3]
     assert all(len(series.y) == 3 for series in figure.panels[0].series)
+    for curve in figure.panels[2].series[:2]:
+        area = np.diff(curve.x) @ (curve.y[1:] + curve.y[:-1]) / 2
+        assert curve.label.endswith(f", area {area:.3f}")
     for curve in figure.panels[2].series:
         assert (curve.x[0], curve.y[0], curve.x[-1], curve.y[-1]) == (0, 0, 1, 1)
 

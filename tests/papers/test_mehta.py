@@ -18,6 +18,22 @@ def test_validation_flatters_and_the_test_does_not(findings_of):
     assert verdicts[:2] == ["holds", "undecided"]
 
 
+def test_the_picture_of_three_parts_has_the_numbers_of_the_table(findings_of):
+    """A box for each error and each risk, and of each difference from its own rule's risk."""
+    found = findings_of("mehta-three-way")
+    rows = {row.name: row.ours for row in found.tables[0].rows}
+    errors, away = found.figures[0].panels
+    means = {one.label: one.y.mean() for one in errors.series}
+    assert means["validation error"] == pytest.approx(rows["validation error of the selected"])
+    assert means["true risk, 10-fold"] == pytest.approx(rows["10-fold: its true risk, all rows"])
+    gaps = {one.label: one.y.mean() for one in away.series}
+    for way in ("10-fold", "leave-one-out"):
+        error, risk = f"{way}: error of the selected", f"{way}: its true risk, all rows"
+        assert gaps[f"{way} error"] == pytest.approx(rows[error] - rows[risk])
+    true = rows["true risk of the refitted"]
+    assert gaps["test error"] == pytest.approx(rows["test error of the refitted"] - true)
+
+
 def test_ten_fold_is_judged_against_the_truth(findings_of):
     """Not against leave-one-out, which errs itself."""
     (gap,) = findings_of("mehta-three-way").claims[4].quantities

@@ -18,7 +18,7 @@ def test_rates_lie_on_the_lines_between_thresholds():
     """Four of each class, scores 3 > 2 > 1: (0, 0), (¼, ½), (½, 1) and (1, 1) by hand."""
     truth = np.repeat([1, 0], 4)
     curve = RocCurve.of(truth, [3, 3, 2, 2, 3, 2, 1, 1], positive=1)
-    negatives = dict(zip(RATES, module._negatives(curve), strict=True))
+    negatives = dict(zip(RATES, module._negatives(curve, RATES), strict=True))
     positives = dict(zip(RATES, module._positives(curve), strict=True))
     assert negatives[0.5] == pytest.approx(0.75)
     assert negatives[0.8] == pytest.approx(0.75 - 0.25 * 0.6)
@@ -26,6 +26,17 @@ def test_rates_lie_on_the_lines_between_thresholds():
     assert positives[0.5] == pytest.approx(1.0)
     assert positives[0.9] == pytest.approx(0.2)
     assert positives[1.0] == pytest.approx(0.0)
+
+
+def test_thresholds_lie_on_the_curves():
+    """By hand: half of each class at β = .5; of no call there is no precision."""
+    curve = RocCurve.of([1, 1, 0, 0], [0.9, 0.3, 0.6, 0.1], positive=1)
+    assert module._rates(curve.at(0.5)) == (0.5, 0.5, 0.5)
+    assert np.isnan(module._rates(curve.at(0.95))[2])
+    sensitivity, specificity, precision = module._rates(curve.at(0.3))
+    assert (sensitivity, specificity) == (1, 0.5)
+    assert module._precisions(curve)[-1] == pytest.approx(precision)
+    assert module._negatives(curve, [sensitivity])[0] == pytest.approx(specificity)
 
 
 def test_areas_are_those_of_scikit_learn():
@@ -52,7 +63,12 @@ def test_claims_are_of_all_models_at_all_rates():
     rng = np.random.default_rng(0)
     levels = np.array([0.98, 0.9, 0.8])[:, None]
     rates = np.where(np.array(RATES) == 1, 0.05, levels)
+    ranks = 1 - module.GRID**4 * np.ones((12, 3, 1))
     draws = {
+        "curve": ranks,
+        "precision": ranks[:, :, 1:],
+        "at β": np.full((12, 3, len(module.MARKS), 3), 0.5),
+        "share of spam": np.full(12, 0.4),
         "AUC": levels[:, 0] + 0.001 * rng.normal(size=(12, 3)),
         "true negative rate": rates + 0.001 * rng.normal(size=(12, 3, len(RATES))),
         "true positive rate": rates + 0.001 * rng.normal(size=(12, 3, len(RATES))),
@@ -60,6 +76,11 @@ def test_claims_are_of_all_models_at_all_rates():
     found = module.mehta_spam.findings(draws)
     assert [claim.verdict for claim in found.claims] == ["holds"] * 4
     assert len(found.claims[0].quantities) == 2 * (len(RATES) - 1)
-    assert [line.label for line in found.figures[0].panels[0].series][:3] == list(MODELS)
+    for panel in found.figures[0].panels:
+        assert [line.label for line in panel.series][:3] == list(MODELS)
+    roc, precision = found.figures[0].panels
+    assert (roc.series[0].x[0], roc.series[0].x[-1], len(roc.series[0].x)) == (0, 1, 201)
+    assert [one.label for one in roc.series[3:7]] == ["β = 0.9", "β = 0.5", "β = 0.1", "β = 0.02"]
+    assert precision.series[-1].y.tolist() == pytest.approx([0.4, 0.4])
     worse = {**draws, "true positive rate": draws["true positive rate"][:, ::-1]}
     assert module.mehta_spam.findings(worse).claims[0].verdict == "does not hold"

@@ -20,8 +20,8 @@ X, Y = tr.datasets.make_difficult(40, random_state=1)
 
 
 def pictures(html: str) -> list[str]:
-    """The drawings in a notebook's cell; each is sound XML."""
-    found = re.findall(r"<svg.*?</svg>", html, re.DOTALL)
+    """The drawings in a notebook's cell, their keys apart; each is sound XML."""
+    found = re.findall(r'<svg class="drawing".*?</svg>', html, re.DOTALL)
     for one in found:
         ET.fromstring(one)
     return found
@@ -34,6 +34,7 @@ def test_an_assessment_shows_its_ladder():
     assert "optimism" in page
     assert len(pictures(page)) == 1
     assert "apparent risk" in page
+    assert page.partition('<ul class="keys">')[2].count("<li>") == 3
 
 
 def test_a_curve_shows_itself():

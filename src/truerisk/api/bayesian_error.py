@@ -13,14 +13,16 @@ from truerisk.core.arguments import as_array, check_level, shown
 from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.interval import Interval
 from truerisk.core.losses import ZeroOne
+from truerisk.core.present import clean, risk, sureness
 from truerisk.core.table.data import Data
+from truerisk.core.writing import Shown
 from truerisk.methods.bayesian.rule_errors import ErrorLaw, pairwise
 from truerisk.methods.bayesian.scaled_rows import ScaledRows
 from truerisk.methods.bayesian_error import BayesianError
 
 
 @dataclass(frozen=True)
-class RulePosterior:
+class RulePosterior(Shown):
     """What the rows say about the error of a rule.
 
     `value` is the posterior mean, `log_value` its log (which is there where the value underflows),
@@ -49,6 +51,13 @@ class RulePosterior:
     def cdf(self, e: float) -> float:
         """P(error ≤ e)."""
         return self._posterior("distribution").cdf(float(e))
+
+    def __str__(self) -> str:
+        sure = sureness(self.std_error, None if self.law is None else self.interval())
+        each = zip(self.classes, self.per_class, strict=True)
+        classes = ", ".join(f"{clean(str(name), 40)} {risk(error)}" for name, error in each)
+        note = "" if self.why_none is None else f"\nnote: no interval is stated: {self.why_none}"
+        return f"error {risk(self.value)}{sure}, prior {self.prior}; by class {classes}{note}"
 
     def _posterior(self, wanted: str) -> ErrorLaw:
         if self.why_none is not None:

@@ -39,7 +39,7 @@ INTERRUPTED = 130
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIR",
-    help="Write the report and the figures (PNG, SVG) there.",
+    help="Write the report, its page and its figures (PNG, SVG) there.",
 )
 @json_option
 def reproduce(
@@ -104,11 +104,10 @@ def reproduce(
 
 
 def _write(report: Report, folder: Path) -> None:
-    from truerisk.papers.figures import draw
-
-    for suffix, text in ((".txt", str(report)), (".json", report.to_json())):
+    texts = {".txt": str(report), ".json": report.to_json(), ".html": report.to_html()}
+    for suffix, text in texts.items():
         path = folder / f"{report.word}{suffix}"
         write_text(f"{text}\n", path)
         say(f"wrote {path}")
-    for path in draw(report.figures, folder):
+    for path in report.save_figures(folder, ("png", "svg")) if report.figures else ():
         say(f"wrote {path}")

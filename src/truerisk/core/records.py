@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import types
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cache, partial, reduce
@@ -35,8 +35,7 @@ import numpy as np
 from truerisk.core import present
 from truerisk.core.errors import BadArgument, BadData, UnknownName
 from truerisk.core.json_values import JsonValue, parse, require_schema
-from truerisk.core.registry import displays
-from truerisk.core.writing import Written, also_written
+from truerisk.core.writing import Written
 
 T = TypeVar("T")
 Reader = Callable[[JsonValue], Any]
@@ -107,22 +106,8 @@ class Record(Written):
         with present.named(source.name) if isinstance(source, Path) else nullcontext():
             return cls.from_dict(content)
 
-    def to_html(self, path: Any = None) -> str:
-        """One HTML page that needs nothing else, also written to `path` where one is given."""
-        return also_written(path, lambda: str(displays.load("page")(self)))
-
     def __str__(self) -> str:
         return "\n\n".join(present.text_table(b.head, b.rows) for b in self.blocks())
-
-    def plot(self, ax: Any = None) -> Any:
-        """Draw its figure on the axes `ax` or new ones (needs matplotlib), and return the axes."""
-        return displays.load("picture")(self, ax=ax)
-
-    def save_figures(
-        self, folder: Any, formats: Iterable[str] = ("svg", "png", "pdf")
-    ) -> tuple[Path, ...]:
-        """Write the figures of its page, and say where; PNG (300 dpi) and PDF need matplotlib."""
-        return tuple(displays.load("files")(self, folder, formats))
 
     def to_frame(self) -> Any:
         """Its lines as a frame of pandas, or of polars where only that is installed.

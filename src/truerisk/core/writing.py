@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -27,8 +27,14 @@ class Shown(Brief):
         """The tables that a notebook and a page show of it."""
         return ()
 
-    def _repr_html_(self) -> str:
+    def plot(self, ax: Any = None) -> Any:
+        """Draw its figure on the axes `ax` or new ones (needs matplotlib), and return the axes."""
         from truerisk.core.registry import displays  # late: the command line helps without numpy
+
+        return displays.load("picture")(self, ax=ax)
+
+    def _repr_html_(self) -> str:
+        from truerisk.core.registry import displays
 
         tables = "".join(block.html for block in self.blocks())
         picture: str = displays.load("notebook-picture")(self)
@@ -48,6 +54,20 @@ class Written(Shown):
     def to_json(self, path: Any = None) -> str:
         """One JSON document, also written to `path` where one is given."""
         return also_written(path, lambda: json.dumps(self.to_dict(), allow_nan=False))
+
+    def to_html(self, path: Any = None) -> str:
+        """One HTML page that needs nothing else, also written to `path` where one is given."""
+        from truerisk.core.registry import displays
+
+        return also_written(path, lambda: str(displays.load("page")(self)))
+
+    def save_figures(
+        self, folder: Any, formats: Iterable[str] = ("svg", "png", "pdf")
+    ) -> tuple[Path, ...]:
+        """Write the figures of its page, and say where; PNG (300 dpi) and PDF need matplotlib."""
+        from truerisk.core.registry import displays
+
+        return tuple(displays.load("files")(self, folder, formats))
 
     def to_metrics(self) -> dict[str, float]:
         """Its numbers by name, for a tracker: `mlflow.log_metrics(result.to_metrics())`.

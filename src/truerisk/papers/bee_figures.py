@@ -199,7 +199,7 @@ def _curves_figure(draws: Draws, chosen: np.ndarray) -> Panels:
         Panel("Bayesian error and true error", AXIS, "error", (*others, dot)),
         Panel(f"minima of {len(chosen)} curves", AXIS, "curves", (counts,), kind="bars"),
     )
-    return Panels("bee-figure-1", panels, columns=3)
+    return Panels("bee-figure-1", panels)
 
 
 # ---------------------------------------------------------------- Figure 4

@@ -26,7 +26,7 @@ from truerisk.papers.bee_choosing import (
     logistic,
     machines,
 )
-from truerisk.papers.bee_report import convergence_note, error_panel, less, mean_grid
+from truerisk.papers.bee_report import convergence_note, error_panels, less, mean_grid
 from truerisk.papers.experiment import Draws, Experiment, stream
 from truerisk.papers.figures import Findings, MeansGrid, Panel, Panels
 
@@ -95,9 +95,10 @@ class RealSet:
         title = f"{self.word}, {learner}: mean test error of the chosen rule"
         return mean_grid(draws, self._lines(learner), self.sizes, title)
 
-    def panel(self, draws: Draws, learner: str) -> Panel:
-        """The same as lines."""
-        return error_panel(draws, self._lines(learner), self.sizes, f"{self.word}, {learner}")
+    def panels(self, draws: Draws, learner: str) -> tuple[Panel, Panel]:
+        """The same as lines, and beyond the oracle."""
+        values = {name: draws[key] for name, key in self._lines(learner).items()}
+        return error_panels(values, self.sizes, f"{self.word}, {learner}")
 
     def _lines(self, learner: str) -> dict[str, str]:
         names = (*self.methods(learner), ORACLE)
@@ -137,7 +138,8 @@ class RealSetsFigure:
         """A grid and a panel for each set and learner, the claims, whether the paths converged."""
         sets = {real.word: real for real in self.sets}
         pairs = [(real, learner) for real in self.sets for learner in LEARNERS]
-        panels = tuple(real.panel(draws, name) for real, name in pairs if len(real.sizes) > 1)
+        many = [(real, learner) for real, learner in pairs if len(real.sizes) > 1]
+        panels = tuple(panel for real, of in many for panel in real.panels(draws, of))
         converged = (f"{word}: {convergence_note(draws, f'{word} LR {SHORT}')}" for word in sets)
         return Findings(
             tables=tuple(real.grid(draws, learner) for real, learner in pairs),

@@ -9,8 +9,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from truerisk.papers.bee_choosing import ORACLE
 from truerisk.papers.experiment import Draws
-from truerisk.papers.figures import MeansGrid, Panel, PaperTable, mean_lines, printed
+from truerisk.papers.figures import MeansGrid, Panel, PaperTable, Series, mean_lines, printed
 from truerisk.papers.statements import BELOW, Quantity, Statement
 
 PERMUTATIONS = 10_000
@@ -99,11 +100,32 @@ def permutation_p(gaps: np.ndarray) -> float:
     return float((at_least + 1) / (PERMUTATIONS + 1))
 
 
-def error_panel(draws: Draws, names: Mapping[str, str], sizes: Sequence[int], title: str) -> Panel:
-    """Mean errors along the number of training rows."""
-    values = {name: draws[key] for name, key in names.items()}
-    lines = mean_lines(np.array(sizes), values, (STYLES.get(name, "k-") for name in names))
-    return Panel(title, "training rows", "error", lines)
+def error_panels(
+    values: Mapping[str, np.ndarray], sizes: Sequence[int], title: str
+) -> tuple[Panel, Panel]:
+    """Mean errors along the number of training rows, and what each choice adds to the oracle's.
+
+    The latter are differences on the same training sets: how the sets differ is not in their bands.
+    """
+    paired = {n: of - values[ORACLE] for n, of in values.items() if n != ORACLE}
+
+    def panel(title: str, label: str, of: Mapping[str, np.ndarray]) -> Panel:
+        lines = mean_lines(np.array(sizes), of, (STYLES.get(name, "k-") for name in of))
+        return Panel(title, "training rows", label, lines)
+
+    return panel(title, "error", values), panel(f"{title}: beyond the oracle", "difference", paired)
+
+
+def shaded(values: Mapping[str, Sequence[float]], sizes: Sequence[int], title: str) -> Panel:
+    """Mean errors as shades, a row for each choice and a column for each number of rows."""
+    rows = (Series(name, np.arange(len(sizes)), np.array(of)) for name, of in values.items())
+    columns = tuple(f"n = {n}" for n in sizes)
+    return Panel(title, "", "mean error", tuple(rows), "shades", columns)
+
+
+def as_printed(every: Sequence[str]) -> list[float]:
+    """The means of a printed row; what is not legible is not a number."""
+    return [float(text.split()[0]) if text else float("nan") for text in every]
 
 
 def convergence_note(draws: Draws, key: str) -> str:

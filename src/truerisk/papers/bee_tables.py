@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -26,15 +26,17 @@ from truerisk.papers.bee_choosing import (
     machines,
 )
 from truerisk.papers.bee_report import (
+    as_printed,
     beside,
     convergence_note,
     less,
     mean_grid,
+    shaded,
     size_table,
     spread_gap,
 )
 from truerisk.papers.experiment import Draws, experiment, stream
-from truerisk.papers.figures import Findings, GridRow, MeansGrid
+from truerisk.papers.figures import Findings, GridRow, MeansGrid, Panel, Panels
 from truerisk.papers.statements import Quantity, Statement
 
 # ---------------------------------------------------------------- Table 2: logistic regression
@@ -129,7 +131,17 @@ def bee_table_2(draws: Draws) -> Findings:
             ),
             convergence_note(short, SHORT),
         ),
+        figures=(Panels("bee-table-2", tuple(_shades_2(draws))),),
     )
+
+
+def _shades_2(draws: Draws) -> Iterator[Panel]:
+    """Ours and the document's, for each number of noise features."""
+    for column, noise in enumerate(NOISE):
+        ours = {name: _of(draws, noise, name).mean(axis=0) for name in NAMES}
+        theirs = {n: as_printed([text.split()[column] for text in PAPER[n]]) for n in NAMES}
+        yield shaded(ours, SIZES, f"{noise} noise features")
+        yield shaded(theirs, SIZES, f"{noise} noise features, the document's")
 
 
 def _by_noise(draws: Draws, place: int) -> MeansGrid:
@@ -248,7 +260,17 @@ def bee_table_3(draws: Draws) -> Findings:
             ),
             "SVC stops at a tolerance and always converges; nothing was cut short.",
         ),
+        figures=(Panels("bee-table-3", _both(draws, SIZES, PAPER_3, "linear machines")),),
     )
+
+
+def _both(
+    draws: Draws, sizes: Sequence[int], paper: Mapping[str, Sequence[str]], title: str
+) -> tuple[Panel, Panel]:
+    """Ours and the document's, of the rows that the document has."""
+    ours = {name: draws[name].mean(axis=0) for name in paper}
+    theirs = {name: as_printed(every) for name, every in paper.items()}
+    return shaded(ours, sizes, title), shaded(theirs, sizes, f"{title}, the document's")
 
 
 def _spreads(draws: Draws) -> MeansGrid:
@@ -357,4 +379,11 @@ def bee_table_4(draws: Draws) -> Findings:
             "the estimates take the features as they are, with variance 1 in each class.",
             convergence_note(draws, f"LR {SHORT}"),
         ),
+        figures=(Panels("bee-table-4", tuple(_panels_4(draws))),),
     )
+
+
+def _panels_4(draws: Draws) -> Iterator[Panel]:
+    for learner in LEARNERS:
+        of_learner = {name: of for name, of in PAPER_4.items() if name.startswith(learner)}
+        yield from _both(draws, SIZES_4, of_learner, f"four classes, {learner}")

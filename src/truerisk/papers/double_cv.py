@@ -245,7 +245,7 @@ def wallman_figure_4(draws: Draws) -> Findings:
             for name, (low, high) in MAJORITY.items()
         ),
         notes=("the document prints no numbers for this figure but the two ranges.",),
-        figures=(Panels("wallman-figure-4", panels, columns=3),),
+        figures=(Panels("wallman-figure-4", panels),),
     )
 
 

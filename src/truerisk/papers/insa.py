@@ -373,4 +373,4 @@ def _bootstrap_figure(draws: Draws) -> Panels:
         )
         tree = Series("its tree", FINE, lines[number + 1], f"{colour}-")
         panels.append(Panel(f"bootstrap sample {number + 1}", "x", "y", (*points, tree, truth)))
-    return Panels("insa-bootstrap", tuple(panels), columns=3)
+    return Panels("insa-bootstrap", tuple(panels))

@@ -138,7 +138,8 @@ def insa_ozone(draws: Draws) -> Findings:
     )
     truth, scores = draws["truth"][0] == 1, draws["scores"][0]
     rocs = [RocCurve.of(truth, of, positive=True) for of in scores]
-    curves = tuple(Series(w, r.fpr, r.tpr) for w, r in zip(LEARNERS, rocs, strict=True))
+    areas = zip(LEARNERS, rocs, strict=True)
+    curves = tuple(Series(f"{word}, area {r.auc:.3f}", r.fpr, r.tpr) for word, r in areas)
     chance = Series("chance", np.array([0.0, 1.0]), np.array([0.0, 1.0]), "k:", 0.8)
     roc = Panel(
         "ROC on the first test sample",
@@ -156,7 +157,7 @@ def insa_ozone(draws: Draws) -> Findings:
             ),
             "rows of one day at five stations are taken as independent, as in the lecture.",
         ),
-        figures=(Panels("insa-ozone", (*boxes, roc), columns=3),),
+        figures=(Panels("insa-ozone", (*boxes, roc)),),
     )
 
 

@@ -109,7 +109,28 @@ def mehta_three_way(draws: Draws) -> Findings:
         ),
         claims=(*_on_three_parts(draws), *_on_folds(fixed, own)),
         notes=("the document describes procedures and prints no numbers.",),
+        figures=(_three_way_figure(draws),),
     )
+
+
+def _three_way_figure(draws: Draws) -> Panels:
+    """Each error with the true risk of its rule, and the difference in every data set."""
+    errors = (draws["validation"], draws["test"], *draws["least"].T[1:])
+    risks = draws["risk"].T[[0, 0, 1, 2]]
+    ways = ("validation", "test", "10-fold", "leave-one-out")
+    both = {f"{way} error": error for way, error in zip(ways, errors, strict=True)}
+    both |= {"true risk, three parts": risks[0], "true risk, 10-fold": risks[2]}
+    away = {f"{way} error": e - r for way, e, r in zip(ways, errors, risks, strict=True)}
+
+    def panel(title: str, label: str, of: dict[str, np.ndarray]) -> Panel:
+        boxes = (Series(name, np.empty(0), values) for name, values in of.items())
+        return Panel(title, "", label, tuple(boxes), "boxes")
+
+    panels = (
+        panel("errors of the selected rule, and its true risk", "error", both),
+        panel("how far each error is from its rule's true risk", "error − true risk", away),
+    )
+    return Panels("mehta-three-way", panels)
 
 
 def _on_three_parts(draws: Draws) -> tuple[Statement, ...]:

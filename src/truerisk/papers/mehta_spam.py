@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+from truerisk.core.statistics.operating_points import OperatingPoint
 from truerisk.core.statistics.roc import RocCurve
 from truerisk.datasets.documents import spam
 from truerisk.papers.experiment import Draws, experiment, stream
@@ -23,6 +25,8 @@ from truerisk.papers.statements import Claim, Quantity, Statement
 
 N_TEST = 1536  # of 4601
 RATES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 1.0)
+GRID = np.linspace(0, 1, 201)  # of true positive rates along which curves are drawn
+MARKS = {0.9: "ks", 0.5: "ko", 0.1: "k^", 0.02: "kv"}  # thresholds β
 COMPETITIVE = 0.01  # of a true positive rate
 HORRIBLE, A_LITTLE, MASSIVE = 0.5, RATES.index(0.95), 0.25
 LEAVES = 17
@@ -57,15 +61,31 @@ def _replicate(seed: int, number: int) -> Draws:
     curves = [RocCurve.of(y[test], of.predict_proba(X[test])[:, 1], positive=1) for of in fitted]
     return {
         "AUC": np.array([curve.auc for curve in curves]),
-        "true negative rate": np.array([_negatives(curve) for curve in curves]),
+        "true negative rate": np.array([_negatives(curve, RATES) for curve in curves]),
         "true positive rate": np.array([_positives(curve) for curve in curves]),
+        "curve": np.array([_negatives(curve, GRID) for curve in curves]),
+        "precision": np.array([_precisions(curve) for curve in curves]),
+        "at β": np.array([[_rates(curve.at(beta)) for beta in MARKS] for curve in curves]),
+        "share of spam": np.array(y[test].mean()),
     }
 
 
-def _negatives(curve: RocCurve) -> np.ndarray:
+def _negatives(curve: RocCurve, rates: Sequence[float] | np.ndarray) -> np.ndarray:
     """The true negative rate at each true positive rate, along the lines between thresholds."""
     tpr, first = np.unique(curve.tpr, return_index=True)
-    return 1 - np.interp(RATES, tpr, curve.fpr[first])
+    return 1 - np.interp(rates, tpr, curve.fpr[first])
+
+
+def _precisions(curve: RocCurve) -> np.ndarray:
+    """The precision at each recall of the grid but 0, along the same lines."""
+    hits = GRID[1:] * curve.n_positive
+    return hits / (hits + (1 - _negatives(curve, GRID[1:])) * curve.n_negative)
+
+
+def _rates(point: OperatingPoint) -> tuple[float, float, float]:
+    """Of no call the precision is not a number."""
+    precision = np.nan if point.precision is None else point.precision
+    return point.sensitivity, point.specificity, precision
 
 
 def _positives(curve: RocCurve) -> np.ndarray:
@@ -86,11 +106,6 @@ def _positives(curve: RocCurve) -> np.ndarray:
 def mehta_spam(draws: Draws) -> Findings:
     """Mehta (2010): ROC curves of three models of the spam data."""
     tnr, tpr = draws["true negative rate"], draws["true positive rate"]
-    by_model = dict(zip(MODELS, tnr.transpose(1, 0, 2), strict=True))
-    lines = mean_lines(np.array(RATES), by_model, ("C0-", "C1--", "C2:"))
-    chance = Series("no discrimination", np.array([0.5, 1.0]), np.array([0.5, 0.0]), "k:", 0.8)
-    # true negative rates along the true positive ones, as the document has its axes
-    panel = Panel("", "true positive rate", "true negative rate", (*lines, chance))
     return Findings(
         tables=(
             PaperTable.of(
@@ -114,7 +129,30 @@ def mehta_spam(draws: Draws) -> Findings:
                 "as drawn."
             ),
         ),
-        figures=(Panels("mehta-spam", (panel,), columns=1),),
+        figures=(Panels("mehta-spam", _panels(draws)),),
+    )
+
+
+def _panels(draws: Draws) -> tuple[Panel, Panel]:
+    """True negative along true positive rates, as the document has its axes; precision, recall."""
+    spam_share, ends = float(draws["share of spam"].mean()), np.array([0.0, 1.0])
+    at = draws["at β"].mean(axis=0)
+
+    def lines(x: np.ndarray, name: str, column: int) -> tuple[Series, ...]:
+        by_model = dict(zip(MODELS, draws[name].transpose(1, 0, 2), strict=True))
+        marks = (
+            Series(f"β = {beta:g}", at[:, i, 0], at[:, i, column], style)
+            for i, (beta, style) in enumerate(MARKS.items())
+        )
+        return *mean_lines(x, by_model, ("C0-", "C1--", "C2:")), *marks
+
+    chance = Series("no discrimination", ends, 1 - ends, "k:", 0.8)
+    share = Series("share of spam", ends, np.full(2, spam_share), "k:", 0.8)
+    roc = (*lines(GRID, "curve", 1), chance)
+    precision = (*lines(GRID[1:], "precision", 2), share)
+    return (
+        Panel("ROC curves, mean over splits", "true positive rate", "true negative rate", roc),
+        Panel("the same, by precision", "recall (true positive rate)", "precision", precision),
     )
 
 

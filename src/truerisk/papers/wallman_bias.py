@@ -199,7 +199,7 @@ def _bias_figure(why: SelectionBias, true: np.ndarray) -> Panels:
         Panel("classifier by classifier", "k", "mean error", by_k),
         Panel("how often each is taken", "k", "α", (Series("", ks, why.shares),), kind="bars"),
     )
-    return Panels("wallman-bias", panels, columns=3)
+    return Panels("wallman-bias", panels)
 
 
 # ---------------------------------------------------------------- the posterior of a true error
@@ -262,7 +262,7 @@ def wallman_posterior(draws: Draws) -> Findings:
             ),
             "(50 %) is computed in its own tail: 1 − P(error ≤ ½) would be 0 below 1e-16.",
         ),
-        figures=(Panels("wallman-posterior", (panel,), columns=1),),
+        figures=(Panels("wallman-posterior", (panel,)),),
     )
 
 

@@ -14,7 +14,7 @@ from truerisk.core.present import clean, params_text
 from truerisk.core.registry import check_known
 from truerisk.core.results import RiskCurve
 from truerisk.core.statistics.error_posterior import ErrorPosterior
-from truerisk.plots.marks import axes_of, on_axes, pyplot
+from truerisk.plots.marks import axes_of, axes_of_panels, on_axes
 from truerisk.report.curves import IN_ORDER, draw_lines, keys_of
 from truerisk.report.figure import Key
 from truerisk.report.learning import draw_learning
@@ -157,7 +157,7 @@ def draw_path(
     classes = model.classes_ if len(model.classes_) > 2 else model.classes_[1:]
     paths = model.coef_path_.reshape(len(model.lambdas_), len(classes), -1)
     names = _names(model, names, paths.shape[2])
-    panels = _axes(ax, len(classes))
+    panels = axes_of_panels(ax, len(classes))
     for place, (axes, label) in enumerate(zip(panels, classes, strict=True)):
         _draw(axes, model, paths[:, place])
         _name_largest(axes, model.coef_[place], names, model.lambda_, n_named)
@@ -202,18 +202,6 @@ def _names(model: Any, names: Sequence[str] | None, n_columns: int) -> Sequence[
     if len(names) != n_columns:
         raise BadData(f"there are {len(names)} names for {n_columns} columns.")
     return list(map(str, names))
-
-
-def _axes(ax: Any, n_panels: int) -> list[Any]:
-    """The given axes, or those of a new figure."""
-    if ax is None:
-        size = (3.2 * n_panels + 3.2, 4.0)
-        _, drawn = pyplot().subplots(1, n_panels, figsize=size, layout="constrained", squeeze=False)
-        return list(drawn[0])
-    given = list(np.ravel(ax))
-    if len(given) != n_panels:
-        raise BadData(f"there are {len(given)} axes for {n_panels} panels.")
-    return given
 
 
 # quantity -> its standard error in the summary, what the axis says

@@ -6,8 +6,10 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+
 from truerisk.core.arguments import shown
-from truerisk.core.errors import BadArgument, MissingExtra
+from truerisk.core.errors import BadArgument, BadData, MissingExtra
 from truerisk.report.figure import Key
 from truerisk.report.svg import Drawing, Mark, tick_text
 
@@ -22,10 +24,13 @@ GREYS = {
     "tick": "0.4",
     "other": "0.8",
     "ring": "0.2",
+    "ink": "0.1",
 }
 MOST_LETTERS = 64  # of names in a line below the axis
 SHADES = {f"h{i}": s for i, s in enumerate((0.05, 0.14, 0.24, 0.34, 0.44, 0.58, 0.72, 0.86, 1.0))}
 DASHES = {"baseline": ":", "way": ":", "honest": "--", "beyond": "--", "s1": "--", "s2": "-."}
+DASHES |= {"solid": "-", "dotted": ":", "mixed": "-."}
+WIDTHS = {"faint": 0.4, "thin": 0.9, "whisker": 0.9, "bold": 2.4}
 
 
 def on_axes(
@@ -84,7 +89,8 @@ def _style(look: str, colours: dict[str, str]) -> dict[str, Any]:
     """What matplotlib needs to know of a look."""
     words = look.split()
     colour = next((colours[word] for word in reversed(words) if word in colours), "0.85")
-    style = {"color": colour, "linewidth": 0.9 if {"thin", "whisker"} & {*words} else 1.3}
+    style: dict[str, Any] = {"color": colour}
+    style["linewidth"] = next((WIDTHS[word] for word in words if word in WIDTHS), 1.3)
     style["linestyle"] = next((DASHES[word] for word in words if word in DASHES), "-")
     if {"hollow", "ring"} & {*words}:
         style["fillstyle"] = "none"
@@ -106,6 +112,7 @@ def _draw(ax: Any, mark: Mark, style: dict[str, Any]) -> None:
         case "inscription":
             colour = "white" if "on-dark" in mark.look else "black"
             place = {"ha": "center", "va": "center", "fontsize": "small"}
+            place["fontweight"] = "bold" if "bold" in mark.look else "normal"
             ax.text(x0, y0, mark.label, color=colour, **place)
         case "box":
             low, first, middle, third, high = mark.xs
@@ -113,6 +120,8 @@ def _draw(ax: Any, mark: Mark, style: dict[str, Any]) -> None:
             ax.plot([third, high], [y0, y0], marker="|", **style)
             ax.barh(y0, third - first, left=first, height=0.5, color=style["color"], alpha=0.25)
             ax.plot([middle, middle], [y0 - 0.25, y0 + 0.25], **style)
+        case "dots":
+            ax.plot(mark.xs, mark.ys, ".", color=style["color"], markersize=2, alpha=0.6)
         case "span":
             ax.plot(mark.xs, mark.ys, marker="|", **style)
         case "upright":
@@ -164,7 +173,8 @@ def _add_keys(
             ax.add_patch(Rectangle((0, 0), 0, 0, color=style["color"], alpha=alpha, label=key.text))
         else:
             marker = "" if key.kind == "line" else SHAPES.get(key.kind, "o")
-            is_alone = key.kind in ("point", "ring") or (is_full and key.kind in SHAPES)
+            is_alone = key.kind in ("point", "ring") or "bare" in key.look
+            is_alone |= is_full and key.kind in SHAPES
             line = "" if is_alone else style["linestyle"]
             style |= {"linestyle": line, "marker": marker, "markersize": 5, "label": key.text}
             ax.add_line(Line2D([], [], **style))
@@ -189,6 +199,22 @@ def axes_of(ax: Any, size: tuple[float, float] = WIDE) -> Any:
     if ax is not None and not hasattr(ax, "get_figure"):
         raise BadArgument(f"ax={shown(ax)}: give axes of matplotlib, or leave it out.")
     return pyplot().subplots(figsize=size, layout="constrained")[1] if ax is None else ax
+
+
+def axes_of_panels(ax: Any, n_panels: int) -> list[Any]:
+    """The given axes, as many as there are panels, or those of a new figure, three in a row."""
+    if ax is None:
+        columns = min(n_panels, 3)
+        rows, options = -(-n_panels // columns), {"layout": "constrained", "squeeze": False}
+        size = (3.2 * columns + 3.2, 4.0 * rows)
+        drawn = pyplot().subplots(rows, columns, figsize=size, **options)[1].ravel()
+        for spare in drawn[n_panels:]:
+            spare.remove()
+        return list(drawn[:n_panels])
+    given = list(np.ravel(ax))
+    if len(given) != n_panels:
+        raise BadData(f"there are {len(given)} axes for {n_panels} panels.")
+    return given
 
 
 def pyplot() -> Any:

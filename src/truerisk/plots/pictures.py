@@ -16,11 +16,11 @@ from truerisk.core.results import RiskEstimate
 from truerisk.core.statistics.calibration import Calibration
 from truerisk.core.statistics.operating_points import OperatingPoint
 from truerisk.core.statistics.roc import PrecisionRecall, RocCurve
-from truerisk.plots.marks import SQUARE, axes_of, on_axes
+from truerisk.plots.marks import SQUARE, axes_of, axes_of_panels, on_axes
 from truerisk.report import ladder, rates, review_figures
 from truerisk.report.figure import Figure, Key
 from truerisk.report.rates import SHARE, Rates, precision_drawing
-from truerisk.report.record_figures import draw_estimates, figure_of
+from truerisk.report.record_figures import draw_estimates, figures_of
 from truerisk.validation.prediction_stability import PredictionStability
 from truerisk.validation.stability import FeatureStability
 
@@ -46,13 +46,18 @@ draw_forest = _drawn(review_figures.draw_forest, "no subgroup has a value to dra
 
 
 def draw_picture(record: Any, *, ax: Any = None) -> Any:
-    """Draw the figure that stands for a result, and return the axes."""
-    figure = figure_of(record)
-    if figure is None:
+    """Draw the figures that stand for a result, and return the axes: an array of several."""
+    figures = figures_of(record)
+    if not figures:
         why = f" {record.conclusion[0]}" if isinstance(record, ManyComparison) else ""
         what = type(record).__name__
         raise BadData(f"this {what} has no picture; print() and to_html() show what it holds.{why}")
-    return on_axes(figure.drawing, figure.keys, ax)
+    if len(figures) == 1:
+        return on_axes(figures[0].drawing, figures[0].keys, ax)
+    panels = axes_of_panels(ax, len(figures))
+    for each, figure in zip(panels, figures, strict=True):
+        on_axes(figure.drawing, figure.keys, each).set_title(figure.title, fontsize="medium")
+    return np.array(panels)
 
 
 def draw_estimate(

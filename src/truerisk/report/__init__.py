@@ -4,7 +4,10 @@
 |---|---|
 | `page.py`, `record.html` | the page of results, whatever they are; their picture in a notebook |
 | `figure.svg` | a figure as a file |
+| `picture.html` | that picture |
 | `record_figures.py` | the figure that stands for a result |
+| `panels.py` | those of an experiment |
+| `posterior_figures.py` | those of a posterior, of a choice and of rows that are shared |
 | `assessment_page.py`, `page.html` | the page of an assessment: what stands on it |
 | `audit_page.py`, `audit.html`, `audit_figures.py` | that of an audit |
 | `layout.py`, `layout.html`, `macros.html`, `page.js` | what all pages have |

@@ -17,12 +17,13 @@ from truerisk.core.errors import BadData
 from truerisk.core.json_values import schema_of
 from truerisk.core.present import clean
 from truerisk.core.records import Record
+from truerisk.papers.figures import Report
 from truerisk.report.assessment_page import draw_page
 from truerisk.report.audit_page import draw_audit
 from truerisk.report.figure import Figure, FigureTable
 from truerisk.report.layout import Page, Section, template_of
 from truerisk.report.many_page import draw_many
-from truerisk.report.record_figures import figure_of
+from truerisk.report.record_figures import figures_of
 from truerisk.report.svg import N_SERIES, WIDTH, Drawing
 from truerisk.report.validation_page import draw_validation
 from truerisk.validation.validation import Validation
@@ -40,16 +41,16 @@ def page_of(record: Any) -> Page:
     for cls, drawn in RECORDS.items():
         if isinstance(record, cls):
             return drawn(record)
-    blocks, figure, text = record.blocks(), figure_of(record), str(record)
-    word = type(record).__name__
+    blocks, text = record.blocks(), str(record)
+    word = re.sub(r"(?<=[a-z])([A-Z])", lambda m: f" {m[1].lower()}", type(record).__name__)
     values = {
         "eyebrow": "result",
-        "title": re.sub(r"(?<=[a-z])([A-Z])", lambda m: f" {m[1].lower()}", word),
+        "title": record.title if isinstance(record, Report) else word,
         "facts": [f"{record.n_rows} rows"] if hasattr(record, "n_rows") else [],
         "headline": [],
         "conclusion": [] if "\n" in text else [clean(text, 4000)],
         "findings": [],
-        "sections": [Section("numbers", "Numbers", "", () if figure is None else (figure,))],
+        "sections": [Section("numbers", "Numbers", "", figures_of(record))],
         "blocks": [(FigureTable.of(b.head, b.rows), clean(b.caption, 1000)) for b in blocks],
         "text": text if "\n" in text and not blocks else "",
         "methods": "",
@@ -92,7 +93,8 @@ DARK = (
 )
 NOTEBOOK = (
     "--paper:var(--jp-layout-color0,Canvas);--ink:var(--jp-content-font-color1,CanvasText);"
-    "--hair:var(--jp-border-color3,#8883);max-width:560px;"
+    "--hair:var(--jp-border-color3,#8883);max-width:{}px;display:grid;gap:14px 28px;"
+    "grid-template-columns:repeat(auto-fit,minmax(min(100%,400px),1fr));p{{margin:0}}"
 )
 
 
@@ -105,22 +107,21 @@ def file_of(figure: Figure) -> str:
 
 
 def picture(result: Any) -> str:
-    """The drawing of a result; nothing where it has none."""
-    figure = figure_of(result)
-    return "" if figure is None else _boxed(figure.drawing)
-
-
-def _boxed(drawing: Drawing) -> str:
-    """The drawing with its style; its name is its own, as a notebook shows many."""
-    bare = drawing.svg("").encode("utf-8", "replace")
-    word = f"truerisk-{hashlib.sha256(bare).hexdigest()[:10]}"
+    """The drawings of a result with their keys; nothing where it has none."""
+    figures = figures_of(result)
+    if not figures:
+        return ""
     style = (
-        f".truerisk-picture{{{LIGHT}{NOTEBOOK}}}"
+        f".truerisk-picture{{{LIGHT}{NOTEBOOK.format(1140 if len(figures) > 1 else 560)}}}"
         f"@media (prefers-color-scheme:dark){{.truerisk-picture{{{DARK}}}}}"
         f".truerisk-picture{{{MARKS.read_text(encoding='utf-8')}}}"
     )
-    return str(
-        Markup('<div class="truerisk-picture"><style>{}</style>{}</div>').format(
-            Markup(style), drawing.svg(word)
-        )
-    )
+    drawn = [(figure, figure.drawing.svg(_word(figure.drawing))) for figure in figures]
+    text: str = template_of("picture.html").render(style=Markup(style), drawn=drawn)
+    return text
+
+
+def _word(drawing: Drawing) -> str:
+    """A name of its own, as a notebook shows many drawings."""
+    bare = drawing.svg("").encode("utf-8", "replace")
+    return f"truerisk-{hashlib.sha256(bare).hexdigest()[:10]}"

@@ -9,21 +9,33 @@ import numpy as np
 
 from truerisk.api.assessing.assessment import Assessment
 from truerisk.api.auditing.outcome import Audit
+from truerisk.api.bayesian_error import RulePosterior
 from truerisk.api.permutations import PermutationTest
+from truerisk.api.plan_sample import SamplePlan
 from truerisk.comparing.many_comparison import ManyComparison
 from truerisk.core.comparison import Comparison
 from truerisk.core.learning_curve import LearningCurve
 from truerisk.core.present import clean, risk, setting_text
-from truerisk.core.records import Record
 from truerisk.core.results import RiskCurve, RiskEstimate
 from truerisk.core.statistics.calibration import Calibration
+from truerisk.core.statistics.error_posterior import ErrorPosterior
 from truerisk.core.statistics.roc import RocCurve
+from truerisk.core.statistics.selection_bias import SelectionBias
+from truerisk.core.writing import Shown
+from truerisk.papers.figures import Report
 from truerisk.report.audit_figures import draw_claim
 from truerisk.report.curves import draw_lines
 from truerisk.report.figure import Figure, FigureTable, Key
 from truerisk.report.ladder import draw_ladder
 from truerisk.report.learning import draw_learning
 from truerisk.report.many_figures import draw_ranks
+from truerisk.report.panels import draw_panels
+from truerisk.report.posterior_figures import (
+    draw_rule,
+    draw_selection,
+    draw_sharing,
+    draw_tested,
+)
 from truerisk.report.rates import Rates, draw_calibration
 from truerisk.report.review_figures import draw_features, draw_forest, draw_instability
 from truerisk.report.svg import WIDTH, Drawing, PixelScale, columns_of, of_rows, series
@@ -36,6 +48,14 @@ from truerisk.validation.subgroups import Subgroups
 from truerisk.validation.validation import Validation
 
 BINS = 20
+
+
+def figures_of(result: Any) -> tuple[Figure, ...]:
+    """The figures that stand for a result, one for most; none where it has none."""
+    if isinstance(result, Report):
+        return draw_panels(result)
+    figure = figure_of(result)
+    return () if figure is None else (figure,)
 
 
 def figure_of(result: Any) -> Figure | None:
@@ -136,13 +156,14 @@ def _draw_smooth(smooth: SmoothCalibration | None) -> Figure | None:
     return draw_calibration_curve(smooth.curve, smooth)
 
 
-FIGURES: dict[type[Record], Callable[[Any], Figure | None]] = {
+FIGURES: dict[type[Shown], Callable[[Any], Figure | None]] = {
     Assessment: draw_ladder,
     Audit: draw_claim,
     Calibration: draw_calibration,
     CalibrationCurve: draw_calibration_curve,
     Comparison: lambda comparison: draw_estimates({comparison.test: comparison}),
     Discrimination: lambda part: None if part.roc is None else figure_of(part.roc),
+    ErrorPosterior: draw_tested,
     FeatureStability: draw_features,
     LearningCurve: lambda curve: draw_learning(curve, curve.expected, "the learner"),
     ManyComparison: draw_ranks,
@@ -153,6 +174,9 @@ FIGURES: dict[type[Record], Callable[[Any], Figure | None]] = {
     RiskCurve: _draw_curve,
     RiskEstimate: lambda estimate: draw_estimates({estimate.method: estimate}),
     RocCurve: lambda curve: Rates(curve).draw_roc(),
+    RulePosterior: draw_rule,
+    SamplePlan: draw_sharing,
+    SelectionBias: draw_selection,
     SmoothCalibration: _draw_smooth,
     Subgroups: lambda subgroups: draw_forest(subgroups.risks[0]),
     Validation: lambda validation: _draw_smooth(validation.calibration),

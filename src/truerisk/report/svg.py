@@ -98,6 +98,7 @@ def tick_text(value: float) -> str:
 WIDTH = 480
 N_SERIES = 6
 N_SHADES = 8
+JOINTS = {"line": ("L", ""), "band": ("L", "Z"), "dots": ("h0M", "h0")}
 SHAPES = ("dot", "square", "diamond", "up", "down", "dot")
 
 
@@ -211,9 +212,9 @@ class Drawing:
         """A frame around a cell."""
         self.marks.append(Mark("frame", *_square(column, row), ""))
 
-    def inscription(self, column: int, row: int, shade: int, text: str) -> None:
+    def inscription(self, column: int, row: int, shade: int, text: str, look: str = "tick") -> None:
         """What is written into a cell, to be read on its shade."""
-        look = "tick on-dark" if shade > N_SHADES / 2 else "tick on-light"
+        look += " on-dark" if shade > N_SHADES / 2 else " on-light"
         self.marks.append(Mark("inscription", (column + 0.5,), (row + 0.5,), look, text))
 
     # ------------------------------------------------------------ marks in pixels
@@ -313,9 +314,9 @@ def _written(mark: Mark, x: PixelScale, y: PixelScale) -> Markup:
     places = [(x(a), y(b)) for a, b in zip(mark.xs, mark.ys, strict=True)]
     (x0, y0), (x1, y1) = places[0], places[-1]
     match mark.kind:
-        case "line" | "band":
-            path = "L".join(f"{_place(a)} {_place(b)}" for a, b in places)
-            end = "Z" if mark.kind == "band" else ""
+        case "line" | "band" | "dots":
+            between, end = JOINTS[mark.kind]
+            path = between.join(f"{_place(a)} {_place(b)}" for a, b in places)
             return _filled('<path class="{} {}" d="M{}{}"/>', mark.kind, mark.look, path, end)
         case "point":
             tip = Markup(' data-tip=""') if mark.label else ""

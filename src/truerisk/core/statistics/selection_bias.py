@@ -14,6 +14,7 @@ from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.interval import tied
 from truerisk.core.present import number
 from truerisk.core.results import RiskCurve
+from truerisk.core.writing import Shown
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +39,7 @@ class RiskMixture:
 
 
 @dataclass(frozen=True, eq=False)
-class SelectionBias:
+class SelectionBias(Shown):
     r"""The same choice made again and again: how often each candidate wins, and by which risks.
 
     A procedure P estimates the risks of several candidates and takes the smallest. With α_n the
@@ -177,6 +178,17 @@ class SelectionBias:
         return None if self.true_risks is None else self._of_taken(self.true_risks)
 
     @property
+    def parts(self) -> dict[str, RiskMixture]:
+        """All of these that are known, by name."""
+        every = {
+            "reported (p_a)": self.reported,
+            "unselected (p_b)": self.unselected,
+            "true (p)": self.true,
+            "true of chosen": self.true_of_chosen,
+        }
+        return {name: part for name, part in every.items() if part is not None}
+
+    @property
     def bias(self) -> float:
         """What taking the smallest adds: the mean of p_b less that of p_a."""
         return self.unselected.mean - self.reported.mean
@@ -204,11 +216,8 @@ class SelectionBias:
         n_taken = np.count_nonzero(self.shares)
         lines = [
             f"{len(self.shares)} candidates, {n_taken} taken; {self.n_repetitions} {of}",
-            f"reported (p_a)    {self.reported}",
-            f"unselected (p_b)  {self.unselected}",
+            *(f"{name:16}  {part}" for name, part in self.parts.items()),
         ]
-        if self.true is not None:
-            lines += [f"true (p)          {self.true}", f"true of chosen    {self.true_of_chosen}"]
         return "\n".join([*lines, f"bias of choosing  {number(self.bias)}"])
 
 

@@ -1,0 +1,232 @@
+"""The panels of an experiment as figures: lines, counts, boxes, bars and maps of shades."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from truerisk.core.present import five_numbers, number
+from truerisk.papers.figures import CELLS, REACH, Panel, Report, Series
+from truerisk.report.figure import Figure, FigureTable, Key
+from truerisk.report.svg import N_SHADES, WIDTH, Drawing, Mark, PixelScale, of_rows, series
+
+LEFT, RIGHT, TOP, BOTTOM = 52, WIDTH - 12, 30, 300
+NAMES = 150  # where rows begin that have names
+ROW = 30
+STYLE = re.compile(r"(C\d|[bgrcmk])?([o.s^v])?(--|-\.|-|:)?")
+COLOURS = {"b": "s0", "r": "s1", "g": "s2", "m": "s3", "c": "s4", "k": "ink"}
+SHAPES = {"o": "dot", ".": "dot", "s": "square", "^": "up", "v": "down"}
+DASHES = {"--": "beyond", "-.": "mixed", ":": "dotted", "-": "solid"}
+AROUND = f"Bands and whiskers: {REACH:g} standard errors to either side."
+
+
+def draw_panels(report: Report) -> tuple[Figure, ...]:
+    """A figure for each panel, in the order of the report."""
+    return tuple(
+        _figure(panel, f"{one.name}-{i}" if len(one.panels) > 1 else one.name, report.title)
+        for one in report.figures
+        for i, panel in enumerate(one.panels, 1)
+    )
+
+
+def _figure(panel: Panel, name: str, title: str) -> Figure:
+    drawing, keys = KINDS[panel.kind](panel)
+    named = [one for one in panel.series if one.label] or list(panel.series)
+    has_errors = any(one.error is not None for one in panel.series)
+    drawing.title = panel.title or title
+    words = " over ".join(filter(None, (panel.y_label, panel.x_label)))
+    drawing.about = f"{words}: {', '.join(one.label for one in named)}" if named[0].label else words
+    rows = [row for one in named for row in _rows(panel, one)]
+    head = ("", panel.x_label or "rank", panel.y_label, "± standard error")
+    table = FigureTable.of(head, rows)
+    return Figure(name, drawing.title, drawing, AROUND if has_errors else words, table, keys)
+
+
+def _rows(panel: Panel, one: Series) -> Iterator[tuple[str, str, str, str]]:
+    """The numbers of a series, a line each; of a box those of its five strokes."""
+    x, y = one.x, one.y
+    if panel.kind == "boxes":
+        y = np.array(five_numbers(one.y.tolist()))
+        x = np.arange(1.0, 6.0)
+    for i, (a, b) in enumerate(zip(x, y, strict=True)):
+        place = panel.names[i] if panel.names and panel.kind != "boxes" else f"{a:.4g}"
+        yield one.label, place, f"{b:.4g}", "" if one.error is None else f"{one.error[i]:.2g}"
+
+
+def _looks(every: tuple[Series, ...]) -> list[tuple[Series, str, str, str]]:
+    """Each series with its colour, the shape of its points and the look of its line, if any."""
+    found, free = [], 0
+    for one in every:
+        match = STYLE.fullmatch(one.style)
+        assert match is not None, one.style
+        colour, marker, dash = match.groups()
+        if colour is None:  # the next of the cycle
+            look, free = series(free), free + 1
+        else:
+            look = COLOURS.get(colour) or series(int(colour[1:]))
+        weight = "faint " if one.width < 0.5 else "bold " if one.width > 2 else ""
+        line = "" if dash is None else f"{DASHES[dash]} {weight}{look}"
+        found.append((one, look, SHAPES.get(marker, ""), line))
+    return found
+
+
+def _scale(values: np.ndarray, start: int, end: int, **options: Any) -> PixelScale:
+    seen = values[np.isfinite(values)]
+    return PixelScale.around([float(seen.min()), float(seen.max())], start, end, **options)
+
+
+def _axes(panel: Panel, y: PixelScale, x: PixelScale) -> Drawing:
+    drawing = Drawing("", "", BOTTOM + 42, x, y)
+    drawing.left_axis(panel.y_label)
+    if panel.names:
+        drawing.bottom_names(dict(enumerate(panel.names, 1)), panel.x_label)
+    else:
+        drawing.bottom_axis(panel.x_label)
+    return drawing
+
+
+def _ends(one: Series) -> tuple[np.ndarray, np.ndarray]:
+    away = 0.0 if one.error is None else REACH * np.nan_to_num(one.error, posinf=0.0)
+    return one.y - away, one.y + away
+
+
+def _of_lines(panel: Panel) -> tuple[Drawing, tuple[Key, ...]]:
+    ends = np.concatenate([end for one in panel.series for end in _ends(one)])
+    y = _scale(ends, BOTTOM, TOP)
+    if panel.limits is not None:
+        y = PixelScale(*panel.limits, BOTTOM, TOP)
+    every_x = np.concatenate([one.x for one in panel.series])
+    drawing = _axes(panel, y, _scale(every_x, LEFT, RIGHT, margin=0.02))
+    keys = []
+    for one, colour, shape, line in _looks(panel.series):
+        if one.error is not None:
+            low, high = (np.clip(end, y.low, y.high).tolist() for end in _ends(one))
+            drawing.band(one.x.tolist(), low, high, colour)
+        for xs, ys in _pieces(one.x, one.y, y.low, y.high) if line else ():
+            drawing.line(xs.tolist(), ys.tolist(), line)
+        if shape and len(one.x) > MANY:
+            drawing.marks.append(Mark("dots", one.x.tolist(), one.y.tolist(), colour))
+        for a, b in zip(one.x, one.y, strict=True) if shape and len(one.x) <= MANY else ():
+            drawing.point(float(a), float(b), colour, shape=shape, size=one.size or 4)
+        if one.label:
+            keys.append(Key(line or f"bare {colour}", one.label, shape or "line"))
+    return drawing, tuple(keys)
+
+
+MANY = 200  # points that are dots rather than marks
+
+
+def _pieces(
+    x: np.ndarray, y: np.ndarray, low: float, high: float
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """The parts of a line between two heights, cut where it crosses them."""
+    for level in (low, high):
+        at = np.flatnonzero((y[1:] - level) * (y[:-1] - level) < 0)
+        share = (level - y[at]) / (y[at + 1] - y[at])
+        x = np.insert(x.astype(float), at + 1, x[at] + share * (x[at + 1] - x[at]))
+        y = np.insert(y.astype(float), at + 1, level)
+    inside = (y >= low) & (y <= high)
+    cuts = np.flatnonzero(np.diff(inside)) + 1
+    parts = zip(*(np.split(values, cuts) for values in (x, y, inside)), strict=True)
+    return ((a, b) for a, b, keep in parts if keep[:1].any())
+
+
+def _of_counts(panel: Panel) -> tuple[Drawing, tuple[Key, ...]]:
+    (one,) = panel.series
+    counts, xs, ys = np.histogram2d(one.x, one.y, CELLS)
+    drawing = _axes(panel, _scale(ys, BOTTOM, TOP), _scale(xs, LEFT, RIGHT))
+    shades = np.ceil(N_SHADES * counts / counts.max()).astype(int)
+    for i, j in np.argwhere(counts):
+        cell = xs[i : i + 2].tolist(), ys[j : j + 2].tolist()
+        drawing.marks.append(Mark("cell", *cell, f"h{shades[i, j]}", f"{counts[i, j]:g}"))
+    drawing.upright(float(one.x.mean()), "honest")
+    drawing.level(float(one.y.mean()), "honest")
+    return drawing, (Key("h4", f"points, {counts.max():g} at most", "cell"), MEANS)
+
+
+MEANS = Key("honest", "means", "line")
+
+
+def _of_boxes(panel: Panel) -> tuple[Drawing, tuple[Key, ...]]:
+    every = np.concatenate([one.y for one in panel.series])
+    drawing = of_rows("", "", _scale(every, NAMES, RIGHT), len(panel.series), ROW, 14)
+    drawing.bottom_axis(panel.y_label)
+    if every.min() < 0:
+        drawing.upright(0.0, "baseline")
+    for i, one in enumerate(panel.series):
+        five = five_numbers(one.y.tolist())
+        drawing.row(i + 0.5, one.label, 24)
+        drawing.box(five, i + 0.5, 8, "s0", f"{one.label}: median {number(five[2])}")
+        for value in sorted({v for v in one.y.tolist() if not five[0] <= v <= five[4]}):
+            drawing.point(value, i + 0.5, "hollow s0", size=2)
+        drawing.point(float(one.y.mean()), i + 0.5, "s1", f"mean {number(float(one.y.mean()))}")
+    keys = Key("s0", "quartiles, median, whiskers", "box"), Key("hollow s0", "beyond them")
+    return drawing, (*keys, Key("s1", "mean"))
+
+
+def _of_bars(panel: Panel) -> tuple[Drawing, tuple[Key, ...]]:
+    """Bars of several side by side; series of points stand where they say."""
+    looks = _looks(panel.series)
+    bars = [(one, colour) for one, colour, shape, _ in looks if not shape]
+    first = bars[0][0].x
+    gap = float(np.ptp(first)) / max(len(first) - 1, 1)
+    low, high = panel.limits or (0.0, 1.05 * max(float(_ends(one)[1].max()) for one, _ in bars))
+    x = PixelScale(float(first.min()) - 0.6 * gap, float(first.max()) + 0.6 * gap, LEFT, RIGHT)
+    top = max([high, *(float(one.y.max()) + 2 for one, _, shape, _ in looks if shape)])
+    drawing = _axes(panel, PixelScale(low, top, BOTTOM, TOP), x)
+    step = 0.8 * gap / len(bars)
+    keys = []
+    for place, (one, colour) in enumerate(bars):
+        middles = one.x + (place - (len(bars) - 1) / 2) * step
+        for i, (a, b) in enumerate(zip(middles.tolist(), one.y.tolist(), strict=True)):
+            drawing.bar(a - step / 2, a + step / 2, low, b, colour, f"{one.label} {number(b)}")
+            if one.error is not None:
+                reach = (float(np.clip(end[i], low, high)) for end in _ends(one))
+                drawing.slope(a, next(reach), a, next(reach), "whisker ink")
+        keys += [Key(colour, one.label, "cell")] if one.label else []
+    for one, colour, shape, _ in looks:
+        for a, b in zip(one.x.tolist(), one.y.tolist(), strict=True) if shape else ():
+            drawing.point(a, b, colour, shape=shape)
+        keys += [Key(f"bare {colour}", one.label, shape)] if shape else []
+    return drawing, tuple(keys)
+
+
+def _of_shades(panel: Panel) -> tuple[Drawing, tuple[Key, ...]]:
+    """A row for each series and a column for each name; the least of a column is framed.
+
+    The darkest are larger than the least by the share `FULL` of it, or by more.
+    """
+    n = len(panel.names)
+    x = PixelScale(0, n, NAMES, RIGHT)
+    drawing = of_rows("", "", x, len(panel.series), ROW, 14)
+    drawing.bottom_names({j + 0.5: name for j, name in enumerate(panel.names)}, panel.x_label)
+    values = np.array([one.y for one in panel.series])
+    low = np.nanmin(values, axis=0)
+    shares = np.nan_to_num((values / low - 1) / FULL).clip(0, 1)
+    for i, one in enumerate(panel.series):
+        drawing.row(i + 0.5, one.label, 24)
+        for j, value in enumerate(one.y.tolist()):
+            shade, text = round(N_SHADES * shares[i, j]), number(value, 3)
+            is_least = text == number(low[j], 3)
+            drawing.cell(j, i, shade, f"{one.label}, {panel.names[j]}: {text}")
+            drawing.inscription(j, i, shade, text, "tick bold" if is_least else "tick")
+            if is_least:
+                drawing.frame(j, i)
+    return drawing, SHADES
+
+
+FULL = 0.5
+SHADES = (
+    Key("h0", "the least of its column is framed", "cell"),
+    Key("h8", "larger by half of it, or more", "cell"),
+)
+KINDS: dict[str, Callable[[Panel], tuple[Drawing, tuple[Key, ...]]]] = {
+    "lines": _of_lines,
+    "counts": _of_counts,
+    "boxes": _of_boxes,
+    "bars": _of_bars,
+    "shades": _of_shades,
+}

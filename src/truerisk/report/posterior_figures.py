@@ -1,0 +1,115 @@
+"""Posterior densities of an error, what a choice among risks adds, and how rows are shared."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from truerisk.api.bayesian_error import RulePosterior
+from truerisk.api.plan_sample import SamplePlan
+from truerisk.core.present import number, risk
+from truerisk.core.statistics.error_posterior import ErrorPosterior
+from truerisk.core.statistics.selection_bias import RiskMixture, SelectionBias
+from truerisk.report.figure import Figure, FigureTable, Key
+from truerisk.report.svg import WIDTH, Drawing, PixelScale, of_rows, series
+
+TAIL, LEVEL, POINTS = 1e-3, 0.95, 120
+SHARES = (0.05, 0.25, 0.5, 0.75, 0.95)
+
+
+def draw_tested(posterior: ErrorPosterior) -> Figure:
+    """The density of an error after a test."""
+    low, high = posterior.quantile(TAIL), posterior.quantile(1 - TAIL)
+    grid = np.linspace(low, high, POINTS).clip(1e-12, 1 - 1e-12)
+    density = posterior.pdf(grid)
+    return _density(grid, density, posterior.mean, posterior.upper(LEVEL), str(posterior))
+
+
+def draw_rule(found: RulePosterior) -> Figure | None:
+    """The density of the error of a rule; None where no posterior is stated, or it is a point."""
+    law = found.law
+    if law is None or law.is_sure:
+        return None
+    edges = np.linspace(law.quantile(TAIL), law.quantile(1 - TAIL), POINTS + 1)
+    density = np.diff([law.cdf(float(edge)) for edge in edges]) / np.diff(edges)
+    middles = (edges[1:] + edges[:-1]) / 2
+    return _density(middles, density, found.value, law.quantile(LEVEL), str(found))
+
+
+def _density(
+    grid: np.ndarray, density: np.ndarray, mean: float, bound: float, about: str
+) -> Figure:
+    """With its mean; what lies beyond the bound is shaded."""
+    drawing = Drawing(
+        title="Posterior of the error",
+        about=about,
+        height=300,
+        x=PixelScale(float(grid[0]), float(grid[-1]), 52, WIDTH - 12),
+        y=PixelScale(0, 1.05 * float(density.max()), 256, 30),
+    )
+    drawing.left_axis("density")
+    drawing.bottom_axis("error")
+    beyond = np.append(bound, grid[grid > bound])
+    above = np.interp(beyond, grid, density)
+    drawing.band(beyond.tolist(), [0.0] * len(beyond), above.tolist(), "s0")
+    drawing.line(grid.tolist(), density.tolist(), "s0")
+    drawing.upright(mean, "honest")
+    rows = [[risk(a), number(b)] for a, b in zip(grid.tolist(), density.tolist(), strict=True)]
+    keys = (
+        Key("honest", f"mean {risk(mean)}", "line"),
+        Key("s0", f"beyond the {100 * LEVEL:g} % bound, {risk(bound)}", "band"),
+    )
+    table = FigureTable.of(("error", "density"), rows)
+    return Figure("density", drawing.title, drawing, about, table, keys)
+
+
+def draw_selection(why: SelectionBias) -> Figure:
+    """What a choice reports, and of what: a box for each distribution, with its mean."""
+    boxes = {name: (part.mean, *_quantiles(part)) for name, part in why.parts.items()}
+    x = PixelScale.around([value for box in boxes.values() for value in box], 140, WIDTH - 14)
+    title = f"Taking the smallest of {len(why.shares)} adds {number(why.bias)}"
+    about = "; ".join(f"{name}: mean {part}" for name, part in why.parts.items())
+    drawing = of_rows(title, about, x, len(boxes), 40, 14)
+    drawing.bottom_axis("risk")
+    for i, (name, (mean, *five)) in enumerate(boxes.items()):
+        drawing.row(i + 0.5, name)
+        drawing.box(five, i + 0.5, 10, "s0")
+        drawing.point(mean, i + 0.5, "s1", f"{name}: mean {number(mean)}", size=5)
+    rows = [[name, *map(number, box)] for name, box in boxes.items()]
+    table = FigureTable.of(("", "mean", *(f"{100 * share:g} %" for share in SHARES)), rows)
+    keys = Key("s0", "median, quartiles, 5 % and 95 %", "box"), Key("s1", "mean")
+    return Figure("selection", title, drawing, about, table, keys)
+
+
+def _quantiles(part: RiskMixture) -> list[float]:
+    order = np.argsort(part.values)
+    below = np.cumsum(part.weights[order])
+    return [float(part.values[order][below.searchsorted(share - 1e-12)]) for share in SHARES]
+
+
+def draw_sharing(plan: SamplePlan) -> Figure | None:
+    """Expected error and bound along the rows that tune; None where no ways are compared."""
+    if len(plan.splits) < 2 or plan.best is None:
+        return None
+    sizes = [split.n_tuning for split in plan.splits]
+    lines = {
+        "error expected": [split.error for split in plan.splits],
+        "(ub), its bound": [split.ub for split in plan.splits],
+    }
+    best = f"least (ub): {plan.best.n_tuning} rows tune, {plan.best.n_test} test"
+    drawing = Drawing(
+        title=f"How {plan.n} rows are shared",
+        about=best,
+        height=300,
+        x=PixelScale.around(sizes, 52, WIDTH - 12, margin=0.02),
+        y=PixelScale.around([value for line in lines.values() for value in line], 256, 30),
+    )
+    drawing.left_axis("error")
+    drawing.bottom_axis("rows that tune")
+    for i, line in enumerate(lines.values()):
+        drawing.line(sizes, line, series(i))
+    drawing.upright(plan.best.n_tuning, "honest")
+    (block,) = plan.blocks()
+    keys = [Key(series(i), name, "line") for i, name in enumerate(lines)]
+    table = FigureTable.of(block.head, block.rows)
+    keys.append(Key("honest", best, "line"))
+    return Figure("sharing", drawing.title, drawing, block.caption, table, tuple(keys))

@@ -1,0 +1,188 @@
+"""The panels of an experiment as figures: what each kind draws, and where it is shown."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from truerisk.core.errors import BadData
+from truerisk.papers.figures import Panel, Panels, Report, Series, mean_line
+from truerisk.report.panels import draw_panels
+from truerisk.report.svg import Mark
+
+X = np.arange(5)
+POINTS = np.random.default_rng(0).random((2, 60))
+
+
+def report_of(*panels: Panel) -> Report:
+    """A report with these panels and nothing else."""
+    told = {"word": "toy", "title": "A toy", "document": "", "unit": "sets"}
+    figures = (Panels("toy", panels),)
+    return Report(tables=(), figures=figures, replicates=2, seed=0, seconds=0.1, **told)
+
+
+def figure_of(*series: Series, **options):
+    """That of one panel."""
+    (figure,) = draw_panels(report_of(Panel("", "x", "y", series, **options)))
+    return figure
+
+
+def marks_of(figure, kind):
+    """Its marks of one kind."""
+    return [m for m in figure.drawing.marks if isinstance(m, Mark) and m.kind == kind]
+
+
+def test_every_panel_is_a_figure_and_has_a_title():
+    """Its own, or that of the report; names differ, as files are called by them."""
+    lines = Series("a", X, X)
+    panels = Panel("first", "x", "y", (lines,)), Panel("", "x", "y", (lines,))
+    figures = draw_panels(report_of(*panels))
+    assert [(f.name, f.title) for f in figures] == [("toy-1", "first"), ("toy-2", "A toy")]
+    assert figure_of(lines).name == "toy"
+
+
+@pytest.mark.parametrize(
+    ("style", "line", "shape"),
+    [
+        ("-", "solid s0", ""),
+        ("C3--", "beyond s3", ""),
+        ("k:", "dotted ink", ""),
+        ("rs-.", "mixed s1", "square"),
+        ("bo", "", "dot"),
+    ],
+)
+def test_a_style_is_a_look(style, line, shape):
+    """Colour, dashes and shape, in the drawing and in its key."""
+    figure = figure_of(Series("a", X, X, style))
+    assert [m.look for m in marks_of(figure, "line")] == ([line] if line else [])
+    assert {m.shape for m in marks_of(figure, "point")} == ({shape} if shape else set())
+    (key,) = figure.keys
+    assert (key.look, key.kind) == (line or "bare s0", shape or "line")
+
+
+def test_lines_without_a_colour_differ():
+    """One after the other takes the next; widths are looks, too."""
+    figure = figure_of(Series("a", X, X), Series("b", X, X, "-", 0.3), Series("c", X, X, "k-", 2.4))
+    looks = [m.look for m in marks_of(figure, "line")]
+    assert looks == ["solid s0", "solid faint s1", "solid bold ink"]
+
+
+def test_a_line_of_means_has_a_band_of_two_standard_errors():
+    """One for every line that knows its errors, and none for single curves."""
+    values = np.random.default_rng(0).normal(size=(100, 4))
+    line = mean_line("mean", np.arange(4), values)
+    (band,) = marks_of(figure_of(line, Series("one", np.arange(4), values[0])), "band")
+    assert max(band.ys) == pytest.approx((line.y + 2 * line.error).max())
+    assert min(band.ys) == pytest.approx((line.y - 2 * line.error).min())
+
+
+def test_a_line_is_cut_at_the_limits():
+    """By hand: 0, 4, 0, 4 crosses 2 in the middle between its points."""
+    line = Series("a", np.arange(4), np.array([0, 4, 0, 4]))
+    figure = figure_of(line, limits=(0.0, 2.0))
+    pieces = [(m.xs, m.ys) for m in marks_of(figure, "line")]
+    assert pieces == [((0, 0.5), (0, 2)), ((1.5, 2, 2.5), (2, 0, 2))]
+    assert (figure.drawing.y.low, figure.drawing.y.high) == (0, 2)
+
+
+def test_many_points_are_one_mark():
+    """A thousand circles would be a hundred kilobytes."""
+    figure = figure_of(Series("a", np.arange(1000), np.arange(1000), "C0."))
+    (dots,) = marks_of(figure, "dots")
+    assert len(dots.xs) == 1000
+    assert not marks_of(figure, "point")
+    assert str(figure.svg).count("h0") == 1000
+
+
+def test_counts_are_cells_with_lines_at_the_means():
+    """Every point is counted in one of the cells that are drawn."""
+    figure = figure_of(Series("", *POINTS), kind="counts")
+    assert sum(float(m.label) for m in marks_of(figure, "cell")) == 60
+    assert marks_of(figure, "upright")[0].xs[0] == pytest.approx(POINTS[0].mean())
+    assert marks_of(figure, "level")[0].ys[0] == pytest.approx(POINTS[1].mean())
+
+
+@pytest.mark.parametrize(("shift", "n_lines"), [(0.0, 0), (-2.0, 1)])
+def test_boxes_lie_in_rows_with_names_and_means(shift, n_lines):
+    """A line at zero stands where values of both signs are."""
+    values = np.array([0.0, 1.0, 2.0, 3.0, 9.0])
+    both = tuple(Series(name, np.empty(0), values + shift) for name in ("first", "second"))
+    figure = figure_of(*both, kind="boxes")
+    assert list(figure.drawing.names.values()) == ["first", "second"]
+    assert [m.xs[2] for m in marks_of(figure, "box")] == [2.0 + shift] * 2
+    means = [m.xs[0] for m in marks_of(figure, "point") if m.look == "s1"]
+    assert means == pytest.approx([3.0 + shift] * 2)
+    assert len(marks_of(figure, "upright")) == n_lines
+
+
+def test_bars_of_two_stand_side_by_side_and_whiskers_stay_inside():
+    """A share of 100 % has no whisker to 106 %, nor one of 0 % to −6 %."""
+    shares, places = np.array([0.0, 50.0, 100.0]), np.arange(1.0, 4.0)
+    both = (Series(name, places, shares, error=np.full(3, 3.0)) for name in ("a1", "a2"))
+    won = Series("the winner", places, shares + 4, "kv")
+    names = ("ub", "q2", "err")
+    figure = figure_of(*both, won, kind="bars", names=names, limits=(0, 100))
+    bars = marks_of(figure, "bar")
+    assert len({bar.xs for bar in bars}) == 6
+    assert {bar.look for bar in bars} == {"s0", "s1"}
+    ends = [mark.ys for mark in marks_of(figure, "slope")]
+    assert ends == [(0, 6), (44, 56), (94, 100)] * 2
+    assert [key.text for key in figure.keys] == ["a1", "a2", "the winner"]
+    assert figure.drawing.bottom.names == list(names)
+    assert {mark.shape for mark in marks_of(figure, "point")} == {"down"}
+    assert figure.drawing.y.high > 104
+
+
+def test_the_least_of_a_column_is_bold_in_its_frame():
+    """As it is printed: .0501 and .0503 are both .050; what is missing wins nothing."""
+    rows = {"CV": [0.0501, 0.2], "BEE": [0.0503, np.nan], "EBIC": [0.1, 0.3]}
+    series = tuple(Series(name, np.arange(2), np.array(of)) for name, of in rows.items())
+    figure = figure_of(*series, kind="shades", names=("n = 28", "n = 50"))
+    assert [(m.xs[0], m.ys[0]) for m in marks_of(figure, "frame")] == [(0, 0), (1, 0), (0, 1)]
+    written = marks_of(figure, "inscription")
+    assert [m.label for m in written if "bold" in m.look] == ["0.050", "0.200", "0.050"]
+    assert [m.label for m in written if m.label == "–"] == ["–"]
+    shades = [mark.look for mark in marks_of(figure, "cell")]
+    assert shades == ["h0", "h0", "h0", "h0", "h8", "h8"]
+
+
+def test_a_report_shows_itself_in_a_notebook_and_on_its_page(tmp_path):
+    """With a key for every line, and the same figures as files."""
+    report = report_of(*(Panel(t, "x", "y", (Series("a", X, X),)) for t in ("one", "two")))
+    view = report._repr_html_()
+    assert view.count('<svg class="drawing"') == 2
+    assert view.count('<ul class="keys">') == 2
+    assert view.index("one") < view.index("two")
+    assert view.startswith("<pre>A toy")
+    assert "<h1><bdi>A toy</bdi></h1>" in report.to_html()
+    paths = report.save_figures(tmp_path, "svg")
+    assert [path.name for path in paths] == ["01-toy-1.svg", "02-toy-2.svg"]
+    again = report.save_figures(tmp_path / "again", "svg")
+    assert [path.read_bytes() for path in paths] == [path.read_bytes() for path in again]
+
+
+def test_a_report_is_drawn_with_matplotlib():
+    """Axes for every panel, or those that are given; dashes and widths are kept."""
+    pytest.importorskip("matplotlib", reason="plots need matplotlib")
+    import matplotlib.pyplot as plt
+
+    lines = Series("thin", X, X, "C1-", 0.3), Series("thick", X, X, "k:", 2.4)
+    shades = Series("a", np.arange(2), np.array([0.1, 0.2])), Series("b", X[:2], np.ones(2))
+    report = report_of(
+        Panel("one", "x", "y", lines),
+        Panel("two", "x", "y", (Series("", *POINTS),), "counts"),
+        Panel("three", "", "y", shades, "shades", ("p", "q")),
+        Panel("four", "x", "y", (Series("", np.arange(500), np.arange(500), "C0."),)),
+    )
+    panels = report.plot()
+    assert [ax.get_title() for ax in panels] == ["one", "two", "three", "four"]
+    thin, thick = panels[0].get_lines()[:2]
+    assert [thin.get_linestyle(), thick.get_linestyle()] == ["-", ":"]
+    assert thin.get_linewidth() < 1 < 2 < thick.get_linewidth()
+    bold = [text.get_text() for text in panels[2].texts if text.get_fontweight() == "bold"]
+    assert bold == ["0.100", "0.200"]
+    assert len(panels[3].get_lines()[0].get_xdata()) == 500
+    plt.close("all")
+    with pytest.raises(BadData, match="there are 2 axes for 4 panels"):
+        report.plot(ax=plt.subplots(1, 2)[1])
+    plt.close("all")

@@ -1,0 +1,94 @@
+"""Densities of an error, what a choice adds, and how rows are shared: the marks are the numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+import truerisk as tr
+from truerisk.core.errors import BadData
+from truerisk.report.record_figures import figure_of
+from truerisk.report.svg import Mark
+
+X, Y = tr.datasets.make_simple(50, random_state=0)
+RULE = LogisticRegression().fit(X, Y)
+
+
+def marks_of(figure, kind):
+    """The marks of one kind."""
+    return [m for m in figure.drawing.marks if isinstance(m, Mark) and m.kind == kind]
+
+
+def area_of(xs, ys) -> float:
+    """Under a line, by trapezia."""
+    return float(np.diff(xs) @ (np.array(ys)[1:] + np.array(ys)[:-1]) / 2)
+
+
+@pytest.mark.parametrize(
+    "posterior",
+    [
+        tr.ErrorPosterior(6, 60),
+        tr.ErrorPosterior(0, 60),
+        tr.bayesian_error(RULE.coef_, RULE.intercept_, X, Y),
+    ],
+    ids=["tested", "no error", "rule"],
+)
+def test_a_density_has_its_mass_its_mean_and_its_bound(posterior):
+    """All but the ends lies under the line, a twentieth beyond the bound, the mean where it is."""
+    figure = figure_of(posterior)
+    (line,), (band,), (mean,) = (marks_of(figure, kind) for kind in ("line", "band", "upright"))
+    assert area_of(line.xs, line.ys) == pytest.approx(0.998, abs=2e-3)
+    half = len(band.xs) // 2
+    assert area_of(band.xs[:half], band.ys[:half]) == pytest.approx(0.049, abs=2e-3)
+    assert posterior.cdf(band.xs[0]) == pytest.approx(0.95)
+    assert mean.xs[0] == pytest.approx(getattr(posterior, "value", None) or posterior.mean)
+    assert '<svg class="drawing"' in posterior._repr_html_()
+
+
+def test_a_rule_without_a_posterior_has_no_picture():
+    """Of three classes the pairwise error has none, which is said."""
+    found = tr.bayesian_error(np.eye(3)[:, :2], np.zeros(3), X, np.arange(50) % 3)
+    assert figure_of(found) is None
+    assert "<svg" not in found._repr_html_()
+    assert str(found).startswith("error 0.8709, prior proper; by class 0 ")
+    with pytest.raises(BadData, match="this RulePosterior has no picture"):
+        found.plot()
+
+
+def test_what_a_choice_adds_stands_between_its_boxes():
+    """By hand: four repetitions, the smaller of two estimates each time."""
+    estimates = [[0.1, 0.4], [0.3, 0.2], [0.2, 0.5], [0.1, 0.3]]
+    why = tr.SelectionBias(estimates, [0, 1, 0, 0], [[0.25, 0.25]] * 4)
+    figure = figure_of(why)
+    means = [mark.xs[0] for mark in marks_of(figure, "point")]
+    assert means == pytest.approx([0.15, 0.75 * 0.175 + 0.25 * 0.35, 0.25, 0.25])
+    assert list(figure.drawing.names.values()) == [*why.parts]
+    reported, unselected, *_ = (mark.xs for mark in marks_of(figure, "box"))
+    assert reported == pytest.approx([0.1, 0.1, 0.1, 0.2, 0.2])
+    assert unselected == pytest.approx([0.1, 0.1, 0.2, 0.3, 0.5])
+    assert figure.title == f"Taking the smallest of 2 adds {why.bias:.4f}"
+    assert "true (p)" in why._repr_html_()
+    assert [*tr.SelectionBias(estimates, [0, 1, 0, 0]).parts] == [*why.parts][:2]
+
+
+def test_the_best_way_to_share_stands_where_the_bound_is_least():
+    """The line of the bound is lowest there; the one of the error falls."""
+    plan = tr.plan_sample({30: 0.25, 60: 0.21, 150: 0.19}, n=180)
+    error, bound = marks_of(figure_of(plan), "line")
+    (best,) = marks_of(figure_of(plan), "upright")
+    assert best.xs[0] == plan.best.n_tuning == bound.xs[int(np.argmin(bound.ys))]
+    assert (np.diff(error.ys) < 0).all()
+    assert figure_of(tr.plan_sample(0.15, width=0.05)) is None
+
+
+def test_all_are_drawn_with_matplotlib():
+    """On axes of a new figure."""
+    plt = pytest.importorskip("matplotlib.pyplot", reason="plots need matplotlib")
+    rule = tr.bayesian_error(RULE.coef_, RULE.intercept_, X, Y)
+    assert rule.plot().get_xlabel() == "error"
+    plan = tr.plan_sample({30: 0.25, 150: 0.19}, n=180)
+    assert plan.plot().get_xlabel() == "rows that tune"
+    why = tr.SelectionBias([[0.1, 0.4], [0.3, 0.2]], [0, 1])
+    assert [text.get_text() for text in why.plot().get_yticklabels()] == [*why.parts]
+    plt.close("all")
