@@ -26,6 +26,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "mathml",
     "example_report",
+    "experiment_pictures",
     "cards",
     "typed_words",
     "for_readers",

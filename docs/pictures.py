@@ -1,4 +1,5 @@
-"""The pictures on the first page: `python docs/pictures.py` makes them anew (a minute; chromium).
+"""The pictures of the pages: `python docs/pictures.py` makes those of the first page anew (a
+minute; chromium), `python docs/pictures.py WORD ...` those of experiments on documents' pages.
 
 The page of the tour is photographed. Forty times sixty patients are drawn. Each search has its best
 score, its honest risk with the interval, and the risk of its fitted model on 10,000 further
@@ -7,6 +8,7 @@ patients.
 
 from __future__ import annotations
 
+import re
 import sys
 from io import BytesIO
 from pathlib import Path
@@ -17,7 +19,10 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
 import truerisk as tr
+from truerisk.papers.figures import Report
+from truerisk.report.page import picture as drawn
 
+EXPERIMENTS = Path(__file__).parent / "documents" / "pictures"
 STATIC = Path(__file__).parent / "_static"
 PLACE = STATIC / "selected-honest.svg"
 N_SEARCHES = 40
@@ -153,6 +158,15 @@ def take_pictures() -> None:
             image.quantize(64, dither=0).save(STATIC / f"report-{scheme}.png", optimize=True)
 
 
+def keep(report: Report) -> None:
+    """The picture of an experiment as a notebook shows it, without the style of the marks."""
+    shown = re.sub("<style>.*?</style>", "", drawn(report), flags=re.DOTALL)
+    (EXPERIMENTS / f"{report.word}.html").write_text(shown, encoding="utf-8")
+
+
 if __name__ == "__main__":
-    take_pictures()
-    PLACE.write_text(picture(searches()), encoding="utf-8")
+    for word in sys.argv[1:]:
+        keep(tr.papers.reproduce(word))
+    if not sys.argv[1:]:
+        take_pictures()
+        PLACE.write_text(picture(searches()), encoding="utf-8")

@@ -93,8 +93,9 @@ DARK = (
 )
 NOTEBOOK = (
     "--paper:var(--jp-layout-color0,Canvas);--ink:var(--jp-content-font-color1,CanvasText);"
-    "--hair:var(--jp-border-color3,#8883);max-width:{}px;display:grid;gap:14px 28px;"
-    "grid-template-columns:repeat(auto-fit,minmax(min(100%,400px),1fr));p{{margin:0}}"
+    "--hair:var(--jp-border-color3,#8883);max-width:1140px;display:grid;gap:14px 28px;"
+    "grid-template-columns:repeat(auto-fill,minmax(min(100%,400px),1fr));"
+    "p{margin:0}div{max-width:560px}"
 )
 
 
@@ -112,7 +113,7 @@ def picture(result: Any) -> str:
     if not figures:
         return ""
     style = (
-        f".truerisk-picture{{{LIGHT}{NOTEBOOK.format(1140 if len(figures) > 1 else 560)}}}"
+        f".truerisk-picture{{{LIGHT}{NOTEBOOK}}}"
         f"@media (prefers-color-scheme:dark){{.truerisk-picture{{{DARK}}}}}"
         f".truerisk-picture{{{MARKS.read_text(encoding='utf-8')}}}"
     )
