@@ -10,12 +10,16 @@ import shlex
 import shutil
 import subprocess
 import sys
+import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
 
+from truerisk.papers import registry
+
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
+SVG = "{http://www.w3.org/2000/svg}"
 PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md")), *sorted(DOCS.glob("documents/*.md"))]
 README = PAGES[0].read_text("utf-8")
 FENCE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -130,3 +134,29 @@ def test_the_errors_of_the_first_page_are_those_of_the_gallery():
     code, names = (ROOT / told[1]).read_text("utf-8").partition("\nax = ")[0], {}
     exec(compile(code, told[1], "exec"), names)
     assert f"{100 * names['truth']:.0f}" == told[2]
+
+
+PICTURES = sorted((DOCS / "documents" / "pictures").glob("*.html"))
+
+
+def headings(page: str) -> set[str]:
+    """The second headings of a page."""
+    return {line.removeprefix("## ") for line in page.splitlines() if line.startswith("## ")}
+
+
+@pytest.mark.parametrize("path", PICTURES, ids=lambda path: path.stem)
+def test_a_stored_picture_is_of_an_experiment_that_a_page_describes(path):
+    """The heading of its section is its word; drawings are whole, with names of their own."""
+    pages = [page.read_text("utf-8") for page in (DOCS / "documents").glob("*.md")]
+    assert sum(path.stem in headings(page) for page in pages) == 1
+    assert path.stem in registry.names()
+    picture = ET.fromstring(path.read_text("utf-8"))
+    drawings = [one for one in picture.iter(f"{SVG}svg") if one.get("class") == "drawing"]
+    assert len({one.get("aria-labelledby") for one in drawings}) == len(drawings) > 0
+
+
+def test_each_document_shows_pictures():
+    """On each of the five pages there are two or more."""
+    pages = [page.read_text("utf-8") for page in (DOCS / "documents").glob("*.md")]
+    words = {path.stem for path in PICTURES}
+    assert min(len(words & headings(page)) for page in pages) >= 2

@@ -29,12 +29,12 @@ def test_rates_lie_on_the_lines_between_thresholds():
 
 
 def test_thresholds_lie_on_the_curves():
-    """By hand: half of each class at β = .5; of no call there is no precision."""
-    curve = RocCurve.of([1, 1, 0, 0], [0.9, 0.3, 0.6, 0.1], positive=1)
-    assert module._rates(curve.at(0.5)) == (0.5, 0.5, 0.5)
+    """By hand: one of two spams and one of three good mails at β = .5; no call, no precision."""
+    curve = RocCurve.of([1, 1, 0, 0, 0], [0.9, 0.3, 0.6, 0.1, 0.05], positive=1)
+    assert module._rates(curve.at(0.5)) == pytest.approx((1 / 2, 2 / 3, 1 / 2))
     assert np.isnan(module._rates(curve.at(0.95))[2])
     sensitivity, specificity, precision = module._rates(curve.at(0.3))
-    assert (sensitivity, specificity) == (1, 0.5)
+    assert (sensitivity, precision) == pytest.approx((1, 2 / 3))
     assert module._precisions(curve)[-1] == pytest.approx(precision)
     assert module._negatives(curve, [sensitivity])[0] == pytest.approx(specificity)
 

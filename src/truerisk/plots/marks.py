@@ -27,7 +27,7 @@ GREYS = {
     "ink": "0.1",
 }
 MOST_LETTERS = 64  # of names in a line below the axis
-SHADES = {f"h{i}": s for i, s in enumerate((0.05, 0.14, 0.24, 0.34, 0.44, 0.58, 0.72, 0.86, 1.0))}
+SHADES = {f"h{i}": s for i, s in enumerate((0.05, 0.14, 0.24, 0.34, 0.44, 0.55, 0.8, 0.9, 1.0))}
 DASHES = {"baseline": ":", "way": ":", "honest": "--", "beyond": "--", "s1": "--", "s2": "-."}
 DASHES |= {"solid": "-", "dotted": ":", "mixed": "-."}
 WIDTHS = {"faint": 0.4, "thin": 0.9, "whisker": 0.9, "bold": 2.4}

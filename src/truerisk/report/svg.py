@@ -214,7 +214,7 @@ class Drawing:
 
     def inscription(self, column: int, row: int, shade: int, text: str, look: str = "tick") -> None:
         """What is written into a cell, to be read on its shade."""
-        look += " on-dark" if shade > N_SHADES / 2 else " on-light"
+        look += " on-dark" if shade > N_SHADES / 2 + 1 else " on-light"
         self.marks.append(Mark("inscription", (column + 0.5,), (row + 0.5,), look, text))
 
     # ------------------------------------------------------------ marks in pixels
