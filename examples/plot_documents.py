@@ -12,21 +12,11 @@ import matplotlib.pyplot as plt
 
 from truerisk.papers import reproduce
 
-words = {
-    "EER": "training points (EER)",
-    "CER": "fresh labels (CER)",
-    "TER": "new points (TER)",
-}
 report = reproduce("kearns-figure-1", replicates=60)
-figure, both = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
-for axes, panel in zip(both, report.figures[0].panels, strict=True):
-    for series in panel.series:
-        label = words.get(series.label, series.label)
-        axes.plot(series.x, series.y, series.style, linewidth=series.width, label=label)
-        band = series.y - 2 * series.error, series.y + 2 * series.error
-        axes.fill_between(series.x, *band, color="0.5", alpha=0.2, linewidth=0)
+_, both = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
+report.plot(ax=both)
+for axes in both:
     axes.axvline(10, color="C1", linewidth=1, label="intervals of the target")
-    axes.set(title=panel.title, xlabel=panel.x_label, ylabel=panel.y_label)
     axes.legend(fontsize="small", frameon=False)
 
 _ = both[0].set_title("beyond ten intervals a rule learns noise")

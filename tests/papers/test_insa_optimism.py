@@ -30,6 +30,7 @@ def test_a_curve_that_runs_away_does_not_flatten_the_others(findings_of):
     (low, high), single = panel.limits, [one for one in panel.series if one.width < 1]
     means = np.concatenate([one.y for one in panel.series if one.width > 1])
     assert low == 0
+    assert all(one.y.max() <= high for one in single if one.style[:2] == "C0")
     assert means.max() < high < 2 * means.max()
     leaving = [one.y.max() for one in single if one.y.max() > high and one.style[:2] == "C1"]
     (said,) = [one.label for one in single if one.label.startswith("test")]

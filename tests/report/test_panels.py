@@ -65,6 +65,8 @@ def test_lines_without_a_colour_differ():
     figure = figure_of(Series("a", X, X), Series("b", X, X, "-", 0.3), Series("c", X, X, "k-", 2.4))
     looks = [m.look for m in marks_of(figure, "line")]
     assert looks == ["solid s0", "solid faint s1", "solid bold ink"]
+    nine = figure_of(*(Series(str(i), X, X) for i in range(9)))
+    assert len({m.look for m in marks_of(nine, "line")}) == 9
 
 
 def test_a_line_of_means_has_a_band_of_two_standard_errors():

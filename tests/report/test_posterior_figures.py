@@ -79,7 +79,15 @@ def test_the_best_way_to_share_stands_where_the_bound_is_least():
     (best,) = marks_of(figure_of(plan), "upright")
     assert best.xs[0] == plan.best.n_tuning == bound.xs[int(np.argmin(bound.ys))]
     assert (np.diff(error.ys) < 0).all()
-    assert figure_of(tr.plan_sample(0.15, width=0.05)) is None
+
+
+def test_a_width_alone_is_an_interval():
+    """That after the errors expected, as wide as was asked for at most."""
+    plan = tr.plan_sample(0.15, width=0.05)
+    (span,), (point,) = (marks_of(figure_of(plan), kind) for kind in ("span", "point"))
+    assert span.xs == (plan.interval.low, plan.interval.high)
+    assert span.xs[1] - span.xs[0] <= 0.05
+    assert point.xs[0] == pytest.approx(0.15, abs=0.001)
 
 
 def test_all_are_drawn_with_matplotlib():

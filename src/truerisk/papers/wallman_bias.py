@@ -248,7 +248,8 @@ def wallman_posterior(draws: Draws) -> Findings:
     lines = tuple(
         Series(f"{errors} of {n}", GRID, ErrorPosterior(errors, n).pdf(GRID)) for errors, n in EXACT
     )
-    panel = Panel("", "true error", "density", lines)
+    top = (0.0, 20.0)  # that of no error in 60 begins at 61, and would flatten the others
+    panel = Panel("", "true error", "density", lines, limits=top)
     return Findings(
         tables=(
             _measures(),

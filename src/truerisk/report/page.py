@@ -95,7 +95,7 @@ NOTEBOOK = (
     "--paper:var(--jp-layout-color0,Canvas);--ink:var(--jp-content-font-color1,CanvasText);"
     "--hair:var(--jp-border-color3,#8883);max-width:1140px;display:grid;gap:14px 28px;"
     "grid-template-columns:repeat(auto-fill,minmax(min(100%,400px),1fr));"
-    "p{margin:0}div{max-width:560px}"
+    "p{margin:0;font-size:.95em;font-weight:600}div{max-width:560px}"
 )
 
 

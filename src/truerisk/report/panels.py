@@ -11,7 +11,16 @@ import numpy as np
 from truerisk.core.present import five_numbers, number
 from truerisk.papers.figures import CELLS, REACH, Panel, Report, Series
 from truerisk.report.figure import Figure, FigureTable, Key
-from truerisk.report.svg import N_SHADES, WIDTH, Drawing, Mark, PixelScale, of_rows, series
+from truerisk.report.svg import (
+    N_SERIES,
+    N_SHADES,
+    WIDTH,
+    Drawing,
+    Mark,
+    PixelScale,
+    of_rows,
+    series,
+)
 
 LEFT, RIGHT, TOP, BOTTOM = 52, WIDTH - 12, 30, 300
 NAMES = 150  # where rows begin that have names
@@ -63,8 +72,9 @@ def _looks(every: tuple[Series, ...]) -> list[tuple[Series, str, str, str]]:
         match = STYLE.fullmatch(one.style)
         assert match is not None, one.style
         colour, marker, dash = match.groups()
-        if colour is None:  # the next of the cycle
+        if colour is None:  # the next of the cycle, dashed where colours begin again
             look, free = series(free), free + 1
+            dash = "--" if free > N_SERIES and dash == "-" else dash
         else:
             look = COLOURS.get(colour) or series(int(colour[1:]))
         weight = "faint " if one.width < 0.5 else "bold " if one.width > 2 else ""

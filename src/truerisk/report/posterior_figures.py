@@ -87,9 +87,9 @@ def _quantiles(part: RiskMixture) -> list[float]:
 
 
 def draw_sharing(plan: SamplePlan) -> Figure | None:
-    """Expected error and bound along the rows that tune; None where no ways are compared."""
+    """Expected error and bound along the rows that tune, or the interval of a width alone."""
     if len(plan.splits) < 2 or plan.best is None:
-        return None
+        return _interval_expected(plan)
     sizes = [split.n_tuning for split in plan.splits]
     lines = {
         "error expected": [split.error for split in plan.splits],
@@ -113,3 +113,20 @@ def draw_sharing(plan: SamplePlan) -> Figure | None:
     table = FigureTable.of(block.head, block.rows)
     keys.append(Key("honest", best, "line"))
     return Figure("sharing", drawing.title, drawing, block.caption, table, tuple(keys))
+
+
+def _interval_expected(plan: SamplePlan) -> Figure | None:
+    """After the errors expected; None where no width was asked for."""
+    interval, n = plan.interval, plan.n_test
+    if interval is None or n is None or plan.n_errors is None:
+        return None
+    error = plan.n_errors / n
+    about = f"{n} test rows: {plan.n_errors} errors expected, interval {interval}"
+    x = PixelScale.around([error, interval.low, interval.high], 140, WIDTH - 14)
+    drawing = of_rows("The interval to expect", about, x, 1, 48, 14)
+    drawing.bottom_axis("error")
+    drawing.row(0.5, f"{n} test rows")
+    drawing.span(interval.low, interval.high, 0.5, "s0")
+    drawing.point(error, 0.5, "s0", about, size=5.6)
+    table = FigureTable.of(("", "error", "interval"), [[f"{n}", number(error), str(interval)]])
+    return Figure("interval", drawing.title, drawing, about, table)
