@@ -87,6 +87,15 @@ def test_a_line_is_cut_at_the_limits():
     assert (figure.drawing.y.low, figure.drawing.y.high) == (0, 2)
 
 
+def test_every_name_stands_inside():
+    """Also where a line lacks a point; its table names the points that it has."""
+    line = Series("a", np.array([2, 3]), np.array([0.1, 0.2]), "o-")
+    figure = figure_of(line, names=("-22", "0", "22", "40"))
+    left, right = figure.drawing.x(1), figure.drawing.x(4)
+    assert 52 <= left < right <= 468
+    assert [row[1] for row in figure.table.rows] == ["0", "22"]
+
+
 def test_many_points_are_one_mark():
     """A thousand circles would be a hundred kilobytes."""
     figure = figure_of(Series("a", np.arange(1000), np.arange(1000), "C0."))

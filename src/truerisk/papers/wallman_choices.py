@@ -118,7 +118,7 @@ def wallman_choices(draws: Draws) -> Findings:
             ),
             "how large the bias is depends on how many candidates differ, and by how much.",
         ),
-        figures=(Panels("wallman-choices", (panel,), columns=1),),
+        figures=(Panels("wallman-choices", (panel,)),),
     )
 
 

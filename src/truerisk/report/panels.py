@@ -60,8 +60,9 @@ def _rows(panel: Panel, one: Series) -> Iterator[tuple[str, str, str, str]]:
     if panel.kind == "boxes":
         y = np.array(five_numbers(one.y.tolist()))
         x = np.arange(1.0, 6.0)
+    first = 0 if panel.kind == "shades" else 1
     for i, (a, b) in enumerate(zip(x, y, strict=True)):
-        place = panel.names[i] if panel.names and panel.kind != "boxes" else f"{a:.4g}"
+        place = panel.names[round(a) - first] if panel.names else f"{a:.4g}"
         yield one.label, place, f"{b:.4g}", "" if one.error is None else f"{one.error[i]:.2g}"
 
 
@@ -108,7 +109,8 @@ def _of_lines(panel: Panel) -> tuple[Drawing, tuple[Key, ...]]:
     y = _scale(ends, BOTTOM, TOP)
     if panel.limits is not None:
         y = PixelScale(*panel.limits, BOTTOM, TOP)
-    every_x = np.concatenate([one.x for one in panel.series])
+    places = np.arange(1, len(panel.names) + 1)  # all are named, also where no point lies
+    every_x = np.concatenate([places, *(one.x for one in panel.series)])
     drawing = _axes(panel, y, _scale(every_x, LEFT, RIGHT, margin=0.02))
     keys = []
     for one, colour, shape, line in _looks(panel.series):
