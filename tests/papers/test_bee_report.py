@@ -7,7 +7,6 @@ import pytest
 
 from truerisk.papers.bee_choosing import ORACLE
 from truerisk.papers.bee_report import (
-    as_printed,
     beside,
     convergence_note,
     error_panels,
@@ -83,7 +82,7 @@ def test_what_a_choice_adds_is_paired():
     oracle = rng.normal(0.2, 0.05, size=(40, 2))
     added = rng.normal(0.01, 0.001, size=(40, 2))
     values = {"CV-5": oracle + added, ORACLE: oracle}
-    both, paired = error_panels(values, (10, 20), "toy")
+    both, paired = error_panels(values, {name: name for name in values}, (10, 20), "toy")
     assert [line.label for line in both.series] == ["CV-5", ORACLE]
     (line,) = paired.series
     assert line.y == pytest.approx(added.mean(axis=0))
@@ -92,11 +91,13 @@ def test_what_a_choice_adds_is_paired():
 
 def test_a_printed_row_is_numbers():
     """Without what stands behind ±; what is not legible is not a number."""
-    printed = as_printed((".092 ± .025", "", ".064"))
-    assert printed == pytest.approx([0.092, np.nan, 0.064], nan_ok=True)
-    panel = shaded({"CV-5": printed, "BEEp": [0.1, 0.2, 0.3]}, (28, 50, 100), "toy")
-    assert panel.names == ("n = 28", "n = 50", "n = 100")
-    assert [one.label for one in panel.series] == ["CV-5", "BEEp"]
+    draws = {"CV-5": np.array([[0.1, 0.2, 0.3], [0.3, 0.2, 0.1]]), "CV-10": np.zeros((2, 3))}
+    paper = {"CV-5": (".092 ± .025", "", ".064")}
+    ours, theirs = shaded(draws, paper, (28, 50, 100), "toy")
+    assert ours.series[0].y == pytest.approx([0.2, 0.2, 0.2])
+    assert theirs.series[0].y == pytest.approx([0.092, np.nan, 0.064], nan_ok=True)
+    assert ours.names == theirs.names == ("n = 28", "n = 50", "n = 100")
+    assert [one.label for one in ours.series] == ["CV-5"]
 
 
 def test_a_reference_of_the_same_recipe_is_compared():

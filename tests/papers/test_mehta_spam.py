@@ -29,13 +29,12 @@ def test_rates_lie_on_the_lines_between_thresholds():
 
 
 def test_thresholds_lie_on_the_curves():
-    """By hand: one of two spams and one of three good mails at β = .5; no call, no precision."""
+    """By hand: one of two spams and one of three good mails at β = .5, two and one at .3."""
     curve = RocCurve.of([1, 1, 0, 0, 0], [0.9, 0.3, 0.6, 0.1, 0.05], positive=1)
-    assert module._rates(curve.at(0.5)) == pytest.approx((1 / 2, 2 / 3, 1 / 2))
-    assert np.isnan(module._rates(curve.at(0.95))[2])
-    sensitivity, specificity, precision = module._rates(curve.at(0.3))
-    assert (sensitivity, precision) == pytest.approx((1, 2 / 3))
-    assert module._precisions(curve)[-1] == pytest.approx(precision)
+    assert module._rates(curve.at(0.5)) == pytest.approx((1 / 2, 2 / 3))
+    sensitivity, specificity = module._rates(curve.at(0.3))
+    rates = np.array([1 / 2, sensitivity]), np.array([2 / 3, specificity])
+    assert module.precision(*rates, np.array(2 / 5)) == pytest.approx([1 / 2, 2 / 3])
     assert module._negatives(curve, [sensitivity])[0] == pytest.approx(specificity)
 
 
@@ -66,8 +65,7 @@ def test_claims_are_of_all_models_at_all_rates():
     ranks = 1 - module.GRID**4 * np.ones((12, 3, 1))
     draws = {
         "curve": ranks,
-        "precision": ranks[:, :, 1:],
-        "at β": np.full((12, 3, len(module.MARKS), 3), 0.5),
+        "at β": np.full((12, 3, len(module.MARKS), 2), 0.5),
         "share of spam": np.full(12, 0.4),
         "AUC": levels[:, 0] + 0.001 * rng.normal(size=(12, 3)),
         "true negative rate": rates + 0.001 * rng.normal(size=(12, 3, len(RATES))),
@@ -82,5 +80,7 @@ def test_claims_are_of_all_models_at_all_rates():
     assert (roc.series[0].x[0], roc.series[0].x[-1], len(roc.series[0].x)) == (0, 1, 201)
     assert [one.label for one in roc.series[3:7]] == ["β = 0.9", "β = 0.5", "β = 0.1", "β = 0.02"]
     assert precision.series[-1].y.tolist() == pytest.approx([0.4, 0.4])
+    assert precision.series[0].y[-1] == pytest.approx(0.4)
+    assert precision.series[4].y == pytest.approx([0.4] * 3)
     worse = {**draws, "true positive rate": draws["true positive rate"][:, ::-1]}
     assert module.mehta_spam.findings(worse).claims[0].verdict == "does not hold"

@@ -81,13 +81,13 @@ def test_the_best_way_to_share_stands_where_the_bound_is_least():
     assert (np.diff(error.ys) < 0).all()
 
 
-def test_a_width_alone_is_an_interval():
-    """That after the errors expected, as wide as was asked for at most."""
+def test_a_width_alone_is_the_posterior_to_expect():
+    """After the errors expected: its 95 % interval is as wide as was asked for at most."""
     plan = tr.plan_sample(0.15, width=0.05)
-    (span,), (point,) = (marks_of(figure_of(plan), kind) for kind in ("span", "point"))
-    assert span.xs == (plan.interval.low, plan.interval.high)
-    assert span.xs[1] - span.xs[0] <= 0.05
-    assert point.xs[0] == pytest.approx(0.15, abs=0.001)
+    expected = tr.ErrorPosterior(plan.n_errors, plan.n_test)
+    (mean,) = marks_of(figure_of(plan), "upright")
+    assert mean.xs[0] == pytest.approx(expected.mean) == pytest.approx(0.15, abs=0.001)
+    assert expected.interval(0.95) == plan.interval
 
 
 def test_all_are_drawn_with_matplotlib():

@@ -28,7 +28,7 @@ from truerisk.papers.bee_choosing import (
 )
 from truerisk.papers.bee_report import convergence_note, error_panels, less, mean_grid
 from truerisk.papers.experiment import Draws, Experiment, stream
-from truerisk.papers.figures import Findings, MeansGrid, Panel, Panels
+from truerisk.papers.figures import Findings, MeansGrid, Panels
 
 LEARNERS = ("LR", "SVM")
 LAST = -1  # the place of the largest training sets
@@ -93,14 +93,9 @@ class RealSet:
     def grid(self, draws: Draws, learner: str) -> MeansGrid:
         """Mean test errors by size."""
         title = f"{self.word}, {learner}: mean test error of the chosen rule"
-        return mean_grid(draws, self._lines(learner), self.sizes, title)
+        return mean_grid(draws, self.lines(learner), self.sizes, title)
 
-    def panels(self, draws: Draws, learner: str) -> tuple[Panel, Panel]:
-        """The same as lines, and beyond the oracle."""
-        values = {name: draws[key] for name, key in self._lines(learner).items()}
-        return error_panels(values, self.sizes, f"{self.word}, {learner}")
-
-    def _lines(self, learner: str) -> dict[str, str]:
+    def lines(self, learner: str) -> dict[str, str]:
         names = (*self.methods(learner), ORACLE)
         return {name: f"{self.word} {learner} {name}" for name in names}
 
@@ -138,8 +133,14 @@ class RealSetsFigure:
         """A grid and a panel for each set and learner, the claims, whether the paths converged."""
         sets = {real.word: real for real in self.sets}
         pairs = [(real, learner) for real in self.sets for learner in LEARNERS]
-        many = [(real, learner) for real, learner in pairs if len(real.sizes) > 1]
-        panels = tuple(panel for real, of in many for panel in real.panels(draws, of))
+        panels = tuple(
+            panel
+            for real, learner in pairs
+            for panel in error_panels(
+                draws, real.lines(learner), real.sizes, f"{real.word}, {learner}"
+            )
+            if len(real.sizes) > 1
+        )
         converged = (f"{word}: {convergence_note(draws, f'{word} LR {SHORT}')}" for word in sets)
         return Findings(
             tables=tuple(real.grid(draws, learner) for real, learner in pairs),

@@ -101,12 +101,13 @@ def permutation_p(gaps: np.ndarray) -> float:
 
 
 def error_panels(
-    values: Mapping[str, np.ndarray], sizes: Sequence[int], title: str
+    draws: Draws, names: Mapping[str, str], sizes: Sequence[int], title: str
 ) -> tuple[Panel, Panel]:
     """Mean errors along the number of training rows, and what each choice adds to the oracle's.
 
     The latter are differences on the same training sets: how the sets differ is not in their bands.
     """
+    values = {name: draws[key] for name, key in names.items()}
     paired = {n: of - values[ORACLE] for n, of in values.items() if n != ORACLE}
 
     def panel(title: str, label: str, of: Mapping[str, np.ndarray]) -> Panel:
@@ -116,16 +117,25 @@ def error_panels(
     return panel(title, "error", values), panel(f"{title}: beyond the oracle", "difference", paired)
 
 
-def shaded(values: Mapping[str, Sequence[float]], sizes: Sequence[int], title: str) -> Panel:
-    """Mean errors as shades, a row for each choice and a column for each number of rows."""
-    rows = (Series(name, np.arange(len(sizes)), np.array(of)) for name, of in values.items())
-    columns = tuple(f"n = {n}" for n in sizes)
-    return Panel(title, "", "mean error", tuple(rows), "shades", columns)
+def shaded(
+    ours: Mapping[str, np.ndarray],
+    paper: Mapping[str, Sequence[str]],
+    sizes: Sequence[int],
+    title: str,
+) -> tuple[Panel, Panel]:
+    """Mean errors as shades beside the printed ones: a row for each choice, a column for each size.
 
+    What is not legible in the document is not a number.
+    """
+    theirs = {n: [float(of.split()[0] if of else "nan") for of in row] for n, row in paper.items()}
+    means = {name: ours[name].mean(axis=0) for name in paper}
 
-def as_printed(every: Sequence[str]) -> list[float]:
-    """The means of a printed row; what is not legible is not a number."""
-    return [float(text.split()[0]) if text else float("nan") for text in every]
+    def panel(text: str, values: Mapping[str, Sequence[float] | np.ndarray]) -> Panel:
+        rows = (Series(name, np.arange(len(sizes)), np.array(of)) for name, of in values.items())
+        columns = tuple(f"n = {n}" for n in sizes)
+        return Panel(text, "", "mean error", tuple(rows), "shades", columns)
+
+    return panel(title, means), panel(f"{title}, the document's", theirs)
 
 
 def convergence_note(draws: Draws, key: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -26,7 +26,6 @@ from truerisk.papers.bee_choosing import (
     machines,
 )
 from truerisk.papers.bee_report import (
-    as_printed,
     beside,
     convergence_note,
     less,
@@ -36,7 +35,7 @@ from truerisk.papers.bee_report import (
     spread_gap,
 )
 from truerisk.papers.experiment import Draws, experiment, stream
-from truerisk.papers.figures import Findings, GridRow, MeansGrid, Panel, Panels
+from truerisk.papers.figures import Findings, GridRow, MeansGrid, Panels
 from truerisk.papers.statements import Quantity, Statement
 
 # ---------------------------------------------------------------- Table 2: logistic regression
@@ -108,6 +107,16 @@ def bee_table_2(draws: Draws) -> Findings:
         for j, n in enumerate(SIZES)
     ]
     grids = [_by_noise(draws, j) for j in range(len(SIZES))]
+    panels = tuple(
+        panel
+        for column, noise in enumerate(NOISE)
+        for panel in shaded(
+            {name: _of(draws, noise, name) for name in NAMES},
+            {name: [text.split()[column] for text in PAPER[name]] for name in NAMES},
+            SIZES,
+            f"{noise} noise features",
+        )
+    )
     short = {SHORT: np.array([_of(draws, noise, SHORT) for noise in NOISE])}
     most, least = (_of(draws, noise, "EBIC", 0) for noise in (NOISE[-1], NOISE[0]))
     on_ebic = Statement.of(
@@ -131,17 +140,8 @@ def bee_table_2(draws: Draws) -> Findings:
             ),
             convergence_note(short, SHORT),
         ),
-        figures=(Panels("bee-table-2", tuple(_shades_2(draws))),),
+        figures=(Panels("bee-table-2", panels),),
     )
-
-
-def _shades_2(draws: Draws) -> Iterator[Panel]:
-    """Ours and the document's, for each number of noise features."""
-    for column, noise in enumerate(NOISE):
-        ours = {name: _of(draws, noise, name).mean(axis=0) for name in NAMES}
-        theirs = {n: as_printed([text.split()[column] for text in PAPER[n]]) for n in NAMES}
-        yield shaded(ours, SIZES, f"{noise} noise features")
-        yield shaded(theirs, SIZES, f"{noise} noise features, the document's")
 
 
 def _by_noise(draws: Draws, place: int) -> MeansGrid:
@@ -260,17 +260,8 @@ def bee_table_3(draws: Draws) -> Findings:
             ),
             "SVC stops at a tolerance and always converges; nothing was cut short.",
         ),
-        figures=(Panels("bee-table-3", _both(draws, SIZES, PAPER_3, "linear machines")),),
+        figures=(Panels("bee-table-3", shaded(draws, PAPER_3, SIZES, "linear machines")),),
     )
-
-
-def _both(
-    draws: Draws, sizes: Sequence[int], paper: Mapping[str, Sequence[str]], title: str
-) -> tuple[Panel, Panel]:
-    """Ours and the document's, of the rows that the document has."""
-    ours = {name: draws[name].mean(axis=0) for name in paper}
-    theirs = {name: as_printed(every) for name, every in paper.items()}
-    return shaded(ours, sizes, title), shaded(theirs, sizes, f"{title}, the document's")
 
 
 def _spreads(draws: Draws) -> MeansGrid:
@@ -352,6 +343,16 @@ def bee_table_4(draws: Draws) -> Findings:
         for name in ("BEEp", "BEEi")
         for j, n in enumerate(SIZES_4)
     )
+    panels = tuple(
+        panel
+        for word in LEARNERS
+        for panel in shaded(
+            draws,
+            {name: row for name, row in PAPER_4.items() if name.startswith(word)},
+            SIZES_4,
+            f"four classes, {word}",
+        )
+    )
     return Findings(
         tables=(*grids, beside(draws, SIZES_4, PAPER_4)),
         claims=(  # what the text says of the table
@@ -379,11 +380,5 @@ def bee_table_4(draws: Draws) -> Findings:
             "the estimates take the features as they are, with variance 1 in each class.",
             convergence_note(draws, f"LR {SHORT}"),
         ),
-        figures=(Panels("bee-table-4", tuple(_panels_4(draws))),),
+        figures=(Panels("bee-table-4", panels),),
     )
-
-
-def _panels_4(draws: Draws) -> Iterator[Panel]:
-    for learner in LEARNERS:
-        of_learner = {name: of for name, of in PAPER_4.items() if name.startswith(learner)}
-        yield from _both(draws, SIZES_4, of_learner, f"four classes, {learner}")

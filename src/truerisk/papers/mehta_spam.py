@@ -64,7 +64,6 @@ def _replicate(seed: int, number: int) -> Draws:
         "true negative rate": np.array([_negatives(curve, RATES) for curve in curves]),
         "true positive rate": np.array([_positives(curve) for curve in curves]),
         "curve": np.array([_negatives(curve, GRID) for curve in curves]),
-        "precision": np.array([_precisions(curve) for curve in curves]),
         "at β": np.array([[_rates(curve.at(beta)) for beta in MARKS] for curve in curves]),
         "share of spam": np.array(y[test].mean()),
     }
@@ -76,16 +75,14 @@ def _negatives(curve: RocCurve, rates: Sequence[float] | np.ndarray) -> np.ndarr
     return 1 - np.interp(rates, tpr, curve.fpr[first])
 
 
-def _precisions(curve: RocCurve) -> np.ndarray:
-    """The precision at each recall of the grid but 0, along the same lines."""
-    hits = GRID[1:] * curve.n_positive
-    return hits / (hits + (1 - _negatives(curve, GRID[1:])) * curve.n_negative)
+def _rates(point: OperatingPoint) -> tuple[float, float]:
+    return point.sensitivity, point.specificity
 
 
-def _rates(point: OperatingPoint) -> tuple[float, float, float]:
-    """Of no call the precision is not a number."""
-    precision = np.nan if point.precision is None else point.precision
-    return point.sensitivity, point.specificity, precision
+def precision(tpr: np.ndarray, tnr: np.ndarray, share: np.ndarray) -> np.ndarray:
+    """Of what is called spam, the share that is; `share` is that of all messages."""
+    hits = share * tpr
+    return np.asarray(hits / (hits + (1 - share) * (1 - tnr)))
 
 
 def _positives(curve: RocCurve) -> np.ndarray:
@@ -135,24 +132,25 @@ def mehta_spam(draws: Draws) -> Findings:
 
 def _panels(draws: Draws) -> tuple[Panel, Panel]:
     """True negative along true positive rates, as the document has its axes; precision, recall."""
-    spam_share, ends = float(draws["share of spam"].mean()), np.array([0.0, 1.0])
-    at = draws["at β"].mean(axis=0)
+    share, ends = draws["share of spam"][:, None, None], np.array([0.0, 1.0])
+    curve, (tpr, tnr) = draws["curve"], np.moveaxis(draws["at β"], -1, 0)
 
-    def lines(x: np.ndarray, name: str, column: int) -> tuple[Series, ...]:
-        by_model = dict(zip(MODELS, draws[name].transpose(1, 0, 2), strict=True))
+    def lines(x: np.ndarray, heights: np.ndarray, at: np.ndarray) -> tuple[Series, ...]:
+        by_model = dict(zip(MODELS, heights.transpose(1, 0, 2), strict=True))
         marks = (
-            Series(f"β = {beta:g}", at[:, i, 0], at[:, i, column], style)
+            Series(f"β = {beta:g}", tpr[:, :, i].mean(axis=0), at[:, :, i].mean(axis=0), style)
             for i, (beta, style) in enumerate(MARKS.items())
         )
         return *mean_lines(x, by_model, ("C0-", "C1--", "C2:")), *marks
 
     chance = Series("no discrimination", ends, 1 - ends, "k:", 0.8)
-    share = Series("share of spam", ends, np.full(2, spam_share), "k:", 0.8)
-    roc = (*lines(GRID, "curve", 1), chance)
-    precision = (*lines(GRID[1:], "precision", 2), share)
+    all_spam = Series("share of spam", ends, np.full(2, share.mean()), "k:", 0.8)
+    roc = (*lines(GRID, curve, tnr), chance)
+    recall, of_calls = GRID[1:], precision(GRID[1:], curve[:, :, 1:], share)  # of no call: 0/0
+    by_recall = (*lines(recall, of_calls, precision(tpr, tnr, share)), all_spam)
     return (
         Panel("ROC curves, mean over splits", "true positive rate", "true negative rate", roc),
-        Panel("the same, by precision", "recall (true positive rate)", "precision", precision),
+        Panel("the same, by precision", "recall (true positive rate)", "precision", by_recall),
     )
 
 

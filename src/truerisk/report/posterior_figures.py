@@ -87,9 +87,14 @@ def _quantiles(part: RiskMixture) -> list[float]:
 
 
 def draw_sharing(plan: SamplePlan) -> Figure | None:
-    """Expected error and bound along the rows that tune, or the interval of a width alone."""
+    """Expected error and bound along the rows that tune; of a width alone the posterior to expect.
+
+    None where nothing can be tested.
+    """
+    if plan.n_test and plan.n_errors is not None and len(plan.splits) < 2:
+        return draw_tested(ErrorPosterior(plan.n_errors, plan.n_test, plan.prior))
     if len(plan.splits) < 2 or plan.best is None:
-        return _interval_expected(plan)
+        return None
     sizes = [split.n_tuning for split in plan.splits]
     lines = {
         "error expected": [split.error for split in plan.splits],
@@ -113,20 +118,3 @@ def draw_sharing(plan: SamplePlan) -> Figure | None:
     table = FigureTable.of(block.head, block.rows)
     keys.append(Key("honest", best, "line"))
     return Figure("sharing", drawing.title, drawing, block.caption, table, tuple(keys))
-
-
-def _interval_expected(plan: SamplePlan) -> Figure | None:
-    """After the errors expected; None where no width was asked for."""
-    interval, n = plan.interval, plan.n_test
-    if interval is None or n is None or plan.n_errors is None:
-        return None
-    error = plan.n_errors / n
-    about = f"{n} test rows: {plan.n_errors} errors expected, interval {interval}"
-    x = PixelScale.around([error, interval.low, interval.high], 140, WIDTH - 14)
-    drawing = of_rows("The interval to expect", about, x, 1, 48, 14)
-    drawing.bottom_axis("error")
-    drawing.row(0.5, f"{n} test rows")
-    drawing.span(interval.low, interval.high, 0.5, "s0")
-    drawing.point(error, 0.5, "s0", about, size=5.6)
-    table = FigureTable.of(("", "error", "interval"), [[f"{n}", number(error), str(interval)]])
-    return Figure("interval", drawing.title, drawing, about, table)
