@@ -9,8 +9,10 @@ from truerisk.api.plan_sample import SamplePlan
 from truerisk.core.present import number, risk
 from truerisk.core.statistics.error_posterior import ErrorPosterior
 from truerisk.core.statistics.selection_bias import RiskMixture, SelectionBias
+from truerisk.papers.figures import Panel, Series
 from truerisk.report.figure import Figure, FigureTable, Key
-from truerisk.report.svg import WIDTH, Drawing, PixelScale, of_rows, series
+from truerisk.report.panels import draw_panel
+from truerisk.report.svg import WIDTH, PixelScale, of_rows
 
 TAIL, LEVEL, POINTS = 1e-3, 0.95, 120
 SHARES = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -21,7 +23,7 @@ def draw_tested(posterior: ErrorPosterior) -> Figure:
     low, high = posterior.quantile(TAIL), posterior.quantile(1 - TAIL)
     grid = np.linspace(low, high, POINTS).clip(1e-12, 1 - 1e-12)
     density = posterior.pdf(grid)
-    return _density(grid, density, posterior.mean, posterior.upper(LEVEL), str(posterior))
+    return _density(grid, density, posterior.mean, posterior.upper(LEVEL))
 
 
 def draw_rule(found: RulePosterior) -> Figure | None:
@@ -32,34 +34,20 @@ def draw_rule(found: RulePosterior) -> Figure | None:
     edges = np.linspace(law.quantile(TAIL), law.quantile(1 - TAIL), POINTS + 1)
     density = np.diff([law.cdf(float(edge)) for edge in edges]) / np.diff(edges)
     middles = (edges[1:] + edges[:-1]) / 2
-    return _density(middles, density, found.value, law.quantile(LEVEL), str(found))
+    return _density(middles, density, found.value, law.quantile(LEVEL))
 
 
-def _density(
-    grid: np.ndarray, density: np.ndarray, mean: float, bound: float, about: str
-) -> Figure:
-    """With its mean; what lies beyond the bound is shaded."""
-    drawing = Drawing(
-        title="Posterior of the error",
-        about=about,
-        height=300,
-        x=PixelScale(float(grid[0]), float(grid[-1]), 52, WIDTH - 12),
-        y=PixelScale(0, 1.05 * float(density.max()), 256, 30),
+def _density(x: np.ndarray, density: np.ndarray, mean: float, bound: float) -> Figure:
+    """With upright lines at its mean and at the bound."""
+    of = {f"mean {risk(mean)}": mean, f"{100 * LEVEL:g} % bound {risk(bound)}": bound}
+    marks = (
+        Series(name, np.full(2, at), np.array([0.0, np.interp(at, x, density)]), style)
+        for (name, at), style in zip(of.items(), ("C1--", "k:"), strict=True)
     )
-    drawing.left_axis("density")
-    drawing.bottom_axis("error")
-    beyond = np.append(bound, grid[grid > bound])
-    above = np.interp(beyond, grid, density)
-    drawing.band(beyond.tolist(), [0.0] * len(beyond), above.tolist(), "s0")
-    drawing.line(grid.tolist(), density.tolist(), "s0")
-    drawing.upright(mean, "honest")
-    rows = [[risk(a), number(b)] for a, b in zip(grid.tolist(), density.tolist(), strict=True)]
-    keys = (
-        Key("honest", f"mean {risk(mean)}", "line"),
-        Key("s0", f"beyond the {100 * LEVEL:g} % bound, {risk(bound)}", "band"),
-    )
-    table = FigureTable.of(("error", "density"), rows)
-    return Figure("density", drawing.title, drawing, about, table, keys)
+    lines = (Series("density", x, density, "C0-"), *marks)
+    limits = 0.0, 1.05 * float(density.max())
+    panel = Panel("Posterior of the error", "error", "density", lines, limits=limits)
+    return draw_panel(panel, "density")
 
 
 def draw_selection(why: SelectionBias) -> Figure:
@@ -95,26 +83,12 @@ def draw_sharing(plan: SamplePlan) -> Figure | None:
         return draw_tested(ErrorPosterior(plan.n_errors, plan.n_test, plan.prior))
     if len(plan.splits) < 2 or plan.best is None:
         return None
-    sizes = [split.n_tuning for split in plan.splits]
-    lines = {
-        "error expected": [split.error for split in plan.splits],
-        "(ub), its bound": [split.ub for split in plan.splits],
-    }
+    sizes = np.array([split.n_tuning for split in plan.splits])
     best = f"least (ub): {plan.best.n_tuning} rows tune, {plan.best.n_test} test"
-    drawing = Drawing(
-        title=f"How {plan.n} rows are shared",
-        about=best,
-        height=300,
-        x=PixelScale.around(sizes, 52, WIDTH - 12, margin=0.02),
-        y=PixelScale.around([value for line in lines.values() for value in line], 256, 30),
+    lines = (
+        Series("error expected", sizes, np.array([s.error for s in plan.splits]), "C0-"),
+        Series("(ub), its bound", sizes, np.array([s.ub for s in plan.splits]), "C1-"),
+        Series(best, np.array([plan.best.n_tuning]), np.array([plan.best.ub]), "ko"),
     )
-    drawing.left_axis("error")
-    drawing.bottom_axis("rows that tune")
-    for i, line in enumerate(lines.values()):
-        drawing.line(sizes, line, series(i))
-    drawing.upright(plan.best.n_tuning, "honest")
-    (block,) = plan.blocks()
-    keys = [Key(series(i), name, "line") for i, name in enumerate(lines)]
-    table = FigureTable.of(block.head, block.rows)
-    keys.append(Key("honest", best, "line"))
-    return Figure("sharing", drawing.title, drawing, block.caption, table, tuple(keys))
+    title = f"How {plan.n} rows are shared"
+    return draw_panel(Panel(title, "rows that tune", "error", lines), "sharing")
