@@ -35,14 +35,21 @@ AROUND = f"Bands and whiskers: {REACH:g} standard errors to either side."
 def draw_panels(report: Report) -> tuple[Figure, ...]:
     """A figure for each panel, in the order of the report."""
     return tuple(
-        draw_panel(panel, f"{one.name}-{i}" if len(one.panels) > 1 else one.name, report.title)
+        _figure(panel, f"{one.name}-{i}" if len(one.panels) > 1 else one.name, report.title)
         for one in report.figures
         for i, panel in enumerate(one.panels, 1)
     )
 
 
-def draw_panel(panel: Panel, name: str, title: str = "") -> Figure:
-    """The figure of one panel, with the table of its numbers; `title` where it has none."""
+def draw_series(
+    title: str, labels: tuple[str, str], *series: Series, limits: tuple[float, float] | None = None
+) -> Figure:
+    """Lines of any other result; `labels` are those of x and y."""
+    panel = Panel(title, *labels, series, limits=limits)
+    return _figure(panel, labels[1], title)
+
+
+def _figure(panel: Panel, name: str, title: str) -> Figure:
     drawing, keys = KINDS[panel.kind](panel)
     named = [one for one in panel.series if one.label] or list(panel.series)
     has_errors = any(one.error is not None for one in panel.series)

@@ -9,9 +9,9 @@ from truerisk.api.plan_sample import SamplePlan
 from truerisk.core.present import number, risk
 from truerisk.core.statistics.error_posterior import ErrorPosterior
 from truerisk.core.statistics.selection_bias import RiskMixture, SelectionBias
-from truerisk.papers.figures import Panel, Series
+from truerisk.papers.figures import Series
 from truerisk.report.figure import Figure, FigureTable, Key
-from truerisk.report.panels import draw_panel
+from truerisk.report.panels import draw_series
 from truerisk.report.svg import WIDTH, PixelScale, of_rows
 
 TAIL, LEVEL, POINTS = 1e-3, 0.95, 120
@@ -44,10 +44,10 @@ def _density(x: np.ndarray, density: np.ndarray, mean: float, bound: float) -> F
         Series(name, np.full(2, at), np.array([0.0, np.interp(at, x, density)]), style)
         for (name, at), style in zip(of.items(), ("C1--", "k:"), strict=True)
     )
-    lines = (Series("density", x, density, "C0-"), *marks)
+    line = Series("density", x, density, "C0-")
     limits = 0.0, 1.05 * float(density.max())
-    panel = Panel("Posterior of the error", "error", "density", lines, limits=limits)
-    return draw_panel(panel, "density")
+    labels = "error", "density"
+    return draw_series("Posterior of the error", labels, line, *marks, limits=limits)
 
 
 def draw_selection(why: SelectionBias) -> Figure:
@@ -90,5 +90,4 @@ def draw_sharing(plan: SamplePlan) -> Figure | None:
         Series("(ub), its bound", sizes, np.array([s.ub for s in plan.splits]), "C1-"),
         Series(best, np.array([plan.best.n_tuning]), np.array([plan.best.ub]), "ko"),
     )
-    title = f"How {plan.n} rows are shared"
-    return draw_panel(Panel(title, "rows that tune", "error", lines), "sharing")
+    return draw_series(f"How {plan.n} rows are shared", ("rows that tune", "error"), *lines)
