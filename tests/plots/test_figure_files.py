@@ -97,7 +97,7 @@ def test_without_matplotlib_svg_is_written_and_the_rest_refused(found, tmp_path,
 
 def test_what_cannot_be_written_is_said(found, tmp_path):
     """A format that there is not, a file in the place of the folder, a result without a figure."""
-    for formats in (["gif"], [], "jpg"):
+    for formats in (["gif"], [], "jpg", None, [["svg"]]):
         with pytest.raises(BadArgument, match="give some of 'svg', 'png' and 'pdf'"):
             found.save_figures(tmp_path, formats)
     (tmp_path / "file").write_text("")

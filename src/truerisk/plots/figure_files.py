@@ -17,10 +17,11 @@ FORMATS = ("svg", "png", "pdf")
 DPI = 300
 
 
-def save_figures(record: Any, folder: Any, formats: Iterable[str] = FORMATS) -> tuple[Path, ...]:
+def save_figures(record: Any, folder: Any, formats: Any = FORMATS) -> tuple[Path, ...]:
     """Write every figure of the page in every format, `01-ladder.svg` and on, and say where."""
-    wanted = tuple(dict.fromkeys([formats] if isinstance(formats, str) else formats))
-    if not wanted or not set(wanted) <= set(FORMATS):
+    several = isinstance(formats, Iterable) and not isinstance(formats, str)
+    wanted = list(formats if several else [formats])
+    if not wanted or any(form not in FORMATS for form in wanted):
         raise BadArgument(f"formats={shown(formats)}: give some of 'svg', 'png' and 'pdf'.")
     if set(wanted) != {"svg"}:
         _require_matplotlib()
@@ -35,7 +36,7 @@ def save_figures(record: Any, folder: Any, formats: Iterable[str] = FORMATS) -> 
     return tuple(
         _written(figure, place / f"{i:02}-{figure.name}.{form}", form)
         for i, figure in enumerate(figures, 1)
-        for form in wanted
+        for form in dict.fromkeys(wanted)
     )
 
 
