@@ -25,7 +25,7 @@ from truerisk.validation.calibration import CalibrationFit, Recalibration
 from truerisk.validation.discrimination import net_benefits
 from truerisk.validation.outcomes import Outcomes
 
-__all__ = ["main"]
+__all__ = ["main", "rate_cells"]
 
 THRESHOLDS = np.array([0.2, 0.5])
 WORDS = ("slope", "intercept", "in-the-large")
@@ -104,16 +104,28 @@ def rate(cell: Cell, n_sets: int, seed: int) -> None:
         print(f"{said}; its mean {of_mean:.3f}", flush=True)
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Rate every cell."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sets", type=int, default=200, help="data sets a cell")
+def rate_cells(
+    cells: Sequence[Any],
+    rate: Callable[[Any, int, int], None],
+    arguments: Sequence[str] | None,
+    doc: str | None,
+    *,
+    n_sets: int,
+) -> None:
+    """The command line of a file whose `rate` draws and rates the data sets of one cell."""
+    parser = argparse.ArgumentParser(description=doc)
+    parser.add_argument("--sets", type=int, default=n_sets, help="data sets a cell")
     parser.add_argument("--cell", type=int, help="one of them, from 0 on")
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args(arguments)
     warnings.simplefilter("ignore")
-    for cell in CELLS if asked.cell is None else CELLS[asked.cell : asked.cell + 1]:
+    for cell in cells if asked.cell is None else cells[asked.cell : asked.cell + 1]:
         rate(cell, asked.sets, asked.seed)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Rate every cell."""
+    rate_cells(CELLS, rate, arguments, __doc__, n_sets=200)
 
 
 if __name__ == "__main__":
