@@ -221,6 +221,22 @@ def test_a_search_is_told_in_its_own_loss():
         tr.validate(search, X, Y)
 
 
+def test_the_level_is_that_of_the_call():
+    """Of a model, finished or not, also one that was a search; a search to be run has its own."""
+    search = tr.HonestSearchCV(LogisticRegression(), {"C": [1]}, select_by="4-fold").fit(*OWN)
+    for one, words in ((MODEL, {"prefit": True}), (MODEL, {"replicates": 0})):
+        found = tr.validate(one, X, Y, confidence_level=0.8, **words)
+        assert {found.measure(word).interval.confidence_level for word in ("auc", "slope")} == {0.8}
+        assert "with 80% confidence intervals" in found.checklist.methods_text
+        assert "confidence_level=0.8" in found.to_html()
+    found = tr.validate(search, X, Y, confidence_level=0.8, prefit=True)
+    assert found.risk.interval.confidence_level == 0.8
+    with pytest.raises(Refusal, match="confidence_level=0.8 is that of the search"):
+        tr.validate(search, *OWN, confidence_level=0.8)
+    with pytest.raises(BadArgument, match="confidence_level"):
+        tr.validate(MODEL, X, Y, confidence_level=80, prefit=True)
+
+
 def test_decision_values_have_discrimination_alone():
     """The learner is named, and not what holds it."""
     told = tr.validate(LinearSVC().fit(*OWN), X, Y, prefit=True)

@@ -244,8 +244,11 @@ def test_they_are_of_the_event(call, others):
     """Of the class that is named, which may be the first one."""
     path, said, came = others
     words = ("validate", path, "--target", "y", "--positive", "no", "--predictions", "q", "--json")
-    found = call(*words).content
+    found = call(*words, "--confidence", 0.8).content
     assert found["rows"]["event"] == "no"
+    assert found["risk"]["interval"]["confidence_level"] == 0.8
+    assert found["calibration"]["measures"]["slope"]["interval"]["confidence_level"] == 0.8
+    assert "--confidence 0.8" in found["command"]
     auc = found["discrimination"]["measures"]["auc"]["honest"]
     assert auc == pytest.approx(roc_auc_score(~came, 1 - said))
 
@@ -269,7 +272,7 @@ def test_numbers_are_given_too(call, others):
         (("--predictions", "amount"), r"cells are no probabilities, the first in row \d+"),
         (("--predictions", "p", "--model", "lda"), "--model is not for --predictions"),
         (("--predictions", "p", "--replicates", 9), "--replicates is not for --predictions"),
-        (("--predictions", "p", "--confidence", 0.9), "--confidence is not for --predictions"),
+        (("--predictions", "p", "--cv", 5), "--cv is not for --predictions"),
     ],
 )
 def test_what_are_no_predictions_is_a_sentence(call, others, words, sentence):

@@ -16,7 +16,7 @@ from truerisk.api.auditing.on_columns import (
 from truerisk.api.search import HonestSearchCV
 from truerisk.api.searching.search_problem import run_of
 from truerisk.api.searching.search_words import words_of
-from truerisk.core.arguments import as_typed, check_flag, shown
+from truerisk.core.arguments import as_typed, check_flag, check_level, shown
 from truerisk.core.errors import BadData, FitFailed, Refusal
 from truerisk.core.family import Family, refuse_no_estimator
 from truerisk.core.identity import is_a
@@ -49,6 +49,7 @@ def validate(
     clip: float | None = None,
     replicates: int | None = None,
     samples: Any = None,
+    confidence_level: float | None = None,
     n_jobs: int | None = None,
     executor: Any = None,
     random_state: Any = 0,
@@ -101,6 +102,8 @@ def validate(
         to publish. A finished model has none.
     samples : array (samples, rows), optional
         The row numbers of given samples, instead of `replicates` drawn ones.
+    confidence_level : float, optional
+        Of all intervals; 0.95 by default. A search that is not finished has its own.
     n_jobs, executor : optional
         Where fits are made, as in `estimate_risk`; that of the search by default.
     random_state : int, None or Generator
@@ -141,8 +144,16 @@ def validate(
     replicates = (0 if finished else USUAL) if replicates is None else replicates
     run_of_model = run_of_finished if finished else run_to_validate
     run = run_of_model(search_or_model, X, y, groups, dict(params), seed, **order)
-    run = replace(run, problem=run.problem.by(executor_of(executor, n_jobs)))
-    data = run.problem.data
+    problem = run.problem.by(executor_of(executor, n_jobs))
+    if confidence_level is not None:
+        check_level("confidence_level", confidence_level)
+        if not finished and isinstance(search_or_model, HonestSearchCV):
+            raise Refusal(
+                f"confidence_level={confidence_level:g} is that of the search: give it to "
+                "HonestSearchCV, and leave it out here."
+            )
+        problem = replace(problem, confidence_level=confidence_level)
+    run, data = replace(run, problem=problem), problem.data
     wishes = Wishes.of(
         X,
         data,
@@ -161,6 +172,7 @@ def validate(
         clip=clip,
         replicates=None if finished else replicates,
         samples=samples,
+        confidence_level=confidence_level,
         random_state=seed or None,
     )
     found = validation_of(honest_run(run, search_or_model), wishes)

@@ -109,11 +109,13 @@ def validate(
 
     of_events = ("auc", "average-precision", "r2", "d")
     ranked = of_events if source.task == "classification" else ("r2",)
-    X, finished, scales = source.X, {}, {"risk": Scale()}
+    X, scales = source.X, {"risk": Scale()}
+    finished: dict[str, Any] = {}
     if predictions is not None:
         _refuse_fits(click.get_current_context())
         search, X = _as_given(source, predictions, asked["positive"])
-        finished, asked["replicates"] = {"prefit": True}, None
+        finished = {"prefit": True, "confidence_level": confidence}
+        asked["replicates"] = None
     else:
         pipeline, params, grid = read_model(model, settings, source)
         asked_of_search: dict[str, Any] = {"confidence_level": confidence, "random_state": seed}
@@ -152,7 +154,7 @@ def validate(
     return judged(found.risk, fail_above, min_score, more)
 
 
-OF_FITS = (*("model", "settings", "cv", "scoring", "loss"), *("replicates", "confidence"))
+OF_FITS = ("model", "settings", "cv", "scoring", "loss", "replicates")
 
 
 def _refuse_fits(context: click.Context) -> None:
