@@ -290,7 +290,7 @@ def _stability(stability: ModelStability | None) -> str | None:
     predictions = None if stability is None else stability.predictions
     if predictions is None:
         return None
-    moved, of_samples = present.number(predictions.mape, 3), predictions.source == OF_SAMPLES
+    moved, of_samples = present.rounded(predictions.mape), predictions.source == OF_SAMPLES
     others = "of bootstrap samples" if of_samples else "that lack a further fold"
     return f"Predictions moved by {moved} on average in models {others}."
 
@@ -340,7 +340,7 @@ def _benefit(part: NetBenefit) -> Rated:
     low, high = part.low, part.high
     ends = None if low is None or high is None else (float(low[0]), float(high[0]))
     name = f"net benefit from a probability of {part.thresholds[0]:g} on"
-    everybody = f" (of treating all {present.number(part.treat_all[0], 3)})"
+    everybody = f" (of treating all {present.rounded(part.treat_all[0])})"
     return Rated(name + everybody, "", band, float(part.honest[0]), ends)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from truerisk.core.present import listed, number, rows_counted
+from truerisk.core.present import listed, number, rounded, rows_counted
 from truerisk.methods.interval_forms import as_form, names
 from truerisk.validation.study_facts import CURVE, SLOPE, Rated, StudyFacts, TestedOn
 
@@ -154,17 +154,13 @@ def _rated_said(one: Rated) -> str:
     band = "no interval" if one.interval is None else one.interval
     if one.value is None:
         return f"{name} as a figure ({band})"
+    ends = one.ends or ()
     if one.ends is not None:
-        low, high = map(_rounded, one.ends)
+        low, high = (rounded(end, one.value, *ends) for end in ends)
         band = f"{low} to {high}, {one.interval}"
     if one.corrected is not None:
-        band += f"; corrected for optimism {_rounded(one.corrected)}"
-    return f"{name} {_rounded(one.value)} ({band})"
-
-
-def _rounded(value: float) -> str:
-    """Three decimals, as in the headline of the page: a fourth is noise of some hundred rows."""
-    return number(value, 3 if abs(value) < 1000 else 4)
+        band += f"; corrected for optimism {rounded(one.corrected, one.value, *ends)}"
+    return f"{name} {rounded(one.value, *ends)} ({band})"
 
 
 def _not_done(facts: StudyFacts) -> str:

@@ -21,7 +21,7 @@ from truerisk.comparing.paired import compare
 from truerisk.core.errors import BadData, DuplicateRowsWarning, FitFailed, Refusal
 from truerisk.core.family import Family
 from truerisk.core.interval import Interval
-from truerisk.core.present import Block, number, text_table
+from truerisk.core.present import Block, number, rounded, text_table
 from truerisk.core.records import Record, Share, Size
 from truerisk.core.results import RiskEstimate
 from truerisk.methods.nested import Pairs
@@ -116,7 +116,6 @@ class Update:
     interval: Interval | None = None
 
 
-DIGITS = 3  # of a sentence in a paper
 HEAD = ["fitted", "intercept", "slope"]
 
 
@@ -169,12 +168,14 @@ class Updating(Record):
         what = f"updating the {update.fits}"
         if update.change is None or update.interval is None:
             return f"{what} changes nothing that could be told"
-        low, high = (number(end, DIGITS) for end in (update.interval.low, update.interval.high))
-        by = f"change {number(update.change, DIGITS)}, {low} to {high}"
+        of_change = update.change, update.interval.low, update.interval.high
+        change, low, high = (rounded(one, *of_change) for one in of_change)
+        by = f"change {change}, {low} to {high}"
         if 0.0 in update.interval:
             return f"{what} is not shown to change the {self.named_loss} ({by})"
         verb = "lower" if update.change < 0 else "raise"
-        ends = f"from {number(self.updates[0].risk, DIGITS)} to {number(update.risk, DIGITS)}"
+        before, after = self.updates[0].risk, update.risk
+        ends = f"from {rounded(before, after)} to {rounded(after, before)}"
         return f"{what} would {verb} the {self.named_loss} {ends} ({by})"
 
     def _rows(self) -> Iterator[tuple[str, ...]]:
