@@ -171,6 +171,19 @@ def test_probabilities_are_tuned_by_the_log_loss(call, patients, model, loss):
     }
 
 
+@pytest.mark.parametrize("loss", [(), ("--loss", "log")])
+def test_a_warning_is_said_once_in_words(call, patients, loss):
+    """The problem is posed before it is validated only where a loss is named, and then silently."""
+    header, *lines = patients.read_text().splitlines()
+    patients.write_text("\n".join([f"{header},g", *(f"{x},{i % 8}" for i, x in enumerate(lines))]))
+    words = ("validate", patients, "--target", "y", "--groups", "g", "--replicates", 0, *loss)
+    said = call(
+        *words, "--model", "boosting", "--set", "early_stopping=true", "--set", "max_iter=1"
+    )
+    assert said.err.count("sets rows of each training set aside at random") == 1
+    assert "warning: HistGradientBoostingClassifier sets rows" in said.err
+
+
 def test_the_page_has_the_command(call, patients, tmp_path):
     """With the column of times and the bounds, without where results went."""
     header, *lines = patients.read_text().splitlines()

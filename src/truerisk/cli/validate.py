@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from warnings import catch_warnings
 
 import click
 from click.core import ParameterSource
@@ -105,6 +106,7 @@ def validate(
     from truerisk.api.search import HonestSearchCV
     from truerisk.api.validate import run_to_validate
     from truerisk.api.validate import validate as validated
+    from truerisk.core.family import Family
     from truerisk.core.interval import OwnScale, Scale
 
     of_events = ("auc", "average-precision", "r2", "d")
@@ -123,13 +125,14 @@ def validate(
         words = {"cv": cv, "scoring": scoring, "loss": loss}
         asked_of_search |= {name: word for name, word in words.items() if word is not None}
         search = HonestSearchCV(pipeline, params or grid or None, **asked_of_search)
-        rows = {"groups": None, **source.of_rows}
-        problem = run_to_validate(search, source.X, source.y, params={}, seed=seed, **rows).problem
-        richest = problem.richest
         if loss or scoring:
+            rows = {"groups": None, **source.of_rows, "params": {}, "seed": seed}
+            with catch_warnings(action="ignore"):  # those of the validation are the same
+                problem = run_to_validate(search, X, source.y, **rows).problem
             scales = {each.word: each.scale for each in problem.losses}
-        elif richest is not None and richest.response == "probability":
-            search.loss = "log"  # what is told is probabilities
+        elif source.task == "classification":
+            made = Family.of(pipeline, params or grid or None).make(0)
+            search.loss = "log" if hasattr(made, "predict_proba") else None
     refuse_bounds(fail_above, min_score, {**scales, **dict.fromkeys(ranked, Scale(1.0))})
     with worded_warnings(), shown_progress():
         found = validated(
@@ -161,8 +164,8 @@ def _refuse_fits(context: click.Context) -> None:
     """Refuse options that say how models are fitted and tuned."""
     for option in context.command.params:
         name = str(option.name)
-        typed = context.get_parameter_source(name) is not ParameterSource.DEFAULT
-        if name in OF_FITS and typed:
+        is_typed = context.get_parameter_source(name) is not ParameterSource.DEFAULT
+        if name in OF_FITS and is_typed:
             raise click.UsageError(
                 f"{option.opts[0]} is not for --predictions, where nothing is fitted: leave it out."
             )
