@@ -191,10 +191,10 @@ def test_the_page_has_the_command(call, patients, tmp_path):
     page = tmp_path / "v.html"
     words = ("validate", patients, "--target", "y", "--model", "logistic", "--set", "C=1")
     words = (*words, "--replicates", 0, "--time", "months", "--report", page)
-    bounds = ("--fail-above", 9, "--min-score", "auc=.1", "--min-score", "r2=0")
+    bounds = ("--fail-above", 9, "--min-score", "auc=.1234567", "--min-score", "r2=0")
     said = call(*words, *bounds, "--json")
     command = "truerisk validate patients.csv --target y --time months --model logistic --set C=1"
-    command += " --replicates 0 --fail-above 9.0 --min-score auc=0.1 --min-score r2=0"
+    command += " --replicates 0 --fail-above 9.0 --min-score auc=0.1234567 --min-score r2=0.0"
     assert said.content["command"] == command
     assert command in page.read_text("utf-8")
     assert "--time takes column 'months' for when each row was taken" in said.err
