@@ -9,7 +9,8 @@ from pathlib import Path
 import click
 
 from truerisk.cli.options import figures_option
-from truerisk.cli.output import show, write_page
+from truerisk.cli.output import say, show, write_page
+from truerisk.core.writing import write_text
 
 
 @click.command()
@@ -41,4 +42,7 @@ def report(file: str, output: str | None, figures: Path | None) -> None:
         output = "-" if file == "-" else str(Path(file).with_suffix(".html"))
     if output == "-":
         show(page)
-    write_page(result, None if output == "-" else output, figures)
+    else:
+        write_text(page, output)
+        say(f"wrote {output}")
+    write_page(result, None, figures)
