@@ -295,6 +295,22 @@ def test_what_are_no_predictions_is_a_sentence(call, others, words, sentence):
     assert re.search(sentence, refused.err)
 
 
+def test_why_a_column_is_no_predictions_is_noted(call, others):
+    """As the file is read: other columns are no matter."""
+    path = others[0]
+    header, first, *lines = path.read_text().splitlines()
+    gap = first.replace(first.partition(",")[0], "k.A.", 1)
+    path.write_text("\n".join([f"{header},one", *(f"{line},1" for line in (gap, *lines, *lines))]))
+    told = call("validate", path, "--target", "y", "--predictions", "p").err
+    assert "note: column 'p' is read as text because of 1 cell" in told
+    assert "'one'" not in told
+    told = call("validate", path, "--target", "y", "--predictions", "one").err
+    assert "note: column 'one' is constant and is left out" in told
+    bundled = call("validate", "--dataset", "breast-cancer", "--predictions", "p")
+    assert "--predictions names a column of a FILE: a --dataset has none." in bundled.err
+    assert bundled.code == 2
+
+
 def test_a_note_on_predictions_names_their_column(call, others):
     """The first column of the file is another one."""
     path = others[0]

@@ -101,8 +101,12 @@ def validate(
     runs_on = executor_of(jobs, executor)
     asked = {name: given.pop(name) for name in REVIEWED}
     source = read_source(**given)
-    for note in source.notes if predictions is None else source.notes[:1]:  # of the target
-        say(f"note: {note}")
+    from truerisk.datasets.cells import quoted
+
+    about = "target ", f"column {quoted(predictions)} "
+    for note in source.notes:
+        if predictions is None or note.startswith(about):
+            say(f"note: {note}")
     from truerisk.api.search import HonestSearchCV
     from truerisk.api.validate import run_to_validate
     from truerisk.api.validate import validate as validated
@@ -175,6 +179,8 @@ def _as_given(source: Source, column: str, positive: str | None) -> tuple[Any, A
     """A finished model that says what stands in a column, and that column."""
     import numpy as np
 
+    if not source.columns:
+        raise click.UsageError("--predictions names a column of a FILE: a --dataset has none.")
     from truerisk.core.present import clean
     from truerisk.validation.updating import UpdatedNumbers, UpdatedProbabilities
 
