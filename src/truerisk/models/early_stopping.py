@@ -96,7 +96,7 @@ WAYS: tuple[tuple[tuple[str, ...], Callable[[Any, Part, Part, int], int]], ...] 
 
 
 class Around(MetaEstimatorMixin, BaseEstimator):
-    """A model that fits `estimator` in its own way and keeps the fitted one as `estimator_`."""
+    """A model that fits `estimator` in its own way; the fitted one is mostly its `estimator_`."""
 
     @property
     def n_features_in_(self) -> int:
@@ -133,8 +133,8 @@ class Around(MetaEstimatorMixin, BaseEstimator):
         return float(measure(y, self.predict(X), sample_weight=sample_weight))
 
 
-def _has(name: str) -> Any:
-    """Whether the booster inside, fitted or not, has the method."""
+def learner_has(name: str) -> Any:
+    """Whether the learner inside, fitted or not, has the method."""
     return lambda self: hasattr(getattr(self, "estimator_", self.estimator), name)
 
 
@@ -249,7 +249,7 @@ class EarlyStopping(Around):
         check_is_fitted(self)
         return self.estimator_.predict(X)
 
-    @available_if(_has("predict_proba"))  # type: ignore[untyped-decorator]
+    @available_if(learner_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Any:
         """Probabilities of the classes.
 
@@ -264,7 +264,7 @@ class EarlyStopping(Around):
         check_is_fitted(self)
         return self.estimator_.predict_proba(X)
 
-    @available_if(_has("decision_function"))  # type: ignore[untyped-decorator]
+    @available_if(learner_has("decision_function"))  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Any:
         """Decision values of the classes, where the booster has some.
 

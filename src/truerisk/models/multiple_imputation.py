@@ -12,12 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from truerisk.core.arguments import check_count
-from truerisk.models.early_stopping import Around
-
-
-def _has(name: str) -> Any:
-    """Whether the learner inside has the method."""
-    return lambda self: hasattr(self.estimator, name)
+from truerisk.models.early_stopping import Around, learner_has
 
 
 class MultipleImputation(Around):
@@ -99,12 +94,12 @@ class MultipleImputation(Around):
         code = (ranked > 0).astype(np.intp) if ranked.ndim == 1 else ranked.argmax(axis=1)
         return np.asarray(self.classes_[code])
 
-    @available_if(_has("predict_proba"))  # type: ignore[untyped-decorator]
+    @available_if(learner_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> np.ndarray:
         """The mean probabilities of the classes."""
         return self._mean("predict_proba", X)
 
-    @available_if(_has("decision_function"))  # type: ignore[untyped-decorator]
+    @available_if(learner_has("decision_function"))  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> np.ndarray:
         """The mean decision values."""
         return self._mean("decision_function", X)
