@@ -113,6 +113,13 @@ def test_numbers_are_updated_by_least_squares():
     assert (found.loss, found.updates[0].brier) == ("squared", None)
 
 
+def test_sentences_of_small_numbers_have_digits():
+    """A risk of .0004 was told as 0.000, its change by 0.000 to 0.000."""
+    y = 1 + 0.5 * ETA + RNG.standard_normal(400)
+    said = updated(Outcomes.of(y / 50, ETA / 50, link=IDENTITY)).sentence
+    assert "0.000 " not in said and "from 0.00" in said
+
+
 def test_groups_stay_whole():
     """Copies in their group tell no more than the rows: in intervals, and in folds."""
     thrice = np.tile(np.arange(100), 3)

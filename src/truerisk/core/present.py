@@ -87,18 +87,6 @@ def number(value: float | None, digits: int = 4) -> str:
     return f"{value:z.{digits}f}" if abs(value) < 1000 else f"{value:.{digits}g}"
 
 
-def rounded(value: float, *beside: float) -> str:
-    """A number in a sentence of a paper: a fourth decimal is noise of some hundred rows.
-
-    Where it and those beside it would read 0.000 it has two digits.
-
-    >>> rounded(0.78912), rounded(0.0004, 0.2), rounded(0.000412, 0.0031), rounded(54321.9)
-    ('0.789', '0.000', '0.00041', '5.432e+04')
-    """
-    largest = max(map(abs, (value, *beside)))
-    return f"{value:.2g}" if 0 < largest < 0.005 else number(value, 3 if largest < 1000 else 4)
-
-
 def risk(value: float | None, beside: float = 0.0) -> str:
     """A risk, with an exponent where it and the number beside it would read 0.0000.
 

@@ -126,3 +126,15 @@ def table_of(measures: Mapping[str, Measured]) -> str:
     text = present.text_table(HEAD[:n_columns], lines)
     why = dict.fromkeys(one.reason for one in measures.values() if one.reason)
     return "\n".join([text, *(f"  – {reason}" for reason in why)])
+
+
+def rounded(value: float, *beside: float) -> str:
+    """A number in a sentence of a paper: a fourth decimal is noise of some hundred rows.
+
+    Where it and those beside it would read 0.000 it has two digits.
+
+    >>> rounded(0.78912), rounded(0.0004, 0.2), rounded(0.000412, 0.0031), rounded(54321.9)
+    ('0.789', '0.000', '0.00041', '5.432e+04')
+    """
+    largest = max(map(abs, (value, *beside)))
+    return f"{value:.2g}" if 0 < largest < 0.005 else present.number(value, 3 if largest < 1000 else 4)

@@ -21,6 +21,7 @@ from truerisk.models.stated.selected_features import n_features_made
 from truerisk.validation.calibration import SmoothCalibration
 from truerisk.validation.discrimination import Discrimination, NetBenefit
 from truerisk.validation.honest import HonestRun
+from truerisk.validation.measures import rounded
 from truerisk.validation.model_facts import coefficients_of, gaps_in, inside, steps_of
 from truerisk.validation.outcomes import HeldOut
 from truerisk.validation.prediction_stability import OF_SAMPLES
@@ -290,7 +291,7 @@ def _stability(stability: ModelStability | None) -> str | None:
     predictions = None if stability is None else stability.predictions
     if predictions is None:
         return None
-    moved, of_samples = present.rounded(predictions.mape), predictions.source == OF_SAMPLES
+    moved, of_samples = rounded(predictions.mape), predictions.source == OF_SAMPLES
     others = "of bootstrap samples" if of_samples else "that lack a further fold"
     return f"Predictions moved by {moved} on average in models {others}."
 
@@ -340,7 +341,7 @@ def _benefit(part: NetBenefit) -> Rated:
     low, high = part.low, part.high
     ends = None if low is None or high is None else (float(low[0]), float(high[0]))
     name = f"net benefit from a probability of {part.thresholds[0]:g} on"
-    everybody = f" (of treating all {present.rounded(part.treat_all[0])})"
+    everybody = f" (of treating all {rounded(part.treat_all[0])})"
     return Rated(name + everybody, "", band, float(part.honest[0]), ends)
 
 

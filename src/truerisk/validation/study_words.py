@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from truerisk.core.present import listed, number, rounded, rows_counted
+from truerisk.core.present import listed, number, rows_counted
 from truerisk.methods.interval_forms import as_form, names
+from truerisk.validation.measures import rounded
 from truerisk.validation.study_facts import CURVE, SLOPE, Rated, StudyFacts, TestedOn
 
 

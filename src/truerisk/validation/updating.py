@@ -21,7 +21,7 @@ from truerisk.comparing.paired import compare
 from truerisk.core.errors import BadData, DuplicateRowsWarning, FitFailed, Refusal
 from truerisk.core.family import Family
 from truerisk.core.interval import Interval
-from truerisk.core.present import Block, number, rounded, text_table
+from truerisk.core.present import Block, number, text_table
 from truerisk.core.records import Record, Share, Size
 from truerisk.core.results import RiskEstimate
 from truerisk.methods.nested import Pairs
@@ -29,6 +29,7 @@ from truerisk.run.problem import pose
 from truerisk.run.run import Run
 from truerisk.validation.calibration import Recalibration
 from truerisk.validation.calibration_fits import IDENTITY, LOGIT, Link
+from truerisk.validation.measures import rounded
 from truerisk.validation.outcomes import Outcomes
 
 Fitted = Literal["nothing", "intercept", "intercept and slope"]
