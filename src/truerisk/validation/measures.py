@@ -137,4 +137,6 @@ def rounded(value: float, *beside: float) -> str:
     ('0.789', '0.000', '0.00041', '5.432e+04')
     """
     largest = max(map(abs, (value, *beside)))
-    return f"{value:.2g}" if 0 < largest < 0.005 else present.number(value, 3 if largest < 1000 else 4)
+    return (
+        f"{value:.2g}" if 0 < largest < 0.005 else present.number(value, 3 if largest < 1000 else 4)
+    )
