@@ -20,6 +20,7 @@ from truerisk.core.present import clean
 from truerisk.core.registry import closest
 from truerisk.core.table.data import TaskWord
 
+CURVES = "predict_survival_function"  # as scikit-survival calls it
 MOST_SHOWN = 30  # how many parameters a message lists
 
 
@@ -77,6 +78,8 @@ class Family:
                     return "classification"
                 if is_regressor(model):
                     return "regression"
+                if of_survival(model):
+                    return "survival"
         except AttributeError as error:
             raise BadData(
                 f"{type(self.estimator).__name__} has no tags of scikit-learn, which say whether "
@@ -84,8 +87,8 @@ class Family:
                 "RegressorMixin and, after that, BaseEstimator of sklearn.base."
             ) from error
         raise BadData(
-            f"{type(self.estimator).__name__} is neither a classifier nor a regressor: "
-            "it makes no predictions whose risk could be estimated."
+            f"{type(self.estimator).__name__} is neither a classifier nor a regressor, nor of "
+            "survival: it makes no predictions whose risk could be estimated."
         )
 
     @property
@@ -183,6 +186,11 @@ class Family:
     def is_random(self) -> bool:
         """Whether some candidate leaves a `random_state` at None."""
         return any(self.random_parameters(self.make(c)) for c in range(len(self)))
+
+
+def of_survival(model: Any) -> bool:
+    """Whether it is fitted to outcomes in time: by its class, or by the curves that it tells."""
+    return is_a(model, "sksurv.base:SurvivalAnalysisMixin") or hasattr(model, CURVES)
 
 
 def tuned_by(model: Any) -> Any:

@@ -62,6 +62,7 @@ class Loss(ABC):
     usual_average: Average = "fold"  # how the test sets of a repetition are averaged
     tells_influences: bool = False
     grows_with_few_rows: bool = False  # whether it is too large of few rows, whatever the rule
+    horizons: tuple[float, ...] = ()  # of curves of survival: the times that it looks at
     holds_in_space: bool = False  # whether an interval of a score kept its promise on fields
     positive: Any = None  # the class that was named for it, where it is a score of one class
     notes: tuple[str, ...] = ()  # on what was taken for granted, for the reader of a result
@@ -142,6 +143,7 @@ class Loss(ABC):
             fitting = {
                 "classification": "zero-one, log or brier",
                 "regression": "squared or absolute",
+                "survival": "concordance, integrated-brier or brier-at-5, say",
             }
             raise Refusal(
                 f"loss '{self.word}' is not defined for {data.task}; use {fitting[data.task]}."

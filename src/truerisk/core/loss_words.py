@@ -22,6 +22,7 @@ from truerisk.core.losses import Loss, RowLoss, registry
 from truerisk.core.present import clean
 from truerisk.core.registry import closest
 from truerisk.core.scorer_losses import ScorerLoss, Scoring, loss_of_scorer, same_as_scorer
+from truerisk.core.survival_losses import AT, at_horizon
 from truerisk.core.table.data import Data
 
 
@@ -75,13 +76,16 @@ class RatedLoss(Loss):
         return np.array(rated)
 
 
+USUAL = {"classification": "zero-one", "regression": "squared", "survival": "concordance"}
+
+
 def as_loss(loss: Any, data: Data, positive: Any = None) -> Loss:
     """The loss a user asked for, checked against the data; None is the task's usual one.
 
     A score of one class speaks of `positive`, unless it names its class itself.
     """
     if loss is None:
-        loss = "zero-one" if data.task == "classification" else "squared"
+        loss = USUAL.get(data.task, "squared")
     word = "loss"
     if isinstance(loss, Scoring):
         word, loss = "scoring", loss.on(data, positive)
@@ -124,6 +128,11 @@ def _resolve(loss: Any, data: Data, positive: Any, called: str) -> Loss:
 def _by_word(word: str, data: Data, positive: Any, called: str) -> Loss:
     if word == "cost":
         raise Refusal("loss 'cost' needs its matrix: loss=tr.losses.Cost([[0, 1], [5, 0]]).")
+    in_time = at_horizon(word)
+    if in_time is not None:
+        return in_time
+    if word in AT:
+        raise Refusal(f"loss '{word}' needs its time: such as '{word}-5'.")
     if word in registry:
         loss: Loss = registry.load(word)()
         return loss
@@ -146,6 +155,11 @@ def _by_word(word: str, data: Data, positive: Any, called: str) -> Loss:
 
 def _from_function(function: Callable[..., Any], data: Data) -> Loss:
     """Probed once, with y against itself: one value per row, or one for all."""
+    if data.task == "survival":
+        raise Refusal(
+            "a loss of (y_true, y_pred) is not defined for outcomes in time; use concordance, "
+            "integrated-brier or a scorer of (estimator, X, y) as scoring=."
+        )
     word = getattr(function, "__name__", type(function).__name__)
     with _own_code(f"loss {word} failed on y against itself ({data.n_rows} rows)"):
         itself = function(data.y, data.y)

@@ -78,6 +78,11 @@ registry = Registry(
     g-mean  confusion_scores:GMean  1 - geometric mean of the classes' recalls
     r2  losses:R2  1 - R^2
     ece  losses:ECE  expected calibration error
+    concordance  survival_losses:Concordance  1 - Harrell's C, of outcomes in time (their default)
+    uno  survival_losses:Uno  1 - Uno's C
+    integrated-brier  survival_losses:IntegratedBrier  mean Brier score over time
+    brier-at  survival_losses:BrierAt  Brier score at a time: brier-at-5
+    auc-at  survival_losses:AUCAt  1 - AUC at a time: auc-at-5
     """,
     ),
 )

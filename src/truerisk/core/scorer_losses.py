@@ -219,7 +219,7 @@ class OwnScore(Loss):
     """Minus a score: whoever cannot be compared with a rule without error has this risk."""
 
     response, per_row, lower = "scored", False, None
-    tasks = ("classification", "regression", "other")
+    tasks = ("classification", "regression", "survival", "other")
     notes = ("the risk is minus the score, since the score of a rule without error is not known",)
 
     def __init__(self, scorer: Callable[..., Any], word: str) -> None:
@@ -257,7 +257,7 @@ class Scoring:
     def _by_function(self, data: Data, positive: Any) -> Loss:
         """A metric of (y_true, y_pred), which may be larger for worse answers, is refused."""
         word = scorer_word(self.score)
-        if data.task == "other":
+        if data.task in ("other", "survival"):
             return OwnScore(self.score, word)
         if _takes_two(self.score):
             raise BadArgument(

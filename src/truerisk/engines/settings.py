@@ -22,6 +22,7 @@ OWN = {"memory", "verbose", "transform_input"}  # parameters of the pipeline its
 FEW = 3  # classes that a refusal names
 NEEDS = {  # of a response: methods of which the model has one, and what it lacks without
     "probability": (("predict_proba",), "no probabilities"),
+    "survival": (("predict_survival_function",), "no curves of survival"),
     "score": (("decision_function", "predict_proba"), "neither decision values nor probabilities"),
 }
 

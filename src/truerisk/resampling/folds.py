@@ -39,16 +39,16 @@ def draw_folds(
 
     With groups, all rows of a group get one fold, and folds are balanced as well as groups allow.
     """
-    by_class = stratify and data.codes is not None
+    strata = data.strata if stratify else None
     if data.groups is not None:
-        codes = data.class_codes if by_class else np.zeros(data.n_rows, np.int64)
+        codes = np.zeros(data.n_rows, np.int64) if strata is None else strata
         return _grouped_folds(data.groups, codes, k, rng)
     if k > data.n_rows:
         raise BadData(
             f"{k} folds need at least {k} rows, and these are {data.n_rows} "
             f"(n_samples={data.n_rows}): use fewer folds."
         )
-    if by_class and data.row_ids is None:  # said once, of the whole data
+    if strata is data.codes is not None and data.row_ids is None:  # said once, of the whole data
         counts = data.class_sizes
         rarest = int(counts.argmin())
         if counts[rarest] < k:
@@ -59,16 +59,16 @@ def draw_folds(
                 "some folds hold none of it; use fewer folds or merge classes.",
                 TrueRiskWarning,
             )
-    order = shuffled_by_class(data, rng) if by_class else rng.permutation(data.n_rows)
+    order = rng.permutation(data.n_rows) if strata is None else shuffled_by_class(strata, rng)
     folds = np.empty(data.n_rows, dtype=np.int32)
     folds[order] = rng.permutation(k)[np.arange(data.n_rows) % k]
     return folds
 
 
-def shuffled_by_class(data: Data, rng: np.random.Generator) -> np.ndarray:
+def shuffled_by_class(strata: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Row numbers class after class, shuffled within: dealing them out in turn stratifies."""
-    order = rng.permutation(data.n_rows)
-    return order[np.argsort(data.codes_of(order), kind="stable")]
+    order = rng.permutation(len(strata))
+    return order[np.argsort(strata[order], kind="stable")]
 
 
 def _grouped_folds(

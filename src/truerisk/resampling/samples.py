@@ -22,8 +22,8 @@ def draw_held_out(
         raise BadData("one row (n_samples=1) cannot be split into a training and a test part.")
     if data.groups is not None:
         return _grouped(data.groups, share, rng)
-    by_class = stratify and data.codes is not None
-    order = shuffled_by_class(data, rng) if by_class else rng.permutation(data.n_rows)
+    strata = data.strata if stratify else None
+    order = rng.permutation(data.n_rows) if strata is None else shuffled_by_class(strata, rng)
     size = min(max(round(data.n_rows * share), 1), data.n_rows - 1)
     # A random start: a fixed one would round the first class down and the last up, every time.
     steps = np.floor(np.arange(data.n_rows + 1) * size / data.n_rows + rng.random())
@@ -131,9 +131,9 @@ def draw_order(data: Data, rows: np.ndarray, rng: np.random.Generator) -> np.nda
         shuffled = rng.permutation(int(member.max()) + 1)[member.ravel()]
         return rows[np.argsort(shuffled, kind="stable")]
     shuffled = rng.permutation(rows)
-    if data.codes is None:
+    if data.strata is None:
         return shuffled
-    codes = data.codes_of(shuffled)
+    codes = data.strata[shuffled]
     place = np.empty(len(rows))
     for code in np.unique(codes):
         mine = codes == code

@@ -77,6 +77,8 @@ class Problem:
     @cached_property
     def richest(self) -> Request | None:
         """The richest answer that the learner gives; None where labels are all there is."""
+        if self.data.task == "survival":
+            return Request("survival" if self.data.horizons else "value")
         if self.data.task == "regression":
             return Request("value")
         for request in (Request("probability"), Request("score")):
@@ -160,10 +162,15 @@ def problem_on(
     params = params_of_fits(family, data, sample_weight, fit_params)
     if positive is not None:
         class_named(positive, data)  # which refuses a label that y does not hold
+    data = data.for_fits(params, family.takes_y_as_given)
+    as_asked, each = as_loss(loss, data, positive), scores_of(scores, data, positive)
+    in_time = {h for one in (as_asked, *(s.loss for s in each.values())) for h in one.horizons}
+    if in_time:
+        data = replace(data, horizons=tuple(sorted(in_time)))
     return Problem(
         family=family,
-        data=data.for_fits(params, family.takes_y_as_given),
-        loss=as_loss(loss, data, positive),
+        data=data,
+        loss=as_asked,
         rule=as_rule(rule, family.candidates),
         confidence_level=confidence_level,
         engine=engine,
@@ -171,7 +178,7 @@ def problem_on(
         seed=as_seed(random_state),
         loss_asked=loss is not None,
         interval=None if interval is None else as_form(interval).word,
-        scores=scores_of(scores, data, positive),
+        scores=each,
         positive=positive,
     )
 

@@ -20,7 +20,7 @@ from truerisk.api.searching.stored_search import check_store
 from truerisk.core.arguments import check_flag, is_number, refuse_both, shown
 from truerisk.core.contracts import Method
 from truerisk.core.errors import BadArgument, Refusal
-from truerisk.core.family import refuse_no_estimator
+from truerisk.core.family import Family, of_survival, refuse_no_estimator
 from truerisk.core.losses import Loss
 from truerisk.core.present import clean
 from truerisk.core.scorer_losses import OwnScore, are_several, by_scoring, named, perfect_rule
@@ -293,7 +293,8 @@ def makes_predictions(estimator: Any) -> bool:
     """Whether its predictions can be compared with y."""
     from sklearn.base import is_classifier, is_regressor
 
-    return bool(is_classifier(estimator) or is_regressor(estimator))
+    last = Family(estimator).last
+    return bool(is_classifier(estimator) or is_regressor(estimator) or of_survival(last))
 
 
 def by_function(function: Callable[..., Any], data: Data) -> dict[str, Callable[..., Any]]:

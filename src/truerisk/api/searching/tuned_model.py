@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar, overload
 
 import numpy as np
@@ -14,6 +14,7 @@ from truerisk.api.searching.search_words import makes_predictions
 from truerisk.core.contracts import Request
 from truerisk.core.errors import BadArgument, MissingResult
 from truerisk.core.losses import Loss
+from truerisk.core.survival_losses import IN_TIME
 from truerisk.core.table.data import Data
 from truerisk.engines.running.answering import answers_of
 
@@ -93,6 +94,16 @@ class TunedModel:
     def decision_function(self, X: Any) -> np.ndarray:
         """Decision values of the tuned model."""
         return self._tuned().decision_function(X)
+
+    @_best_has
+    def predict_survival_function(self, X: Any, **options: Any) -> Any:
+        """Curves of survival of the tuned model."""
+        return self._tuned().predict_survival_function(X, **options)
+
+    @_best_has
+    def predict_cumulative_hazard_function(self, X: Any, **options: Any) -> Any:
+        """Cumulative hazards of the tuned model."""
+        return self._tuned().predict_cumulative_hazard_function(X, **options)
 
     @_best_has
     def transform(self, X: Any) -> Any:
@@ -200,10 +211,13 @@ class LossScorer:
         loss, classes = self.loss, self.classes
         if loss.response == "scored":
             return float(loss.scorer(model, X, *([] if y is None else [y])))  # type: ignore[attr-defined]
-        y = np.asarray(y)
-        codes = None if classes is None else np.searchsorted(classes, y)
-        task = "regression" if classes is None else "classification"
-        data = Data(X, y, task, classes, codes)  # type: ignore[arg-type]
+        if loss.tasks == IN_TIME:
+            data = replace(Data.check(X, y, task="survival"), horizons=loss.horizons)
+        else:
+            y = np.asarray(y)
+            codes = None if classes is None else np.searchsorted(classes, y)
+            task = "regression" if classes is None else "classification"
+            data = Data(X, y, task, classes, codes)  # type: ignore[arg-type]
         request = Request(loss.response, getattr(loss, "scorer", None))
         answers = np.asarray(answers_of(model, data, request))[None]
         return float(loss.score(loss.of_set(data, np.arange(len(y)), answers, None)[0]))

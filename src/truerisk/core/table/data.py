@@ -12,7 +12,14 @@ import numpy as np
 from truerisk.core.arguments import as_array, even_array, shown
 from truerisk.core.errors import BadData
 from truerisk.core.table.columns import non_finite, unreadable_names
-from truerisk.core.table.places import checked_places, grid_cells, joined, usual_side
+from truerisk.core.table.places import (
+    checked_groups,
+    checked_places,
+    grid_cells,
+    joined,
+    tied,
+    usual_side,
+)
 from truerisk.core.table.rows import (
     RowSums,
     TableView,
@@ -23,6 +30,7 @@ from truerisk.core.table.rows import (
     sums_of,
     take_rows,
 )
+from truerisk.core.table.survival import as_pairs, came_by, survival_target
 from truerisk.core.table.targets import (
     Form,
     any_target,
@@ -34,7 +42,7 @@ from truerisk.core.table.targets import (
 )
 from truerisk.core.table.times import checked_times
 
-TaskWord = Literal["classification", "regression", "other"]
+TaskWord = Literal["classification", "regression", "survival", "other"]
 
 
 class SameRows:
@@ -54,6 +62,9 @@ class Data:
     `time` says when a row was taken, as floats or dates; `block` where, as codes of labels or as
     coordinates, a column each. They order and split rows, and no fit is given them.
     `row_ids` are the row numbers in the data these rows were cut from (None: uncut).
+
+    Of an outcome in time (survival) y has two columns, whether the event came and the time, and
+    models are asked for the chance of no event by the `horizons`.
     """
 
     X: Any
@@ -69,6 +80,7 @@ class Data:
     row_ids: np.ndarray | None = None
     form: Form | None = None
     as_given: bool = False
+    horizons: tuple[float, ...] = ()
 
     @property
     def n_rows(self) -> int:
@@ -155,16 +167,19 @@ class Data:
         """
         table = _view(X)
         n = table.n_rows
-        target = checked_target(y, n, as_given) if task != "other" else any_target(y, n)
+        if task == "survival":
+            target = survival_target(y, n)
+        else:
+            target = any_target(y, n) if task == "other" else checked_target(y, n, as_given)
         classes = codes = None
         if task == "classification":
             classes, codes = classes_of(target)
         elif task == "regression":
             target = numbers_in(target)
-        group_codes = None if groups is None else _groups(groups, n)
+        group_codes = None if groups is None else checked_groups(groups, n)
         places = None if block is None else checked_places(block, table)
         if places is not None and places.ndim == 1:
-            group_codes = places if group_codes is None else _tied(group_codes, places)
+            group_codes = places if group_codes is None else tied(group_codes, places)
         return cls(
             X=table.X,
             y=target,
@@ -186,6 +201,8 @@ class Data:
         if self.form is None:
             return (y,)
         kind, is_column = self.form
+        if kind.names:
+            return (as_pairs(y, kind),)
         targets = y.astype(kind, copy=False)
         return (targets[:, None] if is_column and self.as_given else targets,)
 
@@ -200,6 +217,29 @@ class Data:
         """`codes` where there are some: only classification has them."""
         assert self.codes is not None
         return self.codes
+
+    @property
+    def strata(self) -> np.ndarray | None:
+        """What folds hold alike: classes, or whether the event came; None for numbers."""
+        return self.y[:, 0].astype(np.int64) if self.task == "survival" else self.codes
+
+    def at(self, horizon: float) -> Data:
+        """An outcome in time as two classes: whether the event came. Who was lost counts not."""
+        if horizon not in self._at:
+            came, weights = came_by(self.y, self.sample_weight, horizon)
+            classes = np.array([f"event after {horizon:g}", f"event by {horizon:g}"])
+            two: dict[str, Any] = {
+                "task": "classification",
+                "classes": classes,
+                "codes": came,
+                "form": None,
+            }
+            self._at[horizon] = replace(self, **two, sample_weight=weights)
+        return self._at[horizon]
+
+    @cached_property
+    def _at(self) -> dict[float, Data]:
+        return {}
 
     def label(self, code: int) -> Any:
         """The class with this code, as plain Python shows it."""
@@ -250,11 +290,10 @@ class Data:
             name: take_rows(value, rows) if has_row_entries(value, self.n_rows) else value
             for name, value in self.fit_params.items()
         }
-        return Data(
+        return replace(
+            self,
             X=self.rows(rows),
             y=self.y[rows],
-            task=self.task,
-            classes=self.classes,
             codes=None if self.codes is None else self.codes[rows],
             groups=None if self.groups is None else self.groups[rows],
             sample_weight=self.weights(rows),
@@ -262,8 +301,6 @@ class Data:
             block=None if self.block is None else self.block[rows],
             fit_params=cut,
             row_ids=rows if self.row_ids is None else self.row_ids[rows],
-            form=self.form,
-            as_given=self.as_given,
         )
 
 
@@ -341,39 +378,6 @@ def _listed(X: Any) -> np.ndarray:
     rows = (row if isinstance(row, list | tuple) else [row] for row in X)
     has_text = any(isinstance(cell, str) for row in rows for cell in row)
     return np.asarray(X, dtype=object) if has_text else array
-
-
-def _groups(groups: Any, n: int) -> np.ndarray:
-    labels = even_array("groups", groups, "give every row one label")
-    if labels.shape != (n,):
-        raise BadData(
-            f"groups has shape {labels.shape}; give one group label for each of {n} rows."
-        )
-    try:
-        distinct, codes = np.unique(labels, return_inverse=True)
-    except TypeError:
-        raise BadData(
-            "groups mixes types or misses labels: give one label of one type for each row."
-        ) from None
-    if labels.dtype.kind == "f" and np.isnan(labels).any():
-        raise BadData(
-            f"groups is NaN, first in row {np.flatnonzero(np.isnan(labels))[0]}: rows without a "
-            "group belong nowhere; name their group or leave them out."
-        )
-    if len(distinct) < 2:
-        raise BadData("groups has one group only: no split can keep it on one side.")
-    return codes.astype(np.int64)
-
-
-def _tied(groups: np.ndarray, blocks: np.ndarray) -> np.ndarray:
-    """Groups that are joined where a block ties them: folds leave both whole."""
-    both = joined(groups, blocks)
-    if both.max() == 0:
-        raise BadData(
-            "groups and the labels in block= tie all rows together, each group reaching into the "
-            "next block: no split can keep both whole. Give one of the two."
-        )
-    return both
 
 
 def _weights(weights: Any, n: int) -> np.ndarray:

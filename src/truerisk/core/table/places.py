@@ -1,4 +1,4 @@
-"""Where each row was taken: coordinates, the label of its block, or the cell of a regular grid."""
+"""Where each row was taken, and its group: coordinates, labels of blocks, or cells of a grid."""
 
 from __future__ import annotations
 
@@ -152,3 +152,37 @@ def joined(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     links = coo_matrix((np.ones(len(a), dtype=np.int8), (a, n + b)), shape=(n + m, n + m))
     member: np.ndarray = connected_components(links, directed=False)[1][a].astype(np.int64)
     return member
+
+
+def checked_groups(groups: Any, n: int) -> np.ndarray:
+    """A code for each row by its group."""
+    labels = even_array("groups", groups, "give every row one label")
+    if labels.shape != (n,):
+        raise BadData(
+            f"groups has shape {labels.shape}; give one group label for each of {n} rows."
+        )
+    try:
+        distinct, codes = np.unique(labels, return_inverse=True)
+    except TypeError:
+        raise BadData(
+            "groups mixes types or misses labels: give one label of one type for each row."
+        ) from None
+    if labels.dtype.kind == "f" and np.isnan(labels).any():
+        raise BadData(
+            f"groups is NaN, first in row {np.flatnonzero(np.isnan(labels))[0]}: rows without a "
+            "group belong nowhere; name their group or leave them out."
+        )
+    if len(distinct) < 2:
+        raise BadData("groups has one group only: no split can keep it on one side.")
+    return codes.astype(np.int64)
+
+
+def tied(groups: np.ndarray, blocks: np.ndarray) -> np.ndarray:
+    """Groups that are joined where a block ties them: folds leave both whole."""
+    both = joined(groups, blocks)
+    if both.max() == 0:
+        raise BadData(
+            "groups and the labels in block= tie all rows together, each group reaching into the "
+            "next block: no split can keep both whole. Give one of the two."
+        )
+    return both

@@ -27,6 +27,8 @@ def form_of(y: Any, target: np.ndarray) -> Form | None:
     Of types of pandas that may miss values scikit-learn makes double precision, as we do.
     """
     given = np.asarray(y)
+    if given.dtype.names:  # pairs of an event and a time
+        return given.dtype, False
     is_column = given.ndim == target.ndim + 1
     own = given.dtype.kind in "biuf" and not hasattr(getattr(y, "dtype", None), "na_value")
     kind = given.dtype if own else target.dtype

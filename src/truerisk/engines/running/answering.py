@@ -21,7 +21,8 @@ import numpy as np
 from truerisk.core.answers import code_type
 from truerisk.core.contracts import Request
 from truerisk.core.errors import BadData, Refusal, TrueRiskWarning, warn
-from truerisk.core.family import Family
+from truerisk.core.family import CURVES, Family
+from truerisk.core.identity import PIPELINE, is_a
 from truerisk.core.loss import PositiveScorer
 from truerisk.core.plan.plan import Plan
 from truerisk.core.present import clean
@@ -103,7 +104,10 @@ def _answers(model: Any, data: Data, test: Enquiry, request: Request) -> np.ndar
     if request.response == "label":
         return coded(model.predict(test.X), data)
     if request.response == "value":
-        return numbers_of(model.predict(test.X), test.y.shape)
+        shape = test.y.shape[:1] if data.task == "survival" else test.y.shape
+        return numbers_of(model.predict(test.X), shape)
+    if request.response == "survival":
+        return _curves(model, test.X, np.array(data.horizons))
     if request.response == "probability":
         return _probabilities(model, data, test)
     return _positive_scores(model, data, test)
@@ -124,6 +128,31 @@ def _probabilities(model: Any, data: Data, test: Enquiry) -> np.ndarray:
             "predict_proba, or CalibratedClassifierCV around this one."
         )
     return probabilities(*_said_of_classes(model, data, test))
+
+
+def _curves(model: Any, X: Any, horizons: np.ndarray) -> np.ndarray:
+    """The chance of no event by each horizon; past the times that a model knows, that of the last.
+
+    A pipeline may not hand on the question: then its learner is asked, as the pipeline asks it.
+    """
+    if not hasattr(model, CURVES) and is_a(model, PIPELINE):
+        model, X = model[-1], model[:-1].transform(X)
+    if not hasattr(model, CURVES):
+        raise Refusal(
+            f"{_name(model)} tells no curves of survival, which losses at a time need: use one "
+            "with predict_survival_function, or 'concordance'."
+        )
+    chances = []
+    for curve in getattr(model, CURVES)(X):
+        first, last = getattr(curve, "domain", (-math.inf, math.inf))
+        chances.append(curve(np.clip(horizons, first, math.inf if last is None else last)))
+    told = np.array(chances, dtype=np.float64)
+    outside = told[(told < -SLACK) | (told > 1 + SLACK)]
+    if len(outside):
+        raise ValueError(
+            f"a curve of survival gave {outside[0]:.4g}, and chances lie between 0 and 1"
+        )
+    return told
 
 
 def _said_of_classes(model: Any, data: Data, test: Enquiry) -> tuple[Any, np.ndarray, int, int]:
@@ -178,6 +207,7 @@ def _names_them_backwards(model: Any, data: Data) -> bool:
     return classes is not None and codes_of_classes(classes, data).tolist() == [1, 0]
 
 
+SLACK = 1e-9  # of sums of rounded steps
 KINDS = {"U": "texts", "S": "bytes", **dict.fromkeys("biuf", "numbers")}
 """What arrays of these types hold; others (objects) may hold anything."""
 

@@ -85,7 +85,10 @@ def empty_values(data: Data, plan: Plan, request: Request, n_candidates: int) ->
         return np.full((n_candidates, total), -1, dtype=code_type(data.n_classes))
     if request.response == "probability":
         return np.full((n_candidates, total, data.n_classes), np.nan)
-    targets = data.y.shape[1:] if request.response == "value" else ()
+    if request.response == "survival":
+        return np.full((n_candidates, total, len(data.horizons)), np.nan)
+    numbers = request.response == "value" and data.task != "survival"
+    targets = data.y.shape[1:] if numbers else ()
     return np.full((n_candidates, total, *targets), np.nan)
 
 

@@ -159,11 +159,12 @@ WRITTEN_IN = {  # some write score anew, to the same effect
         "catboost.core:CatBoostClassifier",
     ),
     "r2": ("sklearn.base:RegressorMixin", "sklearn.dummy:DummyRegressor"),
+    "concordance": ("sksurv.base:SurvivalAnalysisMixin",),
 }
 
 
 def usual_score(estimator: Any) -> str | None:
-    """Where `estimator.score` is scikit-learn's own, "accuracy" or "r2"; else None.
+    """Where `estimator.score` is scikit-learn's own, "accuracy" or "r2", or scikit-survival's.
 
     A pipeline has the score of its last step.
     """

@@ -1,0 +1,238 @@
+"""Losses of outcomes in time: the order of rows, and curves, or answers at one horizon.
+
+Rows that are not followed long enough are made up for by those that are, weighted by the inverse
+chance of being followed (Graf et al., 1999; Uno et al., 2011). That chance is estimated of all
+rows and taken as known: an interval does not count how it varies.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from truerisk.core.answers import Response
+from truerisk.core.arguments import check_number
+from truerisk.core.errors import Refusal
+from truerisk.core.loss import Loss, RowLoss
+from truerisk.core.rank_scores import AUC
+from truerisk.core.table.data import Data, TaskWord
+from truerisk.core.table.survival import follow_up
+
+CELLS = 2**22  # pairs that are looked at in one go
+STEPS = 50  # of the trapezoid rule
+ANY_TIME = (0.0, np.inf, "a time of y is meant")
+
+
+IN_TIME: tuple[TaskWord, ...] = ("survival",)
+
+
+class Concordance(Loss):
+    """1 − C: the share of pairs in the wrong order among those whose order is known, ties half.
+
+    A pair has an order where the event of one came while the other was still followed without it;
+    the prediction for the first should be the larger one (Harrell). A row has the influence
+    2 (weight of its wrong pairs − loss · weight of its pairs) W / weight of all pairs.
+    """
+
+    word, tasks = "concordance", IN_TIME
+    response: Response = "value"
+    per_row, upper, perfect, is_score = False, 1.0, 1.0, True
+    tells_influences = True
+
+    @property
+    def one_scale(self) -> bool:
+        return False  # risks that two models tell may be on different scales
+
+    def of_set(
+        self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
+    ) -> np.ndarray:
+        wrong, known, w = self._pairs(data, rows, answers, weights)
+        return np.asarray(wrong @ w / (known @ w))
+
+    def influences(
+        self,
+        data: Data,
+        rows: np.ndarray,
+        answers: np.ndarray,
+        weights: np.ndarray | None,
+        about: np.ndarray,
+    ) -> np.ndarray:
+        wrong, known, w = self._pairs(data, rows, answers, weights)
+        influences: np.ndarray = 2 * (wrong - about[:, None] * known) * w.sum() / (known @ w)
+        return influences
+
+    def _pairs(
+        self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Of each row, the weight of the others that it is in the wrong order with, and in any."""
+        w = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=np.float64)
+        (came, time), counts = data.y[rows].T, self._counts(data, rows)
+        wrong, known = np.zeros(answers.shape), np.zeros(len(rows))
+        first = np.flatnonzero((came == 1) & (w > 0))
+        for some in np.array_split(first, max(1, len(first) * len(rows) // CELLS)):
+            later = (time > time[some, None]) | ((time == time[some, None]) & (came == 0))
+            pairs = later * counts[some, None]
+            known[some] += pairs @ w
+            known += w[some] @ pairs
+            for line, told in zip(wrong, answers, strict=True):
+                ranked = pairs * (1 + np.sign(told - told[some, None])) / 2
+                line[some] += ranked @ w
+                line += w[some] @ ranked
+        if not known.any():
+            raise Refusal(
+                f"loss '{self.word}' needs two rows of known order in every test set, and one of "
+                f"{len(rows)} rows has none; use fewer folds."
+            )
+        return wrong, known, w
+
+    def _counts(self, data: Data, rows: np.ndarray) -> np.ndarray:
+        """How much the pairs of each row count in which its event comes first."""
+        return np.ones(len(rows))
+
+
+class Uno(Concordance):
+    """1 − Uno's C: pairs count 1/G², G the chance of being followed up to the earlier event.
+
+    Unlike Harrell's it estimates the same however long rows are followed.
+    """
+
+    word = "uno"
+
+    def _counts(self, data: Data, rows: np.ndarray) -> np.ndarray:
+        followed = follow_up(data.y, data.sample_weight, data.y[rows, 1], past=False)
+        return np.asarray(followed**-2.0)
+
+
+class IntegratedBrier(RowLoss):
+    """The mean over times from 0 to `until` of Brier's score of the chance of no event by then.
+
+    By default until the last tenth of the rows is followed; by the trapezoid rule in 50 steps.
+    """
+
+    word, tasks = "integrated-brier", IN_TIME
+    response: Response = "survival"
+
+    def __init__(self, until: float | None = None) -> None:
+        if until is not None:
+            check_number("until", until, *ANY_TIME)
+        self.until = until
+
+    def check(self, data: Data) -> None:
+        super().check(data)
+        until = self.until
+        if until is None:
+            until = float(np.quantile(data.y[:, 1], 0.9, method="inverted_cdf"))
+        self.horizons = tuple((np.arange(1, STEPS + 1) * (until / STEPS)).tolist())
+        data.at(until)  # which refuses a time past all rows
+
+    def of_rows(self, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
+        losses = np.zeros(answers.shape[:2])
+        for horizon in self.horizons:
+            share = 0.5 if horizon == self.horizons[-1] else 1.0  # at 0 no answer is wrong
+            losses += share / STEPS * _brier(data, rows, answers, horizon)
+        return losses
+
+
+class BrierAt(RowLoss):
+    """Brier's score of the chance of the event by a horizon, such as ``BrierAt(5)``."""
+
+    tasks = IN_TIME
+    response: Response = "survival"
+
+    def __init__(self, horizon: float) -> None:
+        check_number("horizon", horizon, *ANY_TIME)
+        self.horizons, self.word = (float(horizon),), f"brier-at-{horizon:g}"
+
+    def check(self, data: Data) -> None:
+        super().check(data)
+        self.upper = float(_counts(data, self.horizons[0]).max())
+
+    def of_rows(self, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
+        return _brier(data, rows, answers, *self.horizons)
+
+
+class AUCAt(Loss):
+    """1 − AUC of those whose event came by a horizon against those followed past it."""
+
+    tasks = IN_TIME
+    response: Response = "survival"
+    per_row, upper, perfect, is_score = False, 1.0, 1.0, True
+    tells_influences = True
+
+    def __init__(self, horizon: float) -> None:
+        check_number("horizon", horizon, *ANY_TIME)
+        self.horizons, self.word = (float(horizon),), f"auc-at-{horizon:g}"
+
+    def check(self, data: Data) -> None:
+        super().check(data)
+        data.at(self.horizons[0])
+
+    def of_set(
+        self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
+    ) -> np.ndarray:
+        return AUC().of_set(*self._two(data, rows, answers, weights))
+
+    def influences(
+        self,
+        data: Data,
+        rows: np.ndarray,
+        answers: np.ndarray,
+        weights: np.ndarray | None,
+        about: np.ndarray,
+    ) -> np.ndarray:
+        two = self._two(data, rows, answers, weights)
+        of_all = len(rows) if weights is None else weights.sum()
+        share = _counts(data, *self.horizons)[rows] * of_all / two[3].sum()
+        return AUC().influences(*two, about) * share
+
+    def counted_twice(
+        self,
+        data: Data,
+        rows: np.ndarray,
+        answers: np.ndarray,
+        weights: np.ndarray | None,
+        about: np.ndarray,
+    ) -> np.ndarray:
+        return AUC().counted_twice(*self._two(data, rows, answers, weights), about)
+
+    def _two(
+        self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
+    ) -> tuple[Data, np.ndarray, np.ndarray, np.ndarray]:
+        """The rows as those of two classes, the chance of the event, and what the rows weigh."""
+        (horizon,) = self.horizons
+        came, counts = 1 - _told(data, answers, horizon), _counts(data, horizon)[rows]
+        return data.at(horizon), rows, came, counts if weights is None else counts * weights
+
+
+def _told(data: Data, answers: np.ndarray, horizon: float) -> np.ndarray:
+    """The chance of no event by this time, of all that was asked."""
+    told: np.ndarray = answers[..., data.horizons.index(horizon)]
+    return told
+
+
+def _counts(data: Data, horizon: float) -> np.ndarray:
+    """What each row counts for, besides its own weight."""
+    at, own = data.at(horizon).sample_weight, data.sample_weight
+    assert at is not None
+    return at if own is None else np.divide(at, own, out=np.zeros_like(at), where=own > 0)
+
+
+def _brier(data: Data, rows: np.ndarray, answers: np.ndarray, horizon: float) -> np.ndarray:
+    """Of each row, the squared distance from whether the event came, times what the row counts."""
+    missed: np.ndarray = (1 - _told(data, answers, horizon) - data.at(horizon).codes_of(rows)) ** 2
+    return missed * _counts(data, horizon)[rows]
+
+
+AT = {"brier-at": BrierAt, "auc-at": AUCAt}
+
+
+def at_horizon(word: str) -> Loss | None:
+    """The loss of a word that names its horizon: ``brier-at-5``; None for another word.
+
+    >>> at_horizon("brier-at-2.5").horizons, at_horizon("brier-at")
+    ((2.5,), None)
+    """
+    kind, _, number = word.rpartition("-")
+    try:
+        return AT[kind](float(number)) if kind in AT else None
+    except ValueError:
+        return None
