@@ -226,15 +226,11 @@ class Data:
     def at(self, horizon: float) -> Data:
         """An outcome in time as two classes: whether the event came. Who was lost counts not."""
         if horizon not in self._at:
-            came, weights = came_by(self.y, self.sample_weight, horizon)
-            classes = np.array([f"event after {horizon:g}", f"event by {horizon:g}"])
             two: dict[str, Any] = {
-                "task": "classification",
-                "classes": classes,
-                "codes": came,
-                "form": None,
+                "classes": np.array([f"event after {horizon:g}", f"event by {horizon:g}"]),
+                **came_by(self.y, self.sample_weight, horizon),
             }
-            self._at[horizon] = replace(self, **two, sample_weight=weights)
+            self._at[horizon] = replace(self, task="classification", form=None, **two)
         return self._at[horizon]
 
     @cached_property

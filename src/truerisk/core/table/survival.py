@@ -58,9 +58,7 @@ def follow_up(y: np.ndarray, weights: np.ndarray | None, at: np.ndarray, *, past
     return np.concatenate([[1.0], stays])[before]
 
 
-def came_by(
-    y: np.ndarray, weights: np.ndarray | None, horizon: float
-) -> tuple[np.ndarray, np.ndarray]:
+def came_by(y: np.ndarray, weights: np.ndarray | None, horizon: float) -> dict[str, np.ndarray]:
     """Whether the event came by this time (1 or 0), and what each row weighs.
 
     Rows that were lost before are made up for by others: a row whose event came by then weighs
@@ -76,4 +74,5 @@ def came_by(
     followed = np.where(by_then, follow_up(y, weights, time, past=False), 1.0)
     past = float(follow_up(y, weights, np.array([horizon]), past=True)[0])
     counts = by_then / followed + later / past
-    return by_then.astype(np.int64), counts if weights is None else counts * weights
+    weighed = counts if weights is None else counts * weights
+    return {"codes": by_then.astype(np.int64), "sample_weight": weighed}
