@@ -50,6 +50,7 @@ def validate(
     replicates: int | None = None,
     samples: Any = None,
     confidence_level: float | None = None,
+    horizon: float | None = None,
     n_jobs: int | None = None,
     executor: Any = None,
     random_state: Any = 0,
@@ -104,6 +105,9 @@ def validate(
         The row numbers of given samples, instead of `replicates` drawn ones.
     confidence_level : float, optional
         Of all intervals; 0.95 by default. A search that is not finished has its own.
+    horizon : float, optional
+        Of an outcome in time, which needs it: the event is that it came by this time. Rows that
+        were lost before are made up for by others: these weigh 1 over the chance of being followed.
     n_jobs, executor : optional
         Where fits are made, as in `estimate_risk`; that of the search by default.
     random_state : int, None or Generator
@@ -153,6 +157,7 @@ def validate(
                 "HonestSearchCV, and leave it out here."
             )
         problem = replace(problem, confidence_level=confidence_level)
+    problem = problem if horizon is None else problem.asking_at(horizon)
     run, data = replace(run, problem=problem), problem.data
     wishes = Wishes.of(
         X,
@@ -164,6 +169,7 @@ def validate(
         clip=clip,
         replicates=replicates,
         samples=samples,
+        horizon=horizon,
     )
     typed = as_typed(
         prefit=finished or None,
@@ -173,6 +179,7 @@ def validate(
         replicates=None if finished else replicates,
         samples=samples,
         confidence_level=confidence_level,
+        horizon=horizon,
         random_state=seed or None,
     )
     found = validation_of(honest_run(run, search_or_model), wishes)

@@ -16,7 +16,7 @@ import numpy as np
 from truerisk.core.plan.blocks import spread
 from truerisk.core.plan.plan import Plan
 
-Response = Literal["label", "probability", "score", "value", "survival", "scored", "loss"]
+Response = Literal["label", "probability", "score", "value", "scored", "loss"]
 
 
 @dataclass(frozen=True)
@@ -34,10 +34,10 @@ class Answers:
 
     `values[c, t]` answers position t of the plan's flat list of asked rows (`plan.positions`):
     a class code for "label", class probabilities (a further axis) for "probability", a decision
-    value for "score", a number for "value", the chances of no event by the data's horizons (a
-    further axis) for "survival". For "scored", `values[c, q]` is the score that a
-    scikit-learn scorer gave question q. For "loss" it is the expected loss of the row over all
-    train sets that a law draws without it. `answered[c, q]` is False where a fit failed
+    value for "score", a number for "value". Of outcomes in time the classes are the intervals
+    between the horizons of the data, the latest first. For "scored", `values[c, q]` is the score
+    that a scikit-learn scorer gave question q. For "loss" it is the expected loss of the row over
+    all train sets that a law draws without it. `answered[c, q]` is False where a fit failed
     or was not asked for; seconds of fits that were not asked for are NaN.
     `counts[c, t]` belongs to position t of the questions that the plan counts: how many training
     rows of each class the answer rests on. `freedom[c, f]` are the degrees of freedom of the model

@@ -109,7 +109,7 @@ class IntegratedBrier(RowLoss):
     """
 
     word, tasks = "integrated-brier", IN_TIME
-    response: Response = "survival"
+    response: Response = "probability"
 
     def __init__(self, until: float | None = None) -> None:
         if until is not None:
@@ -136,11 +136,11 @@ class BrierAt(RowLoss):
     """Brier's score of the chance of the event by a horizon, such as ``BrierAt(5)``."""
 
     tasks = IN_TIME
-    response: Response = "survival"
+    response: Response = "probability"
 
     def __init__(self, horizon: float) -> None:
         check_number("horizon", horizon, *ANY_TIME)
-        self.horizons, self.word = (float(horizon),), f"brier-at-{horizon:g}"
+        self.horizons, self.word = (float(horizon),), f"brier-at-{horizon:.12g}"
 
     def check(self, data: Data) -> None:
         super().check(data)
@@ -154,13 +154,13 @@ class AUCAt(Loss):
     """1 − AUC of those whose event came by a horizon against those followed past it."""
 
     tasks = IN_TIME
-    response: Response = "survival"
+    response: Response = "probability"
     per_row, upper, perfect, is_score = False, 1.0, 1.0, True
     tells_influences = True
 
     def __init__(self, horizon: float) -> None:
         check_number("horizon", horizon, *ANY_TIME)
-        self.horizons, self.word = (float(horizon),), f"auc-at-{horizon:g}"
+        self.horizons, self.word = (float(horizon),), f"auc-at-{horizon:.12g}"
 
     def check(self, data: Data) -> None:
         super().check(data)
@@ -199,14 +199,14 @@ class AUCAt(Loss):
     ) -> tuple[Data, np.ndarray, np.ndarray, np.ndarray]:
         """The rows as those of two classes, the chance of the event, and what the rows weigh."""
         (horizon,) = self.horizons
-        came, counts = 1 - _told(data, answers, horizon), _counts(data, horizon)[rows]
+        came, counts = chance_by(data, answers, horizon), _counts(data, horizon)[rows]
         return data.at(horizon), rows, came, counts if weights is None else counts * weights
 
 
-def _told(data: Data, answers: np.ndarray, horizon: float) -> np.ndarray:
-    """The chance of no event by this time, of all that was asked."""
-    told: np.ndarray = answers[..., data.horizons.index(horizon)]
-    return told
+def chance_by(data: Data, answers: np.ndarray, horizon: float) -> np.ndarray:
+    """The chance of the event by one of the horizons, of those of all intervals."""
+    by_then: np.ndarray = answers[..., -1 - data.horizons.index(horizon) :].sum(axis=-1)
+    return by_then
 
 
 def _counts(data: Data, horizon: float) -> np.ndarray:
@@ -218,7 +218,7 @@ def _counts(data: Data, horizon: float) -> np.ndarray:
 
 def _brier(data: Data, rows: np.ndarray, answers: np.ndarray, horizon: float) -> np.ndarray:
     """Of each row, the squared distance from whether the event came, times what the row counts."""
-    missed: np.ndarray = (1 - _told(data, answers, horizon) - data.at(horizon).codes_of(rows)) ** 2
+    missed: np.ndarray = (chance_by(data, answers, horizon) - data.at(horizon).codes_of(rows)) ** 2
     return missed * _counts(data, horizon)[rows]
 
 

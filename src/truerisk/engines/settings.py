@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.contracts import Request
-from truerisk.core.family import Family
+from truerisk.core.family import CURVES, Family
 from truerisk.core.identity import PIPELINE, is_exactly, is_from, is_plain
 from truerisk.core.table.data import Data
 from truerisk.engines.preparation.prepared import may_not_draw
@@ -22,7 +22,6 @@ OWN = {"memory", "verbose", "transform_input"}  # parameters of the pipeline its
 FEW = 3  # classes that a refusal names
 NEEDS = {  # of a response: methods of which the model has one, and what it lacks without
     "probability": (("predict_proba",), "no probabilities"),
-    "survival": (("predict_survival_function",), "no curves of survival"),
     "score": (("decision_function", "predict_proba"), "neither decision values nor probabilities"),
 }
 
@@ -112,6 +111,8 @@ def response_refusal(family: Family, data: Data, request: Request) -> str | None
     if request.response == "score" and data.n_classes != 2:
         return "a score is asked for, and there are more classes than two."
     methods, lacking = NEEDS.get(request.response, ((), ""))
+    if data.task == "survival" and methods:
+        methods, lacking = (CURVES,), "no curves of survival"
     if methods and not any(hasattr(family.make(0), name) for name in methods):
         return f"{family.name} gives {lacking}."
     return None

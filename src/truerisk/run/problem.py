@@ -77,14 +77,19 @@ class Problem:
     @cached_property
     def richest(self) -> Request | None:
         """The richest answer that the learner gives; None where labels are all there is."""
-        if self.data.task == "survival":
-            return Request("survival" if self.data.horizons else "value")
-        if self.data.task == "regression":
+        if self.data.task == "regression" or (
+            self.data.task == "survival" and not self.data.horizons
+        ):
             return Request("value")
         for request in (Request("probability"), Request("score")):
             if response_refusal(self.family, self.data, request) is None:
                 return request
         return None
+
+    def asking_at(self, horizon: float) -> Problem:
+        """The same, its curves of survival asked at this time, too."""
+        horizons = tuple(sorted({*self.data.horizons, horizon}))
+        return replace(self, data=replace(self.data, horizons=horizons))
 
     def fitted(self, candidate: int) -> Any:
         """The model of one setting, fitted on all rows."""

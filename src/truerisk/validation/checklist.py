@@ -21,6 +21,7 @@ from truerisk.core.records import Record
 from truerisk.validation.finished_model import ANSWERS
 from truerisk.validation.study_facts import StudyFacts, TestedOn
 from truerisk.validation.study_words import (
+    INVERSE,
     counted,
     levels_said,
     measured_by,
@@ -97,6 +98,15 @@ def _optimism(facts: StudyFacts) -> str:
     return f"yes: {tested(facts)}, {tuning}{more}.{stable}"
 
 
+def _censoring(facts: StudyFacts) -> str | None:
+    if facts.n_lost is None:
+        return None
+    lost = "Nobody was lost before."
+    if facts.n_lost:
+        lost = f"{facts.n_lost} people were lost before: others count for them, {INVERSE}."
+    return f"{lost} State whether other events compete."
+
+
 PROBAST = (
     Question("1.1", "Are the data from a suitable design (cohort, trial, nested case-control)?"),
     Question("1.2", "Were the right people included and excluded?"),
@@ -114,7 +124,9 @@ PROBAST = (
     Question("4.3", "Is everyone who was enrolled also in the analysis?"),
     Question("4.4", "Were missing values handled well?", _gaps_dealt_with),
     Question("4.5", "Were predictors not chosen by single associations?", _univariable),
-    Question("4.6", "Were censoring, competing risks and sampling of controls accounted for?"),
+    Question(
+        "4.6", "Were censoring, competing risks and sampling of controls accounted for?", _censoring
+    ),
     Question("4.7", "Was performance measured by suitable measures?", _performance),
     Question("4.8", "Were overfitting and optimism accounted for?", _optimism),
     Question("4.9", "Are the weights of the final model those of the analysis?"),

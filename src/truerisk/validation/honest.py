@@ -17,6 +17,7 @@ from truerisk.core.loss import Loss, RowLoss
 from truerisk.core.loss_words import as_loss
 from truerisk.core.plan.plan import Plan
 from truerisk.core.results import RiskEstimate
+from truerisk.core.survival_losses import BrierAt
 from truerisk.methods.external import External
 from truerisk.methods.nested import Pairs
 from truerisk.methods.parts.interval_choice import choose
@@ -130,7 +131,8 @@ def asking_besides(problem: Problem, request: Request) -> Problem:
     """The problem with a score whose answers are those wanted, unless one of its own has them."""
     if request.response in {loss.response for loss in problem.losses}:
         return problem
-    score = scores_of(LOSSES[request.response], problem.data)
+    in_time = [BrierAt(horizon) for horizon in problem.data.horizons[:1]]
+    score = scores_of(in_time or LOSSES[request.response], problem.data)
     return replace(problem, scores={**problem.scores, **score})
 
 
@@ -200,7 +202,7 @@ def score_of(run: HonestRun, word: str, event: Event | None) -> HeldOutScore:
     That of the search itself where it was asked for, else from the answers, without a fit. Where
     rows may depend on each other it has an interval if one was calibrated for that.
     """
-    score, data = _score(run, word, event), run.problem.data
+    score, data = _score(run, word, event), run.problem.data if event is None else event.data
     if not data.dependent or score.reason is not None:
         return score
     if score.interval is not None and (as_loss(word, data).per_row or word in CALIBRATED):

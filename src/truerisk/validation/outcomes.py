@@ -197,15 +197,19 @@ class Event:
     """The class `code` of y; the formulas of two outcomes read it as the second of two classes.
 
     Of two classes these are the other one and the event, of several the rest and the event, whose
-    probability is its own and that of the rest 1 less that.
+    probability is its own and that of the rest 1 less that. Of an outcome in time the event is that
+    it came by a horizon, the `place`-th at which curves are asked.
     """
 
     code: int
     of: Data
+    place: int | None = None
 
     @classmethod
-    def named(cls, positive: Any, data: Data) -> Event | None:
+    def named(cls, positive: Any, data: Data, horizon: float | None = None) -> Event | None:
         """The class that a user names, else the second of two; None where there is no such."""
+        if horizon is not None:
+            return cls(1, data.at(horizon), data.horizons.index(horizon))
         if positive is None:
             return cls(1, data) if data.n_classes == 2 else None
         return cls(class_named(positive, data), data)
@@ -257,13 +261,16 @@ class Event:
 
     def held_out(self, held: HeldOut) -> HeldOut:
         """Held-out answers in the same way."""
-        if self.usual:
+        if self.usual and self.place is None:
             return held
         answers, truth = self.read(held.answers, held.response), self._two(held.truth)
         return replace(held, answers=answers, truth=truth, classes=self._classes)
 
     def read(self, values: np.ndarray, response: Response) -> np.ndarray:
         """Values of answers; the last axis of probabilities are the classes."""
+        if self.place is not None and values.shape[-1] > 2:
+            probability = values[..., -1 - self.place :].sum(axis=-1)
+            return np.stack([1 - probability, probability], axis=-1)
         if self.usual:
             return values
         if response == "probability":

@@ -223,7 +223,7 @@ def moves_of_samples(
     if event is not None:
         if apparent.ndim != 2:
             return None
-        given, others = apparent[:, event.code], others[..., event.code]
+        given, others = (event.read(of, "probability")[..., 1] for of in (apparent, others))
     label = None if event is None else event.label
     return PredictionStability.of(np.arange(len(apparent)), given, others, OF_SAMPLES, event=label)
 
@@ -250,5 +250,5 @@ def moves_of_pairs(run: HonestRun, event: Event | None) -> PredictionStability:
     if response == "probability":
         label = "the most probable class" if event is None else event.label
         if event is not None:
-            given, others = given[:, event.code], others[..., event.code]
+            given, others = (event.read(of, "probability")[..., 1] for of in (given, others))
     return PredictionStability.of(rows, given, others, source, event=label, factor=factor)

@@ -70,8 +70,9 @@ class Rated:
 class StudyFacts:
     """Counts of the rows and words for what was done.
 
-    `class_counts` are the rows of each class, empty for numbers. `n_gaps` counts the cells without
-    a value and `n_rows_with_gaps` their rows, None where X does not tell. `imputed` says that a
+    `class_counts` are the rows of each class, empty for numbers; of an outcome in time `n_lost`
+    rows are of neither, as they were not followed so far. `n_gaps` counts the cells without a value
+    and `n_rows_with_gaps` their rows, None where X does not tell. `imputed` says that a
     step of the model fills gaps, so that it is fitted inside the folds; `steps` are the names of
     all steps, the learner the last. `n_needed` rows are asked by the criteria of Riley et al. of a
     regression with a parameter for each of `n_features`, the most that the steps make of X, and the
@@ -88,6 +89,7 @@ class StudyFacts:
     n_rows: int
     n_columns: int | None
     class_counts: Mapping[str, int] = field(default_factory=dict)
+    n_lost: int | None = None
     n_gaps: int | None = None
     n_rows_with_gaps: int = 0
     imputed: bool = False
@@ -158,6 +160,16 @@ def _tested_counts(held: HeldOut) -> tuple[int, dict[str, int]]:
     return len(rows), dict(zip(names, each, strict=True))
 
 
+def _in_time(held: HeldOut) -> tuple[dict[str, int], float, int]:
+    """Rows of either outcome, the share of the event, and the rows that were lost before."""
+    _, first = np.unique(held.rows, return_index=True)
+    weights = np.ones(len(first)) if held.weights is None else held.weights[first]
+    truth, seen = held.truth[first], weights > 0
+    names = () if held.classes is None else map(str, held.classes.tolist())
+    counts = {name: int((seen & (truth == code)).sum()) for code, name in enumerate(names)}
+    return counts, float(weights @ (truth == 1) / weights.sum()), int((~seen).sum())
+
+
 def _n_cut(run: HonestRun) -> int:
     """Rows that were tested by models that saw others of their group."""
     return len(leaks_of(run.problem.data, _plan(run), "groups")["groups"])
@@ -220,8 +232,10 @@ def facts_of(
     gaps, (n_tested, tested) = None if given else gaps_in(data.X), _tested_counts(held)
     rated = [part for part in parts.values() if isinstance(part, Discrimination)]
     event = visible(rated[0].event) if rated else None
-    classes = problem.class_counts
-    share = None if event is None else classes[event] / data.n_rows
+    classes, n_lost = problem.class_counts, None
+    share = None if event is None or not classes else classes[event] / data.n_rows
+    if data.task == "survival":
+        classes, share, n_lost = _in_time(held)
     n_features = None  # a finished model is fitted to nothing, and no rows are needed for that
     if not run.finished:
         n_features = n_features_made(model, data.X, data.y if data.codes is None else data.codes)
@@ -230,6 +244,7 @@ def facts_of(
         n_rows=data.n_rows,
         n_columns=None if given else n_columns(data.X),
         class_counts=classes,
+        n_lost=n_lost,
         n_gaps=None if gaps is None else int(gaps.sum()),
         n_rows_with_gaps=0 if gaps is None else int(gaps.any(axis=1).sum()),
         imputed=any(

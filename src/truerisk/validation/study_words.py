@@ -19,6 +19,9 @@ def methods_words(facts: StudyFacts) -> str:
     return " ".join(filter(None, said))
 
 
+INVERSE = "weighted by the inverse chance of being followed (of Kaplan and Meier)"
+
+
 def cautions(words: Collection[str | None]) -> list[str]:
     """What intervals of these words rest on that no publication says, a sentence for each."""
     those: dict[str, list[str]] = {}
@@ -50,6 +53,8 @@ def _participants(facts: StudyFacts) -> str:
         n_events = facts.class_counts[facts.event]
         who = f"{facts.n_rows} participants{clusters}, of whom {n_events} had the event "
         who += f"('{facts.event}')"
+        if facts.n_lost:
+            who += f" and {facts.n_lost} were not followed so far, for whom others count, {INVERSE}"
     gaps = " No values were missing." if facts.n_gaps == 0 else ""
     if facts.n_gaps:
         how = (

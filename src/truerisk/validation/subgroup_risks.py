@@ -61,15 +61,15 @@ def subgroup_risks(
     loss: Loss,
     terms: Terms,
     columns: Sequence[Levels],
-    event: int | None = None,
+    came: np.ndarray | None = None,
 ) -> SubgroupRisks:
     """One loss of the first candidate in every level of these columns, and in all rows.
 
     `answers` are of models that had not seen the rows; `shaken` are losses of the same rows by
-    models that lack a further fold, where there are any. `event` is the code of the class whose
-    rows are counted.
+    models that lack a further fold, where there are any. Rows in which the event `came` are
+    counted.
     """
-    tested = _TestedRows(answers, shaken, data, loss, terms, event)
+    tested = _TestedRows(answers, shaken, data, loss, terms, came)
     whole = tested.part(Subgroup("", "all rows", 0), np.ones(data.n_rows, dtype=bool))
     parts = [
         tested.part(Subgroup(column.column, name, 0), column.codes == code)
@@ -144,7 +144,7 @@ class _TestedRows:
     data: Data
     loss: Loss
     terms: Terms
-    event: int | None = None
+    came: np.ndarray | None = None
 
     @property
     def interval_word(self) -> str | None:
@@ -196,9 +196,7 @@ class _TestedRows:
         if self.data.sample_weight is not None:
             tested &= self.data.sample_weight > 0
         in_part = tested & member
-        n_events = None
-        if self.event is not None:
-            n_events = int((self.data.class_codes[in_part] == self.event).sum())
+        n_events = None if self.came is None else int(self.came[in_part].sum())
         return _Part(self, replace(subgroup, n_rows=int(in_part.sum()), n_events=n_events), in_part)
 
 

@@ -151,8 +151,10 @@ NO_OTHER = "nothing was fitted, so that there are no other models to hold this o
 
 def validation_of(run: HonestRun, wishes: Wishes) -> Validation:
     """What there is to say; of bootstrap samples alone further tuned models are made."""
-    event = Event.named(wishes.positive, run.problem.data)
-    held_out = HeldOut.of(run.answered, run.problem.data)
+    event = Event.named(wishes.positive, run.problem.data, wishes.horizon)
+    held_out = HeldOut.of(run.answered, run.problem.data if event is None else event.of)
+    if wishes.horizon is not None and event is not None:
+        held_out = event.held_out(held_out)
     found = rated_parts(run, held_out, wishes, event)
     run = found.run
     by_level = None if wishes.columns is None else subgroups_of(run, wishes.columns, event)
@@ -183,11 +185,11 @@ def subgroups_of(run: HonestRun, columns: tuple[Levels, ...], event: Event | Non
 
     Rows of the `event` are counted, and AUC, which is the same for either class, is named by it.
     """
-    problem, code = run.problem, None if event is None else event.code
+    problem, came = run.problem, None if event is None else event.of.class_codes == event.code
     terms = Terms(problem.confidence_level, problem.rule)
     risks = tuple(
         _as_elsewhere(
-            subgroup_risks(answers, shaken, problem.data, loss, terms, columns, code),
+            subgroup_risks(answers, shaken, problem.data, loss, terms, columns, came),
             loss,
             run,
             event,

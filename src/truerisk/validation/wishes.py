@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.arguments import as_array, check_clip, check_count, shown
+from truerisk.core.arguments import as_array, check_clip, check_count, check_number, shown
 from truerisk.core.errors import BadArgument, Refusal
 from truerisk.core.registry import check_known
+from truerisk.core.survival_losses import ANY_TIME
 from truerisk.core.table.data import Data
 from truerisk.resampling.samples import given_samples
 from truerisk.validation.outcomes import Event
@@ -34,6 +35,7 @@ class Wishes:
     seed: int
     positive: Any = None
     columns: tuple[Levels, ...] | None = None
+    horizon: float | None = None
 
     @classmethod
     def of(
@@ -48,9 +50,11 @@ class Wishes:
         clip: Any = None,
         replicates: Any = 0,
         samples: Any = None,
+        horizon: float | None = None,
     ) -> Wishes:
         """As a user writes them, or a sentence on the one that is wrong."""
         check_count("replicates", replicates, least=0)
+        data = _at(data, horizon)
         if data.classes is None:
             _refuse_of_numbers(thresholds=thresholds, clip=clip)
         if samples is not None:
@@ -65,6 +69,7 @@ class Wishes:
             seed=seed,
             positive=positive,
             columns=None if subgroups is None else levels_of(subgroups, X, data.n_rows),
+            horizon=horizon,
         )
         Event.named(positive, data)  # which is known before anything is fitted
         return wishes
@@ -90,6 +95,24 @@ class Wishes:
 WORDS = tuple(
     name for name, one in signature(Wishes.of).parameters.items() if one.kind is one.KEYWORD_ONLY
 )
+
+
+def _at(data: Data, horizon: Any) -> Data:
+    """Of an outcome in time, whether the event came by the horizon."""
+    if data.task != "survival":
+        if horizon is not None:
+            raise Refusal(
+                f"horizon={shown(horizon)} is a time of an outcome in time, and y holds none: "
+                "leave it out."
+            )
+        return data
+    if horizon is None:
+        raise Refusal(
+            "y holds outcomes in time: name the time by which predictions are validated, such as "
+            f"horizon={np.median(data.y[:, 1]):g}, the median."
+        )
+    check_number("horizon", horizon, *ANY_TIME)
+    return data.at(horizon)
 
 
 def _refuse_of_numbers(**given: Any) -> None:

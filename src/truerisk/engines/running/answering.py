@@ -106,8 +106,8 @@ def _answers(model: Any, data: Data, test: Enquiry, request: Request) -> np.ndar
     if request.response == "value":
         shape = test.y.shape[:1] if data.task == "survival" else test.y.shape
         return numbers_of(model.predict(test.X), shape)
-    if request.response == "survival":
-        return _curves(model, test.X, np.array(data.horizons))
+    if request.response == "probability" and data.task == "survival":
+        return _of_intervals(model, test.X, np.array(data.horizons))
     if request.response == "probability":
         return _probabilities(model, data, test)
     return _positive_scores(model, data, test)
@@ -130,10 +130,12 @@ def _probabilities(model: Any, data: Data, test: Enquiry) -> np.ndarray:
     return probabilities(*_said_of_classes(model, data, test))
 
 
-def _curves(model: Any, X: Any, horizons: np.ndarray) -> np.ndarray:
-    """The chance of no event by each horizon; past the times that a model knows, that of the last.
+def _of_intervals(model: Any, X: Any, horizons: np.ndarray) -> np.ndarray:
+    """The chance of the event in each interval between horizons, the latest interval first.
 
-    A pipeline may not hand on the question: then its learner is asked, as the pipeline asks it.
+    Past the times that a model knows, its curve is taken to go on as it ends.
+
+    A pipeline may not hand on the question: then its learner is asked as the pipeline asks it.
     """
     if not hasattr(model, CURVES) and is_a(model, PIPELINE):
         model, X = model[-1], model[:-1].transform(X)
@@ -152,7 +154,8 @@ def _curves(model: Any, X: Any, horizons: np.ndarray) -> np.ndarray:
         raise ValueError(
             f"a curve of survival gave {outside[0]:.4g}, and chances lie between 0 and 1"
         )
-    return told
+    edges = np.column_stack([np.ones(len(told)), told, np.zeros(len(told))])
+    return -np.diff(edges)[:, ::-1]
 
 
 def _said_of_classes(model: Any, data: Data, test: Enquiry) -> tuple[Any, np.ndarray, int, int]:

@@ -84,9 +84,8 @@ def empty_values(data: Data, plan: Plan, request: Request, n_candidates: int) ->
     if request.response == "label":
         return np.full((n_candidates, total), -1, dtype=code_type(data.n_classes))
     if request.response == "probability":
-        return np.full((n_candidates, total, data.n_classes), np.nan)
-    if request.response == "survival":
-        return np.full((n_candidates, total, len(data.horizons)), np.nan)
+        n_classes = len(data.horizons) + 1 if data.task == "survival" else data.n_classes
+        return np.full((n_candidates, total, n_classes), np.nan)
     numbers = request.response == "value" and data.task != "survival"
     targets = data.y.shape[1:] if numbers else ()
     return np.full((n_candidates, total, *targets), np.nan)
