@@ -21,11 +21,15 @@ THREE = Data.check(X, [0, 1, 2, 0, 1, 2], task="classification")
 NUMBERS = Data.check(X, np.arange(6.0), task="regression")
 
 
-@pytest.mark.parametrize("word", [w for w in registry if w != "cost"])
+PAIRS = [(True, 1), (False, 2), (True, 3), (True, 4), (False, 5), (True, 6)]
+TIMES = Data.check(X, np.array(PAIRS, "?,f8"), task="survival")
+WHOSE = {("classification",): TWO, ("regression",): NUMBERS, ("survival",): TIMES}
+
+
+@pytest.mark.parametrize("word", [w for w in registry if w not in ("cost", "brier-at", "auc-at")])
 def test_every_word_gives_the_loss_of_that_word(word) -> None:
     """Each word of the table is the word of its loss."""
-    data = NUMBERS if registry.load(word).tasks == ("regression",) else TWO
-    assert as_loss(word, data).word == word
+    assert as_loss(word, WHOSE[registry.load(word).tasks]).word == word
 
 
 def test_the_usual_losses() -> None:

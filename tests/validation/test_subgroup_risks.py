@@ -38,7 +38,7 @@ def told(method="pairs", columns=None, loss="zero-one", *, y=Y, model=None, **gi
         terms, tested = Terms(0.95, problem.rule), rests.procedure or rests.tested[0]
         shaken = None if tested.influences is None else tested.influences.shaken
         data = one.problem.data
-        event = 1 if data.n_classes == 2 else None
+        event = data.codes == 1 if data.n_classes == 2 else None
         found[name] = subgroup_risks(
             rests.answers, shaken, data, one.problem.loss, terms, levels, event
         )

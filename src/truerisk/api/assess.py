@@ -160,6 +160,8 @@ def assess(
         executor=executor,
         random_state=seed,
     )
+    if wishes is not None and wishes.horizon is not None:
+        problems = {name: each.asking_at(wishes.horizon) for name, each in problems.items()}
     schedule = Schedule.draw(problems, methods, outer)
     problems = {name: schedule.with_intervals(problem) for name, problem in problems.items()}
     curves = planned_curves(learning_curve, problems, schedule)
@@ -235,6 +237,7 @@ def _validated(learner: TunedLearner, schedule: Schedule, wishes: Wishes) -> Val
     rows = learner.out_of_fold
     try:
         with stage("validation"):
-            return validation_of(run if rows is None else run.with_answers(rows.answers), wishes)
+            run = run.with_richest() if rows is None else run.with_answers(rows.answers)
+            return validation_of(run, wishes)
     except Refusal as refusal:
         return str(refusal)

@@ -1,0 +1,125 @@
+"""Do intervals of outcomes in time hold? `python -m benchmarks.calibration.survival [--sets N]`.
+
+A Cox regression (of scikit-survival) of 6 columns, of which two carry something, on n rows that are
+censored lightly (a fifth of them) or heavily (two thirds). Each interval is held to the number of
+the model of all rows on fresh rows: the orders, which depend on the censoring, on 3,000 rows that
+are censored likewise, all else on 5,000 whose times are known. Half an hour.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sksurv.linear_model import CoxPHSurvivalAnalysis
+
+import truerisk as tr
+from benchmarks.calibration.validated import rate_cells
+from benchmarks.machine import one_blas_thread
+from truerisk.core.contracts import Request
+from truerisk.core.interval import Interval
+from truerisk.core.loss_words import as_loss
+from truerisk.core.table.data import Data
+from truerisk.engines.running.answering import answers_of
+from truerisk.validation.calibration import Recalibration
+from truerisk.validation.discrimination import net_benefits
+from truerisk.validation.outcomes import Outcomes
+
+__all__ = ["main"]
+
+HORIZON, UNTIL = 1.0, 1.5
+ORDERS = ("concordance", "uno")
+AT_TIMES = (f"brier-at-{HORIZON:g}", f"auc-at-{HORIZON:g}", "integrated-brier")
+LINE = ("slope", "in-the-large")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """n rows; `censoring` is the rate at which they are lost."""
+
+    n: int
+    censoring: float
+
+    def draw(self, n: int, rng: np.random.Generator, *, known: bool = False) -> tuple[Any, Any]:
+        """Rows and outcomes, or with `known` the times of all events."""
+        X = rng.standard_normal((n, 6))
+        time = rng.exponential(np.exp(-0.8 * X[:, 0] - 0.4 * X[:, 1]))
+        lost = np.full(n, np.inf) if known else rng.exponential(1 / self.censoring, n)
+        lost = np.minimum(lost, 1e6 if known else 3.0)
+        y = np.empty(n, dtype=[("event", bool), ("time", float)])
+        y["event"], y["time"] = time <= lost, np.minimum(time, lost)
+        return X, y
+
+    def truth(self, model: Any, rng: np.random.Generator) -> dict[str, float]:
+        """The numbers of a model on fresh rows, scores as scores."""
+        numbers = {}
+        for words, n, known in ((ORDERS, 3_000, False), (AT_TIMES, 5_000, True)):
+            data = Data.check(*self.draw(n, rng, known=known), task="survival")
+            losses = {word: as_loss(loss_of(word), data) for word in words}
+            asked = sorted({HORIZON, *(h for loss in losses.values() for h in loss.horizons)})
+            data = replace(data, horizons=tuple(asked))
+            response = next(iter(losses.values())).response
+            answers = np.asarray(answers_of(model, data, Request(response)))[None]
+            for word, loss in losses.items():
+                risk = float(loss.of_set(data, np.arange(n), answers, None)[0])
+                numbers[word] = loss.perfect - risk if loss.is_score else risk
+        place = 1 + data.horizons.index(HORIZON)
+        by_then = answers[0][:, -place:].sum(axis=1)
+        outcomes = Outcomes.of(data.at(HORIZON).class_codes, np.clip(by_then, 1e-9, 1 - 1e-9))
+        line = Recalibration.of(outcomes).measures()
+        benefit = float(net_benefits(outcomes, np.array([0.3]))[0][0])
+        return {**numbers, **{word: line[word] for word in LINE}, "net benefit at .3": benefit}
+
+
+def loss_of(word: str) -> Any:
+    """The integrated score until a time that does not depend on the rows."""
+    return tr.losses.IntegratedBrier(UNTIL) if word == "integrated-brier" else word
+
+
+CELLS = tuple(Cell(n, rate) for rate in (0.2, 1.6) for n in (100, 200, 500))
+
+
+def intervals(X: Any, y: Any) -> Iterator[tuple[str, Interval | None]]:
+    """What is said of a Cox regression, on the scales of the scores."""
+    model = CoxPHSurvivalAnalysis(alpha=0.1)
+    scores = {word: loss_of(word) for word in (*ORDERS[1:], *AT_TIMES)}
+    search = tr.HonestSearchCV(model, None, scores=scores).fit(X, y)
+    yield "concordance", search.risk_.own_scale.interval
+    for word in scores:
+        yield word, search.risk_.scores[word].own_scale.interval
+    found = tr.validate(model, X, y, horizon=HORIZON, replicates=0, thresholds=[0.3])
+    for word in LINE:
+        yield word, found.calibration[word].interval
+    low, high = found.net_benefit.low, found.net_benefit.high
+    yield "net benefit at .3", None if low is None else Interval(low[0], high[0], "", 0.95)
+
+
+def rate(cell: Cell, n_sets: int, seed: int) -> None:
+    """Draw the data sets of a cell and print how many intervals hold."""
+    rng, held, widths = np.random.default_rng(seed), defaultdict(list), defaultdict(list)
+    lost = []
+    for _ in range(n_sets):
+        X, y = cell.draw(cell.n, rng)
+        lost.append(1 - y["event"].mean())
+        truth = cell.truth(CoxPHSurvivalAnalysis(alpha=0.1).fit(X, y), rng)
+        for word, interval in intervals(X, y):
+            if interval is not None:
+                held[word].append(truth[word] in interval)
+                widths[word].append(interval.width)
+    print(f"n = {cell.n}, {np.mean(lost):.0%} censored")
+    for word, inside in held.items():
+        width, n = np.mean(widths[word]), len(inside)
+        print(f"  {word:17} covered {np.mean(inside):.3f} of {n}, width {width:.3f}", flush=True)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Rate every cell."""
+    rate_cells(CELLS, rate, arguments, __doc__, n_sets=300)
+
+
+if __name__ == "__main__":
+    one_blas_thread()
+    main()
