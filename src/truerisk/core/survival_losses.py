@@ -161,6 +161,8 @@ class AUCAt(Loss):
     def __init__(self, horizon: float) -> None:
         check_number("horizon", horizon, *ANY_TIME)
         self.horizons, self.word = (float(horizon),), f"auc-at-{horizon:.12g}"
+        self._auc = AUC()
+        self._auc.word = self.word  # in what it refuses
 
     def check(self, data: Data) -> None:
         super().check(data)
@@ -169,7 +171,7 @@ class AUCAt(Loss):
     def of_set(
         self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
     ) -> np.ndarray:
-        return AUC().of_set(*self._two(data, rows, answers, weights))
+        return self._auc.of_set(*self._two(data, rows, answers, weights))
 
     def influences(
         self,
@@ -182,7 +184,7 @@ class AUCAt(Loss):
         two = self._two(data, rows, answers, weights)
         of_all = len(rows) if weights is None else weights.sum()
         share = _counts(data, *self.horizons)[rows] * of_all / two[3].sum()
-        return AUC().influences(*two, about) * share
+        return self._auc.influences(*two, about) * share
 
     def counted_twice(
         self,
@@ -192,7 +194,7 @@ class AUCAt(Loss):
         weights: np.ndarray | None,
         about: np.ndarray,
     ) -> np.ndarray:
-        return AUC().counted_twice(*self._two(data, rows, answers, weights), about)
+        return self._auc.counted_twice(*self._two(data, rows, answers, weights), about)
 
     def _two(
         self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
