@@ -219,9 +219,29 @@ def _counts(data: Data, horizon: float) -> np.ndarray:
 
 
 def _brier(data: Data, rows: np.ndarray, answers: np.ndarray, horizon: float) -> np.ndarray:
-    """Of each row, the squared distance from whether the event came, times what the row counts."""
-    missed: np.ndarray = (chance_by(data, answers, horizon) - data.at(horizon).codes_of(rows)) ** 2
-    return missed * _counts(data, horizon)[rows]
+    """Of each row, the squared distance from whether the event came, times what the row counts.
+
+    Besides, a lost row has what others count for it, the mean loss of those who were followed past
+    it, and all who might have been lost then pay for it: the mean stays as it is, and the rows vary
+    as it does, the chance of being followed being estimated (Robins and Rotnitzky, 1992).
+    """
+    missed = (chance_by(data, answers, horizon) - data.at(horizon).codes_of(rows)) ** 2
+    losses: np.ndarray = missed * _counts(data, horizon)[rows]
+    (came, time), weights = data.y[rows].T, data.weights(rows)
+    w = np.ones(len(rows)) if weights is None else weights
+    times, place = np.unique(time, return_inverse=True)
+    events, gone = (np.bincount(place, w * one, len(times)) for one in (came, 1 - came))
+    exposed = np.cumsum((events + gone)[::-1])[::-1] - events
+    order = np.argsort(time)
+    later = np.cumsum((losses * w)[:, order[::-1]], axis=1)[:, ::-1]
+    later = np.pad(later, ((0, 0), (0, 1)))[:, np.searchsorted(time[order], times, side="right")]
+    mean = np.divide(later, exposed, out=np.zeros_like(later), where=exposed > 0)
+    paid = mean * np.divide(gone, exposed, out=np.zeros_like(gone), where=exposed > 0)
+    paid[:, times > horizon] = 0.0
+    gets = mean[:, place] * ((came == 0) & (time <= horizon))
+    pays = np.cumsum(paid, axis=1)[:, place] - paid[:, place] * (came == 1)  # whose event was first
+    carried: np.ndarray = losses + gets - pays
+    return carried
 
 
 AT = {"brier-at": BrierAt, "auc-at": AUCAt}
