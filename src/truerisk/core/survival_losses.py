@@ -19,7 +19,7 @@ from truerisk.core.table.survival import follow_up
 
 CELLS = 2**22  # pairs that are looked at in one go
 STEPS = 50  # of the trapezoid rule
-ANY_TIME = (0.0, np.inf, "a time of y is meant")
+ANY_TIME = (0.0, np.inf, "give a time of y, such as 5")
 
 
 IN_TIME: tuple[TaskWord, ...] = ("survival",)
@@ -67,7 +67,7 @@ class Concordance(Loss):
         w = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=np.float64)
         (came, time), counts = data.y[rows].T, self._counts(data, rows)
         wrong, known = np.zeros(answers.shape), np.zeros(len(rows))
-        first = np.flatnonzero((came == 1) & (w > 0))
+        first = np.flatnonzero(came == 1)
         for some in np.array_split(first, max(1, len(first) * len(rows) // CELLS)):
             later = (time > time[some, None]) | ((time == time[some, None]) & (came == 0))
             pairs = later * counts[some, None]
@@ -105,7 +105,7 @@ class Uno(Concordance):
 class IntegratedBrier(RowLoss):
     """The mean over times from 0 to `until` of Brier's score of the chance of no event by then.
 
-    By default until the last tenth of the rows is followed; by the trapezoid rule in 50 steps.
+    By default until a tenth of the rows are still followed; by the trapezoid rule in 50 steps.
     """
 
     word, tasks = "integrated-brier", IN_TIME
@@ -118,9 +118,10 @@ class IntegratedBrier(RowLoss):
 
     def check(self, data: Data) -> None:
         super().check(data)
-        until = self.until
+        time, until = data.y[:, 1], self.until
         if until is None:
-            until = float(np.quantile(data.y[:, 1], 0.9, method="inverted_cdf"))
+            before = time[time < time.max()]  # in every row the same is refused below
+            until = float(np.quantile(before, 0.9, method="lower") if len(before) else time.max())
         self.horizons = tuple((np.arange(1, STEPS + 1) * (until / STEPS)).tolist())
         data.at(until)  # which refuses a time past all rows
 

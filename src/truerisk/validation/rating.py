@@ -14,6 +14,7 @@ from truerisk.core.family import Family
 from truerisk.core.interval import Interval
 from truerisk.core.plan.builder import one_fit
 from truerisk.core.plan.leaks import ORDERED
+from truerisk.engines.running.answering import answers_of
 from truerisk.validation.calibration import (
     CalibrationCurve,
     SmoothCalibration,
@@ -299,14 +300,10 @@ def _answers_of_all(run: HonestRun) -> np.ndarray:
     problem, request = run.problem, run.problem.richest
     assert request is not None  # else there is nothing to rate
     if run.model is not None:
-        name = ASK[request.response]
-        return np.asarray(getattr(run.model, name)(problem.data.X))
+        return np.asarray(answers_of(run.model, problem.data, request))
     n = problem.data.n_rows
     best = np.array([run.best])
     return problem.asking().answers(one_fit(n, np.arange(n)), request, best).values[0]
-
-
-ASK = {"probability": "predict_proba", "score": "decision_function", "value": "predict"}
 
 
 def _or_none(value: float) -> float | None:

@@ -263,7 +263,9 @@ def facts_of(
         setting=present.params_text(problem.family.candidates[run.best]),
         chosen_by=run.run.select_by.word,
         tested_by=run.testing.word,
-        response=next(said for one, said in RESPONSES.items() if one in run.answers),
+        response=next(said for one, said in RESPONSES.items() if one in run.answers)
+        if n_lost is None
+        else "a curve of survival",
         event=event,
         coefficients={}
         if run.model is None

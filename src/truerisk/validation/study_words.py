@@ -237,7 +237,8 @@ def _names_with_interval(measures: Sequence[Rated]) -> list[str]:
 
 def counted(facts: StudyFacts) -> str:
     """Rows, with those of every class."""
-    return rows_counted(facts.n_rows, facts.class_counts, facts.n_groups)
+    lost = f", {facts.n_lost} were not followed so far" if facts.n_lost else ""
+    return rows_counted(facts.n_rows, facts.class_counts, facts.n_groups) + lost
 
 
 def size(facts: StudyFacts) -> str | None:

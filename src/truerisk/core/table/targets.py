@@ -45,6 +45,11 @@ def checked_target(y: Any, n: int, as_given: bool = False) -> np.ndarray:
     # a list that holds text and something else: numpy would turn all of it into text silently
     mixed = isinstance(y, list | tuple) and len({isinstance(v, str) for v in y}) == 2
     target = np.array(y, dtype=object) if mixed else even_array("y", y, ONE_EACH)
+    if target.dtype.names:
+        raise BadData(
+            "y holds pairs of an event and a time, which models of survival take: give one, with "
+            "predict_survival_function, or classes or numbers as y."
+        )
     if target.ndim == 2 and target.shape[1] == 1:
         if not as_given:
             _warn_of_column()

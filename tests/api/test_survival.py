@@ -1,0 +1,207 @@
+"""Outcomes in time through the calls: as GridSearchCV, at a horizon, and refused elsewhere."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
+from sklearn.model_selection import KFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from tests.support.survival import Exponential, drawn_times
+
+import truerisk as tr
+from truerisk.core.errors import BadArgument, BadData, FitFailed, Refusal
+from truerisk.core.table.data import Data
+
+X, Y = drawn_times()
+GRID = {"alpha": [0.1, 10.0, 1000.0]}
+
+
+def concordance(y, risk):
+    """Harrell's C, of untied times."""
+    known = (y["time"][:, None] < y["time"]) & y["event"][:, None]
+    right = np.sign(risk[:, None] - risk) / 2 + 0.5
+    return (right * known).sum() / known.sum()
+
+
+@pytest.fixture(scope="module")
+def search():
+    """Tuned by the usual score in the words of GridSearchCV."""
+    scores = ["uno", "brier-at-2", "auc-at-2", "integrated-brier"]
+    return tr.HonestSearchCV(Exponential(), GRID, cv=KFold(4), scores=scores).fit(X, Y)
+
+
+def test_settings_have_the_mean_score_of_the_folds(search):
+    """The score is the mean of C over folds, as GridSearchCV takes the learner's own."""
+    means = [
+        np.mean(
+            [
+                concordance(Y[test], Exponential(alpha).fit(X[train], Y[train]).predict(X[test]))
+                for train, test in KFold(4).split(X)
+            ]
+        )
+        for alpha in GRID["alpha"]
+    ]
+    assert search.cv_results_["mean_test_score"] == pytest.approx(means)
+    assert search.best_params_["alpha"] == GRID["alpha"][int(np.argmax(means))]
+    assert search.risk_.loss == "concordance"
+
+
+def test_every_score_has_an_interval(search):
+    """By the one rule that scores have."""
+    for name, one in search.risk_.scores.items():
+        assert one.value in one.interval, name
+
+
+def test_the_tuned_model_tells_its_curves_and_scores(search):
+    ranked = tr.HonestSearchCV(Exponential(), GRID, scoring="concordance").fit(X, Y)
+    assert ranked.score(X, Y) == pytest.approx(concordance(Y, ranked.predict(X)))
+    (first,) = search.predict_survival_function(X[:1])
+    (same,) = search.best_estimator_.predict_survival_function(X[:1])
+    assert first(3.0) == same(3.0)
+    brier = tr.HonestSearchCV(Exponential(), GRID, loss="brier-at-2").fit(X, Y)
+    assert brier.score(X, Y) < 0  # as scikit-learn counts
+
+
+def test_a_pipeline_is_asked_through_its_steps():
+    """Though it does not hand on the question about curves."""
+    scaled, columns = make_pipeline(StandardScaler(), Exponential(0.0)), X * [1.0, 20.0, 0.1]
+    found = tr.estimate_risk(scaled, columns, Y, method="5-fold", loss="brier-at-2")
+    plain = tr.estimate_risk(Exponential(0.0), X, Y, method="5-fold", loss="brier-at-2")
+    assert found.value == pytest.approx(plain.value)
+
+
+def test_folds_hold_events_alike():
+    """Of rare ones, too: a fold without any has no order to rate."""
+    X, y = drawn_times(100)
+    y["event"] = np.arange(100) % 10 == 0
+    curve = tr.risk_curve(Exponential(), GRID, X, y, method="10-fold")
+    assert curve[curve.best].value is not None
+
+
+class ByTwo(ClassifierMixin, BaseEstimator):
+    """The chance of the event by 2, as a classifier."""
+
+    def __init__(self, model):
+        self.model, self.classes_ = model, np.array(["event after 2", "event by 2"])
+
+    def fit(self, X, y):
+        return self
+
+    def __sklearn_is_fitted__(self):
+        return True
+
+    def predict_proba(self, X):
+        later = np.array([curve(2.0) for curve in self.model.predict_survival_function(X)])
+        return np.column_stack([later, 1 - later])
+
+    def predict(self, X):
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+
+def test_at_a_horizon_it_is_what_weighted_classes_are():
+    """A finished model: every number is that of a classifier of rows weighted so."""
+    model, (fresh, y) = Exponential().fit(X, Y), drawn_times(200, seed=5)
+    found = tr.validate(model, fresh, y, prefit=True, horizon=2.0)
+    at = Data.check(fresh, y, task="survival").at(2.0)
+    labels = at.classes[at.codes]
+    plain = tr.validate(ByTwo(model), fresh, labels, prefit=True, sample_weight=at.sample_weight)
+    assert found.measures.keys() == plain.measures.keys()
+    for word, one in plain.measures.items():
+        assert found.measure(word).honest == pytest.approx(one.honest), word
+        assert found.measure(word).interval == one.interval, word
+    p, w = ByTwo(model).predict_proba(fresh)[:, 1], at.sample_weight
+    assert found.measure("auc").honest == pytest.approx(roc_auc_score(at.codes, p, sample_weight=w))
+    brier = brier_score_loss(at.codes, p, sample_weight=w)
+    assert found.measure("brier").honest == pytest.approx(brier)
+    before = found.updating.updates[0].risk
+    assert before == pytest.approx(log_loss(at.codes, p, sample_weight=w))
+
+
+def test_a_fitted_search_is_validated_at_any_horizon(search):
+    """Its folds and winners are those of its risk; curves that were not kept are asked again."""
+    for horizon in (2.0, 3.5):
+        found = tr.validate(search, X, Y, horizon=horizon, replicates=2)
+        assert found.risk.value == search.risk_.value
+        assert found.rows["event"] == f"event by {horizon:g}"
+        assert found.rows["n_events"] == (Y["event"] & (Y["time"] <= horizon)).sum()
+        assert found.held_out.answers.shape == (len(X), 2)
+    two = tr.validate(search, X, Y, horizon=2.0, replicates=0)
+    held = two.held_out
+    assert two.measure("auc").honest == pytest.approx(
+        np.mean(
+            [
+                roc_auc_score(held.truth[of], held.answers[of, 1], sample_weight=held.weights[of])
+                for of in (held.fold == fold for fold in np.unique(held.fold))
+            ]
+        )
+    )
+
+
+def test_the_paragraph_counts_who_was_lost():
+    found = tr.validate(Exponential(), X, Y, horizon=2.0, replicates=0)
+    lost = (~Y["event"] & (Y["time"] <= 2)).sum()
+    assert (
+        f"and {lost} were not followed so far, for whom others count"
+        in found.checklist.methods_text
+    )
+    assert "concordance 0." in found.checklist.methods_text
+
+
+def test_learners_are_assessed_and_the_best_validated():
+    learners = {"a": (Exponential(), GRID), "b": make_pipeline(StandardScaler(), Exponential())}
+    found = tr.assess(learners, X, Y, validate={"horizon": 2.0, "replicates": 0})
+    assert found.no_validation is None
+    assert found.validation.measure("brier").honest is not None
+    assert found.loss == "concordance"
+
+
+@pytest.mark.parametrize(
+    ("error", "message", "call"),
+    [
+        (Refusal, "name the time by which", lambda: tr.validate(Exponential(), X, Y)),
+        (
+            Refusal,
+            "no row was followed past the time 1e",
+            lambda: tr.validate(Exponential(), X, Y, horizon=1e6),
+        ),
+        (
+            BadArgument,
+            "horizon='5': give a time of y",
+            lambda: tr.validate(Exponential(), X, Y, horizon="5"),
+        ),
+        (
+            Refusal,
+            "horizon=5 is a time of an outcome in time, and y holds none",
+            lambda: tr.validate(LogisticRegression(), X, Y["event"], horizon=5),
+        ),
+        (
+            BadData,
+            "y holds pairs of an event and a time, which models of survival take",
+            lambda: tr.estimate_risk(LogisticRegression(), X, Y),
+        ),
+        (
+            BadData,
+            "y is no outcome in time",
+            lambda: tr.estimate_risk(Exponential(), X, Y["event"]),
+        ),
+    ],
+)
+def test_what_is_asked_wrongly_is_refused(error, message, call):
+    with pytest.raises(error, match=message):
+        call()
+
+
+class Wild(Exponential):
+    """Its curves leave 0 to 1."""
+
+    def predict_survival_function(self, X):
+        return [lambda t: 1.5 + 0 * np.asarray(t) for _ in X]
+
+
+def test_curves_are_chances():
+    with pytest.raises(FitFailed, match="a curve of survival gave 1.5, and chances lie"):
+        tr.estimate_risk(Wild(), X, Y, loss="brier-at-2")

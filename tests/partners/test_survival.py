@@ -1,0 +1,69 @@
+"""scikit-survival: its learners as they are, its scores as the losses here say them."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from tests.support.survival import drawn_times
+
+import truerisk as tr
+from truerisk.core.contracts import Request
+from truerisk.core.errors import Refusal
+from truerisk.core.loss_words import as_loss
+from truerisk.core.table.data import Data
+from truerisk.engines.running.answering import answers_of
+
+metrics = pytest.importorskip("sksurv.metrics")
+
+from sksurv.ensemble import RandomSurvivalForest  # noqa: E402
+from sksurv.linear_model import CoxPHSurvivalAnalysis  # noqa: E402
+from sksurv.svm import FastSurvivalSVM  # noqa: E402
+
+X, Y = drawn_times(150)
+GRID = {"alpha": [0.01, 1.0, 100.0]}
+
+
+def test_a_search_is_grid_search_cv():
+    """Scores, choice and refit."""
+    ours = tr.HonestSearchCV(CoxPHSurvivalAnalysis(), GRID, cv=5).fit(X, Y)
+    theirs = GridSearchCV(CoxPHSurvivalAnalysis(), GRID, cv=5).fit(X, Y)
+    scores = theirs.cv_results_["mean_test_score"]
+    assert ours.cv_results_["mean_test_score"] == pytest.approx(scores)
+    assert ours.best_params_ == theirs.best_params_
+    assert ours.score(X, Y) == pytest.approx(theirs.score(X, Y))
+
+
+@pytest.mark.parametrize("word", ["concordance", "uno", "brier-at-2", "auc-at-2"])
+def test_scores_are_those_of_scikit_survival(word):
+    """Where the censoring is estimated from the rows that are rated."""
+    fresh, y = drawn_times(300, seed=4)
+    model = CoxPHSurvivalAnalysis().fit(X, Y)
+    risk, later = model.predict(fresh), [c(2.0) for c in model.predict_survival_function(fresh)]
+    theirs = {
+        "concordance": lambda: metrics.concordance_index_censored(y["event"], y["time"], risk)[0],
+        "uno": lambda: metrics.concordance_index_ipcw(y, y, risk)[0],
+        "brier-at-2": lambda: metrics.brier_score(y, y, np.array(later)[:, None], [2.0])[1][0],
+        "auc-at-2": lambda: metrics.cumulative_dynamic_auc(y, y, risk, [2.0])[0][0],
+    }
+    found = tr.validate(model, fresh, y, prefit=True, horizon=2.0) if word == "auc-at-2" else None
+    data = Data.check(fresh, y, task="survival")
+    loss = as_loss(word, data)
+    data = replace(data, horizons=loss.horizons)
+    answers = np.asarray(answers_of(model, data, Request(loss.response)))[None]
+    value = loss.of_set(data, np.arange(300), answers, None)[0]
+    assert (1 - value if loss.is_score else value) == pytest.approx(theirs[word]())
+    if found is not None:
+        assert found.measure("auc").honest == pytest.approx(1 - value)
+
+
+def test_a_forest_in_a_pipeline_and_a_machine_without_curves():
+    """Words of a time need curves; the order does not."""
+    forest = make_pipeline(StandardScaler(), RandomSurvivalForest(10, random_state=0))
+    assert tr.estimate_risk(forest, X, Y, loss="integrated-brier", method="5-fold").value < 0.25
+    machine = FastSurvivalSVM(random_state=0)
+    assert tr.estimate_risk(machine, X, Y, method="5-fold").interval is not None
+    with pytest.raises(Refusal, match="FastSurvivalSVM tells no curves of survival"):
+        tr.estimate_risk(machine, X, Y, loss="brier-at-2")
