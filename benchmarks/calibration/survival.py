@@ -30,7 +30,7 @@ from truerisk.validation.outcomes import Outcomes
 
 __all__ = ["main"]
 
-HORIZON, UNTIL = 1.0, 1.5
+HORIZON, UNTIL = 0.7, 0.8
 ORDERS = ("concordance", "uno")
 AT_TIMES = (f"brier-at-{HORIZON:g}", f"auc-at-{HORIZON:g}", "integrated-brier")
 LINE = ("slope", "in-the-large")

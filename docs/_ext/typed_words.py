@@ -10,7 +10,7 @@ from sphinx import addnodes
 
 # Entries of the index come before all else that the search finds.
 WORDS: Mapping[str, tuple[str, ...]] = {
-    "which-call": ("which method", "which call", "compare two models", "how many rows", "survival"),
+    "which-call": ("which method", "which call", "compare two models", "how many rows"),
     "coming-from": (
         "cross_val_score",
         "cross_validate",
@@ -53,6 +53,7 @@ WORDS: Mapping[str, tuple[str, ...]] = {
     "audit": ("github actions", "ci gate", "data leakage", "leak", "overfitting", "selection bias"),
     "roc": ("ROC curve", "threshold", "precision recall"),
     "pipelines": ("pipeline", "ColumnTransformer"),
+    "survival": ("survival", "censored", "Cox", "time to event"),
     "missing-values": ("missing values", "NaN", "imputation"),
     "other-estimators": ("xgboost", "lightgbm", "optuna", "imbalanced-learn", "SMOTE"),
     "questions": ("LOO variance", "which model after nested cv"),

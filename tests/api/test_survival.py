@@ -66,6 +66,17 @@ def test_the_tuned_model_tells_its_curves_and_scores(search):
     assert brier.score(X, Y) < 0  # as scikit-learn counts
 
 
+def test_an_own_score_is_a_score():
+    """A scorer is given the pairs as they are."""
+
+    def spread(model, X, y):
+        assert y.dtype == Y.dtype
+        return float(np.std(model.predict(X)))
+
+    found = tr.HonestSearchCV(Exponential(), GRID, scoring=spread).fit(X, Y)
+    assert found.best_params_ == {"alpha": 0.1}
+
+
 def test_a_pipeline_is_asked_through_its_steps():
     """Though it does not hand on the question about curves."""
     scaled, columns = make_pipeline(StandardScaler(), Exponential(0.0)), X * [1.0, 20.0, 0.1]
