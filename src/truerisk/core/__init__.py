@@ -10,6 +10,7 @@
 | `answers.py` | predictions of all candidates in flat blocks; coefficients of their models |
 | `loss.py`, `losses.py` | what a loss is, and the positive one of two labels; losses of rows, R² |
 | `confusion_scores.py`, `rank_scores.py` | scores of test sets by counted labels, and by ranks |
+| `survival_losses.py` | losses of outcomes in time: their order, and curves of survival |
 | `loss_words.py` | what users may write as `loss=` |
 | `scorer_losses.py` | scorers of scikit-learn as losses |
 | `contracts.py` | Method, Engine, Rule, and what passes between them |
