@@ -7,6 +7,6 @@
 | `targets.py` | y as it is given: its classes or numbers, and its form |
 | `survival.py` | outcomes in time: pairs of an event and a time, and the chance of being followed |
 | `times.py` | when each row was taken, and lengths of time |
-| `places.py` | groups, and where each row was taken: coordinates, labels of blocks, cells of a grid |
+| `places.py` | groups, and where a row was taken: coordinates, labels of blocks, cells of a grid |
 | `columns.py` | what columns hold, and what models cannot read of it |
 """
