@@ -30,6 +30,7 @@ from truerisk.cli.source import (
     Source,
     label_written,
     order_options,
+    outcome_options,
     read_source,
     reading_options,
     source_options,
@@ -48,6 +49,7 @@ WHERE_AND_HOW = ("report", "figures", "as_json", "jobs", "executor", "store", "m
 
 @click.command()
 @source_options
+@outcome_options
 @order_options
 @click.option(
     "--models",

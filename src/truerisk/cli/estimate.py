@@ -20,6 +20,7 @@ from truerisk.cli.source import (
     Source,
     label_written,
     order_options,
+    outcome_options,
     positive_option,
     read_source,
     reading_options,
@@ -30,6 +31,7 @@ from truerisk.core.registry import closest
 
 @click.command()
 @source_options
+@outcome_options
 @order_options
 @click.option("--model", required=True, metavar="WORD", help="knn, lda, logistic, tree, …")
 @click.option(

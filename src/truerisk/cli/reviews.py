@@ -11,7 +11,7 @@ from truerisk.cli.options import with_options
 from truerisk.cli.source import Source, label_written
 from truerisk.core.errors import BadData
 
-REVIEWED = ("positive", "subgroups", "replicates", "clip")
+REVIEWED = ("positive", "subgroups", "replicates", "clip", "horizon")
 
 
 def review_options(replicates: int | None) -> Callable[[Any], Any]:
@@ -37,6 +37,12 @@ def review_options(replicates: int | None) -> Callable[[Any], Any]:
             metavar="P",
             help="Keep probabilities within P and 1 − P.",
         ),
+        click.option(
+            "--horizon",
+            type=float,
+            metavar="TIME",
+            help="Of an outcome in time: the event is that it came by then.",
+        ),
     )
 
 
@@ -46,6 +52,7 @@ def reviewed(
     subgroups: str | None,
     replicates: int | None,
     clip: float | None,
+    horizon: float | None,
 ) -> dict[str, Any]:
     """The words of `validate` that stand for these options."""
     return {
@@ -53,6 +60,7 @@ def reviewed(
         "subgroups": None if subgroups is None else _columns(source, subgroups),
         "replicates": replicates or 0,
         "clip": clip,
+        "horizon": horizon,
     }
 
 

@@ -75,6 +75,19 @@ source_options = with_options(  # FILE, and what its columns are
         "--groups", metavar="COL", help="The column of rows that belong together; no feature."
     ),
 )
+outcome_options = with_options(  # an outcome in time in place of --target
+    click.option(
+        "--event",
+        metavar="COL",
+        help="Of an outcome in time, instead of --target: the column of whether the event came, 1 "
+        "or 0; COL=LABEL of two other labels.",
+    ),
+    click.option(
+        "--time-to-event",
+        metavar="COL",
+        help="And that of the time until it, or until the row was last seen.",
+    ),
+)
 reading_options = with_options(  # how FILE is read where that is guessed wrongly, at a help's end
     click.option(
         "--target-type",
@@ -124,13 +137,25 @@ def read_source(
     dataset: str | None,
     time: str | None = None,
     block: str | None = None,
+    event: str | None = None,
+    time_to_event: str | None = None,
 ) -> Source:
     """The data a command was pointed at."""
+    in_time = {"--event": event, "--time-to-event": time_to_event}
+    given_in_time = [option for option, name in in_time.items() if name is not None]
+    if len(given_in_time) == 1:
+        raise click.UsageError("--event and --time-to-event go together: name both columns.")
+    if given_in_time and (target is not None or target_type is not None):
+        raise click.UsageError(
+            "--event and --time-to-event stand instead of --target and --target-type: give these "
+            "or those."
+        )
     if dataset is not None:
         if file is not None:
             raise click.UsageError("give a FILE or --dataset, not both.")
-        if target is not None or target_type is not None:
-            raise click.UsageError("a --dataset has its own target: leave --target out.")
+        if target is not None or target_type is not None or given_in_time:
+            option = given_in_time[0] if given_in_time else "--target"
+            raise click.UsageError(f"a --dataset has its own target: leave {option} out.")
         for option, name in (("--groups", groups), ("--time", time), ("--block", block)):
             if name is not None:
                 raise click.UsageError(f"{option} names a column of a FILE: a --dataset has none.")
@@ -139,7 +164,7 @@ def read_source(
         raise click.UsageError("give a FILE with --target COL, or --dataset NAME.")
     if file == "-":
         raise click.UsageError("FILE cannot be stdin: save the table as a file first.")
-    if target is None:
+    if target is None and not given_in_time:
         raise click.UsageError("--target COL is missing: which column is to be predicted?")
     if delimiter is not None and len(delimiter) != 1 and delimiter not in ("tab", "\\t"):
         raise click.UsageError(f"--delimiter {delimiter!r} is not one character; write ';' or tab.")
@@ -147,6 +172,8 @@ def read_source(
 
     limits = {"max_cells": max_cells, "max_bytes": max_bytes}
     given: dict[str, Any] = {
+        "event": event,
+        "time_to_event": time_to_event,
         "groups": groups,
         "time": time,
         "block": listed("--block", block, "column", "longitude,latitude") or (),
@@ -178,13 +205,16 @@ def read_source(
         block=table.block,
         dates=table.dates,
         left_out=dict(zip(table.left_out, table.reasons, strict=True)),
-        named=_named(table.target, groups, time, given["block"]),
+        named=_named(table, groups, time, given["block"], time_to_event),
     )
 
 
-def _named(target: str, groups: str | None, time: str | None, block: Any) -> dict[str, str]:
+def _named(
+    table: Any, groups: str | None, time: str | None, block: Any, time_to_event: str | None
+) -> dict[str, str]:
     """The columns that options name, and that are no features for that."""
-    options = {"--groups": groups, "--time": time, "--target": target}
+    options = {"--groups": groups, "--time": time, "--time-to-event": time_to_event}
+    options["--target" if time_to_event is None else "--event"] = table.target
     named = {name.strip(): option for option, name in options.items() if name is not None}
     return {**named, **{name.strip(): "--block" for name in block}}
 
@@ -206,6 +236,11 @@ def _bundled(name: str) -> Source:
 
 def label_written(source: Source, positive: str | None) -> Any:
     """The class that is written so, None where none is named."""
+    if positive is not None and source.task == "survival":
+        raise click.UsageError(
+            "--positive names a class; the event of an outcome in time is named by --event "
+            "COL=LABEL."
+        )
     if positive is None or source.task != "classification":
         return positive  # a target of numbers refuses it later
     for label in source.y:

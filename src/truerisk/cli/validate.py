@@ -28,6 +28,7 @@ from truerisk.cli.source import (
     Source,
     label_written,
     order_options,
+    outcome_options,
     read_source,
     reading_options,
     source_options,
@@ -40,6 +41,7 @@ WHERE_AND_HOW = ("report", "figures", "checklist", "as_json", "jobs", "executor"
 
 @click.command()
 @source_options
+@outcome_options
 @order_options
 @click.option("--model", default="logistic", show_default=True, metavar="WORD", help="A learner.")
 @click.option(
@@ -114,7 +116,7 @@ def validate(
     from truerisk.core.interval import OwnScale, Scale
 
     of_events = ("auc", "average-precision", "r2", "d")
-    ranked = of_events if source.task == "classification" else ("r2",)
+    ranked = ("r2",) if source.task == "regression" else of_events
     X, scales = source.X, {"risk": Scale()}
     finished: dict[str, Any] = {}
     if predictions is not None:
@@ -134,6 +136,8 @@ def validate(
             with catch_warnings(action="ignore"):  # those of the validation are the same
                 problem = run_to_validate(search, X, source.y, **rows).problem
             scales = {each.word: each.scale for each in problem.losses}
+        elif source.task == "survival" and asked["horizon"] is not None:
+            search.loss = f"brier-at-{asked['horizon']:.12g}"
         elif source.task == "classification":
             made = Family.of(pipeline, params or grid or None).make(0)
             search.loss = "log" if hasattr(made, "predict_proba") else None
@@ -197,6 +201,11 @@ def _as_given(source: Source, column: str, positive: str | None) -> tuple[Any, A
         raise BadData(
             f"{named}: {len(wrong)} cells are no {what}, the first in row {wrong[0] + 1}. Give one "
             "for every row."
+        )
+    if source.task == "survival":
+        raise click.UsageError(
+            "--predictions are of classes or numbers: leave --event and --time-to-event out, or "
+            "name a --model."
         )
     if not of_two:
         return UpdatedNumbers().fit(said, source.y), said

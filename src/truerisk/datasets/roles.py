@@ -1,6 +1,6 @@
 """The columns of a file by what they are for: the target, and those that stand beside the features.
 
-The target is classes or numbers, by a stated rule or by request. Beside it stand columns that say
+The target is classes or numbers, by a stated rule or by request, or an outcome in time. Beside it stand columns that say
 who belongs together, when and where a row was taken.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -23,7 +23,7 @@ from truerisk.datasets.cells import Cells, Tally, cells_of, counted, listed, quo
 from truerisk.datasets.columnar import MISSING, number
 from truerisk.datasets.grid import Columns
 
-TaskWord = Literal["classification", "regression"]
+TaskWord = Literal["classification", "regression", "survival"]
 
 MOST_INTEGER_CLASSES = 10
 """A target of integers with at most so many different values is read as class labels."""
@@ -70,6 +70,78 @@ def read_target(
     )
 
 
+def read_outcome(
+    event: str,
+    label: str | None,
+    of_event: Cells,
+    time: str,
+    of_time: Cells,
+    lines: Sequence[int],
+) -> TargetColumn:
+    """An outcome in time: whether the event came, and when it did or a row was last seen.
+
+    The pairs are those of scikit-survival. The event is 1 or true against 0 or false, or the
+    `label` against another one.
+    """
+    came, when = (
+        _Cells(name, cells, [word.strip() for word in cells.tally.words], lines, what)
+        for name, cells, what in (
+            (event, of_event.as_words(), "event"),
+            (time, of_time.as_words(), "time to event"),
+        )
+    )
+    came.refuse_empty()
+    when.refuse_empty()
+    is_event = _events(came, label)
+    wrong = [v is None or not 0 <= v < math.inf for v in when.numbers]
+    if any(wrong):
+        raise BadData(
+            f"the time to event {quoted(time)} is {quoted(when.tally.first_word(wrong).strip())} "
+            f"on line {lines[when.tally.first_row(wrong)]}: it is a number from 0 on; mend the "
+            "cell or leave the row out."
+        )
+    n_events, n_rows = came.tally.n_of(is_event), came.n_rows
+    if not n_events:
+        raise BadData(
+            f"the event {quoted(event)} is {quoted(came.bare[0])} in every row: it came in none, "
+            "and there is nothing to predict; use another column."
+        )
+    y = np.empty(n_rows, dtype=[("event", np.bool_), ("time", np.float64)])
+    y["event"], y["time"] = np.array(is_event)[came.cells.codes()], when.cells.floats(when.numbers)
+    note = (
+        f"target {quoted(event)} is {quoted(came.tally.first_word(is_event).strip())} in "
+        f"{n_events:,} of {counted(n_rows, 'row')}, the times {quoted(time)} go from "
+        f"{y['time'].min():g} to {y['time'].max():g}: survival"
+    )
+    return TargetColumn(y, "survival", note)
+
+
+def _events(came: _Cells, label: str | None) -> list[bool]:
+    """Of each word, whether it says that the event came."""
+    labels = list(dict.fromkeys(came.bare))
+    the_event = f"the event {quoted(came.name)}"
+    if label is not None and label not in labels:
+        raise BadData(f"{the_event} is never {quoted(label)}: its labels are {listed(labels)}.")
+    said = {1.0: True, 0.0: False, "true": True, "false": False}
+    known = [
+        said.get(word.casefold() if value is None else value)
+        for word, value in zip(came.bare, came.numbers, strict=True)
+    ]
+    if label is None and None not in known:
+        return [word is True for word in known]
+    if len(labels) > 2:
+        raise BadData(
+            f"{the_event} has {len(labels)} labels, {listed(labels)}: it came or not; make a "
+            "column of two labels of it."
+        )
+    if label is None:
+        raise BadData(
+            f"{the_event} is {listed(labels)}, and not 1 and 0 or true and false: say which label "
+            f"is the event, as in --event {came.name}={labels[-1]}."
+        )
+    return [word == label for word in came.bare]
+
+
 @dataclass(frozen=True, eq=False)
 class _Cells:
     """The target's cells, by their distinct words without the spaces around them."""
@@ -78,6 +150,7 @@ class _Cells:
     cells: Cells
     bare: list[str]
     lines: Sequence[int]
+    what: str = "target"
 
     @property
     def n_rows(self) -> int:
@@ -102,7 +175,7 @@ class _Cells:
         cells = "has an empty cell" if n == 1 else f"has {n:,} empty cells"
         first = self.lines[self.tally.first_row(none)]
         raise BadData(
-            f"the target {quoted(self.name)} {cells} among {counted(self.n_rows, 'row')}, the "
+            f"the {self.what} {quoted(self.name)} {cells} among {counted(self.n_rows, 'row')}, the "
             f"first on line {first}: fill them in or leave these rows out."
         )
 
@@ -232,14 +305,14 @@ class Beside:
     block: tuple[str, ...]
 
     @classmethod
-    def named(cls, target: str, groups: Any, time: Any, block: Any) -> Beside:
-        """Checked: names are texts, and no column is named twice."""
+    def named(cls, goal: Mapping[str, str], groups: Any, time: Any, block: Any) -> Beside:
+        """Checked: names are texts, and no column is named twice; the `goal` are targets."""
         for what, name in (("groups", groups), ("time", time)):
             if name is not None and not isinstance(name, str):
                 raise BadArgument(f"{what}={shown(name)}: give the name of the column of {what}.")
         if isinstance(block, str) or not all(isinstance(name, str) for name in block):
             raise BadArgument(f"block={shown(block)}: give a list of names of columns.")
-        roles = [("the target", target), ("the groups", groups), ("the time", time)]
+        roles = [*goal.items(), ("the groups", groups), ("the time", time)]
         roles += [("the block", name) for name in block]
         known: dict[str, str] = {}
         for role, name in roles:

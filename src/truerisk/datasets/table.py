@@ -16,7 +16,14 @@ from truerisk.core.table.times import dates_in
 from truerisk.datasets.cells import cells_of, counted, listed, quoted, side_by_side
 from truerisk.datasets.columnar import Column, Kind, numbers_rows, read_column
 from truerisk.datasets.formats import read_columns
-from truerisk.datasets.roles import Beside, TargetColumn, TaskWord, place_of, read_target
+from truerisk.datasets.roles import (
+    Beside,
+    TargetColumn,
+    TaskWord,
+    place_of,
+    read_outcome,
+    read_target,
+)
 
 MAX_CELLS = 10_000_000
 MAX_BYTES = 256 * 2**20
@@ -39,9 +46,10 @@ class Table(Brief):
     X : float64 array (n_rows, n_features)
         Numbers as they are, text as positions in its sorted levels, missing cells as NaN.
     y : array (n_rows,)
-        Integers or text for a classification, floats for a regression.
+        Integers or text for a classification, floats for a regression; of an outcome in time
+        pairs of whether the event came and a time, as scikit-survival has them.
     target, task : str
-        The target's name, and "classification" or "regression".
+        The name of the target, or of the event, and "classification", "regression" or "survival".
     feature_names : tuple of str
     kinds : tuple of "number" or "text"
     levels : tuple of tuples of str
@@ -94,7 +102,7 @@ class Table(Brief):
 
     @property
     def n_classes(self) -> int:
-        """Number of classes, 0 for a regression."""
+        """Number of classes, 0 where there are none."""
         return len(np.unique(self.y)) if self.task == "classification" else 0
 
     @property
@@ -114,8 +122,10 @@ class Table(Brief):
 
 def read_table(
     path: str | os.PathLike[str],
-    target: str,
+    target: str | None = None,
     *,
+    event: str | None = None,
+    time_to_event: str | None = None,
     groups: str | None = None,
     time: str | None = None,
     block: Sequence[str] = (),
@@ -133,8 +143,12 @@ def read_table(
     Parameters
     ----------
     path : str or path
-    target : str
+    target : str, optional
         The column to predict.
+    event, time_to_event : str, optional
+        Instead: the columns of whether the event came, 1 or 0, true or false, and of the time
+        until it, or until the row was last seen without it. ``"status=dead"`` names the label of
+        the event in a column of two others.
     groups : str, optional
         The column that says which rows belong together, such as those of one patient. It is
         no feature. Of a LIBSVM file it may be ``qid``.
@@ -163,31 +177,41 @@ def read_table(
     """
     if not isinstance(path, str | os.PathLike):
         raise BadArgument(f"path={shown(path)}: give the path of a file.")
-    if not isinstance(target, str):
-        raise BadArgument(f"target={shown(target)}: give the name of the column to predict.")
-    beside = Beside.named(target, groups, time, block)
+    if target is not None or target_type is not None:
+        for name, value in {"event": event, "time_to_event": time_to_event}.items():
+            if value is not None:
+                raise BadArgument(
+                    f"{name}={shown(value)} stands instead of target= and target_type=: give "
+                    "these or that."
+                )
+    goal, label = _goal(target, event, time_to_event)
+    beside = Beside.named(goal, groups, time, block)
     content = read_columns(
         path,
         delimiter=_checked(delimiter),
         max_cells=max_cells,
         max_bytes=max_bytes,
-        aside={target.strip(), *beside.names},
+        aside={*(name.strip() for name in goal.values()), *beside.names},
     )
-    name = content.names[place_of(target, content)]
+    of_goal = [content.names[place_of(name, content)] for name in goal.values()]
     content, taken = beside.out_of(content)
-    place = content.names.index(name)
+    places = [content.names.index(name) for name in of_goal]
     names, cells, lines = content.names, content.cells, content.lines
-    if names[place] in content.text and target_type is None:
-        target_type = "classification"
-    goal = read_target(names[place], cells_of(cells[place]), lines, target_type)
+    first, *times = (cells_of(cells[place]) for place in places)
+    if times:
+        found = read_outcome(of_goal[0], label, first, of_goal[1], times[0], lines)
+    else:
+        if of_goal[0] in content.text and target_type is None:
+            target_type = "classification"
+        found = read_target(of_goal[0], first, lines, target_type)
     columns = [
         read_column(name, cells_of(column), lines, as_text=name in content.text)
         for j, (name, column) in enumerate(zip(names, cells, strict=True))
-        if j != place
+        if j not in places
     ]
-    if place > 0:
+    if 0 not in places:
         columns = _without_numbering(columns)
-    table = _table(names[place], goal, columns)
+    table = _table(of_goal, found, columns)
     notes = [] if content.note is None else [content.note]
     notes += [
         f"column {quoted(name)} is no feature; if its rows belong together: --groups {name}"
@@ -195,6 +219,23 @@ def read_table(
         if name not in beside.names
     ]
     return replace(table, **taken, notes=table.notes + tuple(notes))
+
+
+def _goal(target: Any, event: Any, time_to_event: Any) -> tuple[dict[str, str], str | None]:
+    """The columns of what is to be predicted, by what they are, and the label of the event."""
+    if event is None and time_to_event is None:
+        if not isinstance(target, str):
+            raise BadArgument(f"target={shown(target)}: give the name of the column to predict.")
+        return {"the target": target}, None
+    for what, name in {"event": event, "time_to_event": time_to_event}.items():
+        if not isinstance(name, str):
+            raise BadArgument(
+                f"{what}={shown(name)}: an outcome in time needs the names of two columns, event= "
+                "and time_to_event=."
+            )
+    column, named, label = event.rpartition("=")
+    goal = {"the event": column if named else event, "the time to event": time_to_event}
+    return goal, label.strip() if named else None
 
 
 def _checked(delimiter: str | None) -> str | None:
@@ -214,10 +255,10 @@ def _without_numbering(columns: list[Column]) -> list[Column]:
     return [replace(first, left_out="numbers the rows"), *others]
 
 
-def _table(target: str, goal: TargetColumn, columns: Sequence[Column]) -> Table:
+def _table(names: Sequence[str], goal: TargetColumn, columns: Sequence[Column]) -> Table:
     features = [column for column in columns if column.left_out is None]
     if not features:
-        raise NoFeatures(_no_features(target, columns), _left_out(columns))
+        raise NoFeatures(_no_features(names, columns), _left_out(columns))
     # A column of dates is no feature, but may be named as time=: its texts are kept.
     texts = {
         column.name: np.array(column.levels)[column.values.astype(np.intp)]
@@ -228,7 +269,7 @@ def _table(target: str, goal: TargetColumn, columns: Sequence[Column]) -> Table:
     return Table(
         X=side_by_side([(column.cells, column.of_words) for column in features]),
         y=goal.y,
-        target=target,
+        target=names[0],
         task=goal.task,
         feature_names=tuple(column.name for column in features),
         kinds=tuple(column.kind for column in features),
@@ -246,9 +287,9 @@ def _left_out(columns: Sequence[Column]) -> dict[str, str]:
     return {c.name: c.left_out for c in columns if c.left_out is not None}
 
 
-def _no_features(target: str, columns: Sequence[Column]) -> str:
+def _no_features(goal: Sequence[str], columns: Sequence[Column]) -> str:
     if not columns:
-        return f"the file has no column but the target {quoted(target)}: add features."
+        return f"the file has no column but the target {listed(goal)}: add features."
     reasons = "; ".join(f"{quoted(c.name)} {c.left_out}" for c in columns[:3])
     more = "; ..." if len(columns) > 3 else ""
     return f"no column is left to learn from ({reasons}{more}): add features that vary."

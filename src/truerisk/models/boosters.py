@@ -8,11 +8,9 @@ that wait for each other cost many times what they spare.
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
 
-from truerisk.core.errors import MissingExtra
-from truerisk.models.builders import Grid, Learner, Size, TaskWord
+from truerisk.models.builders import Grid, Learner, Size, TaskWord, imported
 
 _SEED = 0
 TREES = [25, 50, 100, 200]
@@ -40,7 +38,7 @@ def _boosting(task: TaskWord, size: Size) -> tuple[Any, Grid]:
 
 
 def _xgboost(task: TaskWord, size: Size) -> tuple[Any, Grid]:
-    package = _imported("xgboost")
+    package = imported("xgboost", "xgboost", "xgboost")
     kinds: dict[str, Any] = {"random_state": _SEED, "n_jobs": 1}
     if size.levels:
         kinds["enable_categorical"] = True
@@ -52,7 +50,7 @@ def _xgboost(task: TaskWord, size: Size) -> tuple[Any, Grid]:
 
 
 def _lightgbm(task: TaskWord, size: Size) -> tuple[Any, Grid]:
-    _imported("lightgbm")
+    imported("lightgbm", "lightgbm", "lightgbm")
     from truerisk.models import levelled_lightgbm as levelled
 
     classes = task == "classification"
@@ -65,7 +63,7 @@ def _lightgbm(task: TaskWord, size: Size) -> tuple[Any, Grid]:
 
 
 def _catboost(task: TaskWord, size: Size) -> tuple[Any, Grid]:
-    _imported("catboost")
+    imported("catboost", "catboost", "catboost")
     from truerisk.models import levelled_catboost as levelled
 
     classes = task == "classification"
@@ -82,15 +80,6 @@ def _catboost(task: TaskWord, size: Size) -> tuple[Any, Grid]:
 def _least_leaf(size: Size) -> int:
     """Rows of a leaf at least: fewer than usual where a fold would make no split."""
     return max(1, min(LEAST_LEAF, size.smallest_fold // LEAVES_OF_FOLD))
-
-
-def _imported(package: str) -> Any:
-    try:
-        return import_module(package)
-    except ImportError:
-        raise MissingExtra(
-            f"the learner {package!r} needs the package: pip install 'truerisk[{package}]'."
-        ) from None
 
 
 _BOTH: tuple[TaskWord, ...] = ("classification", "regression")

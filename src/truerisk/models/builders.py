@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, Literal
 
-TaskWord = Literal["classification", "regression"]
+from truerisk.core.errors import MissingExtra
+
+TaskWord = Literal["classification", "regression", "survival"]
 Levels = Literal["indicators", "codes", "objects"]
 Grid = dict[str, list[Any]]
 
@@ -16,7 +19,7 @@ _MANY_ITERATIONS = 5_000
 
 @dataclass(frozen=True)
 class Size:
-    """What a grid depends on; `n_classes` is 0 for a regression.
+    """What a grid depends on; `n_classes` is 0 where there are none.
 
     A training set has one of so many `parts` of the rows at least: half of them in 2-fold
     cross-validation, a sixth where five forecasts follow each other.
@@ -133,6 +136,33 @@ def _lasso(task: TaskWord, size: Size) -> tuple[Any, Grid]:
     return model, {"regressor__alpha": [0.003, 0.01, 0.03, 0.1, 0.3, 1.0]}
 
 
+def _cox(task: TaskWord, size: Size) -> tuple[Any, Grid]:
+    package = imported("cox", "sksurv.linear_model", "survival")
+    # nearly none by default: with no penalty indicators, which sum to 1, have no one solution
+    model = package.CoxPHSurvivalAnalysis(alpha=0.01)
+    return model, {"alpha": [0.01, 0.1, 1.0, 3.0, 10.0, 30.0, 100.0, 1000.0]}
+
+
+def _survival_forest(task: TaskWord, size: Size) -> tuple[Any, Grid]:
+    package = imported("survival-forest", "sksurv.ensemble", "survival")
+    p = size.n_features
+    # not all features, as `forest` tries, too: a fit costs as many times what it costs with one
+    tried = sorted({max(1, n) for n in (round(p**0.5 / 2), int(p**0.5), p // 3)})
+    usual = max(1, int(p**0.5))  # "sqrt", the default
+    model = package.RandomSurvivalForest(n_estimators=100, max_features=usual, random_state=_SEED)
+    return model, {"max_features": tried}
+
+
+def imported(word: str, module: str, extra: str) -> Any:
+    """The module that a learner needs, or the line that installs it."""
+    try:
+        return import_module(module)
+    except ImportError:
+        raise MissingExtra(
+            f"the learner {word!r} needs a package: pip install 'truerisk[{extra}]'."
+        ) from None
+
+
 def _standardised_target(model: Any) -> Any:
     """The model with y at mean 0 and variance 1, for learners whose settings have y's unit."""
     from sklearn.compose import TransformedTargetRegressor
@@ -149,6 +179,7 @@ def _up_to(values: Sequence[int], most: int) -> list[int]:
 _CLASSES: tuple[TaskWord, ...] = ("classification",)
 _NUMBERS: tuple[TaskWord, ...] = ("regression",)
 _BOTH: tuple[TaskWord, ...] = ("classification", "regression")
+_IN_TIME: tuple[TaskWord, ...] = ("survival",)
 
 knn = Learner(_BOTH, scale=True, build=_knn)
 lda = Learner(_CLASSES, scale=True, build=_lda)
@@ -158,3 +189,5 @@ lasso = Learner(_NUMBERS, scale=True, build=_lasso)
 svm = Learner(_BOTH, scale=True, build=_svm)
 tree = Learner(_BOTH, scale=False, build=_tree)
 forest = Learner(_BOTH, scale=False, build=_forest)
+cox = Learner(_IN_TIME, scale=True, build=_cox)
+survival_forest = Learner(_IN_TIME, scale=False, build=_survival_forest)

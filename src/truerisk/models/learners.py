@@ -27,6 +27,9 @@ registry = Registry(
     xgboost  boosters:xgboost  XGBoost; trees and depth are tuned
     lightgbm  boosters:lightgbm  LightGBM; trees and leaves are tuned
     catboost  boosters:catboost  CatBoost; trees and depth are tuned
+    cox  builders:cox  Cox regression, ridge penalty; alpha is tuned
+    survival-forest  builders:survival_forest
+        100 trees of outcomes in time; the features per split are tuned
     """,
     ),
 )
@@ -56,9 +59,13 @@ times what the others take together, of ten thousand three; with more, a few fit
 def default_words(task: TaskWord, n_rows: int = 0) -> tuple[str, ...]:
     """The learners compared when none is named: four that are cheap and unlike, of many rows five.
 
+    Of outcomes in time two, which need scikit-survival.
+
     >>> default_words("classification"), default_words("regression", 20_000)
     (('knn', 'lda', 'logistic', 'tree'), ('knn', 'ridge', 'lasso', 'tree', 'boosting'))
     """
+    if task == "survival":
+        return ("cox", "survival-forest")
     more = ("boosting",) if n_rows > MANY_ROWS else ()
     if task == "classification":
         return ("knn", "lda", "logistic", "tree", *more)
@@ -83,7 +90,7 @@ def learner(
     ----------
     word : str
         One of `registry`.
-    task : "classification" or "regression"
+    task : "classification", "regression" or "survival"
     n_rows, n_features, n_classes : int
         The size of the data; no setting asks for more rows than a fold within a fold has.
     numeric, text : sequences of int
@@ -130,7 +137,9 @@ def learner(
 def _entry(word: str, task: TaskWord) -> Learner:
     fits = names(task)
     if not fits:
-        raise UnknownName(f"there is no task {task!r}: it is classification or regression.")
+        raise UnknownName(
+            f"there is no task {task!r}: it is classification, regression or survival."
+        )
     entry: Learner = registry.load(word)
     if task not in entry.tasks:
         raise Refusal(

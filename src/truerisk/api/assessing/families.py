@@ -61,13 +61,15 @@ def read_learners(learners: Any, seed: int = 0) -> Named:
 def task_of(named: Named, y: Any) -> TaskWord:
     """What the families predict; for words, what y looks like by the rule of table files.
 
-    Classes are labels, booleans, or whole numbers of few values.
+    Classes are labels, booleans, or whole numbers of few values; pairs are outcomes in time.
     """
     if isinstance(named, Mapping):
         return next(iter(named.values())).task
     if y is None:
         raise BadData("y is None: an assessment compares predictions with a target.")
     target = np.asarray(y)
+    if target.dtype.names:
+        return "survival"
     if target.dtype.kind not in "iuf":
         return "classification"
     whole = np.array_equal(target, np.round(target))
