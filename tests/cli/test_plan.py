@@ -118,4 +118,4 @@ def test_no_test_of_numbers_is_planned(call, tmp_path):
     np.savetxt(path, rows, delimiter=",", header="a,b,y", comments="", fmt="%.6f")
     said = call("plan", str(path), "--target", "y", "--model", "ridge", "--width", ".1")
     assert (said.code, said.out) == (3, "")
-    assert "the target holds numbers" in said.err
+    assert "the target has no classes" in said.err

@@ -21,7 +21,14 @@ from truerisk.cli.options import (
     worker_options,
 )
 from truerisk.cli.output import say, show, shown_progress, worded_warnings, write_page
-from truerisk.cli.source import Source, order_options, read_source, reading_options, source_options
+from truerisk.cli.source import (
+    Source,
+    order_options,
+    outcome_options,
+    read_source,
+    reading_options,
+    source_options,
+)
 from truerisk.core.errors import TrueRiskError, UnknownName, said_by
 
 
@@ -95,6 +102,7 @@ WHERE_AND_HOW = ("report", "figures", "as_json", "jobs", "executor")
 @click.command()
 @click.argument("search", metavar="SEARCH.py:FUNCTION")
 @source_options
+@outcome_options
 @order_options
 @click.option(
     "--level",

@@ -8,11 +8,19 @@ import click
 
 from truerisk.cli.options import executor_of, json_option, one_of, scoring_options, worker_options
 from truerisk.cli.output import say, show, shown_progress, worded_warnings
-from truerisk.cli.source import read_source, reading_options, search_of, source_options, time_option
+from truerisk.cli.source import (
+    outcome_options,
+    read_source,
+    reading_options,
+    search_of,
+    source_options,
+    time_option,
+)
 
 
 @click.command()
 @source_options
+@outcome_options
 @time_option
 @click.option("--model", required=True, metavar="WORD", help="knn, lda, logistic, tree, …: tuned.")
 @click.option(

@@ -16,7 +16,14 @@ from truerisk.cli.options import (
     worker_options,
 )
 from truerisk.cli.output import say, show, shown_progress, worded_warnings
-from truerisk.cli.source import Source, read_source, reading_options, search_of, source_options
+from truerisk.cli.source import (
+    Source,
+    outcome_options,
+    read_source,
+    reading_options,
+    search_of,
+    source_options,
+)
 from truerisk.core.errors import BadData
 
 FEWEST_ROWS = 10  # two in each of the usual five folds
@@ -40,6 +47,7 @@ def _read(ctx: click.Context, option: click.Parameter, texts: tuple[str, ...]) -
 
 @click.command()
 @source_options
+@outcome_options
 @click.option(
     "--error",
     "errors",
@@ -102,7 +110,7 @@ def plan(
     source, planned = read_source(**where), width is not None or rows is not None
     if planned and source.task != "classification":
         raise BadData(
-            "--width and --rows plan a test of the share of errors, and the target holds numbers: "
+            "--width and --rows plan a test of the share of errors, and the target has no classes: "
             "leave them out to see the learning curve alone."
         )
     curve = _measured(model, source, confidence, seed, executor_of(jobs, executor))

@@ -114,6 +114,7 @@ def validate(
     from truerisk.api.validate import validate as validated
     from truerisk.core.family import Family
     from truerisk.core.interval import OwnScale, Scale
+    from truerisk.core.survival_losses import BrierAt
 
     of_events = ("auc", "average-precision", "r2", "d")
     ranked = ("r2",) if source.task == "regression" else of_events
@@ -137,7 +138,7 @@ def validate(
                 problem = run_to_validate(search, X, source.y, **rows).problem
             scales = {each.word: each.scale for each in problem.losses}
         elif source.task == "survival" and asked["horizon"] is not None:
-            search.loss = f"brier-at-{asked['horizon']:.12g}"
+            search.loss = BrierAt(asked["horizon"])
         elif source.task == "classification":
             made = Family.of(pipeline, params or grid or None).make(0)
             search.loss = "log" if hasattr(made, "predict_proba") else None

@@ -1,7 +1,7 @@
 """The columns of a file by what they are for: the target, and those that stand beside the features.
 
-The target is classes or numbers, by a stated rule or by request, or an outcome in time. Beside it stand columns that say
-who belongs together, when and where a row was taken.
+The target is classes or numbers, by a stated rule or by request, or an outcome in time. Beside it
+stand columns that say who belongs together, when and where a row was taken.
 """
 
 from __future__ import annotations

@@ -139,8 +139,8 @@ def _lasso(task: TaskWord, size: Size) -> tuple[Any, Grid]:
 def _cox(task: TaskWord, size: Size) -> tuple[Any, Grid]:
     package = imported("cox", "sksurv.linear_model", "survival")
     # nearly none by default: with no penalty indicators, which sum to 1, have no one solution
-    model = package.CoxPHSurvivalAnalysis(alpha=0.01)
-    return model, {"alpha": [0.01, 0.1, 1.0, 3.0, 10.0, 30.0, 100.0, 1000.0]}
+    model = package.CoxPHSurvivalAnalysis(alpha=0.1)
+    return model, {"alpha": [0.1, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0]}
 
 
 def _survival_forest(task: TaskWord, size: Size) -> tuple[Any, Grid]:

@@ -143,7 +143,7 @@ def _entry(word: str, task: TaskWord) -> Learner:
     entry: Learner = registry.load(word)
     if task not in entry.tasks:
         raise Refusal(
-            f"{word} does {entry.tasks[0]} only ({registry[word].about}) and this is a "
+            f"{word} does {entry.tasks[0]} only ({registry[word].about}) and the task is "
             f"{task}: use {', '.join(fits)}."
         )
     return entry
