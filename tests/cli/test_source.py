@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import click
 import numpy as np
 import pytest
 
-from truerisk.cli.source import read_source
+from truerisk.cli.source import label_written, read_source
 from truerisk.core.errors import BadData, UnknownName
 from truerisk.datasets import load
 
@@ -60,6 +61,38 @@ def test_a_missing_column_is_a_fault_of_the_data(table):
     """The file is to blame, so it is BadData with the closest column, not a usage mistake."""
     with pytest.raises(BadData, match="no column 'aa'; did you mean 'a'"):
         read(file=str(table), target="aa")
+
+
+def test_an_outcome_in_time_has_two_columns(tmp_path):
+    """Pairs; what each option names is no feature, and is known by that option."""
+    path = tmp_path / "t.csv"
+    path.write_text("x,days,state\n1,4,dead\n2,3,alive\n5,9,dead\n")
+    source = read(file=str(path), event="state=dead", time_to_event="days")
+    assert source.y["event"].tolist() == [True, False, True]
+    assert (source.task, source.n_classes, source.columns) == ("survival", 0, ("x",))
+    assert source.named == {"days": "--time-to-event", "state": "--event"}
+    with pytest.raises(click.UsageError, match="--positive names a class; the event"):
+        label_written(source, "dead")
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"event": "b"}, "--event and --time-to-event go together"),
+        ({"time_to_event": "a"}, "--event and --time-to-event go together"),
+        ({"event": "b", "time_to_event": "a", "target": "y"}, "stand instead of --target and"),
+        (
+            {"event": "b", "time_to_event": "a", "target_type": "regression"},
+            "stand instead of --target and",
+        ),
+    ],
+)
+def test_both_columns_or_the_target(table, given, sentence):
+    """One without the other, or besides a target, is no question."""
+    with pytest.raises(click.UsageError, match=sentence):
+        read(file=str(table), **given)
+    with pytest.raises(click.UsageError, match="has its own target: leave --event out"):
+        read(dataset="iris", event="b", time_to_event="a")
 
 
 def test_an_unknown_data_set_is_a_usage_mistake():

@@ -26,6 +26,17 @@ def test_a_missing_package_is_a_sentence(word, monkeypatch) -> None:
     assert tr.models.names("regression")[-4:] == ["boosting", "xgboost", "lightgbm", "catboost"]
 
 
+@pytest.mark.parametrize(
+    ("word", "module"), [("cox", "sksurv.linear_model"), ("survival-forest", "sksurv.ensemble")]
+)
+def test_scikit_survival_is_an_extra(word, module, monkeypatch) -> None:
+    """Its learners name the extra by its own word."""
+    monkeypatch.setitem(sys.modules, module, None)
+    y = np.array([(True, 1.0), (False, 2.0)] * 10, "?,f8")
+    with pytest.raises(MissingExtra, match=rf"{word}' needs .* 'truerisk\[survival\]'"):
+        tr.assess([word], np.eye(20), y)
+
+
 def test_levels_are_split_by_level() -> None:
     """One split tells levels apart that no order does; the column stays one column."""
     pipe, grid = learner(

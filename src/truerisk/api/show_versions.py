@@ -10,7 +10,8 @@ from truerisk import engines
 from truerisk.core.version import __version__
 
 NEEDED = ("numpy", "scipy", "scikit-learn", "loky", "click", "jinja2")
-BESIDE = ("pandas", "polars", "matplotlib", "distributed", "xgboost", "lightgbm", "catboost")
+BESIDE = ("pandas", "polars", "matplotlib", "distributed")
+BESIDE += ("xgboost", "lightgbm", "catboost", "scikit-survival")
 
 
 def show_versions() -> None:
@@ -34,7 +35,7 @@ def show_versions() -> None:
     lines |= {name: found for name in BESIDE if (found := _installed(name)) is not None}
     off, reason = engines.off()
     lines["engines"] = f"{', '.join(off)} are off: {reason}" if off else "all are on"
-    print("\n".join(f"{name:<14}{value}" for name, value in lines.items()))  # noqa: T201
+    print("\n".join(f"{name:<16}{value}" for name, value in lines.items()))  # noqa: T201
 
 
 def _installed(name: str) -> str | None:

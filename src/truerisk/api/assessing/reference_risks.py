@@ -72,6 +72,7 @@ RULES = {
     "value": "always answering the mean",
     "median": "always answering the median",
     "probability": "always answering the shares of the classes",
+    "curve": "always answering the curve of Kaplan and Meier",
     "score": "ranking at random",
     "set": "always answering the same class",
 }
@@ -122,6 +123,11 @@ def _constants(data: Data, response: Response) -> tuple[np.ndarray, list[str]]:
     if response == "label":
         classes = np.arange(data.n_classes)
         return np.repeat(classes[:, None], n, axis=1), [RULES["label"]] * len(classes)
+    if response == "probability" and data.task == "survival":
+        two = [data.at(horizon) for horizon in data.horizons]
+        came = [np.average(each.class_codes, weights=each.sample_weight) for each in two]
+        chances = np.diff([0.0, *came, 1.0])[::-1]  # of intervals, the latest first
+        return np.tile(chances, (1, n, 1)), [RULES["curve"]]
     if response == "probability":
         shares = np.bincount(data.codes, data.sample_weight)  # type: ignore[arg-type]
         return np.tile(shares / shares.sum(), (1, n, 1)), [RULES["probability"]]
