@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sksurv.linear_model import CoxPHSurvivalAnalysis
 
 import truerisk as tr
 from benchmarks.calibration.validated import rate_cells
@@ -74,6 +73,13 @@ class Cell:
         return {**numbers, **{word: line[word] for word in LINE}, "net benefit at .3": benefit}
 
 
+def cox() -> Any:
+    """A Cox regression of scikit-survival, which `pip install 'truerisk[survival]'` brings."""
+    from sksurv.linear_model import CoxPHSurvivalAnalysis
+
+    return CoxPHSurvivalAnalysis(alpha=0.1)
+
+
 def loss_of(word: str) -> Any:
     """The integrated score until a time that does not depend on the rows."""
     return tr.losses.IntegratedBrier(UNTIL) if word == "integrated-brier" else word
@@ -84,7 +90,7 @@ CELLS = tuple(Cell(n, rate) for rate in (0.2, 1.6) for n in (100, 200, 500))
 
 def intervals(X: Any, y: Any) -> Iterator[tuple[str, Interval | None]]:
     """What is said of a Cox regression, on the scales of the scores."""
-    model = CoxPHSurvivalAnalysis(alpha=0.1)
+    model = cox()
     scores = {word: loss_of(word) for word in ("uno", AT_TIMES[0], AT_TIMES[2])}
     search = tr.HonestSearchCV(model, None, scores=scores).fit(X, y)
     yield "concordance", search.risk_.own_scale.interval
@@ -106,7 +112,7 @@ def rate(cell: Cell, n_sets: int, seed: int) -> None:
     for _ in range(n_sets):
         X, y = cell.draw(cell.n, rng)
         lost.append(1 - y["event"].mean())
-        truth = cell.truth(CoxPHSurvivalAnalysis(alpha=0.1).fit(X, y), rng)
+        truth = cell.truth(cox().fit(X, y), rng)
         for word, interval in intervals(X, y):
             if interval is not None:
                 held[word].append(truth[word] in interval)

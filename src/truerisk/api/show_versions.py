@@ -10,8 +10,10 @@ from truerisk import engines
 from truerisk.core.version import __version__
 
 NEEDED = ("numpy", "scipy", "scikit-learn", "loky", "click", "jinja2")
-BESIDE = ("pandas", "polars", "matplotlib", "distributed")
-BESIDE += ("xgboost", "lightgbm", "catboost", "scikit-survival")
+BESIDE = (
+    *("pandas", "polars", "matplotlib", "distributed"),
+    *("xgboost", "lightgbm", "catboost", "scikit-survival"),
+)
 
 
 def show_versions() -> None:

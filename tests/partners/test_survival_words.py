@@ -1,0 +1,151 @@
+"""Learners of scikit-survival by word, and outcomes in time by the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.cli.conftest import call  # noqa: F401
+
+import truerisk as tr
+from truerisk.core.errors import Refusal
+from truerisk.models import default_words, learner
+
+pytest.importorskip(
+    "sksurv", reason="scikit-survival is not installed; `make test-partners` installs it"
+)
+from sksurv.ensemble import RandomSurvivalForest
+from sksurv.linear_model import CoxPHSurvivalAnalysis
+from sksurv.metrics import brier_score, concordance_index_censored
+from sksurv.nonparametric import kaplan_meier_estimator
+
+RNG = np.random.default_rng(3)
+N = 80
+X = np.round(RNG.normal(size=(N, 3)), 2)
+LOST = RNG.exponential(3, N)
+CAME = RNG.exponential(np.exp(-X[:, 0]))
+Y = np.array(list(zip(CAME <= LOST, np.round(np.minimum(CAME, LOST), 3), strict=True)), "?,f8")
+OF_FILE = ("--event", "state=dead", "--time-to-event", "years")
+
+
+@pytest.fixture
+def followed(tmp_path: Path) -> Path:
+    """The rows as a file, in which a column of text is a feature, too."""
+    path = tmp_path / "followed.csv"
+    lines = [
+        f"{a},{b},{c},{'m' if c > 0 else 'f'},{time},{'dead' if came else 'alive'}"
+        for (a, b, c), (came, time) in zip(X, Y, strict=True)
+    ]
+    path.write_text("\n".join(["a,b,c,sex,years,state", *lines]) + "\n")
+    return path
+
+
+def test_words_are_models_of_scikit_survival() -> None:
+    """Behind the usual scaling, a grid each; the risk of the first is scikit-survival's own."""
+    assert default_words("survival") == ("cox", "survival-forest")
+    kinds = {"cox": CoxPHSurvivalAnalysis, "survival-forest": RandomSurvivalForest}
+    for word, kind in kinds.items():
+        pipeline, grid = learner(word, "survival", n_rows=N, n_features=9)
+        assert type(pipeline[-1]) is kind
+        (values,) = grid.values()
+        assert len(values) > 1
+    pipeline, _ = learner("cox", "survival", n_rows=N, n_features=3)
+    assert list(pipeline.named_steps) == ["prepare", "model"]
+    found = tr.estimate_risk(pipeline, X, Y, method="holdout")
+    assert found.loss == "concordance"
+
+
+def test_one_split_is_scored_as_scikit_survival_scores_it() -> None:
+    """Harrell's C of the rows that were not fitted."""
+    pipeline, _ = learner("cox", "survival", n_rows=N, n_features=3)
+    rows = np.arange(N)
+    cv = [(rows[:50], rows[50:])]
+    found = tr.estimate_risk(pipeline, X, Y, cv=cv)
+    told = pipeline.fit(X[:50], Y[:50]).predict(X[50:])
+    names = Y.dtype.names
+    expected = concordance_index_censored(Y[names[0]][50:], Y[names[1]][50:], told)[0]
+    assert found.own_scale.value == pytest.approx(expected)
+
+
+def test_words_are_assessed() -> None:
+    """Pairs in y make the task; a word of another task is refused by the task."""
+    found = tr.assess(["cox"], X, Y, loss="brier-at-1", scores=["integrated-brier"])
+    assert found.best == "cox"
+    assert found.baseline_rule == "always answering the curve of Kaplan and Meier"
+    came, time = (Y[name] for name in Y.dtype.names)
+    times, free = kaplan_meier_estimator(came, time)
+    curve = free[np.searchsorted(times, 1, side="right") - 1]
+    _, scores = brier_score(Y, Y, np.full((N, 1), curve), [1.0])
+    assert found.baseline == pytest.approx(scores[0])
+    with pytest.raises(Refusal, match="the task is survival: use cox, survival-forest"):
+        tr.assess(["knn"], X, Y)
+
+
+def test_a_file_is_estimated(call, followed: Path) -> None:  # noqa: F811
+    """As by the library, of the same rows."""
+    words = ("--model", "cox", "--loss", "brier-at-1", "--scores", "uno,auc-at-1", "--json")
+    said = call("estimate", followed, *OF_FILE, *words)
+    assert said.code == 0, said.err
+    assert "target 'state' is 'dead' in" in said.err
+    found = said.content
+    assert set(found["scores"]) == {"uno", "auc-at-1"}
+    table = tr.datasets.read_table(followed, event="state=dead", time_to_event="years")
+    layout = {"numeric": table.numeric, "text": table.text, "n_features": table.n_features}
+    pipeline, _ = learner("cox", "survival", n_rows=N, **layout)
+    again = tr.estimate_risk(pipeline, table.X, table.y, loss="brier-at-1")
+    assert found["value"] == pytest.approx(again.value)
+
+
+def test_a_file_is_assessed_and_validated(call, followed: Path, tmp_path: Path) -> None:  # noqa: F811
+    """Both default words on one page; the event of the validation is that it came by the time."""
+    page = tmp_path / "page.html"
+    words = ("--cv", "3", "--validate", "--horizon", "1", "--report", page, "--json")
+    said = call("assess", followed, *OF_FILE, *words)
+    assert said.code == 0, said.err
+    assert set(said.content["learners"]) == {"cox", "survival-forest"}
+    assert said.content["validation"]["rows"]["event"] == "event by 1"
+    shown = page.read_text()
+    assert "--event state=dead --time-to-event years" in shown
+    assert "concordance" in shown
+
+
+def test_a_validation_is_tuned_by_what_it_rates(call, followed: Path) -> None:  # noqa: F811
+    """Brier's score at the horizon, unless a loss is named; AUC can be held to a bound."""
+    words = ("--model", "cox", "--replicates", "0", "--horizon", "1", "--min-score", "auc=.5")
+    said = call("validate", followed, *OF_FILE, *words, "--json")
+    assert said.code == 0, said.err
+    assert said.content["risk"]["loss"] == "brier-at-1"
+    assert "bound kept: auc" in said.err
+    refused = call("validate", followed, *OF_FILE, "--horizon", "1", "--predictions", "a")
+    assert "--predictions are of classes or numbers" in refused.err
+    named = call("validate", followed, *OF_FILE, *words[:6], "--loss", "uno", "--json")
+    assert json.loads(named.out)["risk"]["loss"] == "uno"
+
+
+@pytest.mark.parametrize(
+    ("command", "words", "message"),
+    [
+        ("validate", (), "such as --horizon"),
+        ("validate", ("--horizon", "nan"), "--horizon nan"),
+        ("validate", ("--horizon", "1e6"), "no row was followed past the time 1e+06"),
+        ("validate", ("--horizon", "1", "--positive", "dead"), "named by --event COL=LABEL"),
+        ("estimate", ("--positive", "dead"), "named by --event COL=LABEL"),
+        ("estimate", ("--loss", "log"), "loss 'log' is not defined for survival"),
+        ("plan", ("--rows", "60"), "the target has no classes"),
+    ],
+)
+def test_what_is_no_question_of_outcomes_in_time(call, followed, command, words, message) -> None:  # noqa: F811
+    """One sentence, and nothing is fitted."""
+    said = call(command, followed, *OF_FILE, "--model", "cox", *words)
+    assert said.code
+    assert message in said.err
+
+
+def test_permutations_read_them_too(call, followed: Path) -> None:  # noqa: F811
+    """Whoever reads files reads outcomes in time."""
+    words = ("--model", "cox", "--method", "3-fold", "--permutations", "3", "--json")
+    said = call("permute", followed, *OF_FILE, *words)
+    assert said.code == 0, said.err
+    assert said.content["observed"] < 0.45
