@@ -66,7 +66,7 @@ def test_a_missing_compiled_module_is_said_and_costs_time_only() -> None:
     here = tr.risk_curve(KNeighborsClassifier(), {"n_neighbors": [1, 3]}, X, y)
     *_, engines, warned, found, version, off = said.splitlines()
     why = "the compiled module truerisk.kernels._native cannot be imported (No module named"
-    assert engines.startswith(f"engines       {OFF} are off: {why}")
+    assert engines.startswith(f"engines         {OFF} are off: {why}")
     assert warned == "[True]"
     assert found == " ".join(["generic", *[str(one.value) for one in here]])
     assert version == f"truerisk {tr.__version__}"
