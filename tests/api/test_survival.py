@@ -97,7 +97,7 @@ class ByTwo(ClassifierMixin, BaseEstimator):
     """The chance of the event by 2, as a classifier."""
 
     def __init__(self, model):
-        self.model, self.classes_ = model, np.array(["event after 2", "event by 2"])
+        self.model, self.classes_ = model, np.array(["after 2", "by 2"])
 
     def fit(self, X, y):
         return self
@@ -137,7 +137,7 @@ def test_a_fitted_search_is_validated_at_any_horizon(search):
     for horizon in (2.0, 3.5):
         found = tr.validate(search, X, Y, horizon=horizon, replicates=2)
         assert found.risk.value == search.risk_.value
-        assert found.rows["event"] == f"event by {horizon:g}"
+        assert found.rows["event"] == f"by {horizon:g}"
         assert found.rows["n_events"] == (Y["event"] & (Y["time"] <= horizon)).sum()
         assert found.held_out.answers.shape == (len(X), 2)
     two = tr.validate(search, X, Y, horizon=2.0, replicates=0)
@@ -193,6 +193,11 @@ def test_learners_are_assessed_and_the_best_validated():
             BadData,
             "y holds pairs of an event and a time, which models of survival take",
             lambda: tr.estimate_risk(LogisticRegression(), X, Y),
+        ),
+        (
+            Refusal,
+            "of an outcome in time the event is that it came by the horizon",
+            lambda: tr.validate(Exponential(), X, Y, horizon=2, positive="by 2"),
         ),
         (
             BadData,

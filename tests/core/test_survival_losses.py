@@ -171,7 +171,7 @@ def test_the_data_at_a_horizon():
     assert lost.any()
     assert (at.sample_weight[lost] == 0).all()
     assert at.sample_weight.sum() == pytest.approx(weight.sum())
-    assert at.classes.tolist() == ["event after 5", "event by 5"]
+    assert at.classes.tolist() == ["after 5", "by 5"]
 
 
 GOOD = np.array([(True, 1.0), (False, 2.0), (True, 3.0)], dtype=PAIRS)

@@ -105,7 +105,7 @@ def test_a_file_is_assessed_and_validated(call, followed: Path, tmp_path: Path) 
     said = call("assess", followed, *OF_FILE, *words)
     assert said.code == 0, said.err
     assert set(said.content["learners"]) == {"cox", "survival-forest"}
-    assert said.content["validation"]["rows"]["event"] == "event by 1"
+    assert said.content["validation"]["rows"]["event"] == "by 1"
     shown = page.read_text()
     assert "--event state=dead --time-to-event years" in shown
     assert "concordance" in shown

@@ -54,7 +54,7 @@ class Wishes:
     ) -> Wishes:
         """As a user writes them, or a sentence on the one that is wrong."""
         check_count("replicates", replicates, least=0)
-        data = _at(data, horizon)
+        data = _at(data, horizon, positive)
         if data.classes is None:
             _refuse_of_numbers(thresholds=thresholds, clip=clip)
         if samples is not None:
@@ -97,7 +97,7 @@ WORDS = tuple(
 )
 
 
-def _at(data: Data, horizon: Any) -> Data:
+def _at(data: Data, horizon: Any, positive: Any) -> Data:
     """Of an outcome in time, whether the event came by the horizon."""
     if data.task != "survival":
         if horizon is not None:
@@ -112,6 +112,11 @@ def _at(data: Data, horizon: Any) -> Data:
             f"horizon={np.median(data.y[:, 1]):g}, the median."
         )
     check_number("horizon", horizon, *ANY_TIME)
+    if positive is not None:
+        raise Refusal(
+            f"positive={shown(positive)} names a class, and of an outcome in time the event is "
+            "that it came by the horizon: leave it out."
+        )
     return data.at(horizon)
 
 
