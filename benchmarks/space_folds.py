@@ -39,7 +39,8 @@ MODELS: dict[str, tuple[Callable[[], Any], slice]] = {
 
 def measured(model: str, range_: float, seed: int) -> dict[str, float]:
     """The squared error that each method says of one field, and the two that are true."""
-    X, y = FieldProblem(range_, task="regression")(N_ROWS, random_state=seed)
+    rng = np.random.default_rng([seed, *f"{range_:g}".encode()])  # other fields for each range
+    X, y = FieldProblem(range_, task="regression")(N_ROWS, random_state=rng)
     make, columns = MODELS[model]
     west = np.flatnonzero(X[:, 0] < 0.5)
     mine, among = west[:N_SAMPLED], west[N_SAMPLED:]
@@ -70,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for range_ in RANGES:
             lines = [measured(model, range_, seed) for seed in range(given.fields)]
             means = [np.mean([line[name] for line in lines]) for name in lines[0]]
-            print(f"| {model} | {range_:g} | " + " | ".join(f"{v:.2f}" for v in means) + " |")
+            print(f"| {model} | {range_:g} | " + " | ".join(f"{v:.3f}" for v in means) + " |")
     return 0
 
 

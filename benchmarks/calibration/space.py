@@ -88,7 +88,7 @@ def run(cell: Cell, seed: int, loss: str | None = None) -> list[dict[str, Any]]:
     Where the field has one sign in all other blocks, no classifier can be fitted, and none speaks.
     """
     problem = FieldProblem(cell.range, task="regression", n_clusters=cell.n_clusters)
-    X, y = problem(2 * cell.n, random_state=np.random.default_rng([seed, cell.n]))
+    X, y = problem(2 * cell.n, random_state=np.random.default_rng([seed, *str(cell).encode()]))
     known, told = {"cell": str(cell), "seed": seed}, []
     for (task, name), learner in LEARNERS.items():
         if loss is not None and task == "regression":
@@ -181,17 +181,35 @@ def table(lines: Sequence[Line]) -> str:
 
 
 def _averages(lines: Sequence[Line]) -> list[str]:
-    """The coverage of the places' interval over all cells of one range."""
-    hits: dict[str, list[bool]] = {}
+    """The coverage of each interval over all learners of a cell, of a range and of all.
+
+    Learners share a field: its standard error is that of means over fields.
+    """
+    hits: dict[str, dict[str, dict[Any, list[bool]]]] = {}
     for cell, learner in dict.fromkeys((line["cell"], line["learner"]) for line in lines):
         mine = [line for line in lines if (line["cell"], line["learner"]) == (cell, learner)]
-        held = _held(mine, "spatial", _of_others([line["value"] for line in mine]))
-        for word in (cell.split(",")[0], learner, "all"):
-            hits.setdefault(word, []).extend(held)
+        for kind, value in (("spatial", "value"), ("labels", "label_value"), ("wald", "value")):
+            truths = _of_others([line[value] for line in mine])
+            for line, truth in zip(mine, truths, strict=True):
+                for word in (cell, cell.split(",")[0], learner, "all"):
+                    of_field = hits.setdefault(word, {}).setdefault(kind, {})
+                    of_field.setdefault((cell, line["seed"]), []).extend(
+                        _held([line], kind, [truth])
+                    )
     return [
-        f"{word}: {np.mean(of):.3f} of {len(of)} ± {np.std(of) / len(of) ** 0.5:.3f}"
-        for word, of in sorted(hits.items())
+        f"{word}: " + ", ".join(f"{kind} {_share(of)}" for kind, of in kinds.items())
+        for word, kinds in sorted(hits.items())
     ]
+
+
+def _share(fields: Mapping[Any, Sequence[bool]]) -> str:
+    """The share of intervals that hold, with the standard error of a ratio of sums over fields."""
+    held, asked = np.array([(sum(of), len(of)) for of in fields.values()]).T
+    if not asked.any():
+        return "–"
+    share = held.sum() / asked.sum()
+    error = np.sqrt(((held - share * asked) ** 2).sum()) / asked.sum()
+    return f"{share:.3f} ± {error:.3f}"
 
 
 def _of_others(values: Sequence[float]) -> list[float]:

@@ -15,6 +15,7 @@ from scipy import stats
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
+from benchmarks import space_folds
 from truerisk.core import evaluation as found
 from truerisk.core.family import Family
 from truerisk.datasets import make_simple
@@ -46,6 +47,47 @@ def test_no_interval_is_held_to_a_truth_that_it_took_part_in(lines):
     words = table(lines).splitlines()
     assert words[0].split()[0] == "cell"
     assert any(word.startswith("all: ") for word in words)
+
+
+class Drawn(Exception):
+    """Nothing is drawn but the first number."""
+
+
+@pytest.mark.parametrize("battery", ["credible", "space", "space_folds"])
+def test_no_two_cells_share_a_data_set(battery, monkeypatch):
+    """The first random number of every cell, also of those of as many rows, is its own."""
+    seen = []
+
+    def draw(rng):
+        seen.append(rng.random())
+        raise Drawn
+
+    def field(*given, **options):
+        return lambda n, random_state: draw(random_state)
+
+    monkeypatch.setattr(space, "FieldProblem", field)
+    monkeypatch.setattr(space_folds, "FieldProblem", field)
+    makers = {name: (field(), 50, 1.0) for name in credible.PROBLEMS}
+    monkeypatch.setattr(credible, "PROBLEMS", makers)
+    cells = {
+        "credible": [lambda name=name: coverage(name, 1) for name in makers],
+        "space": [lambda cell=cell: run(cell, 3) for cell in space.CELLS],
+        "space_folds": [
+            lambda range_=range_: space_folds.measured("15 neighbours", range_, 3)
+            for range_ in space_folds.RANGES
+        ],
+    }[battery]
+    for cell in cells:
+        with pytest.raises(Drawn):
+            cell()
+    assert len(set(seen)) == len(cells) > 2
+
+
+def test_learners_of_one_field_count_as_one():
+    """Both hold in one field and neither in the other: half, give or take .35, and not .25."""
+    assert space._share({1: [True, True], 2: [False, False]}) == "0.500 ± 0.354"
+    assert space._share({1: [True, False], 2: [False, True]}) == "0.500 ± 0.000"
+    assert space._share({1: []}) == "–"
 
 
 def test_a_score_is_asked_of_the_classifiers_alone():
@@ -118,7 +160,6 @@ def test_a_prior_that_takes_features_off_the_rows_is_too_high(monkeypatch, capsy
 
 def test_a_row_is_printed_per_problem(monkeypatch, capsys):
     """With shares in per cent."""
-    monkeypatch.setattr(credible, "FRESH", 500)
     monkeypatch.setattr(
         credible, "PROBLEMS", {"simple, n = 50": credible.PROBLEMS["simple, n = 50"]}
     )
@@ -126,7 +167,7 @@ def test_a_row_is_printed_per_problem(monkeypatch, capsys):
     head, row = capsys.readouterr().out.splitlines()
     assert head == "| | " + " | ".join(COLUMNS) + " |"
     assert row.startswith("| simple, n = 50 | ")
-    assert str(Held(0.95, 0.03, 0.02)) == "95 (+3 −2)"
+    assert str(Held(0.951, 0.03, 0.019)) == "95.1 (+3.0 −1.9)"
 
 
 # The intervals of a validation in the battery: a line for each number, held to its truth

@@ -24,3 +24,10 @@ def test_means_and_differences_are_the_exact_ones(findings_of):
         for row in table.rows:
             assert abs(row.difference) < 3.5, row
             assert row.std_error < 0.08
+
+
+def test_the_right_price_tends_to_that_of_aic(findings_of):
+    """2k(k + 1)/(n − k − 1) with k = 3, which is 3 at n = 12 and nothing at a million rows."""
+    (gap,) = findings_of("aicc-simulation").claims[-1].quantities
+    assert gap.value == pytest.approx(24 / (10**6 - 4), rel=1e-4)
+    assert findings_of("aicc-simulation").claims[-1].verdict == "holds"

@@ -7,7 +7,15 @@ import numpy as np
 from truerisk.papers import bee_figures as module
 from truerisk.papers import reproduce
 from truerisk.papers.bee_choosing import LAMBDAS, SHORT
-from truerisk.papers.bee_figures import FEATURES, FIVE, LINES, PROBLEM, bee_figure_1, bee_figure_4
+from truerisk.papers.bee_figures import (
+    FEATURES,
+    FIVE,
+    FOLDS,
+    LINES,
+    PROBLEM,
+    bee_figure_1,
+    bee_figure_4,
+)
 
 
 def test_only_cross_validation_depends_on_the_folds(draws_of):
@@ -68,9 +76,19 @@ def test_every_choice_is_timed(monkeypatch):
 def test_ratios_are_judged():
     """3.3 times as long holds, twice and four times as long do not: the document has 3 to 3.5."""
     rng = np.random.default_rng(0)
-    draws = {name: 1 + 0.01 * rng.random((10, 4)) for name in LINES}
+    draws = {name: 1 + 0.01 * rng.random((10, 4)) for name in (*LINES, FOLDS)}
     for times, verdict in ((3.3, "holds"), (2.0, "does not hold"), (4.0, "does not hold")):
         draws |= {name: times * np.ones((10, 4)) for name in ("LR CV-5", "SVM CV-5")}
         found = bee_figure_4.findings(draws)
-        assert [claim.verdict for claim in found.claims] == [verdict] * 2
+        assert [claim.verdict for claim in found.claims[:2]] == [verdict] * 2
     assert found.tables[1].rows[2].name == f"{FIVE} / SVM BEEp"
+
+
+def test_a_hundred_times_five_folds_and_one_fit_of_all_rows_are_counted():
+    """Folds of 4 seconds and a fit of one take 401 of the Bayesian second, folds of 6 601."""
+    draws = {name: np.ones((10, 4)) for name in LINES}
+    for folds, verdict in ((4.0, "holds"), (6.0, "does not hold")):
+        draws |= {FOLDS: np.full((10, 4), folds), "LR CV-5": np.full((10, 4), folds + 1)}
+        repeated = bee_figure_4.findings(draws).claims[2]
+        assert repeated.verdict == verdict
+        assert repeated.quantities[0].value == 100 * folds + 1

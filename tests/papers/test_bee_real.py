@@ -184,3 +184,13 @@ def test_only_the_folds_differ_between_replicates(monkeypatch):
     found = end.findings(draws)
     assert found.figures == ()
     assert {claim.verdict for claim in found.claims} == {"undecided"}
+
+
+def test_what_grows_with_the_training_rows_is_judged():
+    """Choices that part from the oracle hold; of one that comes nearer it does not."""
+    real, noise = RealSet("toy", (12, 40)), 1e-4 * np.random.default_rng(0).normal(size=(20, 2))
+    draws = {f"toy LR {name}": 0.2 + noise for name in (ORACLE, "BEEp", "CV-5")}
+    draws["toy LR BEEp"] = draws["toy LR CV-5"] = 0.2 + np.array([0.01, 0.03]) + noise[::-1]
+    assert module._parts(draws, real, "LR").verdict == "holds"
+    draws["toy LR CV-5"] = 0.2 + np.array([0.03, 0.01]) + noise
+    assert module._parts(draws, real, "LR").verdict == "does not hold"

@@ -58,6 +58,16 @@ def test_ties_go_to_the_smallest_k_and_leave_one_out_s_to_the_largest(monkeypatc
     assert errors.tolist() == [25.0] * 4
 
 
+def test_how_far_the_oracle_is_is_judged():
+    """Three points above it at every size are far; one point with one of them is not."""
+    errors = 13 + 0.01 * np.random.default_rng(0).normal(size=(20, 4, 4))
+    errors[..., module.ORACLE] -= 3
+    for closer, verdict in ((0.0, "holds"), (2.0, "does not hold")):
+        errors[:, 3, module.EXACT] -= closer
+        draws = {"error": errors, "neighbours": np.ones((20, 4, 4))}
+        assert module.colon_table_1.findings(draws).claims[-1].verdict == verdict
+
+
 def test_genes_are_ranked_by_between_over_within():
     """The gene that tells the classes apart comes first."""
     rng = np.random.default_rng(0)

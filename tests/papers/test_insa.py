@@ -9,6 +9,7 @@ from sklearn.tree import DecisionTreeRegressor
 import truerisk as tr
 from truerisk.papers.experiment import stream
 from truerisk.papers.insa import (
+    EVERY,
     FINE,
     LEAF,
     NOISE,
@@ -69,6 +70,16 @@ def test_criteria_are_those_of_a_user() -> None:
     expected = np.array(fits) + 2 * np.arange(2, 8) * variance / POINTS
     assert draws["Cp"] == pytest.approx(expected)
     assert draws["R2"][:6] == pytest.approx(1 - np.array(fits) / y.var())
+
+
+def test_aic_at_the_true_variance_is_cp_and_bic_takes_fewer_degrees(findings_of, draws_of):
+    """A constant apart in every data set; the degree of BIC is in none above that of AIC."""
+    equivalent, simpler = findings_of("insa-polynomial").claims[-2:]
+    assert equivalent.verdict == "holds"
+    chosen = draws_of("insa-polynomial")["chosen"]
+    aic, bic = (chosen[:, EVERY.index(name)] for name in ("AIC", "BIC"))
+    assert (aic >= bic).all()
+    assert simpler.quantities[0].value == np.mean(aic - bic) > 0
 
 
 def test_fitted_polynomials_pass_nearer_and_nearer(findings_of):

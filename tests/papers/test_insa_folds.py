@@ -46,6 +46,10 @@ def test_two_folds_are_pessimistic_and_n_vary_where_a_row_turns_the_rule(finding
         f"{DISCRIMINANT}: with K = 2 the rules see half of the rows, which leads to a bias"
     ].quantities
     assert bias.value > 0.04
+    text = f"{DISCRIMINANT}: 10-fold may have a pessimistic bias, for its smaller training sets"
+    (ten,) = claims[text].quantities
+    table = {row.name: row.means for row in findings_of("insa-folds").tables[0].rows}
+    assert ten.value == pytest.approx(table["bias"][2])
     (variance,) = claims[
         f"{TREE}: leave-one-out has a high variance: a higher one than K = 10"
     ].quantities

@@ -5,14 +5,23 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from truerisk.core.losses import Absolute, Squared
 from truerisk.papers.insa_optimism import (
     BAYES,
     FEWER,
     NOISE,
     SIZES,
+    STEP,
+    _best,
     approximation_errors,
     truth,
 )
+
+
+def test_the_l1_loss_wants_the_median_and_the_l2_loss_the_mean():
+    """Log 2 and 1 of an exponential distribution."""
+    assert _best(Absolute()) == pytest.approx(np.log(2), abs=STEP)
+    assert _best(Squared()) == pytest.approx(1, abs=STEP)
 
 
 def test_what_the_document_draws_holds(findings_of):
@@ -38,13 +47,13 @@ def test_a_curve_that_runs_away_does_not_flatten_the_others(findings_of):
 
 
 def test_what_the_document_says_holds(findings_of):
-    """An identity, two slopes, a minimum between, and what more rows do."""
+    """An optimum, an identity, two slopes, a minimum between, and what more rows do."""
     verdicts = [claim.verdict for claim in findings_of("insa-decomposition").claims]
-    assert verdicts[:2] == ["holds", "holds"]
-    assert set(verdicts[2:]) <= {"holds", "undecided"}
+    assert verdicts[:3] == ["holds"] * 3
+    assert set(verdicts[3:]) <= {"holds", "undecided"}
     assert all(
         q.value > 0
-        for claim in findings_of("insa-decomposition").claims[2:]
+        for claim in findings_of("insa-decomposition").claims[3:]
         for q in claim.quantities
     )
 

@@ -7,7 +7,19 @@ import pytest
 
 from truerisk.datasets import KearnsProblem
 from truerisk.models import IntervalClassifier
-from truerisk.papers.kearns import AT, BIAS, NOISE, TARGET, kearns_trial, line_of, penalised, trial
+from truerisk.papers.experiment import stream
+from truerisk.papers.kearns import (
+    AT,
+    BEYOND,
+    BIAS,
+    NOISE,
+    TARGET,
+    _beyond_target,
+    kearns_trial,
+    line_of,
+    penalised,
+    trial,
+)
 from truerisk.papers.statements import Claim
 
 X = np.array([1.0, 2, 4, 8, 13, 21, 31, 45, 66])
@@ -118,11 +130,22 @@ def test_a_trial_depends_on_what_it_is_named_by():
 
 def test_what_the_document_says_of_the_bias_holds(findings_of):
     """Nearly parallel; over, more over; about equal and under are beyond 60 trials."""
-    verdicts = [claim.verdict for claim in findings_of("kearns-figure-1").claims]
+    claims = findings_of("kearns-figure-1").claims
+    verdicts = [claim.verdict for claim in claims if "any η" not in claim.text]
     assert verdicts[1:3] == ["holds"] * 2
     assert "does not hold" not in verdicts
-    near = findings_of("kearns-figure-1").claims[3].quantities[0]
+    near = claims[4].quantities[0]
     assert near.claim == Claim.near(0.0, 0.02)
+
+
+def test_risks_beyond_the_target_are_those_of_a_trial():
+    """The same points by what swapping needs, too, from k = d to 2d."""
+    problem, ks = KearnsProblem(noise=0.3, n_intervals=20), [int(20 * by) for by in BEYOND]
+    drawn = trial(problem, 80, ks, stream("kearns 0.3 80 20", 5, 2))
+    apparent, conditional, true = _beyond_target(20, 80, 0.3, 5, 2)
+    assert apparent == pytest.approx(drawn.line.apparent)
+    assert conditional == pytest.approx(drawn.conditional)
+    assert true == pytest.approx(drawn.true)
 
 
 def test_one_quantity_has_one_reference():

@@ -13,6 +13,7 @@ from truerisk.papers.kearns_figure_3 import (
     ORACLE,
     RULES,
     S,
+    _claims,
     gain,
     kearns_figure_3,
 )
@@ -52,6 +53,17 @@ def test_what_is_not_confirmed_is_said(findings_of):
     assert pessimistic.verdict != "holds"
     assert pessimistic.quantities[0].value < 0 < pessimistic.quantities[1].value
     assert len(claims["S estimates the true risk of its choice better than LOO"].quantities) == 12
+
+
+def test_who_outperforms_whom_is_judged():
+    """S halfway to the oracle outperforms, and its gain is not tiny; a tenth worse it does not."""
+    true = np.full((20, 3, 4, len(RULES)), 0.3) + 1e-6 * np.arange(20)[:, None, None, None]
+    true[..., ORACLE] -= 0.2
+    for away, verdicts in ((-0.1, ["holds", "does not hold"]), (0.1, ["does not hold"] * 2)):
+        true[..., S] = true[..., LOO] + away
+        found = {claim.text: claim.verdict for claim in _claims(true)}
+        said = [v for text, v in found.items() if "outperforms" in text or "tiny" in text]
+        assert said == verdicts * 2
 
 
 def test_four_panels(findings_of):

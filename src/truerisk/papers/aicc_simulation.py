@@ -14,13 +14,14 @@ from truerisk.methods.criteria import Likelihood
 from truerisk.methods.information_criteria import AIC, AICc
 from truerisk.papers.experiment import Draws, experiment, stream, terms_of
 from truerisk.papers.figures import Findings, PaperTable, mean_row
-from truerisk.papers.statements import Quantity, Statement
+from truerisk.papers.statements import Claim, Quantity, Statement
 
 N, P = 12, 2  # rows; coefficients, the intercept among them
 N_SETS = 1000  # data sets in a replicate
 X = np.column_stack([np.ones(N), np.linspace(-1, 1, N)])
 HAT = X @ np.linalg.solve(X.T @ X, X.T)
 PRICE = 2 * (P + 1)
+MANY = 10**6  # rows: what counts as asymptotic
 # n log sigma2: RSS/sigma2 is chi-squared with n - p = 10 degrees of freedom, whose mean log is
 # digamma(5) + log 2; the mean of its inverse is 1/(n - p - 2)
 MEAN_LOG = 1.5061176684318004 + np.log(2) - np.log(N)
@@ -118,6 +119,16 @@ def aicc_simulation(draws: Draws) -> Findings:
                 "the printed price (n + p)/(n − p − 2) refines AIC",
                 farther("as printed"),
                 remark=f"as printed − target = {wrong}: it lost the factor n",
+            ),
+            Statement.of(
+                "AICc is asymptotically equivalent to AIC (by the right price)",
+                Quantity.exact(
+                    f"AICc − AIC for n = {MANY} and as many coefficients",
+                    MANY * (MANY + P) / (MANY - P - 2) - MANY - PRICE,
+                    Claim.near(0.0, 0.001),
+                    digits=6,
+                ),
+                remark="the printed price tends to 1 whatever p is, that of AIC is 2p",
             ),
         ),
         notes=(

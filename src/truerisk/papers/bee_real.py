@@ -29,6 +29,7 @@ from truerisk.papers.bee_choosing import (
 from truerisk.papers.bee_report import convergence_note, error_panels, less, mean_grid
 from truerisk.papers.experiment import Draws, Experiment, stream
 from truerisk.papers.figures import Findings, MeansGrid, Panels
+from truerisk.papers.statements import Quantity, Statement
 
 LEARNERS = ("LR", "SVM")
 LAST = -1  # the place of the largest training sets
@@ -116,6 +117,7 @@ class RealSetsFigure:
     claims: tuple[Less, ...]
     notes: tuple[str, ...]
     full: tuple[tuple[int, ...], ...] = ()
+    parting: tuple[tuple[str, str], ...] = ()  # whose choices move away from the best rule
 
     def check(self) -> None:
         """Refuse where the files are missing."""
@@ -147,7 +149,8 @@ class RealSetsFigure:
             claims=tuple(
                 less(draws, low, high, j, sets[word].sizes[j], learner=f"{word} {learner}")
                 for word, learner, low, high, j in self.claims
-            ),
+            )
+            + tuple(_parts(draws, sets[word], learner) for word, learner in self.parting),
             notes=(*self.notes, *converged),
             figures=(Panels(self.word, panels),) if panels else (),
         )
@@ -190,6 +193,22 @@ def _tested(family: Family, X_train: np.ndarray, X: np.ndarray, y: np.ndarray) -
         return counted(rows, y)(rules)
 
     return errors_of
+
+
+def _parts(draws: Draws, real: RealSet, learner: str) -> Statement:
+    """From the fewest to the most training rows."""
+    best = draws[f"{real.word} {learner} {ORACLE}"]
+    away = {name: draws[f"{real.word} {learner} {name}"] - best for name in ("BEEp", "CV-5")}
+    return Statement.of(
+        f"{real.word} {learner}: the difference between the optimal model and the selected one "
+        "increases with the training rows",
+        *(
+            Quantity.mean(
+                f"{name}: n = {real.sizes[LAST]} − {real.sizes[0]}", of[:, LAST] - of[:, 0]
+            )
+            for name, of in away.items()
+        ),
+    )
 
 
 # ---------------------------------------------------------------- Figures 2 and 3
@@ -286,6 +305,7 @@ BEE_FIGURE_3 = RealSetsFigure(
         ),
     ),
     full=(_shares(1484, PERCENT[:-1]), _shares(4435)),
+    parting=(("yeast", "LR"),),
 )
 bee_figure_3 = BEE_FIGURE_3.experiment("Figure 3: several classes, real data", 20)
 

@@ -104,6 +104,10 @@ def _replicate_polynomial(seed: int, number: int) -> Draws:
         name: np.array([t.value for t in method.reduce(few, data, loss, terms_of(family))])
         for name, method in CRITERIA.items()
     }
+    # the Gaussian deviance at the true variance, plus 2 for each coefficient
+    deviance = ((y - few.values) ** 2).sum(axis=1) / NOISE + POINTS * np.log(2 * np.pi * NOISE)
+    known = Cp(NOISE).reduce(few, data, loss, terms_of(family))
+    prices = deviance + 2 * (DEGREES + 1) - POINTS / NOISE * np.array([t.value for t in known])
     curves["leave-one-out"] = values_of(evaluated(LeaveOneOut(), family, data, loss, 0))
     curves["R²"] = -r2[:LARGEST]
     risk = ((truth - few.values) ** 2).mean(axis=1) + NOISE
@@ -112,6 +116,7 @@ def _replicate_polynomial(seed: int, number: int) -> Draws:
         "y": y,
         "R2": r2,
         "Cp": curves["Cp"],
+        "AIC − Cp": np.ptp(prices),
         "risk": risk,
         "chosen": chosen + 1,
         "risk of the chosen": risk[chosen],
@@ -130,7 +135,8 @@ def insa_polynomial(draws: Draws) -> Findings:
     at = {f"degree {d}": (r2[:, d - 1], value, n) for d, (value, n) in R2.items()}
     # the lecture shows one data set: its numbers have the spread of one
     known = {name: (value, printed(of, 1, n)) for name, (of, value, n) in at.items()}
-    shares = {name: (chosen[:, j] == CHOSEN).astype(float) for j, name in enumerate(EVERY)}
+    degree = dict(zip(EVERY, chosen.T, strict=True))
+    shares = {name: (of == CHOSEN).astype(float) for name, of in degree.items()}
     of_chosen = {name: risks[:, j] for j, name in enumerate(EVERY)}
     return Findings(
         tables=(
@@ -150,7 +156,22 @@ def insa_polynomial(draws: Draws) -> Findings:
                 {**of_chosen, "oracle": draws["risk"].min(axis=1)},
             ),
         ),
-        claims=_polynomial_claims(r2, draws["Cp"], chosen[:, 0], of_chosen),
+        claims=(
+            *_polynomial_claims(r2, draws["Cp"], chosen[:, 0], of_chosen),
+            Statement.of(
+                "in the Gaussian model with known variance AIC is equivalent to Cp: a constant "
+                "apart, in units of the variance",
+                Quantity.exact(
+                    "most that their difference varies over the degrees, over all data sets",
+                    draws["AIC − Cp"].max(),
+                    Claim.below(ROUNDING),
+                ),
+            ),
+            Statement.of(
+                "BIC will generally select a simpler model than AIC",
+                Quantity.mean("degree by AIC − by BIC", degree["AIC"] - degree["BIC"]),
+            ),
+        ),
         notes=(
             (
                 "the lecture's points are not published. Ours are a cubic with noise whose parts "

@@ -122,6 +122,10 @@ def _claims(
             f"{name}: with K = 2 the rules see half of the rows, which leads to a bias",
             Quantity.mean("K = 2 − true error", bias[:, TWO]),
         ),
+        Statement.of(
+            f"{name}: 10-fold may have a pessimistic bias, for its smaller training sets",
+            Quantity.mean("K = 10 − true error", bias[:, TEN]),
+        ),
         Statement.of(f"{name}: leave-one-out has a low bias: a smaller one than K = 2", low),
         Statement.of(
             f"{name}: leave-one-out has a high variance: a higher one than K = 10",

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from truerisk.core.losses import Squared
+from truerisk.core.losses import Absolute, Loss, Squared
 from truerisk.methods.parts.set_risks import split_risks
 from truerisk.papers.experiment import Draws, answered, experiment, plan_of, stream
 from truerisk.papers.figures import Findings, Panel, Panels, PaperTable, Series, mean_line
@@ -137,6 +137,8 @@ NODES = 64  # of the quadrature: exact for the squares of all polynomials here
 BAYES = NOISE**2
 FEWER = DEGREES[:LARGEST]
 TOLD = (1, 2, 3, 4, 5, 8)
+SKEWED = -np.log1p(-(np.arange(4000) + 0.5) / 4000)  # labels at one x: exponential quantiles
+STEP = 0.01  # between the constants that are tried for them
 
 
 def _replicate_decomposition(seed: int, number: int) -> Draws:
@@ -220,8 +222,19 @@ def _decomposition_claims(estimation: np.ndarray, excess: np.ndarray) -> tuple[S
     approximation, at_n = approximation_errors(), estimation[:, PLACE]
     parts = estimation + approximation
     total = parts[:, PLACE]
-    below = Claim.below(ROUNDING)
+    below, near = Claim.below(ROUNDING), Claim.near(0.0, STEP)
     return (
+        Statement.of(
+            "the optimal rule is the median of Y given x for the L1 loss, the mean for the L2 loss",
+            *(
+                Quantity.exact(f"best constant by {loss.word} − {name}", _best(loss) - of, near)
+                for loss, name, of in (
+                    (Absolute(), "median", float(np.median(SKEWED))),
+                    (Squared(), "mean", float(SKEWED.mean())),
+                )
+            ),
+            remark="labels of an exponential distribution, whose median .69 is not its mean 1",
+        ),
         Statement.of(
             "the excess risk is estimation error plus approximation error",
             Quantity.exact(
@@ -260,6 +273,14 @@ def _decomposition_claims(estimation: np.ndarray, excess: np.ndarray) -> tuple[S
             ),
         ),
     )
+
+
+def _best(loss: Loss) -> float:
+    """The constant of least risk for the skewed labels."""
+    constants, n = np.arange(0.0, 2.0, STEP), len(SKEWED)
+    answers = np.broadcast_to(constants[:, None], (len(constants), n))
+    risks = loss.of_set(data_of(np.zeros(n), SKEWED), np.arange(n), answers, None)
+    return float(constants[risks.argmin()])
 
 
 def _decomposition_figure(estimation: np.ndarray) -> Panels:
