@@ -2,7 +2,7 @@
 
 Rows that are not followed long enough are made up for by those that are, weighted by the inverse
 chance of being followed (Graf et al., 1999; Uno et al., 2011). That chance is estimated of all
-rows and taken as known: an interval does not count how it varies.
+rows. Losses of rows count how it varies; Uno's C and AUC take it as known.
 """
 
 from __future__ import annotations
