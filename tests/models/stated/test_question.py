@@ -141,7 +141,7 @@ def test_the_score_is_told_by_the_method(model, word):
     assert usual_score(model) == word
 
 
-@pytest.mark.parametrize("word", WRITTEN_IN)
+@pytest.mark.parametrize("word", ["accuracy", "r2"])  # "concordance" is one of tests/partners
 def test_those_that_write_it_anew_mean_the_same(word):
     """Their score of data is the metric of their predictions."""
     metric = {"accuracy": accuracy_score, "r2": r2_score}[word]
