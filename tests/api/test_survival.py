@@ -152,6 +152,54 @@ def test_a_fitted_search_is_validated_at_any_horizon(search):
     )
 
 
+def test_answers_about_one_horizon_do_not_serve_for_another(search):
+    """The scores of the search are at 2: at 1 it is validated as if it were not fitted."""
+    fitted, fresh = (
+        tr.validate(one, X, Y, horizon=1.0, replicates=0)
+        for one in (search, tr.HonestSearchCV(Exponential(), GRID, cv=KFold(4)))
+    )
+    assert fitted.held_out.answers == pytest.approx(fresh.held_out.answers)
+    for word in ("brier", "slope", "in-the-large", "r2"):
+        assert fitted.measure(word).honest == pytest.approx(fresh.measure(word).honest), word
+        assert fitted.measure(word).interval == fresh.measure(word).interval, word
+
+
+class Lasting(Exponential):
+    """It predicts the time, and says so as scikit-survival does."""
+
+    _predict_risk_score = False
+
+    def predict(self, X):
+        return -super().predict(X)
+
+    def fit(self, X, y):
+        super().fit(X, y)
+        self.rate_ = 1.0
+        return self
+
+
+def test_a_predicted_time_is_larger_where_the_event_comes_later():
+    """Also at the end of a pipeline: C would be 1 less that, and tuning choose the worst."""
+    risks = tr.estimate_risk(Exponential(), X, Y, method="5-fold").value
+    for model in (Lasting(), make_pipeline(StandardScaler(), Lasting())):
+        assert tr.estimate_risk(model, X, Y, method="5-fold").value == pytest.approx(
+            risks, abs=0.01
+        )
+
+
+class Unweighed(Exponential):
+    """As a survival forest, whose importances are not implemented."""
+
+    @property
+    def feature_importances_(self):
+        raise NotImplementedError
+
+
+def test_importances_may_not_be_implemented():
+    found = tr.validate(Unweighed(), X, Y, horizon=2.0, replicates=0)
+    assert found.stability.features is not None
+
+
 def test_the_paragraph_counts_who_was_lost():
     found = tr.validate(Exponential(), X, Y, horizon=2.0, replicates=0)
     lost = (~Y["event"] & (Y["time"] <= 2)).sum()
@@ -178,6 +226,16 @@ def test_learners_are_assessed_and_the_best_validated():
             Refusal,
             "no row was followed past the time 1e",
             lambda: tr.validate(Exponential(), X, Y, horizon=1e6),
+        ),
+        (
+            BadArgument,
+            r"horizon=\[2, 3\]: give a time of y",
+            lambda: tr.validate(Exponential(), X, Y, horizon=[2, 3]),
+        ),
+        (
+            Refusal,
+            "the event came in no row by the time 1e-06: the first is at",
+            lambda: tr.validate(Exponential(), X, Y, horizon=1e-6),
         ),
         (
             BadArgument,

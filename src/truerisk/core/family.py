@@ -74,12 +74,12 @@ class Family:
 
         try:
             for model in (self.estimator, tuned_by(self.last)):
+                if of_survival(model):  # some are regressors, too
+                    return "survival"
                 if is_classifier(model):
                     return "classification"
                 if is_regressor(model):
                     return "regression"
-                if of_survival(model):
-                    return "survival"
         except AttributeError as error:
             raise BadData(
                 f"{type(self.estimator).__name__} has no tags of scikit-learn, which say whether "

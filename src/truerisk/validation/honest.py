@@ -103,8 +103,12 @@ class HonestRun:
 
     def with_richest(self) -> HonestRun:
         """With the richest answers: where they were not kept, the winners are fitted again."""
-        richest = self.problem.richest
-        if richest is None or richest.response in self.answers:
+        richest, data = self.problem.richest, self.problem.data
+        kept = None if richest is None else self.answers.get(richest.response)
+        if kept is not None and kept.response == "probability" and data.task == "survival":
+            of_these = kept.values.shape[-1] == len(data.horizons) + 1
+            kept = kept if of_these else None  # else they are about other horizons
+        if richest is None or kept is not None:
             return self
         plan = self.answered.answers[0].plan
         asking = self.run.asking_winners()

@@ -361,6 +361,8 @@ def _why_not(run: HonestRun, held: HeldOut, event: Event | None) -> str | None:
             f"it is defined for two outcomes, and y has {data.n_classes} classes: name the one "
             f"that is the event, such as positive={data.label(1)!r}; the others are the rest."
         )
+    if run.problem.richest is None and run.problem.data.task == "survival":
+        return "the model tells no curves of survival (predict_survival_function)."
     if run.problem.richest is None:
         return "the model gives neither probabilities nor decision values."
     return None

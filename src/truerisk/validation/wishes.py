@@ -117,7 +117,13 @@ def _at(data: Data, horizon: Any, positive: Any) -> Data:
             f"positive={shown(positive)} names a class, and of an outcome in time the event is "
             "that it came by the horizon: leave it out."
         )
-    return data.at(horizon)
+    at = data.at(horizon)
+    if not at.class_codes.any():
+        first = data.y[data.y[:, 0] == 1, 1].min()
+        raise Refusal(
+            f"the event came in no row by the time {horizon:g}: the first is at {first:g}."
+        )
+    return at
 
 
 def _refuse_of_numbers(**given: Any) -> None:

@@ -104,8 +104,9 @@ def _answers(model: Any, data: Data, test: Enquiry, request: Request) -> np.ndar
     if request.response == "label":
         return coded(model.predict(test.X), data)
     if request.response == "value":
-        shape = test.y.shape[:1] if data.task == "survival" else test.y.shape
-        return numbers_of(model.predict(test.X), shape)
+        if data.task == "survival":
+            return _risks(model, test)
+        return numbers_of(model.predict(test.X), test.y.shape)
     if request.response == "probability" and data.task == "survival":
         return _of_intervals(model, test.X, np.array(data.horizons))
     if request.response == "probability":
@@ -130,6 +131,13 @@ def _probabilities(model: Any, data: Data, test: Enquiry) -> np.ndarray:
     return probabilities(*_said_of_classes(model, data, test))
 
 
+def _risks(model: Any, test: Enquiry) -> np.ndarray:
+    """Larger where the event comes sooner; some learners of scikit-survival predict the time."""
+    told = numbers_of(model.predict(test.X), test.y.shape[:1])
+    learner = Family(getattr(model, "best_estimator_", model)).last
+    return told if getattr(learner, "_predict_risk_score", True) else -told
+
+
 def _of_intervals(model: Any, X: Any, horizons: np.ndarray) -> np.ndarray:
     """The chance of the event in each interval between horizons, the latest interval first.
 
@@ -146,6 +154,10 @@ def _of_intervals(model: Any, X: Any, horizons: np.ndarray) -> np.ndarray:
         )
     chances = []
     for curve in getattr(model, CURVES)(X):
+        if not callable(curve):
+            raise ValueError(
+                f"{CURVES} gave a {type(curve).__name__} for a row: it gives a function of time"
+            )
         first, last = getattr(curve, "domain", (-math.inf, math.inf))
         chances.append(curve(np.clip(horizons, first, math.inf if last is None else last)))
     told = np.array(chances, dtype=np.float64)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from itertools import chain
 from typing import Any
 
@@ -87,8 +88,9 @@ def _weights(model: Any) -> np.ndarray | None:
         coefficients = model.coef_
         plain = coefficients.toarray() if hasattr(coefficients, "toarray") else coefficients
         return np.asarray(np.atleast_2d(np.asarray(plain) != 0).any(axis=0))
-    if hasattr(model, "feature_importances_"):
-        return np.asarray(model.feature_importances_) > 0
+    with suppress(NotImplementedError):  # as forests of scikit-survival answer
+        if hasattr(model, "feature_importances_"):
+            return np.asarray(model.feature_importances_) > 0
     return None
 
 
