@@ -188,7 +188,16 @@ def test_a_predicted_time_is_larger_where_the_event_comes_later():
 
 
 class Unweighed(Exponential):
-    """As a survival forest, whose importances are not implemented."""
+    """As a survival forest: without coefficients, and its importances are not implemented."""
+
+    def fit(self, X, y):
+        super().fit(X, y)
+        self.slopes_ = vars(self).pop("coef_")
+        return self
+
+    def predict(self, X):
+        own = vars(self)
+        return (X - self.mean_) @ own.get("slopes_", own.get("coef_"))
 
     @property
     def feature_importances_(self):
