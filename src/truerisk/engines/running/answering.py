@@ -163,9 +163,7 @@ def _of_intervals(model: Any, X: Any, horizons: np.ndarray) -> np.ndarray:
     told = np.array(chances, dtype=np.float64)
     outside = told[(told < -SLACK) | (told > 1 + SLACK)]
     if len(outside):
-        raise ValueError(
-            f"a curve of survival gave {outside[0]:.4g}, and chances lie between 0 and 1"
-        )
+        raise ValueError(f"a curve of survival gave {outside[0]:.4g}, and chances lie in [0, 1]")
     edges = np.column_stack([np.ones(len(told)), told, np.zeros(len(told))])
     return -np.diff(edges)[:, ::-1]
 
