@@ -6,6 +6,7 @@ import click
 import numpy as np
 import pytest
 
+from truerisk.cli.app import _in_options
 from truerisk.cli.source import label_written, read_source
 from truerisk.core.errors import BadData, UnknownName
 from truerisk.datasets import load
@@ -73,6 +74,13 @@ def test_an_outcome_in_time_has_two_columns(tmp_path):
     assert source.named == {"days": "--time-to-event", "state": "--event"}
     with pytest.raises(click.UsageError, match="--positive names a class; the event"):
         label_written(source, "dead")
+
+
+def test_a_hint_names_a_column_that_is_called_as_its_option():
+    """It read --event --event dead."""
+    said = _in_options("say which is the event, as in --event event=dead.", ["validate"])
+    assert said.endswith("as in --event event=dead.")
+    assert _in_options("event= is missing", ["validate"]) == "--event is missing"
 
 
 @pytest.mark.parametrize(

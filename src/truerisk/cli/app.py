@@ -153,9 +153,10 @@ def _in_options(sentence: str, arguments: list[str]) -> str:
         if isinstance(command, click.Group):
             command = command.get_command(click.Context(command), word) or command
     for option in (part for part in command.params if part.opts[0].startswith("--")):
-        argument = rf"\b{option.name}=\[?('?)([\w.+-]+)\1\]?(?<=[\w'\]])"
+        word = rf"(?<!{option.opts[0]} )\b{option.name}="  # else it is a column of this name
+        argument = rf"{word}\[?('?)([\w.+-]+)\1\]?(?<=[\w'\]])"
         sentence = re.sub(argument, rf"{option.opts[0]} \2", sentence)
-        sentence = re.sub(rf"\b{option.name}=(?=[\s.,;:]|$)", option.opts[0], sentence)
+        sentence = re.sub(rf"{word}(?=[\s.,;:]|$)", option.opts[0], sentence)
     return sentence
 
 
