@@ -16,13 +16,12 @@ from truerisk.api.auditing.on_columns import (
 from truerisk.api.search import HonestSearchCV
 from truerisk.api.searching.search_problem import run_of
 from truerisk.api.searching.search_words import words_of
-from truerisk.core.arguments import as_typed, check_flag, check_level, check_number, shown
+from truerisk.core.arguments import as_typed, check_flag, check_level, shown
 from truerisk.core.errors import BadData, FitFailed, Refusal
 from truerisk.core.family import Family, refuse_no_estimator
 from truerisk.core.identity import is_a
 from truerisk.core.present import clean
 from truerisk.core.progress import shows_progress
-from truerisk.core.survival_losses import ANY_TIME
 from truerisk.core.table.data import Data
 from truerisk.engines.running.fitting import why_of
 from truerisk.engines.workers.executors import executor_of
@@ -158,13 +157,9 @@ def validate(
                 "HonestSearchCV, and leave it out here."
             )
         problem = replace(problem, confidence_level=confidence_level)
-    if horizon is not None:
-        check_number("horizon", horizon, *ANY_TIME)
-        problem = problem.asking_at(horizon)
-    run, data = replace(run, problem=problem), problem.data
     wishes = Wishes.of(
         X,
-        data,
+        problem.data,
         seed,
         positive=positive,
         subgroups=subgroups,
@@ -174,6 +169,9 @@ def validate(
         samples=samples,
         horizon=horizon,
     )
+    if horizon is not None:
+        problem = problem.asking_at(horizon)
+    run, data = replace(run, problem=problem), problem.data
     typed = as_typed(
         prefit=finished or None,
         **{"positive": positive, "subgroups": subgroups, "groups": groups, **order, **params},
