@@ -15,8 +15,17 @@ import numpy as np
 
 from truerisk.core.plan.blocks import spread
 from truerisk.core.plan.plan import Plan
+from truerisk.core.table.data import Data
 
 Response = Literal["label", "probability", "score", "value", "scored", "loss"]
+
+
+def told_of_a_row(response: Response, data: Data) -> tuple[int, ...]:
+    """The shape of one answer: the further axes of `Answers.values`."""
+    in_time = data.task == "survival"
+    if response == "probability":
+        return (len(data.horizons) + 1 if in_time else data.n_classes,)
+    return data.y.shape[1:] if response == "value" and not in_time else ()
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.answers import Answers, Response
+from truerisk.core.answers import Answers, Response, told_of_a_row
 from truerisk.core.contracts import Request, Streams, Terms
 from truerisk.core.errors import Refusal
 from truerisk.core.evaluation import AnsweredRows, Shaken
@@ -105,11 +105,10 @@ class HonestRun:
         """With the richest answers: where they were not kept, the winners are fitted again."""
         richest, data = self.problem.richest, self.problem.data
         kept = None if richest is None else self.answers.get(richest.response)
-        if kept is not None and kept.response == "probability" and data.task == "survival":
-            of_these = kept.values.shape[-1] == len(data.horizons) + 1
-            kept = kept if of_these else None  # else they are about other horizons
-        if richest is None or kept is not None:
+        if richest is None:
             return self
+        if kept is not None and kept.values.shape[2:] == told_of_a_row(kept.response, data):
+            return self  # else it is about other horizons
         plan = self.answered.answers[0].plan
         asking = self.run.asking_winners()
         return self.with_answers(asking.answers(plan, richest, by_fit(plan, self.winners)))

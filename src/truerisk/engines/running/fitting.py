@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.answers import LinearRules, code_type
+from truerisk.core.answers import LinearRules, code_type, told_of_a_row
 from truerisk.core.contracts import Request
 from truerisk.core.errors import (
     BadData,
@@ -83,12 +83,7 @@ def empty_values(data: Data, plan: Plan, request: Request, n_candidates: int) ->
     total = int(plan.test_offsets[-1])
     if request.response == "label":
         return np.full((n_candidates, total), -1, dtype=code_type(data.n_classes))
-    if request.response == "probability":
-        n_classes = len(data.horizons) + 1 if data.task == "survival" else data.n_classes
-        return np.full((n_candidates, total, n_classes), np.nan)
-    numbers = request.response == "value" and data.task != "survival"
-    targets = data.y.shape[1:] if numbers else ()
-    return np.full((n_candidates, total, *targets), np.nan)
+    return np.full((n_candidates, total, *told_of_a_row(request.response, data)), np.nan)
 
 
 def empty_counts(data: Data, plan: Plan, n_candidates: int) -> np.ndarray | None:
