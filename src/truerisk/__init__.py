@@ -43,7 +43,7 @@ _WHERE = {
     "learning_curve": "truerisk.api.learning_curve",
     "plan_development": "truerisk.api.plan_model",
     "plan_sample": "truerisk.api.plan_sample",
-    "plan_validation": "truerisk.api.plan_model",
+    "plan_validation": "truerisk.api.plan_validation",
     "risk_curve": "truerisk.api.estimate",
     "risk_over_time": "truerisk.api.risk_over_time",
     "show_versions": "truerisk.api.show_versions",
@@ -124,9 +124,9 @@ if TYPE_CHECKING:  # the same names, for type checkers
     from truerisk.api.permutation_test import permutation_test as permutation_test
     from truerisk.api.permutations import PermutationTest as PermutationTest
     from truerisk.api.plan_model import plan_development as plan_development
-    from truerisk.api.plan_model import plan_validation as plan_validation
     from truerisk.api.plan_sample import SamplePlan as SamplePlan
     from truerisk.api.plan_sample import plan_sample as plan_sample
+    from truerisk.api.plan_validation import plan_validation as plan_validation
     from truerisk.api.risk_over_time import RiskOverTime as RiskOverTime
     from truerisk.api.risk_over_time import risk_over_time as risk_over_time
     from truerisk.api.search import HonestSearchCV as HonestSearchCV

@@ -1,17 +1,14 @@
-"""`plan_development`, `plan_validation`: what Riley et al. ask, and what R's packages say of it."""
+"""`plan_development`: what Riley et al. ask, and what pmsampsize says of it."""
 
 from __future__ import annotations
 
 import math
 
-import numpy as np
 import pytest
-from scipy.special import expit
 from scipy.stats import norm
 
 import truerisk as tr
 from truerisk.core.errors import BadArgument, Refusal, UnknownName
-from truerisk.core.statistics.model_size import LinearPredictor
 
 BINARY = {"parameters": 24, "prevalence": 0.174}
 
@@ -97,70 +94,8 @@ def test_the_overall_risk_and_the_mean_are_known_at_n_and_not_before():
     assert of_mean.n == rows(of_mean)[3] == 12449  # t √(9 · .9 / n) ≤ .05; pmsampsize says 237
 
 
-# pmvalsampsize 0.1.0: a million drawn rows, and standard errors in steps of .0001
-@pytest.mark.parametrize(
-    ("options", "wanted"),
-    [
-        (
-            {"prevalence": 0.018, "auc": 0.8, "linear_predictor": (-5, 2.5), "oe_width": 1},
-            [905, 4563, 4252],
-        ),
-        (
-            {
-                "prevalence": 0.1,
-                "auc": 0.75,
-                "linear_predictor": (-2.5, 1),
-                "threshold": 0.1,
-                "sensitivity": 0.5,
-                "specificity": 0.8,
-            },
-            [3461, 5615, 1008, 1201],
-        ),
-    ],
-)
-def test_validation_as_pmvalsampsize_has_it(options, wanted):
-    """Within what drawing and steps leave: a third of a per cent."""
-    needed = tr.plan_validation(**options)
-    assert rows(needed) == pytest.approx(wanted, rel=3e-3)
-    assert needed.n == max(rows(needed))
-
-
-@pytest.mark.parametrize(("auc", "prevalence"), [(0.6, 0.5), (0.75, 0.1), (0.95, 0.01)])
-def test_the_linear_predictor_has_its_auc_and_its_prevalence(auc, prevalence):
-    """And the rates of a threshold, by drawing; it is calibrated."""
-    scores = LinearPredictor.of_auc(auc, prevalence)
-    assert scores.auc == pytest.approx(auc, abs=1e-6)
-    assert scores.prevalence == pytest.approx(prevalence, rel=1e-8)
-    rng, n = np.random.default_rng(0), 400_000
-    ill = rng.random(n) < prevalence
-    distance = math.sqrt(2) * norm.ppf(auc)
-    linear = rng.normal(size=n) * distance + (ill - 0.5) * distance**2
-    threshold = prevalence / 2  # at the prevalence both rates are equal
-    acted = expit(linear + math.log(prevalence / (1 - prevalence))) >= threshold
-    drawn = acted[ill].mean(), 1 - acted[~ill].mean()
-    assert drawn[0] > drawn[1] + 0.05
-    assert scores.rates(threshold) == pytest.approx(drawn, abs=0.03)
-
-
-def test_a_linear_predictor_that_is_foreseen_otherwise_is_said():
-    """Its own prevalence and AUC beside those that were given; none where they agree."""
-    notes = tr.plan_validation(prevalence=0.018, auc=0.8, linear_predictor=(-5, 2.5)).notes
-    assert "has prevalence 0.0523, not 0.018" in notes[0]
-    assert "has AUC 0.927, not 0.8" in notes[1]
-    assert tr.plan_validation(prevalence=0.1054, auc=0.749, linear_predictor=(-2.5, 1)).notes == ()
-
-
 def test_what_is_asked_for_more_exactly_takes_more_rows():
-    """Each width, margin and factor has its own criterion; the level has all of them."""
-    plain = {"prevalence": 0.2, "auc": 0.7, "threshold": 0.2}
-    before = rows(tr.plan_validation(**plain))
-    for place, word in enumerate(("oe_width", "slope_width", "auc_width", "benefit_width")):
-        after = rows(tr.plan_validation(**plain, **{word: 0.05}))
-        assert [one > two for one, two in zip(after, before, strict=True)] == [
-            place == where for where in range(4)
-        ]
-    sure = rows(tr.plan_validation(**plain, confidence_level=0.99))
-    assert all(one > two for one, two in zip(sure, before, strict=True))
+    """Each margin and factor has its own criteria."""
     line = {"parameters": 5, "r2": 0.3, "mean": 1, "sd": 2}
     before = rows(tr.plan_development("continuous", **line))
     for options, places in (({"optimism": 0.01}, [1]), ({"ratio": 1.05}, [2, 3])):
@@ -220,21 +155,3 @@ def test_what_cannot_be_developed_is_refused(options, error, words):
     """By a sentence that names the argument."""
     with pytest.raises(error, match=words):
         tr.plan_development(**options)
-
-
-@pytest.mark.parametrize(
-    ("options", "error", "words"),
-    [
-        ({"auc": 0.5}, BadArgument, "better than chance"),
-        ({"prevalence": 0}, BadArgument, "prevalence=0: use a number between 0 and 1"),
-        ({"specificity": 0.5}, UnknownName, "threshold= is missing"),
-        ({"linear_predictor": 3}, BadArgument, "linear_predictor=3"),
-        ({"auc_width": 0}, BadArgument, "auc_width=0"),
-        ({"prevalence": 1e-12}, Refusal, "an event that is less rare"),
-        ({"linear_predictor": (99, 0.001)}, Refusal, "the same, or sure, of everybody"),
-    ],
-)
-def test_what_cannot_be_validated_is_refused(options, error, words):
-    """By a sentence that names the argument."""
-    with pytest.raises(error, match=words):
-        tr.plan_validation(**{"prevalence": 0.1, "auc": 0.8, **options})

@@ -10,7 +10,8 @@
 | `show_versions.py` | `show_versions`: versions, and engines that are off |
 | `permutation_test.py` | `permutation_test`: whether a procedure learns anything |
 | `validate.py` | `validate`: what a reviewer of a model asks |
-| `plan_model.py` | `plan_development`, `plan_validation`: rows that a prediction model needs |
+| `plan_model.py` | `plan_development`: rows to develop a prediction model |
+| `plan_validation.py` | `plan_validation`: rows to validate one |
 | `plan_sample.py` | `plan_sample`: test rows for a width, rows shared |
 | `learning_curve.py` | `learning_curve`: fewer rows, and more |
 | `risk_over_time.py` | `risk_over_time`: losses along time, and whether they drift |

@@ -1,4 +1,4 @@
-"""`plan_development`, `plan_validation`: how many rows a prediction model needs."""
+"""`plan_development`: how many rows it takes to develop a prediction model; what a plan says."""
 
 from __future__ import annotations
 
@@ -14,14 +14,16 @@ from truerisk.core.records import Count, Record, Share, Size
 from truerisk.core.registry import check_known
 from truerisk.core.statistics import model_size
 
-NEEDS: Mapping[str, tuple[str, ...]] = {
+Of = Mapping[str, tuple[str, ...]]
+
+NEEDS: Of = {
     "binary": ("prevalence",),
     "continuous": ("mean", "sd"),
     "time-to-event": ("rate", "horizon", "follow_up"),
 }
 """What is foreseen of each kind of outcome, beside an R²."""
 
-APART = 0.05  # of a prevalence or an AUC: what is foreseen and what a linear predictor says
+SHARES = ("prevalence", "auc", "r2")
 Purpose = Literal["development", "validation"]
 
 
@@ -149,9 +151,10 @@ def plan_development(
         "mean": mean,
         "sd": sd,
     }
-    _check_development(outcome, parameters, foreseen)
+    check_count("parameters", parameters, 1, "a model has a whole number of them, 1 or more")
+    check_foreseen(outcome, foreseen, NEEDS)
     for name, share in (("shrinkage", shrinkage), ("optimism", optimism), ("margin", margin)):
-        _check_inside(name, share)
+        check_inside(name, share)
     check_number("ratio", ratio, 1.001, 100, "a factor above 1")
     check_level("confidence_level", confidence_level)
     given = {name: float(foreseen[name]) for name in NEEDS[outcome]}  # type: ignore[arg-type]
@@ -230,7 +233,7 @@ def _expected_r2(
         words = ", ".join(f"{name}=" for name in (told or every))
         raise UnknownName(f"say by one of {words} how good the model will be.")
     ((name, value),) = told.items()
-    _check_inside(name, value)
+    check_inside(name, value)
     if name == "r2":
         return told
     if outcome == "continuous" or (name == "auc" and outcome != "binary"):
@@ -242,154 +245,34 @@ def _expected_r2(
     return {name: value, "r2": model_size.LinearPredictor.of_auc(value, given["prevalence"]).r2}
 
 
-def _check_development(outcome: Any, parameters: Any, foreseen: Mapping[str, Any]) -> None:
-    check_known("there is no outcome", outcome, NEEDS)
-    check_count("parameters", parameters, 1, "a model has a whole number of them, 1 or more")
+def check_foreseen(
+    outcome: Any, foreseen: Mapping[str, Any], needs: Of, may: Of | None = None
+) -> None:
+    """Refuse what is missing of an outcome, what another one has, and what no number can be.
+
+    What is needed must be there, what `may` names can be.
+    """
+    check_known("there is no outcome", outcome, needs)
     for name, value in foreseen.items():
-        if name not in NEEDS[outcome]:
-            if value is not None:
-                of = next(one for one, names in NEEDS.items() if name in names)
+        if name not in needs[outcome]:
+            of = next((one for one, names in needs.items() if name in names), None)
+            if may is not None:
+                of = next((one for one, names in may.items() if name in names), of)
+            if value is not None and of != outcome:
                 raise UnknownName(f"{name}= is foreseen of a {of} outcome, not of a {outcome} one.")
             continue
         if value is None:
-            every = ", ".join(f"{one}=" for one in NEEDS[outcome])
+            every = ", ".join(f"{one}=" for one in needs[outcome])
             raise UnknownName(f"{name}= is missing. Of a {outcome} outcome foresee {every}.")
-        if name == "prevalence":
-            _check_inside(name, value)
+        if name in SHARES:
+            check_inside(name, value)
         elif not is_number(value) or not math.isfinite(value) or value == 0:
             raise BadArgument(f"{name}={shown(value)}: use a number other than 0.")
         elif name != "mean" and value < 0:
             raise BadArgument(f"{name}={shown(value)}: use a number above 0.")
 
 
-def plan_validation(
-    *,
-    prevalence: float,
-    auc: float,
-    linear_predictor: tuple[float, float] | None = None,
-    threshold: float | None = None,
-    sensitivity: float | None = None,
-    specificity: float | None = None,
-    oe_width: float = 0.2,
-    slope_width: float = 0.2,
-    auc_width: float = 0.1,
-    benefit_width: float = 0.2,
-    confidence_level: float = 0.95,
-) -> RowsNeeded:
-    """How many rows it takes to validate a model of a binary outcome in other people.
-
-    So many that the intervals of the ratio of observed and expected events, of the calibration
-    slope, of the AUC and of the net benefit are no wider than is asked, for a model that is well
-    calibrated (Riley et al., 2021).
-
-    Parameters
-    ----------
-    prevalence : float
-        Of the event among those people.
-    auc : float
-        To expect there.
-    linear_predictor : (float, float), optional
-        The mean and the standard deviation of the log odds that the model gives, if they are known
-        and about normal. By default they are normal among people with the event and among those
-        without, as the AUC and the prevalence say.
-    threshold : float, optional
-        The probability from which on one acts: the standardised net benefit is planned for, too.
-    sensitivity, specificity : float, optional
-        To expect at the threshold; by default those of the linear predictor.
-    oe_width, slope_width, auc_width, benefit_width : float
-        The widths of the intervals.
-    confidence_level : float
-        Of the intervals.
-
-    Returns
-    -------
-    RowsNeeded
-
-    Examples
-    --------
-    >>> import truerisk as tr
-    >>> tr.plan_validation(prevalence=0.1, auc=0.75, linear_predictor=(-2.5, 1)).n
-    5614
-    """
-    _check_inside("prevalence", prevalence)
-    _check_inside("auc", auc)
-    if auc <= 0.5:
-        raise BadArgument(f"auc={shown(auc)}: a model is better than chance, .5.")
-    widths = {
-        "oe_width": oe_width,
-        "slope_width": slope_width,
-        "auc_width": auc_width,
-        "benefit_width": benefit_width,
-    }
-    for name, width in widths.items():
-        check_number(name, width, 1e-6, 100, "the width of an interval")
-    check_level("confidence_level", confidence_level)
-    foreseen = {"prevalence": float(prevalence), "auc": float(auc)}
-    notes: list[str] = []
-    if linear_predictor is None:
-        scores = model_size.LinearPredictor.of_auc(auc, prevalence)
-    else:
-        scores = model_size.LinearPredictor.normal(*_mean_and_sd(linear_predictor))
-    slope_error = scores.slope_error()
-    if linear_predictor is not None:
-        pairs = {"prevalence": (scores.prevalence, prevalence), "AUC": (scores.auc, auc)}
-        notes = [
-            f"a calibrated model with this linear predictor has {name} {of:.3g}, not {told:g}."
-            for name, (of, told) in pairs.items()
-            if abs(of - told) > APART * told
-        ]
-    z = model_size.normal_quantile(confidence_level)
-    odds = (1 - prevalence) / prevalence
-    sizes = {
-        f"observed over expected events: an interval no wider than {oe_width:g}": (
-            model_size.rows_for_error(math.sqrt(odds), math.asinh(oe_width / 2) / z)
-        ),
-        f"calibration slope: no wider than {slope_width:g}": (
-            model_size.rows_for_error(slope_error, slope_width / (2 * z))
-        ),
-        f"AUC: no wider than {auc_width:g}": (
-            model_size.rows_for_auc(auc, prevalence, auc_width / (2 * z))
-        ),
-    }
-    if threshold is not None:
-        _check_inside("threshold", threshold)
-        rates = dict(zip(("sensitivity", "specificity"), scores.rates(threshold), strict=True))
-        for name, value in (("sensitivity", sensitivity), ("specificity", specificity)):
-            if value is not None:
-                _check_inside(name, value)
-                rates[name] = float(value)
-        benefit, error = model_size.benefit_error(prevalence, threshold, *rates.values())
-        name = f"standardised net benefit from {threshold:g} on: no wider than {benefit_width:g}"
-        sizes[name] = model_size.rows_for_error(error, benefit_width / (2 * z))
-        foreseen |= {"threshold": float(threshold), **rates, "standardised net benefit": benefit}
-    elif not sensitivity is specificity is None:
-        raise UnknownName("threshold= is missing, of which sensitivity= and specificity= are.")
-    n = max(sizes.values())
-    return RowsNeeded(
-        purpose="validation",
-        outcome="binary",
-        n=n,
-        criteria=tuple(map(SizeCriterion, sizes, sizes.values())),
-        assumed=foreseen,
-        confidence_level=confidence_level,
-        events=n * prevalence,
-        notes=tuple(notes),
-    )
-
-
-def _mean_and_sd(given: Any) -> tuple[float, float]:
-    try:
-        mean, sd = given
-    except (TypeError, ValueError):
-        mean = sd = None
-    if not (is_number(mean) and is_number(sd) and abs(mean) < 100 and 0 < sd < 100):
-        raise BadArgument(
-            f"linear_predictor={shown(given)}: give the mean and the standard deviation of the "
-            "log odds, such as (-2.5, 1)."
-        )
-    return float(mean), float(sd)
-
-
-def _check_inside(name: str, value: Any) -> None:
+def check_inside(name: str, value: Any) -> None:
+    """Refuse what is no share of something."""
     if not is_number(value) or not 0 < value < 1:
         raise BadArgument(f"{name}={shown(value)}: use a number between 0 and 1.")

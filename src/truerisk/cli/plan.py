@@ -212,8 +212,9 @@ def development(confidence: float, as_json: bool, **told: Any) -> int:
 
 
 @click.command()
-@click.option("--prevalence", type=float, required=True, help="Of the event among those people.")
-@click.option("--auc", type=float, required=True, help="To expect there.")
+@click.option(
+    "--outcome", type=click.Choice(["binary", "continuous"]), default="binary", show_default=True
+)
 @click.option(
     "--linear-predictor",
     type=(float, float),
@@ -222,6 +223,10 @@ def development(confidence: float, as_json: bool, **told: Any) -> int:
 )
 @_numbers(
     {
+        "prevalence": "The share of people with the event.",
+        "auc": "The AUC to expect.",
+        "r2": "The R² to expect of an outcome that is a number.",
+        "sd": "Its standard deviation.",
         "threshold": "The probability from which on one acts: plan for net benefit, too.",
         "sensitivity": "At the threshold.",
         "specificity": "At the threshold.",
@@ -229,6 +234,9 @@ def development(confidence: float, as_json: bool, **told: Any) -> int:
         "slope_width": "Of that of the calibration slope.  [default: 0.2]",
         "auc_width": "Of that of the AUC.  [default: 0.1]",
         "benefit_width": "Of that of the standardised net benefit.  [default: 0.2]",
+        "r2_width": "Of that of R².  [default: 0.1]",
+        "mean_width": "Of that of the mean error, in the unit of the outcome.",
+        "ratio": "To which the residual spread shall be known.  [default: 1.1]",
     }
 )
 @confidence_option()
@@ -239,7 +247,8 @@ def validation(confidence: float, as_json: bool, **told: Any) -> int:
     \b
     truerisk plan validation --prevalence .1 --auc .75
     truerisk plan validation --prevalence .1 --auc .75 --threshold .1
+    truerisk plan validation --outcome continuous --r2 .5 --sd 20 --mean-width 10
     """  # noqa: D301 - \b is for click
-    from truerisk.api.plan_model import plan_validation
+    from truerisk.api.plan_validation import plan_validation
 
     return _as_planned(plan_validation, confidence, as_json, told)

@@ -2,7 +2,8 @@
 
 Development: Riley et al., Statistics in Medicine 38 (2019), 1262 (outcomes that are numbers) and
 1276 (binary ones and times to an event). Validation: Riley et al., Statistics in Medicine 40
-(2021), 4230. Where they simulate a linear predictor, its mean is taken by quadrature here.
+(2021), 4230 (binary), Archer et al., 133 (numbers). Where they simulate a linear predictor, its
+mean is taken by quadrature here.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from truerisk.core.errors import Refusal
 FURTHEST, NODES = 9.0, 20_001  # standard deviations to either side, and points of the quadrature
 MOST_ROWS = 10**9
 SHRINKAGE, OPTIMISM, MARGIN, RATIO = 0.9, 0.05, 0.05, 1.1  # what Riley et al. ask
+WIDTH, NARROW = 0.2, 0.1  # of intervals: of observed over expected events and slope; of AUC and R²
 
 
 def _rows(n: float) -> int:
@@ -84,21 +86,27 @@ def rows_of_line(
     tail: float = 0.025,
 ) -> list[int]:
     """Rows for a linear model: by its shrinkage, its R² and its residuals."""
-    from scipy.special import chdtri
 
     def of_effects(n: int) -> bool:
         unexplained = (1 - r2) * (n - parameters - 1) / (n - 1)
         return -n * math.log(unexplained) >= (parameters - 2) / (1 - shrinkage)
 
-    def of_residuals(n: int) -> bool:
-        freedom = n - parameters - 1  # the upper end is the farther one
-        return bool(freedom / chdtri(freedom, 1 - tail) <= ratio**2)
-
     return [
         _least(of_effects, parameters + 2),
         _rows(1 + parameters * (1 - r2) / optimism),
-        _least(of_residuals, parameters + 2),
+        rows_for_residuals(parameters, ratio, tail),
     ]
+
+
+def rows_for_residuals(parameters: int, ratio: float, tail: float) -> int:
+    """Rows of which the residual standard deviation is known to within a factor, by χ²."""
+    from scipy.special import chdtri
+
+    def enough(n: int) -> bool:
+        freedom = n - parameters - 1  # the upper end is the farther one
+        return bool(freedom / chdtri(freedom, 1 - tail) <= ratio**2)
+
+    return _least(enough, parameters + 2)
 
 
 def rows_for_mean(parameters: int, spread: float, reach: float, tail: float) -> int:
@@ -223,6 +231,28 @@ def rows_for_auc(auc: float, prevalence: float, error: float) -> int:
     a = (1 - auc) / (2 - auc) + auc / (1 + auc)
     k = error**2 * prevalence * (1 - prevalence) / (auc * (1 - auc))
     return _rows((a / 2 + math.sqrt(a**2 / 4 + 4 * k * (1 - a))) / (2 * k))
+
+
+def rows_to_validate(
+    prevalence: float,
+    auc: float,
+    slope_error: float,
+    z: float,
+    *,
+    oe_width: float = WIDTH,
+    slope_width: float = WIDTH,
+    auc_width: float = NARROW,
+) -> list[int]:
+    """Rows of which a calibrated model's intervals are no wider than these.
+
+    Of observed over expected events, of the calibration slope and of the AUC.
+    """
+    odds = (1 - prevalence) / prevalence
+    return [
+        rows_for_error(math.sqrt(odds), math.asinh(oe_width / 2) / z),
+        rows_for_error(slope_error, slope_width / (2 * z)),
+        rows_for_auc(auc, prevalence, auc_width / (2 * z)),
+    ]
 
 
 def benefit_error(
