@@ -26,7 +26,6 @@ from sklearn.svm import LinearSVC
 import truerisk as tr
 from truerisk.core.errors import BadArgument, BadData, Refusal, UnknownName
 from truerisk.validation.discrimination import AMONG_MEASURES
-from truerisk.validation.finished_model import NOTHING
 from truerisk.validation.validation import Validation
 
 RNG = np.random.default_rng(8)
@@ -41,6 +40,8 @@ def people(n, shift):
 
 OWN, OTHERS = people(90, 0.0), people(240, -0.7)
 X, Y = OTHERS
+EVALUATED = "PROBAST+AI, evaluation"
+PEOPLE = {*("1.1", "1.2", "1.3", "2.1", "2.2", "2.3", "2.4", "3.1", "3.2", "3.3", "3.4")}
 MODEL = make_pipeline(StandardScaler(), LogisticRegression()).fit(*OWN)
 
 
@@ -140,10 +141,16 @@ def test_the_paragraph_and_the_checklist_say_what_it_is(found):
     assert "Not done" not in said
     answers = {(i.guideline, i.number): i.answer for i in found.checklist.items}
     assert answers["TRIPOD+AI", "4"] == "To evaluate a finished model."
-    assert answers["PROBAST", "4.8"].startswith("does not apply: nothing was fitted")
-    assert answers["PROBAST", "4.5"] == answers["PROBAST", "4.9"] == NOTHING
+    developed = {said for (which, _), said in answers.items() if which.endswith("development")}
+    assert developed == {"does not apply: nothing was developed on these rows."}
+    evaluated = {number: said for (which, number), said in answers.items() if which == EVALUATED}
+    assert {number for number, said in evaluated.items() if said is None} == PEOPLE
+    for number in ("4.5", "4.6"):
+        assert evaluated[number].startswith("does not apply: nothing was fitted to these rows")
     assert answers["TRIPOD+AI", "7"].startswith("StandardScaler, as they are in the finished model")
-    assert answers["PROBAST", "4.1"].startswith("no by the rule of 100")
+    auc = found.discrimination["auc"].honest
+    needed = tr.plan_validation(prevalence=np.mean(Y == "ill"), auc=auc).n
+    assert f"{needed} rows are needed, and there are 240;" in evaluated["4.2"]
     assert "served evaluation alone" in answers["TRIPOD+AI", "12a"]
     assert all("training" not in (answer or "") for answer in answers.values())
 
@@ -159,7 +166,7 @@ def test_gaps_are_the_models_own():
     assert "Missing values (5 participants) were left to the finished model." in told.methods_text
     answers = {(i.guideline, i.number): i.answer for i in told.items}
     assert "5 rows, left to the finished model" in answers["TRIPOD+AI", "11"]
-    assert "5 rows, left to the finished model" in answers["PROBAST", "4.4"]
+    assert "5 rows, left to the finished model" in answers[EVALUATED, "4.3"]
 
 
 def test_groups_count_as_one():

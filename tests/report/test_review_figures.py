@@ -40,7 +40,7 @@ def test_the_page_has_all_three_parts(content):
     for name in ("subgroups-0", "subgroups-1", "subgroups-2", "instability"):
         assert f'id="figure-{name}"' in page
     assert "TRIPOD+AI" in page
-    assert "PROBAST" in page
+    assert "PROBAST+AI, evaluation" in page
     assert "site = &lt;i&gt;c&lt;/i&gt;" in page
     assert "<i>c</i>" not in page
     assert "every fit used all 3 features" in page

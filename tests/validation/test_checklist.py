@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 import json
+from copy import deepcopy
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from tests.support.checklists import answers_of
 
 import truerisk as tr
 from truerisk.methods.interval_forms import as_form
 from truerisk.validation.checklist import Checklist
-from truerisk.validation.study_facts import Rated, StudyFacts, _needed
+from truerisk.validation.model_facts import rows_needed
+from truerisk.validation.study_facts import Rated, StudyFacts
+
+
+class Drawn(LogisticRegression):
+    """Draws classes anew, as imbalanced-learn's samplers do."""
+
+    def fit_resample(self, X, y):
+        raise NotImplementedError
+
 
 FACTS = StudyFacts(
     n_rows=200,
@@ -30,21 +43,24 @@ FACTS = StudyFacts(
     measures=(Rated("zero-one loss", "", "beta-cv", 0.2, (0.15, 0.26)),),
     versions={"truerisk": "1"},
 )
-NOBODY = ("3a", "6b", "8a", "17", "18a", "19", "25", "1.1", "2.3", "3.3", "4.3", "4.6")
+PARTS = {"development": 5, "evaluation": 7}
+NOBODY = ("3a", "6b", "8a", "17", "18a", "19", "25", "1.1", "2.3", "3.3", "4.2")
 
 
 def answers(facts: StudyFacts) -> dict[str, str | None]:
-    return {item.number: item.answer for item in Checklist.of(facts).items}
+    return answers_of(Checklist.of(facts))
 
 
 def test_every_item_of_both_guidelines_is_there():
-    """TRIPOD+AI has 27 items, 52 with their parts; PROBAST has 20 questions in four domains."""
+    """TRIPOD+AI has 27 items, 52 with their parts; PROBAST+AI asks 16 of development, 18 after."""
     items = Checklist.of(FACTS).items
     tripod = [item.number for item in items if item.guideline == "TRIPOD+AI"]
-    probast = [item.number for item in items if item.guideline == "PROBAST"]
+    parts = {part: [i.number for i in items if i.guideline.endswith(part)] for part in PARTS}
     assert (len(tripod), len(set(tripod))) == (52, 52)
     assert {number.rstrip("abcdefg") for number in tripod} == {str(n) for n in range(1, 28)}
-    assert [sum(n.startswith(f"{d}.") for n in probast) for d in (1, 2, 3, 4)] == [2, 3, 6, 9]
+    for part, of_analysis in PARTS.items():
+        counts = [sum(n.startswith(f"{d}.") for n in parts[part]) for d in (1, 2, 3, 4)]
+        assert counts == [3, 4, 4, of_analysis]
 
 
 def test_what_no_program_knows_stays_open():
@@ -70,13 +86,12 @@ def test_an_event_against_the_rest_is_asked_for_by_its_own_share():
     y[:20] = "c"
     X[:, 0] += 2 * (y == "c")
     found = tr.validate(LogisticRegression(), X, y, positive="c", replicates=0)
-    told = {"prevalence": (y == "c").mean(), "nagelkerke": found.discrimination["r2"].honest}
-    wanted = tr.plan_development(parameters=3, **told).n
-    items = {item.number: item.answer for item in found.checklist.items}
+    given = {"prevalence": (y == "c").mean(), "nagelkerke": found.discrimination["r2"].honest}
+    wanted = tr.plan_development(parameters=3, **given).n
+    items = answers_of(found.checklist)
     assert f"{wanted} rows are needed, and there are 150." in items["4.1"]
     unnamed = tr.validate(LogisticRegression(), X, y, replicates=0).checklist
-    (answer,) = (item.answer for item in unnamed.items if item.number == "4.1")
-    assert "by the rule of 10 to 20" in answer
+    assert "by the rule of 10 to 20" in answers_of(unnamed)["4.1"]
 
 
 def test_a_centred_target_is_validated():
@@ -85,12 +100,8 @@ def test_a_centred_target_is_validated():
     X = rng.normal(size=(120, 3))
     y = X[:, 0] + rng.normal(size=120)
     found = tr.validate(LinearRegression(), X, y - y.mean(), replicates=0).checklist
-    (answer,) = (item.answer for item in found.items if item.number == "4.1")
-    assert "rows are needed, and there are 120." in answer
-    measure = tr.validate(LinearRegression(), X, y, replicates=0).calibration
-    explained = replace(measure["explained"], honest=1e-12)
-    part = replace(measure, measures={**measure.measures, "explained": explained})
-    assert _needed(3, None, {"calibration": part}) is None
+    assert "rows are needed, and there are 120." in answers_of(found)["4.1"]
+    assert rows_needed(3, None, 1e-12) is None
 
 
 @pytest.mark.parametrize("outcome", ["binary", "continuous"])
@@ -105,13 +116,17 @@ def test_rows_are_asked_for_by_the_honest_r2(outcome):
     found = tr.validate(model, X, y, replicates=0)
     if outcome == "binary":
         nagelkerke = found.discrimination["r2"].honest
-        told = {"prevalence": y.mean(), "nagelkerke": nagelkerke}
-        wanted = tr.plan_development(parameters=3, **told).n
+        given = {"prevalence": y.mean(), "nagelkerke": nagelkerke}
+        auc = found.discrimination["auc"].honest
+        to_test = tr.plan_validation(prevalence=y.mean(), auc=auc).n
+        word = f"{to_test} rows are needed"
     else:
-        told = {"mean": 1e3, "sd": 1.0, "r2": found.calibration["explained"].honest}
-        wanted = tr.plan_development(outcome, parameters=3, **told).n
-    (answer,) = (item.answer for item in found.checklist.items if item.number == "4.1")
-    assert f"{wanted} rows are needed, and there are 120." in answer
+        given = {"mean": 1e3, "sd": 1.0, "r2": found.calibration["explained"].honest}
+        word = "120 rows; how precise that is, the intervals tell."
+    wanted = tr.plan_development(outcome, parameters=3, **given).n
+    answers = answers_of(found.checklist)
+    assert f"{wanted} rows are needed, and there are 120." in answers["4.1"]
+    assert word in answers["evaluation 4.2"]
 
 
 @pytest.mark.parametrize(
@@ -133,13 +148,13 @@ def test_events_per_column_are_held_against_the_rule(events, word):
         ({"n_gaps": 7, "n_rows_with_gaps": 5}, "left to the model"),
     ],
 )
-def test_gaps_are_told(facts, said):
+def test_gaps_are_answers_of(facts, said):
     """How many cells, in how many rows, and who deals with them; nothing where X does not say."""
     found = answers(replace(FACTS, **facts))["11"]
     assert found is None if said is None else said in found
 
 
-def test_validation_and_tuning_are_told():
+def test_validation_and_tuning_are_answers_of():
     """The kind of validation, whether tuning is inside, and what corrected for optimism."""
     slope = Rated("slope", "calibration", "sandwich")
     measures = (*FACTS.measures, slope)
@@ -151,12 +166,20 @@ def test_validation_and_tuning_are_told():
     )
     assert "200 bootstrap samples of the whole procedure" in found["12e"]
     assert "30 groups stayed whole" in found["12d"]
-    assert found["4.7"].startswith("yes")
-    assert answers(FACTS)["4.7"].startswith("in part")
+    assert found["evaluation 4.7"].startswith("yes")
+    assert answers(FACTS)["evaluation 4.7"].startswith("in part")
+    assert found["evaluation 4.1"] == (
+        "yes: nested cross-validation on one set of folds (10-fold); 200 bootstrap samples besides."
+    )
+    assert found["evaluation 4.5"].startswith("yes, as far as splits go")
+    assert answers(replace(FACTS, n_groups=9, n_cut=3))["evaluation 4.5"].startswith("no: 3 rows")
+    assert "tuning was repeated, too" in found["evaluation 4.6"]
+    assert found["4.5"] == "settings were tuned by 10-fold cross-validation (chosen: C=1)."
+    assert "state whether it looks" in answers(replace(FACTS, selects=True))["4.5"]
     assert "nothing was tuned" in answers(replace(FACTS, n_settings=1))["12c"]
 
 
-def test_subgroups_are_told():
+def test_subgroups_are_answers_of():
     """Which columns, and which levels were too small; none asked for is said, not hidden."""
     facts = replace(FACTS, subgroups=("sex",), too_small=("sex = other",))
     assert "by sex (too few rows: sex = other)" in answers(facts)["23a"]
@@ -214,17 +237,21 @@ def test_the_paragraph_says_what_was_done():
 
 
 def test_the_final_model_is_given_where_it_is_a_line():
-    """Its coefficients by the names that the steps before give them; of a forest nothing."""
+    """Its coefficients by name; of scaled columns in their own units; of a forest nothing."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 2)), np.arange(60) % 2
     scaled = make_pipeline(StandardScaler(), LogisticRegression())
     search = tr.HonestSearchCV(scaled, {"logisticregression__C": [0.1, 1]}).fit(X, y)
-    last = search.best_estimator_[-1]
-    items = {i.number: i.answer for i in tr.validate(search, X, y, replicates=0).checklist.items}
-    (first, second), (intercept,) = last.coef_[0], last.intercept_
+    _, last = search.best_estimator_
+    raw = deepcopy(last)  # the same answers without the scaler
+    raw.coef_ = last.coef_ / np.sqrt(X.var(axis=0))
+    raw.intercept_ = last.intercept_ - raw.coef_ @ X.mean(axis=0)
+    assert np.allclose(raw.predict_proba(X), search.predict_proba(X))
+    items = answers_of(tr.validate(search, X, y, replicates=0).checklist)
+    (first, second), intercept = raw.coef_[0], raw.intercept_[0]
     assert items["22"] == (
-        f"Coefficients of LogisticRegression after StandardScaler: intercept: {intercept:.4g}; "
-        f"column 0: {first:.4g}; column 1: {second:.4g}."
+        "Coefficients of LogisticRegression, in the units of the columns: intercept: "
+        f"{intercept:.4g}; column 0: {first:.4g}; column 1: {second:.4g}."
     )
     assert answers(FACTS)["22"] is None
 
@@ -236,7 +263,7 @@ def test_the_line_speaks_of_the_event():
     y = np.where(X[:, 0] + rng.logistic(size=60) > 0, "well", "ill")
     fitted = LogisticRegression().fit(X, y)
     found = tr.validate(fitted, X, y, positive="ill", prefit=True)
-    items = {item.number: item.answer for item in found.checklist.items}
+    items = answers_of(found.checklist)
     assert f"column 0: {-fitted.coef_[0, 0]:.4g}." in items["22"]
 
 
@@ -256,5 +283,57 @@ def test_a_single_threshold_has_a_net_benefit_in_words():
 def test_it_is_written_as_json_and_as_a_frame():
     """Plain values, a line for each item."""
     found = Checklist.of(FACTS)
-    assert len(json.loads(json.dumps(found.to_dict()))["items"]) == 72
-    assert len(found.to_frame()) == 72
+    assert len(json.loads(json.dumps(found.to_dict()))["items"]) == 86
+    assert len(found.to_frame()) == 86
+
+
+@pytest.mark.parametrize(
+    ("model", "how"),
+    [
+        (LogisticRegression(), None),
+        (
+            LogisticRegression(class_weight="balanced"),
+            "class_weight=balanced of LogisticRegression",
+        ),
+        (
+            make_pipeline(StandardScaler(), RandomForestClassifier(5, class_weight={0: 1, 1: 9})),
+            "class_weight={0: 1, 1: 9} of RandomForestClassifier",
+        ),
+        (Drawn(), "Drawn"),
+    ],
+)
+def test_what_rebalances_classes_is_answers_of(model, how):
+    """By the checklists and the paragraph, and whether anything calibrates after that."""
+    y = np.arange(60) % 2
+    checklist = tr.validate(model, np.random.default_rng(0).normal(size=(60, 2)), y, replicates=0)
+    found, said = answers_of(checklist.checklist), checklist.checklist.methods_text
+    if how is None:
+        assert found["4.4"] == found["evaluation 4.4"]
+        assert found["4.4"].startswith("does not apply: the model rebalances nothing.")
+        assert "The model rebalances nothing; state" in found["13"]
+        assert "rebalanced" not in said
+        return
+    assert found["4.4"].startswith(f"no: classes are rebalanced by {how}, which shifts")
+    assert found["evaluation 4.4"].startswith("yes: rows were tested in the shares")
+    assert f"Classes are rebalanced by {how}; state why." in found["13"]
+    assert f"Classes were rebalanced by {how} in training. " in said
+
+
+def test_a_model_that_is_calibrated_after_rebalancing_is_answers_of():
+    """Around the learner that weighs classes."""
+    model = CalibratedClassifierCV(LogisticRegression(class_weight="balanced"), cv=2)
+    X, y = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 3 == 0
+    checklist = tr.validate(model, X, y, replicates=0).checklist
+    assert answers_of(checklist)["4.4"].startswith(
+        "yes: classes are rebalanced by class_weight=balanced"
+    )
+    assert "in training, and probabilities were calibrated after that." in checklist.methods_text
+
+
+def test_rows_are_counted_as_if_nobody_were_lost():
+    """Of outcomes in time the criteria of two classes are told with that."""
+    found = answers(replace(FACTS, n_lost=9, n_needed=150, n_to_validate=300))
+    for number in ("4.1", "evaluation 4.2"):
+        assert "of two classes at the horizon as if nobody were lost: " in found[number]
+    assert "9 people were lost before" in found["4.3"]
+    assert found["evaluation 4.3"] == found["4.3"]

@@ -14,13 +14,13 @@ from truerisk.validation.checklist import Checklist, Item
 
 ITEMS = (
     Item("TRIPOD+AI", "1", "Who < what & why?", "'é' → \x07 bell"),
-    Item("PROBAST", "1.1", "Open?", None),
+    Item("PROBAST+AI, evaluation", "1.1", "Open?", None),
 )
 LIST = Checklist(ITEMS, "What was done & why.")
 SHOWN = [
     ["guideline", "number", "asks", "answer"],
     ["TRIPOD+AI", "1", "Who < what & why?", "'é' → \\x07 bell"],
-    ["PROBAST", "1.1", "Open?", ""],
+    ["PROBAST+AI, evaluation", "1.1", "Open?", ""],
 ]
 
 
@@ -58,7 +58,7 @@ def test_a_spreadsheet_and_csv_have_the_table(tmp_path):
 
 def test_csv_cells_are_no_formulas(tmp_path):
     """A cell that a spreadsheet would compute begins with an apostrophe."""
-    bad = replace(LIST, items=(Item("PROBAST", "1.1", "Who?", "=1+1"),))
+    bad = replace(LIST, items=(Item("PROBAST+AI, evaluation", "1.1", "Who?", "=1+1"),))
     bad.save(tmp_path / "list.csv")
     with (tmp_path / "list.csv").open(encoding="utf-8-sig", newline="") as file:
         assert [*csv.reader(file)][1][3] == "'=1+1"

@@ -99,7 +99,7 @@ def plan_validation(
     >>> tr.plan_validation("continuous", r2=0.5, sd=20, mean_width=10).n
     769
     """
-    of_classes = {
+    of_classes: dict[str, Any] = {
         "prevalence": prevalence,
         "auc": auc,
         "linear_predictor": linear_predictor,
@@ -110,7 +110,7 @@ def plan_validation(
         "auc_width": auc_width,
         "benefit_width": benefit_width,
     }
-    of_numbers = {
+    of_numbers: dict[str, Any] = {
         "r2": r2,
         "sd": sd,
         "r2_width": r2_width,

@@ -18,9 +18,9 @@
 | `many_levels.py` | intervals that hold together, and values drawn to their mean |
 | `stability.py` | `ModelStability`: which features the models of several splits use |
 | `prediction_stability.py` | `PredictionStability`: how far single predictions move |
-| `checklist.py` | `Checklist`: TRIPOD+AI and PROBAST as far as the data tell |
+| `checklist.py` | `Checklist`: both guidelines as far as the data tell |
+| `tripod_ai.py`, `probast_ai.py` | their items, and what the data answer |
 | `checklist_file.py` | it as docx, xlsx or CSV, to be filled in |
-| `finished_model.py` | its answers where a finished model was evaluated |
-| `model_facts.py` | what a model and its table are made of |
+| `model_facts.py` | what a model and its table are made of, and how many rows it takes |
 | `study_facts.py`, `study_words.py` | what is known of a study; the same as a paragraph |
 """

@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 
 from truerisk.core import present
-from truerisk.core.errors import Refusal, visible
+from truerisk.core.errors import visible
 from truerisk.core.identity import is_a
 from truerisk.core.interval import Interval
 from truerisk.core.plan.leaks import leaks_of, order_of
 from truerisk.core.plan.plan import Plan
-from truerisk.core.statistics import model_size
 from truerisk.core.table.rows import n_columns
 from truerisk.models.stated.selected_features import n_features_made
 from truerisk.validation.calibration import SmoothCalibration
 from truerisk.validation.discrimination import Discrimination, NetBenefit
 from truerisk.validation.honest import HonestRun
 from truerisk.validation.measures import rounded
-from truerisk.validation.model_facts import coefficients_of, gaps_in, inside, steps_of
+from truerisk.validation.model_facts import (
+    coefficients_of,
+    gaps_in,
+    inside,
+    rebalanced_by,
+    rows_needed,
+    rows_to_validate,
+    scaler_of,
+    steps_of,
+)
 from truerisk.validation.outcomes import HeldOut
 from truerisk.validation.prediction_stability import OF_SAMPLES
 from truerisk.validation.resampled import Resampled
@@ -71,19 +78,23 @@ class StudyFacts:
     """Counts of the rows and words for what was done.
 
     `class_counts` are the rows of each class, empty for numbers; of an outcome in time `n_lost`
-    rows are of neither, as they were not followed so far. `n_gaps` counts the cells without a value
-    and `n_rows_with_gaps` their rows, None where X does not tell. `imputed` says that a
-    step of the model fills gaps, so that it is fitted inside the folds; `steps` are the names of
-    all steps, the learner the last. `n_needed` rows are asked by the criteria of Riley et al. of a
-    regression with a parameter for each of `n_features`, the most that the steps make of X, and the
-    honest R²; None without an event of classes, and where R² is not above 0. `event` names the
-    class that probabilities speak of, and `coefficients` are those of the final model, where it is
-    a line. `measures` are what the performance was told by, and `corrected` how many bootstrap
-    samples corrected it for optimism. `n_tested` rows were tested, of the classes `tested_counts`;
-    None where all were. `n_cut` rows were tested by models that saw others of their group.
+    rows are of neither, as they were not followed so far. `n_gaps` counts the cells without a
+    value and `n_rows_with_gaps` their rows, None where X does not tell. `imputed` says that a
+    step of the model fills gaps, so that it is fitted inside the folds; `steps` are the names
+    of all steps, the learner the last. `rebalanced` is what in the model weighs or draws
+    classes anew, None of mere predictions, and `recalibrated` says that it is calibrated around
+    that. `n_needed` rows are asked by the criteria of Riley et al. of a regression with a
+    parameter for each of `n_features`, the most that the steps make of X, and the honest R²;
+    None without an event of classes, and where R² is not above 0. `n_to_validate` are asked for
+    narrow intervals of the honest AUC and of calibration. `event` names the class that
+    probabilities speak of, and `coefficients` are those of the final model, where it is a line,
+    and `unscaled` says that they are in the units of the columns although a step scales these.
+    `measures` are what the performance was told by, and `corrected` how many bootstrap samples
+    corrected it for optimism. `n_tested` rows were tested, of the classes `tested_counts`; None
+    where all were. `n_cut` rows were tested by models that saw others of their group.
     `by_level` are the losses told of subgroups, and `shrunken` those columns of which they are
-    drawn to their mean. `dependent` rows have times or places. `updating` says what an update of a
-    finished model would gain.
+    drawn to their mean. `dependent` rows have times or places. `updating` says what an update
+    of a finished model would gain.
     """
 
     n_rows: int
@@ -94,6 +105,8 @@ class StudyFacts:
     n_rows_with_gaps: int = 0
     imputed: bool = False
     selects: bool = False
+    rebalanced: tuple[str, ...] | None = ()
+    recalibrated: bool = False
     n_groups: int | None = None
     n_cut: int = 0
     dependent: bool = False
@@ -109,7 +122,9 @@ class StudyFacts:
     response: str
     event: str | None = None
     coefficients: Mapping[str, float] = field(default_factory=dict)
+    unscaled: bool = False
     n_needed: int | None = None
+    n_to_validate: int | None = None
     n_features: int | None = None
     measures: tuple[Rated, ...] = ()
     confidence_level: float = 0.95
@@ -214,6 +229,7 @@ IMPUTERS = (
     *("sklearn.impute:SimpleImputer", "sklearn.impute:KNNImputer"),
     "truerisk.models.multiple_imputation:MultipleImputation",
 )
+CALIBRATED = "sklearn.calibration:CalibratedClassifierCV"
 SHOWN = ("truerisk", "sklearn", "numpy", "python")
 
 
@@ -236,6 +252,7 @@ def facts_of(
     share = None if event is None or not classes else classes[event] / data.n_rows
     if data.task == "survival":
         classes, share, n_lost = _in_time(held)
+    honest = _honest(parts)
     n_features = None  # a finished model is fitted to nothing, and no rows are needed for that
     if not run.finished:
         n_features = n_features_made(model, data.X, data.y if data.codes is None else data.codes)
@@ -251,6 +268,8 @@ def facts_of(
             is_a(one, *IMPUTERS) or hasattr(one, "initial_strategy") for one in inside(model)
         ),
         selects=any(hasattr(one, "get_support") for one in inside(model)),
+        rebalanced=None if given else rebalanced_by(model),
+        recalibrated=any(is_a(one, CALIBRATED) for one in inside(model)),
         n_groups=None if data.groups is None else len(np.unique(data.groups)),
         n_cut=_n_cut(run),
         dependent=data.dependent,
@@ -270,7 +289,9 @@ def facts_of(
         coefficients={}
         if run.model is None
         else coefficients_of(run.model, data.X, of_first_class=event == next(iter(classes), "")),
-        n_needed=_needed(n_features, share, parts),
+        unscaled=run.model is not None and scaler_of(run.model) is not None,
+        n_needed=rows_needed(n_features, share, honest.get("explained" if share is None else "r2")),
+        n_to_validate=rows_to_validate(share, honest.get("auc")),
         n_features=n_features,
         measures=_told_measures(run, parts),
         confidence_level=problem.confidence_level,
@@ -286,22 +307,11 @@ def facts_of(
     )
 
 
-def _needed(n_features: int | None, share: float | None, parts: Mapping[str, Any]) -> int | None:
-    """By the `share` of the event; of numbers it is None, and their mean need not be known."""
+def _honest(parts: Mapping[str, Any]) -> dict[str, float | None]:
+    """The measures of held-out rows by their words."""
     kinds = Discrimination | SmoothCalibration
     rated = [part for part in parts.values() if isinstance(part, kinds)]
-    honest = {word: one.honest for part in rated for word, one in part.measures.items()}
-    r2 = honest.get("explained" if share is None else "r2")
-    if not n_features or r2 is None or not 0 < r2 < 1:
-        return None
-    with suppress(Refusal):  # more rows than anybody has
-        if share is None:
-            return max(model_size.rows_of_line(n_features, r2))
-        largest = model_size.largest_r2(model_size.likelihood_of_classes(share))
-        reach = model_size.MARGIN / model_size.normal_quantile(0.95)
-        overall = model_size.rows_for_error(np.sqrt(share * (1 - share)), reach)
-        return max(*model_size.rows_of_likelihood(n_features, r2 * largest, largest), overall)
-    return None
+    return {word: one.honest for part in rated for word, one in part.measures.items()}
 
 
 def _stability(stability: ModelStability | None) -> str | None:

@@ -1,8 +1,9 @@
-"""What was done, as a paragraph in the words of the reporting guidelines; its measures in words."""
+"""What was done, in the words of the guidelines: a paragraph, and what answers an item."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 
 from truerisk.core.present import listed, number, rows_counted
 from truerisk.methods.interval_forms import as_form, names
@@ -69,12 +70,16 @@ def _building(facts: StudyFacts) -> str:
     steps = " → ".join(facts.steps)
     if facts.finished:
         return f"A finished model ({steps}) was applied to them; nothing was fitted."
-    if facts.n_settings == 1:
-        return f"The model was {steps} ({facts.setting})."
-    return (
-        f"The model was {steps}; its settings were chosen among {facts.n_settings} by "
-        f"{splits(facts.chosen_by)}, by {facts.measures[0].name} (final: {facts.setting})."
-    )
+    said = f"The model was {steps} ({facts.setting})."
+    if facts.n_settings > 1:
+        said = (
+            f"The model was {steps}; its settings were chosen among {facts.n_settings} by "
+            f"{splits(facts.chosen_by)}, by {facts.measures[0].name} (final: {facts.setting})."
+        )
+    if facts.rebalanced:
+        after = ", and probabilities were calibrated after that" if facts.recalibrated else ""
+        said += f" Classes were rebalanced by {listed(facts.rebalanced)} in training{after}."
+    return said
 
 
 def splits(word: str, *, tuned: bool = False) -> str:
@@ -251,3 +256,36 @@ def size(facts: StudyFacts) -> str | None:
         f"{counted(facts)}; {facts.n_columns} columns, {number(ratio, 1)} {what} per column "
         "before any selection"
     )
+
+
+def gaps_left(facts: StudyFacts) -> str | None:
+    """Of a finished model, which nothing imputes for."""
+    if facts.n_gaps is None:
+        return None
+    if facts.n_gaps == 0:
+        return "X has no cell without a value. State which rows were left out before."
+    return (
+        f"{facts.n_gaps} cells without a value in {facts.n_rows_with_gaps} rows, left to the "
+        "finished model. State why they are missing."
+    )
+
+
+Answer = Callable[[StudyFacts], str | None]
+
+
+def only_people_know(facts: StudyFacts) -> None:
+    """What no data and no computation tell."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """The number of an item, what it asks in our words, and the sentence that facts make of it.
+
+    `finished` answers where a finished model was evaluated and nothing was developed; by default
+    the answer is the same.
+    """
+
+    number: str
+    asks: str
+    answer: Answer = only_people_know
+    finished: Answer | None = None
