@@ -68,7 +68,12 @@ def test_what_no_program_knows_stays_open():
     found = answers(FACTS)
     assert all(found[number] is None for number in NOBODY)
     assert {item.number for item in Checklist.of(FACTS).open_questions} >= set(NOBODY)
-    assert "open, for you to answer: 1, 2, 3a" in str(Checklist.of(FACTS))
+    said = str(Checklist.of(FACTS))
+    assert "open, for you to answer: 1, 2, 3a" in said
+    assert "evaluation: 7 of 18 items are answered by the data." in said
+    alike = "  1.1, 1.2, 1.3, 2.1, 2.2, 2.3, 2.4, 3.1, 3.2, 3.3, 3.4: as for the development: the"
+    assert alike in said
+    assert said.count("open, for you to answer") == 2
 
 
 @pytest.mark.parametrize(("n_needed", "word"), [(200, "yes"), (201, "no")])

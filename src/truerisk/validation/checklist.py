@@ -11,7 +11,7 @@ from typing import Any
 
 from truerisk.core.present import frame_of
 from truerisk.core.records import Record
-from truerisk.validation.probast_ai import DEVELOPMENT, EVALUATION
+from truerisk.validation.probast_ai import DEVELOPMENT, EVALUATION, SAME
 from truerisk.validation.study_facts import StudyFacts
 from truerisk.validation.study_words import Question, methods_words
 from truerisk.validation.tripod_ai import TRIPOD_AI
@@ -77,11 +77,13 @@ class Checklist(Record):
         lines = []
         for name in GUIDELINES:
             mine = [item for item in self.items if item.guideline == name]
-            told = [item for item in mine if item.answer is not None]
+            told = [item for item in mine if item.answer not in (None, SAME)]
+            alike = ", ".join(item.number for item in mine if item.answer == SAME)
             unsaid = ", ".join(item.number for item in mine if item.answer is None)
             lines.append(f"{name}: {len(told)} of {len(mine)} items are answered by the data.")
             lines += [f"  {item.number:>4}  {item.asks}\n        {item.answer}" for item in told]
-            lines.append(f"  open, for you to answer: {unsaid}")
+            lines += [f"  {alike}: {SAME}"] if alike else []
+            lines += [f"  open, for you to answer: {unsaid}"] if unsaid else []
         return "\n".join([*lines, "", self.methods_text])
 
 

@@ -20,7 +20,6 @@ from truerisk.validation.study_words import (
     counted,
     gaps_left,
     measured_by,
-    only_people_know,
     size,
     splits,
     tested,
@@ -157,8 +156,14 @@ def _served_evaluation(facts: StudyFacts) -> str:
     return f"yes: {counted(facts)} that served evaluation alone."
 
 
-def _same_people(facts: StudyFacts) -> str:
-    return "as for the development: the rows are the same."
+SAME = "as for the development: the rows are the same."
+
+
+def _prepared_alike(facts: StudyFacts) -> str | None:
+    if not facts.steps[:-1]:
+        return None
+    before = listed(facts.steps[:-1])
+    return f"{before}: the same for all rows of a model. State what was done before."
 
 
 BOTH_PARTS = (
@@ -166,7 +171,7 @@ BOTH_PARTS = (
     Question("1.2", "Was the design of the study suitable (cohort, trial, nested case-control)?"),
     Question("1.3", "Do those included and excluded make rows that stand for the people meant?"),
     Question("2.1", "Were predictors defined and measured in the same way for all?"),
-    Question("2.2", "Were predictors prepared in the same way for all?"),
+    Question("2.2", "Were predictors prepared in the same way for all?", _prepared_alike),
     Question("2.3", "Were they measured without knowing the outcome?"),
     Question("2.4", "Are those of the model known at the time when it is to be used?"),
     Question("3.1", "Was the outcome defined and determined in a suitable way?"),
@@ -188,7 +193,7 @@ OF_DEVELOPMENT = (
 DEVELOPMENT = tuple(replace(each, finished=_not_developed) for each in OF_DEVELOPMENT)
 
 EVALUATION = (
-    *(replace(each, answer=_same_people, finished=only_people_know) for each in BOTH_PARTS),
+    *(replace(each, answer=lambda facts: SAME, finished=each.answer) for each in BOTH_PARTS),
     Question(
         "4.1",
         "Is there more than performance on the training rows?",
