@@ -7,6 +7,8 @@ rows. Losses of rows count how it varies; Uno's C and AUC take it as known.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from truerisk.core.answers import Response
@@ -60,21 +62,34 @@ class Concordance(Loss):
         influences: np.ndarray = 2 * (wrong - about[:, None] * known) * w.sum() / (known @ w)
         return influences
 
+    def counted_twice(
+        self,
+        data: Data,
+        rows: np.ndarray,
+        answers: np.ndarray,
+        weights: np.ndarray | None,
+        about: np.ndarray,
+    ) -> np.ndarray:
+        """The variance of one pair over their number: each of its rows has it in its influence."""
+        w, weighed, twice = _or_ones(weights, rows), 0.0, np.zeros(len(answers))
+        for some, pairs in self._known_pairs(data, rows):
+            of_pairs = w[some, None] * pairs * w
+            weighed += of_pairs.sum()
+            for c, (told, mean) in enumerate(zip(answers, about, strict=True)):
+                twice[c] += ((of_pairs * (_wrong(told, some) - mean)) ** 2).sum()
+        return twice / weighed**2
+
     def _pairs(
         self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Of each row, the weight of the others that it is in the wrong order with, and in any."""
-        w = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=np.float64)
-        (came, time), counts = data.y[rows].T, self._counts(data, rows)
+        w = _or_ones(weights, rows)
         wrong, known = np.zeros(answers.shape), np.zeros(len(rows))
-        first = np.flatnonzero(came == 1)
-        for some in np.array_split(first, max(1, len(first) * len(rows) // CELLS)):
-            later = (time > time[some, None]) | ((time == time[some, None]) & (came == 0))
-            pairs = later * counts[some, None]
+        for some, pairs in self._known_pairs(data, rows):
             known[some] += pairs @ w
             known += w[some] @ pairs
             for line, told in zip(wrong, answers, strict=True):
-                ranked = pairs * (1 + np.sign(told - told[some, None])) / 2
+                ranked = pairs * _wrong(told, some)
                 line[some] += ranked @ w
                 line += w[some] @ ranked
         if not known.any():
@@ -83,6 +98,14 @@ class Concordance(Loss):
                 f"{len(rows)} rows has none; use fewer folds."
             )
         return wrong, known, w
+
+    def _known_pairs(self, data: Data, rows: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Some rows whose event came, and how much each counts as the first of a pair with each."""
+        (came, time), counts = data.y[rows].T, self._counts(data, rows)
+        first = np.flatnonzero(came == 1)
+        for some in np.array_split(first, max(1, len(first) * len(rows) // CELLS)):
+            later = (time > time[some, None]) | ((time == time[some, None]) & (came == 0))
+            yield some, later * counts[some, None]
 
     def _counts(self, data: Data, rows: np.ndarray) -> np.ndarray:
         """How much the pairs of each row count in which its event comes first."""
@@ -243,6 +266,16 @@ def _brier(data: Data, rows: np.ndarray, answers: np.ndarray, horizon: float) ->
     pays = np.cumsum(paid, axis=1)[:, place] - paid[:, place] * (came == 1)  # whose event was first
     carried: np.ndarray = losses + gets - pays
     return carried
+
+
+def _or_ones(weights: np.ndarray | None, rows: np.ndarray) -> np.ndarray:
+    return np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=np.float64)
+
+
+def _wrong(told: np.ndarray, first: np.ndarray) -> np.ndarray:
+    """1 where a later row is told a larger risk than the first of its pair, ½ where the same."""
+    larger: np.ndarray = (1 + np.sign(told - told[first, None])) / 2
+    return larger
 
 
 AT = {"brier-at": BrierAt, "auc-at": AUCAt}
