@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from contextlib import nullcontext
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,6 +13,7 @@ from truerisk.cli.gate import gate_options, judged, refuse_bounds
 from truerisk.cli.options import (
     confidence_option,
     executor_of,
+    gathered,
     in_a_folder,
     json_option,
     one_of,
@@ -31,8 +31,8 @@ from truerisk.cli.source import (
     label_written,
     order_options,
     outcome_options,
-    read_source,
     reading_options,
+    source_of,
     source_options,
 )
 
@@ -40,6 +40,9 @@ if TYPE_CHECKING:
     from truerisk.api.assessing.assessment import Assessment
     from truerisk.run.problem import Problem
 
+
+Planned = tuple[list[Any] | None, str | None, str | list[str] | None]
+"""The methods that choose settings, the one that tests, and whose learning curves are measured."""
 
 INTERRUPTED = 130
 FEWEST_ROWS = 5  # of which the usual five folds can be made
@@ -90,31 +93,8 @@ WHERE_AND_HOW = ("report", "figures", "as_json", "jobs", "executor", "store", "m
 @click.option("--mixed-versions", is_flag=True, help="With --store: use fits of other versions.")
 @click.option("--dry-run", is_flag=True, help="Say how many fits and seconds, and stop.")
 @reading_options
-def assess(
-    models: str | None,
-    method: str | None,
-    outer: str | None,
-    rule: str,
-    cv: int | None,
-    scoring: str | None,
-    loss: str | None,
-    scores: str | None,
-    learning_curve: str | None,
-    validate: bool,
-    confidence: float,
-    fail_above: float | None,
-    min_score: dict[str, float],
-    report: str | None,
-    figures: Path | None,
-    as_json: bool,
-    seed: int,
-    jobs: int | None,
-    executor: str | None,
-    store: Path | None,
-    mixed_versions: bool,
-    dry_run: bool,
-    **where: Any,
-) -> int:
+@gathered
+def assess(asked: Any) -> int:
     """Compare tuned learners on FILE and say how wrong the best one is.
 
     \b
@@ -123,59 +103,52 @@ def assess(
     truerisk assess data.csv --target y --models forest --store runs.db
     truerisk assess data.csv --target y --scores auc --fail-above .25 --min-score auc=.75
     """  # noqa: D301 - \b is for click
-    one_of("--method", method, "--cv", cv)
-    one_of("--loss", loss, "--scoring", scoring)
-    methods: list[Any] | None = listed("--method", method, "method", "10-fold")
-    if mixed_versions and store is None:
+    one_of("--method", asked.method, "--cv", asked.cv)
+    one_of("--loss", asked.loss, "--scoring", asked.scoring)
+    methods: list[Any] | None = listed("--method", asked.method, "method", "10-fold")
+    if asked.mixed_versions and asked.store is None:
         raise click.UsageError("--mixed-versions needs --store.")
-    review = _review_asked(validate, where)
-    runs_on = executor_of(jobs, executor)
-    source = read_source(**where)
-    for note in source.notes:
-        say(f"note: {note}")
-    if cv is not None:
+    review = [name for name in REVIEWED if getattr(asked, name) is not None]
+    if review and not asked.validate:  # without a validation there is nothing to ask of it
+        raise click.UsageError(f"--{review[0]} needs --validate.")
+    runs_on = executor_of(asked.jobs, asked.executor)
+    source = source_of(asked)
+    if asked.cv is not None:
         from truerisk.methods.words import splits_of
 
-        methods = [splits_of(cv, source.y, classifier=source.task == "classification")]
-    options: dict[str, Any] = {"scoring": scoring, "loss": loss, "rule": rule}
-    options |= {"confidence_level": confidence, "executor": runs_on, "random_state": seed}
-    bounded = [name for name in min_score if name not in (loss, scoring)]
-    asked = [*(listed("--scores", scores, "score", "auc,f1") or ()), *bounded]
-    options |= {"scores": list(dict.fromkeys(asked)) or None, **source.of_rows}
-    options["positive"] = label_written(source, review["positive"])
-    families = _families(source, models, (*(methods or (None,)), outer))
-    curves: str | list[str] | None = learning_curve
+        methods = [splits_of(asked.cv, source.y, classifier=source.task == "classification")]
+    names = ("scoring", "loss", "rule")
+    options: dict[str, Any] = {name: getattr(asked, name) for name in names}
+    options |= {"confidence_level": asked.confidence, "random_state": asked.seed}
+    bounded = [name for name in asked.min_score if name not in (asked.loss, asked.scoring)]
+    scores = [*(listed("--scores", asked.scores, "score", "auc,f1") or ()), *bounded]
+    options |= {"scores": list(dict.fromkeys(scores)) or None, **source.of_rows}
+    options |= {"positive": label_written(source, asked.positive), "executor": runs_on}
+    families = _families(source, asked.models, (*(methods or (None,)), asked.outer))
+    curves: str | list[str] | None = asked.learning_curve
     if curves not in (None, "cheap", "all"):
-        curves = listed("--learning-curve", learning_curve, "learner", "knn,lda")
-    validation = reviewed(source, **review) if validate else None
-    _say_plan(source, methods, outer)
-    bounds = fail_above, min_score
-    needed = dry_run or any(part is not None for part in (methods, outer, curves, fail_above))
-    problems = _problems(source, families, options) if needed or min_score else {}
+        curves = listed("--learning-curve", asked.learning_curve, "learner", "knn,lda")
+    validation = reviewed(source, asked) if asked.validate else None
+    _say_plan(source, methods, asked.outer)
+    plan, bounds = (methods, asked.outer, curves), (asked.fail_above, asked.min_score)
+    planned = any(part is not None for part in plan)
+    needed = planned or asked.dry_run or asked.fail_above is not None or asked.min_score
+    problems = _problems(source, families, options) if needed else {}
     for problem in [*problems.values()][:1]:
         refuse_bounds(*bounds, {each.word: each.scale for each in problem.losses})
-    if dry_run:
-        for place in (report, figures):
+    if asked.dry_run:
+        for place in (asked.report, asked.figures):
             if place is not None:
                 say(f"note: a dry run writes nothing to {place}")
-        if store is not None:
-            say(f"note: a dry run does not look into {store}")
-        return _dry_run(problems, methods, outer, curves, as_json)
-    if methods is not None or outer is not None or curves is not None:
-        _say_cost(source, problems, methods, outer, curves)
-    options.update(store=store, mixed_versions=mixed_versions)
-    options.update(learning_curve=curves, validate=validation)
-    result, code = _run(source, families, methods, outer, options, as_json, report, figures)
+        if asked.store is not None:
+            say(f"note: a dry run does not look into {asked.store}")
+        return _dry_run(problems, plan, as_json=asked.as_json)
+    if planned:
+        _say_cost(source, problems, plan)
+    options |= {"methods": methods, "outer": asked.outer, "learning_curve": curves}
+    options |= {"store": asked.store, "mixed_versions": asked.mixed_versions}
+    result, code = _run(source, families, options | {"validate": validation}, asked)
     return code or (0 if result is None else judged(result.report, *bounds))
-
-
-def _review_asked(validate: bool, where: dict[str, Any]) -> dict[str, Any]:
-    """What the validation is asked, taken from the options; without one there is nothing to ask."""
-    review = {name: where.pop(name) for name in REVIEWED}
-    wanted = [name for name in review if name != "positive" and review[name] is not None]
-    if wanted and not validate:
-        raise click.UsageError(f"--{wanted[0]} needs --validate.")
-    return review
 
 
 def _usual(source: Source) -> str:
@@ -197,17 +170,11 @@ def _say_plan(source: Source, methods: list[Any] | None, outer: str | None) -> N
         say(f"note: {n_rows:,} rows: {options} {usual}")
 
 
-def _say_cost(
-    source: Source,
-    problems: dict[str, Problem],
-    methods: list[Any] | None,
-    outer: str | None,
-    curves: str | list[str] | None,
-) -> None:
+def _say_cost(source: Source, problems: dict[str, Problem], plan: Planned) -> None:
     """Say so before very many fits are made, and how many the usual methods would need."""
     from truerisk.api.assessing.schedule import MANY, planned_fits
 
-    fits, of_curves = planned_fits(problems, methods, outer, curves)
+    fits, of_curves = planned_fits(problems, *plan)
     if of_curves:
         text = f"note: {fits + of_curves:,} fits are planned, {of_curves:,} of them for learning "
         say(f"{text}curves. --dry-run estimates the seconds.")
@@ -247,14 +214,7 @@ def _families(source: Source, models: str | None, tested_by: Iterable[Any]) -> d
 
 
 def _run(
-    source: Source,
-    families: dict[str, Any],
-    methods: list[Any] | None,
-    outer: str | None,
-    options: dict[str, Any],
-    as_json: bool,
-    report: str | None,
-    figures: Path | None,
+    source: Source, families: dict[str, Any], options: dict[str, Any], asked: Any
 ) -> tuple[Assessment | None, int]:
     """What was found, and the exit code; nothing where no learner was assessed."""
     from dataclasses import replace
@@ -262,13 +222,11 @@ def _run(
     from truerisk.api.assess import Interrupted
     from truerisk.api.assess import assess as assess_learners
 
-    code, store = 0, options["store"]
+    code, store = 0, asked.store
     ending = nullcontext() if store is None else terminated()
     try:
         with ending, worded_warnings(), shown_progress():
-            result = assess_learners(
-                families, source.X, source.y, methods=methods, outer=outer, **options
-            )
+            result = assess_learners(families, source.X, source.y, **options)
     except Interrupted as stopped:
         if store is not None:
             say(f"interrupted; the fits are kept in {store}: run the same command to continue.")
@@ -285,25 +243,19 @@ def _run(
     if result.validation is not None:
         result = replace(result, validation=result.validation.with_names(source.columns))
     with worded_warnings():  # the page needs some fits more, which may warn
-        show(result.to_json() if as_json else str(result))
-        write_page(result, report, figures)
+        show(result.to_json() if asked.as_json else str(result))
+        write_page(result, asked.report, asked.figures)
     return result, code
 
 
-def _dry_run(
-    problems: dict[str, Problem],
-    methods: list[Any] | None,
-    outer: str | None,
-    curves: str | list[str] | None,
-    as_json: bool,
-) -> int:
+def _dry_run(problems: dict[str, Problem], plan: Planned, *, as_json: bool) -> int:
     from dataclasses import asdict
 
     from truerisk.api.assessing.schedule import forecast
     from truerisk.core.present import seconds, text_table
 
     with worded_warnings():
-        expected = forecast(problems, methods, outer, curves)
+        expected = forecast(problems, *plan)
     fits, time = sum(f.fits for f in expected), sum(f.seconds for f in expected)
     if as_json:
         content = {

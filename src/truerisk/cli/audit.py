@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -15,6 +14,7 @@ from truerisk.cli.gate import CLOSED, gate_options, judged, refuse_bounds
 from truerisk.cli.options import (
     confidence_option,
     executor_of,
+    gathered,
     json_option,
     page_options,
     typed,
@@ -28,6 +28,7 @@ from truerisk.cli.source import (
     read_source,
     reading_options,
     source_options,
+    words_of,
 )
 from truerisk.core.errors import TrueRiskError, UnknownName, said_by
 
@@ -97,6 +98,7 @@ def run_code(code: Any, name: str) -> Any:
 REPLICATES = 1000
 WHERE_AND_HOW = ("report", "figures", "as_json", "jobs", "executor")
 """Options that no number depends on."""
+OF_COLUMNS = {"column-predicts-alone", "groups-suspected", "imputed-outside"}
 
 
 @click.command()
@@ -120,22 +122,8 @@ WHERE_AND_HOW = ("report", "figures", "as_json", "jobs", "executor")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @worker_options
 @reading_options
-def audit(
-    search: str,
-    level: str,
-    outer: str | None,
-    confidence: float,
-    fail_above: float | None,
-    min_score: dict[str, float],
-    report: str | None,
-    figures: Path | None,
-    allow_import: bool,
-    as_json: bool,
-    seed: int,
-    jobs: int | None,
-    executor: str | None,
-    **where: Any,
-) -> int:
+@gathered
+def audit(asked: Any) -> int:
     """Audit the search that FUNCTION() or FUNCTION(X, y) makes, on FILE.
 
     A search that is not fitted is fitted first. Exit code 4: its score lies outside the honest
@@ -144,30 +132,26 @@ def audit(
     \b
     truerisk audit search.py:make data.csv --target y --allow-import
     """  # noqa: D301 - \b is for click
-    factory = load_factory(search, allowed=allow_import)
-    runs_on = executor_of(jobs, executor)
-    source = read_source(**where)
+    factory = load_factory(asked.search, allowed=asked.allow_import)
+    runs_on = executor_of(asked.jobs, asked.executor)
+    source = read_source(**words_of(asked))
     X = _handed(source)
     _say_notes(source, named=X is not source.X)
-    report_of_audit = _audited(
-        factory,
-        source,
-        X,
-        {"confidence_level": confidence, "random_state": seed, "executor": runs_on},
-        (fail_above, min_score),
-        level=level,
-        outer=outer,
-    )
+    found = _audited(factory, source, X, runs_on, asked)
     command = typed(click.get_current_context(), WHERE_AND_HOW)
-    report_of_audit = replace(report_of_audit, source=source.name, command=command)
-    show(report_of_audit.to_json() if as_json else str(report_of_audit))
-    write_page(report_of_audit, report, figures)
-    if X is source.X:
-        _say_columns(report_of_audit.codes, source.columns)
-    if report_of_audit.refuted is None and level != "scores":
+    found = replace(found, source=source.name, command=command)
+    show(found.to_json() if asked.as_json else str(found))
+    write_page(found, asked.report, asked.figures)
+    if X is source.X and OF_COLUMNS & set(found.codes):
+        from truerisk.core.present import clean
+
+        names = source.columns  # findings number the columns of an array; a file has names for them
+        listed = ", ".join(f"{j} {clean(name, 40)}" for j, name in enumerate(names[:100]))
+        say(f"note: columns: {listed}{', …' if len(names) > 100 else ''}")
+    if found.refuted is None and asked.level != "scores":
         say("no interval, so nothing is refuted.")
-    code = judged(report_of_audit.honest, fail_above, min_score)
-    return CLOSED if report_of_audit.refuted else code
+    code = judged(found.honest, asked.fail_above, asked.min_score)
+    return CLOSED if found.refuted else code
 
 
 def _handed(source: Source) -> Any:
@@ -190,16 +174,7 @@ def _handed(source: Source) -> Any:
     return frame
 
 
-def _audited(
-    factory: Any,
-    source: Source,
-    X: Any,
-    options: dict[str, Any],
-    bounds: tuple[float | None, Mapping[str, float]],
-    *,
-    level: str,
-    outer: str | None,
-) -> Any:
+def _audited(factory: Any, source: Source, X: Any, runs_on: Any, asked: Any) -> Any:
     from truerisk.api.audit import audited
     from truerisk.api.auditing.claim import perfect_of
     from truerisk.api.auditing.correcting import Wanted
@@ -207,7 +182,8 @@ def _audited(
     from truerisk.models.stated.question import usual_score
 
     y, of_rows = source.y, source.of_rows
-    terms = {"fit_params": None, "engine": "auto", **of_rows, **options}
+    terms = {"fit_params": None, "engine": "auto", **of_rows, "executor": runs_on}
+    terms |= {"confidence_level": asked.confidence, "random_state": asked.seed}
     with worded_warnings(), shown_progress():
         search = call_factory(factory, X, y)
         scoring = getattr(search, "scoring", None)
@@ -215,9 +191,12 @@ def _audited(
             scoring = usual_score(getattr(search, "estimator", None))
         if isinstance(scoring, str):
             remedy = " An audit bounds the score of the search: give it another `scoring`."
+            bounds = asked.fail_above, asked.min_score
             refuse_bounds(*bounds, {scoring: Scale(perfect_of(scoring))}, remedy)
         search = _fitted(search, X, y, of_rows)
-        return audited(search, X, y, Wanted(level, outer, REPLICATES, terms, _order(source)))
+        return audited(
+            search, X, y, Wanted(asked.level, asked.outer, REPLICATES, terms, _order(source))
+        )
 
 
 def _order(source: Source) -> Any:
@@ -255,12 +234,3 @@ def _say_notes(source: Source, *, named: bool) -> None:
         say("note: text is given to the search as numbers, its place in sorted order")
     if source.layout.get("missing"):
         say("note: empty cells are given to the search as missing values")
-
-
-def _say_columns(codes: tuple[str, ...], names: Sequence[str]) -> None:
-    """Findings number the columns of an array; a file has names for them."""
-    if {"column-predicts-alone", "groups-suspected", "imputed-outside"} & set(codes):
-        from truerisk.core.present import clean
-
-        listed = ", ".join(f"{j} {clean(name, 40)}" for j, name in enumerate(names[:100]))
-        say(f"note: columns: {listed}{', …' if len(names) > 100 else ''}")

@@ -10,20 +10,21 @@ import click
 from truerisk.cli.options import (
     confidence_option,
     executor_of,
+    gathered,
     json_option,
     one_of,
     scoring_options,
     worker_options,
 )
-from truerisk.cli.output import listed, say, show, shown_progress, worded_warnings
+from truerisk.cli.output import listed, show, shown_progress, worded_warnings
 from truerisk.cli.source import (
     Source,
     label_written,
     order_options,
     outcome_options,
     positive_option,
-    read_source,
     reading_options,
+    source_of,
     source_options,
 )
 from truerisk.core.registry import closest
@@ -49,44 +50,29 @@ from truerisk.core.registry import closest
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @worker_options
 @reading_options
-def estimate(
-    model: str,
-    settings: tuple[str, ...],
-    method: str | None,
-    cv: int | None,
-    scoring: str | None,
-    loss: str | None,
-    scores: str | None,
-    positive: str | None,
-    confidence: float,
-    as_json: bool,
-    seed: int,
-    jobs: int | None,
-    executor: str | None,
-    **where: Any,
-) -> None:
+@gathered
+def estimate(asked: Any) -> None:
     """Estimate the risk of one model on FILE.
 
     \b
     truerisk estimate data.csv --target y --model knn --set n_neighbors=5 --method loo
     """  # noqa: D301 - \b is for click
-    one_of("--method", method, "--cv", cv)
-    one_of("--loss", loss, "--scoring", scoring)
-    runs_on = executor_of(jobs, executor)
-    source = read_source(**where)
-    for note in source.notes:
-        say(f"note: {note}")
+    one_of("--method", asked.method, "--cv", asked.cv)
+    one_of("--loss", asked.loss, "--scoring", asked.scoring)
+    runs_on = executor_of(asked.jobs, asked.executor)
+    source = source_of(asked)
     from truerisk.api.estimate import risk_curve
 
-    pipeline, params, _ = read_model(model, settings, source)
-    options: dict[str, Any] = {"cv": cv, "method": method, "scoring": scoring, "loss": loss}
-    options |= {"confidence_level": confidence, "executor": runs_on, "random_state": seed}
-    options |= {"scores": listed("--scores", scores, "score", "auc,f1"), **source.of_rows}
-    options["positive"] = label_written(source, positive)
+    pipeline, params, _ = read_model(asked.model, asked.settings, source)
+    names = ("cv", "method", "scoring", "loss")
+    options: dict[str, Any] = {name: getattr(asked, name) for name in names}
+    options |= {"confidence_level": asked.confidence, "random_state": asked.seed}
+    options |= {"scores": listed("--scores", asked.scores, "score", "auc,f1"), **source.of_rows}
+    options |= {"positive": label_written(source, asked.positive), "executor": runs_on}
     with worded_warnings(), shown_progress():
         curve = risk_curve(pipeline, params, source.X, source.y, **options)
     found = curve[0] if curve.procedure is None else curve.procedure
-    show(found.to_json() if as_json else _described(found))
+    show(found.to_json() if asked.as_json else _described(found))
 
 
 def read_model(

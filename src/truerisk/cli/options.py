@@ -7,7 +7,9 @@ import shlex
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import wraps
 from pathlib import Path, PurePath
+from types import SimpleNamespace
 from typing import Any, TypeVar
 
 import click
@@ -18,6 +20,17 @@ from truerisk.core.errors import BadArgument, NotWritten
 from truerisk.core.writing import place_of
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+Code = TypeVar("Code", int, None)
+
+
+def gathered(command: Callable[[Any], Code]) -> Callable[..., Code]:
+    """The command is handed all its options as one value, by their names."""
+
+    @wraps(command)
+    def handed(**options: Any) -> Code:
+        return command(SimpleNamespace(**options))
+
+    return handed
 
 
 def _workers(ctx: click.Context, option: click.Parameter, n_jobs: int | None) -> int | None:

@@ -6,13 +6,20 @@ from typing import Any
 
 import click
 
-from truerisk.cli.options import executor_of, json_option, one_of, scoring_options, worker_options
-from truerisk.cli.output import say, show, shown_progress, worded_warnings
+from truerisk.cli.options import (
+    executor_of,
+    gathered,
+    json_option,
+    one_of,
+    scoring_options,
+    worker_options,
+)
+from truerisk.cli.output import show, shown_progress, worded_warnings
 from truerisk.cli.source import (
     outcome_options,
-    read_source,
     reading_options,
     search_of,
+    source_of,
     source_options,
     time_option,
 )
@@ -46,19 +53,8 @@ from truerisk.cli.source import (
 @json_option
 @worker_options
 @reading_options
-def permute(
-    model: str,
-    permutations: int,
-    method: str | None,
-    cv: int | None,
-    scoring: str | None,
-    loss: str | None,
-    seed: int,
-    as_json: bool,
-    jobs: int | None,
-    executor: str | None,
-    **where: Any,
-) -> None:
+@gathered
+def permute(asked: Any) -> None:
     """Tune and test one learner on FILE again and again with permuted labels.
 
     A small p-value says that it does better than chance.
@@ -67,18 +63,21 @@ def permute(
     truerisk permute data.csv --target y --model knn
     truerisk permute data.csv --target y --model lda --permutations 199 --n-jobs 2
     """  # noqa: D301 - \b is for click
-    one_of("--method", method, "--cv", cv)
-    one_of("--loss", loss, "--scoring", scoring)
-    runs_on = executor_of(jobs, executor)
-    source = read_source(**where)
-    for note in source.notes:
-        say(f"note: {note}")
+    one_of("--method", asked.method, "--cv", asked.cv)
+    one_of("--loss", asked.loss, "--scoring", asked.scoring)
+    runs_on = executor_of(asked.jobs, asked.executor)
+    source = source_of(asked)
     from truerisk.api.permutation_test import permutation_test
 
-    asked: dict[str, Any] = {"cv": cv, "select_by": method, "scoring": scoring, "loss": loss}
-    search = search_of(model, source, **asked, random_state=seed)
+    words = {name: getattr(asked, name) for name in ("cv", "scoring", "loss")}
+    words |= {"select_by": asked.method, "random_state": asked.seed}
+    search = search_of(asked.model, source, **words)
     rows = {"groups": source.groups, "time": source.time}
-    options = {"n_permutations": permutations, "executor": runs_on, "random_state": seed}
+    options = {
+        "n_permutations": asked.permutations,
+        "executor": runs_on,
+        "random_state": asked.seed,
+    }
     with worded_warnings(), shown_progress():
         found = permutation_test(search, source.X, source.y, **rows, **options)
-    show(found.to_json() if as_json else str(found))
+    show(found.to_json() if asked.as_json else str(found))

@@ -11,6 +11,7 @@ import click
 from truerisk.cli.options import (
     confidence_option,
     executor_of,
+    gathered,
     json_option,
     with_options,
     worker_options,
@@ -23,6 +24,7 @@ from truerisk.cli.source import (
     reading_options,
     search_of,
     source_options,
+    words_of,
 )
 from truerisk.core.errors import BadData
 
@@ -73,19 +75,8 @@ def _read(ctx: click.Context, option: click.Parameter, texts: tuple[str, ...]) -
 @json_option
 @worker_options
 @reading_options
-def plan(
-    errors: list[Known],
-    model: str | None,
-    width: float | None,
-    rows: int | None,
-    confidence: float,
-    assurance: float,
-    seed: int,
-    as_json: bool,
-    jobs: int | None,
-    executor: str | None,
-    **where: Any,
-) -> int:
+@gathered
+def plan(asked: Any) -> int:
     """Plan a test: how many rows for an interval of a width, how tuning and testing share N rows.
 
     \b
@@ -95,30 +86,34 @@ def plan(
     """  # noqa: D301 - \b is for click
     from truerisk.api.plan_sample import plan_sample
 
-    pilot = model is not None or any(given is not None for given in where.values())
-    if pilot and errors:
+    pilot = asked.model is not None or any(given is not None for given in words_of(asked).values())
+    if pilot and asked.errors:
         raise click.UsageError("--error and FILE both give the error to expect: leave one out.")
-    if not pilot and not errors:
+    if not pilot and not asked.errors:
         raise click.UsageError("Missing option '--error', or FILE with --target and --model.")
-    if not pilot and width is None and rows is None:
+    if not pilot and asked.width is None and asked.rows is None:
         raise click.UsageError("say what to plan: --width, --rows, or both.")
-    wanted = {"width": width, "n": rows, "confidence_level": confidence, "assurance": assurance}
+    wanted = {"width": asked.width, "n": asked.rows, "assurance": asked.assurance}
+    wanted["confidence_level"] = asked.confidence
     if not pilot:
-        sample = plan_sample(_error_curve(errors), **wanted)  # type: ignore[arg-type]
-        show(sample.to_json() if as_json else str(sample))
+        sample = plan_sample(_error_curve(asked.errors), **wanted)
+        show(sample.to_json() if asked.as_json else str(sample))
         return 0
-    source, planned = read_source(**where), width is not None or rows is not None
+    source, planned = (
+        read_source(**words_of(asked)),
+        asked.width is not None or asked.rows is not None,
+    )
     if planned and source.task != "classification":
         raise BadData(
             "--width and --rows plan a test of the share of errors, and the target has no classes: "
             "leave them out to see the learning curve alone."
         )
-    curve = _measured(model, source, confidence, seed, executor_of(jobs, executor))
+    curve = _measured(source, executor_of(asked.jobs, asked.executor), asked)
     content, parts = {"curve": curve.to_dict()}, [str(curve)]
     if planned:
-        sample = plan_sample(curve, **wanted)  # type: ignore[arg-type]
+        sample = plan_sample(curve, **wanted)
         content, parts = {**content, **sample.to_dict()}, [*parts, str(sample)]
-    show(json.dumps(content, allow_nan=False) if as_json else "\n\n".join(parts))
+    show(json.dumps(content, allow_nan=False) if asked.as_json else "\n\n".join(parts))
     return 0
 
 
@@ -133,9 +128,9 @@ def _error_curve(errors: list[Known]) -> Any:
     return curve or errors[0][1]
 
 
-def _measured(model: str | None, source: Source, level: float, seed: int, executor: Any) -> Any:
+def _measured(source: Source, runs_on: Any, asked: Any) -> Any:
     """The learning curve of a learner on a table, tuned by settings that its smallest size has."""
-    if model is None:
+    if asked.model is None:
         raise click.UsageError("--model is missing: the learning curve of which learner?")
     for note in source.notes:
         say(f"note: {note}")
@@ -144,12 +139,12 @@ def _measured(model: str | None, source: Source, level: float, seed: int, execut
 
     n_rows = len(source.y)
     search = search_of(
-        model,
+        asked.model,
         source,
         n_rows=max(FEWEST_ROWS, n_rows // (2 * WIDEST)),
-        confidence_level=level,
-        executor=executor,
-        random_state=seed,
+        confidence_level=asked.confidence,
+        executor=runs_on,
+        random_state=asked.seed,
     )
     with worded_warnings(), shown_progress():
         return learning_curve(search, source.X, source.y, groups=source.groups)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from truerisk.cli.options import confidence_option, json_option
+from truerisk.cli.options import confidence_option, gathered, json_option
 from truerisk.cli.output import show
 from truerisk.core.errors import BadData
 
@@ -33,9 +33,8 @@ SCHEMA = "truerisk.posterior/1"
     help="Prior Beta(A, B) of the error.",
 )
 @json_option
-def posterior(
-    errors: int, rows: int, confidence: float, prior: tuple[float, float], as_json: bool
-) -> int:
+@gathered
+def posterior(asked: Any) -> int:
     """Say what E errors in N test rows tell about the true error of the tested rule.
 
     \b
@@ -45,13 +44,13 @@ def posterior(
     from truerisk.core.statistics.error_posterior import ErrorPosterior
 
     try:
-        found = ErrorPosterior(errors, rows, prior)
+        found = ErrorPosterior(asked.errors, asked.rows, asked.prior)
     except BadData as error:  # there is no data here, only options
         raise click.UsageError(str(error)) from None
-    if as_json:
-        show(json.dumps(_content(found, confidence), allow_nan=False))
+    if asked.as_json:
+        show(json.dumps(_content(found, asked.confidence), allow_nan=False))
     else:
-        show(_text(found, confidence))
+        show(_text(found, asked.confidence))
     return 0
 
 

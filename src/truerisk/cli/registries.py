@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 import click
@@ -14,35 +15,27 @@ if TYPE_CHECKING:
     from truerisk.core.registry import Registry
 
 
-def _print(registry: Registry, as_json: bool) -> None:
+def show_words(registry: Registry, *, as_json: bool) -> None:
+    """The words of a registry, each with its sentence."""
     if as_json:
         show(json.dumps({word: line.about for word, line in registry.items()}))
     else:
         show(str(registry))
 
 
-@click.command()
-@json_option
-def methods(as_json: bool) -> None:
-    """List the ways to estimate risk: the words of --method."""
-    from truerisk.methods import registry
+def _command(room: str, about: str) -> click.Command:
+    """The command that shows the registry of a room."""
 
-    _print(registry, as_json)
+    @click.command(room, help=about)
+    @json_option
+    def shown(as_json: bool) -> None:
+        show_words(import_module(f"truerisk.{room}").registry, as_json=as_json)
 
-
-@click.command()
-@json_option
-def engines(as_json: bool) -> None:
-    """List the engines that answer plans."""
-    from truerisk.engines import registry
-
-    _print(registry, as_json)
+    return shown
 
 
-@click.command()
-@json_option
-def datasets(as_json: bool) -> None:
-    """List the data sets that come with truerisk: the words of --dataset."""
-    from truerisk.datasets import registry
-
-    _print(registry, as_json)
+methods = _command("methods", "List the ways to estimate risk: the words of --method.")
+engines = _command("engines", "List the engines that answer plans.")
+datasets = _command(
+    "datasets", "List the data sets that come with truerisk: the words of --dataset."
+)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from truerisk.cli.options import json_option, n_jobs_option
+from truerisk.cli.options import gathered, json_option, n_jobs_option
 from truerisk.cli.output import say, show, shown_progress, worded_warnings
+from truerisk.cli.registries import show_words
 from truerisk.core.writing import write_text
 
 if TYPE_CHECKING:
@@ -42,20 +42,8 @@ INTERRUPTED = 130
     help="Write the report, its page and its figures (PNG, SVG) there.",
 )
 @json_option
-def reproduce(
-    name: str | None,
-    listed: bool,
-    quick: bool,
-    full: bool,
-    replicates: int | None,
-    seed: int,
-    jobs: int | None,
-    store: Path | None,
-    resume: bool,
-    executor: str | None,
-    out: Path | None,
-    as_json: bool,
-) -> int:
+@gathered
+def reproduce(asked: Any) -> int:
     """Run the experiment NAME again; without NAME, or with --list, list the experiments.
 
     The longest take nine minutes of one core, most a minute at most.
@@ -68,36 +56,31 @@ def reproduce(
     from truerisk.papers import registry
     from truerisk.papers import reproduce as reproduced
 
-    if listed and name is not None:
-        raise click.UsageError(f"--list names all experiments: leave out {name}, or --list.")
-    if name is None:
-        words = {word: line.about for word, line in registry.items()}
-        show(json.dumps(words) if as_json else str(registry))
+    if asked.listed and asked.name is not None:
+        raise click.UsageError(f"--list names all experiments: leave out {asked.name}, or --list.")
+    if asked.name is None:
+        show_words(registry, as_json=asked.as_json)
         return 0
-    if out is not None:
+    if asked.out is not None:
         try:
-            out.mkdir(parents=True, exist_ok=True)
+            asked.out.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise click.UsageError(f"--out {out}: {error.strerror or error}.") from None
-    if executor is not None and (store is None or jobs is not None):
+            raise click.UsageError(f"--out {asked.out}: {error.strerror or error}.") from None
+    if asked.executor is not None and (asked.store is None or asked.jobs is not None):
         raise click.UsageError("--executor goes with --store and stands instead of --n-jobs.")
-    options: dict[str, Any] = {
-        "full": full,
-        "store": store,
-        "resume": resume,
-        "executor": executor or jobs,
-    }
+    names = ("quick", "replicates", "seed", "full", "store", "resume")
+    options: dict[str, Any] = {name: getattr(asked, name) for name in names}
     try:
         with worded_warnings(), shown_progress():
-            report = reproduced(name, quick=quick, replicates=replicates, seed=seed, **options)
+            report = reproduced(asked.name, executor=asked.executor or asked.jobs, **options)
     except KeyboardInterrupt:
-        if store is None:
+        if asked.store is None:
             raise
-        say(f"truerisk: interrupted; results so far are in {store}: continue with --resume.")
+        say(f"truerisk: interrupted; results so far are in {asked.store}: continue with --resume.")
         return INTERRUPTED
-    show(report.to_json() if as_json else str(report))
-    if out is not None:
-        _write(report, out)
+    show(report.to_json() if asked.as_json else str(report))
+    if asked.out is not None:
+        _write(report, asked.out)
     elif report.figures:
         say("note: the figure is drawn where a folder is named with --out")
     return 0

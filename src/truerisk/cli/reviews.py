@@ -11,7 +11,8 @@ from truerisk.cli.options import with_options
 from truerisk.cli.source import Source, label_written
 from truerisk.core.errors import BadData
 
-REVIEWED = ("positive", "subgroups", "replicates", "clip", "horizon")
+REVIEWED = ("subgroups", "replicates", "clip", "horizon")
+"""Options that nothing but a validation heeds."""
 
 
 def review_options(replicates: int | None) -> Callable[[Any], Any]:
@@ -46,21 +47,14 @@ def review_options(replicates: int | None) -> Callable[[Any], Any]:
     )
 
 
-def reviewed(
-    source: Source,
-    positive: str | None,
-    subgroups: str | None,
-    replicates: int | None,
-    clip: float | None,
-    horizon: float | None,
-) -> dict[str, Any]:
-    """The words of `validate` that stand for these options."""
+def reviewed(source: Source, asked: Any) -> dict[str, Any]:
+    """The words of `validate` that stand for the options of a command."""
     return {
-        "positive": label_written(source, positive),
-        "subgroups": None if subgroups is None else _columns(source, subgroups),
-        "replicates": replicates or 0,
-        "clip": clip,
-        "horizon": horizon,
+        "positive": label_written(source, asked.positive),
+        "subgroups": None if asked.subgroups is None else _columns(source, asked.subgroups),
+        "replicates": asked.replicates or 0,
+        "clip": asked.clip,
+        "horizon": asked.horizon,
     }
 
 

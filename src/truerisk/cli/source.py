@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from inspect import signature
 from pathlib import PurePath
 from typing import Any
 
 import click
 
 from truerisk.cli.options import with_options
-from truerisk.cli.output import listed
+from truerisk.cli.output import listed, say
 from truerisk.core.errors import BadData, UnknownName
 
 
@@ -232,6 +233,20 @@ def _bundled(name: str) -> Source:
         layout={"n_features": bundle.X.shape[1], "missing": False},
         notes=(f"{bundle.description} ({bundle.source})",),
     )
+
+
+def words_of(asked: Any) -> dict[str, Any]:
+    """Those options of a command that say what it reads."""
+    known = signature(read_source).parameters
+    return {name: value for name, value in vars(asked).items() if name in known}
+
+
+def source_of(asked: Any) -> Source:
+    """What the options of a command read, whose notes are said."""
+    source = read_source(**words_of(asked))
+    for note in source.notes:
+        say(f"note: {note}")
+    return source
 
 
 def label_written(source: Source, positive: str | None) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 from warnings import catch_warnings
 
@@ -15,6 +14,7 @@ from truerisk.cli.gate import gate_options, judged, refuse_bounds
 from truerisk.cli.options import (
     confidence_option,
     executor_of,
+    gathered,
     json_option,
     one_of,
     page_options,
@@ -23,7 +23,7 @@ from truerisk.cli.options import (
     worker_options,
 )
 from truerisk.cli.output import say, show, shown_progress, worded_warnings, write_page
-from truerisk.cli.reviews import REVIEWED, review_options, reviewed
+from truerisk.cli.reviews import review_options, reviewed
 from truerisk.cli.source import (
     Source,
     label_written,
@@ -32,6 +32,7 @@ from truerisk.cli.source import (
     read_source,
     reading_options,
     source_options,
+    words_of,
 )
 from truerisk.core.errors import BadData
 
@@ -69,25 +70,8 @@ WHERE_AND_HOW = ("report", "figures", "checklist", "as_json", "jobs", "executor"
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @worker_options
 @reading_options
-def validate(
-    model: str,
-    settings: tuple[str, ...],
-    predictions: str | None,
-    cv: int | None,
-    scoring: str | None,
-    loss: str | None,
-    confidence: float,
-    fail_above: float | None,
-    min_score: dict[str, float],
-    report: str | None,
-    figures: Path | None,
-    checklist: str | None,
-    as_json: bool,
-    seed: int,
-    jobs: int | None,
-    executor: str | None,
-    **given: Any,
-) -> int:
+@gathered
+def validate(asked: Any) -> int:
     """Validate a tuned learner on FILE: discrimination, calibration, net benefit.
 
     \b
@@ -95,19 +79,18 @@ def validate(
     truerisk validate --dataset breast-cancer --model forest --clip .001 --replicates 50
     truerisk validate others.csv --target y --predictions p
     """  # noqa: D301 - \b is for click
-    if checklist is not None:
+    if asked.checklist is not None:
         from truerisk.validation.checklist_file import table_place
 
-        table_place(checklist)
-    one_of("--loss", loss, "--scoring", scoring)
-    runs_on = executor_of(jobs, executor)
-    asked = {name: given.pop(name) for name in REVIEWED}
-    source = read_source(**given)
+        table_place(asked.checklist)
+    one_of("--loss", asked.loss, "--scoring", asked.scoring)
+    runs_on = executor_of(asked.jobs, asked.executor)
+    source = read_source(**words_of(asked))
     from truerisk.datasets.cells import quoted
 
-    about = "target ", f"column {quoted(predictions)} "
+    about = "target ", f"column {quoted(asked.predictions)} "
     for note in source.notes:
-        if predictions is None or note.startswith(about):
+        if asked.predictions is None or note.startswith(about):
             say(f"note: {note}")
     from truerisk.api.search import HonestSearchCV
     from truerisk.api.validate import run_to_validate
@@ -120,29 +103,29 @@ def validate(
     ranked = ("r2",) if source.task == "regression" else of_events
     X, scales = source.X, {"risk": Scale()}
     finished: dict[str, Any] = {}
-    if predictions is not None:
+    if asked.predictions is not None:
         _refuse_fits(click.get_current_context())
-        search, X = _as_given(source, predictions, asked["positive"])
-        finished = {"prefit": True, "confidence_level": confidence}
-        asked["replicates"] = None
+        search, X = _as_given(source, asked.predictions, asked.positive)
+        finished = {"prefit": True, "confidence_level": asked.confidence}
+        asked.replicates = None
     else:
-        pipeline, params, grid = read_model(model, settings, source)
-        asked_of_search: dict[str, Any] = {"confidence_level": confidence, "random_state": seed}
-        asked_of_search["executor"] = runs_on
-        words = {"cv": cv, "scoring": scoring, "loss": loss}
-        asked_of_search |= {name: word for name, word in words.items() if word is not None}
-        search = HonestSearchCV(pipeline, params or grid or None, **asked_of_search)
-        if loss or scoring:
-            rows = {"groups": None, **source.of_rows, "params": {}, "seed": seed}
+        pipeline, params, grid = read_model(asked.model, asked.settings, source)
+        terms = {"confidence_level": asked.confidence, "random_state": asked.seed}
+        words = {name: getattr(asked, name) for name in ("cv", "scoring", "loss")}
+        words |= {**terms, "executor": runs_on}
+        search = HonestSearchCV(pipeline, params or grid or None, **words)
+        if asked.loss or asked.scoring:
+            rows = {"groups": None, **source.of_rows, "params": {}, "seed": asked.seed}
             with catch_warnings(action="ignore"):  # those of the validation are the same
                 problem = run_to_validate(search, X, source.y, **rows).problem
             scales = {each.word: each.scale for each in problem.losses}
-        elif source.task == "survival" and asked["horizon"] is not None:
-            search.loss = BrierAt(asked["horizon"])
+        elif source.task == "survival" and asked.horizon is not None:
+            search.loss = BrierAt(asked.horizon)
         elif source.task == "classification":
             made = Family.of(pipeline, params or grid or None).make(0)
             search.loss = "log" if hasattr(made, "predict_proba") else None
-    refuse_bounds(fail_above, min_score, {**scales, **dict.fromkeys(ranked, Scale(1.0))})
+    measured = {**scales, **dict.fromkeys(ranked, Scale(1.0))}
+    refuse_bounds(asked.fail_above, asked.min_score, measured)
     with worded_warnings(), shown_progress():
         found = validated(
             search,
@@ -150,20 +133,20 @@ def validate(
             source.y,
             **finished,
             **source.of_rows,
-            random_state=seed,
-            **reviewed(source, **asked),
-        ).with_names(source.columns if predictions is None else (predictions,))
+            random_state=asked.seed,
+            **reviewed(source, asked),
+        ).with_names(source.columns if asked.predictions is None else (asked.predictions,))
     command = typed(click.get_current_context(), WHERE_AND_HOW)
     found = replace(found, command=command)
-    if checklist is not None and found.checklist is not None:
-        found.checklist.save(checklist)
-        say(f"wrote {checklist}")
-    show(found.to_json() if as_json else str(found))
-    write_page(found, report, figures)
+    if asked.checklist is not None and found.checklist is not None:
+        found.checklist.save(asked.checklist)
+        say(f"wrote {asked.checklist}")
+    show(found.to_json() if asked.as_json else str(found))
+    write_page(found, asked.report, asked.figures)
     told = {"r2" if word == "explained" else word: m for word, m in found.measures.items()}
     more = {word: OwnScale(m.honest, m.interval, "larger") for word, m in told.items()}
     more = {word: own for word, own in more.items() if word in of_events}
-    return judged(found.risk, fail_above, min_score, more)
+    return judged(found.risk, asked.fail_above, asked.min_score, more)
 
 
 OF_FITS = ("model", "settings", "cv", "scoring", "loss", "replicates")
