@@ -15,7 +15,7 @@ from truerisk.comparing.pairing import PairedLosses, PairedOn
 from truerisk.core.arguments import check_level
 from truerisk.core.comparison import ROPE, Comparison, check_rope
 from truerisk.core.errors import Refusal
-from truerisk.core.interval import Interval
+from truerisk.core.interval import Interval, normal_quantile
 from truerisk.core.registry import Registry, lines_of
 
 
@@ -323,9 +323,9 @@ class Sharp(PairedTest):
         )
         if model.of_differences <= (1e-12 * pairs.scale) ** 2:
             return result.noting(ALIKE)
-        from scipy.special import ndtr, ndtri
+        from scipy.special import ndtr
 
-        z, limit = model.z(0.0), float(ndtri((1 + tolerance.confidence_level) / 2))
+        z, limit = model.z(0.0), normal_quantile(tolerance.confidence_level)
         step = float(np.sqrt(model.of_differences) / model.j)
         ends = model.end(-step, limit), model.end(step, limit)
         result = replace(result, statistic=z, p_value=float(2 * ndtr(-abs(z))))

@@ -49,6 +49,13 @@ OF_PLANS = frozenset({Basis.ONCE, Basis.EQUALLY_OFTEN, Basis.TIMES})
 """What a drawn plan tells, and its data; the rest is a kind of answers, a loss or a table."""
 
 
+def normal_quantile(level: float) -> float:
+    """How many standard errors an interval of this level reaches to either side."""
+    from scipy.special import ndtri
+
+    return float(ndtri((1 + level) / 2))
+
+
 @dataclass(frozen=True)
 class Interval:
     """`low` to `high`, by `method`, at `confidence_level`."""
@@ -63,6 +70,19 @@ class Interval:
         """What makes it none, where it was read from a file."""
         fits = -inf < self.low <= self.high < inf
         return None if fits else ("an interval",)
+
+    @classmethod
+    def normal(
+        cls,
+        value: float,
+        error: float,
+        method: str,
+        level: float,
+        ends: tuple[float, float] = (-inf, inf),
+    ) -> Interval:
+        """Standard errors to either side, within the `ends` of what there can be."""
+        half = normal_quantile(level) * error
+        return cls(max(value - half, ends[0]), min(value + half, ends[1]), method, level)
 
     @property
     def width(self) -> float:

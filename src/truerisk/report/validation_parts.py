@@ -83,7 +83,7 @@ def parts_of(document: Validation) -> Iterator[PagePart]:
             "Whether rows with the event get higher predictions than rows without it.",
             () if figure is None else (figure,),
             (_table(ranks.measures, document),),
-            _reasons(ranks.measures),
+            tuple(clean(reason, 1000) for reason in ranks.reasons),
         )
     if calibration is not None:
         curve = calibration.curve
@@ -93,7 +93,7 @@ def parts_of(document: Validation) -> Iterator[PagePart]:
             OF_EVENT if calibration.event is not None else OF_NUMBERS,
             () if figure is None else (figure,),
             (_table(calibration.measures, document),),
-            (*_reasons(calibration.measures), *calibration.notes),
+            (*(clean(reason, 1000) for reason in calibration.reasons), *calibration.notes),
         )
     if document.net_benefit is not None:
         yield PagePart(
@@ -196,7 +196,3 @@ def _table(measures: Mapping[str, Measured], document: Validation) -> tuple[Figu
     if not document.finished:
         return FigureTable.of(head, rows), MEASURED
     return FigureTable.of(("measure", "value", "interval"), [row[:3] for row in rows]), OF_ALL
-
-
-def _reasons(measures: Mapping[str, Measured]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(clean(one.reason, 1000) for one in measures.values() if one.reason))

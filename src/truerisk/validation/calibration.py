@@ -6,16 +6,16 @@ the share of events as a smooth function of the probability.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, TypeVar
 
 import numpy as np
 
 from truerisk.core.errors import Refusal
+from truerisk.core.interval import normal_quantile
 from truerisk.core.present import Block, number
 from truerisk.core.records import FINITE, Column, Points, Record, Share
-from truerisk.core.registry import of_word
 from truerisk.validation.calibration_fits import (
     IDENTITY,
     LOGIT,
@@ -26,7 +26,7 @@ from truerisk.validation.calibration_fits import (
     log_likelihood,
     spline_columns,
 )
-from truerisk.validation.measures import Measured, table_of
+from truerisk.validation.measures import Measured, MeasuredPart
 from truerisk.validation.outcomes import Outcomes
 
 
@@ -181,11 +181,9 @@ class CalibrationFit:
         self, probabilities: np.ndarray, members: np.ndarray, level: float
     ) -> tuple[np.ndarray, np.ndarray]:
         """Point by point, on the scale of the link by the sandwich with members whole."""
-        from scipy.special import ndtri
-
         columns = self._columns(probabilities)
         spread = np.einsum("ij,jk,ik->i", columns, self.fit.covariance(members), columns)
-        half = float(ndtri((1 + level) / 2)) * np.sqrt(np.maximum(spread, 0))
+        half = normal_quantile(level) * np.sqrt(np.maximum(spread, 0))
         middle = columns @ self.fit.coef
         return self.link.back(middle - half), self.link.back(middle + half)
 
@@ -291,7 +289,7 @@ class CalibrationCurve(Record):
 
 
 @dataclass(frozen=True, eq=False)
-class SmoothCalibration(Record):
+class SmoothCalibration(MeasuredPart):
     """Slope, intercept and distances (`measures`), the flexible `curve`, and the probabilities.
 
     `counts` are the weights of held-out rows in 20 equal bins of the probability between `edges`,
@@ -330,20 +328,11 @@ class SmoothCalibration(Record):
         n = self.counts.shape[1] + 1
         return None if len(self.edges) == n else ("edges", f"an array of {n} numbers")
 
-    def __getitem__(self, word: str) -> Measured:
-        return of_word(word, self.measures)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.measures)
-
     def plot(self, ax: Any = None) -> Any:
         """Draw the curve with its band (needs matplotlib)."""
         if self.curve is None:
             raise Refusal(f"there is no calibration curve: {self.missing}")
         return super().plot(ax)
-
-    def __str__(self) -> str:
-        return table_of(self.measures)
 
 
 def _bins(outcomes: Outcomes) -> tuple[np.ndarray, np.ndarray]:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from truerisk.core import present
+from truerisk.core.interval import normal_quantile
 from truerisk.core.records import Points, Record, Share
-from truerisk.core.registry import of_word
 from truerisk.core.statistics.roc import RocCurve
 from truerisk.validation.calibration_fits import sums_by_member
-from truerisk.validation.measures import Measured, table_of
+from truerisk.validation.measures import Measured, MeasuredPart
 from truerisk.validation.outcomes import HeldOut, Outcomes
 
 POOLED = "scores of different models are pooled: their scales may differ from fold to fold."
@@ -24,7 +24,7 @@ AMONG_MEASURES = "the area is the AUC, whose interval stands among the measures.
 
 
 @dataclass(frozen=True, eq=False)
-class Discrimination(Record):
+class Discrimination(MeasuredPart):
     """AUC, average precision, R² and D (`measures`), and the ROC curve of held-out answers.
 
     AUC and average precision are averaged as the scores of a search are, with their intervals; the
@@ -62,15 +62,6 @@ class Discrimination(Record):
             bare = replace(roc, std_error=None, interval=None, notes=(AMONG_MEASURES,))
             return cls(event, measures, bare)
         return cls(event, measures, without_interval(roc, pooled=held.response == "score"))
-
-    def __getitem__(self, word: str) -> Measured:
-        return of_word(word, self.measures)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.measures)
-
-    def __str__(self) -> str:
-        return table_of(self.measures)
 
 
 def without_interval(curve: RocCurve, *, pooled: bool) -> RocCurve:
@@ -125,9 +116,7 @@ class NetBenefit(Record):
         notes: tuple[str, ...] = (),
     ) -> NetBenefit:
         """Of held-out answers, beside those of the fit on all rows; no bands unless `sure`."""
-        from scipy.special import ndtri
-
-        z = float(ndtri((1 + confidence_level) / 2))
+        z = normal_quantile(confidence_level)
         honest, error = net_benefits(outcomes, thresholds)
         everybody, spread = net_benefits(outcomes, thresholds, everybody=True)
         return cls(

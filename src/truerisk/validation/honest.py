@@ -12,7 +12,6 @@ from truerisk.core.answers import Answers, Response, told_of_a_row
 from truerisk.core.contracts import Request, Streams, Terms
 from truerisk.core.errors import Refusal
 from truerisk.core.evaluation import AnsweredRows, Shaken
-from truerisk.core.interval import Interval
 from truerisk.core.loss import Loss, RowLoss
 from truerisk.core.loss_words import as_loss
 from truerisk.core.plan.plan import Plan
@@ -25,6 +24,7 @@ from truerisk.methods.parts.procedure import Procedure, by_fit
 from truerisk.methods.parts.set_risks import row_losses
 from truerisk.run.problem import Problem, scores_of
 from truerisk.run.run import Run, curve_of
+from truerisk.validation.measures import Measured
 from truerisk.validation.outcomes import Event
 
 
@@ -189,17 +189,7 @@ CALIBRATED = ("auc",)  # of whole test sets, for rows that may depend on each ot
 UNCALIBRATED = "it has no interval for rows that may depend on each other."
 
 
-@dataclass(frozen=True)
-class HeldOutScore:
-    """A score on its own scale; `reason` says why there is none."""
-
-    value: float | None = None
-    std_error: float | None = None
-    interval: Interval | None = None
-    reason: str | None = None
-
-
-def score_of(run: HonestRun, word: str, event: Event | None) -> HeldOutScore:
+def score_of(run: HonestRun, word: str, event: Event | None) -> Measured:
     """A score of the held-out answers, averaged over folds as the search averages it.
 
     That of the search itself where it was asked for, else from the answers, without a fit. Where
@@ -213,12 +203,12 @@ def score_of(run: HonestRun, word: str, event: Event | None) -> HeldOutScore:
     return replace(score, std_error=None, interval=None, reason=UNCALIBRATED)
 
 
-def _score(run: HonestRun, word: str, event: Event | None) -> HeldOutScore:
+def _score(run: HonestRun, word: str, event: Event | None) -> Measured:
     """The score, with the interval that its method gives."""
     for estimate in (run.risk, *run.risk.scores.values()):
         if estimate.loss == word and (event is None or event.is_of(estimate.positive)):
             shown = estimate.own_scale
-            return HeldOutScore(shown.value, estimate.std_error, shown.interval)
+            return Measured(word, shown.value, estimate.std_error, shown.interval)
     problem, testing = run.problem, run.testing
     data = problem.data if event is None else event.data
     loss = as_loss(word, data)
@@ -229,15 +219,15 @@ def _score(run: HonestRun, word: str, event: Event | None) -> HeldOutScore:
     answers = _with_response(by_winners, loss.response)
     shaken = _with_response(by_shaken, loss.response)
     if answers is None:
-        return HeldOutScore(reason=f"the model gives no answers that '{word}' could rate.")
+        return Measured(word, reason=f"the model gives no answers that '{word}' could rate.")
     interval = choose(None, loss, data, testing.outer_method, answers.plan, calibrated=True)
     terms = Terms(problem.confidence_level, problem.rule, interval=interval)
     try:
         tested = testing.risk(answers, shaken, data, loss, terms)
     except Refusal as refusal:
-        return HeldOutScore(reason=str(refusal))
+        return Measured(word, reason=str(refusal))
     shown = loss.scale.shown(float(tested.value), tested.read_interval())
-    return HeldOutScore(shown.value, tested.read_std_error(), shown.interval)
+    return Measured(word, shown.value, tested.read_std_error(), shown.interval)
 
 
 def _with_response(answers: Sequence[Answers], response: Response) -> Answers | None:

@@ -44,6 +44,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from truerisk.core.interval import normal_quantile
+
 DRAWS = 1 << 16
 AT_ONCE = 1 << 20  # numbers that are drawn together
 SEED = 1967
@@ -59,13 +61,11 @@ def simultaneous_quantile(covariance: np.ndarray, level: float) -> float:
     >>> round(simultaneous_quantile(np.eye(4), 0.95), 1)
     2.5
     """
-    from scipy.special import ndtri
-
     m = len(covariance)
-    most = float(ndtri((1 + level ** (1 / m)) / 2))
+    most = normal_quantile(level ** (1 / m))
     if m == 1:
         return most
-    least = float(ndtri((1 + level) / 2))
+    least = normal_quantile(level)
     errors = np.sqrt(np.diag(covariance))
     return min(
         most, max(least, _quantile(np.asarray(covariance / np.outer(errors, errors)), level))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from truerisk.core import present
 from truerisk.core.interval import Interval
 from truerisk.core.records import Count, Record, Size
+from truerisk.core.registry import of_word
 
 OVERLAP = (
     "the interval treats the rows as tests of one model; it does not account for the model of each "
@@ -118,14 +119,28 @@ class Measured(Record):
         return [self.title, *map(present.number, numbers), str(self.n) if self.n else "–"]
 
 
-def table_of(measures: Mapping[str, Measured]) -> str:
-    """A table, and under it why some numbers are missing."""
-    fitted = any(one.apparent is not None for one in measures.values())
-    n_columns = len(HEAD) if fitted else N_HONEST
-    lines = [one.cells[:n_columns] for one in measures.values()]
-    text = present.text_table(HEAD[:n_columns], lines)
-    why = dict.fromkeys(one.reason for one in measures.values() if one.reason)
-    return "\n".join([text, *(f"  – {reason}" for reason in why)])
+class MeasuredPart(Record):
+    """A part of a validation whose `measures` are found by their words and printed as a table."""
+
+    measures: Mapping[str, Measured]
+
+    def __getitem__(self, word: str) -> Measured:
+        return of_word(word, self.measures)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.measures)
+
+    def __str__(self) -> str:
+        fitted = any(one.apparent is not None for one in self.measures.values())
+        n_columns = len(HEAD) if fitted else N_HONEST
+        lines = [one.cells[:n_columns] for one in self.measures.values()]
+        text = present.text_table(HEAD[:n_columns], lines)
+        return "\n".join([text, *(f"  – {reason}" for reason in self.reasons)])
+
+    @property
+    def reasons(self) -> list[str]:
+        """Why some numbers are missing, each reason once."""
+        return list(dict.fromkeys(one.reason for one in self.measures.values() if one.reason))
 
 
 def rounded(value: float, *beside: float) -> str:

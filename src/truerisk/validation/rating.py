@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -54,7 +54,6 @@ NO_PROBABILITIES = (
     "a learner with predict_proba."
 )
 NO_EVENT = "it is of an event, and y holds numbers: their R² stands with the calibration."
-RATED = ("discrimination", "calibration", "net_benefit")
 
 
 class Rating:
@@ -78,6 +77,7 @@ class Rating:
             OF_NUMBERS if event is None else OF_RANKS if bare else OF_EVENTS,
         )
         self.notes: list[str] = []
+        self.missing: dict[str, str] = {}
         # Formulas for independent tests hold unless rows depend on each other; a note says so.
         data = self.run.problem.data
         if self.run.risk.ordered:
@@ -159,46 +159,35 @@ class Rating:
 
     def measured(self) -> Mapping[str, Measured]:
         """Every measure, honest and otherwise."""
-        of, words = self.profile.measures, self.profile.words
-        ladder = {
-            name: of(getattr(self.optimism, name)) for name in ("apparent", "training", "test")
-        }
-        n, fields = dict(zip(words, self.optimism.n.tolist(), strict=False)), self._honest()
-        for name, numbers in ladder.items():
-            for word in words:
-                fields[word][name] = _or_none(numbers[word])
-        return {word: Measured(**fields[word], n=n[word]) for word in words}
+        measures, told = self.profile.measures, self.optimism
+        ladder = {name: measures(getattr(told, name)) for name in ("apparent", "training", "test")}
+        n = dict(zip(self.profile.words, told.n.tolist(), strict=False))
+        found = self._honest()
+        for word, one in found.items():
+            beside: dict[str, Any] = {name: _or_none(of[word]) for name, of in ladder.items()}
+            found[word] = replace(one, n=n[word], **beside)
+        return found
 
-    def _honest(self) -> dict[str, dict[str, Any]]:
+    def _honest(self) -> dict[str, Measured]:
         """Value, error, interval and reason of every measure of held-out rows."""
-        fields: dict[str, dict[str, Any]] = {
-            word: {"word": word, "honest": _or_none(value)}
-            for word, value in self.profile.measures(self.values).items()
-        }
-        for word in SCORED:
-            if word in fields:
-                score = score_of(self.run, word, self.of_event)
-                fields[word] |= {
-                    "honest": score.value, "std_error": score.std_error,
-                    "interval": score.interval, "reason": score.reason,
-                }  # fmt: skip
+        values = self.profile.measures(self.values)
+        found = {word: Measured(word, _or_none(value)) for word, value in values.items()}
+        found |= {w: score_of(self.run, w, self.of_event) for w in SCORED if w in found}
         if self.ranks_only:
-            return fields
+            return found
         if isinstance(self.line, str):
-            for word in fields.keys() & set(OF_THE_LINE):
-                fields[word]["reason"] = self.line
+            for word in found.keys() & set(OF_THE_LINE):
+                found[word] = replace(found[word], reason=self.line)
         elif self.independent:
             for word, error in self.line.std_errors(self.honest.members).items():
-                fields[word] |= self._sureness(word, error)
+                found[word] = replace(found[word], **self._sureness(word, error))
         if isinstance(self.curve, str):
             for word in OF_THE_CURVE:
-                fields[word]["reason"] = self.curve
-        return fields
+                found[word] = replace(found[word], reason=self.curve)
+        return found
 
     def _sureness(self, word: str, error: float) -> dict[str, Any]:
         """That of the rows as tests of one rule, and of the rules of the folds besides."""
-        from scipy.special import ndtri
-
         place, jackknife = self.profile.words.index(word), self.jackknife
         if jackknife is None:
             middle, spread = self.values[place], error**2
@@ -206,17 +195,27 @@ class Rating:
             middle, spread = jackknife.carried[place], error**2 + jackknife.variance[place]
         if not np.isfinite(spread):
             return {"std_error": error, "reason": LACKS}
-        half = float(ndtri((1 + self.level) / 2)) * float(spread) ** 0.5
         name = "sandwich" if jackknife is None else "sandwich-pairs"
-        interval = Interval(float(middle) - half, float(middle) + half, name, self.level)
+        interval = Interval.normal(float(middle), float(spread) ** 0.5, name, self.level)
         return {"std_error": error, "interval": interval}
 
     # -- parts ------------------------------------------------------------------------------------
 
     def parts(self) -> dict[str, Any]:
-        """Discrimination, calibration and net benefit, as far as there are any."""
-        measures, event = self.measured(), self.of_event
+        """Discrimination, calibration and net benefit; why others are `missing`."""
+        measures, event, run = self.measured(), self.of_event, self.run
         parts: dict[str, Any] = {}
+        if event is None:
+            self.missing = {"discrimination": NO_EVENT, "net_benefit": NO_EVENT}
+        if self.ranks_only:
+            family = Family(run.model) if run.finished else run.problem.family
+            why = NO_PROBABILITIES.format(family.name)
+            self.missing = {"calibration": why, "net_benefit": why}
+        if run.finished:
+            try:
+                parts["updating"] = self.updating()
+            except Refusal as refusal:
+                self.missing["updating"] = str(refusal)
 
         def of(part: str) -> dict[str, Measured]:
             return {word: m for word, m in measures.items() if MEASURES[word].part == part}
@@ -310,46 +309,7 @@ def _or_none(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
 
 
-@dataclass(frozen=True)
-class RatedParts:
-    """The parts by name, why others are missing, and notes.
-
-    `apparent_answers` is what the model of all rows says of them, `samples` what those of bootstrap
-    samples say. `run` knows the answers that were asked for again.
-    """
-
-    run: HonestRun
-    parts: Mapping[str, Any]
-    missing: Mapping[str, str]
-    notes: tuple[str, ...] = ()
-    apparent_answers: np.ndarray | None = None
-    samples: Resampled | None = None
-
-
-def rated_parts(run: HonestRun, held: HeldOut, wishes: Wishes, event: Event | None) -> RatedParts:
-    """Discrimination, calibration and net benefit of an event, or why there are none."""
-    why = _why_not(run, held, event)
-    if why is not None:
-        return RatedParts(run, {}, dict.fromkeys(RATED, why))
-    rating = Rating(run, held, wishes, event)
-    parts, missing = rating.parts(), {}
-    if event is None:
-        missing = {"discrimination": NO_EVENT, "net_benefit": NO_EVENT}
-    if rating.ranks_only:
-        family = Family(run.model) if run.finished else run.problem.family
-        why = NO_PROBABILITIES.format(family.name)
-        missing = {"calibration": why, "net_benefit": why}
-    if run.finished:
-        try:
-            parts["updating"] = rating.updating()
-        except Refusal as refusal:
-            missing["updating"] = str(refusal)
-    return RatedParts(
-        rating.run, parts, missing, tuple(rating.notes), rating.apparent_answers, rating.samples
-    )
-
-
-def _why_not(run: HonestRun, held: HeldOut, event: Event | None) -> str | None:
+def why_unrated(run: HonestRun, held: HeldOut, event: Event | None) -> str | None:
     """Why these parts do not exist, or None."""
     data = run.problem.data
     if data.task == "regression":

@@ -101,11 +101,9 @@ class FeatureStability(Record):
         counts = selected.mean(axis=0), selected.sum(axis=1), len(selected)
         if isinstance(found, str):
             return cls(names, *counts, reason=found, n_fits=n_fits, selected=selected)
-        from scipy.special import ndtri
-
         index, error = found
-        half = float(ndtri((1 + confidence_level) / 2)) * error
-        interval = Interval(index - half, min(1.0, index + half), "nogueira", confidence_level)
+        ends = -np.inf, 1.0
+        interval = Interval.normal(index, error, "nogueira", confidence_level, ends)
         return cls(names, *counts, index, error, interval, n_fits=n_fits, selected=selected)
 
     @property

@@ -22,7 +22,7 @@ from truerisk.validation.discrimination import Discrimination, NetBenefit
 from truerisk.validation.honest import HonestRun, answered_losses, score_of
 from truerisk.validation.measures import Measured
 from truerisk.validation.outcomes import Event, HeldOut
-from truerisk.validation.rating import rated_parts
+from truerisk.validation.rating import Rating, why_unrated
 from truerisk.validation.stability import ModelStability, stability_of
 from truerisk.validation.study_facts import facts_of
 from truerisk.validation.subgroup_risks import subgroup_risks
@@ -155,14 +155,21 @@ def validation_of(run: HonestRun, wishes: Wishes) -> Validation:
     held_out = HeldOut.of(run.answered, run.problem.data if event is None else event.of)
     if wishes.horizon is not None and event is not None:
         held_out = event.held_out(held_out)
-    found = rated_parts(run, held_out, wishes, event)
-    run = found.run
+    parts: dict[str, Any] = {}
+    missing: dict[str, str] = {}
+    notes, apparent, samples = [], None, None
+    if why := why_unrated(run, held_out, event):
+        missing = dict.fromkeys(("discrimination", "calibration", "net_benefit"), why)
+    else:
+        rating = Rating(run, held_out, wishes, event)
+        parts, missing, notes = rating.parts(), rating.missing, rating.notes
+        run, apparent, samples = rating.run, rating.apparent_answers, rating.samples
     by_level = None if wishes.columns is None else subgroups_of(run, wishes.columns, event)
-    stability, missing = None, dict(found.missing)
+    stability = None
     if run.finished:
         missing["stability"] = NO_OTHER
     else:
-        stability = stability_of(run, event, found.apparent_answers, found.samples)
+        stability = stability_of(run, event, apparent, samples)
     code = None if event is None else event.code
     return Validation(
         risk=run.risk,
@@ -171,12 +178,10 @@ def validation_of(run: HonestRun, wishes: Wishes) -> Validation:
         event=code,
         subgroups=by_level,
         stability=stability,
-        checklist=Checklist.of(
-            facts_of(run, held_out, found.parts, by_level, stability, found.samples)
-        ),
+        checklist=Checklist.of(facts_of(run, held_out, parts, by_level, stability, samples)),
         missing=missing,
-        notes=(*found.notes, *(event.by_order if event and wishes.positive is None else ())),
-        **found.parts,
+        notes=(*notes, *(event.by_order if event and wishes.positive is None else ())),
+        **parts,
     )
 
 

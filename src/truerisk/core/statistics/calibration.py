@@ -9,6 +9,7 @@ import numpy as np
 
 from truerisk.core import present
 from truerisk.core.errors import BadData
+from truerisk.core.interval import normal_quantile
 from truerisk.core.records import Column, Range, Record, Share
 from truerisk.core.registry import displays
 
@@ -104,9 +105,7 @@ def _bins(p: np.ndarray) -> np.ndarray:
 
 def _wilson(share: np.ndarray, n: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
     """Wilson's interval of every share."""
-    from scipy.special import ndtri
-
-    z = float(ndtri((1 + level) / 2))
+    z = normal_quantile(level)
     middle = share * n + z**2 / 2
     half = z * np.sqrt(n * share * (1 - share) + z**2 / 4)
     return np.maximum((middle - half) / (n + z**2), 0), np.minimum((middle + half) / (n + z**2), 1)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from truerisk.core.errors import Refusal
+from truerisk.core.interval import normal_quantile as normal_quantile
 
 FURTHEST, NODES = 9.0, 20_001  # standard deviations to either side, and points of the quadrature
 MOST_ROWS = 10**9
@@ -266,10 +267,3 @@ def benefit_error(
         + weight**2 * (1 - specificity) ** 2 / (prevalence * (1 - prevalence))
     )
     return sensitivity - weight * (1 - specificity), math.sqrt(variance)
-
-
-def normal_quantile(level: float) -> float:
-    """How many standard errors an interval of this level reaches to either side."""
-    from scipy.special import ndtri
-
-    return float(ndtri((1 + level) / 2))

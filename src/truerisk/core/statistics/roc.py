@@ -276,12 +276,10 @@ class AreaDifference:
         error = float(np.sqrt(max(spread[0, 0] + spread[1, 1] - 2 * spread[0, 1], 0.0)))
         if error <= 1e-12:
             return cls(difference, None, None, None, None, (SEPARATED,))
-        from scipy.special import ndtr, ndtri
+        from scipy.special import ndtr
 
-        z = difference / error
-        half = float(ndtri((1 + confidence_level) / 2)) * error
-        low, high = max(difference - half, -1.0), min(difference + half, 1.0)
-        interval = Interval(low, high, "delong", confidence_level)
+        z, ends = difference / error, (-1.0, 1.0)
+        interval = Interval.normal(difference, error, "delong", confidence_level, ends)
         return cls(difference, error, z, float(2 * ndtr(-abs(z))), interval)
 
     def __str__(self) -> str:
@@ -346,8 +344,5 @@ def _sureness(
     error = float(np.sqrt(max(spread[0, 0], 0.0)))
     if error <= 1e-12:
         return None, None, (SEPARATED,)
-    from scipy.special import ndtri
-
-    half = float(ndtri((1 + level) / 2)) * error
     name = "delong" if groups is None else "delong-grouped"
-    return error, Interval(max(auc - half, 0.0), min(auc + half, 1.0), name, level), ()
+    return error, Interval.normal(auc, error, name, level, (0.0, 1.0)), ()

@@ -13,7 +13,7 @@ import numpy as np
 
 from truerisk.core.contracts import Terms
 from truerisk.core.evaluation import Influences, Shaken
-from truerisk.core.interval import Interval
+from truerisk.core.interval import Interval, normal_quantile
 from truerisk.core.losses import Loss
 from truerisk.core.plan.plan import Plan
 from truerisk.core.statistics.long_run import exceeds, least_factor, mean_of_chi
@@ -36,9 +36,7 @@ class Evidence:
     @cached_property
     def z(self) -> float:
         """The quantile of the normal distribution that the level asks for."""
-        from scipy.special import ndtri
-
-        return float(ndtri((1 + self.terms.confidence_level) / 2))
+        return normal_quantile(self.terms.confidence_level)
 
     @property
     def bounds(self) -> tuple[float, float]:
