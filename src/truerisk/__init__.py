@@ -57,6 +57,7 @@ _ROOMS = {
     "losses": "truerisk.core.losses",
     "methods": "truerisk.methods",
     "models": "truerisk.models",
+    "papers": "truerisk.papers",
     "selection": "truerisk.selection",
     "testing": "truerisk.testing",
 }
@@ -93,6 +94,7 @@ __all__ = [
     "losses",
     "methods",
     "models",
+    "papers",
     "permutation_test",
     "plan_development",
     "plan_sample",
@@ -111,6 +113,7 @@ if TYPE_CHECKING:  # the same names, for type checkers
     from truerisk import extend as extend
     from truerisk import methods as methods
     from truerisk import models as models
+    from truerisk import papers as papers
     from truerisk import selection as selection
     from truerisk import testing as testing
     from truerisk.api.assess import assess as assess
