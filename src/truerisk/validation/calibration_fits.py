@@ -6,11 +6,11 @@ cubic spline is a curve of a few knots, straight beyond the outer ones.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
+from scipy.special import expit, logit
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,24 +106,12 @@ class LogisticFit(LineFit):
                 share /= 2
             coef, height = coef + share * step, reached
             if moved < CLOSE:
-                return cls._at(coef, columns, y, weights, offset, height)
+                residual, hessian = _derivatives(columns, y, weights, offset + columns @ coef)
+                if np.linalg.cond(hessian) > 1e14:
+                    return None
+                influences = np.linalg.solve(hessian, (columns * residual[:, None]).T).T
+                return cls(coef, influences, height)
         return None
-
-    @classmethod
-    def _at(
-        cls,
-        coef: np.ndarray,
-        columns: np.ndarray,
-        y: np.ndarray,
-        weights: np.ndarray,
-        offset: np.ndarray | float,
-        height: float,
-    ) -> LogisticFit | None:
-        residual, hessian = _derivatives(columns, y, weights, offset + columns @ coef)
-        if np.linalg.cond(hessian) > 1e14:
-            return None
-        influences = np.linalg.solve(hessian, (columns * residual[:, None]).T).T
-        return cls(coef, influences, height)
 
 
 def log_likelihood(eta: np.ndarray, y: np.ndarray, weights: np.ndarray) -> float:
@@ -135,56 +123,25 @@ def _derivatives(
     columns: np.ndarray, y: np.ndarray, weights: np.ndarray, eta: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """The weighted residuals, and minus the second derivative."""
-    from scipy.special import expit
-
     p = expit(eta)
     spread = weights * p * (1 - p)
     return weights * (y - p), columns.T @ (columns * spread[:, None])
 
 
-class Link(ABC):
-    """Where line and curve are straight; `fits` finds the mean of y as a function of columns."""
+@dataclass(frozen=True)
+class Link:
+    """Where line and curve are straight: `of` leads there from what was given, `back` from there.
 
-    fits: ClassVar[type[LogisticFit | LeastSquaresFit]]
+    `fits` finds the mean of y as a function of columns.
+    """
 
-    @abstractmethod
-    def of(self, given: np.ndarray) -> np.ndarray:
-        """What was given, on this scale."""
-
-    @abstractmethod
-    def back(self, eta: np.ndarray) -> np.ndarray:
-        """From this scale to what is given."""
+    fits: type[LogisticFit | LeastSquaresFit]
+    of: Callable[[np.ndarray], np.ndarray]
+    back: Callable[[np.ndarray], np.ndarray]
 
 
-class Logit(Link):
-    """log(p/(1 − p)), infinite for 0 and 1; logistic regression."""
-
-    fits = LogisticFit
-
-    def of(self, given: np.ndarray) -> np.ndarray:
-        from scipy.special import logit
-
-        return np.asarray(logit(given))
-
-    def back(self, eta: np.ndarray) -> np.ndarray:
-        from scipy.special import expit
-
-        return np.asarray(expit(eta))
-
-
-class Identity(Link):
-    """Numbers as they are; least squares."""
-
-    fits = LeastSquaresFit
-
-    def of(self, given: np.ndarray) -> np.ndarray:
-        return given
-
-    def back(self, eta: np.ndarray) -> np.ndarray:
-        return eta
-
-
-LOGIT, IDENTITY = Logit(), Identity()
+LOGIT, IDENTITY = Link(LogisticFit, logit, expit), Link(LeastSquaresFit, np.asarray, np.asarray)
+"""log(p/(1 − p)), infinite for 0 and 1, and logistic regression; numbers as they are."""
 
 
 QUANTILES = {3: (0.1, 0.5, 0.9), 4: (0.05, 0.35, 0.65, 0.95)}
