@@ -12,7 +12,7 @@ from truerisk.report.svg import SHARES, WIDTH, Drawing, PixelScale, columns_of, 
 from truerisk.validation.checklist import Item
 from truerisk.validation.prediction_stability import PredictionStability
 from truerisk.validation.stability import FeatureStability
-from truerisk.validation.subgroups import SubgroupRisk, SubgroupRisks
+from truerisk.validation.subgroups import HEAD, SubgroupRisk, SubgroupRisks, rows_of
 
 ROW, TOP, LEFT, MOST = 26, 8, 168, 20
 N_SHOWN = 21
@@ -26,8 +26,7 @@ PULLED = (
 
 def draw_forest(risks: SubgroupRisks, place: int = 0, most: int | None = MOST) -> Figure | None:
     """One loss in every level; None where no level has a value."""
-    every, loss = (risks.whole, *risks.levels), clean(risks.named_loss, 60)
-    lines = every[:most]
+    lines, loss = (risks.whole, *risks.levels)[:most], clean(risks.named_loss, 60)
     values = [end for line in lines for end in line.own_scale.ends]
     if not values:
         return None
@@ -49,7 +48,7 @@ def draw_forest(risks: SubgroupRisks, place: int = 0, most: int | None = MOST) -
             "The intervals of the subgroups are simultaneous; that of all rows is not."
             f"{PULLED if pulled else ''}"
         ),
-        table=_levels(every),
+        table=FigureTable.of(HEAD, [[clean(cell) for cell in row] for row in rows_of(risks)]),
         keys=(
             Key("s0", "value and interval", "span"),
             *([Key("s1", "shrunken value", "diamond")] if pulled else []),
@@ -67,7 +66,7 @@ def _level(drawing: Drawing, level: SubgroupRisk, i: int) -> None:
     drawing.row(at, name, 22)
     drawing.names[at] = f"{name} ({level.subgroup.n_rows})"
     if own.value is None:
-        drawing.note(at, _reason(level))
+        drawing.note(at, clean(level.reason or ""))
         return
     ends = "" if own.interval is None else f" {own.interval}"
     tip = f"{name}, {level.subgroup.n_rows} rows: {number(own.value)}{ends}"
@@ -77,24 +76,6 @@ def _level(drawing: Drawing, level: SubgroupRisk, i: int) -> None:
     if level.own_shrunken is not None:
         shrunken = f"{name}, shrunken: {number(level.own_shrunken)}"
         drawing.point(level.own_shrunken, at, "s1", shrunken, shape="diamond")
-
-
-def _reason(level: SubgroupRisk) -> str:
-    return clean(level.reason or "", 200)
-
-
-def _levels(lines: Sequence[SubgroupRisk]) -> FigureTable:
-    head = ("subgroup", "rows", "events", "value", "interval", "shrunken", "why not")
-    rows = [
-        [
-            _name(line), str(line.subgroup.n_rows),
-            "–" if line.subgroup.n_events is None else str(line.subgroup.n_events),
-            number(line.own_scale.value), str(line.own_scale.interval or "–"),
-            number(line.own_shrunken), _reason(line),
-        ]
-        for line in lines
-    ]  # fmt: skip
-    return FigureTable.of(head, rows)
 
 
 def draw_instability(moves: PredictionStability) -> Figure:

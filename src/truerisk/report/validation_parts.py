@@ -19,8 +19,7 @@ from truerisk.report.validation_figures import (
     draw_calibration_curve,
     draw_roc_curve,
 )
-from truerisk.validation.measures import Measured
-from truerisk.validation.prediction_stability import PredictionStability
+from truerisk.validation.measures import HEAD, N_HONEST, Measured
 from truerisk.validation.validation import PARTS, Validation
 
 
@@ -142,11 +141,13 @@ def _review(document: Validation) -> Iterator[PagePart]:
         unsaid += [
             f"{clean(name, 60)}: {clean(why, 1000)}" for name, why in stability.missing.items()
         ]
+        summary = {} if predictions is None else predictions.summary
+        moves = [[name, number(value)] for name, value in summary.items()]
         yield PagePart(
             "stability",
             "Whether other training rows would have led to the same model.",
             tuple(each for each in figures if each is not None),
-            () if predictions is None else ((_moves(predictions), "How far predictions move"),),
+            () if predictions is None else ((FigureTable.of(MOVES, moves), FAR),),
             tuple(unsaid),
         )
     if document.checklist is not None and document.checklist.items:
@@ -160,13 +161,7 @@ def _review(document: Validation) -> Iterator[PagePart]:
         )
 
 
-def _moves(stability: PredictionStability) -> FigureTable:
-    return FigureTable.of(
-        ("of every row, and on average", "value"),
-        [[name, number(value)] for name, value in stability.summary.items()],
-    )
-
-
+MOVES, FAR = ("of every row, and on average", "value"), "How far predictions move"
 MEASURED = (
     "held out: rows the model had not seen, with the interval; apparent: on its training rows; "
     "training and test: the whole procedure repeated on bootstrap samples, rated on the sample and "
@@ -183,16 +178,11 @@ OF_ALL = "of all rows as one test set of the finished model, with the interval"
 
 def _table(measures: Mapping[str, Measured], document: Validation) -> tuple[FigureTable, str]:
     """A line for each measure, with its caption; a finished model has no rows of its own here."""
-    head = ("measure", "held out", "interval", "apparent", "training", "test", "optimism",
-            "corrected", "samples")  # fmt: skip
+    head = ("measure", "held out", "interval", *HEAD[N_HONEST:-1], "samples")
     rows = [
-        [
-            each.title, number(each.honest), "–" if each.interval is None else str(each.interval),
-            number(each.apparent), number(each.training), number(each.test), number(each.optimism),
-            number(each.corrected), str(each.n) if each.n else "–",
-        ]
-        for each in measures.values()
-    ]  # fmt: skip
+        [*one.cells[:2], str(one.interval or "–"), *one.cells[N_HONEST:]]
+        for one in measures.values()
+    ]
     if not document.finished:
         return FigureTable.of(head, rows), MEASURED
     return FigureTable.of(("measure", "value", "interval"), [row[:3] for row in rows]), OF_ALL

@@ -16,7 +16,7 @@ from truerisk.core import present
 from truerisk.core.arguments import even_array, shown
 from truerisk.core.errors import BadArgument, BadData, UnknownName
 from truerisk.core.interval import Interval, OnOwnScale
-from truerisk.core.present import clean, frame_of
+from truerisk.core.present import clean, frame_of_rows
 from truerisk.core.records import Count, Record, Share, Size
 from truerisk.core.registry import displays, of_word
 from truerisk.core.table.columns import is_missing
@@ -122,20 +122,23 @@ class Subgroups(Record):
     def to_frame(self) -> Any:
         """A line for each loss and level, that of all rows first."""
         lines = [(r.named_loss, risk) for r in self.risks for risk in (r.whole, *r.levels)]
-        return frame_of(
-            {
-                "loss": [loss for loss, _ in lines],
-                "column": [r.subgroup.column for _, r in lines],
-                "level": [r.subgroup.level for _, r in lines],
-                "rows": [r.subgroup.n_rows for _, r in lines],
-                "events": [r.subgroup.n_events for _, r in lines],
-                "risk": [r.value for _, r in lines],
-                "std_error": [r.std_error for _, r in lines],
-                "low": [r.interval and r.interval.low for _, r in lines],
-                "high": [r.interval and r.interval.high for _, r in lines],
-                "shrunken": [r.shrunken for _, r in lines],
-                "reason": [r.reason for _, r in lines],
-            }
+        return frame_of_rows(
+            [
+                {
+                    "loss": loss,
+                    "column": r.subgroup.column,
+                    "level": r.subgroup.level,
+                    "rows": r.subgroup.n_rows,
+                    "events": r.subgroup.n_events,
+                    "risk": r.value,
+                    "std_error": r.std_error,
+                    "low": r.interval and r.interval.low,
+                    "high": r.interval and r.interval.high,
+                    "shrunken": r.shrunken,
+                    "reason": r.reason,
+                }
+                for loss, r in lines
+            ]
         )
 
     # The loss comes first: `plot("auc")` names what is drawn.
@@ -145,12 +148,12 @@ class Subgroups(Record):
         return displays.load("subgroups")(risks, ax=ax)
 
     def __str__(self) -> str:
-        tables = [f"{_title(each)}\n{present.text_table(HEAD, _rows(each))}" for each in self.risks]
+        tables = [f"{b.caption}\n{present.text_table(b.head, b.rows)}" for b in self.blocks()]
         notes = [f"note: {note}" for note in self.all_notes]
         return "\n\n".join([*tables, *(["\n".join(notes)] if notes else [])])
 
     def blocks(self) -> list[present.Block]:
-        return [present.Block(_title(each), HEAD, _rows(each)) for each in self.risks]
+        return [present.Block(_title(each), HEAD, rows_of(each)) for each in self.risks]
 
     @property
     def all_notes(self) -> tuple[str, ...]:
@@ -166,7 +169,8 @@ def _title(risks: SubgroupRisks) -> str:
     return name if risks.whole.perfect is None else f"{name} (larger is better)"
 
 
-def _rows(risks: SubgroupRisks) -> list[list[str]]:
+def rows_of(risks: SubgroupRisks) -> list[list[str]]:
+    """A line for all rows and for each level, under `HEAD`."""
     rows = []
     for risk in (risks.whole, *risks.levels):
         own, events = risk.own_scale, risk.subgroup.n_events

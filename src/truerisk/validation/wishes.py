@@ -55,15 +55,22 @@ class Wishes:
         """As a user writes them, or a sentence on the one that is wrong."""
         check_count("replicates", replicates, least=0)
         data = _at(data, horizon, positive)
-        if data.classes is None:
-            _refuse_of_numbers(thresholds=thresholds, clip=clip)
+        for name, value in {"thresholds": thresholds, "clip": clip}.items():
+            if data.classes is None and value is not None:
+                raise Refusal(
+                    f"{name}={shown(value)} is about probabilities, and y holds numbers: leave it "
+                    "out."
+                )
         if samples is not None:
             if data.dependent:
                 raise Refusal(f"samples= are drawn row by row, {NOT_ROW_BY_ROW}")
             given_samples(samples, data)  # which refuses what is no array of row numbers
+        at = _thresholds(thresholds)
+        if clip is not None:
+            check_clip(clip)
         wishes = cls(
-            thresholds=_thresholds(thresholds),
-            clip=_clip(clip),
+            thresholds=at,
+            clip=None if clip is None else float(clip),
             replicates=replicates,
             samples=samples,
             seed=seed,
@@ -126,15 +133,6 @@ def _at(data: Data, horizon: Any, positive: Any) -> Data:
     return at
 
 
-def _refuse_of_numbers(**given: Any) -> None:
-    """Refuse what speaks of probabilities, where y holds numbers."""
-    for name, value in given.items():
-        if value is not None:
-            raise Refusal(
-                f"{name}={shown(value)} is about probabilities, and y holds numbers: leave it out."
-            )
-
-
 def _thresholds(given: Any) -> np.ndarray:
     """Probabilities from which one treats, ascending; 0.01, 0.02, ... 0.99 by default."""
     if given is None:
@@ -148,11 +146,3 @@ def _thresholds(given: Any) -> np.ndarray:
             f"thresholds={shown(given)}: give probabilities from which one treats, 0 ≤ t < 1."
         )
     return found
-
-
-def _clip(given: Any) -> float | None:
-    """How near to 0 and 1 probabilities may come."""
-    if given is None:
-        return None
-    check_clip(given)
-    return float(given)
