@@ -42,7 +42,7 @@ def compared(scores: Scores, terms: RankTerms, quantity: str = "value") -> ManyC
         left_out=table.left_out,
         notes=(*scores.notes, *table.notes, *_notes(table, ranks, pairs, terms)),
     )
-    return replace(comparison, conclusion=concluded(comparison))
+    return replace(comparison, conclusion=tuple(concluded(comparison)))
 
 
 def _notes(

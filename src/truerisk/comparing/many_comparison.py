@@ -186,23 +186,29 @@ MOST_NAMED = 6
 BY_SPLITS = "By their single splits, for another data set"
 
 
-def concluded(comparison: ManyComparison) -> tuple[str, ...]:
+def concluded(comparison: ManyComparison) -> Iterator[str]:
     """Ranks, the test of all, the pairs, what is practically so; of few data sets that alone."""
+    n, total, test = comparison.n_compared, len(comparison.data_sets), comparison.friedman
     if not comparison.is_ranked:
-        n = comparison.n_compared
-        few = (
+        yield (
             f"{n} data sets are too few to rank methods over them or to test their differences: at "
             f"least {FEWEST} are needed. The table has the values ({comparison.quantity}; "
             f"{comparison.terms.better} is better)."
         )
-        return (few, *_left_out(comparison))
-    return (
-        _best(comparison),
-        _friedman(comparison),
-        *_significant(comparison),
-        *_probable(comparison),
-        *_left_out(comparison),
-    )
+    else:
+        yield _best(comparison)
+        differ = "do not differ by more than chance may make them"
+        if test.p_value < comparison.terms.alpha:
+            differ = "differ by more than chance"
+        yield f"The ranks {differ} (Friedman's test, {test}, {p_text(test.p_value)})."
+        yield from _significant(comparison)
+        # by the Bayesian signed-rank test, and where single splits are known
+        values = [(pair, pair) for pair in comparison.pairs]
+        splits = [(pair, pair.hierarchical) for pair in comparison.pairs if pair.hierarchical]
+        yield from _by_chances(comparison, values, "On most data sets these", "probably")
+        yield from _by_chances(comparison, splits, f"{BY_SPLITS} these", "likeliest")
+    if n < total:
+        yield f"All of this rests on {n} of {total} data sets: see the notes."
 
 
 def p_text(p: float) -> str:
@@ -227,14 +233,6 @@ def _best(comparison: ManyComparison) -> str:
     return f"{of}, {lowest[0]} has the best average rank, {ordered[0][1]:.2f}, before {second}."
 
 
-def _friedman(comparison: ManyComparison) -> str:
-    test = comparison.friedman
-    f = f"{test}, {p_text(test.p_value)}"
-    if test.p_value < comparison.terms.alpha:
-        return f"The ranks differ by more than chance (Friedman's test, {f})."
-    return f"The ranks do not differ by more than chance may make them (Friedman's test, {f})."
-
-
 def _significant(comparison: ManyComparison) -> Iterator[str]:
     alpha = comparison.terms.alpha
     pairs = sorted((p for p in comparison.pairs if p.p_holm < alpha), key=lambda p: p.p_holm)
@@ -243,23 +241,15 @@ def _significant(comparison: ManyComparison) -> Iterator[str]:
     if not pairs:
         yield f"{test} finds no two methods different, which does not show that they are alike."
         return
-    yield f"{test} finds different: {_first_few([_sentence(comparison, pair) for pair in pairs])}."
+    told = [
+        f"{p.a if p.favours_a else p.b} is better than {p.b if p.favours_a else p.a} "
+        f"({p_text(p.p_holm)})"
+        for p in pairs
+    ]
+    yield f"{test} finds different: {_first_few(told)}."
     if len(pairs) < m:
         left = m - len(pairs)
         yield f"{left} of the {m} pairs {'is' if left == 1 else 'are'} undecided."
-
-
-def _sentence(comparison: ManyComparison, pair: MethodPair) -> str:
-    first, second = (pair.a, pair.b) if pair.favours_a else (pair.b, pair.a)
-    return f"{first} is better than {second} ({p_text(pair.p_holm)})"
-
-
-def _probable(comparison: ManyComparison) -> Iterator[str]:
-    """What is probable by the Bayesian signed-rank test, and where single splits are known."""
-    values = [(pair, pair) for pair in comparison.pairs]
-    splits = [(pair, pair.hierarchical) for pair in comparison.pairs if pair.hierarchical]
-    yield from _by_chances(comparison, values, "On most data sets these", "probably")
-    yield from _by_chances(comparison, splits, f"{BY_SPLITS} these", "likeliest")
 
 
 def _by_chances(
@@ -283,12 +273,6 @@ def _by_chances(
 
 def _chance(p: float) -> str:
     return "probability above 0.99" if p > 0.99 else f"probability {p:.2f}"
-
-
-def _left_out(comparison: ManyComparison) -> Iterator[str]:
-    if comparison.n_compared < len(comparison.data_sets):
-        share = f"{comparison.n_compared} of {len(comparison.data_sets)}"
-        yield f"All of this rests on {share} data sets: see the notes."
 
 
 def _first_few(texts: Sequence[str]) -> str:

@@ -14,6 +14,7 @@ from truerisk.report.layout import Headline, Page, Section, sentences
 from truerisk.report.methods_text import (
     REFERENCES,
     Repeat,
+    computed,
     level_and_ends,
     reference_of,
     value_and_interval,
@@ -41,10 +42,9 @@ def draw_audit(audit: Audit) -> Page:
         "risks_caption": f"{what}, {scale.better} is better",
         "legend": _legend(audit),
         "sections": tuple(_sections(audit)),
-        "methods": _methods(audit),
+        "methods": " ".join(_methods(audit)),
         "references": _references(audit),
         "repeat": _repeat(audit),
-        "described": [],
         "notes": _notes(audit),
     }
     return Page("audit.html", values)
@@ -142,29 +142,36 @@ def _notes(audit: Audit) -> list[str]:
 # ---------------------------------------------------------------- what was done, in words
 
 
-def _methods(audit: Audit) -> str:
-    """The methods paragraph."""
-    texts = [_claimed(audit), _how(audit), _roughly(audit), _claim_stands(audit)]
-    return " ".join([text for text in texts if text] + [_computed(audit)])
-
-
-def _claimed(audit: Audit) -> str:
+def _methods(audit: Audit) -> Iterator[str]:
+    """The methods paragraph, sentence by sentence."""
     n, search, claimed = audit.n_candidates, clean(audit.search, 60), audit.claimed
     compared = f"compared {n} settings and chose" if n > 1 else "tried one setting,"
-    return (
+    yield (
         f"A {search} {compared} {setting_text(claimed.params)}, with "
         f"{audit.scale.of(claimed.loss)} {number(claimed.own_scale.value)} by the same scores that "
         "it chose by."
     )
+    if audit.honest is not None and audit.honest.value is not None and not audit.is_rough:
+        yield _how(audit, audit.honest)
+    if audit.rough is not None:
+        yield (
+            "The correction of Tibshirani and Tibshirani, from the scores of the splits alone, "
+            f"gave {number(audit.rough.own_scale.value)}."
+        )
+    if audit.refuted is not None:
+        yield f"The claim lies {'outside' if audit.refuted else 'inside'} the interval."
+    yield f"{computed(audit.versions)}."
 
 
-def _how(audit: Audit) -> str:
-    honest = audit.honest
-    if honest is None or honest.value is None or audit.is_rough:
-        return ""
+def _how(audit: Audit, honest: RiskEstimate | Stated) -> str:
     risk = value_and_interval(own_scale(honest))
     if audit.mixes:
-        return _kept_apart(audit, risk)
+        text = f"Its splits tested models that saw {MODELS_SAW[audit.mixes]}"
+        if (alone := audit.choosing) is not None:
+            text += f"; corrected for the choice alone ({clean(alone.method, 80)}) its "
+            text += f"{audit.scale.noun} would be {number(alone.own_scale.value)}"
+        how = clean(honest.method, 80)
+        return f"{text}. Tested by models without these rows ({how}) it was {risk}."
     if audit.level == "bbc":
         return (
             "The predictions of every setting for rows left out were made again on the splits of "
@@ -176,38 +183,6 @@ def _how(audit: Audit) -> str:
         "The whole search was repeated on training sets and tested on rows that took no part in "
         f"it ({how}), which gave {risk}."
     )
-
-
-def _kept_apart(audit: Audit, risk: str) -> str:
-    assert audit.honest is not None and audit.mixes is not None
-    alone = audit.choosing
-    text = f"Its splits tested models that saw {MODELS_SAW[audit.mixes]}"
-    if alone is not None:
-        text += f"; corrected for the choice alone ({clean(alone.method, 80)}) its "
-        text += f"{audit.scale.noun} would be {number(alone.own_scale.value)}"
-    how = clean(audit.honest.method, 80)
-    return f"{text}. Tested by models without these rows ({how}) it was {risk}."
-
-
-def _roughly(audit: Audit) -> str:
-    if audit.rough is None:
-        return ""
-    return (
-        "The correction of Tibshirani and Tibshirani, from the scores of the splits alone, gave "
-        f"{number(audit.rough.own_scale.value)}."
-    )
-
-
-def _claim_stands(audit: Audit) -> str:
-    if audit.refuted is None:
-        return ""
-    return f"The claim lies {'outside' if audit.refuted else 'inside'} the interval."
-
-
-def _computed(audit: Audit) -> str:
-    version = clean(audit.versions.get("truerisk", "of unknown version"), 40)
-    learn = clean(audit.versions.get("sklearn", ""), 40)
-    return f"Computed with truerisk {version}{f' and scikit-learn {learn}' if learn else ''}."
 
 
 def _references(audit: Audit) -> list[str]:
@@ -224,8 +199,15 @@ def _references(audit: Audit) -> list[str]:
 
 
 def _repeat(audit: Audit) -> Repeat:
-    """The command or call, the seed, the fingerprint and the versions."""
-    call = "\n".join(clean(line, 1000) for line in audit.command.splitlines())
+    """The command or call, the seed, the fingerprint and the versions.
+
+    Nothing is known of the making of what the search alone has stated.
+    """
+    call, honest = "\n".join(clean(line, 1000) for line in audit.command.splitlines()), audit.honest
+    made: dict[str, str] = {}
+    if isinstance(honest, RiskEstimate):
+        made = {"seed": str(honest.seed), "engine": honest.engine}
+        made["data fingerprint"] = honest.data_fingerprint
     word = {"time": "time", "space": "block", "groups": "groups"}.get(audit.mixes or "")
     argument = "" if word is None else f"{word}={word}, "
     rows = "" if audit.level == "scores" else "X, y, "
@@ -236,18 +218,7 @@ def _repeat(audit: Audit) -> Repeat:
     return Repeat(
         call or clean(usual, 1000),
         (
-            *((name, clean(value, 80)) for name, value in _facts_of(audit.honest) if value),
+            *((name, clean(value, 80)) for name, value in made.items() if value),
             *((clean(name, 40), clean(v, 40)) for name, v in audit.versions.items()),
         ),
     )
-
-
-def _facts_of(honest: RiskEstimate | Stated | None) -> list[tuple[str, str]]:
-    """What is known of its making: nothing, where the search alone has stated it."""
-    if not isinstance(honest, RiskEstimate):
-        return []
-    return [
-        ("seed", str(honest.seed)),
-        ("engine", honest.engine),
-        ("data fingerprint", honest.data_fingerprint),
-    ]

@@ -40,6 +40,14 @@ class Headline:
     look: str = ""
 
 
+BARE: Mapping[str, Any] = {
+    **dict.fromkeys(("facts", "headline", "findings", "references", "described", "notes"), ()),
+    "methods": "",
+    "repeat": None,
+}
+"""What a page has none of unless its values say otherwise."""
+
+
 @dataclass(frozen=True)
 class Page:
     """What stands on a page: the values that fill its template."""
@@ -56,11 +64,11 @@ class Page:
 
     def rendered(self) -> str:
         """As HTML; its policy lets only style and script of this very page act."""
-        template = template_of(self.template)
-        page: str = template.render(self.values, nonce="")
+        template, values = template_of(self.template), {**BARE, **self.values}
+        page: str = template.render(values, nonce="")
         # The nonce is a word that no text on the page can know, the same for the same page.
         nonce = hashlib.sha256(page.encode("utf-8", "surrogatepass")).hexdigest()[:32]
-        return template.render(self.values, nonce=nonce) + "\n"
+        return template.render(values, nonce=nonce) + "\n"
 
 
 def sentences(text: str) -> list[str]:

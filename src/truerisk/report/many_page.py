@@ -56,7 +56,6 @@ def draw_many(many: ManyComparison) -> Page:
         "facts": _facts(many),
         "headline": list(_headline(many)),
         "conclusion": [clean(sentence, 4000) for sentence in many.conclusion],
-        "findings": [],
         "sections": tuple(_sections(many)),
         "pairs": FigureTable.of(*pairs_table(many.pairs)),
         "pairs_caption": _caption(many),
@@ -65,10 +64,9 @@ def draw_many(many: ManyComparison) -> Page:
             "From single splits (hierarchical correlated t test), for another data set: the "
             "probability that each outcome is the likeliest, and the mean probability of each"
         ),
-        "methods": _methods(many),
+        "methods": " ".join(_methods(many)),
         "references": _references(many),
         "repeat": _repeat(many),
-        "described": [],
         "notes": [clean(note, 1000) for note in many.notes[:40]],
     }
     return Page("many.html", values)
@@ -132,21 +130,31 @@ def _caption(many: ManyComparison) -> str:
 # ---------------------------------------------------------------- what was done, in words
 
 
-def _methods(many: ManyComparison) -> str:
-    """The methods paragraph."""
-    tests = [_tests(many), _by_splits(many), _overall(many)] if many.is_ranked else []
-    sentences = [_which(many), _missing_cells(many), *tests, _computed(many)]
-    return " ".join(sentence for sentence in sentences if sentence)
-
-
-def _which(many: ManyComparison) -> str:
+def _methods(many: ManyComparison) -> Iterator[str]:
+    """The methods paragraph, sentence by sentence."""
     k, n = len(many.methods), len(many.data_sets)
     names = ", ".join(clean(name, 40) for name in many.methods[:12])
     more = f" and {k - 12} more" if k > 12 else ""
-    return (
+    yield (
         f"We compared {k} methods ({names}{more}) on {n} data sets by their "
         f"{clean(many.quantity, 60)}."
     )
+    yield _missing_cells(many)
+    if many.is_ranked:
+        yield _tests(many)
+        if _knows_splits(many):
+            yield (
+                "The results of single splits entered a hierarchical model with correlated splits "
+                "(the correlated t test of Corani and others), whose posterior was summed on a "
+                "grid."
+            )
+        test = many.friedman
+        yield (
+            f"{test}, p = {test.p_value:.3g}; chi-square({test.df}) = {test.chi_square:.2f}, "
+            f"p = {test.chi_p_value:.3g}."
+        )
+    version = clean(many.versions.get("truerisk", "of unknown version"), 40)
+    yield f"Computed with truerisk {version}, seed {many.terms.random_state}."
 
 
 def _missing_cells(many: ManyComparison) -> str:
@@ -178,28 +186,6 @@ def _tests(many: ManyComparison) -> str:
         "test; probabilities are those of the Bayesian signed-rank test (prior of strength 0.5 at "
         f"zero, 50,000 draws) with values within {many.terms.rope:g} taken as practically the same."
     )
-
-
-def _by_splits(many: ManyComparison) -> str:
-    if not _knows_splits(many):
-        return ""
-    return (
-        "The results of single splits entered a hierarchical model with correlated splits (the "
-        "correlated t test of Corani and others), whose posterior was summed on a grid."
-    )
-
-
-def _overall(many: ManyComparison) -> str:
-    test = many.friedman
-    return (
-        f"{test}, p = {test.p_value:.3g}; chi-square({test.df}) = {test.chi_square:.2f}, "
-        f"p = {test.chi_p_value:.3g}."
-    )
-
-
-def _computed(many: ManyComparison) -> str:
-    version = clean(many.versions.get("truerisk", "of unknown version"), 40)
-    return f"Computed with truerisk {version}, seed {many.terms.random_state}."
 
 
 def _references(many: ManyComparison) -> list[str]:

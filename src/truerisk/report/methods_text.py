@@ -53,7 +53,8 @@ def described(document: Assessment) -> str:
     if area is not None and area.value is not None and name != document.named_loss:
         sentences.append(f"The area under the ROC curve was {value_and_interval(area)}.")
     rests_on = cautions([form.word for form in _forms(document)])
-    return " ".join([*sentences, *_learned(document), *rests_on, _computed(document)])
+    by = f"{computed(document.best_learner.risk.versions)}, seed {document.seed}."
+    return " ".join([*sentences, *_learned(document), *rests_on, by])
 
 
 def _learned(document: Assessment) -> list[str]:
@@ -129,12 +130,11 @@ def honest_rank(document: Assessment, word: str) -> OwnScale | Measured | None:
     return None if risk is None else risk.own_scale
 
 
-def _computed(document: Assessment) -> str:
-    versions = document.best_learner.risk.versions
+def computed(versions: Mapping[str, str]) -> str:
+    """By which versions."""
     version = clean(versions.get("truerisk", "of unknown version"), 40)
     learn = clean(versions.get("sklearn", ""), 40)
-    beside = f" and scikit-learn {learn}" if learn else ""
-    return f"Computed with truerisk {version}{beside}, seed {document.seed}."
+    return f"Computed with truerisk {version}{f' and scikit-learn {learn}' if learn else ''}"
 
 
 def references(document: Assessment) -> list[str]:

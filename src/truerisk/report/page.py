@@ -47,17 +47,10 @@ def page_of(record: Any) -> Page:
         "eyebrow": "result",
         "title": record.title if isinstance(record, Report) else word,
         "facts": [f"{record.n_rows} rows"] if hasattr(record, "n_rows") else [],
-        "headline": [],
         "conclusion": [] if "\n" in text else [clean(text, 4000)],
-        "findings": [],
         "sections": [Section("numbers", "Numbers", "", figures_of(record))],
         "blocks": [(FigureTable.of(b.head, b.rows), clean(b.caption, 1000)) for b in blocks],
         "text": text if "\n" in text and not blocks else "",
-        "methods": "",
-        "references": [],
-        "repeat": None,
-        "described": [],
-        "notes": [],
     }
     return Page("record.html", values)
 

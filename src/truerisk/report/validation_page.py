@@ -20,7 +20,6 @@ def draw_validation(document: Validation) -> Page:
         "facts": _facts(document),
         "headline": list(_headline(document)),
         "conclusion": [clean(sentence, 1000) for sentence in verdict(document)],
-        "findings": [],
         "parts": parts,
         "sections": (
             *(part.section for part in parts),
@@ -30,7 +29,6 @@ def draw_validation(document: Validation) -> Page:
         "methods": "" if checklist is None else clean(checklist.methods_text, 8000),
         "references": validated_by(document),
         "repeat": validated_again(document),
-        "described": [],
         "notes": [clean(note, 1000) for note in (*document.risk.notes, *document.notes)[:40]],
     }
     return Page("validation.html", values)
