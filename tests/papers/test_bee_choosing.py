@@ -23,11 +23,12 @@ from truerisk.papers.bee_choosing import (
     SHORT,
     Trained,
     bayesian,
-    by_size,
+    choices_by_size,
     chosen_errors,
     counted,
     counting,
     draw,
+    errors_of,
     logistic,
     machines,
     true_errors,
@@ -94,10 +95,25 @@ def test_other_warnings_go_their_way():
 
 
 def test_sizes_are_columns():
-    """By name, behind the word of the learner if there is one."""
-    found = by_size([{"CV-5": 0.1}, {"CV-5": 0.2}], "LR")
-    assert found["LR CV-5"].tolist() == [0.1, 0.2]
-    assert list(by_size([{"CV-5": 0.1}])) == ["CV-5"]
+    """By name, behind the word of the learner if there is one; each size has its own rows."""
+    asked = []
+
+    def drawn(size):
+        asked.append(size)
+        X, y = draw(np.random.default_rng(size), size)
+        return X, y, lambda family: errors_of
+
+    learners = {"LR": (logistic(), counting(tens=False))}
+    found = choices_by_size((28, 50), learners, drawn, 1)
+    assert asked == [28, 50]
+    assert list(found) == ["LR CV-5", f"LR {ORACLE}", f"LR {SHORT}"]
+    for place, size in enumerate((28, 50)):
+        X, y, of = drawn(size)
+        alone = chosen_errors(logistic(), X, y, of(None), counting(tens=False), 1)
+        assert {name: errors[place] for name, errors in found.items()} == {
+            f"LR {name}": error for name, error in alone.items()
+        }
+    assert "CV-5" in choices_by_size((28,), {"": learners["LR"]}, drawn, 1)
 
 
 def test_the_best_rule_has_the_bayes_error():

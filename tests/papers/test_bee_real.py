@@ -81,7 +81,7 @@ def test_both_learners_get_all_sizes():
 def test_a_figure_reports_every_set_and_learner():
     """A grid and a panel for each, the claims, and whether the paths converged."""
     claims = (("toy", "LR", "BEEp", "CV-5", 0), ("toy", "SVM", "CV-5", "BEEi", LAST))
-    toy = RealSetsFigure("toy", (ONE,), claims, ("a note.",))
+    toy = RealSetsFigure("toy", (ONE,), claims, "a note.")
     draws = {key: np.tile(value, (10, 1)) for key, value in ONE.replicate(0, 0).items()}
     draws["toy LR BEEp"] = draws["toy LR CV-5"] - 0.01 * np.arange(10, 20)[:, None]
     draws[f"toy LR {SHORT}"][0, 0] = 1

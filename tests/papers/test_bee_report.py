@@ -23,7 +23,6 @@ DRAWS = {
     "CV-5": np.array([[0.3, 0.2], [0.3, 0.2], [0.2, 0.3]]),
     "BEEp": np.array([[0.2, 0.2], [0.1, 0.3], [0.1, 0.2]]),
 }
-NAMES = {"CV-5": "CV-5", "BEEp": "BEEp"}
 
 
 def test_the_permutation_test_is_one_sided():
@@ -70,7 +69,7 @@ def test_few_training_sets_decide_nothing():
 
 def test_means_stand_by_size():
     """A row for each choice, a column for each size."""
-    grid = mean_grid(DRAWS, NAMES, SIZES, "errors")
+    grid = mean_grid(DRAWS, SIZES, "errors")
     assert grid.columns == ("n = 20", "n = 40")
     assert [row.means[0] for row in grid.rows] == pytest.approx([0.8 / 3, 0.4 / 3])
     assert "0.2667 ± 0.0333" in str(grid)
@@ -82,7 +81,7 @@ def test_what_a_choice_adds_is_paired():
     oracle = rng.normal(0.2, 0.05, size=(40, 2))
     added = rng.normal(0.01, 0.001, size=(40, 2))
     values = {"CV-5": oracle + added, ORACLE: oracle}
-    both, paired = error_panels(values, {name: name for name in values}, (10, 20), "toy")
+    both, paired = error_panels(values, (10, 20), "toy")
     assert [line.label for line in both.series] == ["CV-5", ORACLE]
     (line,) = paired.series
     assert line.y == pytest.approx(added.mean(axis=0))

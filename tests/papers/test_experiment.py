@@ -14,7 +14,14 @@ from truerisk.core.errors import BadData, BadStore, StudyIncomplete, UnknownName
 from truerisk.core.progress import Progress, listen, tell
 from truerisk.datasets.documents import FOLDER
 from truerisk.papers import bee_real, colon_table_1, mehta_spam
-from truerisk.papers.experiment import Experiment, draw_replicates, run, stored_replicates, stream
+from truerisk.papers.experiment import (
+    Experiment,
+    draw_replicates,
+    experiment,
+    run,
+    stored_replicates,
+    stream,
+)
 from truerisk.papers.figures import Findings, PaperTable
 from truerisk.papers.insa_ozone import _forecasts
 from truerisk.study.store import Store
@@ -31,7 +38,7 @@ def _throw(seed, number):
 
 
 def _means(draws):
-    table = PaperTable.of("means", "exact", {"mean": draws["mean"]}, {"mean": (0.0,)})
+    table = PaperTable.of("means", "exact", {"mean": draws["mean"]}, {"mean": 0.0})
     return Findings((table,), notes=(str(draws["values"].dtype),))
 
 
@@ -49,6 +56,31 @@ TOY = Experiment(
     findings=_means,
     unit="throws",
 )
+
+
+THROWS = 3
+
+
+@experiment(_throw, replicates=20, quick=5, unit="throws")
+def small_toy(draws):
+    """A toy, §1: told in words.
+
+    {THROWS} numbers each,
+    whoever throws
+
+    a note of {THROWS:.1f}.
+    """
+    yield PaperTable.of("means", "exact", {"mean": draws["mean"]})
+    yield "another."
+
+
+def test_the_text_of_an_experiment_is_what_it_says():
+    """Title, what is run, notes; names in braces are computed; the function's name is its word."""
+    report = run(small_toy, replicates=3)
+    assert (report.word, report.title) == ("small-toy", "A toy, §1: told in words")
+    assert report.document == "3 numbers each, whoever throws"
+    assert report.notes == ("a note of 3.0.", "another.")
+    assert [row.name for row in report.tables[0].rows] == ["mean"]
 
 
 def test_the_whole_breadth_is_run_where_there_is_one():
@@ -144,11 +176,11 @@ def test_an_unknown_word_names_the_nearest():
 @pytest.mark.parametrize("word", papers.names())
 def test_every_experiment_says_what_it_is(word):
     """Its word is that of the registry, and quick is quicker."""
-    experiment = papers.registry.load(word)
-    assert experiment.word == word
-    assert 2 <= experiment.quick < experiment.replicates
-    assert experiment.title
-    assert experiment.document
+    one = papers.registry.load(word)
+    assert one.word == word
+    assert 2 <= one.quick < one.replicates
+    assert one.title
+    assert one.document
 
 
 def test_the_report_is_that_without_a_store(tmp_path):

@@ -9,8 +9,17 @@ from sklearn.model_selection import LeaveOneOut, cross_val_score
 from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
-from truerisk.papers.experiment import stream
-from truerisk.papers.insa_folds import DISCRIMINANT, LEARNERS, TREE, N, draw, insa_folds
+from truerisk.papers.experiment import Sample, stream
+from truerisk.papers.insa_folds import (
+    APART,
+    COLUMNS,
+    DISCRIMINANT,
+    LEARNERS,
+    ROWS,
+    TREE,
+    N,
+    insa_folds,
+)
 
 MODELS = (LinearDiscriminantAnalysis(), DecisionTreeClassifier(max_depth=1, random_state=0))
 
@@ -19,7 +28,8 @@ MODELS = (LinearDiscriminantAnalysis(), DecisionTreeClassifier(max_depth=1, rand
 def test_a_replicate_is_scikit_learns(name, model):
     """Leave-one-out and the true error by plain fits; K folds as a user finds them."""
     found = insa_folds.replicate(0, 3)
-    X, y = draw(stream("insa folds", 0, 3))
+    drawn = Sample.alternating(ROWS, COLUMNS, APART, stream("insa folds", 0, 3)).whole
+    X, y = drawn.X, drawn.y
     own, rule = (X[:N], y[:N]), model.fit(X[:N], y[:N])
     left_out = 1 - cross_val_score(model, *own, cv=LeaveOneOut())
     assert found[name][-1] == pytest.approx(left_out.mean())

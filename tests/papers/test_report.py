@@ -16,7 +16,6 @@ from truerisk.papers.figures import (
     Report,
     Row,
     Series,
-    mean_row,
     printed,
 )
 from truerisk.papers.statements import Claim, Quantity, Statement
@@ -69,8 +68,23 @@ def test_a_difference_is_in_standard_errors_of_both(row, difference, verdict):
 
 def test_a_mean_has_its_standard_error():
     """The standard deviation over the square root of the number."""
-    row = mean_row("m", np.array([1.0, 2.0, 3.0]), 2.5, 0.1)
-    assert (row.ours, row.std_error) == (2.0, pytest.approx(1 / np.sqrt(3)))
+    values = {"m": np.array([1.0, 2.0, 3.0]), "exact": 2.0, "known": Quantity("", 1.5, 0.2, 7)}
+    rows = PaperTable.of("", "", values, {"m": (2.5, 0.1), "exact": 2.5}).rows
+    assert rows[0] == Row("m", 2.0, pytest.approx(1 / np.sqrt(3)), 2.5, 0.1, 3)
+    assert rows[1] == Row("exact", 2.0, 0.0, 2.5, 0.0, None)
+    assert rows[2] == Row("known", 1.5, 0.2, None, 0.0, 7)
+
+
+def test_parts_stand_by_their_kinds():
+    """Whatever the order in which they were found: panels under the word, notes behind others."""
+    table, panel = PaperTable("t", "", ()), Panel("p", "x", "y", (LINE,))
+    said = Statement.of("s", {"q": np.arange(3.0)}, Quantity.exact("r", 1.0), digits=2)
+    own = Panels("own", (panel,))
+    found = Findings.of("toy", ("first.",), iter([panel, "last.", said, own, table, panel]))
+    assert found == Findings((table,), (said,), ("first.", "last."), (own, found.figures[1]))
+    assert (found.figures[1].name, found.figures[1].panels) == ("toy", (panel, panel))
+    assert [one.digits for one in said.quantities] == [2, 4]
+    assert Findings.of("toy", (), iter([])).figures == ()
 
 
 def test_a_printed_mean_has_an_error_too():

@@ -7,8 +7,16 @@ import pytest
 from sklearn.base import clone
 
 import truerisk as tr
-from truerisk.papers.experiment import stream
-from truerisk.papers.wallman_choices import CHOICES, N, draw, families, wallman_choices
+from truerisk.papers.experiment import Sample, stream
+from truerisk.papers.wallman_choices import (
+    APART,
+    CHOICES,
+    COLUMNS,
+    ROWS,
+    N,
+    families,
+    wallman_choices,
+)
 
 
 @pytest.fixture(scope="module")
@@ -19,7 +27,8 @@ def replicate():
 @pytest.mark.parametrize("name", CHOICES)
 def test_a_replicate_is_a_risk_curve_and_fresh_rows(name, replicate):
     """10 folds of every candidate as a user finds them; the last candidate on the fresh rows."""
-    X, y = draw(stream("wallman choices", 0, 3))
+    drawn = Sample.alternating(ROWS, COLUMNS, APART, stream("wallman choices", 0, 3)).whole
+    X, y = drawn.X, drawn.y
     family = families()[name]
     grid = [{word: [value] for word, value in one.items()} for one in family.candidates]
     found = {"method": "10-fold", "random_state": 3}

@@ -13,7 +13,7 @@ from truerisk.core.table.data import Data
 from truerisk.methods.criteria import Likelihood
 from truerisk.methods.information_criteria import AIC, AICc
 from truerisk.papers.experiment import Draws, experiment, stream, terms_of
-from truerisk.papers.figures import Findings, PaperTable, mean_row
+from truerisk.papers.figures import PaperTable, Parts
 from truerisk.papers.statements import Claim, Quantity, Statement
 
 N, P = 12, 2  # rows; coefficients, the intercept among them
@@ -74,68 +74,44 @@ def _criteria(residuals: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray
     return loss.of_set(data, np.arange(N), answers.values, None), criteria[0], criteria[1]
 
 
-@experiment(
-    f"Gaussian linear model, n = {N}, p = {P}; the target is -2 log L of fresh labels at "
-    "the same x's",
-    _replicate,
-    replicates=400,
-    quick=20,
-    unit=f"times {N_SETS} data sets",
-)
-def aicc_simulation(draws: Draws) -> Findings:
-    """INSA lecture: AICc by its right and by its printed price."""
+@experiment(_replicate, replicates=400, quick=20, unit=f"times {N_SETS} data sets")
+def aicc_simulation(draws: Draws) -> Parts:
+    """INSA lecture: AICc by its right and by its printed price.
+
+    Gaussian linear model, n = {N}, p = {P}; the target is -2 log L of fresh labels at the same x's
+
+    exact: the residual sum of squares is chi-squared with n − p degrees of freedom and independent
+    of the fit, so all four means have a closed form.
+
+    k = p + 1 = 3 counts the variance; n log 2π is included, as in R.
+    """
+    means = {name: draws[name] for name in EXACT}
+    yield PaperTable.of("mean over data sets", "exact", means, EXACT, digits=3)
     gaps = {name: draws[name] - draws["target"] for name in EXACT if name != "target"}
-    rows = [mean_row("", of) for of in gaps.values()]
-    aicc, aic, wrong = (f"{row.ours:+.3f} ± {row.std_error:.3f}" for row in rows)
+    away = {f"{name} − target": of for name, of in gaps.items()}
+    known = {f"{name} − target": EXACT[name] - EXACT["target"] for name in gaps}
+    yield PaperTable.of("mean difference from the target", "exact", away, known, digits=3)
 
     def farther(name: str) -> Quantity:
         both = np.column_stack([gaps[name], gaps["AIC"]])
         return Quantity.nearer(f"|bias| of {name} − of AIC", both, digits=3)
 
-    return Findings(
-        tables=(
-            PaperTable.of(
-                "mean over data sets",
-                "exact",
-                {name: draws[name] for name in EXACT},
-                {name: (mean,) for name, mean in EXACT.items()},
-                digits=3,
-            ),
-            PaperTable.of(
-                "mean difference from the target",
-                "exact",
-                {f"{name} − target": of for name, of in gaps.items()},
-                {f"{name} − target": (EXACT[name] - EXACT["target"],) for name in gaps},
-                digits=3,
-            ),
-        ),
-        claims=(
-            Statement.of(
-                "AICc is recommended for small samples (by the right price n(n + p)/(n − p − 2))",
-                farther("AICc"),
-                remark=f"AICc − target = {aicc}, AIC − target = {aic}",
-            ),
-            Statement.of(
-                "the printed price (n + p)/(n − p − 2) refines AIC",
-                farther("as printed"),
-                remark=f"as printed − target = {wrong}: it lost the factor n",
-            ),
-            Statement.of(
-                "AICc is asymptotically equivalent to AIC (by the right price)",
-                Quantity.exact(
-                    f"AICc − AIC for n = {MANY} and as many coefficients",
-                    MANY * (MANY + P) / (MANY - P - 2) - MANY - PRICE,
-                    Claim.near(0.0, 0.001),
-                    digits=6,
-                ),
-                remark="the printed price tends to 1 whatever p is, that of AIC is 2p",
-            ),
-        ),
-        notes=(
-            (
-                "exact: the residual sum of squares is chi-squared with n − p degrees of freedom "
-                "and independent of the fit, so all four means have a closed form."
-            ),
-            "k = p + 1 = 3 counts the variance; n log 2π is included, as in R.",
-        ),
+    biases = (Quantity.mean("", of) for of in gaps.values())
+    aicc, aic, wrong = (f"{one.value:+.3f} ± {one.std_error:.3f}" for one in biases)
+    yield Statement.of(
+        "AICc is recommended for small samples (by the right price n(n + p)/(n − p − 2))",
+        farther("AICc"),
+        remark=f"AICc − target = {aicc}, AIC − target = {aic}",
+    )
+    yield Statement.of(
+        "the printed price (n + p)/(n − p − 2) refines AIC",
+        farther("as printed"),
+        remark=f"as printed − target = {wrong}: it lost the factor n",
+    )
+    gap, same = MANY * (MANY + P) / (MANY - P - 2) - MANY - PRICE, Claim.near(0.0, 0.001)
+    name = f"AICc − AIC for n = {MANY} and as many coefficients"
+    yield Statement.of(
+        "AICc is asymptotically equivalent to AIC (by the right price)",
+        Quantity.exact(name, gap, same, digits=6),
+        remark="the printed price tends to 1 whatever p is, that of AIC is 2p",
     )

@@ -156,11 +156,24 @@ def chosen_errors(
     return {**errors, ORACLE: float(trained.errors.min()), SHORT: float(bool(short))}
 
 
-def by_size(errors: Sequence[Mapping[str, float]], learner: str = "") -> dict[str, np.ndarray]:
-    """The errors at every size, by name; behind the word of a learner if there are several."""
-    return {
-        f"{learner} {name}".strip(): np.array([of[name] for of in errors]) for name in errors[0]
-    }
+def choices_by_size(
+    sizes: Sequence[int],
+    learners: Mapping[str, tuple[Family, Mapping[str, Method]]],
+    drawn: Callable[[int], tuple[np.ndarray, np.ndarray, Callable[[Family], ErrorsOf]]],
+    number: int,
+) -> dict[str, np.ndarray]:
+    """The errors of all choices at every size, behind the word of the learner if it has one.
+
+    `drawn` gives a training set of that size, and how rules of a family err there.
+    """
+    errors: dict[str, list[float]] = {}
+    for size in sizes:
+        X, y, errors_of = drawn(size)
+        for word, (family, methods) in learners.items():
+            found = chosen_errors(family, X, y, errors_of(family), methods, number)
+            for name, error in found.items():
+                errors.setdefault(f"{word} {name}".strip(), []).append(error)
+    return {name: np.array(of) for name, of in errors.items()}
 
 
 def counted(X: np.ndarray, codes: np.ndarray) -> ErrorsOf:

@@ -36,18 +36,7 @@ from truerisk.papers.experiment import (
     terms_of,
     values_of,
 )
-from truerisk.papers.figures import (
-    Findings,
-    GridRow,
-    MeansGrid,
-    Panel,
-    Panels,
-    PaperTable,
-    Row,
-    Series,
-    mean_lines,
-    mean_row,
-)
+from truerisk.papers.figures import MeansGrid, Panel, PaperTable, Parts, Series, mean_lines
 from truerisk.papers.statements import Claim, Quantity, Statement
 from truerisk.selection.rules import Minimum
 
@@ -94,112 +83,82 @@ def _least(curve: np.ndarray) -> int:
     return Minimum().choose(curve, np.full(len(curve), np.nan))
 
 
-@experiment(
-    f"{ROWS} rows of two classes, 20 features; L1 logistic regression, 36 penalties; "
-    "5-fold cross-validation with other folds each time",
-    _replicate_1,
-    replicates=500,
-    quick=20,
-    unit="draws of the folds",
-)
-def bee_figure_1(draws: Draws) -> Findings:
-    """Huttunen and Tohka (2015), Figure 1: where the least error is found."""
+@experiment(_replicate_1, replicates=500, quick=20, unit="draws of the folds")
+def bee_figure_1(draws: Draws) -> Parts:
+    """Huttunen and Tohka (2015), Figure 1: where the least error is found.
+
+    {ROWS} rows of two classes, 20 features; L1 logistic regression, 36 penalties; 5-fold
+    cross-validation with other folds each time
+
+    the document shows one data set of its own generator; this is one of bee-table-2's.
+
+    one data set tells nothing about who chooses better: bee-table-2 does. Numbers without a
+    standard error (.0000) belong to this data set and vary with the seed alone.
+
+    equal errors go to the largest penalty. The document says neither how it breaks such ties nor
+    whether its folds are stratified; here they are.
+    """
+    yield convergence_note(draws, SHORT)
     curves, true = draws["CV-5"], draws["true"][0]
-    chosen = np.array([_least(curve) for curve in curves])
-    single = {"mean of all CV-5 curves": _least(curves.mean(axis=0))}
-    single |= {name: _least(draws[name][0]) for name in ("BEEp", "BEEi")}
-    single["oracle"] = int(true.argmin())
-    errors = (
-        mean_row("CV-5, mean over folds", true[chosen]),
-        Row("CV-5, worst of all folds", float(true[chosen].max()), 0.0),
-        *(Row(name, float(true[at]), 0.0) for name, at in single.items()),
-    )
-    places = (
-        GridRow.of("CV-5, mean over folds", [LOGS[chosen]]),
-        *(GridRow(name, (float(LOGS[at]),), (0.0,)) for name, at in single.items()),
-    )
-    return Findings(
-        tables=(
-            PaperTable("true error of the chosen rule", "document", errors),
-            MeansGrid("where the minimum lies", (AXIS,), places, digits=2),
-        ),
-        claims=(
-            _varies(curves, chosen),
-            _far(chosen),
-            _converges(curves, float(LOGS[single["BEEp"]])),
-        ),
-        notes=(
-            "the document shows one data set of its own generator; this is one of bee-table-2's.",
-            (
-                "one data set tells nothing about who chooses better: bee-table-2 does. Numbers "
-                "without a standard error (.0000) belong to this data set and vary with the seed "
-                "alone."
-            ),
-            (
-                "equal errors go to the largest penalty. The document says neither how it breaks "
-                "such ties nor whether its folds are stratified; here they are."
-            ),
-            convergence_note(draws, SHORT),
-        ),
-        figures=(_curves_figure(draws, chosen),),
-    )
+    single = {name: draws[name][0] for name in ("BEEp", "BEEi")}
+    chosen, mean = np.array([_least(curve) for curve in curves]), "mean of all CV-5 curves"
+    places = {mean: _least(curves.mean(axis=0))}
+    places |= {name: _least(curve) for name, curve in single.items()}
+    places["oracle"] = int(true.argmin())
+    errors = {"CV-5, mean over folds": true[chosen], "CV-5, worst of all folds": true[chosen].max()}
+    errors |= {name: true[at] for name, at in places.items()}
+    yield PaperTable.of("true error of the chosen rule", "document", errors)
+    logs = {"CV-5, mean over folds": [LOGS[chosen]]}
+    logs |= {name: [LOGS[at]] for name, at in places.items()}
+    yield MeansGrid.of("where the minimum lies", (AXIS,), logs, digits=2)
 
-
-def _varies(curves: np.ndarray, chosen: np.ndarray) -> Statement:
-    at = curves[:, _least(curves.mean(axis=0))]
     different, commonest = len(np.unique(chosen)), np.bincount(chosen).max() / len(chosen)
-    return Statement.of(
+    where = "standard deviation of the curves where their mean is least"
+    yield Statement.of(
         "curves of CV-5 vary, and so does the place of their minimum",
-        Quantity.of("standard deviation of the curves where their mean is least", _spread, at),
+        Quantity.of(where, _spread, curves[:, places[mean]]),
         Quantity.of("standard deviation of log10(λ)", _spread, LOGS[chosen], digits=2),
         remark=f"{different} different minima, the commonest in {100 * commonest:.0f} %",
     )
+    gaps = np.abs(LOGS[chosen] - np.median(LOGS[chosen]))
+    far, isolated = gaps > FAR, Claim.near(ISOLATED / 2, ISOLATED / 2)
+    yield Statement.of(
+        "in isolated cases the minimum lies far from the majority: in some, but no more than "
+        f"{ISOLATED} % farther than {FAR} in log10(λ) from the median",
+        Quantity.share("per cent of curves", far, isolated),
+        remark=f"{int(far.sum())} of {len(chosen)}; the farthest {gaps.max():.1f}",
+    )
+    bayes = float(LOGS[places["BEEp"]])
+
+    def gap(some: np.ndarray) -> float:
+        return float(LOGS[_least(some.mean(axis=0))] - bayes)
+
+    near = Claim.near(0.0, STEP)
+    yield Statement.of(
+        "a mean of many CV-5 curves has its minimum where the Bayesian error has it: "
+        "at most one penalty away",
+        Quantity.of("log10(λ) of the mean − of BEEp", gap, curves, near, digits=2),
+        remark=f"BEEp has it at log10(λ) = {bayes:.1f}",
+    )
+
+    seen = LOGS <= DRAWN + 1e-9
+    shown = tuple(Series("", LOGS[seen], curve[seen], "-", 0.8) for curve in curves[:SHOWN])
+    yield Panel(f"{len(shown)} curves of CV-5, one data set", AXIS, "error", shown)
+    others = tuple(
+        Series(name, LOGS[seen], curve[seen], style)
+        for (name, curve), style in zip(
+            (single | {"true": true}).items(), ("r--", "r-", "g-"), strict=True
+        )
+    )
+    place = [places["BEEp"]]
+    dot = Series("minimum of BEEp", LOGS[place], single["BEEp"][place], "bo")
+    yield Panel("Bayesian error and true error", AXIS, "error", (*others, dot))
+    counts = Series("", LOGS, np.bincount(chosen, minlength=len(LOGS)).astype(float))
+    yield Panel(f"minima of {len(chosen)} curves", AXIS, "curves", (counts,), kind="bars")
 
 
 def _spread(values: np.ndarray) -> float:
     return float(values.std(ddof=1))
-
-
-def _far(chosen: np.ndarray) -> Statement:
-    gaps = np.abs(LOGS[chosen] - np.median(LOGS[chosen]))
-    far, claim = gaps > FAR, Claim.near(ISOLATED / 2, ISOLATED / 2)
-    return Statement.of(
-        "in isolated cases the minimum lies far from the majority: in some, but no more than "
-        f"{ISOLATED} % farther than {FAR} in log10(λ) from the median",
-        Quantity.share("per cent of curves", far, claim),
-        remark=f"{int(far.sum())} of {len(chosen)}; the farthest {gaps.max():.1f}",
-    )
-
-
-def _converges(curves: np.ndarray, single: float) -> Statement:
-    def gap(some: np.ndarray) -> float:
-        return float(LOGS[_least(some.mean(axis=0))] - single)
-
-    near = Claim.near(0.0, STEP)
-    return Statement.of(
-        "a mean of many CV-5 curves has its minimum where the Bayesian error has it: "
-        "at most one penalty away",
-        Quantity.of("log10(λ) of the mean − of BEEp", gap, curves, near, digits=2),
-        remark=f"BEEp has it at log10(λ) = {single:.1f}",
-    )
-
-
-def _curves_figure(draws: Draws, chosen: np.ndarray) -> Panels:
-    seen = LOGS <= DRAWN + 1e-9
-    shown = tuple(Series("", LOGS[seen], curve[seen], "-", 0.8) for curve in draws["CV-5"][:SHOWN])
-    others = tuple(
-        Series(name, LOGS[seen], draws[name][0][seen], style)
-        for name, style in (("BEEp", "r--"), ("BEEi", "r-"), ("true", "g-"))
-    )
-    place = _least(draws["BEEp"][0])
-    dot = Series("minimum of BEEp", LOGS[[place]], draws["BEEp"][0][[place]], "bo")
-    counts = Series("", LOGS, np.bincount(chosen, minlength=len(LOGS)).astype(float))
-    panels = (
-        Panel(f"{len(shown)} curves of CV-5, one data set", AXIS, "error", shown),
-        Panel("Bayesian error and true error", AXIS, "error", (*others, dot)),
-        Panel(f"minima of {len(chosen)} curves", AXIS, "curves", (counts,), kind="bars"),
-    )
-    return Panels("bee-figure-1", panels)
 
 
 # ---------------------------------------------------------------- Figure 4
@@ -267,74 +226,44 @@ def _bayesian(family: Family, data: Data) -> None:
     evaluated(BayesianError(standardize=False), family, data, ZeroOne(), 0)
 
 
-@experiment(
-    "L1 logistic regression (LR, 36 penalties), linear machines (SVM, 13 costs), 408 features",
-    _replicate_4,
-    replicates=10,
-    quick=2,
-    unit="training sets of each size",
-)
-def bee_figure_4(draws: Draws) -> Findings:
-    """Huttunen and Tohka (2015), Figure 4: seconds of one choice."""
-    ratios = {f"{slow} / {fast}": draws[slow] / draws[fast] for slow, fast in PAIRS}
-    many = (draws["LR CV-5"] + (REPEATED - 1) * draws[FOLDS]) / draws["LR BEEp"]
-    low, high = SAID
-    near, sizes = Claim.near((low + high) / 2, (high - low) / 2), np.array(SIZES)
+@experiment(_replicate_4, replicates=10, quick=2, unit="training sets of each size")
+def bee_figure_4(draws: Draws) -> Parts:
+    """Huttunen and Tohka (2015), Figure 4: seconds of one choice.
+
+    L1 logistic regression (LR, 36 penalties), linear machines (SVM, 13 costs), 408 features
+
+    seconds of one processor of this machine: they do not depend on the seed alone, and do not
+    compare with the document's; their ratios do.
+
+    the MEG data could not be had: four classes (the document: five) with as many features, and as
+    many rows.
+
+    cross-validation fits five parts and all rows, as the document counts it. For machines both
+    sides are fits of SVC; engine svm answers the five folds (without all rows) from one matrix of
+    inner products.
+    """
     seconds = {name: draws[name] for name in LINES}
+    ratios = {f"{slow} / {fast}": draws[slow] / draws[fast] for slow, fast in PAIRS}
+    yield mean_grid(seconds, SIZES, "seconds of one choice")
+    yield mean_grid(ratios, SIZES, "how many times as long")
+    low, high = SAID
+    for word in ("LR", "SVM"):
+        times = ratios[f"{word} CV-5 / {word} BEEp"].mean(axis=1)
+        yield Statement.of(
+            f"{word}: CV-5 takes {low:g} to {high:g} times as long as the Bayesian choice",
+            {"how many times, over all sizes": times},
+            claim=Claim.near((low + high) / 2, (high - low) / 2),
+            digits=2,
+        )
+    many = (draws["LR CV-5"] + (REPEATED - 1) * draws[FOLDS]) / draws["LR BEEp"]
+    yield Statement.of(
+        f"{REPEATED} times CV-5 costs about 400 times as much: from 300 to 500 times",
+        {"LR, over all sizes": many.mean(axis=1)},
+        claim=Claim.near(400, 100),
+    )
+    sizes, axis = np.array(SIZES), "training rows"
+    lines = mean_lines(sizes, seconds, LINES.values())
+    yield Panel("one choice of the penalty", axis, "seconds", lines)
     logs = mean_lines(sizes, {n: np.log10(of) for n, of in seconds.items()}, LINES.values())
-    panels = (
-        Panel(
-            "one choice of the penalty",
-            "training rows",
-            "seconds",
-            mean_lines(sizes, seconds, LINES.values()),
-        ),
-        Panel(
-            "the same, logarithms",
-            "training rows",
-            "log10(seconds)",
-            tuple(replace(line, label="") for line in logs),
-        ),
-    )
-    return Findings(
-        tables=(
-            mean_grid(draws, dict(zip(LINES, LINES, strict=True)), SIZES, "seconds of one choice"),
-            mean_grid(
-                ratios, dict(zip(ratios, ratios, strict=True)), SIZES, "how many times as long"
-            ),
-        ),
-        claims=(
-            *(
-                Statement.of(
-                    f"{word}: CV-5 takes {low:g} to {high:g} times as long as the Bayesian choice",
-                    Quantity.mean(
-                        "how many times, over all sizes",
-                        ratios[f"{word} CV-5 / {word} BEEp"].mean(axis=1),
-                        near,
-                        digits=2,
-                    ),
-                )
-                for word in ("LR", "SVM")
-            ),
-            Statement.of(
-                f"{REPEATED} times CV-5 costs about 400 times as much: from 300 to 500 times",
-                Quantity.mean("LR, over all sizes", many.mean(axis=1), Claim.near(400, 100)),
-            ),
-        ),
-        notes=(
-            (
-                "seconds of one processor of this machine: they do not depend on the seed alone, "
-                "and do not compare with the document's; their ratios do."
-            ),
-            (
-                "the MEG data could not be had: four classes (the document: five) with as many "
-                "features, and as many rows."
-            ),
-            (
-                "cross-validation fits five parts and all rows, as the document counts it. For "
-                "machines both sides are fits of SVC; engine svm answers the five folds (without "
-                "all rows) from one matrix of inner products."
-            ),
-        ),
-        figures=(Panels("bee-figure-4", panels),),
-    )
+    unlabelled = tuple(replace(line, label="") for line in logs)
+    yield Panel("the same, logarithms", axis, "log10(seconds)", unlabelled)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -19,17 +19,16 @@ from truerisk.papers.bee_choosing import (
     SHORT,
     ErrorsOf,
     bayesian,
-    by_size,
-    chosen_errors,
+    choices_by_size,
     counted,
     counting,
     logistic,
     machines,
 )
 from truerisk.papers.bee_report import convergence_note, error_panels, less, mean_grid
-from truerisk.papers.experiment import Draws, Experiment, stream
-from truerisk.papers.figures import Findings, MeansGrid, Panels
-from truerisk.papers.statements import Quantity, Statement
+from truerisk.papers.experiment import Draws, Experiment, paragraphs, stream
+from truerisk.papers.figures import Findings, MeansGrid, Parts
+from truerisk.papers.statements import Statement
 
 LEARNERS = ("LR", "SVM")
 LAST = -1  # the place of the largest training sets
@@ -66,19 +65,16 @@ class RealSet:
     def replicate(self, seed: int, number: int) -> Draws:
         """A training set of every size, and both learners on each."""
         X, y = _rows(self.word)
-        errors: dict[str, list[dict[str, float]]] = {learner: [] for learner in LEARNERS}
-        for size in self.sizes:
+
+        def drawn(size: int) -> tuple[np.ndarray, np.ndarray, Callable[[Family], ErrorsOf]]:
             train, test = self.split(stream(f"{self.word} {size}", seed, number), size)
-            for learner in LEARNERS:
-                family, methods = self.family(learner), self.methods(learner)
-                errors_of = _tested(family, X[train], X[test], y[test])
-                errors[learner].append(
-                    chosen_errors(family, X[train], y[train], errors_of, methods, number)
-                )
-        draws: dict[str, np.ndarray] = {}
-        for learner, every in errors.items():
-            draws |= by_size(every, f"{self.word} {learner}")
-        return draws
+            return X[train], y[train], lambda family: _tested(family, X[train], X[test], y[test])
+
+        learners = {
+            f"{self.word} {learner}": (self.family(learner), self.methods(learner))
+            for learner in LEARNERS
+        }
+        return choices_by_size(self.sizes, learners, drawn, number)
 
     def split(self, rng: np.random.Generator, size: int) -> tuple[np.ndarray, np.ndarray]:
         """Rows to train on, drawn at random but at least two of each class, and rows to test."""
@@ -91,14 +87,15 @@ class RealSet:
         rest = np.arange(len(y)) if self.pool is None else np.arange(self.pool, len(y))
         return train, np.setdiff1d(rest, train)
 
+    def errors(self, draws: Draws, learner: str) -> dict[str, np.ndarray]:
+        """Those of every choice, and the least."""
+        names = (*self.methods(learner), ORACLE)
+        return {name: draws[f"{self.word} {learner} {name}"] for name in names}
+
     def grid(self, draws: Draws, learner: str) -> MeansGrid:
         """Mean test errors by size."""
         title = f"{self.word}, {learner}: mean test error of the chosen rule"
-        return mean_grid(draws, self.lines(learner), self.sizes, title)
-
-    def lines(self, learner: str) -> dict[str, str]:
-        names = (*self.methods(learner), ORACLE)
-        return {name: f"{self.word} {learner} {name}" for name in names}
+        return mean_grid(self.errors(draws, learner), self.sizes, title)
 
 
 # set, learner, who errs less than whom, place of the size
@@ -109,13 +106,14 @@ Less = tuple[str, str, str, str, int]
 class RealSetsFigure:
     """A figure of document 002: several sets, both learners, a curve per method.
 
-    `full` are the document's sizes of each set, of which usually few are run.
+    `notes` are paragraphs; `full` are the document's sizes of each set, of which usually few are
+    run.
     """
 
     word: str
     sets: tuple[RealSet, ...]
     claims: tuple[Less, ...]
-    notes: tuple[str, ...]
+    notes: str
     full: tuple[tuple[int, ...], ...] = ()
     parting: tuple[tuple[str, str], ...] = ()  # whose choices move away from the best rule
 
@@ -132,28 +130,22 @@ class RealSetsFigure:
         return draws
 
     def findings(self, draws: Draws) -> Findings:
-        """A grid and a panel for each set and learner, the claims, whether the paths converged."""
+        """A grid and panels for each set and learner, the claims, whether the paths converged."""
+        return Findings.of(self.word, paragraphs(self.notes.strip()), self._found(draws))
+
+    def _found(self, draws: Draws) -> Parts:
         sets = {real.word: real for real in self.sets}
-        pairs = [(real, learner) for real in self.sets for learner in LEARNERS]
-        panels = tuple(
-            panel
-            for real, learner in pairs
-            for panel in error_panels(
-                draws, real.lines(learner), real.sizes, f"{real.word}, {learner}"
-            )
-            if len(real.sizes) > 1
-        )
-        converged = (f"{word}: {convergence_note(draws, f'{word} LR {SHORT}')}" for word in sets)
-        return Findings(
-            tables=tuple(real.grid(draws, learner) for real, learner in pairs),
-            claims=tuple(
-                less(draws, low, high, j, sets[word].sizes[j], learner=f"{word} {learner}")
-                for word, learner, low, high, j in self.claims
-            )
-            + tuple(_parts(draws, sets[word], learner) for word, learner in self.parting),
-            notes=(*self.notes, *converged),
-            figures=(Panels(self.word, panels),) if panels else (),
-        )
+        for word, real in sets.items():
+            for learner in LEARNERS:
+                yield real.grid(draws, learner)
+                if len(real.sizes) > 1:
+                    errors = real.errors(draws, learner)
+                    yield from error_panels(errors, real.sizes, f"{word}, {learner}")
+            yield f"{word}: {convergence_note(draws, f'{word} LR {SHORT}')}"
+        for word, learner, low, high, j in self.claims:
+            yield less(draws, low, high, j, sets[word].sizes[j], learner=f"{word} {learner}")
+        for word, learner in self.parting:
+            yield _parts(draws, sets[word], learner)
 
     def experiment(self, title: str, replicates: int, unit: str = UNIT) -> Experiment:
         """What is run by its word."""
@@ -197,17 +189,12 @@ def _tested(family: Family, X_train: np.ndarray, X: np.ndarray, y: np.ndarray) -
 
 def _parts(draws: Draws, real: RealSet, learner: str) -> Statement:
     """From the fewest to the most training rows."""
-    best = draws[f"{real.word} {learner} {ORACLE}"]
-    away = {name: draws[f"{real.word} {learner} {name}"] - best for name in ("BEEp", "CV-5")}
+    of, last = f"{real.word} {learner}", f"n = {real.sizes[LAST]} − {real.sizes[0]}"
+    away = {name: draws[f"{of} {name}"] - draws[f"{of} {ORACLE}"] for name in ("BEEp", "CV-5")}
     return Statement.of(
-        f"{real.word} {learner}: the difference between the optimal model and the selected one "
+        f"{of}: the difference between the optimal model and the selected one "
         "increases with the training rows",
-        *(
-            Quantity.mean(
-                f"{name}: n = {real.sizes[LAST]} − {real.sizes[0]}", of[:, LAST] - of[:, 0]
-            )
-            for name, of in away.items()
-        ),
+        {f"{name}: {last}": gap[:, LAST] - gap[:, 0] for name, gap in away.items()},
     )
 
 
@@ -241,23 +228,19 @@ BEE_FIGURE_2 = RealSetsFigure(
         ("a1a", "SVM", "BEEp", "CV-5", 0),
         ("a1a", "SVM", "BEEp", "CV-5", LAST),
     ),
-    notes=(
-        f"{NO_NUMBERS} Its MEG data could not be had.",
-        (
-            "ovarian has 4000 of the document's 15,000 features, and is another version of the "
-            "data; the rows that are not drawn are tested, so training and test sets overlap from "
-            "one replicate to the next: standard errors hold for these 216 spectra."
-        ),
-        (
-            f"repeated cross-validation draws {REPEATS} times 5 folds, as in the document. At "
-            "n = 1605 Adult has one training set, and replicates differ in their folds alone."
-        ),
-        (
-            "Bayesian estimates are of standardised features. Machines get the spectra "
-            "standardised in each training set, and Adult's indicators as they are. The document "
-            "says neither."
-        ),
-    ),
+    notes=f"""
+        {NO_NUMBERS} Its MEG data could not be had.
+
+        ovarian has 4000 of the document's 15,000 features, and is another version of the data; the
+        rows that are not drawn are tested, so training and test sets overlap from one replicate to
+        the next: standard errors hold for these 216 spectra.
+
+        repeated cross-validation draws {REPEATS} times 5 folds, as in the document. At n = 1605
+        Adult has one training set, and replicates differ in their folds alone.
+
+        Bayesian estimates are of standardised features. Machines get the spectra standardised in
+        each training set, and Adult's indicators as they are. The document says neither.
+    """,
     full=(_shares(216, PERCENT[:-1]), _shares(1605)),
 )
 bee_figure_2 = BEE_FIGURE_2.experiment("Figure 2: two classes, real data", 25)
@@ -283,27 +266,23 @@ BEE_FIGURE_3 = RealSetsFigure(
             for learner in ("LR", "SVM")
         ),
     ),
-    notes=(
-        f"{NO_NUMBERS} Its MEG data could not be had.",
-        (
-            "with several classes the Bayesian estimates are pairwise errors (equation 3). They "
-            "may exceed 1, and rank only."
-        ),
-        (
-            "training rows are drawn at random, but at least two of each class: from one row BEEi "
-            "has no posterior. Of Yeast's rarest class there are five; folds may lack it."
-        ),
-        (
-            "Yeast's rows that are not drawn are tested; 31 of its rows repeat another, and may "
-            "stand on both sides. Satellite has 2000 test rows of its own; neighbouring pixels "
-            "are alike."
-        ),
-        "features are standardised in each training set. The document does not say whether.",
-        (
-            "all 4435 of Satellite's training rows are one training set: that of bee-figure-3-end, "
-            "and the last of --full."
-        ),
-    ),
+    notes=f"""
+        {NO_NUMBERS} Its MEG data could not be had.
+
+        with several classes the Bayesian estimates are pairwise errors (equation 3). They may
+        exceed 1, and rank only.
+
+        training rows are drawn at random, but at least two of each class: from one row BEEi has no
+        posterior. Of Yeast's rarest class there are five; folds may lack it.
+
+        Yeast's rows that are not drawn are tested; 31 of its rows repeat another, and may stand on
+        both sides. Satellite has 2000 test rows of its own; neighbouring pixels are alike.
+
+        features are standardised in each training set. The document does not say whether.
+
+        all 4435 of Satellite's training rows are one training set: that of bee-figure-3-end, and
+        the last of --full.
+    """,
     full=(_shares(1484, PERCENT[:-1]), _shares(4435)),
     parting=(("yeast", "LR"),),
 )
@@ -317,15 +296,14 @@ BEE_FIGURE_3_END = RealSetsFigure(
         for name in ("BEEp", "BEEi")
         for learner in ("LR", "SVM")
     ),
-    notes=(
-        NO_NUMBERS,
-        (
-            "there is one training set and one test set of 2000 rows: standard errors are over "
-            "draws of the folds, and say nothing about other rows. The document's last point is "
-            "made so, too."
-        ),
-        "features are standardised in the training set. The document does not say whether.",
-    ),
+    notes=f"""
+        {NO_NUMBERS}
+
+        there is one training set and one test set of 2000 rows: standard errors are over draws of
+        the folds, and say nothing about other rows. The document's last point is made so, too.
+
+        features are standardised in the training set. The document does not say whether.
+    """,
 )
 bee_figure_3_end = BEE_FIGURE_3_END.experiment(
     "Figure 3: all training rows of Satellite", 12, "draws of the folds"

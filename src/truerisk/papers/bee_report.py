@@ -51,11 +51,9 @@ def beside(draws: Draws, sizes: Sequence[int], paper: Mapping[str, Sequence[str]
     return PaperTable.of("beside the document", "not comparable", values)
 
 
-def mean_grid(
-    draws: Draws, names: Mapping[str, str], sizes: Sequence[int], title: str
-) -> MeansGrid:
-    """Means by size; `names` gives each line the quantity of the draws behind it."""
-    rows = {name: draws[key].T for name, key in names.items()}
+def mean_grid(values: Draws, sizes: Sequence[int], title: str) -> MeansGrid:
+    """Means by size, a row for each name."""
+    rows = {name: of.T for name, of in values.items()}
     return MeansGrid.of(title, (f"n = {n}" for n in sizes), rows)
 
 
@@ -100,17 +98,14 @@ def permutation_p(gaps: np.ndarray) -> float:
     return float((at_least + 1) / (PERMUTATIONS + 1))
 
 
-def error_panels(
-    draws: Draws, names: Mapping[str, str], sizes: Sequence[int], title: str
-) -> tuple[Panel, Panel]:
+def error_panels(values: Draws, sizes: Sequence[int], title: str) -> tuple[Panel, Panel]:
     """Mean errors along the number of training rows, and what each choice adds to the oracle's.
 
     The latter are differences on the same training sets: how the sets differ is not in their bands.
     """
-    values = {name: draws[key] for name, key in names.items()}
     paired = {n: of - values[ORACLE] for n, of in values.items() if n != ORACLE}
 
-    def panel(title: str, label: str, of: Mapping[str, np.ndarray]) -> Panel:
+    def panel(title: str, label: str, of: Draws) -> Panel:
         lines = mean_lines(np.array(sizes), of, (STYLES.get(name, "k-") for name in of))
         return Panel(title, "training rows", label, lines)
 

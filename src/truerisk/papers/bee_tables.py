@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 
+from truerisk.core.family import Family
 from truerisk.methods.information_criteria import EBIC
 from truerisk.methods.kfold import LeaveOneOut
 from truerisk.papers.bee_choosing import (
     BAYES,
     ORACLE,
     SHORT,
+    ErrorsOf,
     bayesian,
-    by_size,
-    chosen_errors,
+    choices_by_size,
     counting,
     draw,
     errors_of,
@@ -31,7 +32,7 @@ from truerisk.papers.bee_report import (
     spread_gap,
 )
 from truerisk.papers.experiment import Draws, experiment, stream
-from truerisk.papers.figures import Findings, GridRow, MeansGrid, Panels
+from truerisk.papers.figures import MeansGrid, Parts
 from truerisk.papers.statements import Claim, Quantity, Statement
 
 # ---------------------------------------------------------------- Table 2: logistic regression
@@ -91,13 +92,22 @@ def _replicate_2(seed: int, number: int) -> Draws:
         methods = {**counting(), **bayesian(standardize=False), "EBIC": EBIC()}
         if noise == NOISE[0]:  # the costly one, in one column
             methods["LOO"] = LeaveOneOut()
-        every = []
-        for n_rows in SIZES:
-            name = f"bee-synthetic {n_rows}" + (f" {noise}" if noise != NOISE[0] else "")
-            X, y = draw(stream(name, seed, number), n_rows, noise)
-            every.append(chosen_errors(logistic(), X, y, errors_of, methods, number))
-        draws |= by_size(every, _column(noise))
+        learners = {_column(noise): (logistic(), methods)}
+        draws |= choices_by_size(SIZES, learners, synthetic(seed, number, noise), number)
     return draws
+
+
+def synthetic(
+    seed: int, number: int, noise: int = NOISE[0]
+) -> Callable[[int], tuple[np.ndarray, np.ndarray, Callable[[Family], ErrorsOf]]]:
+    """Training sets of any size, and the true errors of their rules."""
+
+    def drawn(n_rows: int) -> tuple[np.ndarray, np.ndarray, Callable[[Family], ErrorsOf]]:
+        name = f"bee-synthetic {n_rows}" + (f" {noise}" if noise != NOISE[0] else "")
+        X, y = draw(stream(name, seed, number), n_rows, noise)
+        return X, y, lambda _: errors_of
+
+    return drawn
 
 
 def _column(noise: int) -> str:
@@ -110,69 +120,59 @@ def _of(draws: Draws, noise: int, name: str, place: int | slice = slice(None)) -
     return draws[f"{_column(noise)} {name}".strip()][:, place]
 
 
-@experiment(
-    "L1 logistic regression, 36 penalties from 10^-0.5 to 10^-4; conditional error rates",
-    _replicate_2,
-    replicates=200,
-    quick=10,
-    unit=SPLIT_UNIT,
-)
-def bee_table_2(draws: Draws) -> Findings:
-    """Huttunen and Tohka (2015), Table 2: the error of the chosen penalty."""
-    tables = [
-        size_table(draws, (*NAMES, ORACLE), j, f"n = {n}, 6 noise features", SURROGATE, KNOWN)
-        for j, n in enumerate(SIZES)
-    ]
-    grids = [_by_noise(draws, j) for j in range(len(SIZES))]
-    panels = tuple(
-        panel
-        for column, noise in enumerate(NOISE)
-        for panel in shaded(
-            {name: _of(draws, noise, name) for name in NAMES},
-            {name: [text.split()[column] for text in PAPER[name]] for name in NAMES},
-            SIZES,
-            f"{noise} noise features",
-        )
-        if noise in DRAWN
-    )
-    short = {SHORT: np.array([_of(draws, noise, SHORT) for noise in NOISE])}
-    most, least = (_of(draws, noise, "EBIC", 0) for noise in (NOISE[-1], NOISE[0]))
-    on_ebic = Statement.of(
-        f"EBIC gets worse with more noise features at n = {SIZES[0]}",
-        Quantity.mean(f"error with {NOISE[-1]} − with {NOISE[0]}", most - least),
-    )
-    return Findings(
-        tables=(*tables, *grids),
-        claims=(*_signs(draws), on_ebic, *_fold_claims(draws), *_spread_claims(draws)),
-        notes=(
-            OF_ANOTHER_GENERATOR,
-            (
-                "the estimates take the features as they are, with variance 1 in each class. "
-                "Standardised over both classes, BEEi chooses worse, .0667 and .0623 at n = 100 "
-                "and 200 against .0602 and .0547 (200 training sets); BEEp chooses alike."
-            ),
-            (
-                "the document draws 100 training sets of each size and tests differences with a "
-                "paired permutation test at p < .01."
-            ),
-            convergence_note(short, SHORT),
-        ),
-        figures=(Panels("bee-table-2", panels),),
-    )
+@experiment(_replicate_2, replicates=200, quick=10, unit=SPLIT_UNIT)
+def bee_table_2(draws: Draws) -> Parts:
+    """Huttunen and Tohka (2015), Table 2: the error of the chosen penalty.
 
+    L1 logistic regression, 36 penalties from 10^-0.5 to 10^-4; conditional error rates
 
-def _by_noise(draws: Draws, place: int) -> MeansGrid:
-    """One size, a row per number of noise features, with what the document prints there."""
+    {OF_ANOTHER_GENERATOR}
+
+    the estimates take the features as they are, with variance 1 in each class. Standardised over
+    both classes, BEEi chooses worse, .0667 and .0623 at n = 100 and 200 against .0602 and .0547
+    (200 training sets); BEEp chooses alike.
+
+    the document draws 100 training sets of each size and tests differences with a paired
+    permutation test at p < .01.
+    """
+    yield convergence_note({SHORT: np.array([_of(draws, one, SHORT) for one in NOISE])}, SHORT)
     names = (*NAMES, ORACLE)
-    printed = zip(*(PAPER[name][place].split() for name in NAMES), strict=True)
-    rows = {
-        f"{noise} (document: {' '.join(numbers)})": [
-            _of(draws, noise, name, place) for name in names
-        ]
-        for noise, numbers in zip(NOISE, printed, strict=True)
-    }
-    title = f"n = {SIZES[place]}, by noise features, beside the document (not comparable)"
-    return MeansGrid.of(title, names, rows)
+    for j, n in enumerate(SIZES):
+        yield size_table(draws, names, j, f"n = {n}, 6 noise features", SURROGATE, KNOWN)
+    for j, n in enumerate(SIZES):
+        printed = [PAPER[name][j].split() for name in NAMES]
+        rows = {
+            f"{noise} (document: {' '.join(row[column] for row in printed)})": [
+                _of(draws, noise, name, j) for name in names
+            ]
+            for column, noise in enumerate(NOISE)
+        }
+        title = f"n = {n}, by noise features, beside the document (not comparable)"
+        yield MeansGrid.of(title, names, rows)
+    for noise in DRAWN:
+        ours = {name: _of(draws, noise, name) for name in NAMES}
+        column = NOISE.index(noise)
+        theirs = {name: [text.split()[column] for text in PAPER[name]] for name in NAMES}
+        yield from shaded(ours, theirs, SIZES, f"{noise} noise features")
+
+    yield from _signs(draws)
+    most, least = (_of(draws, noise, "EBIC", 0) for noise in (NOISE[-1], NOISE[0]))
+    yield Statement.of(
+        f"EBIC gets worse with more noise features at n = {SIZES[0]}",
+        {f"error with {NOISE[-1]} − with {NOISE[0]}": most - least},
+    )
+    # §4, with 6 noise features
+    tens = "errors are very similar between CV-5 and CV-10: within 0.005"
+    every = "of leave-one-out from CV-5 there is no significant difference"
+    for name, text, tolerance in (("CV-10", tens, 0.005), ("LOO", every, 0.0)):
+        gaps = zip(SIZES, (draws[name] - draws["CV-5"]).T, strict=True)
+        means = {f"{name} − CV-5, n = {n}": gap for n, gap in gaps}
+        yield Statement.of(text, means, claim=Claim.near(0.0, tolerance))
+    # §4.1.1
+    smallest = "the standard deviation of the error is smallest with BEEi in all cases"
+    counting_ones = ("CV-5", "CV-10", "EBIC")
+    yield Statement.of(smallest, *_spread_gaps(draws, "BEEi", ("BEEp", *counting_ones)))
+    yield Statement.of("and second smallest with BEEp", *_spread_gaps(draws, "BEEp", counting_ones))
 
 
 def _signs(draws: Draws) -> Iterator[Statement]:
@@ -191,38 +191,14 @@ def _signs(draws: Draws) -> Iterator[Statement]:
                 yield replace(sign, text=f"{word}: {sign.text.removeprefix(word + ': ')}")
 
 
-def _spread_claims(draws: Draws) -> tuple[Statement, ...]:
-    """§4.1.1: the smallest with BEEi in all cases, the second smallest with BEEp."""
-    counting_ones = ("CV-5", "CV-10", "EBIC")
-
-    def gaps(name: str, others: Sequence[str]) -> Iterator[Quantity]:
-        for noise in NOISE:
-            for j, n in enumerate(SIZES):
-                yield spread_gap(
-                    f"that of {name} − the least other, {noise} noise features, n = {n}",
-                    _of(draws, noise, name, j),
-                    [_of(draws, noise, other, j) for other in others],
-                )
-
-    return (
-        Statement.of(
-            "the standard deviation of the error is smallest with BEEi in all cases",
-            *gaps("BEEi", ("BEEp", *counting_ones)),
-        ),
-        Statement.of("and second smallest with BEEp", *gaps("BEEp", counting_ones)),
-    )
-
-
-def _fold_claims(draws: Draws) -> Iterator[Statement]:
-    """§4, with 6 noise features."""
-    tens = "errors are very similar between CV-5 and CV-10: within 0.005"
-    every = "of leave-one-out from CV-5 there is no significant difference"
-    for name, text, tolerance in (("CV-10", tens, 0.005), ("LOO", every, 0.0)):
-        claim = Claim.near(0.0, tolerance)
-        gaps = zip(SIZES, (draws[name] - draws["CV-5"]).T, strict=True)
-        yield Statement.of(
-            text, *(Quantity.mean(f"{name} − CV-5, n = {n}", gap, claim) for n, gap in gaps)
-        )
+def _spread_gaps(draws: Draws, name: str, others: Sequence[str]) -> Iterator[Quantity]:
+    for noise in NOISE:
+        for j, n in enumerate(SIZES):
+            yield spread_gap(
+                f"that of {name} − the least other, {noise} noise features, n = {n}",
+                _of(draws, noise, name, j),
+                [_of(draws, noise, other, j) for other in others],
+            )
 
 
 # ---------------------------------------------------------------- Table 3: machines
@@ -240,67 +216,53 @@ KNOWN_3 = 200
 
 def _replicate_3(seed: int, number: int) -> Draws:
     """The classes and the training sets of Table 2, linear machines at 13 costs."""
-    methods, every = {**counting(), **bayesian(standardize=False)}, []
-    for n_rows in SIZES:
-        X, y = draw(stream(f"bee-synthetic {n_rows}", seed, number), n_rows)
-        every.append(chosen_errors(machines(), X, y, errors_of, methods, number))
-    return by_size(every)
+    learners = {"": (machines(), {**counting(), **bayesian(standardize=False)})}
+    return choices_by_size(SIZES, learners, synthetic(seed, number), number)
 
 
-@experiment(
-    "linear support vector machines, 13 costs from 10^-4 to 10^2; conditional error rates",
-    _replicate_3,
-    replicates=200,
-    quick=10,
-    unit=SPLIT_UNIT,
-)
-def bee_table_3(draws: Draws) -> Findings:
-    """Huttunen and Tohka (2015), Table 3: the error of the chosen cost."""
-    tables = [
-        size_table(draws, (*OF_MACHINES, ORACLE), j, f"n = {n}", SURROGATE_3, KNOWN_3)
-        for j, n in enumerate(SIZES)
-    ]
-    pairs = [
-        *(("BEEi", "CV-5", j) for j in (0, 1, 2)),
-        *((low, high, 3) for low, high in (("CV-5", "BEEi"), ("BEEp", "CV-5"))),
-        *(("CV-5", "BEEp", j) for j in (0, 1)),
-    ]
+@experiment(_replicate_3, replicates=200, quick=10, unit=SPLIT_UNIT)
+def bee_table_3(draws: Draws) -> Parts:
+    """Huttunen and Tohka (2015), Table 3: the error of the chosen cost.
+
+    linear support vector machines, 13 costs from 10^-4 to 10^2; conditional error rates
+
+    {OF_ANOTHER_GENERATOR}
+
+    the document does not say which costs it tries, nor whether it scales features; here they are
+    taken as they are, with variance 1 in each class.
+
+    of the row CV-5 of the document's table only the first entry is legible in the copy at hand;
+    the claims are those of its text.
+
+    SVC stops at a tolerance and always converges; nothing was cut short.
+    """
+    for j, n in enumerate(SIZES):
+        yield size_table(draws, (*OF_MACHINES, ORACLE), j, f"n = {n}", SURROGATE_3, KNOWN_3)
+    yield beside(draws, SIZES, PAPER_3)
+    spreads = {}
+    for name in OF_MACHINES:
+        n = len(draws[name])  # the error of a normal sample's deviation
+        every = draws[name].std(axis=0, ddof=1)
+        spreads[name] = [Quantity("", of, of / np.sqrt(2 * (n - 1)), n) for of in every.tolist()]
+    title = "standard deviations of the error over training sets"
+    yield MeansGrid.of(title, (f"n = {n}" for n in SIZES), spreads)
+    yield from shaded(draws, PAPER_3, SIZES, "linear machines")
+
+    for low, high, *places in (  # what the text says of the table
+        ("BEEi", "CV-5", 0, 1, 2),
+        ("CV-5", "BEEi", 3),
+        ("BEEp", "CV-5", 3),
+        ("CV-5", "BEEp", 0, 1),
+    ):
+        for j in places:
+            yield less(draws, low, high, j, SIZES[j])
+    others = [draws[name] for name in OF_MACHINES if name != "BEEi"]
     gaps = (
         spread_gap(
             f"that of BEEi − the least other, n = {n}",
             draws["BEEi"][:, j],
-            [draws[name][:, j] for name in OF_MACHINES if name != "BEEi"],
+            [other[:, j] for other in others],
         )
         for j, n in enumerate(SIZES)
     )
-    return Findings(
-        tables=(*tables, beside(draws, SIZES, PAPER_3), _spreads(draws)),
-        claims=(  # what the text says of the table
-            *(less(draws, low, high, j, SIZES[j]) for low, high, j in pairs),
-            Statement.of("the standard deviation of the error is always least with BEEi", *gaps),
-        ),
-        notes=(
-            OF_ANOTHER_GENERATOR,
-            (
-                "the document does not say which costs it tries, nor whether it scales features; "
-                "here they are taken as they are, with variance 1 in each class."
-            ),
-            (
-                "of the row CV-5 of the document's table only the first entry is legible in the "
-                "copy at hand; the claims are those of its text."
-            ),
-            "SVC stops at a tolerance and always converges; nothing was cut short.",
-        ),
-        figures=(Panels("bee-table-3", shaded(draws, PAPER_3, SIZES, "linear machines")),),
-    )
-
-
-def _spreads(draws: Draws) -> MeansGrid:
-    """Standard deviations over training sets, with the error of a normal sample's."""
-    rows = []
-    for name in OF_MACHINES:
-        spread = draws[name].std(axis=0, ddof=1)
-        doubt = spread / np.sqrt(2 * (len(draws[name]) - 1))
-        rows.append(GridRow(name, tuple(spread.tolist()), tuple(doubt.tolist())))
-    title = "standard deviations of the error over training sets"
-    return MeansGrid(title, tuple(f"n = {n}" for n in SIZES), tuple(rows))
+    yield Statement.of("the standard deviation of the error is always least with BEEi", *gaps)

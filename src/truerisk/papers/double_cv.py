@@ -20,15 +20,8 @@ from truerisk.core.plan.builder import PlanBuilder
 from truerisk.core.plan.plan import Plan
 from truerisk.datasets.problems import make_simple
 from truerisk.engines.neighbours.knn import NearestNeighbours
-from truerisk.papers.experiment import (
-    Draws,
-    experiment,
-    neighbours,
-    sample_and_fresh,
-    stream,
-    two_classes,
-)
-from truerisk.papers.figures import Findings, Panel, Panels, PaperTable, Row, Series, printed
+from truerisk.papers.experiment import Draws, Sample, experiment, neighbours, stream, two_classes
+from truerisk.papers.figures import Panel, PaperTable, Parts, Series, printed
 from truerisk.papers.statements import Claim, Quantity, Statement
 
 PER_CLASS = 25
@@ -88,7 +81,7 @@ def double_cv(seed: int, number: int) -> Draws:
     """
     design = design_of(seed)
     rng = stream("wallman double cv", seed, number)
-    X = sample_and_fresh(make_simple, ((PER_CLASS,) * 2, (TEST_PER_CLASS,) * 2), rng).X
+    X = Sample.of(make_simple, ((PER_CLASS,) * 2, (TEST_PER_CLASS,) * 2), rng).whole.X
     internal, chosen = _chosen(design, X[:N_DESIGN])
     errors = _outer_errors(design, X, chosen)
     part = design.outer.part
@@ -139,63 +132,51 @@ N_SAME_RECIPE = 20_000
 ALMOST = 0.05  # of the true error: what counts as almost identical
 
 
-@experiment(
-    "k nearest neighbours, every k from 1 to 44, 10 outer folds, inner leave-one-out",
-    double_cv,
-    replicates=1000,
-    quick=20,
-)
-def wallman_table_1(draws: Draws) -> Findings:
-    """Wallman (2005), Table 1: the errors of double cross-validation."""
+@experiment(double_cv, replicates=1000, quick=20)
+def wallman_table_1(draws: Draws) -> Parts:
+    """Wallman (2005), Table 1: the errors of double cross-validation.
+
+    k nearest neighbours, every k from 1 to 44, 10 outer folds, inner leave-one-out
+
+    votes of an even k that tie go to class 0, as in scikit-learn. The paper does not say what its
+    program did, and it matters: over 20,000 data sets internal/external/true are
+    .1382/.1849/.1832 with class 0, .1387/.1826/.1808 with the nearest neighbour,
+    .1417/.1831/.1812 with half an error, .1428/.1833/.1815 with odd k alone. The paper's internal
+    .1411 fits half an error best.
+
+    equal inner errors choose the lowest k, as in the paper.
+
+    every data set has fresh test points. The paper uses one test set for all, which adds a
+    standard deviation of .0030 to its true error; the difference counts it.
+    """
     errors = {name: draws[name] for name in PAPER}
     internal, external, true = errors.values()
     doubts = {"true": ONE_TEST_SET}
     paper = {n: (v, float(np.hypot(e, doubts.get(n, 0.0)))) for n, (v, e) in PAPER.items()}
+    yield PaperTable.of("against the paper", "paper", errors, paper)
     recipe = {n: (v, printed(draws[n], N_SAME_RECIPE, 4)) for n, v in SAME_RECIPE.items()}
-    near = Claim.near(0.0, ALMOST * float(true.mean()))
-    return Findings(
-        tables=(
-            PaperTable.of("against the paper", "paper", errors, paper),
-            PaperTable.of("against 20,000 data sets of this recipe", "20,000 sets", errors, recipe),
-        ),
-        claims=(
-            Statement.of(
-                "the internal error is optimistic (001 says 'positive bias')",
-                Quantity.mean("true − internal", true - internal),
-                remark="the paper has .0442",
-            ),
-            Statement.of(
-                "the external error is almost identical to the true one: within a twentieth of it",
-                Quantity.mean("external − true", external - true, near),
-                remark="stratified folds test the class that the training rows have fewer of a "
-                "little more often",
-            ),
-            Statement.of(
-                "internal and external error have a strong positive correlation: above one half",
-                Quantity.of(
-                    "correlation",
-                    lambda pairs: float(np.corrcoef(pairs.T)[0, 1]),
-                    np.column_stack([internal, external]),
-                    Claim.above(0.5),
-                    digits=2,
-                ),
-            ),
-        ),
-        notes=(
-            (
-                "votes of an even k that tie go to class 0, as in scikit-learn. The paper does not "
-                "say what its program did, and it matters: over 20,000 data sets "
-                "internal/external/true are .1382/.1849/.1832 with class 0, .1387/.1826/.1808 with "
-                "the nearest neighbour, .1417/.1831/.1812 with half an error, .1428/.1833/.1815 "
-                "with odd k alone. The paper's internal .1411 fits half an error best."
-            ),
-            "equal inner errors choose the lowest k, as in the paper.",
-            (
-                "every data set has fresh test points. The paper uses one test set for all, which "
-                "adds a standard deviation of .0030 to its true error; the difference counts it."
-            ),
-        ),
+    yield PaperTable.of("against 20,000 data sets of this recipe", "20,000 sets", errors, recipe)
+    yield Statement.of(
+        "the internal error is optimistic (001 says 'positive bias')",
+        {"true − internal": true - internal},
+        remark="the paper has .0442",
     )
+    yield Statement.of(
+        "the external error is almost identical to the true one: within a twentieth of it",
+        {"external − true": external - true},
+        claim=Claim.near(0.0, ALMOST * float(true.mean())),
+        remark="stratified folds test the class that the training rows have fewer of a little more "
+        "often",
+    )
+    pairs, half = np.column_stack([internal, external]), Claim.above(0.5)
+    yield Statement.of(
+        "internal and external error have a strong positive correlation: above one half",
+        Quantity.of("correlation", _correlation, pairs, half, digits=2),
+    )
+
+
+def _correlation(pairs: np.ndarray) -> float:
+    return float(np.corrcoef(pairs.T)[0, 1])
 
 
 # ---------------------------------------------------------------- Figure 4
@@ -207,60 +188,39 @@ MAJORITY = {"true": (0.16, 0.22), "external": (0.05, 0.30)}
 PAIRS = {"a": ("external", "true"), "b": ("internal", "external"), "c": ("internal", "true")}
 
 
-@experiment(
-    "the data sets of Table 1; 100 x 100 cells, black lines at the means",
-    double_cv,
-    replicates=1000,
-    quick=20,
-)
-def wallman_figure_4(draws: Draws) -> Findings:
-    """The data sets of Table 1, as points: one for each pair of errors."""
-    """Wallman (2005), Figure 4: the errors of double cross-validation in pairs."""
-    spreads = tuple(_spread_row(name, draws[name]) for name in SPREAD)
-    panels = tuple(
-        Panel(
-            f"({letter})",
-            f"{one} error",
-            f"{other} error",
-            (Series("", draws[one], draws[other]),),
-            kind="counts",
+@experiment(double_cv, replicates=1000, quick=20)
+def wallman_figure_4(draws: Draws) -> Parts:
+    """The data sets of Table 1, as points: one for each pair of errors.
+
+    the data sets of Table 1; 100 x 100 cells, black lines at the means
+
+    the document prints no numbers for this figure but the two ranges.
+    """
+    spreads = {name: _spread(draws[name]) for name in SPREAD}
+    known = {name: (value, 0.0005) for name, value in SPREAD.items()}
+    title = "standard deviation over data sets"
+    yield PaperTable.of(title, "20,000 sets", spreads, known)
+    correlations = {}
+    for letter, (one, other) in PAIRS.items():
+        r = float(np.corrcoef(draws[one], draws[other])[0, 1])
+        error = (1 - r**2) / float(np.sqrt(len(draws[one])))
+        correlations[f"{one} and {other}"] = Quantity("", r, error, None)
+        points = (Series("", draws[one], draws[other]),)
+        yield Panel(f"({letter})", f"{one} error", f"{other} error", points, kind="counts")
+    yield PaperTable.of("correlation", "document", correlations, digits=2)
+    for name, (low, high) in MAJORITY.items():
+        inside = (draws[name] >= low) & (draws[name] <= high)
+        yield Statement.of(
+            f"the vast majority of the {name} errors lie between {low:.2f} and {high:.2f}: "
+            f"more than {VAST} in a hundred",
+            Quantity.share("per cent of them", inside, Claim.above(VAST)),
         )
-        for letter, (one, other) in PAIRS.items()
-    )
-    return Findings(
-        tables=(
-            PaperTable("standard deviation over data sets", "20,000 sets", spreads),
-            PaperTable("correlation", "document", _correlations(draws), digits=2),
-        ),
-        claims=tuple(
-            Statement.of(
-                f"the vast majority of the {name} errors lie between {low:.2f} and {high:.2f}: "
-                f"more than {VAST} in a hundred",
-                Quantity.share(
-                    "per cent of them",
-                    (draws[name] >= low) & (draws[name] <= high),
-                    Claim.above(VAST),
-                ),
-            )
-            for name, (low, high) in MAJORITY.items()
-        ),
-        notes=("the document prints no numbers for this figure but the two ranges.",),
-        figures=(Panels("wallman-figure-4", panels),),
-    )
 
 
-def _spread_row(name: str, values: np.ndarray) -> Row:
+def _spread(values: np.ndarray) -> Quantity:
     """A standard deviation; its own standard error from the fourth moment."""
     spread = float(values.std(ddof=1))
     fourth = float(((values - values.mean()) ** 4).mean())
     variance = max(fourth - spread**4, 0.0) / len(values)
     error = float(np.sqrt(variance)) / (2 * spread) if spread > 0 else 0.0
-    return Row(name, spread, error, SPREAD[name], 0.0005, len(values))
-
-
-def _correlations(draws: Draws) -> tuple[Row, ...]:
-    rows = []
-    for one, other in PAIRS.values():
-        r = float(np.corrcoef(draws[one], draws[other])[0, 1])
-        rows.append(Row(f"{one} and {other}", r, (1 - r**2) / float(np.sqrt(len(draws[one])))))
-    return tuple(rows)
+    return Quantity("", spread, error, len(values))

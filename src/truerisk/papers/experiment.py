@@ -19,14 +19,15 @@ from truerisk.core.contracts import Method, Streams, Terms
 from truerisk.core.errors import StudyIncomplete, UnknownName
 from truerisk.core.evaluation import Evaluation
 from truerisk.core.family import Family
-from truerisk.core.losses import Loss
+from truerisk.core.losses import Loss, ZeroOne
 from truerisk.core.plan.builder import PlanBuilder
 from truerisk.core.plan.plan import Plan
 from truerisk.core.progress import listen, stage, tell
 from truerisk.core.table.data import Data
 from truerisk.engines.asking import Asking
 from truerisk.engines.workers.executors import run_batches, workers_of
-from truerisk.papers.figures import Findings, Report
+from truerisk.methods.parts.set_risks import split_risks
+from truerisk.papers.figures import Findings, Parts, Report
 from truerisk.selection.rules import Minimum
 from truerisk.study.tasks import one_thread
 
@@ -65,27 +66,40 @@ class Experiment:
 
 
 def experiment(
-    document: str,
     replicate: Replicate,
     *,
     replicates: int,
     quick: int,
     unit: str = "data sets",
     check: Callable[[], object] = tuple,
-) -> Callable[[Callable[[Draws], Findings]], Experiment]:
-    """The experiment that stands over its findings: their name is its word, their head its title.
+    full: Experiment | None = None,
+) -> Callable[[Callable[[Draws], Parts]], Experiment]:
+    """The experiment that stands over what it finds: the function's name is its word.
 
-    Workers are sent `replicate` alone: under the name of the findings stands the experiment.
+    The paragraphs of the function's text are the title, what is run, and notes; what stands there
+    in braces is computed from the names of its module. Workers are sent `replicate` alone: under
+    the name of the function stands the experiment.
     """
 
-    def of(findings: Callable[[Draws], Findings]) -> Experiment:
-        word = findings.__name__.replace("_", "-")
-        title = (findings.__doc__ or word).removesuffix(".")
+    def of(found: Callable[[Draws], Parts]) -> Experiment:
+        word = found.__name__.replace("_", "-")
+        text = (found.__doc__ or "").format(**found.__globals__)
+        title, document, *notes = paragraphs(text)
+
+        def findings(draws: Draws) -> Findings:
+            return Findings.of(word, notes, found(draws))
+
+        title = title.removesuffix(".")
         return Experiment(
-            word, title, document, replicates, quick, replicate, findings, unit, check
+            word, title, document, replicates, quick, replicate, findings, unit, check, full
         )
 
     return of
+
+
+def paragraphs(text: str) -> tuple[str, ...]:
+    """What stands between blank lines, each in one line."""
+    return tuple(" ".join(part.split()) for part in text.split("\n\n"))
 
 
 def stream(name: str, seed: int, number: int) -> np.random.Generator:
@@ -251,17 +265,52 @@ def two_classes(X: np.ndarray, codes: np.ndarray) -> Data:
     return Data(X, codes, "classification", np.array([0, 1]), codes)
 
 
-def sample_and_fresh(
-    problem: Callable[..., tuple[np.ndarray, np.ndarray]],
-    sizes: tuple[Any, Any],
-    rng: np.random.Generator,
-    *,
-    shuffle: bool = False,
-) -> Data:
-    """Rows to learn from and, after them, rows that only measure what was learned."""
-    parts = [problem(size, shuffle=shuffle, random_state=rng) for size in sizes]
-    X, y = (np.concatenate(both) for both in zip(*parts, strict=True))
-    return two_classes(X, y)
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Two classes: `n` rows to learn from and, after them, rows that only measure."""
+
+    whole: Data
+    n: int
+
+    @classmethod
+    def of(
+        cls,
+        problem: Callable[..., tuple[np.ndarray, np.ndarray]],
+        sizes: tuple[Any, Any],
+        rng: np.random.Generator,
+        *,
+        shuffle: bool = False,
+    ) -> Sample:
+        """Drawn from a problem: sizes of what is to learn from, and of what measures."""
+        parts = [problem(size, shuffle=shuffle, random_state=rng) for size in sizes]
+        X, y = (np.concatenate(both) for both in zip(*parts, strict=True))
+        return cls(two_classes(X, y), len(parts[0][1]))
+
+    @classmethod
+    def alternating(
+        cls,
+        sizes: tuple[int, int],
+        columns: tuple[int, int],
+        apart: float,
+        rng: np.random.Generator,
+    ) -> Sample:
+        """Every second row is positive; of so many columns the first few have means apart."""
+        y = np.arange(sum(sizes)) % 2
+        X = rng.standard_normal((len(y), columns[0]))
+        X[:, : columns[1]] += apart * y[:, None]
+        return cls(two_classes(X, y), sizes[0])
+
+    def evaluated(self, method: Method, family: Family, seed: int) -> Evaluation:
+        """What a method finds in the rows to learn from."""
+        own = two_classes(self.whole.X[: self.n], self.whole.y[: self.n])
+        return evaluated(method, family, own, ZeroOne(), seed)
+
+    def errors(self, family: Family, *learned: np.ndarray) -> np.ndarray:
+        """Errors on the rows that measure, by candidate and rows learned: all of them, or some."""
+        rows, whole = np.arange(self.whole.n_rows), self.whole
+        splits = [(some, rows[self.n :]) for some in learned or (rows[: self.n],)]
+        fresh = answered(family, whole, ZeroOne(), plan_of(len(rows), *splits))
+        return split_risks(fresh, whole, ZeroOne())
 
 
 @lru_cache(maxsize=8)

@@ -5,7 +5,7 @@ A curve of means has a band, and a bar of means a whisker: two standard errors t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
@@ -14,7 +14,7 @@ import numpy as np
 from truerisk.core.present import number, seconds, text_table
 from truerisk.core.records import UNWRITTEN
 from truerisk.core.writing import Written
-from truerisk.papers.statements import FEWEST, LEVEL, Statement, wrapped
+from truerisk.papers.statements import FEWEST, LEVEL, Quantity, Statement, wrapped
 
 CELLS = 40  # of a count of points, along each axis
 REACH = 2.0  # standard errors that a band shows to either side
@@ -34,6 +34,12 @@ class Series:
     width: float = 1.2
     error: np.ndarray | None = None
     size: float | None = None
+
+    @classmethod
+    def of(cls, label: str, x: np.ndarray, y: Iterable[Quantity], style: str = "-") -> Series:
+        """Estimates with their standard errors."""
+        values, errors = np.array([(one.value, one.std_error) for one in y]).T
+        return cls(label, x, values, style, error=errors)
 
 
 def mean_line(
@@ -85,7 +91,18 @@ JUDGED = (
     "±: one standard error"
 )
 
-Known = Mapping[str, tuple[float, float] | tuple[float]]  # a reference, and its standard error
+# a reference that is exact, or one with its standard error; None where there is none
+Known = Mapping[str, float | tuple[float | None, float]]
+Values = np.ndarray | Quantity | float  # of all replicates, an estimate, or without chance
+
+
+def _estimate(values: Values) -> Quantity:
+    """What stands for values in a table: their mean with its standard error."""
+    if isinstance(values, Quantity):
+        return values
+    if isinstance(values, np.ndarray):
+        return Quantity.mean("", values)
+    return Quantity.exact("", values)
 
 
 @dataclass(frozen=True)
@@ -143,12 +160,16 @@ class PaperTable:
         cls,
         title: str,
         reference: str,
-        values: Mapping[str, np.ndarray],
+        values: Mapping[str, Values],
         known: Known | None = None,
         digits: int = 4,
     ) -> PaperTable:
-        """The mean of each quantity over replicates, beside what is known of it."""
-        rows = (mean_row(name, of, *(known or {}).get(name, ())) for name, of in values.items())
+        """Each quantity, of values their mean over replicates, beside what is known of it."""
+        rows = []
+        for name, of in values.items():
+            ours, beside = _estimate(of), (known or {}).get(name)
+            value, error = beside if isinstance(beside, tuple) else (beside, 0.0)
+            rows.append(Row(name, ours.value, ours.std_error, value, error, ours.replicates))
         return cls(title, reference, tuple(rows), digits)
 
     def __str__(self) -> str:
@@ -175,12 +196,6 @@ class GridRow:
     means: tuple[float, ...]
     std_errors: tuple[float, ...]
 
-    @classmethod
-    def of(cls, name: str, columns: Iterable[np.ndarray]) -> GridRow:
-        """Means over the replicates of every column."""
-        rows = [mean_row("", np.asarray(values, dtype=float)) for values in columns]
-        return cls(name, tuple(r.ours for r in rows), tuple(r.std_error for r in rows))
-
 
 @dataclass(frozen=True)
 class MeansGrid:
@@ -199,12 +214,16 @@ class MeansGrid:
         cls,
         title: str,
         columns: Iterable[str],
-        values: Mapping[str, Iterable[np.ndarray]],
+        values: Mapping[str, Iterable[Values]],
         digits: int = 4,
     ) -> MeansGrid:
-        """Means of what each name has in every column."""
-        rows = tuple(GridRow.of(name, of) for name, of in values.items())
-        return cls(title, tuple(columns), rows, digits)
+        """What each name has in every column; of values their mean over replicates."""
+        rows = []
+        for name, columns_of in values.items():
+            every = [_estimate(of) for of in columns_of]
+            errors = tuple(one.std_error for one in every)
+            rows.append(GridRow(name, tuple(one.value for one in every), errors))
+        return cls(title, tuple(columns), tuple(rows), digits)
 
     def __str__(self) -> str:
         cells = [
@@ -228,6 +247,25 @@ class Findings:
     claims: tuple[Statement, ...] = ()
     notes: tuple[str, ...] = ()
     figures: tuple[Panels, ...] = ()
+
+    @classmethod
+    def of(cls, word: str, notes: Iterable[str], parts: Iterable[Part]) -> Findings:
+        """Parts by their kinds: notes stand behind those given, single panels under the word."""
+        every = list(parts)
+        panels = tuple(part for part in every if isinstance(part, Panel))
+        return cls(
+            tuple(part for part in every if isinstance(part, (PaperTable, MeansGrid))),
+            tuple(part for part in every if isinstance(part, Statement)),
+            (*notes, *(part for part in every if isinstance(part, str))),
+            (
+                *(part for part in every if isinstance(part, Panels)),
+                *([Panels(word, panels)] if panels else []),
+            ),
+        )
+
+
+Part = PaperTable | MeansGrid | Statement | Panel | Panels | str
+Parts = Iterator[Part]  # what an experiment finds, in any order: a string is a note
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -257,18 +295,6 @@ class Report(Findings, Written):
             parts.append("\n".join(["What the document says", *map(str, self.claims), JUDGED]))
         parts += [wrapped(f"note: {note}", "  ") for note in self.notes]
         return "\n\n".join(parts)
-
-
-def mean_row(
-    name: str,
-    values: np.ndarray,
-    reference: float | None = None,
-    reference_error: float = 0.0,
-) -> Row:
-    """The mean over replicates with its standard error; not a number where there are none."""
-    mean = float(values.mean()) if len(values) else float("nan")
-    error = float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("inf")
-    return Row(name, mean, error, reference, reference_error, len(values))
 
 
 def printed(values: np.ndarray, replicates: int, digits: int) -> float:

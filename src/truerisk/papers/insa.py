@@ -29,7 +29,7 @@ from truerisk.papers.experiment import (
     terms_of,
     values_of,
 )
-from truerisk.papers.figures import Findings, Panel, Panels, PaperTable, Series, mean_line, printed
+from truerisk.papers.figures import Panel, Panels, PaperTable, Parts, Series, mean_line, printed
 from truerisk.papers.statements import Claim, Quantity, Statement
 
 # Parts of the curve along orthonormal polynomials of 11 equidistant points, shares of a variance
@@ -123,141 +123,86 @@ def _replicate_polynomial(seed: int, number: int) -> Draws:
     }
 
 
-@experiment(
-    f"{POINTS} points, polynomials of degree 1 to {SATURATED}; Cp among degrees 1 to {LARGEST}",
-    _replicate_polynomial,
-    replicates=500,
-    quick=20,
-)
-def insa_polynomial(draws: Draws) -> Findings:
-    """INSA lecture: R² and Cp of polynomial regression."""
-    r2, chosen, risks = draws["R2"], draws["chosen"], draws["risk of the chosen"]
-    at = {f"degree {d}": (r2[:, d - 1], value, n) for d, (value, n) in R2.items()}
+@experiment(_replicate_polynomial, replicates=500, quick=20)
+def insa_polynomial(draws: Draws) -> Parts:
+    """INSA lecture: R² and Cp of polynomial regression.
+
+    {POINTS} points, polynomials of degree 1 to {SATURATED}; Cp among degrees 1 to {LARGEST}
+
+    the lecture's points are not published. Ours are a cubic with noise whose parts were chosen so
+    that R² comes near the lecture's, which therefore agrees; Cp then takes degree 3 where the noise
+    lets the cubic part be worth its degree of freedom.
+
+    the variance of Cp is that of degree {LARGEST}, which leaves 4 degrees of freedom; degree
+    {SATURATED} leaves none.
+    """
+    r2, cp = draws["R2"], draws["Cp"]
+    at = {f"degree {d}": r2[:, d - 1] for d in R2}
     # the lecture shows one data set: its numbers have the spread of one
-    known = {name: (value, printed(of, 1, n)) for name, (of, value, n) in at.items()}
-    degree = dict(zip(EVERY, chosen.T, strict=True))
-    shares = {name: (of == CHOSEN).astype(float) for name, of in degree.items()}
-    of_chosen = {name: risks[:, j] for j, name in enumerate(EVERY)}
-    return Findings(
-        tables=(
-            PaperTable.of(
-                "R²", "lecture, one data set", {n: of for n, (of, *_) in at.items()}, known, 3
-            ),
-            PaperTable.of(
-                f"share of data sets in which degree {CHOSEN} is chosen",
-                "document",
-                shares,
-                None,
-                3,
-            ),
-            PaperTable.of(
-                "squared risk of the chosen fit, fresh labels",
-                "document",
-                {**of_chosen, "oracle": draws["risk"].min(axis=1)},
-            ),
-        ),
-        claims=(
-            *_polynomial_claims(r2, draws["Cp"], chosen[:, 0], of_chosen),
-            Statement.of(
-                "in the Gaussian model with known variance AIC is equivalent to Cp: a constant "
-                "apart, in units of the variance",
-                Quantity.exact(
-                    "most that their difference varies over the degrees, over all data sets",
-                    draws["AIC − Cp"].max(),
-                    Claim.below(ROUNDING),
-                ),
-            ),
-            Statement.of(
-                "BIC will generally select a simpler model than AIC",
-                Quantity.mean("degree by AIC − by BIC", degree["AIC"] - degree["BIC"]),
-            ),
-        ),
-        notes=(
-            (
-                "the lecture's points are not published. Ours are a cubic with noise whose parts "
-                "were chosen so that R² comes near the lecture's, which therefore agrees; Cp then "
-                "takes degree 3 where the noise lets the cubic part be worth its degree of freedom."
-            ),
-            (
-                f"the variance of Cp is that of degree {LARGEST}, which leaves 4 degrees of "
-                f"freedom; degree {SATURATED} leaves none."
-            ),
-        ),
-        figures=(_fitted(draws), _figure(draws)),
+    doubts = (printed(of, 1, n) for of, (_, n) in zip(at.values(), R2.values(), strict=True))
+    known = {f"degree {d}": (R2[d][0], doubt) for d, doubt in zip(R2, doubts, strict=True)}
+    yield PaperTable.of("R²", "lecture, one data set", at, known, 3)
+    degree = dict(zip(EVERY, draws["chosen"].T, strict=True))
+    title = f"share of data sets in which degree {CHOSEN} is chosen"
+    shares = {name: of == CHOSEN for name, of in degree.items()}
+    yield PaperTable.of(title, "document", shares, digits=3)
+    risks = dict(zip(EVERY, draws["risk of the chosen"].T, strict=True))
+    risks["oracle"] = draws["risk"].min(axis=1)
+    yield PaperTable.of("squared risk of the chosen fit, fresh labels", "document", risks)
+
+    rise = "least rise of R² from one degree to the next, over all data sets"
+    yield Statement.of(
+        "minimising the training error selects the most complex model",
+        Quantity.exact(rise, np.diff(r2, axis=1).min(), Claim.above(-ROUNDING)),
+        remark=f"its mean at degree {SATURATED} is {r2[:, SATURATED - 1].mean():.4f}",
+    )
+    by_cp, others = degree["Cp"], [d for d in DEGREES if d != CHOSEN]
+    counts = np.bincount(by_cp, minlength=LARGEST + 1)
+    percent = ", ".join(f"{share:.0f}" for share in 100 * counts[1:] / len(by_cp))
+    here = shares["Cp"].astype(float)
+    yield Statement.of(
+        f"Cp selects a polynomial of degree {CHOSEN}: most often, and on average",
+        {f"share of degree {CHOSEN} − of {d}": here - (by_cp == d) for d in others},
+        {f"Cp of degree {d} − of {CHOSEN}": cp[:, d - 1] - cp[:, CHOSEN - 1] for d in others},
+        remark=f"it selects degrees 1 to {LARGEST} in {percent} % of the data sets",
+    )
+    yield Statement.of(
+        "this leads to overfitting",
+        {"risk chosen by R² − risk chosen by Cp": risks["R²"] - risks["Cp"]},
+    )
+    varies = "most that their difference varies over the degrees, over all data sets"
+    yield Statement.of(
+        "in the Gaussian model with known variance AIC is equivalent to Cp: a constant apart, in "
+        "units of the variance",
+        Quantity.exact(varies, draws["AIC − Cp"].max(), Claim.below(ROUNDING)),
+    )
+    yield Statement.of(
+        "BIC will generally select a simpler model than AIC",
+        {"degree by AIC − by BIC": degree["AIC"] - degree["BIC"]},
     )
 
-
-def _polynomial_claims(
-    r2: np.ndarray, cp: np.ndarray, chosen: np.ndarray, risks: Draws
-) -> tuple[Statement, ...]:
-    counts = np.bincount(chosen, minlength=LARGEST + 1)
-    shares = ", ".join(f"{share:.0f}" for share in 100 * counts[1:] / len(chosen))
-    others = [degree for degree in DEGREES if degree != CHOSEN]
-    here, here_cp = (chosen == CHOSEN).astype(float), cp[:, CHOSEN - 1]
-    return (
-        Statement.of(
-            "minimising the training error selects the most complex model",
-            Quantity.exact(
-                "least rise of R² from one degree to the next, over all data sets",
-                np.diff(r2, axis=1).min(),
-                Claim.above(-ROUNDING),
-            ),
-            remark=f"its mean at degree {SATURATED} is {r2[:, SATURATED - 1].mean():.4f}",
-        ),
-        Statement.of(
-            f"Cp selects a polynomial of degree {CHOSEN}: most often, and on average",
-            *(
-                Quantity.mean(f"share of degree {CHOSEN} − of {d}", here - (chosen == d))
-                for d in others
-            ),
-            *(
-                Quantity.mean(f"Cp of degree {d} − of {CHOSEN}", cp[:, d - 1] - here_cp)
-                for d in others
-            ),
-            remark=f"it selects degrees 1 to {LARGEST} in {shares} % of the data sets",
-        ),
-        Statement.of(
-            "this leads to overfitting",
-            Quantity.mean("risk chosen by R² − risk chosen by Cp", risks["R²"] - risks["Cp"]),
-        ),
-    )
-
-
-def _fitted(draws: Draws) -> Panels:
-    """The first data set with the polynomials that the lecture shows."""
+    # the first data set with the polynomials that the lecture shows
     x, y, fine = np.linspace(-1, 1, POINTS), draws["y"][0], np.linspace(-1, 1, 201)
-    panels = []
-    for degree in R2:
-        line = np.polynomial.Polynomial.fit(x, y, degree)(fine)
-        lines = (
-            Series("", x, y, "ko"),
-            Series("fitted", fine, line, "C0-"),
-            Series("truth", fine, curve(fine), "k:"),
+    points, truth = Series("", x, y, "ko"), Series("truth", fine, curve(fine), "k:")
+    fits = {d: np.polynomial.Polynomial.fit(x, y, d)(fine) for d in R2}
+    fitted = (
+        Panel(
+            f"degree {d}: R² = {r2[0, d - 1]:.3f}",
+            "x",
+            "y",
+            (points, Series("fitted", fine, line, "C0-"), truth),
         )
-        title = f"degree {degree}: R² = {draws['R2'][0, degree - 1]:.3f}"
-        panels.append(Panel(title, "x", "y", lines))
-    return Panels("insa-polynomial-fitted", tuple(panels))
-
-
-def _figure(draws: Draws) -> Panels:
-    degrees = np.arange(1, SATURATED + 1)
-    risk = (
-        mean_line("Cp", DEGREES, draws["Cp"], "C0o-"),
+        for d, line in fits.items()
+    )
+    yield Panels("insa-polynomial-fitted", tuple(fitted))
+    means = mean_line("mean R²", np.arange(1, SATURATED + 1), r2, "ko-")
+    yield Panel("determination coefficient", "degree", "R²", (means,))
+    lines = (
+        mean_line("Cp", DEGREES, cp, "C0o-"),
         mean_line("risk, fresh labels", DEGREES, draws["risk"], "k-"),
-        Series("Cp, first data set", DEGREES, draws["Cp"][0], "C0:"),
+        Series("Cp, first data set", DEGREES, cp[0], "C0:"),
     )
-    return Panels(
-        "insa-polynomial",
-        (
-            Panel(
-                "determination coefficient",
-                "degree",
-                "R²",
-                (mean_line("mean R²", degrees, draws["R2"], "ko-"),),
-            ),
-            Panel("Mallows' Cp", "degree", "squared risk", risk),
-        ),
-    )
+    yield Panel("Mallows' Cp", "degree", "squared risk", lines)
 
 
 # ---------------------------------------------------------------- bootstrap samples
@@ -317,75 +262,55 @@ def _on_fresh_rows(x: np.ndarray, y: np.ndarray, rows: np.ndarray) -> tuple[np.n
     return risks, answers.values[0, -len(trained) * len(FINE) :].reshape(-1, len(FINE))
 
 
-@experiment(
-    f"{N} rows of sin(4x + 1) with noise, regression trees with {LEAF} rows in a leaf, "
-    f"{SAMPLES} samples",
-    _replicate_bootstrap,
-    replicates=200,
-    quick=20,
-)
-def insa_bootstrap(draws: Draws) -> Findings:
-    """INSA lecture: bootstrap samples, and the error estimates made of them."""
-    names = {
-        "training error": "training",
-        "bootstrap (Err_boot)": "bootstrap",
-        "out of bag (Err_oob)": "oob",
-        ".632": ".632",
-        "true error": "true",
-        "true error of a sample's tree": "true of samples",
-    }
-    errors = {name: draws[key] for name, key in names.items()}
+@experiment(_replicate_bootstrap, replicates=200, quick=20)
+def insa_bootstrap(draws: Draws) -> Parts:
+    """INSA lecture: bootstrap samples, and the error estimates made of them.
+
+    {N} rows of sin(4x + 1) with noise, regression trees with {LEAF} rows in a leaf, {SAMPLES}
+    samples
+
+    the lecture draws one data set and two samples of it, and prints no numbers.
+
+    the same samples serve all three estimates; the true error is measured on {N_TEST} fresh rows.
+    """
     true, oob, half = draws["true"], draws["oob"], draws[".632"]
+    errors = {
+        "training error": draws["training"],
+        "bootstrap (Err_boot)": draws["bootstrap"],
+        "out of bag (Err_oob)": oob,
+        ".632": half,
+        "true error": true,
+        "true error of a sample's tree": draws["true of samples"],
+    }
+    yield PaperTable.of(f"mean squared error, noise {SPREAD**2:.2f}", "document", errors)
+
+    yield Statement.of(
+        "Err_boot is too optimistic: it underestimates the generalisation error",
+        {"true error − Err_boot": true - draws["bootstrap"]},
+    )
+    yield Statement.of(
+        f"a row is not in a bootstrap sample with probability {OUT}",
+        {"share missed": draws["missed"]},
+        claim=Claim.near(OUT, NEAR),
+        remark=f"exactly (1 − 1/n)^n = {(1 - 1 / N) ** N:.4f} for n = {N}",
+    )
+    yield Statement.of(
+        "each bootstrap predictor is less accurate than that of all rows",
+        {"its true error − that of all rows": draws["true of samples"] - true},
+    )
+    yield Statement.of("this induces a bias of Err_oob", {"Err_oob − true error": oob - true})
     bias = np.column_stack([half - true, oob - true])
-    missed = Quantity.mean("share missed", draws["missed"], Claim.near(OUT, NEAR))
-    return Findings(
-        tables=(PaperTable.of(f"mean squared error, noise {SPREAD**2:.2f}", "document", errors),),
-        claims=(
-            Statement.of(
-                "Err_boot is too optimistic: it underestimates the generalisation error",
-                Quantity.mean("true error − Err_boot", true - draws["bootstrap"]),
-            ),
-            Statement.of(
-                f"a row is not in a bootstrap sample with probability {OUT}",
-                missed,
-                remark=f"exactly (1 − 1/n)^n = {(1 - 1 / N) ** N:.4f} for n = {N}",
-            ),
-            Statement.of(
-                "each bootstrap predictor is less accurate than that of all rows",
-                Quantity.mean("its true error − that of all rows", draws["true of samples"] - true),
-            ),
-            Statement.of(
-                "this induces a bias of Err_oob", Quantity.mean("Err_oob − true error", oob - true)
-            ),
-            Statement.of(
-                ".632 corrects this bias: its own is smaller",
-                Quantity.nearer("|bias of .632| − |bias of Err_oob|", bias),
-                remark=f"that of .632 is {np.mean(half - true):+.4f}",
-            ),
-        ),
-        notes=(
-            "the lecture draws one data set and two samples of it, and prints no numbers.",
-            (
-                "the same samples serve all three estimates; the true error is measured on "
-                f"{N_TEST} fresh rows."
-            ),
-        ),
-        figures=(_bootstrap_figure(draws),),
+    yield Statement.of(
+        ".632 corrects this bias: its own is smaller",
+        Quantity.nearer("|bias of .632| − |bias of Err_oob|", bias),
+        remark=f"that of .632 is {np.mean(half - true):+.4f}",
     )
 
-
-def _bootstrap_figure(draws: Draws) -> Panels:
-    """The first data set, and two of its samples; points grow with their copies."""
+    # the first data set, and two of its samples; points grow with their copies
     x, y, lines = draws["x"][0], draws["y"][0], draws["lines"][0]
     truth = Series("truth", FINE, np.sin(4 * FINE + 1), "k:")
-    panels = [
-        Panel(
-            "original data",
-            "x",
-            "y",
-            (Series("", x, y, "ko", size=3.0), Series("tree", FINE, lines[0], "k-"), truth),
-        )
-    ]
+    whole = Series("", x, y, "ko", size=3.0), Series("tree", FINE, lines[0], "k-"), truth
+    yield Panel("original data", "x", "y", whole)
     for number, colour in enumerate(("C0", "C4")):
         times = np.bincount(draws["rows"][0, number], minlength=N)
         points = tuple(
@@ -393,5 +318,4 @@ def _bootstrap_figure(draws: Draws) -> Panels:
             for n in range(1, times.max() + 1)
         )
         tree = Series("its tree", FINE, lines[number + 1], f"{colour}-")
-        panels.append(Panel(f"bootstrap sample {number + 1}", "x", "y", (*points, tree, truth)))
-    return Panels("insa-bootstrap", tuple(panels))
+        yield Panel(f"bootstrap sample {number + 1}", "x", "y", (*points, tree, truth))

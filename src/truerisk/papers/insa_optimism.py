@@ -10,7 +10,7 @@ import numpy as np
 from truerisk.core.losses import Absolute, Loss, Squared
 from truerisk.methods.parts.set_risks import split_risks
 from truerisk.papers.experiment import Draws, answered, experiment, plan_of, stream
-from truerisk.papers.figures import Findings, Panel, Panels, PaperTable, Series, mean_line
+from truerisk.papers.figures import Panel, PaperTable, Parts, Series, mean_line
 from truerisk.papers.insa import data_of, polynomials
 from truerisk.papers.statements import Claim, Quantity, Statement
 
@@ -55,22 +55,46 @@ def _replicate_optimism(seed: int, number: int) -> Draws:
     return {"training": training, "test": test, "fresh labels": fresh}
 
 
-@experiment(
-    f"the figure is of Hastie, Tibshirani and Friedman; here {N} rows of sin(4x + 1) with noise",
-    _replicate_optimism,
-    replicates=500,
-    quick=50,
-    unit="training sets",
-)
-def insa_optimism(draws: Draws) -> Findings:
-    """INSA lecture: training and test error as the complexity grows."""
+@experiment(_replicate_optimism, replicates=500, quick=50, unit="training sets")
+def insa_optimism(draws: Draws) -> Parts:
+    """INSA lecture: training and test error as the complexity grows.
+
+    the figure is of Hastie, Tibshirani and Friedman; here {N} rows of sin(4x + 1) with noise
+
+    the document draws these curves and prints no numbers.
+    """
     training, test = draws["training"], draws["test"]
-    optimism = draws["fresh labels"] - training
     means = {
         f"degree {d}: {name}": draws[name][:, d - 1] for d in SHOWN for name in ("training", "test")
     }
+    yield PaperTable.of(f"mean squared error, noise {NOISE**2:.2f}", "document", means)
+    gaps = draws["fresh labels"] - training
+    optimism = {f"degree {d}": gaps[:, d - 1] for d in SHOWN}
     # at the same x's the mean optimism of least squares is 2 p sigma2 / n, whatever the truth
-    exact = {f"degree {d}": (2 * (d + 1) * NOISE**2 / N,) for d in SHOWN}
+    exact = {f"degree {d}": 2 * (d + 1) * NOISE**2 / N for d in SHOWN}
+    title = "optimism at the same x's, fresh labels"
+    yield PaperTable.of(title, "2 p σ²/n", optimism, exact)
+
+    rise = "largest rise from one degree to the next, over all training sets"
+    yield Statement.of(
+        "the training error decreases as the complexity grows",
+        Quantity.exact(rise, np.diff(training, axis=1).max(), Claim.below(ROUNDING)),
+    )
+    yield Statement.of(
+        "the test error first decreases",
+        {f"degree 1 − degree {BEST}": test[:, 0] - test[:, BEST - 1]},
+        remark=f"its mean is least at degree {int(test.mean(axis=0).argmin()) + 1}",
+    )
+    yield Statement.of(
+        "and then increases: overfitting",
+        {f"degree {MOST} − degree {BEST}": test[:, -1] - test[:, BEST - 1]},
+    )
+    by_degree = zip(DEGREES, (test - training).T, strict=True)
+    yield Statement.of(
+        "the training error underestimates the generalisation error, on average",
+        {f"test − training error, degree {degree}": of for degree, of in by_degree},
+    )
+
     seen = test[:LINES]
     top = max(float(np.quantile(seen, SEEN)), float(training[:LINES].max()))
     above = np.count_nonzero((seen > top).any(axis=1))
@@ -86,46 +110,7 @@ def insa_optimism(draws: Draws) -> Findings:
         mean_line(f"{name} error, mean", DEGREES, draws[name], f"{colour}-", 2.4)
         for name, colour in COLOURS.items()
     ]
-    panel = Panel("", AXIS, "squared error", (*single, *mean), limits=(0.0, top))
-    return Findings(
-        tables=(
-            PaperTable.of(f"mean squared error, noise {NOISE**2:.2f}", "document", means),
-            PaperTable.of(
-                "optimism at the same x's, fresh labels",
-                "2 p σ²/n",
-                {f"degree {d}": optimism[:, d - 1] for d in SHOWN},
-                exact,
-            ),
-        ),
-        claims=(
-            Statement.of(
-                "the training error decreases as the complexity grows",
-                Quantity.exact(
-                    "largest rise from one degree to the next, over all training sets",
-                    np.diff(training, axis=1).max(),
-                    Claim.below(ROUNDING),
-                ),
-            ),
-            Statement.of(
-                "the test error first decreases",
-                Quantity.mean(f"degree 1 − degree {BEST}", test[:, 0] - test[:, BEST - 1]),
-                remark=f"its mean is least at degree {int(test.mean(axis=0).argmin()) + 1}",
-            ),
-            Statement.of(
-                "and then increases: overfitting",
-                Quantity.mean(f"degree {MOST} − degree {BEST}", test[:, -1] - test[:, BEST - 1]),
-            ),
-            Statement.of(
-                "the training error underestimates the generalisation error, on average",
-                *(
-                    Quantity.mean(f"test − training error, degree {degree}", gaps)
-                    for degree, gaps in zip(DEGREES, (test - training).T, strict=True)
-                ),
-            ),
-        ),
-        notes=("the document draws these curves and prints no numbers.",),
-        figures=(Panels("insa-optimism", (panel,)),),
-    )
+    yield Panel("", AXIS, "squared error", (*single, *mean), limits=(0.0, top))
 
 
 # ---------------------------------------------------------------- estimation and approximation
@@ -186,93 +171,75 @@ def approximation_errors() -> np.ndarray:
     return np.asarray((best_of_class() - truth(nodes)) ** 2 @ weights)
 
 
-@experiment(
-    "the lecture prints the formula; here rows of sin(4x + 1) with noise",
-    _replicate_decomposition,
-    replicates=500,
-    quick=50,
-    unit="training sets",
-)
-def insa_decomposition(draws: Draws) -> Findings:
-    """INSA lecture: Bayes risk, approximation error, estimation error."""
-    at_n, approximation = draws["estimation"][:, PLACE], approximation_errors()
+@experiment(_replicate_decomposition, replicates=500, quick=50, unit="training sets")
+def insa_decomposition(draws: Draws) -> Parts:
+    """INSA lecture: Bayes risk, approximation error, estimation error.
+
+    the lecture prints the formula; here rows of sin(4x + 1) with noise
+
+    the document prints no numbers. Rows stand one in each of n cells, so that no wide gap lets a
+    polynomial run away.
+    """
+    estimation, approximation = draws["estimation"], approximation_errors()
+    parts = estimation + approximation
+    at_n, total = estimation[:, PLACE], parts[:, PLACE]
     means = {
-        f"degree {d}: {name}": values
+        f"degree {d}: {name}": values[:, d - 1]
         for d in TOLD
-        for name, values in (
-            ("estimation error", at_n[:, d - 1]),
-            ("estimation + approximation", at_n[:, d - 1] + approximation[d - 1]),
-        )
+        for name, values in (("estimation error", at_n), ("estimation + approximation", total))
     }
     title = f"excess risk of {N} rows, Bayes risk {BAYES:.2f}"
-    return Findings(
-        tables=(PaperTable.of(title, "document", means),),
-        claims=_decomposition_claims(draws["estimation"], draws["excess"]),
-        notes=(
-            (
-                "the document prints no numbers. Rows stand one in each of n cells, so that no "
-                "wide gap lets a polynomial run away."
-            ),
-        ),
-        figures=(_decomposition_figure(draws["estimation"]),),
+    yield PaperTable.of(title, "document", means)
+
+    constants = {
+        "best constant by absolute − median": _best(Absolute()) - float(np.median(SKEWED)),
+        "best constant by squared − mean": _best(Squared()) - float(SKEWED.mean()),
+    }
+    yield Statement.of(
+        "the optimal rule is the median of Y given x for the L1 loss, the mean for the L2 loss",
+        *(Quantity.exact(name, of, Claim.near(0.0, STEP)) for name, of in constants.items()),
+        remark="labels of an exponential distribution, whose median .69 is not its mean 1",
+    )
+    below, away = Claim.below(ROUNDING), "largest difference, over all training sets"
+    yield Statement.of(
+        "the excess risk is estimation error plus approximation error",
+        Quantity.exact(away, np.abs(parts - draws["excess"]).max(), below),
+    )
+    rise = "largest rise from one degree to the next"
+    yield Statement.of(
+        "the approximation error falls as the model grows",
+        Quantity.exact(rise, np.diff(approximation).max(), below),
+    )
+    yield Statement.of(
+        "the estimation error grows with the dimension of the model",
+        {
+            f"degree {high} − degree {low}": at_n[:, high - 1] - at_n[:, low - 1]
+            for low, high in pairwise(FEWER)
+        },
+    )
+    yield Statement.of(
+        "the best model lies between: neither the smallest nor the largest",
+        {f"degree {d} − degree {BEST}": total[:, d - 1] - total[:, BEST - 1] for d in (1, LARGEST)},
+        remark=f"the mean is least at degree {int(total.mean(axis=0).argmin()) + 1}",
+    )
+    fall = estimation[:, 0] - estimation[:, -1]
+    yield Statement.of(
+        "with more rows the estimation error falls, and the approximation error stays",
+        {f"degree {d}: {SIZES[0]} rows − {SIZES[-1]} rows": fall[:, d - 1] for d in TOLD},
     )
 
-
-def _decomposition_claims(estimation: np.ndarray, excess: np.ndarray) -> tuple[Statement, ...]:
-    approximation, at_n = approximation_errors(), estimation[:, PLACE]
-    parts = estimation + approximation
-    total = parts[:, PLACE]
-    below, near = Claim.below(ROUNDING), Claim.near(0.0, STEP)
-    return (
-        Statement.of(
-            "the optimal rule is the median of Y given x for the L1 loss, the mean for the L2 loss",
-            *(
-                Quantity.exact(f"best constant by {loss.word} − {name}", _best(loss) - of, near)
-                for loss, name, of in (
-                    (Absolute(), "median", float(np.median(SKEWED))),
-                    (Squared(), "mean", float(SKEWED.mean())),
-                )
-            ),
-            remark="labels of an exponential distribution, whose median .69 is not its mean 1",
-        ),
-        Statement.of(
-            "the excess risk is estimation error plus approximation error",
-            Quantity.exact(
-                "largest difference, over all training sets", np.abs(parts - excess).max(), below
-            ),
-        ),
-        Statement.of(
-            "the approximation error falls as the model grows",
-            Quantity.exact(
-                "largest rise from one degree to the next", np.diff(approximation).max(), below
-            ),
-        ),
-        Statement.of(
-            "the estimation error grows with the dimension of the model",
-            *(
-                Quantity.mean(f"degree {high} − degree {low}", at_n[:, high - 1] - at_n[:, low - 1])
-                for low, high in pairwise(FEWER)
-            ),
-        ),
-        Statement.of(
-            "the best model lies between: neither the smallest nor the largest",
-            *(
-                Quantity.mean(f"degree {d} − degree {BEST}", total[:, d - 1] - total[:, BEST - 1])
-                for d in (1, LARGEST)
-            ),
-            remark=f"the mean is least at degree {int(total.mean(axis=0).argmin()) + 1}",
-        ),
-        Statement.of(
-            "with more rows the estimation error falls, and the approximation error stays",
-            *(
-                Quantity.mean(
-                    f"degree {d}: {SIZES[0]} rows − {SIZES[-1]} rows",
-                    estimation[:, 0, d - 1] - estimation[:, -1, d - 1],
-                )
-                for d in TOLD
-            ),
-        ),
+    along = (
+        Series("approximation error", FEWER, approximation, "C0o-"),
+        mean_line("estimation error", FEWER, at_n, "C3o-"),
+        mean_line("their sum", FEWER, total, "k-", 2.4),
     )
+    yield Panel(f"{N} rows", AXIS, "excess risk", along)
+    sizes, rows = np.array(SIZES), []
+    for number, degree in enumerate((1, 3, 5)):
+        rows.append(mean_line(f"degree {degree}", sizes, parts[:, :, degree - 1], f"C{number}o-"))
+        floor = np.full(len(sizes), approximation[degree - 1])
+        rows.append(Series("", sizes, floor, f"C{number}:"))
+    yield Panel("dotted: approximation error", "training rows", "excess risk", tuple(rows))
 
 
 def _best(loss: Loss) -> float:
@@ -281,23 +248,3 @@ def _best(loss: Loss) -> float:
     answers = np.broadcast_to(constants[:, None], (len(constants), n))
     risks = loss.of_set(data_of(np.zeros(n), SKEWED), np.arange(n), answers, None)
     return float(constants[risks.argmin()])
-
-
-def _decomposition_figure(estimation: np.ndarray) -> Panels:
-    approximation = approximation_errors()
-    along = (
-        Series("approximation error", FEWER, approximation, "C0o-"),
-        mean_line("estimation error", FEWER, estimation[:, PLACE], "C3o-"),
-        mean_line("their sum", FEWER, estimation[:, PLACE] + approximation, "k-", 2.4),
-    )
-    sizes, rows = np.array(SIZES), []
-    for number, degree in enumerate((1, 3, 5)):
-        total = estimation[:, :, degree - 1] + approximation[degree - 1]
-        rows.append(mean_line(f"degree {degree}", sizes, total, f"C{number}o-"))
-        floor = np.full(len(sizes), approximation[degree - 1])
-        rows.append(Series("", sizes, floor, f"C{number}:"))
-    panels = (
-        Panel(f"{N} rows", AXIS, "excess risk", along),
-        Panel("dotted: approximation error", "training rows", "excess risk", tuple(rows)),
-    )
-    return Panels("insa-decomposition", panels)

@@ -28,7 +28,7 @@ from truerisk.methods.kfold import KFold
 from truerisk.methods.nested import Nested
 from truerisk.methods.splitter import GivenSplits
 from truerisk.papers.experiment import Draws, answered, evaluated, experiment, plan_of, stream
-from truerisk.papers.figures import Findings, Panel, Panels, PaperTable, Series
+from truerisk.papers.figures import Panel, PaperTable, Parts, Series
 
 LEARNERS = (
     "linear",
@@ -103,62 +103,38 @@ def _tested(
     return evaluation.procedure.value, Family(family.estimator, (winner,))
 
 
-@experiment(
-    f"inner {FOLDS}-fold, outer Monte-Carlo; the concentration, and whether it exceeds {THRESHOLD}",
-    _replicate,
-    replicates=10,
-    quick=2,
-    unit="splits",
-    check=_forecasts,
-)
-def insa_ozone(draws: Draws) -> Findings:
-    """INSA lecture: tuned learners on the ozone data."""
-    risks = {
-        name: {word: draws[name][:, j] for j, word in enumerate(LEARNERS)}
-        for name in ("squared", "zero-one", "1 − AUC")
-    }
-    tables = (
-        PaperTable.of(
-            f"mean test risk ({name})", "document", of, digits=1 if name == "squared" else 4
-        )
-        for name, of in risks.items()
-    )
-    boxes = tuple(
-        Panel(
-            title,
-            "",
-            f"test risk ({name})",
-            tuple(Series(word, np.empty(0), values) for word, values in risks[name].items()),
-            kind="boxes",
-        )
-        for name, title in (
-            ("squared", "concentration"),
-            ("zero-one", f"concentration > {THRESHOLD}"),
-        )
-    )
+@experiment(_replicate, replicates=10, quick=2, unit="splits", check=_forecasts)
+def insa_ozone(draws: Draws) -> Parts:
+    """INSA lecture: tuned learners on the ozone data.
+
+    inner {FOLDS}-fold, outer Monte-Carlo; the concentration, and whether it exceeds {THRESHOLD}
+
+    the lecture shows box plots and ROC curves and prints no numbers.
+
+    the splits overlap, so the standard errors say how far the mean over all splits of these 1041
+    rows is known, not the risk on other days.
+
+    rows of one day at five stations are taken as independent, as in the lecture.
+    """
+    for name, panel, digits in (
+        ("squared", "concentration", 1),
+        ("zero-one", f"concentration > {THRESHOLD}", 4),
+        ("1 − AUC", "", 4),
+    ):
+        risks = dict(zip(LEARNERS, draws[name].T, strict=True))
+        yield PaperTable.of(f"mean test risk ({name})", "document", risks, digits=digits)
+        if panel:
+            boxes = tuple(Series(word, np.empty(0), values) for word, values in risks.items())
+            yield Panel(panel, "", f"test risk ({name})", boxes, kind="boxes")
     truth, scores = draws["truth"][0] == 1, draws["scores"][0]
-    rocs = [RocCurve.of(truth, of, positive=True) for of in scores]
-    areas = zip(LEARNERS, rocs, strict=True)
-    curves = tuple(Series(f"{word}, area {r.auc:.3f}", r.fpr, r.tpr) for word, r in areas)
+    rocs = {
+        word: RocCurve.of(truth, of, positive=True)
+        for word, of in zip(LEARNERS, scores, strict=True)
+    }
+    curves = (Series(f"{word}, area {r.auc:.3f}", r.fpr, r.tpr) for word, r in rocs.items())
     chance = Series("chance", np.array([0.0, 1.0]), np.array([0.0, 1.0]), "k:", 0.8)
-    roc = Panel(
-        "ROC on the first test sample",
-        "false positive rate",
-        "true positive rate",
-        (*curves, chance),
-    )
-    return Findings(
-        tables=tuple(tables),
-        notes=(
-            "the lecture shows box plots and ROC curves and prints no numbers.",
-            (
-                "the splits overlap, so the standard errors say how far the mean over all splits "
-                "of these 1041 rows is known, not the risk on other days."
-            ),
-            "rows of one day at five stations are taken as independent, as in the lecture.",
-        ),
-        figures=(Panels("insa-ozone", (*boxes, roc)),),
-    )
+    title, axes = "ROC on the first test sample", ("false positive rate", "true positive rate")
+    yield Panel(title, *axes, (*curves, chance))
 
 
 # ---------------------------------------------------------------- the learners, with their grids

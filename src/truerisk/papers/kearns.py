@@ -17,19 +17,9 @@ from truerisk.datasets.problems import KearnsProblem
 from truerisk.kernels.intervals import labels_after_changes, labels_for_every_k
 from truerisk.models.interval_classifier import boundaries_between
 from truerisk.papers.experiment import Draws, experiment, stream
-from truerisk.papers.figures import (
-    Findings,
-    Panel,
-    Panels,
-    PaperTable,
-    Series,
-    mean_line,
-    mean_lines,
-    printed,
-)
-from truerisk.papers.statements import ABOVE, BELOW, Claim, Quantity, Statement
+from truerisk.papers.figures import Panel, PaperTable, Parts, Series, mean_line, mean_lines, printed
+from truerisk.papers.statements import BELOW, Claim, Quantity, Statement
 
-DOCUMENT = "Daudin, Mary-Huard: Model selection in classification: the swapping method, §3.2"
 N0 = 10  # of the document: how strongly shares are drawn towards one half
 
 
@@ -200,21 +190,24 @@ def _beyond_target(d: int, n: int, noise: float, seed: int, number: int) -> list
     return [(labels != y).mean(axis=1), *_exact_risks(problem, x, labels)]
 
 
-@experiment(
-    DOCUMENT,
-    _replicate_1,
-    replicates=2000,
-    quick=100,
-    unit="trials",
-)
-def kearns_figure_1(draws: Draws) -> Findings:
-    """Daudin and Mary-Huard, Figure 1: risks of k intervals, and the bias."""
+@experiment(_replicate_1, replicates=2000, quick=100, unit="trials")
+def kearns_figure_1(draws: Draws) -> Parts:
+    """Daudin and Mary-Huard, Figure 1: risks of k intervals, and the bias.
+
+    Daudin, Mary-Huard: Model selection in classification: the swapping method, §3.2
+
+    the document draws these curves and prints no numbers.
+
+    the earlier run printed .122 for CER − EER at noise .2; the .274 − .148 of its first table
+    stands in its place.
+    """
     risks = {short: draws[name] for short, name in RISKS.items()}
     at_k = {
         f"k = {k}: {short}": (risks[short][:, k - 1], value)
         for k, known in AT.items()
         for short, value in zip(RISKS, known, strict=True)
     }
+    yield _of_2000(f"mean risks, n = {N}, noise {NOISE}", at_k)
     at_10 = {
         f"noise {noise}: {short}": (draws[name][:, j], value)
         for j, noise in enumerate(NOISES)
@@ -222,40 +215,50 @@ def kearns_figure_1(draws: Draws) -> Findings:
             (("S", "S at 10"), ("CER − EER", "bias at 10")), BIAS[noise], strict=True
         )
     }
+    yield _of_2000(f"estimated and conditional bias at k = {TARGET}, n = {N}", at_10)
+
     apparent, conditional, true = risks.values()
     rates = (
         mean_line("EER", KS, apparent, "k-", 2.4),
         mean_line("CER", KS, conditional, "k:"),
         mean_line("TER", KS, true, "k-"),
     )
+    yield Panel("error rates", AXIS, "rate", rates)
     biases = (
         mean_line("estimated, S", KS, draws["penalty"], "k:"),
         mean_line("conditional, CER − EER", KS, conditional - apparent, "k-"),
         mean_line("true, TER − EER", KS, true - apparent, "k-", 2.4),
     )
-    panels = (
-        Panel("error rates", AXIS, "rate", rates),
-        Panel("bias of the empirical error rate", AXIS, "bias", biases),
+    yield Panel("bias of the empirical error rate", AXIS, "bias", biases)
+
+    every = np.stack([values[:, TARGET - 1 :] for values in risks.values()], axis=1)
+    nearly = Claim.below(NEARLY)
+    yield Statement.of(
+        f"the curves of conditional and true risk are nearly parallel for k >= {TARGET}: "
+        "TER − CER moves by less than a tenth of what CER − EER moves",
+        Quantity.of("share", _share_moved, every, nearly, digits=3),
     )
-    return Findings(
-        tables=(
-            _of_2000(f"mean risks, n = {N}, noise {NOISE}", at_k),
-            _of_2000(f"estimated and conditional bias at k = {TARGET}, n = {N}", at_10),
-        ),
-        claims=(
-            _parallel(risks),
-            _everywhere(draws["everywhere"]),
-            *_over_and_under(draws["S at 10"] - draws["bias at 10"]),
-        ),
-        notes=(
-            "the document draws these curves and prints no numbers.",
-            (
-                "the earlier run printed .122 for CER − EER at noise .2; the .274 − .148 of its "
-                "first table stands in its place."
-            ),
-        ),
-        figures=(Panels("kearns-figure-1", panels),),
+    beyond = {
+        f"d = {d}, n = {n}, noise {noise}": draws["everywhere"][:, place]
+        for place, (d, n, noise) in enumerate(SITUATIONS)
+    }
+    yield Statement.of(
+        "this behaviour is observed for any η, d and n: the same share from k = d to 2d",
+        *(Quantity.of(at, _share_moved, of, nearly, digits=3) for at, of in beyond.items()),
     )
+    excess = (draws["S at 10"] - draws["bias at 10"]).T
+    at = [{f"S − (CER − EER) at noise {n}": of} for n, of in zip(NOISES, excess, strict=True)]
+    yield Statement.of("S overestimates the conditional bias at noise 0.2", at[1])
+    yield Statement.of(
+        "this overestimation is higher at noise 0.1",
+        {"its excess over that at noise 0.2": excess[0] - excess[1]},
+    )
+    yield Statement.of(
+        f"it vanishes at noise 0.3: no more than {VANISHED} is left",
+        at[2],
+        claim=Claim.near(0.0, VANISHED),
+    )
+    yield Statement.of("it becomes an underestimation at noise 0.4", at[3], claim=BELOW)
 
 
 def _of_2000(title: str, rows: Mapping[str, tuple[np.ndarray, float]]) -> PaperTable:
@@ -265,57 +268,11 @@ def _of_2000(title: str, rows: Mapping[str, tuple[np.ndarray, float]]) -> PaperT
     return PaperTable.of(title, f"{TRIALS} trials of this recipe", values, known)
 
 
-def _parallel(risks: Draws) -> Statement:
-    """How far TER − CER moves from k = 10 on, as a share of how far the bias moves there."""
-    every = np.stack([values[:, TARGET - 1 :] for values in risks.values()], axis=1)
-    return Statement.of(
-        f"the curves of conditional and true risk are nearly parallel for k >= {TARGET}: "
-        "TER − CER moves by less than a tenth of what CER − EER moves",
-        Quantity.of("share", _share_moved, every, Claim.below(NEARLY), digits=3),
-    )
-
-
 def _share_moved(trials: np.ndarray) -> float:
+    """How far TER − CER moves along k, as a share of how far the bias moves."""
     apparent, conditional, true = trials.mean(axis=0)
     moved = float(np.ptp(conditional - apparent))  # 0 where a few trials have no bias at all
     return float(np.ptp(true - conditional)) / max(moved, 1e-12)
-
-
-def _everywhere(risks: np.ndarray) -> Statement:
-    return Statement.of(
-        "this behaviour is observed for any η, d and n: the same share from k = d to 2d",
-        *(
-            Quantity.of(
-                f"d = {d}, n = {n}, noise {noise}",
-                _share_moved,
-                risks[:, place],
-                Claim.below(NEARLY),
-                digits=3,
-            )
-            for place, (d, n, noise) in enumerate(SITUATIONS)
-        ),
-    )
-
-
-def _over_and_under(excess: np.ndarray) -> tuple[Statement, ...]:
-    """Whether S − (CER − EER) has the sign that the document says at k = 10."""
-
-    def at(place: int, claim: Claim = ABOVE) -> Quantity:
-        name = f"S − (CER − EER) at noise {NOISES[place]}"
-        return Quantity.mean(name, excess[:, place], claim)
-
-    return (
-        Statement.of("S overestimates the conditional bias at noise 0.2", at(1)),
-        Statement.of(
-            "this overestimation is higher at noise 0.1",
-            Quantity.mean("its excess over that at noise 0.2", excess[:, 0] - excess[:, 1]),
-        ),
-        Statement.of(
-            f"it vanishes at noise 0.3: no more than {VANISHED} is left",
-            at(2, Claim.near(0.0, VANISHED)),
-        ),
-        Statement.of("it becomes an underestimation at noise 0.4", at(3, BELOW)),
-    )
 
 
 SHOWN = (1, 4, 10, 20, 40, 60)
@@ -329,58 +286,48 @@ def _replicate_2(seed: int, number: int) -> Draws:
     return {"apparent": line.apparent, "criterion": penalised(line)}
 
 
-@experiment(
-    DOCUMENT,
-    _replicate_2,
-    replicates=2000,
-    quick=100,
-    unit="trials",
-)
-def kearns_figure_2(draws: Draws) -> Findings:
-    """Daudin and Mary-Huard, Figure 2: the swapping criterion along k."""
-    criterion = draws["criterion"]
-    both = {"empirical": draws["apparent"], "empirical + S": criterion}
+@experiment(_replicate_2, replicates=2000, quick=100, unit="trials")
+def kearns_figure_2(draws: Draws) -> Parts:
+    """Daudin and Mary-Huard, Figure 2: the swapping criterion along k.
+
+    Daudin, Mary-Huard: Model selection in classification: the swapping method, §3.2
+
+    the document draws these curves and prints no numbers.
+    """
+    apparent, criterion = draws["apparent"], draws["criterion"]
+    both = {"empirical": apparent, "empirical + S": criterion}
     shown = {f"k = {k}: {name}": values[:, k - 1] for k in SHOWN for name, values in both.items()}
+    yield PaperTable.of(f"mean error rates, n = {N}, noise {NOISE}", "document", shown)
     single = tuple(
         Series(f"{name}, trial {t + 1}", KS, values[t], f"{colour}{style}")
         for t, style in enumerate(("-", "--", ":")[: len(criterion)])
-        for name, values, colour in (("empirical", draws["apparent"], "k"), ("S", criterion, "C0"))
+        for name, values, colour in (("empirical", apparent, "k"), ("S", criterion, "C0"))
     )
-    panels = (
-        Panel(f"{N_LINES} trials", AXIS, "error rate", single),
-        Panel("mean of all trials", AXIS, "error rate", mean_lines(KS, both, ("k-", "C0-"))),
-    )
-    title = f"mean error rates, n = {N}, noise {NOISE}"
-    return Findings(
-        tables=(PaperTable.of(title, "document", shown),),
-        claims=_along_k(draws["apparent"], criterion),
-        notes=("the document draws these curves and prints no numbers.",),
-        figures=(Panels("kearns-figure-2", panels),),
-    )
+    yield Panel(f"{N_LINES} trials", AXIS, "error rate", single)
+    means = mean_lines(KS, both, ("k-", "C0-"))
+    yield Panel("mean of all trials", AXIS, "error rate", means)
 
-
-def _along_k(apparent: np.ndarray, criterion: np.ndarray) -> tuple[Statement, ...]:
     def least(trials: np.ndarray) -> float:
         return float(KS[trials.mean(axis=0).argmin()])
 
-    def gap(high: int, low: int) -> Quantity:
-        gaps = criterion[:, high - 1] - criterion[:, low - 1]
-        return Quantity.mean(f"criterion at k = {high} − at k = {low}", gaps)
+    def gaps(*pairs: tuple[int, int]) -> dict[str, np.ndarray]:
+        return {
+            f"criterion at k = {high} − at k = {low}": criterion[:, high - 1]
+            - criterion[:, low - 1]
+            for high, low in pairs
+        }
 
-    near = Claim.near(TARGET, 2)
-    return (
-        Statement.of(
-            f"the empirical error rate decreases to zero: below {ZERO} at k = {MOST}",
-            Quantity.mean("its mean there", apparent[:, -1], Claim.below(ZERO)),
-        ),
-        Statement.of(
-            f"the criterion decreases until k is about {TARGET}",
-            gap(1, 4),
-            gap(4, TARGET),
-            Quantity.of("k of its least mean", least, criterion, near, digits=1),
-        ),
-        Statement.of(
-            f"the criterion then grows for k > {TARGET}",
-            *(gap(high, low) for low, high in pairwise((TARGET, 20, 40, MOST))),
-        ),
+    yield Statement.of(
+        f"the empirical error rate decreases to zero: below {ZERO} at k = {MOST}",
+        {"its mean there": apparent[:, -1]},
+        claim=Claim.below(ZERO),
+    )
+    yield Statement.of(
+        f"the criterion decreases until k is about {TARGET}",
+        gaps((1, 4), (4, TARGET)),
+        Quantity.of("k of its least mean", least, criterion, Claim.near(TARGET, 2), digits=1),
+    )
+    yield Statement.of(
+        f"the criterion then grows for k > {TARGET}",
+        gaps(*((high, low) for low, high in pairwise((TARGET, 20, 40, MOST)))),
     )

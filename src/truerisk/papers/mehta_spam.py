@@ -12,16 +12,8 @@ from truerisk.core.statistics.operating_points import OperatingPoint
 from truerisk.core.statistics.roc import RocCurve
 from truerisk.datasets.documents import spam
 from truerisk.papers.experiment import Draws, experiment, stream
-from truerisk.papers.figures import (
-    Findings,
-    MeansGrid,
-    Panel,
-    Panels,
-    PaperTable,
-    Series,
-    mean_lines,
-)
-from truerisk.papers.statements import Claim, Quantity, Statement
+from truerisk.papers.figures import MeansGrid, Panel, PaperTable, Parts, Series, mean_lines
+from truerisk.papers.statements import Claim, Statement
 
 N_TEST = 1536  # of 4601
 RATES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 1.0)
@@ -91,110 +83,74 @@ def _positives(curve: RocCurve) -> np.ndarray:
     return np.interp(1 - np.array(RATES), fpr, curve.tpr[::-1][first])
 
 
-@experiment(
-    "4601 messages, 57 features; an additive logistic model of splines (GAM), and trees "
-    f"of {LEAVES} leaves, one with good mail weighted {SPARED:g} times",
-    _replicate,
-    replicates=25,
-    quick=2,
-    unit="splits",
-    check=_messages,
-)
-def mehta_spam(draws: Draws) -> Findings:
-    """Mehta (2010): ROC curves of three models of the spam data."""
+@experiment(_replicate, replicates=25, quick=2, unit="splits", check=_messages)
+def mehta_spam(draws: Draws) -> Parts:
+    """Mehta (2010): ROC curves of three models of the spam data.
+
+    4601 messages, 57 features; an additive logistic model of splines (GAM), and trees of {LEAVES}
+    leaves, one with good mail weighted {SPARED:g} times
+
+    the document's picture names GAM and calls the other two 'just some models'; here they are
+    trees. Its own split and fits are not given.
+
+    the splits overlap, so the standard errors say how far the mean over all splits of these 4601
+    messages is known, not the rates of other mail.
+
+    frequencies are taken as log(x + 0.1); between two thresholds a curve is a line, as drawn.
+    """
     tnr, tpr = draws["true negative rate"], draws["true positive rate"]
-    return Findings(
-        tables=(
-            PaperTable.of(
-                "area under the curve", "document", dict(zip(MODELS, draws["AUC"].T, strict=True))
-            ),
-            _grid("true negative rate where the true positive rate is to be", tnr),
-            _grid("true positive rate where the true negative rate is to be", tpr),
-        ),
-        claims=_claims(tnr, tpr, draws["AUC"]),
-        notes=(
-            (
-                "the document's picture names GAM and calls the other two 'just some models'; here "
-                "they are trees. Its own split and fits are not given."
-            ),
-            (
-                "the splits overlap, so the standard errors say how far the mean over all splits "
-                "of these 4601 messages is known, not the rates of other mail."
-            ),
-            (
-                "frequencies are taken as log(x + 0.1); between two thresholds a curve is a line, "
-                "as drawn."
-            ),
-        ),
-        figures=(Panels("mehta-spam", _panels(draws)),),
+    areas = dict(zip(MODELS, draws["AUC"].T, strict=True))
+    yield PaperTable.of("area under the curve", "document", areas)
+    for of, where, rates in (("negative", "positive", tnr), ("positive", "negative", tpr)):
+        title = f"true {of} rate where the true {where} rate is to be"
+        rows = dict(zip(MODELS, rates.transpose(1, 2, 0), strict=True))
+        yield MeansGrid.of(title, (f"{rate:g}" for rate in RATES), rows)
+
+    everything, trees = len(RATES) - 1, tuple(enumerate(MODELS))[1:]
+    yield Statement.of(
+        "for any true negative rate GAM dominates the other two or is competitive: its true "
+        f"positive rate is not lower by {COMPETITIVE}",
+        {
+            f"GAM − {name} at {RATES[at]:g}": tpr[:, 0, at] - tpr[:, j, at]
+            for j, name in trees
+            for at in range(everything)
+        },
+        claim=Claim.above(-COMPETITIVE),
+    )
+    lost = dict(zip(MODELS, tnr[:, :, everything].T, strict=True))
+    yield Statement.of(
+        "where every spam must be found all models have horrible true negative rates: below "
+        f"{HORRIBLE}",
+        lost,
+        claim=Claim.below(HORRIBLE),
+    )
+    yield Statement.of(
+        "giving up just a little on true positives improves massively on true negatives: "
+        f"{RATES[A_LITTLE]:g} instead of 1 by more than {MASSIVE}",
+        {name: tnr[:, j, A_LITTLE] - lost[name] for j, name in enumerate(MODELS)},
+        claim=Claim.above(MASSIVE),
+    )
+    yield Statement.of(
+        "by the area under the curve GAM is the model to select",
+        {f"GAM − {name}": areas["GAM"] - areas[name] for _, name in trees},
     )
 
-
-def _panels(draws: Draws) -> tuple[Panel, Panel]:
-    """True negative along true positive rates, as the document has its axes; precision, recall."""
+    # true negative along true positive rates, as the document has its axes; precision, recall
     share, ends = draws["share of spam"][:, None, None], np.array([0.0, 1.0])
-    curve, (tpr, tnr) = draws["curve"], np.moveaxis(draws["at β"], -1, 0)
+    curve, (found, spared) = draws["curve"], np.moveaxis(draws["at β"], -1, 0)
 
     def lines(x: np.ndarray, heights: np.ndarray, at: np.ndarray) -> tuple[Series, ...]:
         by_model = dict(zip(MODELS, heights.transpose(1, 0, 2), strict=True))
         marks = (
-            Series(f"β = {beta:g}", tpr[:, :, i].mean(axis=0), at[:, :, i].mean(axis=0), style)
+            Series(f"β = {beta:g}", found[:, :, i].mean(axis=0), at[:, :, i].mean(axis=0), style)
             for i, (beta, style) in enumerate(MARKS.items())
         )
         return *mean_lines(x, by_model, ("C0-", "C1--", "C2:")), *marks
 
     chance = Series("no discrimination", ends, 1 - ends, "k:", 0.8)
+    roc = (*lines(GRID, curve, spared), chance)
+    yield Panel("ROC curves, mean over splits", "true positive rate", "true negative rate", roc)
     all_spam = Series("share of spam", ends, np.full(2, share.mean()), "k:", 0.8)
-    roc = (*lines(GRID, curve, tnr), chance)
     recall, of_calls = GRID[1:], precision(GRID[1:], curve[:, :, 1:], share)  # of no call: 0/0
-    by_recall = (*lines(recall, of_calls, precision(tpr, tnr, share)), all_spam)
-    return (
-        Panel("ROC curves, mean over splits", "true positive rate", "true negative rate", roc),
-        Panel("the same, by precision", "recall (true positive rate)", "precision", by_recall),
-    )
-
-
-def _grid(title: str, rates: np.ndarray) -> MeansGrid:
-    rows = dict(zip(MODELS, rates.transpose(1, 2, 0), strict=True))
-    return MeansGrid.of(title, (f"{rate:g}" for rate in RATES), rows)
-
-
-def _claims(tnr: np.ndarray, tpr: np.ndarray, areas: np.ndarray) -> tuple[Statement, ...]:
-    everything, trees = len(RATES) - 1, tuple(enumerate(MODELS))[1:]
-    return (
-        Statement.of(
-            "for any true negative rate GAM dominates the other two or is competitive: its true "
-            f"positive rate is not lower by {COMPETITIVE}",
-            *(
-                Quantity.mean(
-                    f"GAM − {name} at {RATES[at]:g}",
-                    tpr[:, 0, at] - tpr[:, j, at],
-                    Claim.above(-COMPETITIVE),
-                )
-                for j, name in trees
-                for at in range(everything)
-            ),
-        ),
-        Statement.of(
-            "where every spam must be found all models have horrible true negative rates: below "
-            f"{HORRIBLE}",
-            *(
-                Quantity.mean(name, tnr[:, j, everything], Claim.below(HORRIBLE))
-                for j, name in enumerate(MODELS)
-            ),
-        ),
-        Statement.of(
-            "giving up just a little on true positives improves massively on true negatives: "
-            f"{RATES[A_LITTLE]:g} instead of 1 by more than {MASSIVE}",
-            *(
-                Quantity.mean(
-                    name, tnr[:, j, A_LITTLE] - tnr[:, j, everything], Claim.above(MASSIVE)
-                )
-                for j, name in enumerate(MODELS)
-            ),
-        ),
-        Statement.of(
-            "by the area under the curve GAM is the model to select",
-            *(Quantity.mean(f"GAM − {name}", areas[:, 0] - areas[:, j]) for j, name in trees),
-        ),
-    )
+    by_recall = (*lines(recall, of_calls, precision(found, spared, share)), all_spam)
+    yield Panel("the same, by precision", "recall (true positive rate)", "precision", by_recall)

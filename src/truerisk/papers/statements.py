@@ -9,7 +9,7 @@ level. Anything else is undecided, and so is everything that fewer than ten repl
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
@@ -97,10 +97,11 @@ class Quantity:
     def mean(
         cls, name: str, values: np.ndarray, claim: Claim = ABOVE, *, digits: int = 4
     ) -> Quantity:
-        """The mean of one value per replicate."""
-        n = len(values)
-        error = float(np.std(values, ddof=1) / np.sqrt(n)) if n > 1 else float("inf")
-        return cls(name, float(np.mean(values)), error, n, claim, digits)
+        """The mean of one value per replicate; not a number where there are none."""
+        values, n = np.asarray(values, dtype=float), len(values)
+        mean = float(values.mean()) if n else float("nan")
+        error = float(values.std(ddof=1) / np.sqrt(n)) if n > 1 else float("inf")
+        return cls(name, mean, error, n, claim, digits)
 
     @classmethod
     def share(cls, name: str, hits: np.ndarray, claim: Claim = ABOVE) -> Quantity:
@@ -188,9 +189,22 @@ class Statement:
     derived: ClassVar[tuple[str, ...]] = ("verdict", "level", "tests", "evidence")
 
     @classmethod
-    def of(cls, text: str, *quantities: Quantity, remark: str = "") -> Statement:
-        """A sentence, and one by one what it says."""
-        return cls(text, quantities, remark)
+    def of(
+        cls,
+        text: str,
+        *said: Quantity | Mapping[str, np.ndarray],
+        claim: Claim = ABOVE,
+        digits: int = 4,
+        remark: str = "",
+    ) -> Statement:
+        """A sentence, and one by one what it says; of named values it says where the mean lies."""
+        every: list[Quantity] = []
+        for one in said:
+            if isinstance(one, Quantity):
+                every.append(one)
+            else:
+                every += [Quantity.mean(name, of, claim, digits=digits) for name, of in one.items()]
+        return cls(text, tuple(every), remark)
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:

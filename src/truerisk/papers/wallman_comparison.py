@@ -5,7 +5,6 @@ Figure 1 shows the four problems of Figure 5 as points, and the least error that
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -21,24 +20,14 @@ from truerisk.datasets.gaussian import GaussianProblem
 from truerisk.datasets.problems import make_colon2d, make_difficult, make_highleyman, make_simple
 from truerisk.papers.experiment import (
     Draws,
+    Sample,
     answered,
     experiment,
     neighbours,
     plan_of,
-    sample_and_fresh,
     stream,
 )
-from truerisk.papers.figures import (
-    REACH,
-    Findings,
-    GridRow,
-    MeansGrid,
-    Panel,
-    Panels,
-    PaperTable,
-    Row,
-    Series,
-)
+from truerisk.papers.figures import REACH, MeansGrid, Panel, PaperTable, Parts, Series
 from truerisk.papers.statements import ABOVE, BELOW, Claim, Quantity, Statement, share_error
 
 N, N_TUNING, N_DESIGN, FOLDS = 180, 120, 30, 5
@@ -139,7 +128,7 @@ def _drawn(problem: GaussianProblem, rng: np.random.Generator) -> tuple[Data, np
     Folds and sets are drawn without regard to class; an order that leaves a fold of 24 or a set of
     30 rows with one class (in 10⁷ one) is drawn again.
     """
-    data = sample_and_fresh(problem, ((N // 2,) * 2, (VALIDATION_PER_CLASS,) * 2), rng)
+    data = Sample.of(problem, ((N // 2,) * 2, (VALIDATION_PER_CLASS,) * 2), rng).whole
     while True:
         order = rng.permutation(N)
         if all(0 < data.y[order[fold:N_TUNING:FOLDS]].mean() < 1 for fold in range(FOLDS)):
@@ -171,114 +160,78 @@ def _wrong(family: Family, data: Data, plan: Plan) -> np.ndarray:
     return np.asarray(labels != data.codes_of(plan.positions[0]))
 
 
-def _shares(draws: Draws, situation: WallmanCase) -> tuple[np.ndarray, np.ndarray]:
-    """How often a1 and a2 did better, by measure."""
-    verdicts = draws[f"{situation.name}: verdicts"]
-    return (verdicts > 0).mean(axis=0), (verdicts < 0).mean(axis=0)
+@experiment(_replicate_5, replicates=1000, quick=20)
+def wallman_figure_5(draws: Draws) -> Parts:
+    """Wallman (2005), Figure 5: to choose a classifier, or to fix one.
 
+    who does better by (ub), (50 %), (q2), (err) and on a large test set (true)
 
-def _per_cent(shares: np.ndarray, n: int) -> list[tuple[float, float]]:
-    return [(100 * float(share), share_error(float(share), n)) for share in shares]
+    the document draws bars and prints no counts; its winners are said in words (§4.2). Highleyman
+    depends on the width of the Parzen kernels, which it does not print: both are shown.
 
+    the parameters of 'colon' are unpublished: ours are estimated from the colon data.
 
-@experiment(
-    "who does better by (ub), (50 %), (q2), (err) and on a large test set (true)",
-    _replicate_5,
-    replicates=1000,
-    quick=20,
-)
-def wallman_figure_5(draws: Draws) -> Findings:
-    """Wallman (2005), Figure 5: to choose a classifier, or to fix one."""
-    n = len(draws["simple: choice"])
-    wins: dict[str, list[tuple[float, float]]] = {}
-    choices: dict[str, list[tuple[float, float]]] = {}
-    against, panels = [], []
-    claims: list[Statement] = []
+    folds, training and test sets are drawn without regard to class, a1's 30 rows from its 120,
+    a2's from all 180. Equal scores are a win of neither. Every data set has 5000 fresh validation
+    rows.
+    """
+    wins: dict[str, list[Quantity]] = {}
+    choices: dict[str, list[Quantity]] = {}
     for situation in SITUATIONS:
         name = situation.name
-        both = [_per_cent(shares, n) for shares in _shares(draws, situation)]
+        verdicts = draws[f"{name}: verdicts"]
+        both = [
+            [Quantity.share(measure, of) for measure, of in zip(MEASURES, who.T, strict=True)]
+            for who in (verdicts > 0, verdicts < 0)
+        ]
         wins |= {f"{name}: a{who}": every for who, every in enumerate(both, start=1)}
-        chosen = np.bincount(draws[f"{name}: choice"], minlength=len(LEARNERS)) / n
-        choices[name] = _per_cent(chosen, n)
+        chosen = draws[f"{name}: choice"]
+        choices[name] = [Quantity.share("", chosen == c) for c in range(len(LEARNERS))]
         if situation.counts:
-            against.append(_against(situation, both, n))
-        claims += _verdicts(situation, draws, n)
-        bars = tuple(
-            Series(f"a{who}", PLACES, np.array(values), error=np.array(errors))
-            for who, every in enumerate(both, start=1)
-            for values, errors in [zip(*every, strict=True)]
-        )
+            yield _against(situation, both)
+        yield from _verdicts(situation, *both)
+
+        bars = tuple(Series.of(f"a{who}", PLACES, of) for who, of in enumerate(both, start=1))
         higher = np.array([int(winner) - 1 for winner in situation.winners])
-        tops = np.array(both)[higher, range(len(MEASURES))] @ (1, REACH)
+        tops = [both[who][place] for place, who in enumerate(higher)]
+        heights = np.array([top.value + REACH * top.std_error for top in tops])
         places = PLACES + 0.4 * higher - 0.2  # over the winner's bar of the two
-        won = Series("the document's winner", places, tops.clip(max=100) + 4, "kv")
+        won = Series("the document's winner", places, heights.clip(max=100) + 4, "kv")
         label = "wins in per cent"
-        panels.append(Panel(name, "measure", label, (*bars, won), "bars", MEASURES, (0, 100)))
-    return Findings(
-        tables=(
-            *against,
-            _grid("wins in per cent, by each measure", MEASURES, wins),
-            _grid("what a1 chose, in per cent", LEARNERS, choices),
-        ),
-        claims=(*claims, _far_below(draws)),
-        notes=(
-            (
-                "the document draws bars and prints no counts; its winners are said in words "
-                "(§4.2). Highleyman depends on the width of the Parzen kernels, which it does not "
-                "print: both are shown."
-            ),
-            "the parameters of 'colon' are unpublished: ours are estimated from the colon data.",
-            (
-                "folds, training and test sets are drawn without regard to class, a1's 30 rows "
-                "from its 120, a2's from all 180. Equal scores are a win of neither. Every data "
-                "set has 5000 fresh validation rows."
-            ),
-        ),
-        figures=(Panels("wallman-figure-5", tuple(panels)),),
+        yield Panel(name, "measure", label, (*bars, won), "bars", MEASURES, (0, 100))
+    yield MeansGrid.of("wins in per cent, by each measure", MEASURES, wins, digits=1)
+    yield MeansGrid.of("what a1 chose, in per cent", LEARNERS, choices, digits=1)
+    masses = np.concatenate([draws[f"{one.name}: above ½"] for one in SITUATIONS], axis=1)
+    yield Statement.of(
+        f"the mass above 50 % is in almost every case ({ALMOST_EVERY} %) far below 1/1000",
+        {"per cent of tests below 1/1000": 100 * (masses < TINY).mean(axis=1)},
+        claim=Claim.above(ALMOST_EVERY),
+        digits=1,
     )
 
 
-def _grid(
-    title: str, columns: tuple[str, ...], shares: dict[str, list[tuple[float, float]]]
-) -> MeansGrid:
-    rows = (GridRow(name, *zip(*every, strict=True)) for name, every in shares.items())
-    return MeansGrid(title, columns, tuple(rows), digits=1)
-
-
-def _against(situation: WallmanCase, both: list[list[tuple[float, float]]], n: int) -> PaperTable:
+def _against(situation: WallmanCase, both: list[list[Quantity]]) -> PaperTable:
     """Wins beside those of the earlier run."""
-    rows = []
-    for who, every in enumerate(both):
-        for measure, mine, counts in zip(MEASURES, every, situation.counts, strict=True):
-            p = counts[who] / 1000
-            rows.append(Row(f"a{who + 1}, {measure}", *mine, 100 * p, share_error(p, 1000), n))
+    ours = {f"a{who}, {one.name}": one for who, of in enumerate(both, start=1) for one in of}
+    shares = np.array(situation.counts).T.ravel() / 1000
+    known = {n: (100 * p, share_error(p, 1000)) for n, p in zip(ours, shares.tolist(), strict=True)}
     title = f"{situation.name}: wins in per cent, against 1000 data sets of this recipe"
-    return PaperTable(title, "1000 sets", tuple(rows), digits=1)
+    return PaperTable.of(title, "1000 sets", ours, known, digits=1)
 
 
-def _verdicts(situation: WallmanCase, draws: Draws, n: int) -> Iterator[Statement]:
+def _verdicts(situation: WallmanCase, a1: list[Quantity], a2: list[Quantity]) -> Parts:
     """Who has the higher score, as 001 §4.2 says in words."""
-    shares = _shares(draws, situation)
-    for measure, winner, p1, p2 in zip(MEASURES, situation.winners, *shares, strict=True):
+    for winner, first, second in zip(situation.winners, a1, a2, strict=True):
+        p1, p2, n = first.value / 100, second.value / 100, first.replicates or 1
         # where one of the shares is 0, too, the error of their difference is not 0
         one, two = ((p * n + 1) / (n + 3) for p in (p1, p2))
         error = 100 * float(np.sqrt((one + two - (one - two) ** 2) / n))
         name, claim = "wins of a1 − wins of a2, per cent", ABOVE if winner == "1" else BELOW
         yield Statement.of(
-            f"{situation.name}, ({measure}): a{winner} has the higher score",
+            f"{situation.name}, ({first.name}): a{winner} has the higher score",
             Quantity(name, 100 * float(p1 - p2), error, n, claim, digits=1),
-            remark=f"a1 {100 * p1:.1f} %, a2 {100 * p2:.1f} %",
+            remark=f"a1 {first.value:.1f} %, a2 {second.value:.1f} %",
         )
-
-
-def _far_below(draws: Draws) -> Statement:
-    masses = [draws[f"{s.name}: above ½"] for s in SITUATIONS]
-    share = 100 * (np.concatenate(masses, axis=1) < TINY).mean(axis=1)
-    claim = Claim.above(ALMOST_EVERY)
-    return Statement.of(
-        f"the mass above 50 % is in almost every case ({ALMOST_EVERY} %) far below 1/1000",
-        Quantity.mean("per cent of tests below 1/1000", share, claim, digits=1),
-    )
 
 
 # ---------------------------------------------------------------- Figure 1
@@ -298,43 +251,28 @@ def _replicate_1(seed: int, number: int) -> Draws:
     return draws
 
 
-@experiment(
-    "1000 points of each class; two Gaussians each, partly overlapping",
-    _replicate_1,
-    replicates=200,
-    quick=20,
-)
-def wallman_figure_1(draws: Draws) -> Findings:
-    """Wallman (2005), Figure 1: the four two-class distributions."""
+@experiment(_replicate_1, replicates=200, quick=20)
+def wallman_figure_1(draws: Draws) -> Parts:
+    """Wallman (2005), Figure 1: the four two-class distributions.
+
+    1000 points of each class; two Gaussians each, partly overlapping
+
+    'simple' has means 2 apart, which gives the numbers of Table 1; the generator's default is 1.
+    'difficult' is the 2006 form of PRTools, and Highleyman's is turned by 45 degrees.
+
+    the parameters of the document's 'colon' are unpublished; ours are those of two of its genes.
+    """
     errors = {problem.name: draws[f"{problem.name}: error"] for problem in PROBLEMS}
-    exact = {problem.name: (problem.bayes_risk,) for problem in PROBLEMS}
-    panels = []
+    exact = {problem.name: problem.bayes_risk for problem in PROBLEMS}
+    yield PaperTable.of("error of the best rule", "by formula", errors, exact)
+    yield Statement.of(
+        "all of them are two partially overlapping Gaussian distributions: even the best rule errs",
+        errors,
+    )
     for name in errors:
+        classes = zip(("C0.", "C3."), np.split(draws[f"{name}: points"][0], 2), strict=True)
         points = tuple(
             Series(f"class {c}", X[:, 0], X[:, 1], style, size=2.0)
-            for c, style in enumerate(("C0.", "C3."))
-            for X in [np.split(draws[f"{name}: points"][0], 2)[c]]
+            for c, (style, X) in enumerate(classes)
         )
-        panels.append(Panel(name, "x1", "x2", points))
-    return Findings(
-        tables=(PaperTable.of("error of the best rule", "by formula", errors, exact),),
-        claims=(
-            Statement.of(
-                "all of them are two partially overlapping Gaussian distributions: even the best "
-                "rule errs",
-                *(Quantity.mean(problem, of) for problem, of in errors.items()),
-            ),
-        ),
-        notes=(
-            (
-                "'simple' has means 2 apart, which gives the numbers of Table 1; the generator's "
-                "default is 1. 'difficult' is the 2006 form of PRTools, and Highleyman's is turned "
-                "by 45 degrees."
-            ),
-            (
-                "the parameters of the document's 'colon' are unpublished; ours are those of two "
-                "of its genes."
-            ),
-        ),
-        figures=(Panels("wallman-figure-1", tuple(panels)),),
-    )
+        yield Panel(name, "x1", "x2", points)
