@@ -5,15 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from truerisk.papers import bee_tables, reproduce
 from truerisk.papers.bee_choosing import ORACLE, SHORT
 from truerisk.papers.bee_tables import (
+    LEARNERS,
     NAMES,
     NOISE,
     OF_MACHINES,
+    PAPER_4,
     SIZES,
     _column,
     bee_table_2,
     bee_table_3,
+    bee_table_4,
 )
 
 
@@ -155,3 +159,32 @@ def test_signs_of_machines_are_judged():
     draws["BEEi"] = drawn([0.12, 0.12, 0.12, 0.04], 0.01)
     verdicts = [claim.verdict for claim in bee_table_3.findings(draws).claims]
     assert verdicts == ["does not hold"] * 4 + ["holds"] * 3 + ["does not hold"]
+
+
+def test_both_learners_are_compared(monkeypatch):
+    """A grid each, the oracle least; and the document beside ours."""
+    monkeypatch.setattr(bee_tables, "SIZES_4", (40, 40, 40, 40))
+    monkeypatch.setattr(bee_tables, "TEST_ROWS", 400)
+    logistic, machine, printed = reproduce("bee-table-4", replicates=2, seed=1).tables
+    assert [row.name for row in logistic.rows] == [*LEARNERS["LR"][1], "oracle"]
+    assert [row.name for row in machine.rows] == [*LEARNERS["SVM"][1], "oracle"]
+    assert {row.verdict for row in printed.rows} == {"not printed"}
+    for grid in (logistic, machine):
+        *others, oracle = [row.means[0] for row in grid.rows]
+        assert min(others) >= oracle > 0.05
+
+
+def test_signs_of_four_classes_are_judged():
+    """The document's own means, with its spreads, hold; with the roles changed they do not."""
+    rng = np.random.default_rng(0)
+    noise = rng.normal(size=(100, 4))  # alike for all: the gaps are what is printed
+    draws = {f"LR {name}": np.full((100, 4), 0.5) for name in ("CV-10", "EBIC", "oracle")}
+    draws |= {"SVM oracle": np.full((100, 4), 0.05), f"LR {SHORT}": np.zeros((100, 4))}
+    for name, cells in PAPER_4.items():
+        means, spreads = zip(*[map(float, cell.split(" ± ")) for cell in cells])
+        draws[name] = np.array(means) + noise * spreads + 1e-3 * rng.normal(size=(100, 4))
+    verdicts = [claim.verdict for claim in bee_table_4.findings(draws).claims]
+    assert verdicts[:-1] == ["holds"] * 11
+    swapped = {**draws, "LR BEEp": draws["LR CV-5"], "LR CV-5": draws["LR BEEp"]}
+    verdicts = [claim.verdict for claim in bee_table_4.findings(swapped).claims]
+    assert verdicts[:3] == ["does not hold"] * 3

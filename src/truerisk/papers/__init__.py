@@ -18,7 +18,7 @@ Huttunen and Tohka
     bee_report.py     methods by sizes, and who errs less than whom
     bee_priors.py     the estimate and the choice along κ
     bee_figures.py    Figures 1 and 4; bee_real.py Figures 2 and 3
-    bee_tables.py     Tables 2 and 3; bee_four_classes.py Table 4
+    bee_tables.py     Tables 2 to 4
 INSA lecture
     insa.py            polynomials and bootstrap samples; insa_optimism.py errors by complexity
     insa_folds.py      bias and spread by the number of folds
@@ -96,7 +96,7 @@ registry = Registry(
         the penalty chosen by the Bayesian error estimate, by CV and by EBIC
     bee-table-3  bee_tables:bee_table_3
         the cost of support vector machines chosen by the Bayesian error estimate and by CV
-    bee-table-4  bee_four_classes:bee_table_4  both of them with four classes
+    bee-table-4  bee_tables:bee_table_4  both of them with four classes
     bee-priors  bee_priors:bee_priors
         the prior as a knob: the estimate, and the error of the choice, along κ
     aicc-simulation  aicc_simulation:aicc_simulation

@@ -41,6 +41,8 @@ ORACLE = "oracle"
 SHORT = "stopped short"
 
 ErrorsOf = Callable[[LinearRules], np.ndarray]
+# a training set, and how rules of a family err there
+Drawn = tuple[np.ndarray, np.ndarray, Callable[[Family], ErrorsOf]]
 
 
 def draw(rng: np.random.Generator, n_rows: int, n_noise: int = 6) -> tuple[np.ndarray, np.ndarray]:
@@ -159,13 +161,10 @@ def chosen_errors(
 def choices_by_size(
     sizes: Sequence[int],
     learners: Mapping[str, tuple[Family, Mapping[str, Method]]],
-    drawn: Callable[[int], tuple[np.ndarray, np.ndarray, Callable[[Family], ErrorsOf]]],
+    drawn: Callable[[int], Drawn],
     number: int,
 ) -> dict[str, np.ndarray]:
-    """The errors of all choices at every size, behind the word of the learner if it has one.
-
-    `drawn` gives a training set of that size, and how rules of a family err there.
-    """
+    """The errors of all choices at every size, behind the word of the learner if it has one."""
     errors: dict[str, list[float]] = {}
     for size in sizes:
         X, y, errors_of = drawn(size)

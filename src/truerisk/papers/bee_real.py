@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -17,6 +17,7 @@ from truerisk.methods.information_criteria import EBIC
 from truerisk.papers.bee_choosing import (
     ORACLE,
     SHORT,
+    Drawn,
     ErrorsOf,
     bayesian,
     choices_by_size,
@@ -66,7 +67,7 @@ class RealSet:
         """A training set of every size, and both learners on each."""
         X, y = _rows(self.word)
 
-        def drawn(size: int) -> tuple[np.ndarray, np.ndarray, Callable[[Family], ErrorsOf]]:
+        def drawn(size: int) -> Drawn:
             train, test = self.split(stream(f"{self.word} {size}", seed, number), size)
             return X[train], y[train], lambda family: _tested(family, X[train], X[test], y[test])
 
@@ -131,9 +132,9 @@ class RealSetsFigure:
 
     def findings(self, draws: Draws) -> Findings:
         """A grid and panels for each set and learner, the claims, whether the paths converged."""
-        return Findings.of(self.word, paragraphs(self.notes.strip()), self._found(draws))
+        return Findings.of(self.word, paragraphs(self.notes.strip()), self._contents(draws))
 
-    def _found(self, draws: Draws) -> Parts:
+    def _contents(self, draws: Draws) -> Parts:
         sets = {real.word: real for real in self.sets}
         for word, real in sets.items():
             for learner in LEARNERS:

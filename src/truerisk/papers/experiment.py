@@ -72,7 +72,6 @@ def experiment(
     quick: int,
     unit: str = "data sets",
     check: Callable[[], object] = tuple,
-    full: Experiment | None = None,
 ) -> Callable[[Callable[[Draws], Parts]], Experiment]:
     """The experiment that stands over what it finds: the function's name is its word.
 
@@ -91,7 +90,7 @@ def experiment(
 
         title = title.removesuffix(".")
         return Experiment(
-            word, title, document, replicates, quick, replicate, findings, unit, check, full
+            word, title, document, replicates, quick, replicate, findings, unit, check
         )
 
     return of

@@ -157,7 +157,7 @@ def kearns_figure_3(draws: Draws) -> Parts:
         claim=Claim.near(0.0, SIMILAR),
     )
 
-    def said(rule: int, places: list[tuple[int, int]]) -> dict[str, np.ndarray]:
+    def biases(rule: int, places: list[tuple[int, int]]) -> dict[str, np.ndarray]:
         return {
             f"{RULES[rule]}: estimate − true risk, {_at(i, j)}": bias[:, i, j, rule]
             for i, j in places
@@ -165,10 +165,12 @@ def kearns_figure_3(draws: Draws) -> Parts:
 
     little, more = ([(i, j) for i, j in SITUATIONS if (j == 0) == first] for first in (True, False))
     yield Statement.of(
-        "LOO is always optimistic about the rule that it chose", said(LOO, SITUATIONS), claim=BELOW
+        "LOO is always optimistic about the rule that it chose",
+        biases(LOO, SITUATIONS),
+        claim=BELOW,
     )
-    yield Statement.of("S is pessimistic up to noise .1", said(S, little))
-    yield Statement.of("S is optimistic from noise .2 on", said(S, more), claim=BELOW)
+    yield Statement.of("S is pessimistic up to noise .1", biases(S, little))
+    yield Statement.of("S is optimistic from noise .2 on", biases(S, more), claim=BELOW)
     yield Statement.of(
         "S estimates the true risk of its choice better than LOO",
         *(
