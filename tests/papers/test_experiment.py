@@ -24,6 +24,7 @@ from truerisk.papers.experiment import (
 )
 from truerisk.papers.figures import Findings, PaperTable
 from truerisk.papers.insa_ozone import _forecasts
+from truerisk.study import versions
 from truerisk.study.store import Store
 
 FAILING: set[int] = set()  # replicates that raise
@@ -228,8 +229,20 @@ def test_results_that_are_there_are_not_taken_unasked(tmp_path):
     with pytest.raises(UnknownName, match="holds 20 of 20 replicates of toy: add --resume"):
         run(TOY, store=path)
     run(TOY, store=path, seed=1)
-    with pytest.raises(UnknownName, match="name it by --store"):
-        run(TOY, resume=True)
+    for word in ("resume", "mixed_versions"):
+        with pytest.raises(UnknownName, match=rf"name it by --store \({word}=, store=\)"):
+            run(TOY, **{word: True})
+
+
+def test_replicates_of_other_versions_go_on_where_that_is_allowed(tmp_path, monkeypatch):
+    """The refusal names the option, which the command has."""
+    path = tmp_path / "runs.db"
+    run(TOY, store=path)
+    now = versions.versions()
+    monkeypatch.setattr(versions, "versions", lambda: {**now, "numpy": "9.9"})
+    with pytest.raises(BadStore, match="allow it by --mixed-versions"):
+        run(TOY, store=path, resume=True)
+    assert run(TOY, store=path, resume=True, mixed_versions=True).replicates == 20
 
 
 def test_a_failed_replicate_is_no_report(tmp_path):

@@ -34,6 +34,7 @@ INTERRUPTED = 130
     help="Keep every replicate in this file.",
 )
 @click.option("--resume", is_flag=True, help="Go on with the replicates of the store.")
+@click.option("--mixed-versions", is_flag=True, help="Go on with those of other versions, too.")
 @click.option("--executor", metavar="WHERE", help="With --store: workers, or dask://host:port.")
 @click.option(
     "--out",
@@ -68,7 +69,7 @@ def reproduce(asked: Any) -> int:
             raise click.UsageError(f"--out {asked.out}: {error.strerror or error}.") from None
     if asked.executor is not None and (asked.store is None or asked.jobs is not None):
         raise click.UsageError("--executor goes with --store and stands instead of --n-jobs.")
-    names = ("quick", "replicates", "seed", "full", "store", "resume")
+    names = ("quick", "replicates", "seed", "full", "store", "resume", "mixed_versions")
     options: dict[str, Any] = {name: getattr(asked, name) for name in names}
     try:
         with worded_warnings(), shown_progress():

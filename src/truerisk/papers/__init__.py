@@ -126,6 +126,7 @@ def reproduce(
     executor: Any = None,
     store: str | os.PathLike[str] | None = None,
     resume: bool = False,
+    mixed_versions: bool = False,
 ) -> Report:
     """Run the experiment of that word.
 
@@ -147,6 +148,8 @@ def reproduce(
         A file that keeps every replicate as it is found (`truerisk.study`).
     resume : bool
         Go on with the replicates that the store holds.
+    mixed_versions : bool
+        Also with those of other versions of Python, NumPy, SciPy or scikit-learn.
     """
     from truerisk.papers.experiment import run
 
@@ -159,4 +162,5 @@ def reproduce(
         executor=executor,
         store=store,
         resume=resume,
+        mixed_versions=mixed_versions,
     )

@@ -116,6 +116,7 @@ def run(
     executor: Any = None,
     store: str | os.PathLike[str] | None = None,
     resume: bool = False,
+    mixed_versions: bool = False,
 ) -> Report:
     """The report on `replicates` draws (by default the experiment's own number of them).
 
@@ -136,8 +137,12 @@ def run(
         )
     if seed < 0:
         raise UnknownName(f"seed={seed}: use 0 or a positive number.")
-    if resume and store is None:
-        raise UnknownName("--resume goes on with a store: name it by --store (resume=, store=).")
+    going_on = {"resume": resume, "mixed_versions": mixed_versions}
+    for word in (word for word, given in going_on.items() if given and store is None):
+        raise UnknownName(
+            f"--{word.replace('_', '-')} goes on with a store: name it by --store ({word}=, "
+            "store=)."
+        )
     experiment.check()
     started = time.perf_counter()
     with stage(experiment.word):
@@ -145,7 +150,7 @@ def run(
             draws = draw_replicates(experiment, replicates, seed, executor)
         else:
             path = Path(store)
-            draws = stored_replicates(experiment, replicates, seed, executor, path, resume=resume)
+            draws = stored_replicates(experiment, replicates, seed, executor, path, **going_on)
     return Report(
         word=experiment.word,
         title=experiment.title,
@@ -214,6 +219,7 @@ def stored_replicates(
     path: Path,
     *,
     resume: bool = False,
+    mixed_versions: bool = False,
 ) -> Draws:
     """Replicates 0 … replicates − 1, along the first axis of every quantity.
 
@@ -230,7 +236,7 @@ def stored_replicates(
     source = inspect.getsource(inspect.getmodule(experiment.replicate) or experiment.replicate)
     content = {"experiment": experiment.word, "source": key_of(source), "seed": seed}
     with Store.write(path) as store:
-        begin(store, KIND, {"name": path.name})
+        begin(store, KIND, {"name": path.name}, mixed_versions=mixed_versions)
         (cell,) = store.want([content], replicates)
         held = len(store.ended(cell))
         if held and not resume:
