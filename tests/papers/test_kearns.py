@@ -17,7 +17,6 @@ from truerisk.papers.kearns import (
     _beyond_target,
     kearns_trial,
     line_of,
-    penalised,
     trial,
 )
 from truerisk.papers.statements import Claim
@@ -90,7 +89,7 @@ def test_the_penalty_is_its_formula():
     expected = 2 / 9 * (p * (1 - p) * line.swaps).sum(axis=1)
     np.testing.assert_allclose(line.penalty(), expected)
     np.testing.assert_allclose(line.penalty(1e15), 0.5 * line.swaps.mean(axis=1))
-    np.testing.assert_allclose(penalised(line), line.apparent + expected)
+    np.testing.assert_allclose(line.criterion(), line.apparent + expected)
 
 
 def test_the_order_of_points_does_not_matter():

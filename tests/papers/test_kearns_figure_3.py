@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from truerisk.papers.kearns import kearns_trial, penalised
+from truerisk.papers.kearns import kearns_trial
 from truerisk.papers.kearns_figure_3 import (
     LOO,
     LOO_LARGEST,
@@ -26,7 +26,7 @@ def test_choices_are_the_least_of_their_curves():
     assert k[ORACLE] == drawn.true.argmin() + 1
     assert k[LOO] == loo.argmin() + 1
     assert k[LOO_LARGEST] == len(loo) - loo[::-1].argmin()
-    assert k[S] == penalised(drawn.line).argmin() + 1
+    assert k[S] == drawn.line.criterion().argmin() + 1
     np.testing.assert_allclose(draw["true"][1, 1], drawn.true[k.astype(int) - 1])
     assert draw["estimate"][1, 1, LOO] == pytest.approx(loo.min())
     assert (draw["true"] >= draw["true"][..., [ORACLE]]).all()

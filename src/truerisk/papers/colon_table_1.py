@@ -7,12 +7,20 @@ from functools import lru_cache
 
 import numpy as np
 
-from truerisk.core.contracts import Request, RunOptions
-from truerisk.core.plan.builder import PlanBuilder
-from truerisk.core.plan.plan import Plan
+from truerisk.core.losses import Brier
 from truerisk.datasets.documents import colon
-from truerisk.engines.neighbours.knn import NearestNeighbours
-from truerisk.papers.experiment import Draws, experiment, neighbours, stream, two_classes
+from truerisk.methods.kfold import LeaveOneOut
+from truerisk.papers.experiment import (
+    Draws,
+    Sample,
+    answered,
+    experiment,
+    neighbours,
+    plan_of,
+    stream,
+    two_classes,
+    values_of,
+)
 from truerisk.papers.figures import PaperTable, Parts, printed
 from truerisk.papers.statements import Claim, Statement
 
@@ -71,20 +79,6 @@ def _ranked_genes(X: np.ndarray, y: np.ndarray) -> np.ndarray:
     return np.argsort(-between / within, kind="stable")
 
 
-@lru_cache(maxsize=1)
-def _plan() -> Plan:
-    """Rows 0 … 41 learn; asked are they ("apparent", "loo") and the others ("test")."""
-    builder = PlanBuilder(N_TRAIN + N_TEST)
-    train = builder.block(np.arange(N_TRAIN))
-    test = builder.block(np.arange(N_TRAIN, N_TRAIN + N_TEST))
-    builder.ask((train, ()), (train, ()), part="apparent")
-    for fold in range(N_TRAIN):
-        row = builder.block(np.array([fold]))
-        builder.ask((train, (row,)), (row, ()), part="loo", fold=fold)
-    builder.ask((train, ()), (test, ()), part="test")
-    return builder.build()
-
-
 def selection_curves(X: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Test error, leave-one-out error, L_n + S exact and as printed, one row each, for every k.
 
@@ -92,22 +86,17 @@ def selection_curves(X: np.ndarray, y: np.ndarray) -> np.ndarray:
     decides where the other k − 1 are split evenly. As printed, the document forgets that the row
     must be on the side of the majority, and counts both short majorities.
     """
-    plan = _plan()
-    asked = Request("probability"), RunOptions()
-    answers = NearestNeighbours().run(neighbours(KS), two_classes(X, y), plan, *asked)
-    rows, _ = plan.positions
-    part = np.repeat(plan.part, plan.test_sizes)
-    ones = answers.values[:, :, 1]
-    wrong = (ones > 0.5) != y[rows]
-    apparent, loo, test = (wrong[:, part == p].mean(axis=1) for p in range(3))
-    ks = np.array(KS)[:, None]
-    among = np.rint(ones[:, part == 0] * ks).astype(np.int64)
-    half = ks // 2
-    exact = among - y[rows[part == 0]] == half
+    sample, family, rows = Sample(two_classes(X, y), N_TRAIN), neighbours(KS), np.arange(N_TRAIN)
+    loo = values_of(sample.evaluated(LeaveOneOut(), family, 0))
+    seen = answered(family, sample.whole, Brier(), plan_of(len(y), (rows, rows)))
+    ks, ones = np.array(KS)[:, None], seen.values[:, :, 1]
+    among, half = np.rint(ones * ks).astype(np.int64), ks // 2
+    exact = among - y[rows] == half
     as_printed = (among == half) | (among == half + 1)
     weight = (1 - 1 / (ks[:, 0] + N0) ** 2) / 2
-    penalties = [weight * swaps.mean(axis=1) for swaps in (exact, as_printed)]
-    return np.stack([test, loo, *(apparent + penalty for penalty in penalties)])
+    apparent = ((ones > 0.5) != y[rows]).mean(axis=1)
+    penalised = (apparent + weight * swaps.mean(axis=1) for swaps in (exact, as_printed))
+    return np.stack([sample.errors(family)[:, 0], loo, *penalised])
 
 
 def _choices(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -55,6 +55,10 @@ class LabelledLine:
         p = (self.sizes * self.shares + n0 / 2) / (self.sizes + n0)
         return 2 * (p * (1 - p) * self.swaps).mean(axis=1)
 
+    def criterion(self, n0: float = N0) -> np.ndarray:
+        """L_n + S of every k."""
+        return self.apparent + self.penalty(n0)
+
 
 @dataclass(frozen=True, eq=False)
 class Trial:
@@ -132,11 +136,6 @@ def kearns_trial(noise: float, n: int, most: int, seed: int, number: int) -> Tri
     """Trial `number` of the document's problem with n points, k = 1 … min(most, n)."""
     rng = stream(f"kearns {noise} {n}", seed, number)
     return trial(KearnsProblem(noise=noise), n, range(1, min(most, n) + 1), rng)
-
-
-def penalised(line: LabelledLine, n0: float = N0) -> np.ndarray:
-    """The criterion L_n + S of every k."""
-    return line.apparent + line.penalty(n0)
 
 
 # ---------------------------------------------------------------- Figures 1 and 2
@@ -283,7 +282,7 @@ N_LINES = 3  # trials drawn one by one
 def _replicate_2(seed: int, number: int) -> Draws:
     """100 points, noise .2: three trials, and the mean of all."""
     line = kearns_trial(NOISE, N, MOST, seed, number).line
-    return {"apparent": line.apparent, "criterion": penalised(line)}
+    return {"apparent": line.apparent, "criterion": line.criterion()}
 
 
 @experiment(_replicate_2, replicates=2000, quick=100, unit="trials")

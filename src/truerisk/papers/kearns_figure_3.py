@@ -8,7 +8,7 @@ import numpy as np
 
 from truerisk.papers.experiment import Draws, experiment
 from truerisk.papers.figures import Panel, PaperTable, Parts, Series, mean_line
-from truerisk.papers.kearns import Trial, kearns_trial, penalised
+from truerisk.papers.kearns import Trial, kearns_trial
 from truerisk.papers.statements import ABOVE, BELOW, Claim, Quantity, Statement
 
 NOISES = (0.1, 0.2, 0.3, 0.4)
@@ -50,7 +50,7 @@ def _replicate(seed: int, number: int) -> Draws:
 def _choices(drawn: Trial) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Chosen k, its true risk, and what the rule itself says of it, for every rule."""
     loo = drawn.line.leave_one_out
-    curves = [drawn.true, loo, loo, *(penalised(drawn.line, n0) for n0 in N0S)]
+    curves = [drawn.true, loo, loo, *(drawn.line.criterion(n0) for n0 in N0S)]
     places = [_first_least(curve) for curve in curves]
     places[LOO_LARGEST] = len(loo) - 1 - _first_least(loo[::-1])
     at = np.array(places)
