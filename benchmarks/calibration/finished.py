@@ -92,7 +92,7 @@ CELLS = (
 
 def rate(cell: Cell, n_sets: int, seed: int) -> None:
     """Draw the data sets of a cell and print how many intervals hold."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng([seed, *str(cell).encode()])  # no two cells share a data set
     held: dict[str, list[bool]] = {}
     for _ in range(n_sets):
         model = (Ridge() if cell.tails else LogisticRegression()).fit(
