@@ -159,7 +159,13 @@ def take_pictures() -> None:
 
 
 def keep(report: Report) -> None:
-    """The picture of an experiment as a notebook shows it, without the style of the marks."""
+    """The picture of an experiment as a notebook shows it, without the style of the marks.
+
+    Where a slider goes through it, its page.
+    """
+    if any(panel.steps for one in report.figures for panel in one.panels):
+        report.to_html(STATIC / f"{report.word}.html")
+        return
     shown = re.sub("<style>.*?</style>", "", drawn(report), flags=re.DOTALL)
     (EXPERIMENTS / f"{report.word}.html").write_text(shown, encoding="utf-8")
 

@@ -1,7 +1,8 @@
 """The pictures of experiments: a section whose heading is the word of one shows what it draws.
 
 `python docs/pictures.py WORD` runs the experiment and stores its picture in `documents/pictures`,
-as a notebook has it, without the style, which stands on the page once.
+as a notebook has it, without the style, which stands on the page once. The page of one with a
+slider is stored in `_static` instead, and is shown in a frame.
 """
 
 from __future__ import annotations
@@ -11,9 +12,15 @@ from typing import Any
 
 from docutils import nodes
 
+from truerisk.papers import registry
 from truerisk.report.page import DARK, LIGHT, MARKS, NOTEBOOK
 
-PLACE = Path(__file__).parent.parent / "documents" / "pictures"
+DOCS = Path(__file__).parent.parent
+PLACE, STATIC = DOCS / "documents" / "pictures", DOCS / "_static"
+FRAME = (
+    '<p><a href="../_static/{0}.html">The page by itself</a></p><iframe class="example" '
+    'src="../_static/{0}.html" title="The page of {0}" loading="lazy"></iframe>'
+)
 STYLE = (
     f"<style>.truerisk-picture{{{LIGHT}{NOTEBOOK}{MARKS.read_text('utf-8')}}}\n"
     f"html[data-theme=dark] .truerisk-picture{{{DARK}--paper:var(--pst-color-background)}}</style>"
@@ -24,7 +31,10 @@ def show(app: Any, doctree: nodes.document) -> None:
     """After the first paragraph of the section; the style with the first of a page."""
     style = STYLE
     for title in list(doctree.findall(nodes.title)):
-        path = PLACE / f"{title.astext()}.html"
+        word = title.astext()
+        if word in registry.names() and (STATIC / f"{word}.html").is_file():
+            title.parent.append(nodes.raw("", FRAME.format(word), format="html"))
+        path = PLACE / f"{word}.html"
         if path.is_file():
             picture = f'<div class="experiment">{style}{path.read_text("utf-8")}</div>'
             title.parent.insert(2, nodes.raw("", picture, format="html"))

@@ -17,6 +17,7 @@ REPLICATES = {  # of seed 0; not here are those that need files or take minutes
     "wallman-figure-1": 20,
     "wallman-bias": 30,
     "wallman-choices": 12,
+    "wallman-genes": 10,
     "kearns-figure-1": 100,
     "kearns-figure-2": 100,
     "kearns-figure-3": 60,

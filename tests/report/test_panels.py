@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -165,7 +167,10 @@ def test_a_report_shows_itself_in_a_notebook_and_on_its_page(tmp_path):
     assert view.count('<ul class="keys">') == 2
     assert view.index("one") < view.index("two")
     assert view.startswith("<pre>A toy")
-    assert "<h1><bdi>A toy</bdi></h1>" in report.to_html()
+    page = report.to_html()
+    assert "<h1><bdi>A toy</bdi></h1>" in page
+    facts = re.findall("<span><bdi>(.+?)</bdi></span>", page.partition("<main>")[0])
+    assert facts == ["truerisk reproduce toy", "2 sets", "seed 0"]
     paths = report.save_figures(tmp_path, "svg")
     assert [path.name for path in paths] == ["01-toy-1.svg", "02-toy-2.svg"]
     again = report.save_figures(tmp_path / "again", "svg")

@@ -13,6 +13,7 @@ Wallman
     wallman_comparison.py   Figure 5, and the problems of Figure 1
     wallman_bias.py         why the bias occurs; the posterior of an error
     wallman_choices.py      the same bias, whatever is chosen
+    wallman_genes.py        genes chosen before the folds, or in each
 Huttunen and Tohka
     bee_choosing.py   the choices of all methods on one training set, and their errors
     bee_report.py     methods by sizes, and who errs less than whom
@@ -60,6 +61,8 @@ registry = Registry(
         why the error of a chosen classifier is too small: what is reported, and of what
     wallman-choices  wallman_choices:wallman_choices
         the same bias for neighbours, genes, components and the classifier, side by side
+    wallman-genes  wallman_genes:wallman_genes
+        genes chosen on all rows or in each fold: four errors, with a slider on the page
     kearns-figure-1  kearns:kearns_figure_1
         empirical, conditional and true risk of k intervals; the bias and its estimate
     kearns-figure-2  kearns:kearns_figure_2  empirical risk and swapping criterion of k intervals

@@ -65,7 +65,8 @@ class Panel:
 
     Or ("counts") how many points fall into each cell of a grid, ("boxes") a box per series,
     ("bars") a bar per x, those of several series side by side, or ("shades") a row per series with
-    a cell per name. `names` stand at x = 1, 2, ... Between `limits` is what is shown of y.
+    a cell per name. `names` stand at x = 1, 2, ... Between `limits` is what is shown of y. `steps`
+    say in words what the lines show at each x; a slider on the page goes through them.
     """
 
     title: str
@@ -75,6 +76,7 @@ class Panel:
     kind: Literal["lines", "counts", "boxes", "bars", "shades"] = "lines"
     names: tuple[str, ...] = ()
     limits: tuple[float, float] | None = None
+    steps: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -57,6 +57,7 @@ class Figure:
     table: FigureTable
     keys: tuple[Key, ...] = ()
     here: tuple[float, float] | None = None  # a point that the page moves
+    steps: tuple[str, ...] = ()  # what its points say at each x, by a slider of the page
 
     @property
     def svg(self) -> Markup:

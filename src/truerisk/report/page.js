@@ -74,6 +74,22 @@
     document.querySelector(".controls").hidden = false;
   }
 
+  // ---- a slider through the points of a figure, and what each step says
+  for (const steps of document.querySelectorAll(".steps")) {
+    const [slider, said] = [steps.querySelector("input"), steps.querySelectorAll("li")];
+    const points = steps.closest("figure").querySelectorAll(".drawing .point"); // line after line
+    const show = () => {
+      const now = Number(slider.value);
+      said.forEach((one, i) => { one.hidden = i !== now; });
+      points.forEach((one, i) => { one.classList.toggle("at", i % said.length === now); });
+      slider.setAttribute("aria-valuetext", said[now].textContent);
+    };
+    slider.addEventListener("input", show);
+    slider.value = slider.defaultValue;
+    steps.querySelector(".controls").hidden = false;
+    show();
+  }
+
   // ---- what a point says: by pointer, and by the arrow keys on a figure
   const tip = byId("tip");
   let lit = null;
@@ -144,7 +160,7 @@
     svg.setAttribute("class", "alone"); // else it would be as wide as the window
     svg.querySelectorAll(".here").forEach((mark) => mark.remove());
     svg.querySelectorAll("[data-tip]").forEach((mark) => mark.removeAttribute("data-tip"));
-    svg.querySelectorAll(".lit").forEach((mark) => mark.classList.remove("lit"));
+    svg.querySelectorAll(".lit, .at").forEach((mark) => mark.classList.remove("lit", "at"));
     const [, , width, height] = svg.getAttribute("viewBox").split(" ").map(Number);
     const fitted = (text, room, letters) => (text.length > letters ? { textLength: room, lengthAdjust: "spacingAndGlyphs" } : {});
     const title = figure.querySelector(".plot").dataset.name;

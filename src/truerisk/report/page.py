@@ -42,11 +42,15 @@ def page_of(record: Any) -> Page:
         if isinstance(record, cls):
             return drawn(record)
     blocks, text = record.blocks(), str(record)
+    facts = [f"{record.n_rows} rows"] if hasattr(record, "n_rows") else []
+    if isinstance(record, Report):
+        made = f"truerisk reproduce {record.word}"
+        facts = [made, f"{record.replicates} {record.unit}", f"seed {record.seed}"]
     word = re.sub(r"(?<=[a-z])([A-Z])", lambda m: f" {m[1].lower()}", type(record).__name__)
     values = {
         "eyebrow": "result",
         "title": record.title if isinstance(record, Report) else word,
-        "facts": [f"{record.n_rows} rows"] if hasattr(record, "n_rows") else [],
+        "facts": facts,
         "conclusion": [] if "\n" in text else [clean(text, 4000)],
         "sections": [Section("numbers", "Numbers", "", figures_of(record))],
         "blocks": [(FigureTable.of(b.head, b.rows), clean(b.caption, 1000)) for b in blocks],

@@ -59,7 +59,8 @@ def _figure(panel: Panel, name: str, title: str) -> Figure:
     rows = [row for one in named for row in _rows(panel, one)]
     head = ("", panel.x_label or "rank", panel.y_label, "± standard error")
     table = FigureTable.of(head, rows)
-    return Figure(name, drawing.title, drawing, AROUND if has_errors else words, table, keys)
+    about = AROUND if has_errors else words
+    return Figure(name, drawing.title, drawing, about, table, keys, steps=panel.steps)
 
 
 def _rows(panel: Panel, one: Series) -> Iterator[tuple[str, str, str, str]]:
