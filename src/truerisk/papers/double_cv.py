@@ -171,12 +171,10 @@ def wallman_table_1(draws: Draws) -> Parts:
     pairs, half = np.column_stack([internal, external]), Claim.above(0.5)
     yield Statement.of(
         "internal and external error have a strong positive correlation: above one half",
-        Quantity.of("correlation", _correlation, pairs, half, digits=2),
+        Quantity.of(
+            "correlation", lambda of: float(np.corrcoef(of.T)[0, 1]), pairs, half, digits=2
+        ),
     )
-
-
-def _correlation(pairs: np.ndarray) -> float:
-    return float(np.corrcoef(pairs.T)[0, 1])
 
 
 # ---------------------------------------------------------------- Figure 4

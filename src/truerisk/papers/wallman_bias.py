@@ -47,8 +47,8 @@ def wallman_bias(draws: Draws) -> Parts:
     out makes its own class the smaller one: all estimates (7) lie a little above.
     """  # noqa: D400
     estimates, chosen, true = (draws[name] for name in ("estimates", "chosen", "true"))
-    why, rows = SelectionBias(estimates, chosen, true), np.column_stack([chosen, estimates, true])
-    mixtures = mixtures_of(why)
+    rows = np.column_stack([chosen, estimates, true])
+    mixtures, times = mixtures_of(rows), np.bincount(chosen, minlength=len(KS))
     names = {
         "reported, equation 6": "reported (6)",
         "unselected, equation 7": "unselected (7)",
@@ -57,7 +57,7 @@ def wallman_bias(draws: Draws) -> Parts:
     }
     means = {name: mean_of(mixtures[of]) for name, of in names.items()}
     yield PaperTable.of("mean errors", "document", means)
-    most = np.sort(np.argsort(-why.shares, kind="stable")[:8])  # those taken most often
+    most = np.sort(np.argsort(-times, kind="stable")[:8])  # those taken most often
     by_candidate = {
         "α": [chosen == n for n in most],
         "estimates when taken": [estimates[chosen == n, n] for n in most],
@@ -66,7 +66,6 @@ def wallman_bias(draws: Draws) -> Parts:
     }
     yield MeansGrid.of("by candidate", (f"k = {KS[n]}" for n in most), by_candidate)
 
-    times = np.bincount(chosen, minlength=len(KS))
     often = np.flatnonzero(times >= min(OFTEN, times.max())).tolist()
     near = Claim.near(0.0, NEAR * mixtures["true (5)"].mean)
 
@@ -116,17 +115,18 @@ def wallman_bias(draws: Draws) -> Parts:
         Series(f"estimates when taken ({OFTEN} times or more)", ks[seen], when, "C0o"),
     )
     yield Panel("classifier by classifier", "k", "mean error", by_k)
-    yield Panel("how often each is taken", "k", "α", (Series("", ks, why.shares),), kind="bars")
+    yield Panel(
+        "how often each is taken", "k", "α", (Series("", ks, times / len(chosen)),), kind="bars"
+    )
 
 
-def selection_bias(rows: np.ndarray) -> SelectionBias:
-    """Of data sets: the number of the candidate taken, the estimates of all, their true errors."""
+def mixtures_of(rows: np.ndarray) -> dict[str, RiskMixture]:
+    """The distributions of a choice, by their equations.
+
+    A row is a data set: the number of the candidate taken, the estimates of all, their true errors.
+    """
     estimates, true = np.split(rows[:, 1:], 2, axis=1)
-    return SelectionBias(estimates, rows[:, 0].astype(int), true)
-
-
-def mixtures_of(why: SelectionBias) -> dict[str, RiskMixture]:
-    """The distributions of a choice whose true errors are known, by their equations."""
+    why = SelectionBias(estimates, rows[:, 0].astype(int), true)
     assert why.true is not None
     assert why.true_of_chosen is not None
     return {
@@ -147,7 +147,7 @@ def mixture_gap(rows: np.ndarray, of: str, less: str, claim: Claim = ABOVE) -> Q
     """By how much the mean of one mixture lies above that of another."""
 
     def statistic(some: np.ndarray) -> float:
-        mixtures = mixtures_of(selection_bias(some))
+        mixtures = mixtures_of(some)
         return mixtures[of].mean - mixtures[less].mean
 
     return Quantity.of(f"{of} − {less}", statistic, rows, claim)

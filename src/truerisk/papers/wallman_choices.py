@@ -11,7 +11,7 @@ from truerisk.methods.kfold import KFold
 from truerisk.papers.experiment import Draws, Sample, experiment, stream, values_of
 from truerisk.papers.figures import MeansGrid, Panel, Parts, Series
 from truerisk.papers.statements import Statement
-from truerisk.papers.wallman_bias import mean_of, mixture_gap, mixtures_of, selection_bias
+from truerisk.papers.wallman_bias import mean_of, mixture_gap, mixtures_of
 
 ROWS = N, N_FRESH = 50, 1000
 COLUMNS = GENES, TELLING = 60, 10
@@ -73,7 +73,7 @@ def wallman_choices(draws: Draws) -> Parts:
 
     how large the bias is depends on how many candidates differ, and by how much.
     """
-    mixtures = [mixtures_of(selection_bias(draws[name])) for name in CHOICES]
+    mixtures = [mixtures_of(draws[name]) for name in CHOICES]
     names = {
         "reported, p_a (6)": "reported (6)",
         "all estimates, p_b (7)": "unselected (7)",
