@@ -19,7 +19,7 @@ DOCS = Path(__file__).parent.parent
 PLACE, STATIC = DOCS / "documents" / "pictures", DOCS / "_static"
 FRAME = (
     '<p><a href="../_static/{0}.html">The page by itself</a></p><iframe class="example" '
-    'src="../_static/{0}.html" title="The page of {0}" loading="lazy"></iframe>'
+    'src="../_static/{0}.html" title="The page of {0}" style="height: 80rem"></iframe>'
 )
 STYLE = (
     f"<style>.truerisk-picture{{{LIGHT}{NOTEBOOK}{MARKS.read_text('utf-8')}}}\n"
