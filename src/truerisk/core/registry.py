@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from inspect import cleandoc
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from truerisk.core.arguments import shown
@@ -52,6 +53,23 @@ def no_attribute(module: str, name: str, words: Iterable[str]) -> AttributeError
     """The error of a module that lacks a name, with the nearest that it has."""
     near = "" if name.startswith("_") else closest(name, words)
     return AttributeError(f"module {module!r} has no attribute {name!r}{near}", name=name)
+
+
+def lazy(
+    module: str, words: Iterable[str], places: Mapping[str, str] = MappingProxyType({})
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """`__getattr__` and `__dir__` of a module: its names are imported when they are used.
+
+    `places` are the modules of those that are not there; one of that very name is a name itself.
+    """
+
+    def used(name: str) -> Any:
+        if name not in places:
+            raise no_attribute(module, name, words)
+        place = import_module(places[name])
+        return place if place.__name__ == f"{module}.{name}" else getattr(place, name)
+
+    return used, lambda: sorted(words)
 
 
 @dataclass(frozen=True)

@@ -20,10 +20,9 @@ To add a data set: an object that has `bundle()`, and one line in `registry`.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from truerisk.core.registry import Registry, lines_of, no_attribute
+from truerisk.core.registry import Registry, lazy, lines_of
 
 if TYPE_CHECKING:
     from truerisk.datasets.bundle import Bundle, Origin
@@ -112,7 +111,7 @@ registry = Registry(
 """Word -> what has the data and one sentence about them."""
 
 _PLACES = {
-    name: file
+    name: f"{__name__}.{file}"
     for file, names_of in {
         "bundle": "Bundle",
         "dependent": "FieldProblem DailyLoadProblem make_daily_load make_field",
@@ -147,12 +146,4 @@ def load(name: str) -> Bundle:
 
 
 if not TYPE_CHECKING:  # which would take every name for one that is there
-
-    def __getattr__(name: str) -> Any:
-        if name not in _PLACES:
-            raise no_attribute(__name__, name, __all__)
-        return getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+    __getattr__, __dir__ = lazy(__name__, __all__, _PLACES)

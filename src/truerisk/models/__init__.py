@@ -25,9 +25,9 @@ To add a word: one `Learner` and one line in `registry`.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from truerisk.core.registry import lazy
 from truerisk.models.builders import Learner
 from truerisk.models.learners import default_words, learner, names, registry
 from truerisk.models.preparation import prepare
@@ -77,15 +77,5 @@ __all__ = [
 
 
 if not TYPE_CHECKING:  # which would take every name for one that is there
-
-    def __getattr__(name: str) -> Any:
-        # classes of scikit-learn, imported when used
-        if name in _CLASSES:
-            return getattr(import_module(f"{__name__}.{_CLASSES[name]}"), name)
-        from truerisk.core.registry import no_attribute
-
-        raise no_attribute(__name__, name, __all__)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+    places = {name: f"{__name__}.{file}" for name, file in _CLASSES.items()}
+    __getattr__, __dir__ = lazy(__name__, __all__, places)  # classes of scikit-learn

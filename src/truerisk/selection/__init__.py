@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from truerisk.core.arguments import refuse_class, shown
 from truerisk.core.contracts import Rule
 from truerisk.core.errors import UnknownName
-from truerisk.core.registry import Registry, lines_of, no_attribute
+from truerisk.core.registry import Registry, lazy, lines_of
 
 __all__ = ["as_rule", "names", "registry"]
 
@@ -51,10 +51,4 @@ def as_rule(given: Any, candidates: Sequence[Mapping[str, Any]] = ()) -> Rule:
 
 
 if not TYPE_CHECKING:  # which would take every name for one that is there
-
-    def __getattr__(name: str) -> Any:
-        raise no_attribute(__name__, name, __all__)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+    __getattr__, __dir__ = lazy(__name__, __all__)

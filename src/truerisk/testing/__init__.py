@@ -19,8 +19,9 @@ The author of a method writes::
         check()
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from truerisk.core.registry import lazy
 
 if TYPE_CHECKING:
     from truerisk.testing.cases import Case
@@ -30,18 +31,17 @@ if TYPE_CHECKING:
     from truerisk.testing.replicates import check_bias, check_mean, replicate
 
 _PLACES = {
-    "Case": "cases",
-    "Check": "comparing",
-    "NotConforming": "comparing",
-    "check_bias": "replicates",
-    "check_engine": "of_engines",
-    "check_mean": "replicates",
-    "check_method": "of_methods",
-    "engine_checks": "of_engines",
-    "method_checks": "of_methods",
-    "replicate": "replicates",
+    name: f"{__name__}.{file}"
+    for file, names_of in {
+        "cases": "Case",
+        "comparing": "Check NotConforming",
+        "of_engines": "check_engine engine_checks",
+        "of_methods": "check_method method_checks",
+        "replicates": "check_bias check_mean replicate",
+        "strategies": "strategies",
+    }.items()
+    for name in names_of.split()
 }
-_FILES = ("problems", "strategies")
 
 __all__ = [
     "Case",
@@ -58,16 +58,4 @@ __all__ = [
 
 
 if not TYPE_CHECKING:  # which would take every name for one that is there
-
-    def __getattr__(name: str) -> Any:
-        if name in _PLACES:
-            return getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
-        if name in _FILES:
-            return import_module(f"{__name__}.{name}")
-        from truerisk.core.registry import no_attribute
-
-        raise no_attribute(__name__, name, __all__)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+    __getattr__, __dir__ = lazy(__name__, __all__, _PLACES)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -73,7 +74,7 @@ def engine_checks(
     given, effort = families or usual_families(), Effort(examples, shrink)
     checks = [check_of(check_answers_something, engine, given)]
     for family in given:
-        checks += [check_of(f, engine, family, effort, about=family.name) for f in DRAWN]
+        checks += _checks_on_draws(engine, family, effort)
         checks += [check_of(f, engine, family, about=family.name) for f in PLAIN]
     return checks
 
@@ -95,50 +96,6 @@ def check_answers_something(engine: Engine, families: Sequence[Family]) -> None:
 # ---------------------------------------------------------------- on what hypothesis draws
 
 
-def check_equals_brute_force_on_folds(engine: Engine, family: Family, effort: Effort) -> None:
-    """On K-fold and leave-one-out it answers what fitting one by one answers."""
-    Draw(family, _folds, effort).against_brute_force(engine)
-
-
-def check_equals_brute_force_on_subsets(engine: Engine, family: Family, effort: Effort) -> None:
-    """On any training rows, with several questions per fit, it equals fitting one by one."""
-    Draw(family, lambda d: strategies.subsets(d.n_rows), effort).against_brute_force(engine)
-
-
-def check_equals_brute_force_on_nested_parts(
-    engine: Engine, family: Family, effort: Effort
-) -> None:
-    """On folds inside the training rows of folds, and in pairs, it equals fitting one by one."""
-    Draw(family, _inside, effort).against_brute_force(engine)
-
-
-def check_equals_brute_force_on_copies(engine: Engine, family: Family, effort: Effort) -> None:
-    """Rows that a training set holds several times count several times."""
-    Draw(family, lambda d: strategies.copies(d.n_rows), effort).against_brute_force(engine)
-
-
-def check_equals_brute_force_on_labels(engine: Engine, family: Family, effort: Effort) -> None:
-    """A row that a fit is shown with another class is learned with that class."""
-    if family.task == "classification":
-        Draw(family, strategies.replaced_labels, effort).against_brute_force(engine)
-
-
-def check_equals_brute_force_on_ties(engine: Engine, family: Family, effort: Effort) -> None:
-    """Equal cells and equal rows, also on both sides of a split, change nothing."""
-    Draw(family, _folds, effort, ties=True).against_brute_force(engine)
-
-
-def check_equals_brute_force_on_weights(engine: Engine, family: Family, effort: Effort) -> None:
-    """Sample weights reach every fit with their rows."""
-    if weight_of(family) is not None:
-        Draw(family, _folds, effort, weighted=True).against_brute_force(engine)
-
-
-def check_equals_the_generic_engine(engine: Engine, family: Family, effort: Effort) -> None:
-    """On any plan it says what the generic engine says, or refuses."""
-    Draw(family, strategies.plans, effort, ties=True).against(Generic(error="warn"), engine)
-
-
 def _inside(data: Data) -> SearchStrategy[Plan]:
     n = data.n_rows
     return strategies.hypothesis().strategies.one_of(strategies.nested(n), strategies.pairs(n))
@@ -146,6 +103,57 @@ def _inside(data: Data) -> SearchStrategy[Plan]:
 
 def _folds(data: Data) -> SearchStrategy[Plan]:
     return strategies.folds(data.n_rows)
+
+
+ONE_BY_ONE: Mapping[str, tuple[str, Callable[[Family, Effort], Draw | None]]] = {
+    "folds": (
+        "On K-fold and leave-one-out it answers what fitting one by one answers.",
+        lambda family, effort: Draw(family, _folds, effort),
+    ),
+    "subsets": (
+        "On any training rows, with several questions per fit, it equals fitting one by one.",
+        lambda family, effort: Draw(family, lambda d: strategies.subsets(d.n_rows), effort),
+    ),
+    "nested_parts": (
+        "On folds inside the training rows of folds, and in pairs, it equals fitting one by one.",
+        lambda family, effort: Draw(family, _inside, effort),
+    ),
+    "copies": (
+        "Rows that a training set holds several times count several times.",
+        lambda family, effort: Draw(family, lambda d: strategies.copies(d.n_rows), effort),
+    ),
+    "labels": (
+        "A row that a fit is shown with another class is learned with that class.",
+        lambda family, effort: (
+            Draw(family, strategies.replaced_labels, effort)
+            if family.task == "classification"
+            else None
+        ),
+    ),
+    "ties": (
+        "Equal cells and equal rows, also on both sides of a split, change nothing.",
+        lambda family, effort: Draw(family, _folds, effort, ties=True),
+    ),
+    "weights": (
+        "Sample weights reach every fit with their rows.",
+        lambda family, effort: (
+            None if weight_of(family) is None else Draw(family, _folds, effort, weighted=True)
+        ),
+    ),
+}
+"""What is drawn to be held against fitting one by one, if anything, and what that establishes."""
+
+
+def _checks_on_draws(engine: Engine, family: Family, effort: Effort) -> Iterator[Check]:
+    """What hypothesis draws against fitting one by one, then against the generic engine."""
+    for word, (fact, drawn) in ONE_BY_ONE.items():
+        draw = drawn(family, effort)
+        run = partial(Draw.against_brute_force, draw, engine) if draw is not None else int
+        yield Check(f"equals_brute_force_on_{word}[{family.name}]", fact, run)
+    fact = "On any plan it says what the generic engine says, or refuses."
+    of_all = Draw(family, strategies.plans, effort, ties=True)
+    run = partial(of_all.against, Generic(error="warn"), engine)
+    yield Check(f"equals_the_generic_engine[{family.name}]", fact, run)
 
 
 # ---------------------------------------------------------------- on plain situations
@@ -268,16 +276,6 @@ def check_refusals_do_not_waver(engine: Engine, family: Family) -> None:
         require(len(reasons) == 1, f"it said {sorted(map(str, reasons))}.")
 
 
-DRAWN: tuple[Callable[[Engine, Family, Effort], None], ...] = (
-    check_equals_brute_force_on_folds,
-    check_equals_brute_force_on_subsets,
-    check_equals_brute_force_on_nested_parts,
-    check_equals_brute_force_on_copies,
-    check_equals_brute_force_on_labels,
-    check_equals_brute_force_on_ties,
-    check_equals_brute_force_on_weights,
-    check_equals_the_generic_engine,
-)
 PLAIN: tuple[Callable[[Engine, Family], None], ...] = (
     check_answers_as_the_contract_says,
     check_only_is_honoured,

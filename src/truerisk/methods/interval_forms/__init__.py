@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from truerisk.core.arguments import refuse_class, shown
 from truerisk.core.errors import BadArgument
-from truerisk.core.registry import Registry, lines_of, no_attribute
+from truerisk.core.registry import Registry, lazy, lines_of
 from truerisk.methods.interval_forms.evidence import Evidence, RowEvidence
 from truerisk.methods.interval_forms.form import NO_SPREAD, IntervalForm, Sureness
 
@@ -86,10 +86,4 @@ def as_form(given: str | IntervalForm[Any]) -> IntervalForm[Any]:
 
 
 if not TYPE_CHECKING:  # which would take every name for one that is there
-
-    def __getattr__(name: str) -> Any:
-        raise no_attribute("truerisk.intervals", name, __all__)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+    __getattr__, __dir__ = lazy("truerisk.intervals", __all__)
