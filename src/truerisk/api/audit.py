@@ -138,14 +138,31 @@ def audited(search: Any, X: Any, y: Any, wanted: Wanted) -> Audit:
         )
     search = given_to(search)
     claim = read_claim(search)
-    _refuse_missing_rows(claim, X, y, level)
+    if (X is None) != (y is None):
+        raise BadData(f"{'X' if X is None else 'y'} is missing: give both or neither.")
+    if X is None and level != "scores":
+        raise Refusal(
+            f"level '{level}' fits again and needs the rows: tr.audit(search, X, y). "
+            "Without rows use level='scores'."
+        )
+    if level == "scores" and claim.scores is None:
+        raise Refusal(
+            f"this {claim.search} keeps no scores of the settings it compared: use level='bbc' "
+            "(RidgeCV keeps them with store_cv_results=True)."
+        )
     scale = scale_of(claim)
     findings = state_findings(search)
     seen, problem = Corrected(None), None
     if X is not None:
-        _refuse_other_columns(search, X)
+        n_fitted = getattr(search, "n_features_in_", None)
+        width = n_columns(X)
+        if n_fitted is not None and width is not None and width != n_fitted:
+            raise BadData(
+                f"X has {width} columns and the search was fitted on {n_fitted}: give the same X."
+            )
         usable = claim.usable()
-        problem = _problem(usable, scale, X, y, terms)
+        loss = scale.loss if scale.by_rows or scale.word == "auc" else None
+        problem = pose(Family(usable.estimator, usable.candidates), X, y, loss=loss, **terms)
         scale = known_by(scale, problem.data)
         with _leaks_are_findings():
             seen, more = _look(search, usable, scale, problem, wanted)
@@ -184,11 +201,6 @@ def _plan(claim: Claim, data: Data, level: str) -> Plan | None:
         if level == "bbc":
             raise
         return None
-
-
-def _problem(claim: Claim, scale: ScoreScale, X: Any, y: Any, terms: Mapping[str, Any]) -> Problem:
-    loss = scale.loss if scale.by_rows or scale.word == "auc" else None
-    return pose(Family(claim.estimator, claim.candidates), X, y, loss=loss, **terms)
 
 
 def _outcome(
@@ -244,30 +256,6 @@ def _measured(claim: Claim, scale: ScoreScale) -> tuple[float | None, ...]:
     if means is None:
         return ()
     return tuple(float(scale.risk(m)) if np.isfinite(m) else None for m in means)
-
-
-def _refuse_missing_rows(claim: Claim, X: Any, y: Any, level: str) -> None:
-    if (X is None) != (y is None):
-        raise BadData(f"{'X' if X is None else 'y'} is missing: give both or neither.")
-    if X is None and level != "scores":
-        raise Refusal(
-            f"level '{level}' fits again and needs the rows: tr.audit(search, X, y). "
-            "Without rows use level='scores'."
-        )
-    if level == "scores" and claim.scores is None:
-        raise Refusal(
-            f"this {claim.search} keeps no scores of the settings it compared: use level='bbc' "
-            "(RidgeCV keeps them with store_cv_results=True)."
-        )
-
-
-def _refuse_other_columns(search: Any, X: Any) -> None:
-    n_fitted = getattr(search, "n_features_in_", None)
-    width = n_columns(X)
-    if n_fitted is not None and width is not None and width != n_fitted:
-        raise BadData(
-            f"X has {width} columns and the search was fitted on {n_fitted}: give the same X."
-        )
 
 
 @contextmanager

@@ -172,32 +172,28 @@ def as_learner(
         method = method_or_cv(method, cv, problem.data)
         tested_by = testing(USUAL_FOLDS if method is None else method)
         return LearnerBySize(problem, tested_by, store=store)
-    _refuse_words(model, {**terms, "store": store})
+    # what the search says itself is not said twice, and what nobody could keep is refused
+    for name, value in {**terms, "store": store}.items():
+        if value is not UNSAID[name] and value != UNSAID[name]:
+            raise BadArgument(
+                f"{name}={shown(value)}: the search has {name}={shown(getattr(model, name))}; set "
+                "it there."
+            )
+    if model.time_limit is not None:
+        raise BadArgument(
+            f"time_limit={shown(model.time_limit)} would compare fewer settings where a fit has "
+            "more rows, and the curve would be of another search at each size: leave it out."
+        )
+    if callable(model.refit):
+        raise BadArgument(
+            "refit as a function chooses on all rows alone, and here settings are chosen in every "
+            "training set: choose by rule=."
+        )
     check_store(model.store, model.random_state)
     run, _ = run_of_search(model, X, y, route(model, groups, {"sample_weight": sample_weight}))
     problem = replace(run.problem, scores={}, interval=None)
     method = method_or_cv(method, cv, problem.data)
     return LearnerBySize(problem, _outer(model, run.select_by, method), run.select_by, model.store)
-
-
-def _refuse_words(search: HonestSearchCV, terms: Mapping[str, Any]) -> None:
-    """What the search says itself is not said twice, and what nobody could keep is refused."""
-    for name, value in terms.items():
-        if value is not UNSAID[name] and value != UNSAID[name]:
-            raise BadArgument(
-                f"{name}={shown(value)}: the search has {name}={shown(getattr(search, name))}; set "
-                "it there."
-            )
-    if search.time_limit is not None:
-        raise BadArgument(
-            f"time_limit={shown(search.time_limit)} would compare fewer settings where a fit has "
-            "more rows, and the curve would be of another search at each size: leave it out."
-        )
-    if callable(search.refit):
-        raise BadArgument(
-            "refit as a function chooses on all rows alone, and here settings are chosen in every "
-            "training set: choose by rule=."
-        )
 
 
 def _outer(search: HonestSearchCV, select_by: Method, method: Any) -> Averaged:

@@ -103,7 +103,14 @@ def permutation_test(
     started = perf_counter()
     with stage("observed"):
         observed, engine = procedure.observed()
-    _warn_of_hours((perf_counter() - started) * n_permutations / (workers or 1), engine)
+    # a forecast, told by what the labels as they are took
+    expected = (perf_counter() - started) * n_permutations / (workers or 1)
+    if expected > LONG:
+        warn(
+            f"these permutations will take about {in_words(expected)} (engine '{engine}'): fewer "
+            "of them give a coarser p-value that is as valid, and executor= spreads them.",
+            TrueRiskWarning,
+        )
     with stage("permuted"):
         null = procedure.null(n_permutations, executor)
     return PermutationTest(
@@ -154,16 +161,6 @@ def _refuse(search: HonestSearchCV) -> None:
         raise Refusal(
             "error_score: a permutation whose fits fail has no risk to count: use "
             "error_score='raise'."
-        )
-
-
-def _warn_of_hours(expected: float, engine: str) -> None:
-    """A forecast, told by what the labels as they are took."""
-    if expected > LONG:
-        warn(
-            f"these permutations will take about {in_words(expected)} (engine '{engine}'): fewer "
-            "of them give a coarser p-value that is as valid, and executor= spreads them.",
-            TrueRiskWarning,
         )
 
 

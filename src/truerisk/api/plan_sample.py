@@ -195,7 +195,7 @@ def plan_sample(
         "confidence_level": confidence_level,
         "prior": prior,
     }
-    expected = _smallest(error)
+    expected = float(error[max(error)] if isinstance(error, Mapping) else error)
     if width is not None:
         rows = rows_for_width(expected, width, confidence_level, prior)
         fields |= {
@@ -287,11 +287,6 @@ def _between(error: Mapping[int, float], m: int) -> float:
     """Linear in 1/rows between the given sizes."""
     sizes = np.array(sorted(error, reverse=True), dtype=float)
     return float(np.interp(1 / m, 1 / sizes, [error[int(size)] for size in sizes]))
-
-
-def _smallest(error: float | Mapping[int, float]) -> float:
-    """The error at the largest size: that of the rule that will be tested."""
-    return float(error[max(error)] if isinstance(error, Mapping) else error)
 
 
 def _check(error: Any, width: Any, n: Any, level: float, assurance: float) -> None:

@@ -136,7 +136,14 @@ def audit(asked: Any) -> int:
     runs_on = executor_of(asked.jobs, asked.executor)
     source = read_source(**words_of(asked))
     X = _handed(source)
-    _say_notes(source, named=X is not source.X)
+    # what was inferred; text and gaps are left to the user's own search
+    for note in source.notes:
+        if "inside the folds" not in note:
+            say(f"note: {note}")
+    if source.layout.get("text") and X is source.X:  # without the names of its columns
+        say("note: text is given to the search as numbers, its place in sorted order")
+    if source.layout.get("missing"):
+        say("note: empty cells are given to the search as missing values")
     found = _audited(factory, source, X, runs_on, asked)
     command = typed(click.get_current_context(), WHERE_AND_HOW)
     found = replace(found, source=source.name, command=command)
@@ -223,14 +230,3 @@ def _fitted(search: Any, X: Any, y: Any, of_rows: dict[str, Any]) -> Any:
     except TypeError:
         pass  # no estimator: the audit says so
     return search
-
-
-def _say_notes(source: Source, *, named: bool) -> None:
-    """What was inferred; text and gaps are left to the user's own search."""
-    for note in source.notes:
-        if "inside the folds" not in note:
-            say(f"note: {note}")
-    if source.layout.get("text") and not named:
-        say("note: text is given to the search as numbers, its place in sorted order")
-    if source.layout.get("missing"):
-        say("note: empty cells are given to the search as missing values")

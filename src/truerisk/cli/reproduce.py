@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -11,10 +11,6 @@ from truerisk.cli.options import gathered, json_option, n_jobs_option
 from truerisk.cli.output import say, show, shown_progress, worded_warnings
 from truerisk.cli.registries import show_words
 from truerisk.core.writing import write_text
-
-if TYPE_CHECKING:
-    from truerisk.papers.figures import Report
-
 
 INTERRUPTED = 130
 
@@ -81,17 +77,13 @@ def reproduce(asked: Any) -> int:
         return INTERRUPTED
     show(report.to_json() if asked.as_json else str(report))
     if asked.out is not None:
-        _write(report, asked.out)
+        texts = {".txt": str(report), ".json": report.to_json(), ".html": report.to_html()}
+        for suffix, text in texts.items():
+            path = asked.out / f"{report.word}{suffix}"
+            write_text(f"{text}\n", path)
+            say(f"wrote {path}")
+        for path in report.save_figures(asked.out, ("png", "svg")) if report.figures else ():
+            say(f"wrote {path}")
     elif report.figures:
         say("note: the figure is drawn where a folder is named with --out")
     return 0
-
-
-def _write(report: Report, folder: Path) -> None:
-    texts = {".txt": str(report), ".json": report.to_json(), ".html": report.to_html()}
-    for suffix, text in texts.items():
-        path = folder / f"{report.word}{suffix}"
-        write_text(f"{text}\n", path)
-        say(f"wrote {path}")
-    for path in report.save_figures(folder, ("png", "svg")) if report.figures else ():
-        say(f"wrote {path}")

@@ -160,7 +160,18 @@ def read_source(
         for option, name in (("--groups", groups), ("--time", time), ("--block", block)):
             if name is not None:
                 raise click.UsageError(f"{option} names a column of a FILE: a --dataset has none.")
-        return _bundled(dataset)
+        from truerisk.datasets import load
+
+        bundle = load(dataset)
+        return Source(
+            name=dataset,
+            X=bundle.X,
+            y=bundle.y,
+            task=bundle.task,
+            n_classes=len(bundle.class_names),
+            layout={"n_features": bundle.X.shape[1], "missing": False},
+            notes=(f"{bundle.description} ({bundle.source})",),
+        )
     if not file:
         raise click.UsageError("give a FILE with --target COL, or --dataset NAME.")
     if file == "-":
@@ -218,21 +229,6 @@ def _named(
     options["--target" if time_to_event is None else "--event"] = table.target
     named = {name.strip(): option for option, name in options.items() if name is not None}
     return {**named, **{name.strip(): "--block" for name in block}}
-
-
-def _bundled(name: str) -> Source:
-    from truerisk.datasets import load
-
-    bundle = load(name)
-    return Source(
-        name=name,
-        X=bundle.X,
-        y=bundle.y,
-        task=bundle.task,
-        n_classes=len(bundle.class_names),
-        layout={"n_features": bundle.X.shape[1], "missing": False},
-        notes=(f"{bundle.description} ({bundle.source})",),
-    )
 
 
 def words_of(asked: Any) -> dict[str, Any]:

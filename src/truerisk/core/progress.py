@@ -147,7 +147,12 @@ class ProgressLine:
             return
         self.due = now + (LIVE_EVERY if self.live else self.silence)
         self.silence = min(2 * self.silence, LONGEST_SILENCE)
-        self._show(self._text(progress, now))
+        from truerisk.core.present import clean  # numpy, which --help does not need
+
+        text = f"{clean(progress.stage, 60)}: " if progress.stage else ""
+        self._show(
+            f"{text}{progress.done} of {progress.total} {progress.unit}{self._left(progress, now)}"
+        )
 
     def _show(self, text: str) -> None:
         if self.in_notebook:
@@ -158,14 +163,6 @@ class ProgressLine:
             self.width = len(text)
         else:
             _write(f"{text}\n")
-
-    def _text(self, progress: Progress, now: float) -> str:
-        from truerisk.core.present import clean  # numpy, which --help does not need
-
-        text = f"{clean(progress.stage, 60)}: " if progress.stage else ""
-        return (
-            f"{text}{progress.done} of {progress.total} {progress.unit}{self._left(progress, now)}"
-        )
 
     def _left(self, progress: Progress, now: float) -> str:
         """From the pace since the first fits: workers that start up do not count."""

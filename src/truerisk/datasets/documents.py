@@ -58,7 +58,16 @@ class DocumentData:
 
     def bundle(self) -> Bundle:
         """The data set, or a sentence on what is missing."""
-        X, y, features, classes = self._checked(self._folder())
+        folder = folder_of_documents()
+        if folder is None:
+            named = os.environ.get(FOLDER)
+            state = f"is {named!r}, which is no folder" if named else "is not set"
+            raise BadData(
+                f"data set '{self.name}' does not come with truerisk and the environment variable "
+                f"{FOLDER} {state}: let it name the folder that holds {' and '.join(self.files)}: "
+                f"{self.holds}."
+            )
+        X, y, features, classes = self._checked(folder)
         return Bundle(
             name=self.name,
             X=X,
@@ -69,18 +78,6 @@ class DocumentData:
             source=self.source,
             class_names=classes,
         )
-
-    def _folder(self) -> Path:
-        folder = folder_of_documents()
-        if folder is None:
-            named = os.environ.get(FOLDER)
-            state = f"is {named!r}, which is no folder" if named else "is not set"
-            raise BadData(
-                f"data set '{self.name}' does not come with truerisk and the environment variable "
-                f"{FOLDER} {state}: let it name the folder that holds {' and '.join(self.files)}: "
-                f"{self.holds}."
-            )
-        return folder
 
     def _checked(self, folder: Path) -> Read:
         contents = [self._content(folder / name) for name in self.files]

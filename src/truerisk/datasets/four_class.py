@@ -90,18 +90,15 @@ class FourClassProblem:
         if self.paired:
             X[:] = X @ np.linalg.cholesky(self.covariance).T
         else:
-            self._correlate(X, rng)
+            # one common factor in each of the first four groups, along another vertex in each
+            factors = rng.standard_normal((len(X), len(VERTICES)))
+            for group, vertex in enumerate(VERTICES):
+                part = X[:, IN_GROUP * group : IN_GROUP * (group + 1)]
+                part *= np.sqrt(1 - self.correlation)
+                part += np.sqrt(self.correlation) * factors[:, [group]] * np.sign(vertex)
         X += self.means[y]
         order = rng.permutation(n_samples) if shuffle else np.arange(n_samples)
         return X[order], y[order]
-
-    def _correlate(self, X: NDArray[np.float64], rng: np.random.Generator) -> None:
-        """One common factor in each of the first four groups, along another vertex in each."""
-        factors = rng.standard_normal((len(X), len(VERTICES)))
-        for group, vertex in enumerate(VERTICES):
-            part = X[:, IN_GROUP * group : IN_GROUP * (group + 1)]
-            part *= np.sqrt(1 - self.correlation)
-            part += np.sqrt(self.correlation) * factors[:, [group]] * np.sign(vertex)
 
     def bundle(self, n_samples: int = 100, *, random_state: Seed = 0) -> Bundle:
         """One draw, always the same by default, in the form of a data set."""

@@ -278,16 +278,12 @@ def _overlap(m: Array, d: Array, a: Array, b: Array, c: Array) -> float:
         outside = 1 - inner[1]
         return _density(z1, 0.0, 1.0) * inner[0] + _density(z1, m[0], d[0]) * outside
 
-    cuts = _cuts(m, d)
-    pieces = [quad(wrong, low, high, epsabs=1e-12, limit=200)[0] for low, high in cuts]
-    return float(sum(pieces))
-
-
-def _cuts(m: Array, d: Array) -> list[tuple[float, float]]:
-    """Intervals of z1 none of which is much wider than the densities in it."""
+    # intervals of z1 none of which is much wider than the densities in it
     laws = ((0.0, 1.0), (float(m[0]), float(np.sqrt(d[0]))))
     steps = {mean + reach * spread for mean, spread in laws for reach in _REACHES}
-    return list(pairwise(sorted(steps)))
+    cuts = list(pairwise(sorted(steps)))
+    pieces = [quad(wrong, low, high, epsabs=1e-12, limit=200)[0] for low, high in cuts]
+    return float(sum(pieces))
 
 
 def _probabilities(a: float, b: float, c: float, m: float, d: float) -> tuple[float, float]:

@@ -13,7 +13,6 @@ from truerisk.core.errors import BadData
 from truerisk.datasets.bundle import Bundle
 from truerisk.datasets.gaussian import (
     GaussianProblem,
-    Matrix,
     Seed,
     TrueRisk,
     Vector,
@@ -85,7 +84,9 @@ def sparse_gaussian(n_noise: int = 6) -> GaussianProblem:
     """
     check_count("n_noise", n_noise, 0, "it is no number of features")
     half = (GAP / 2, 0.0) * PAIRS + (0.0,) * n_noise
-    covariance = _covariance(len(half))
+    # ones on the diagonal, the correlation within each pair
+    n_features = len(half)
+    covariance = tuple(_row(i, n_features) for i in range(n_features))
     return GaussianProblem(
         name="sparse-gaussian",
         means=(tuple(-value for value in half), half),
@@ -93,11 +94,6 @@ def sparse_gaussian(n_noise: int = 6) -> GaussianProblem:
         description=f"{2 * PAIRS} features that tell two Gaussians apart, {n_noise} that do not",
         source="after Huttunen and Tohka (2015), §4.1.1",
     )
-
-
-def _covariance(n_features: int) -> Matrix:
-    """Ones on the diagonal, the correlation within each pair."""
-    return tuple(_row(i, n_features) for i in range(n_features))
 
 
 def _row(i: int, n_features: int) -> Vector:

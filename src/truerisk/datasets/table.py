@@ -186,9 +186,12 @@ def read_table(
                 )
     goal, label = _goal(target, event, time_to_event)
     beside = Beside.named(goal, groups, time, block)
+    named = {"tab": "\t", "\\t": "\t"}.get(delimiter or "", delimiter)
+    if named is not None and (len(named) != 1 or named in '\r\n" '):
+        raise BadData(f"--delimiter {quoted(named)} is not a single separating character.")
     content = read_columns(
         path,
-        delimiter=_checked(delimiter),
+        delimiter=named,
         max_cells=max_cells,
         max_bytes=max_bytes,
         aside={*(name.strip() for name in goal.values()), *beside.names},
@@ -236,13 +239,6 @@ def _goal(target: Any, event: Any, time_to_event: Any) -> tuple[dict[str, str], 
     column, named, label = event.rpartition("=")
     goal = {"the event": column if named else event, "the time to event": time_to_event}
     return goal, label.strip() if named else None
-
-
-def _checked(delimiter: str | None) -> str | None:
-    named = {"tab": "\t", "\\t": "\t"}.get(delimiter or "", delimiter)
-    if named is not None and (len(named) != 1 or named in '\r\n" '):
-        raise BadData(f"--delimiter {quoted(named)} is not a single separating character.")
-    return named
 
 
 def _without_numbering(columns: list[Column]) -> list[Column]:

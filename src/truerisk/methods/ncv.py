@@ -254,10 +254,6 @@ class NestedInterval(Method):
     def plan(self, data: Data, streams: Streams) -> Plan:
         rng = streams.get("folds")
         labels = fold_numbers(data, self.folds, self.k, self.repeats, rng, stratify=self.stratify)
-        self._check_folds(labels, data)
-        return leave_pairs_out(data.n_rows, labels)
-
-    def _check_folds(self, labels: list[np.ndarray], data: Data) -> None:
         counts = {len(np.unique(row)) for row in labels}
         if len(counts) > 1 or min(counts) < 3:
             raise BadData(
@@ -275,6 +271,7 @@ class NestedInterval(Method):
                     f"a fold holds a single {what}, which has no spread: nested cross-validation "
                     f"needs two {what}s in every fold; use fewer than {len(names)} folds."
                 )
+        return leave_pairs_out(data.n_rows, labels)
 
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
         if not isinstance(loss, RowLoss):

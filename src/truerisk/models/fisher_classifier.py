@@ -97,7 +97,11 @@ class FisherClassifier(ClassifierMixin, BaseEstimator):
         root = np.sqrt(weights)[:, None]
         slopes = np.linalg.lstsq(root * (X - x_mean), root * (targets - t_mean), rcond=None)[0]
         if self.threshold == "balanced":
-            x_mean, t_mean = _means_over_classes(X, targets, codes, weights)
+            # means of the class means of X and of the codes, of the classes that have any weight
+            present = [k for k in np.unique(codes) if weights[codes == k].any()]
+            x = [np.average(X[codes == k], 0, weights[codes == k]) for k in present]
+            t = [targets[codes == k][0] for k in present]
+            x_mean, t_mean = np.mean(x, axis=0), np.mean(t, axis=0)
         self.coef_ = np.ascontiguousarray(slopes.T)
         self.intercept_ = t_mean - x_mean @ slopes
         return self
@@ -132,13 +136,3 @@ def _weights(given: Any, n_rows: int) -> np.ndarray:
     if (weights < 0).any() or not weights.any():
         raise ValueError("sample_weight must not be negative, and not zero everywhere.")
     return weights
-
-
-def _means_over_classes(
-    X: np.ndarray, targets: np.ndarray, codes: np.ndarray, weights: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Means of the class means of X and of the codes, of the classes that have any weight."""
-    present = [k for k in np.unique(codes) if weights[codes == k].any()]
-    x = [np.average(X[codes == k], 0, weights[codes == k]) for k in present]
-    t = [targets[codes == k][0] for k in present]
-    return np.mean(x, axis=0), np.mean(t, axis=0)

@@ -160,7 +160,17 @@ def draw_path(
     panels = axes_of_panels(ax, len(classes))
     for place, (axes, label) in enumerate(zip(panels, classes, strict=True)):
         _draw(axes, model, paths[:, place])
-        _name_largest(axes, model.coef_[place], names, model.lambda_, n_named)
+        values = model.coef_[place]
+        for column in np.argsort(-np.abs(values), kind="stable")[:n_named]:
+            if values[column] != 0:
+                axes.annotate(
+                    names[column],
+                    (model.lambda_, values[column]),
+                    xytext=(3, 0),
+                    textcoords="offset points",
+                    fontsize="x-small",
+                    va="center",
+                )
         axes.set_title(f"score of class {label}", fontsize="medium")
     panels[0].set_ylabel("coefficient")
     return panels[0] if len(panels) == 1 else np.array(panels)
@@ -179,21 +189,6 @@ def _draw(axes: Any, model: Any, path: np.ndarray) -> None:
     axes.axvline(model.lambda_, color="0.4", linewidth=0.8, linestyle="--")
     axes.axhline(0.0, color="0.7", linewidth=0.6)
     axes.set_xlabel("λ")
-
-
-def _name_largest(
-    axes: Any, values: np.ndarray, names: Sequence[str], place: float, n_named: int
-) -> None:
-    for column in np.argsort(-np.abs(values), kind="stable")[:n_named]:
-        if values[column] != 0:
-            axes.annotate(
-                names[column],
-                (place, values[column]),
-                xytext=(3, 0),
-                textcoords="offset points",
-                fontsize="x-small",
-                va="center",
-            )
 
 
 def _names(model: Any, names: Sequence[str] | None, n_columns: int) -> Sequence[str]:

@@ -24,7 +24,12 @@ def save_figures(record: Any, folder: Any, formats: Any = FORMATS) -> tuple[Path
     if not wanted or any(form not in FORMATS for form in wanted):
         raise BadArgument(f"formats={shown(formats)}: give some of 'svg', 'png' and 'pdf'.")
     if set(wanted) != {"svg"}:
-        _require_matplotlib()
+        try:
+            pyplot()
+        except MissingExtra:
+            raise MissingExtra(
+                "PNG and PDF need matplotlib: pip install 'truerisk[plot]'; SVG needs nothing."
+            ) from None
     figures = page_of(record).figures
     if not figures:
         raise BadData(f"this {type(record).__name__} has no figure; to_html() shows what it holds.")
@@ -38,15 +43,6 @@ def save_figures(record: Any, folder: Any, formats: Any = FORMATS) -> tuple[Path
         for i, figure in enumerate(figures, 1)
         for form in dict.fromkeys(wanted)
     )
-
-
-def _require_matplotlib() -> None:
-    try:
-        pyplot()
-    except MissingExtra:
-        raise MissingExtra(
-            "PNG and PDF need matplotlib: pip install 'truerisk[plot]'; SVG needs nothing."
-        ) from None
 
 
 def _written(figure: Figure, place: Path, form: str) -> Path:

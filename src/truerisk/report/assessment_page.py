@@ -49,15 +49,28 @@ RATE_NAMES = (
 def draw_page(document: Assessment) -> Page:
     """The page of an assessment, live or read from its JSON."""
     rates = None if document.roc is None else Rates(document.roc, _areas(document))
+    source = clean(document.source, 80)
+    n = len(document.learners)
+    learners = f"{n} {'tuned ' if document.tuned else ''}learner{'s' if n > 1 else ''}"
+    scale, loss = document.scale, clean(document.named_loss, 40)
+    what = f"Risks in {loss} loss" if scale.perfect is None else f"Scores, {loss}"
+    papers = references(document)
+    if document.validation is not None:
+        papers = [*papers, *validated_by(document.validation)]
+    facts = []
+    if document.columns:
+        facts.append(("columns", _some(document.columns)))
+    if document.classes:
+        facts.append(("classes", _some(document.classes)))
     values = {
         "eyebrow": "assessment",
-        "title": _title(document),
+        "title": f"{source}: {learners} assessed" if source else f"Assessment of {learners}",
         "facts": _facts(document),
         "headline": _headline(document),
         "conclusion": sentences(document.conclusion),
         "findings": document.findings,
         "learners": _learners(document),
-        "learners_caption": _caption(document),
+        "learners_caption": f"{what}, {scale.better} is better; the best learner first",
         "scorecard": _scorecard(document),
         "legend": _legend(document),
         "differences": _differences(document),
@@ -68,28 +81,15 @@ def draw_page(document: Assessment) -> Page:
         "now": {} if rates is None else rates.numbers(rates.start),
         "rate_names": RATE_NAMES,
         "methods": described(document),
-        "references": _references(document),
+        "references": list(dict.fromkeys(papers)),
         "repeat": repeat(document),
-        "described": _data(document),
+        "described": facts,
         "notes": _notes(document),
     }
     return Page("page.html", values)
 
 
 # ---------------------------------------------------------------- the top
-
-
-def _title(document: Assessment) -> str:
-    source = clean(document.source, 80)
-    n = len(document.learners)
-    learners = f"{n} {'tuned ' if document.tuned else ''}learner{'s' if n > 1 else ''}"
-    return f"{source}: {learners} assessed" if source else f"Assessment of {learners}"
-
-
-def _caption(document: Assessment) -> str:
-    scale, loss = document.scale, clean(document.named_loss, 40)
-    what = f"Risks in {loss} loss" if scale.perfect is None else f"Scores, {loss}"
-    return f"{what}, {scale.better} is better; the best learner first"
 
 
 MOST_CLASSES = 4  # whose rows are counted in one line
@@ -301,22 +301,6 @@ def _validation(document: Assessment) -> tuple[PagePart, ...]:
     if document.validation is None:
         return ()
     return tuple(part.inside("validation") for part in parts_of(document.validation))
-
-
-def _references(document: Assessment) -> list[str]:
-    papers = references(document)
-    if document.validation is not None:
-        papers = [*papers, *validated_by(document.validation)]
-    return list(dict.fromkeys(papers))
-
-
-def _data(document: Assessment) -> list[tuple[str, str]]:
-    facts = []
-    if document.columns:
-        facts.append(("columns", _some(document.columns)))
-    if document.classes:
-        facts.append(("classes", _some(document.classes)))
-    return facts
 
 
 def _some(names: Sequence[str], most: int = 20) -> str:

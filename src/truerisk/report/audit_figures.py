@@ -136,6 +136,11 @@ def draw_settings(audit: Audit) -> Figure | None:
     for place, (risk, candidate) in enumerate(ordered):
         if candidate == audit.chosen:
             drawing.point(place + 1, risk, "ring s0", size=7)
+    keys = [Key("s0", "within one standard error of the best")] if audit.within_one_error else []
+    keys += [Key("hollow muted", "other settings"), Key("s0", "chosen", "ring")]
+    if honest is not None:
+        rough = "roughly corrected" if audit.is_rough else f"honest {audit.scale.noun}"
+        keys.append(Key("baseline", f"{rough}: {number(honest)}", "line"))
     return Figure(
         name="settings",
         title="All settings that were tried",
@@ -145,17 +150,8 @@ def draw_settings(audit: Audit) -> Figure | None:
             "part of its lead to luck; filled points are within one standard error of it."
         ),
         table=_table(audit, ordered),
-        keys=_keys(audit, honest),
+        keys=tuple(keys),
     )
-
-
-def _keys(audit: Audit, honest: float | None) -> tuple[Key, ...]:
-    keys = [Key("s0", "within one standard error of the best")] if audit.within_one_error else []
-    keys += [Key("hollow muted", "other settings"), Key("s0", "chosen", "ring")]
-    if honest is not None:
-        rough = "roughly corrected" if audit.is_rough else f"honest {audit.scale.noun}"
-        keys.append(Key("baseline", f"{rough}: {number(honest)}", "line"))
-    return tuple(keys)
 
 
 def _table(audit: Audit, ordered: list[tuple[float, int]]) -> FigureTable:

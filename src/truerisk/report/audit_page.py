@@ -31,10 +31,19 @@ def draw_audit(audit: Audit) -> Page:
     search, source = clean(audit.search, 60), clean(audit.source, 80)
     scale, name = audit.scale, clean(audit.claimed.loss, 40)
     what = f"Risks in {name} loss" if scale.perfect is None else f"Scores, {name}"
+    n, few = audit.n_candidates, len(audit.class_counts) <= MOST_CLASSES
+    rows = [rows_counted(audit.n_rows, audit.class_counts if few else {})] if audit.n_rows else []
+    notes = [clean(note, 400) for _, risk in _named(audit) for note in risk.notes]
     values = {
         "eyebrow": "audit",
         "title": f"{source}: audit of a {search}" if source else f"Audit of a {search}",
-        "facts": _facts(audit),
+        "facts": [
+            *rows,
+            f"level {clean(audit.level, 20)}",
+            f"{n} setting{'s' if n != 1 else ''}",
+            f"chosen {setting_text(audit.claimed.params)}",
+            audit.scale.of(audit.claimed.loss),
+        ],
         "headline": list(_headline(audit)),
         "conclusion": sentences(audit.conclusion),
         "findings": audit.findings,
@@ -45,21 +54,9 @@ def draw_audit(audit: Audit) -> Page:
         "methods": " ".join(_methods(audit)),
         "references": _references(audit),
         "repeat": _repeat(audit),
-        "notes": _notes(audit),
+        "notes": list(dict.fromkeys(notes))[:40],
     }
     return Page("audit.html", values)
-
-
-def _facts(audit: Audit) -> list[str]:
-    n, few = audit.n_candidates, len(audit.class_counts) <= MOST_CLASSES
-    rows = [rows_counted(audit.n_rows, audit.class_counts if few else {})] if audit.n_rows else []
-    return [
-        *rows,
-        f"level {clean(audit.level, 20)}",
-        f"{n} setting{'s' if n != 1 else ''}",
-        f"chosen {setting_text(audit.claimed.params)}",
-        audit.scale.of(audit.claimed.loss),
-    ]
 
 
 def _headline(audit: Audit) -> Iterator[Headline]:
@@ -132,11 +129,6 @@ def _sections(audit: Audit) -> Iterator[Section]:
         yield Section("optimism", "Optimism", lead, tuple(drawn))
     yield Section("methods", "What was done")
     yield Section("repeat", "How to repeat it")
-
-
-def _notes(audit: Audit) -> list[str]:
-    notes = [clean(note, 400) for _, risk in _named(audit) for note in risk.notes]
-    return list(dict.fromkeys(notes))[:40]
 
 
 # ---------------------------------------------------------------- what was done, in words

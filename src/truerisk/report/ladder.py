@@ -54,24 +54,20 @@ def draw_ladder(document: Assessment, most: int | None = MOST) -> Figure | None:
         drawing.row(len(shown) + 0.5, WHOLE_SEARCH)
         text = f"{WHOLE_SEARCH}: honest {document.scale.noun}"
         _honest(drawing, choice.own_scale, len(shown) + 0.5, text)
+    scale, tuned = document.scale, document.tuned
+    selected = f"{scale.selected.capitalize()}. " if tuned else ""
+    way = "left to right" if scale.perfect is None else "right to left"
     return Figure(
         name="ladder",
         title="From the flattering number to the honest one",
         drawing=drawing,
-        caption=_caption(document),
+        caption=(
+            f"Apparent: the rows that were fitted, predicted again. {selected}Honest: "
+            f"{honest_risk(scale.noun, document.tested_by, tuned=tuned)}, with its interval. The "
+            f"distance from {way} is the optimism."
+        ),
         table=_table(document),
         keys=_keys(document, shown.values(), baseline in values),
-    )
-
-
-def _caption(document: Assessment) -> str:
-    scale, tuned = document.scale, document.tuned
-    selected = f"{scale.selected.capitalize()}. " if tuned else ""
-    way = "left to right" if scale.perfect is None else "right to left"
-    return (
-        f"Apparent: the rows that were fitted, predicted again. {selected}Honest: "
-        f"{honest_risk(scale.noun, document.tested_by, tuned=tuned)}, with its interval. The "
-        f"distance from {way} is the optimism."
     )
 
 

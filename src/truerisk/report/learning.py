@@ -38,7 +38,12 @@ def draw_learning(
         y=PixelScale.around(_heights(curve, expected), BOTTOM, TOP),
     )
     drawing.left_axis(scale.axis(last.named_loss))
-    drawing.bottom_axis("training rows, logarithmic", _ticks(drawing.x, sizes))
+    # as many of the sizes as have room for their numbers, the largest first
+    ticks: list[float] = []
+    for value in sorted({float(round(value)) for value in sizes}, reverse=True):
+        if not ticks or abs(drawing.x(ticks[-1]) - drawing.x(value)) >= CLOSEST:
+            ticks.append(value)
+    drawing.bottom_axis("training rows, logarithmic", ticks[::-1])
     drawing.upright(n_rows, "baseline")
     _draw_law(drawing, expected)
     for size, risk in zip(curve.sizes, curve.estimates, strict=True):
@@ -87,15 +92,6 @@ def _heights(curve: LearningCurve, expected: tuple[ExpectedRisk, ...]) -> list[f
         heights += [] if each.value is None else [each.value]
         heights += [] if each.interval is None else [each.interval.low, each.interval.high]
     return heights
-
-
-def _ticks(x: PixelScale, values: list[float]) -> list[float]:
-    """As many of the sizes as have room for their numbers, the largest first."""
-    ticks: list[float] = []
-    for value in sorted({float(round(value)) for value in values}, reverse=True):
-        if not ticks or abs(x(ticks[-1]) - x(value)) >= CLOSEST:
-            ticks.append(value)
-    return ticks[::-1]
 
 
 def _draw_law(drawing: Drawing, expected: tuple[ExpectedRisk, ...]) -> None:
@@ -171,13 +167,20 @@ def draw_over_time(
     bands = [f"[{number(low)}, {number(high)}]" for low, high in band] or ["none"] * n
     columns = (starts, ends, map(number, values), bands, map(str, course.n_rows.tolist()))
     head = ("from", "to", scale.short(document.named_loss), "band", "rows")
+    mean = "loss" if scale.perfect is None else "score"
+    keys = [Key("s0", f"mean {mean} of a stretch of time")]
+    if course.low is not None:
+        level = f"{100 * course.confidence_level:g} %"
+        keys.append(Key("s0", f"{level} band of each stretch by itself", "band"))
+    if honest is not None:
+        keys.append(Key("baseline", f"honest {scale.noun}: {number(honest)}", "line"))
     return Figure(
         name=f"over-time-{number_on_page}",
         title=f"{shown}: {columns_of(scale.of(document.named_loss), 60)} over time",
         drawing=drawing,
         caption=text,
         table=FigureTable.of(head, [list(row) for row in zip(*columns, strict=True)]),
-        keys=_course_keys(course, scale, honest),
+        keys=tuple(keys),
     )
 
 
@@ -195,14 +198,3 @@ def _texts(times: np.ndarray) -> list[str]:
     if times.dtype.kind == "M":
         return [str(text) for text in dates_text(times)]
     return [f"{float(time):.6g}" for time in times]
-
-
-def _course_keys(course: RiskOverTime, scale: Scale, honest: float | None) -> tuple[Key, ...]:
-    mean = "loss" if scale.perfect is None else "score"
-    keys = [Key("s0", f"mean {mean} of a stretch of time")]
-    if course.low is not None:
-        level = f"{100 * course.confidence_level:g} %"
-        keys.append(Key("s0", f"{level} band of each stretch by itself", "band"))
-    if honest is not None:
-        keys.append(Key("baseline", f"honest {scale.noun}: {number(honest)}", "line"))
-    return tuple(keys)

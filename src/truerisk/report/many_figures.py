@@ -186,7 +186,13 @@ def draw_effects(many: ManyComparison) -> Figure:
     drawing.bottom_axis(f"difference a − b ({many.terms.better} is better)")
     drawing.upright(0.0, "baseline")
     for i, pair in enumerate(pairs):
-        _effect(drawing, pair, i + 0.5)
+        y = i + 0.5
+        name = " − ".join(columns_of(clean(name, 60), 12) for name in (pair.a, pair.b))
+        drawing.row(y, name, len(name), "tick")
+        if pair.interval is not None:
+            drawing.span(pair.interval.low, pair.interval.high, y, "s0")
+        tip = f"{_named(pair)}: {number(pair.difference)}, {pair.interval or 'no interval'}"
+        drawing.point(pair.difference, y, "s0", tip)
     level = f"{100 * many.terms.confidence_level:g} % interval"
     keys = [Key("s0", f"difference and {level}", "span")]
     if many.terms.rope:
@@ -219,12 +225,3 @@ def draw_effects(many: ManyComparison) -> Figure:
 
 def _named(pair: MethodPair) -> str:
     return f"{clean(pair.a, 60)} − {clean(pair.b, 60)}"
-
-
-def _effect(drawing: Drawing, pair: MethodPair, y: float) -> None:
-    name = " − ".join(columns_of(clean(name, 60), 12) for name in (pair.a, pair.b))
-    drawing.row(y, name, len(name), "tick")
-    if pair.interval is not None:
-        drawing.span(pair.interval.low, pair.interval.high, y, "s0")
-    tip = f"{_named(pair)}: {number(pair.difference)}, {pair.interval or 'no interval'}"
-    drawing.point(pair.difference, y, "s0", tip)

@@ -50,10 +50,18 @@ SPLITS = (
 
 def draw_many(many: ManyComparison) -> Page:
     """The page of a comparison."""
+    n, k = len(many.data_sets), len(many.methods)
+    name = clean(many.name, 80)
+    took = f"{many.n_compared} of {len(many.data_sets)} data sets compared"
     values = {
         "eyebrow": "comparison",
-        "title": _title(many),
-        "facts": _facts(many),
+        "title": f"{name + ': ' if name else ''}{k} methods on {n} data sets",
+        "facts": [
+            clean(many.quantity, 60),
+            f"{clean(many.terms.better, 10)} is better",
+            took if many.left_out else f"{many.n_compared} data sets",
+            f"level {1 - many.terms.confidence_level:.3g}",
+        ],
         "headline": list(_headline(many)),
         "conclusion": [clean(sentence, 4000) for sentence in many.conclusion],
         "sections": tuple(_sections(many)),
@@ -70,22 +78,6 @@ def draw_many(many: ManyComparison) -> Page:
         "notes": [clean(note, 1000) for note in many.notes[:40]],
     }
     return Page("many.html", values)
-
-
-def _title(many: ManyComparison) -> str:
-    n, k = len(many.data_sets), len(many.methods)
-    name = clean(many.name, 80)
-    return f"{name + ': ' if name else ''}{k} methods on {n} data sets"
-
-
-def _facts(many: ManyComparison) -> list[str]:
-    took = f"{many.n_compared} of {len(many.data_sets)} data sets compared"
-    return [
-        clean(many.quantity, 60),
-        f"{clean(many.terms.better, 10)} is better",
-        took if many.left_out else f"{many.n_compared} data sets",
-        f"level {1 - many.terms.confidence_level:.3g}",
-    ]
 
 
 def _headline(many: ManyComparison) -> Iterator[Headline]:

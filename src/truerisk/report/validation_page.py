@@ -14,10 +14,15 @@ from truerisk.validation.validation import Validation
 def draw_validation(document: Validation) -> Page:
     """The page of a validation, of this process or read from a file."""
     parts, checklist = tuple(parts_of(document)), document.checklist
+    facts = [clean(document.risk.method, 80)]
+    if document.rows["n_events"] is not None:
+        facts.append(f"{document.rows['n_events']} events")
+    if document.rows["n_groups"] is not None:
+        facts.append(f"{document.rows['n_groups']} groups")
     values = {
         "eyebrow": "validation",
         "title": f"Validation on {rows_text(document)}",
-        "facts": _facts(document),
+        "facts": facts,
         "headline": list(_headline(document)),
         "conclusion": [clean(sentence, 1000) for sentence in verdict(document)],
         "parts": parts,
@@ -32,15 +37,6 @@ def draw_validation(document: Validation) -> Page:
         "notes": [clean(note, 1000) for note in (*document.risk.notes, *document.notes)[:40]],
     }
     return Page("validation.html", values)
-
-
-def _facts(document: Validation) -> list[str]:
-    facts = [clean(document.risk.method, 80)]
-    if document.rows["n_events"] is not None:
-        facts.append(f"{document.rows['n_events']} events")
-    if document.rows["n_groups"] is not None:
-        facts.append(f"{document.rows['n_groups']} groups")
-    return facts
 
 
 HEADLINES = (

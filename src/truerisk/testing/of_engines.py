@@ -147,13 +147,20 @@ ONE_BY_ONE: Mapping[str, tuple[str, Callable[[Family, Effort], Draw | None]]] = 
 def _checks_on_draws(engine: Engine, family: Family, effort: Effort) -> Iterator[Check]:
     """What hypothesis draws against fitting one by one, then against the generic engine."""
     for word, (fact, drawn) in ONE_BY_ONE.items():
-        draw = drawn(family, effort)
-        run = partial(Draw.against_brute_force, draw, engine) if draw is not None else int
+        run = partial(_against_brute_force, drawn, engine, family, effort)
         yield Check(f"equals_brute_force_on_{word}[{family.name}]", fact, run)
     fact = "On any plan it says what the generic engine says, or refuses."
     of_all = Draw(family, strategies.plans, effort, ties=True)
     run = partial(of_all.against, Generic(error="warn"), engine)
     yield Check(f"equals_the_generic_engine[{family.name}]", fact, run)
+
+
+def _against_brute_force(
+    drawn: Callable[[Family, Effort], Draw | None], engine: Engine, family: Family, effort: Effort
+) -> None:
+    draw = drawn(family, effort)
+    if draw is not None:
+        draw.against_brute_force(engine)
 
 
 # ---------------------------------------------------------------- on plain situations

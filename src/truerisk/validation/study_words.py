@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from truerisk.core.present import listed, number, rows_counted
@@ -221,7 +221,7 @@ def measured_by(facts: StudyFacts) -> str:
 
 def levels_said(facts: StudyFacts, intervals: str) -> str:
     """The `intervals` that subgroups have, and of which losses."""
-    sure = _names_with_interval(facts.by_level)
+    sure = [one.name for one in facts.by_level if one.interval is not None]
     if not sure:
         return "without intervals"
     of = "" if len(sure) == len(facts.by_level) else f" (of {listed(sure)})"
@@ -234,10 +234,6 @@ def shrunken_said(facts: StudyFacts) -> str:
         return ""
     of = "" if facts.shrunken == facts.subgroups else f" by {listed(facts.shrunken)}"
     return f" and empirical Bayes estimates{of}"
-
-
-def _names_with_interval(measures: Sequence[Rated]) -> list[str]:
-    return [one.name for one in measures if one.interval is not None]
 
 
 def counted(facts: StudyFacts) -> str:

@@ -113,7 +113,10 @@ def _against_chance(
 
     p = len(z)
     unit = left / np.sqrt(np.maximum((left**2).sum(axis=0), np.finfo(float).tiny))
-    unit = unit * _signs(X, data)  # the z's are sizes: a column with its sign turned is the same
+    target = data.y if data.codes is None else data.codes
+    signs = np.sign((target - target.mean()) @ (X - X.mean(axis=0)))
+    # the z's are sizes: a column with its sign turned is the same
+    unit = unit * np.where(signs == 0, 1.0, signs)
     R = unit.T @ unit
     CR = R - R.mean(axis=0)
     mean = variance * max(float(np.trace(CR)), 1e-12)
@@ -122,13 +125,6 @@ def _against_chance(
     scale, degrees = spread / (2 * mean), 2 * mean**2 / spread
     chance = float(chdtr(degrees, Q / scale))
     return Spread(p, weakest, float(np.sqrt(Q / (p - 1))), float(np.sqrt(mean / (p - 1))), chance)
-
-
-def _signs(X: np.ndarray, data: Data) -> np.ndarray:
-    """The direction of each column's association with y, by the codes where there are classes."""
-    target = data.y if data.codes is None else data.codes
-    signs = np.sign((target - target.mean()) @ (X - X.mean(axis=0)))
-    return np.where(signs == 0, 1.0, signs)
 
 
 def _residuals(X: np.ndarray, data: Data) -> np.ndarray:

@@ -98,7 +98,13 @@ def _cv_results(
         means = loss.score(np.array([t.value for t in tested]))
         results[f"mean_test_{name}"] = means
         results[f"std_test_{name}"] = scores.std(axis=1)
-        results[f"rank_test_{name}"] = _ranks(means)
+        # 1 for the best; within the tie tolerance they share the smallest rank; failures last
+        ranks = np.empty(len(means), dtype=np.int32)
+        before = 0
+        for group in tied_groups(-np.nan_to_num(means, nan=-np.inf)):
+            ranks[group] = before + 1
+            before += len(group)
+        results[f"rank_test_{name}"] = ranks
     for name, scores in trained.items():
         results |= {f"split{split}_train_{name}": of for split, of in enumerate(scores.T)}
         results[f"mean_train_{name}"] = scores.mean(axis=1)
@@ -126,16 +132,6 @@ def _param_column(values: list[Any]) -> np.ma.MaskedArray[Any, Any]:
             if not mask[i]:
                 column.data[i] = value
     return column
-
-
-def _ranks(scores: np.ndarray) -> np.ndarray:
-    """1 for the best; scores within the tie tolerance share the smallest rank; failures last."""
-    ranks = np.empty(len(scores), dtype=np.int32)
-    before = 0
-    for group in tied_groups(-np.nan_to_num(scores, nan=-np.inf)):
-        ranks[group] = before + 1
-        before += len(group)
-    return ranks
 
 
 def say_fits(computed: Computed, results: Mapping[str, Any], verbose: int) -> None:

@@ -65,7 +65,12 @@ class Calibration(Record):
         if not (np.isfinite(p).all() and (p >= 0).all() and (p <= 1).all()):
             raise BadData("probabilities are numbers from 0 to 1.")
         w = np.ones(len(y)) if weights is None else np.asarray(weights, dtype=np.float64)
-        bins = _bins(p)
+        # the bin of every row, numbered from 0 without gaps; equal probabilities share a bin
+        n_bins = int(np.clip(len(p) // ROWS_PER_BIN, 1, MOST_BINS))
+        edges = (
+            np.unique(np.quantile(p, np.arange(1, n_bins) / n_bins)) if n_bins > 1 else np.zeros(0)
+        )
+        bins = np.unique(np.searchsorted(edges, p, side="left"), return_inverse=True)[1]
         counts, mass = np.bincount(bins), np.bincount(bins, w)
         observed = np.bincount(bins, w * y) / mass
         independent = weights is None and not dependent
@@ -94,13 +99,6 @@ class Calibration(Record):
         columns = zip(self.predicted, self.observed, self.counts, strict=True)
         rows = [[present.number(p), present.number(o), str(n)] for p, o, n in columns]
         return [present.Block(str(self), head, rows)]
-
-
-def _bins(p: np.ndarray) -> np.ndarray:
-    """Bin of every row, numbered from 0 without gaps; equal probabilities share a bin."""
-    n_bins = int(np.clip(len(p) // ROWS_PER_BIN, 1, MOST_BINS))
-    edges = np.unique(np.quantile(p, np.arange(1, n_bins) / n_bins)) if n_bins > 1 else np.zeros(0)
-    return np.unique(np.searchsorted(edges, p, side="left"), return_inverse=True)[1]
 
 
 def _wilson(share: np.ndarray, n: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:

@@ -72,7 +72,9 @@ def memory(series: np.ndarray) -> Memory:
     n = len(series)
     n_lags = max(1, n // LAGS)
     lags = np.arange(1, n_lags + 1)
-    by_rank = _autocorrelations(_ranks(series), n_lags)
+    # ranks from 1, equal values having the mean of theirs
+    _, place, counts = np.unique(series, return_inverse=True, return_counts=True)
+    by_rank = _autocorrelations((np.cumsum(counts) - (counts - 1) / 2)[place.ravel()], n_lags)
     significant = _surely(by_rank * n / (n - lags), by_rank, n)
     unbroken = np.append(True, np.cumsum(~significant[1:]) == 0)
     unbroken[:FIRST] = True
@@ -115,12 +117,6 @@ def _autocorrelations(series: np.ndarray, n_lags: int) -> np.ndarray:
         return np.zeros(n_lags)
     spectrum = np.abs(np.fft.rfft(centred, 2 * n)) ** 2
     return np.fft.irfft(spectrum)[1 : n_lags + 1] / total
-
-
-def _ranks(series: np.ndarray) -> np.ndarray:
-    """Ranks from 1, equal values having the mean of theirs."""
-    _, place, counts = np.unique(series, return_inverse=True, return_counts=True)
-    return (np.cumsum(counts) - (counts - 1) / 2)[place.ravel()]
 
 
 FEWEST_TIMES = 100

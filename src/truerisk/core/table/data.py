@@ -322,7 +322,15 @@ def _view(X: Any) -> TableView:
             "tr.datasets.read_table(path, target)."
         )
     if hasattr(X, "tocsr"):
-        _refuse_contradictions(X)
+        # SciPy does not look at the numbers of a compressed sparse table, which may lead out of
+        # it: it reads and writes wherever they lead, so this comes before anything is asked of it
+        try:
+            getattr(X, "check_format", lambda **_: None)(full_check=True)
+        except ValueError as error:
+            raise BadData(
+                f"X is a sparse table that contradicts itself ({error}): make it anew, such as by "
+                "scipy.sparse.csr_matrix((values, (rows, columns)), shape)."
+            ) from None
         X = X.tocsr()
     elif hasattr(X, "__array_namespace__") and not isinstance(X, np.ndarray):
         X = _from_another_library(X)
@@ -350,20 +358,6 @@ def _from_another_library(X: Any) -> np.ndarray:
             f"X is a {kind} that NumPy cannot read ({error}): move it to the CPU, or give X as an "
             "array of NumPy."
         ) from error
-
-
-def _refuse_contradictions(X: Any) -> None:
-    """Refuse a compressed sparse table whose numbers lead out of it: SciPy does not look at them.
-
-    It reads and writes wherever they lead, so this comes before anything is asked of the table.
-    """
-    try:
-        getattr(X, "check_format", lambda **_: None)(full_check=True)
-    except ValueError as error:
-        raise BadData(
-            f"X is a sparse table that contradicts itself ({error}): make it anew, such as by "
-            "scipy.sparse.csr_matrix((values, (rows, columns)), shape)."
-        ) from None
 
 
 def _listed(X: Any) -> np.ndarray:

@@ -85,7 +85,11 @@ def corrected_by_bootstrap(
     n_rows = losses.shape[1]
     share = np.ones(n_rows) if weights is None else np.asarray(weights, dtype=np.float64)
     member = None if groups is None else np.unique(groups, return_inverse=True)[1].ravel()
-    _check(losses, n_rows if member is None else int(member.max()) + 1, replicates)
+    check_count("replicates", replicates)
+    if (n_rows if member is None else int(member.max()) + 1) < 2:
+        raise BadData("a bootstrap that tests on what it missed needs two rows or groups.")
+    if not np.isfinite(losses).all(axis=1).any():
+        raise Refusal("every candidate has a failed fit: there is nothing to choose from.")
     known = np.isfinite(losses).all(axis=1)
     finite = np.where(known[:, None], losses, 0.0)
     tested, chosen = [], []
@@ -132,14 +136,6 @@ def corrected_in_any_order(
         weights=weights[order],
         rule=rule,
     )
-
-
-def _check(losses: np.ndarray, n_units: int, replicates: int) -> None:
-    check_count("replicates", replicates)
-    if n_units < 2:
-        raise BadData("a bootstrap that tests on what it missed needs two rows or groups.")
-    if not np.isfinite(losses).all(axis=1).any():
-        raise Refusal("every candidate has a failed fit: there is nothing to choose from.")
 
 
 def _samples(

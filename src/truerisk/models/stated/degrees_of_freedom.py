@@ -22,7 +22,17 @@ def logistic(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
     F is the Fisher information of intercepts and coefficients at the fit, P the second derivative
     of the penalty. Without a penalty that is the rank of (1, X) times K − 1 for K classes.
     """
-    _refuse_other_likelihoods(model)
+    several = len(model.classes_) > 2
+    if model.class_weight is not None:
+        raise Refusal(
+            "class_weight makes the fit maximise another likelihood than the criterion counts: "
+            "leave it out, or use a method that holds rows out."
+        )
+    if several and (model.solver == "liblinear" or getattr(model, "multi_class", "") == "ovr"):
+        raise Refusal(
+            "one class against the others, class by class, maximises no common likelihood: use "
+            "the multinomial fit (solver='lbfgs')."
+        )
     lasso, ridge = penalties(model)
     columns, held = _design(model, X)
     n_free = len(model.classes_) - 1
@@ -107,20 +117,6 @@ def _refuse_shrunken(model: Any, is_plain: bool) -> None:
         raise Refusal(
             f"no formula is stated for the degrees of freedom of a shrunken "
             f"{type(model).__name__}: use it without shrinkage, or a method that holds rows out."
-        )
-
-
-def _refuse_other_likelihoods(model: Any) -> None:
-    several = len(model.classes_) > 2
-    if model.class_weight is not None:
-        raise Refusal(
-            "class_weight makes the fit maximise another likelihood than the criterion counts: "
-            "leave it out, or use a method that holds rows out."
-        )
-    if several and (model.solver == "liblinear" or getattr(model, "multi_class", "") == "ovr"):
-        raise Refusal(
-            "one class against the others, class by class, maximises no common likelihood: use "
-            "the multinomial fit (solver='lbfgs')."
         )
 
 
