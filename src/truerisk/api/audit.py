@@ -151,7 +151,7 @@ def audited(search: Any, X: Any, y: Any, wanted: Wanted) -> Audit:
             "(RidgeCV keeps them with store_cv_results=True)."
         )
     scale = scale_of(claim)
-    findings = state_findings(search)
+    findings = list(state_findings(search))
     seen, problem = Corrected(None), None
     if X is not None:
         n_fitted = getattr(search, "n_features_in_", None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from truerisk.api.assessing.assessment import Assessment
 from truerisk.api.assessing.tuned_learner import TunedLearner
@@ -19,7 +19,7 @@ from truerisk.core.present import (
     yes_or_no,
 )
 from truerisk.report.curves import draw_curves
-from truerisk.report.figure import FigureTable
+from truerisk.report.figure import Figure, FigureTable
 from truerisk.report.ladder import (
     draw_boxes,
     draw_ladder,
@@ -249,27 +249,27 @@ def _sections(document: Assessment, rates: Rates | None) -> Iterator[Section]:
         if len(document.learners) > MOST_LEARNERS:
             lead += f" Drawn are the {MOST_LEARNERS} best learners; the JSON has them all."
         yield Section("curves", f"{noun.capitalize()} curves", lead, tuple(curves))
-    learned = [
+    learned = _figures(
         draw_learning(each.learning_curve, each.expected, name, i)
         for i, (name, each) in enumerate(drawn_of)
         if each.learning_curve is not None
-    ]
-    if any(learned):
+    )
+    if learned:
         lead = f"How the {noun} changes with the number of training rows. Each point is tuned anew "
         lead += "on that many rows and tested on the same held-out rows; its inner folds are drawn "
         lead += f"anew, so the last point is not exactly the honest {noun}."
-        drawn = [figure for figure in learned if figure is not None]
-        yield Section("learning", "Learning curves", lead, tuple(drawn))
-    courses = [draw_over_time(name, each, document, i) for i, (name, each) in enumerate(drawn_of)]
-    if any(courses):
+        yield Section("learning", "Learning curves", lead, learned)
+    courses = _figures(
+        draw_over_time(name, each, document, i) for i, (name, each) in enumerate(drawn_of)
+    )
+    if courses:
         what = "losses" if document.scale.perfect is None else "scores"
         lead = f"The {what} of rows that were tested, in stretches of about equally many times."
-        drawn = [figure for figure in courses if figure is not None]
-        yield Section("over-time", f"{noun.capitalize()} over time", lead, tuple(drawn))
-    drawn = [f for f in (draw_boxes(document), draw_stability(document)) if f is not None]
+        yield Section("over-time", f"{noun.capitalize()} over time", lead, courses)
+    drawn = _figures((draw_boxes(document), draw_stability(document)))
     if drawn:
         lead = "How much the results depend on which rows happened to be in the table."
-        yield Section("stability", "Stability", lead, tuple(drawn))
+        yield Section("stability", "Stability", lead, drawn)
     made = "tuned and fitted" if document.best_learner.tuned else "fitted"
     best, calibration = clean(document.best, 60), document.calibration
     if rates is not None:
@@ -285,6 +285,11 @@ def _sections(document: Assessment, rates: Rates | None) -> Iterator[Section]:
         yield Section("validation", "Validation", lead)
     yield Section("methods", "What was done")
     yield Section("repeat", "How to repeat it")
+
+
+def _figures(drawn: Iterable[Figure | None]) -> tuple[Figure, ...]:
+    """Those that there is something to draw of."""
+    return tuple(figure for figure in drawn if figure is not None)
 
 
 def _areas(document: Assessment) -> dict[str, str]:
@@ -320,20 +325,12 @@ def _notes(document: Assessment) -> list[str]:
         for note in each.notes
     ]
     notes += [f"{n}: {o.claimed}" for n, o in learners if not o.no_selected and o.claimed]
-    notes += [
-        f"{n}: no learning curve: {clean(each.no_learning_curve, 300)}"
-        for n, each in learners
-        if each.no_learning_curve
-    ]
-    notes += [
-        f"{n}: no risk over time: {clean(each.no_over_time, 300)}"
-        for n, each in learners
-        if each.no_over_time
-    ]
-    if document.no_roc and document.task == "classification":
-        notes.append(f"no ROC curve: {clean(document.no_roc, 200)}")
-    if document.no_validation:
-        notes.append(f"no validation: {clean(document.no_validation, 300)}")
+    lacks = [(f"{n}: no learning curve", each.no_learning_curve, 300) for n, each in learners]
+    lacks += [(f"{n}: no risk over time", each.no_over_time, 300) for n, each in learners]
+    if document.task == "classification":
+        lacks.append(("no ROC curve", document.no_roc, 200))
+    lacks.append(("no validation", document.no_validation, 300))
+    notes += [f"{what}: {clean(why, most)}" for what, why, most in lacks if why]
     if document.validation is not None:
         notes += [f"validation: {clean(note, 400)}" for note in document.validation.notes]
     if document.missing:

@@ -24,18 +24,24 @@ def conclude(tested: TestedLearners) -> str:
     """The number to report, which learner, how wrong it is, and whether others differ."""
     if tested.learners[tested.best].risk.value is None:
         return "No learner has a risk: fits failed for all of them."
-    useful = _is_useful(tested)
-    if useful is False:
+    if _is_useful(tested) is False:
         sentences = [_none_is_better(tested), _whole_choice(tested)]
     else:
-        sentences = [
-            _whole_choice(tested),
-            _winner(tested),
-            _of_a_hundred(tested),
-            _untuned(tested),
-            _others(tested),
-        ]
-    sentences += [_further(tested), _interrupted(tested)]
+        sentences = [_whole_choice(tested), _winner(tested), _of_a_hundred(tested)]
+        as_given = tested.learners[tested.best].as_given
+        if as_given is not None and as_given.suffices(tested.confidence_level):
+            sentences.append(f"Tuning is not shown to help: {as_given}.")
+        sentences.append(_others(tested))
+    told = [
+        f"{each.scale.of(each.named_loss)} {present.risk(each.own_scale.value)} "
+        f"({_interval(each, why=False)})"
+        for each in present.further(tested.report)
+    ]
+    if told:
+        sentences.append(f"Report also {present.listed(told)}.")
+    if tested.missing:
+        names = ", ".join(clean(name, _NAME) for name in tested.missing)
+        sentences.append(f"Not assessed, because interrupted: {names}.")
     return " ".join(sentence for sentence in sentences if sentence)
 
 
@@ -83,14 +89,6 @@ def _none_is_better(tested: TestedLearners) -> str:
     text += f"({present.risk(tested.scale.value(tested.constant.risk))}): "
     text += f"{_label(tested, tested.best)} has {_risk_text(tested, best.risk)} on new rows"
     return f"{text}{_claim(best)}."
-
-
-def _untuned(tested: TestedLearners) -> str:
-    """That the setting as given does as well, as far as these rows can tell."""
-    comparison = tested.learners[tested.best].as_given
-    if comparison is None or not comparison.suffices(tested.confidence_level):
-        return ""
-    return f"Tuning is not shown to help: {comparison}."
 
 
 def _claim(learner: TunedLearner) -> str:
@@ -181,24 +179,6 @@ def _of_a_hundred(tested: TestedLearners) -> str:
     if tested.constant is not None:
         text += f", {round(n * tested.constant.risk)} by {tested.constant.rule}"
     return f"{text}."
-
-
-def _further(tested: TestedLearners) -> str:
-    """The further scores that were asked for, of what is to be reported."""
-    told = [
-        f"{each.scale.of(each.named_loss)} {present.risk(each.own_scale.value)} "
-        f"({_interval(each, why=False)})"
-        for each in present.further(tested.report)
-    ]
-    return f"Report also {present.listed(told)}." if told else ""
-
-
-def _interrupted(tested: TestedLearners) -> str:
-    if not tested.missing:
-        return ""
-    return (
-        f"Not assessed, because interrupted: {', '.join(clean(n, _NAME) for n in tested.missing)}."
-    )
 
 
 FEW_OF_A_HUNDRED = 0.05

@@ -140,36 +140,28 @@ def _loss(scale: ScoreScale, claim: Claim) -> Any:
     return scale.whole
 
 
-def state_findings(search: Any) -> list[Finding]:
-    """A given study, fitted parts that clone keeps, and warm starts."""
-    return [*_of_study(search), *_of_parts(search), *_of_warm_start(search)]
-
-
 def study_given(search: Any) -> bool:
     """Whether the search goes on with a study that was handed to it."""
     return getattr(search, "study", None) is not None
 
 
-def _of_study(search: Any) -> Iterator[Finding]:
-    if not study_given(search):
-        return
-    total, own = len(search.study_.trials), getattr(search, "n_trials", None)
-    more = own is not None and total > own
-    excess = f"it holds {total} trials and this search ran {own}: " if more else ""
-    yield Finding(
-        "state-survives-clone",
-        f"The search was given a study that keeps learning over fits and clones; {excess}"
-        "the score is the best of all of them, and a repetition inside outer folds would "
-        "already know the test rows.",
-        "Fit with study=None.",
-    )
-
-
-def _of_parts(search: Any) -> Iterator[Finding]:
+def state_findings(search: Any) -> Iterator[Finding]:
+    """A given study, fitted parts that clone keeps, and warm starts."""
     from sklearn.base import clone
 
-    names = []
-    for name, part in clone(getattr(search, "estimator", search)).get_params(deep=True).items():
+    if study_given(search):
+        total, own = len(search.study_.trials), getattr(search, "n_trials", None)
+        more = own is not None and total > own
+        excess = f"it holds {total} trials and this search ran {own}: " if more else ""
+        yield Finding(
+            "state-survives-clone",
+            f"The search was given a study that keeps learning over fits and clones; {excess}"
+            "the score is the best of all of them, and a repetition inside outer folds would "
+            "already know the test rows.",
+            "Fit with study=None.",
+        )
+    model, names = getattr(search, "estimator", search), []
+    for name, part in clone(model).get_params(deep=True).items():
         if (
             hasattr(part, "fit")
             and not isinstance(part, type)
@@ -184,10 +176,7 @@ def _of_parts(search: Any) -> Iterator[Finding]:
             "Give unfitted parts, so that they are fitted inside the folds (no FrozenEstimator, "
             "no prefit).",
         )
-
-
-def _of_warm_start(search: Any) -> Iterator[Finding]:
-    params = getattr(search, "estimator", search).get_params(deep=True)
+    params = model.get_params(deep=True)
     warm = [n for n, v in params.items() if n.rpartition("__")[2] == "warm_start" and v is True]
     if warm:
         yield Finding(
