@@ -125,7 +125,20 @@ def bayesian_error(
     data = Data.check(X, y, task="classification")
     method = BayesianError(prior, gamma, standardize, kappa, nu, scale, mean)
     method.check(data, ZeroOne())
-    rules = _checked_rule(coef, intercept, data)
+    slopes = _numbers("coef", coef, 2)
+    starts = _numbers("intercept", intercept, 1).ravel()
+    n_scores = 1 if data.n_classes == 2 else data.n_classes
+    if slopes.ndim != 2 or slopes.shape[0] != n_scores or starts.shape != (n_scores,):
+        raise BadData(
+            f"coef has shape {np.shape(coef)} and intercept {np.shape(intercept)}; y has "
+            f"{data.n_classes} classes, so give {n_scores} score(s), each with its intercept."
+        )
+    if not (np.isfinite(slopes).all() and np.isfinite(starts).all()):
+        raise BadData("coef and intercept must be finite numbers.")
+    if data.non_finite is not None:
+        raise BadData(data.non_finite)
+    codes = tuple(range(data.n_classes))
+    rules = LinearRules(0, np.zeros(1, np.intp), slopes[None], starts[None], codes)
     rows = ScaledRows.of(data.X, data.class_codes, standardize=standardize)
     if rows.X.shape[1] != rules.coefficients.shape[2]:
         raise BadData(
@@ -150,24 +163,6 @@ def bayesian_error(
         law=None if stated is None else stated.law(0),
         why_none=why_none,
     )
-
-
-def _checked_rule(coef: Any, intercept: Any, data: Data) -> LinearRules:
-    """The rule a user gave, checked."""
-    slopes = _numbers("coef", coef, 2)
-    starts = _numbers("intercept", intercept, 1).ravel()
-    n_scores = 1 if data.n_classes == 2 else data.n_classes
-    if slopes.ndim != 2 or slopes.shape[0] != n_scores or starts.shape != (n_scores,):
-        raise BadData(
-            f"coef has shape {np.shape(coef)} and intercept {np.shape(intercept)}; y has "
-            f"{data.n_classes} classes, so give {n_scores} score(s), each with its intercept."
-        )
-    if not (np.isfinite(slopes).all() and np.isfinite(starts).all()):
-        raise BadData("coef and intercept must be finite numbers.")
-    if data.non_finite is not None:
-        raise BadData(data.non_finite)
-    codes = tuple(range(data.n_classes))
-    return LinearRules(0, np.zeros(1, np.intp), slopes[None], starts[None], codes)
 
 
 def _numbers(name: str, given: Any, ndmin: int) -> np.ndarray:

@@ -50,7 +50,19 @@ def posterior(asked: Any) -> int:
     if asked.as_json:
         show(json.dumps(_content(found, asked.confidence), allow_nan=False))
     else:
-        show(_text(found, asked.confidence))
+        measures, share = found.measures(asked.confidence), f"{100 * asked.confidence:g} %"
+        a, b = found.prior
+        lines = {
+            "mean": f"{found.mean:.4f}",
+            f"{share} interval": str(found.interval(asked.confidence)),
+            f"{share} bound (ub)": f"{measures.ub:.4f}",
+            "P(error > ½) (50 %)": f"{measures.above_half:.4g}",
+            "E[error²] (q2)": f"{measures.q2:.4f}",
+            "share of errors (err)": f"{measures.err:.4f}",
+        }
+        wide = max(map(len, lines))
+        head = f"{found.errors:g} errors in {found.n:g} test rows, prior Beta({a:g}, {b:g})"
+        show("\n".join([head, *(f"{name:<{wide}}  {value}" for name, value in lines.items())]))
     return 0
 
 
@@ -67,19 +79,3 @@ def _content(posterior: ErrorPosterior, level: float) -> dict[str, Any]:
         "interval": {"low": low, "high": high},
         "measures": posterior.measures(level)._asdict(),
     }
-
-
-def _text(posterior: ErrorPosterior, level: float) -> str:
-    measures, share = posterior.measures(level), f"{100 * level:g} %"
-    a, b = posterior.prior
-    lines = {
-        "mean": f"{posterior.mean:.4f}",
-        f"{share} interval": str(posterior.interval(level)),
-        f"{share} bound (ub)": f"{measures.ub:.4f}",
-        "P(error > ½) (50 %)": f"{measures.above_half:.4g}",
-        "E[error²] (q2)": f"{measures.q2:.4f}",
-        "share of errors (err)": f"{measures.err:.4f}",
-    }
-    wide = max(map(len, lines))
-    head = f"{posterior.errors:g} errors in {posterior.n:g} test rows, prior Beta({a:g}, {b:g})"
-    return "\n".join([head, *(f"{name:<{wide}}  {value}" for name, value in lines.items())])

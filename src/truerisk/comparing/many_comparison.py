@@ -12,7 +12,7 @@ from truerisk.comparing.ranks import Friedman
 from truerisk.comparing.scores import RankTerms
 from truerisk.core import present
 from truerisk.core.errors import UnknownName
-from truerisk.core.present import frame_of
+from truerisk.core.present import frame_of, frame_of_rows
 from truerisk.core.records import FINITE, Column, Count, Record
 from truerisk.core.version import __version__
 
@@ -112,8 +112,7 @@ class ManyComparison(Record):
 
     def pairs_frame(self) -> Any:
         """One row per pair."""
-        rows = [_flat(pair) for pair in self.pairs]
-        return frame_of({name: [row[name] for row in rows] for name in rows[0]})
+        return frame_of_rows([_flat(pair) for pair in self.pairs])
 
     def __str__(self) -> str:
         notes = [f"note: {note}" for note in self.notes]

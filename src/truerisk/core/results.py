@@ -24,7 +24,7 @@ from truerisk.core.evaluation import (
     values_of,
 )
 from truerisk.core.interval import Breakdown, Interval, OnOwnScale
-from truerisk.core.present import frame_of
+from truerisk.core.present import frame_of, frame_of_rows
 from truerisk.core.records import UNWRITTEN, Column, Count, Record, Size
 from truerisk.core.registry import Line, displays
 
@@ -125,15 +125,17 @@ class RiskEstimate(OnOwnScale, Record):
 
     def to_frame(self) -> Any:
         """One row: setting, risk, standard error, interval, method, and the numbers of `table`."""
-        columns: dict[str, Any] = {**self.params, "risk": self.value, "std_error": self.std_error}
-        columns |= {
+        return frame_of_rows([{**self.params, **self._in_row(), **(self.table or {})}])
+
+    def _in_row(self) -> dict[str, Any]:
+        return {
+            "risk": self.value,
+            "std_error": self.std_error,
             "low": self.interval and self.interval.low,
             "high": self.interval and self.interval.high,
             "method": self.method,
             "loss": self.named_loss,
-            **(self.table or {}),
         }
-        return frame_of({name: [value] for name, value in columns.items()})
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
         """Draw the value with its interval (needs matplotlib).
@@ -300,22 +302,14 @@ class RiskCurve(Record):
         Risks in different losses, such as an AIC and a squared error, do not compare.
         """
         curves = [self, *others]
-        settings = [params for curve in curves for params in curve.candidates]
-        estimates = [estimate for curve in curves for estimate in curve]
-        names = list(dict.fromkeys(name for params in settings for name in params))
-        columns: dict[str, list[Any]] = {
-            name: [params.get(name) for params in settings] for name in names
-        }
-        columns |= {
-            "risk": [e.value for e in estimates],
-            "std_error": [e.std_error for e in estimates],
-            "low": [e.interval and e.interval.low for e in estimates],
-            "high": [e.interval and e.interval.high for e in estimates],
-            "method": [e.method for e in estimates],
-            "loss": [e.named_loss for e in estimates],
-            "chosen": [c == curve.best for curve in curves for c in range(len(curve))],
-        }
-        return frame_of(columns)
+        unset = {name: None for curve in curves for params in curve.candidates for name in params}
+        return frame_of_rows(
+            [
+                {**unset, **params, **estimate._in_row(), "chosen": c == curve.best}
+                for curve in curves
+                for c, (params, estimate) in enumerate(zip(curve.candidates, curve, strict=True))
+            ]
+        )
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
         """Draw the curve with error bars and the chosen candidate (needs matplotlib).

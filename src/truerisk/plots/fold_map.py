@@ -59,7 +59,13 @@ def draw_fold_map(
     >>> tr.methods.Buffered().plot(X[:, :2], y=y, fold=3).get_title()
     'buffered, fold 3'
     """
-    places, plan = _planned(method, block, y, random_state)
+    target = np.zeros(n_rows(block)) if y is None else np.asarray(y)
+    task: TaskWord = "regression" if target.dtype.kind == "f" else "classification"
+    data = Data.check(np.zeros((len(target), 1)), target, task=task, block=block)
+    if data.places is None:
+        raise BadData("block= holds labels, and a map needs coordinates.")
+    places = np.column_stack([data.places, np.zeros(data.n_rows)])[:, :2]
+    plan = method.plan(data, Streams(random_state))  # as an estimate would draw it
     ax = axes_of(ax, (5.0, 5.0))
     if fold is None:
         _draw_all(ax, plan, places)
@@ -74,17 +80,6 @@ def draw_fold_map(
         ax.set_title(f"{method.word}, fold {fold}", fontsize="medium")
     ax.set_aspect("equal")
     return ax
-
-
-def _planned(method: Method, block: Any, y: Any, random_state: int) -> tuple[np.ndarray, Plan]:
-    """The first two coordinates, and the splits that an estimate would draw."""
-    target = np.zeros(n_rows(block)) if y is None else np.asarray(y)
-    task: TaskWord = "regression" if target.dtype.kind == "f" else "classification"
-    data = Data.check(np.zeros((len(target), 1)), target, task=task, block=block)
-    if data.places is None:
-        raise BadData("block= holds labels, and a map needs coordinates.")
-    flat = np.column_stack([data.places, np.zeros(data.n_rows)])[:, :2]
-    return flat, method.plan(data, Streams(random_state))
 
 
 def _draw_one(ax: Any, plan: Plan, places: np.ndarray, fold: int) -> None:

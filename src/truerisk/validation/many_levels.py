@@ -67,9 +67,17 @@ def simultaneous_quantile(covariance: np.ndarray, level: float) -> float:
         return most
     least = normal_quantile(level)
     errors = np.sqrt(np.diag(covariance))
-    return min(
-        most, max(least, _quantile(np.asarray(covariance / np.outer(errors, errors)), level))
-    )
+    # the quantile of the largest of |Z|, by draws in parts; Z = L ε for any L with L Lᵀ = R
+    correlation = np.asarray(covariance / np.outer(errors, errors))
+    roots, vectors = np.linalg.eigh(correlation)
+    spread = vectors * np.sqrt(np.maximum(roots, 0))
+    rng = np.random.default_rng(SEED)
+    part = max(1, min(DRAWS, AT_ONCE // len(correlation)))
+    largest = [
+        np.abs(rng.standard_normal((min(part, DRAWS - start), len(spread))) @ spread.T).max(axis=1)
+        for start in range(0, DRAWS, part)
+    ]
+    return min(most, max(least, float(np.quantile(np.concatenate(largest), level))))
 
 
 def level_of_each(quantile: float, n: int | None = None) -> float:
@@ -86,19 +94,6 @@ def level_of_each(quantile: float, n: int | None = None) -> float:
     tail = float(ndtr(quantile))
     reach = quantile if n is None else float(stdtrit(n - 1, tail))
     return float(2 * ndtr(reach) - 1)
-
-
-def _quantile(correlation: np.ndarray, level: float) -> float:
-    """Of the largest of |Z|, by draws in parts; Z = L ε for any L with L Lᵀ = R."""
-    roots, vectors = np.linalg.eigh(correlation)
-    spread = vectors * np.sqrt(np.maximum(roots, 0))
-    rng = np.random.default_rng(SEED)
-    part = max(1, min(DRAWS, AT_ONCE // len(correlation)))
-    largest = [
-        np.abs(rng.standard_normal((min(part, DRAWS - start), len(spread))) @ spread.T).max(axis=1)
-        for start in range(0, DRAWS, part)
-    ]
-    return float(np.quantile(np.concatenate(largest), level))
 
 
 FEWEST_LEVELS = 3  # of two, the spread between levels is that of a single difference

@@ -19,7 +19,8 @@ from truerisk.api.auditing.finding import Finding
 from truerisk.core import present
 from truerisk.core.contracts import Fits
 from truerisk.core.errors import Refusal
-from truerisk.core.present import frame_of, signed
+from truerisk.core.interval import Interval
+from truerisk.core.present import frame_of_rows, signed
 from truerisk.core.registry import displays
 from truerisk.core.statistics.error_posterior import ErrorPosterior
 from truerisk.core.statistics.roc import RocCurve
@@ -61,8 +62,8 @@ class Assessment(TestedLearners):
         """The table's cells, best learner first."""
         best = self.usual_best_set
         return [
-            _row(name, self.learners[name], None if best is None else name in best)
-            for name in self.ranking
+            _row(name, learner, None if best is None else name in best)
+            for name, learner in self.ranked_learners.items()
         ]
 
     def table(self) -> Any:
@@ -71,40 +72,38 @@ class Assessment(TestedLearners):
 
     def to_frame(self) -> Any:
         """The table as a frame (pandas, or polars where only that is installed)."""
-        order = self.ranking
-        chosen = [self.learners[name] for name in order]
-        intervals, best = [tuned.risk.interval for tuned in chosen], self.usual_best_set
-        return frame_of(
-            {
-                "learner": order,
-                "setting": [present.params_text(tuned.curve.best_params) for tuned in chosen],
-                "selected_risk": [tuned.selected and tuned.selected.value for tuned in chosen],
-                "risk": [tuned.risk.value for tuned in chosen],
-                "low": [i.low if i else None for i in intervals],
-                "high": [i.high if i else None for i in intervals],
-                "interval": [i.method if i else None for i in intervals],
-                "may_be_best": [None if best is None else name in best for name in order],
-                "optimism": [tuned.optimism for tuned in chosen],
-                "n_fits": [tuned.n_fits for tuned in chosen],
-                "seconds": [tuned.seconds for tuned in chosen],
-            }
+        best = self.usual_best_set
+        return frame_of_rows(
+            [
+                {
+                    "learner": name,
+                    "setting": present.params_text(tuned.curve.best_params),
+                    "selected_risk": tuned.selected and tuned.selected.value,
+                    "risk": tuned.risk.value,
+                    **_ends(tuned.risk.interval),
+                    "may_be_best": None if best is None else name in best,
+                    "optimism": tuned.optimism,
+                    "n_fits": tuned.n_fits,
+                    "seconds": tuned.seconds,
+                }
+                for name, tuned in self.ranked_learners.items()
+            ]
         )
 
     def scorecard(self) -> Any:
         """The honest scores as a frame, each on its own scale: a line per score and learner."""
-        scores = list(self.told_scores())
-        intervals = [honest.own_scale.interval for _, _, _, honest in scores]
-        return frame_of(
-            {
-                "score": [name for name, _, _, _ in scores],
-                "better": [honest.own_scale.better for _, _, _, honest in scores],
-                "learner": [learner for _, learner, _, _ in scores],
-                "selected": [None if s is None else s.own_scale.value for _, _, s, _ in scores],
-                "honest": [honest.own_scale.value for _, _, _, honest in scores],
-                "low": [i.low if i else None for i in intervals],
-                "high": [i.high if i else None for i in intervals],
-                "interval": [i.method if i else None for i in intervals],
-            }
+        return frame_of_rows(
+            [
+                {
+                    "score": name,
+                    "better": honest.own_scale.better,
+                    "learner": learner,
+                    "selected": selected and selected.own_scale.value,
+                    "honest": honest.own_scale.value,
+                    **_ends(honest.own_scale.interval),
+                }
+                for name, learner, selected, honest in self.told_scores()
+            ]
         )
 
     @property
@@ -350,6 +349,12 @@ def _promise(learner: TunedLearner) -> str:
     if curve is None:
         return f"no learning curve: {learner.no_learning_curve}"
     return f"its learning curve is not extrapolated: {curve.lacking}"
+
+
+def _ends(interval: Interval | None) -> dict[str, Any]:
+    if interval is None:
+        return {"low": None, "high": None, "interval": None}
+    return {"low": interval.low, "high": interval.high, "interval": interval.method}
 
 
 def _row(name: str, learner: TunedLearner, may_be_best: bool | None) -> list[str]:

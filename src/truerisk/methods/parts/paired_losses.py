@@ -40,7 +40,23 @@ class PairedAnswers:
 
     def losses(self) -> PairedLosses:
         """The mean loss of every row that was tested; or a sentence on why there are none."""
-        self._refuse()
+        if not {Basis.LOSSES, Basis.MEAN} <= self.method.gives:
+            raise Refusal(
+                f"'{self.method.word}' gives no mean of losses of rows that were held out: {REMEDY}"
+            )
+        if self.data.time is not None or self.method.respects_time:
+            raise Refusal(IN_TIME)
+        if order_of(self.answers.plan) is not None:
+            raise Refusal(ORDERED)
+        if not self.loss.tells_influences:
+            raise Refusal(f"'{self.loss.word}' has no formula for what a single row does to it.")
+        failed = {failure.candidate for failure in self.answers.failures}
+        lacking = np.flatnonzero(~self.answers.answered.all(axis=1)).tolist()
+        if set(lacking) - failed:
+            raise Refusal(
+                f"{len(set(lacking) - failed)} of {len(self.answers.answered)} settings left the "
+                f"race before every row had rated them: {REMEDY}"
+            )
         average = self.loss.averaged(None)
         if isinstance(self.method, Averaged):
             average = self.method.average_of(self.loss)
@@ -60,26 +76,6 @@ class PairedAnswers:
         rows, per_row, shares, _ = means_by_row(losses, weights / total, answers.plan)
         groups = None if data.clusters is None else data.clusters[rows]
         return PairedLosses(per_row, shares, groups)
-
-    def _refuse(self) -> None:
-        """Refuse what has no losses of rows, or more of one candidate than of another."""
-        if not {Basis.LOSSES, Basis.MEAN} <= self.method.gives:
-            raise Refusal(
-                f"'{self.method.word}' gives no mean of losses of rows that were held out: {REMEDY}"
-            )
-        if self.data.time is not None or self.method.respects_time:
-            raise Refusal(IN_TIME)
-        if order_of(self.answers.plan) is not None:
-            raise Refusal(ORDERED)
-        if not self.loss.tells_influences:
-            raise Refusal(f"'{self.loss.word}' has no formula for what a single row does to it.")
-        failed = {failure.candidate for failure in self.answers.failures}
-        lacking = np.flatnonzero(~self.answers.answered.all(axis=1)).tolist()
-        if set(lacking) - failed:
-            raise Refusal(
-                f"{len(set(lacking) - failed)} of {len(self.answers.answered)} settings left the "
-                f"race before every row had rated them: {REMEDY}"
-            )
 
 
 def joint_covariance(
