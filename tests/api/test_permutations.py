@@ -119,6 +119,20 @@ def test_it_prints_itself():
     assert "few &lt;orders&gt;" in one._repr_html_()
 
 
+def test_scores_are_printed_and_drawn_as_scores():
+    """The larger the better, while the risks in the file stay risks."""
+    one = found([0.25, 0.5, 0.75], loss="concordance", perfect=1.0)
+    assert str(one).splitlines() == [
+        "p = 0.5: 1 of 3 permutations (rows) have a score as large",
+        "  observed: score 0.7000 (concordance, 10-fold)",
+        "  permuted: score 0.5000 on average, 0.2500 to 0.7500",
+    ]
+    page = one._repr_html_()
+    assert "Scores with permuted labels" in page
+    assert "observed: 0.7000" in page
+    assert PermutationTest.from_json(one.to_json()).observed == 0.3
+
+
 def test_it_is_plain_values():
     """Under a schema name, with the null's distribution and both seeds."""
     content = json.loads(found([0.5, 0.25]).to_json())

@@ -35,8 +35,8 @@ def test_the_numbers_are_those_of_python(permute, table):
 def test_text_says_the_p_value(permute):
     """One number first; rows that a line separates are above chance."""
     said = permute("--loss", "auc")
-    assert said.out.startswith("p = 0.05: 0 of 19 permutations (rows) have a risk as small\n")
-    assert "observed: risk 0.0000 (auc of 'v', pairs (3-fold))" in said.out
+    assert said.out.startswith("p = 0.05: 0 of 19 permutations (rows) have a score as large\n")
+    assert "observed: score 1.0000 (auc of 'v', pairs (3-fold))" in said.out
     assert said.sentences == []
 
 

@@ -173,6 +173,8 @@ def test_the_data_at_a_horizon():
     assert (at.sample_weight[lost] == 0).all()
     assert at.sample_weight.sum() == pytest.approx(weight.sum())
     assert at.classes.tolist() == ["after 5", "by 5"]
+    long = rows_of(event, time * 1e8).at(730_000_000.0)
+    assert long.classes.tolist() == ["after 730000000", "by 730000000"]
 
 
 GOOD = np.array([(True, 1.0), (False, 2.0), (True, 3.0)], dtype=PAIRS)

@@ -118,6 +118,12 @@ def test_a_validation_is_tuned_by_what_it_rates(call, followed: Path) -> None:  
     assert said.code == 0, said.err
     assert said.content["risk"]["loss"] == "brier-at-1"
     assert "bound kept: auc" in said.err
+    order = call(
+        "validate", followed, *OF_FILE, *words[:-1], "concordance=.4", "--min-score", "uno=1"
+    )
+    assert order.code == 4
+    assert "bound kept: concordance 0." in order.err
+    assert "bound missed: uno 0." in order.err
     refused = call("validate", followed, *OF_FILE, "--horizon", "1", "--predictions", "a")
     assert "--predictions are of classes or numbers" in refused.err
     named = call("validate", followed, *OF_FILE, *words[:6], "--loss", "uno", "--json")
@@ -129,7 +135,7 @@ def test_a_validation_is_tuned_by_what_it_rates(call, followed: Path) -> None:  
     [
         ("validate", (), "such as --horizon"),
         ("validate", ("--horizon", "nan"), "--horizon nan"),
-        ("validate", ("--horizon", "1e6"), "no row was followed past the time 1e+06"),
+        ("validate", ("--horizon", "1e6"), "no row was followed past the time 1000000"),
         ("validate", ("--horizon", "1", "--positive", "dead"), "named by --event COL=LABEL"),
         ("estimate", ("--positive", "dead"), "named by --event COL=LABEL"),
         ("estimate", ("--loss", "log"), "loss 'log' is not defined for survival"),

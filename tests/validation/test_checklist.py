@@ -211,7 +211,7 @@ def test_the_paragraph_says_what_was_done():
             Rated("flexible curve", "calibration", "pointwise"),
             Rated("AUC", "discrimination", None, 0.75),
         ),
-        versions={"truerisk": "1", "sklearn": "1.9"},
+        versions={"truerisk": "1", "sklearn": "1.9", "sksurv": "0.28"},
     )
     text = Checklist.of(facts).methods_text
     assert text.startswith(
@@ -227,8 +227,9 @@ def test_the_paragraph_says_what_was_done():
     assert f"Intervals beta-cv {as_form('beta-cv').caution}. Not done: " in text
     assert text.endswith(
         "Not done: validation in other people than these, a comparison of subgroups and a "
-        "bootstrap estimate of optimism. Analyses used truerisk 1 and scikit-learn 1.9 (Pedregosa "
-        "et al., JMLR 12:2825, 2011) (seed 0)."
+        "bootstrap estimate of optimism. Analyses used truerisk 1, scikit-learn 1.9 (Pedregosa "
+        "et al., JMLR 12:2825, 2011) and scikit-survival 0.28 (Pölsterl, JMLR 21:212, 2020) "
+        "(seed 0)."
     )
     done = replace(facts, corrected=40, subgroups=("sex",), measures=FACTS.measures)
     assert "Not done: validation in other people than these and calibration." in (

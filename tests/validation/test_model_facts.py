@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from types import SimpleNamespace
 
 import numpy as np
+from sklearn.linear_model import LinearRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-from truerisk.validation.model_facts import coefficients_of
+from truerisk.validation.model_facts import coefficients_of, releases_of
 
 
 def given(line, X):
@@ -29,3 +33,13 @@ def test_coefficients_of_the_first_class_have_the_other_sign():
     line = SimpleNamespace(coef_=np.array([[1.0, 0.0]]), intercept_=np.array([3.0]))
     turned = coefficients_of(line, np.zeros((4, 2)), of_first_class=True)
     assert str(turned) == "{'intercept': -3.0, 'column 0': -1.0, 'column 1': 0.0}"
+
+
+def test_packages_of_the_model_are_told(monkeypatch):
+    """Of the learner and of its steps, beside scikit-learn."""
+    kind = type("Cox", (LinearRegression,), {"__module__": "sksurv"})
+    package = SimpleNamespace(__version__="0.28", Cox=kind)
+    monkeypatch.setitem(sys.modules, "sksurv", package)
+    own = type("Own", (StandardScaler,), {"__module__": "own"})
+    told = releases_of(make_pipeline(StandardScaler(), own(), kind()))
+    assert told == {"sksurv": "0.28"}

@@ -160,3 +160,23 @@ def test_what_does_not_exist_without_a_fold_has_no_interval():
     assert slope.honest is not None
     assert slope.interval is None
     assert "it cannot be computed without one of the folds" in slope.reason
+
+
+class SureOfFewRows(GaussianNB):
+    """Of fewer than 80 rows it makes one probability 0."""
+
+    def predict_proba(self, X):
+        told = super().predict_proba(X)
+        if self.class_count_.sum() < 80:
+            told[0] = (1.0, 0.0)
+        return told
+
+
+def test_why_a_fold_is_needed_is_said():
+    """A model of a pair of folds says 0, which has no logit; the models of the folds do not."""
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(120, 2)), np.arange(120) % 2
+    slope = tr.validate(SureOfFewRows(), x, y, replicates=0).calibration["slope"]
+    assert slope.interval is None
+    assert "interval is not known: 4 of 96 probabilities are exactly 0 or 1" in slope.reason
+    assert "give clip=0.001" in slope.reason

@@ -126,6 +126,7 @@ def permutation_test(
         seconds=perf_counter() - started,
         data_fingerprint=problem.data.fingerprint,
         notes=_notes(procedure.orders),
+        perfect=problem.loss.scale.perfect,
     )
 
 

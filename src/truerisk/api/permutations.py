@@ -12,7 +12,7 @@ import numpy as np
 from truerisk.core import present
 from truerisk.core.contracts import Streams
 from truerisk.core.errors import BadData, Refusal
-from truerisk.core.interval import tied
+from truerisk.core.interval import Scale, tied
 from truerisk.core.plan.leaks import order_of
 from truerisk.core.progress import listen, tell
 from truerisk.core.records import Column, Count, Record, Size
@@ -193,7 +193,8 @@ class PermutationTest(Record):
     `observed` is the honest risk of the labels as they are, `null` that of each permutation. The
     labels of `permuted` changed places: of "rows", as "labels of groups", those of "groups of equal
     size", or all of them by "shifts in time". `seed` drew the permutations, `search_seed` the folds
-    of each of them.
+    of each of them. `perfect` as in `RiskEstimate`: of a score, what is printed and drawn is the
+    score, perfect − risk.
     """
 
     schema: ClassVar[str] = "truerisk.permutation-test/1"
@@ -211,6 +212,12 @@ class PermutationTest(Record):
     seconds: Size
     data_fingerprint: str
     notes: tuple[str, ...] = ()
+    perfect: float | None = None
+
+    @property
+    def scale(self) -> Scale:
+        """How people read its risks."""
+        return Scale(self.perfect)
 
     @property
     def n_permutations(self) -> int:
@@ -239,19 +246,19 @@ class PermutationTest(Record):
 
     @property
     def _counted(self) -> str:
+        noun = {"lower": "risk as small", "larger": "score as large"}[self.scale.better]
         return (
             f"{self.n_as_small} of {self.n_permutations} permutations ({self.permuted}) have a "
-            "risk as small"
+            f"{noun}"
         )
 
     @property
     def _risks(self) -> list[str]:
-        least, mean, most = map(
-            present.risk,
-            (float(self.null.min()), float(self.null.mean()), float(self.null.max())),
-        )
+        value, noun = self.scale.value, self.scale.noun
+        ends = sorted(value(float(end)) for end in (self.null.min(), self.null.max()))
+        mean, least, most = map(present.risk, (value(float(self.null.mean())), *ends))
         of = f"{present.clean(self.loss, 40)}, {self.method}"
         return [
-            f"  observed: risk {present.risk(self.observed)} ({of})",
-            f"  permuted: risk {mean} on average, {least} to {most}",
+            f"  observed: {noun} {present.risk(value(self.observed))} ({of})",
+            f"  permuted: {noun} {mean} on average, {least} to {most}",
         ]

@@ -112,18 +112,21 @@ def validate(asked: Any) -> int:
         pipeline, params, grid = read_model(asked.model, asked.settings, source)
         terms = {"confidence_level": asked.confidence, "random_state": asked.seed}
         words = {name: getattr(asked, name) for name in ("cv", "scoring", "loss")}
-        words |= {**terms, "executor": runs_on}
+        named = asked.loss or asked.scoring
+        bounded = [name for name in asked.min_score if name not in (named, *ranked)]
+        bounded = bounded if source.task == "survival" else []  # which has scores of its own
+        words |= {**terms, "executor": runs_on, "scores": bounded or None}
         search = HonestSearchCV(pipeline, params or grid or None, **words)
-        if asked.loss or asked.scoring:
+        if not named and source.task == "survival" and asked.horizon is not None:
+            search.loss = BrierAt(asked.horizon)
+        elif not named and source.task == "classification":
+            made = Family.of(pipeline, params or grid or None).make(0)
+            search.loss = "log" if hasattr(made, "predict_proba") else None
+        if named or bounded:
             rows = {"groups": None, **source.of_rows, "params": {}, "seed": asked.seed}
             with catch_warnings(action="ignore"):  # those of the validation are the same
                 problem = run_to_validate(search, X, source.y, **rows).problem
             scales = {each.word: each.scale for each in problem.losses}
-        elif source.task == "survival" and asked.horizon is not None:
-            search.loss = BrierAt(asked.horizon)
-        elif source.task == "classification":
-            made = Family.of(pipeline, params or grid or None).make(0)
-            search.loss = "log" if hasattr(made, "predict_proba") else None
     measured = {**scales, **dict.fromkeys(ranked, Scale(1.0))}
     refuse_bounds(asked.fail_above, asked.min_score, measured)
     with worded_warnings(), shown_progress():

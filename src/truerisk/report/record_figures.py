@@ -117,25 +117,28 @@ def draw_estimates(
 
 
 def _draw_permuted(test: PermutationTest) -> Figure:
-    """The risks of permuted labels as bars, and the observed one as an upright line."""
-    counts, edges = np.histogram(test.null, min(BINS, test.n_permutations))
+    """Risks, or scores, of permuted labels as bars, and the observed one as an upright line."""
+    scale = test.scale
+    null = np.array([scale.value(each) for each in test.null.tolist()])
+    observed = scale.value(test.observed)
+    counts, edges = np.histogram(null, min(BINS, test.n_permutations))
     about = f"{clean(test.loss, 40)} of {test.n_permutations} permutations of {test.permuted}"
     drawing = Drawing(
-        title="Risks with permuted labels",
-        about=f"{about}; observed {risk(test.observed)}",
+        title=f"{scale.noun.capitalize()}s with permuted labels",
+        about=f"{about}; observed {risk(observed)}",
         height=300,
-        x=PixelScale.around([test.observed, *edges.tolist()], 52, WIDTH - 12),
+        x=PixelScale.around([observed, *edges.tolist()], 52, WIDTH - 12),
         y=PixelScale(0, 1.05 * float(counts.max()), 256, 30),
     )
     drawing.left_axis("permutations")
-    drawing.bottom_axis(f"risk ({columns_of(test.loss, 30)})")
+    drawing.bottom_axis(f"{scale.noun} ({columns_of(test.loss, 30)})")
     rows = []
     for low, high, count in zip(edges[:-1], edges[1:], counts, strict=True):
         rows.append([risk(low, high), risk(high), str(count)])
         if count:
             tip = f"{risk(low, high)} to {risk(high)}: {count} permutations"
             drawing.bar(float(low), float(high), 0, float(count), "s5", tip)
-    drawing.upright(test.observed, "honest")
+    drawing.upright(observed, "honest")
     return Figure(
         name="permuted",
         title=drawing.title,
@@ -143,7 +146,7 @@ def _draw_permuted(test: PermutationTest) -> Figure:
         caption=str(test).partition("\n")[0],
         table=FigureTable.of(("from", "to", "permutations"), rows),
         keys=(
-            Key("honest", f"observed: {risk(test.observed)}", "line"),
+            Key("honest", f"observed: {risk(observed)}", "line"),
             Key("s5", about, "cell"),
         ),
     )

@@ -56,7 +56,9 @@ def draw_calibration_curve(
 ) -> Figure:
     """What came, smoothed, over what was given; of all that was found the rows below."""
     words = OF_EVENT if curve.of_event else OF_NUMBERS
-    event = "the event" if smooth is None else clean(str(smooth.event), 60)
+    event = "the event"
+    if smooth is not None and smooth.event is not None:
+        event += f" ({clean(smooth.event, 60)})"
     slope = None if smooth is None else smooth.measures.get("slope")
     text = "" if slope is None or slope.honest is None else f" Slope {number(slope.honest, 2)}."
     own = "" if curve.apparent is None else "apparent "

@@ -6,6 +6,7 @@ Steps, coefficients, cells without a value, what rebalances classes.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
@@ -14,7 +15,7 @@ import numpy as np
 
 from truerisk.core import present
 from truerisk.core.errors import Refusal
-from truerisk.core.identity import PIPELINE, is_a
+from truerisk.core.identity import PIPELINE, is_a, is_from
 from truerisk.core.statistics import model_size
 from truerisk.core.table.columns import is_missing
 from truerisk.core.table.rows import column_arrays, column_names, n_columns
@@ -58,6 +59,15 @@ def scaler_of(model: Any) -> Any | None:
 def inside(model: Any) -> list[Any]:
     """The model and everything that it is made of, in parts of tables, too."""
     return [model, *model.get_params(deep=True).values()]
+
+
+PACKAGES = ("sksurv", "imblearn", "xgboost", "lightgbm", "catboost")
+
+
+def releases_of(model: Any) -> dict[str, str]:
+    """Versions of the packages beside scikit-learn that the model, or a part of it, is from."""
+    used = [name for name in PACKAGES if any(is_from(one, name) for one in inside(model))]
+    return {name: str(sys.modules[name].__version__) for name in used}
 
 
 WEIGHTS = {"class_weight": None, "scale_pos_weight": 1}

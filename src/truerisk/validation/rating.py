@@ -42,7 +42,7 @@ SCORED = ("auc", "average-precision", "brier", "squared")
 OF_THE_LINE = ("r2", "d", "intercept", "slope", "in-the-large", "u", "q", "explained")
 OF_THE_CURVE = ("ici", "e50", "e90", "emax")
 NEITHER = "decision values have neither a calibration line nor a curve."
-LACKS = "it cannot be computed without one of the folds, so its interval is not known."
+LACKS = "it cannot be computed without one of the folds, so its interval is not known"
 
 
 OF_ALL_ROWS = (
@@ -92,6 +92,7 @@ class Rating:
         self.optimism = self._optimism(apparent)
         self.line, self.curve = (NEITHER, NEITHER) if bare else line_and_curve(self.honest)
         self.values = self.profile.of(self.honest, (self.line, self.curve))
+        self.lacking = "."  # or why a fold is needed for the line
         self.jackknife = self._without_each_fold() if self.independent and not bare else None
 
     # -- outcomes ---------------------------------------------------------------------------------
@@ -154,7 +155,10 @@ class Rating:
                 return None  # rows are tested more than once: folds of several drawings
             members = None if groups is None else groups[rows[tests]]
             outcomes = self._outcomes(answers.values[0][tests], rows[tests], members)
-            numbers.append(self.profile.of(outcomes))
+            fits = line_and_curve(outcomes)
+            if isinstance(fits[0], str):
+                self.lacking = f": {fits[0]}"
+            numbers.append(self.profile.of(outcomes, fits))
         return FoldJackknife.of(self.values, numbers)
 
     def measured(self) -> Mapping[str, Measured]:
@@ -194,7 +198,7 @@ class Rating:
         else:
             middle, spread = jackknife.carried[place], error**2 + jackknife.variance[place]
         if not np.isfinite(spread):
-            return {"std_error": error, "reason": LACKS}
+            return {"std_error": error, "reason": LACKS + self.lacking}
         name = "sandwich" if jackknife is None else "sandwich-pairs"
         interval = Interval.normal(float(middle), float(spread) ** 0.5, name, self.level)
         return {"std_error": error, "interval": interval}

@@ -25,6 +25,7 @@ from truerisk.validation.model_facts import (
     gaps_in,
     inside,
     rebalanced_by,
+    releases_of,
     rows_needed,
     rows_to_validate,
     scaler_of,
@@ -303,7 +304,8 @@ def facts_of(
         stability=_stability(stability),
         updating=parts["updating"].sentence if "updating" in parts else None,
         seed=problem.seed,
-        versions={name: risk.versions[name] for name in SHOWN if name in risk.versions},
+        versions={name: risk.versions[name] for name in SHOWN if name in risk.versions}
+        | releases_of(model),
     )
 
 

@@ -34,6 +34,7 @@ def cautions(words: Collection[str | None]) -> list[str]:
 
 SOFTWARE = {
     "sklearn": "scikit-learn {} (Pedregosa et al., JMLR 12:2825, 2011)",
+    "sksurv": "scikit-survival {} (Pölsterl, JMLR 21:212, 2020)",
     "numpy": "NumPy {} (Harris et al., Nature 585:357, 2020)",
     "python": "Python {}",
 }

@@ -128,7 +128,7 @@ def _at(data: Data, horizon: Any, positive: Any) -> Data:
     if not at.class_codes.any():
         first = data.y[data.y[:, 0] == 1, 1].min()
         raise Refusal(
-            f"the event came in no row by the time {horizon:g}: the first is at {first:g}."
+            f"the event came in no row by the time {horizon:.12g}: the first is at {first:.12g}."
         )
     return at
 

@@ -227,7 +227,7 @@ class Data:
         """An outcome in time as two classes: whether the event came. Who was lost counts not."""
         if horizon not in self._at:
             two: dict[str, Any] = {
-                "classes": np.array([f"after {horizon:g}", f"by {horizon:g}"]),
+                "classes": np.array([f"after {horizon:.12g}", f"by {horizon:.12g}"]),
                 **came_by(self.y, self.sample_weight, horizon),
             }
             self._at[horizon] = replace(self, task="classification", form=None, **two)

@@ -69,7 +69,7 @@ def came_by(y: np.ndarray, weights: np.ndarray | None, horizon: float) -> dict[s
     by_then, later = (came == 1) & (time <= horizon), time > horizon
     if not later.any():
         raise Refusal(
-            f"no row was followed past the time {horizon:g}: choose one below {time.max():g}."
+            f"no row was followed past the time {horizon:.12g}: choose one below {time.max():.12g}."
         )
     followed = np.where(by_then, follow_up(y, weights, time, past=False), 1.0)
     past = float(follow_up(y, weights, np.array([horizon]), past=True)[0])
