@@ -285,7 +285,7 @@ BEE_FIGURE_3 = RealSetsFigure(
         the last of --full.
     """,
     full=(_shares(1484, PERCENT[:-1]), _shares(4435)),
-    parting=(("yeast", "LR"),),
+    parting=(("yeast", "LR"), ("yeast", "SVM")),
 )
 bee_figure_3 = BEE_FIGURE_3.experiment("Figure 3: several classes, real data", 20)
 
