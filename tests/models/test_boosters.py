@@ -27,7 +27,12 @@ def test_a_missing_package_is_a_sentence(word, monkeypatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("word", "module"), [("cox", "sksurv.linear_model"), ("survival-forest", "sksurv.ensemble")]
+    ("word", "module"),
+    [
+        ("cox", "sksurv.linear_model"),
+        ("cox-lasso", "sksurv.linear_model"),
+        ("survival-forest", "sksurv.ensemble"),
+    ],
 )
 def test_scikit_survival_is_an_extra(word, module, monkeypatch) -> None:
     """Its learners name the extra by its own word."""

@@ -37,7 +37,8 @@ def test_words_and_their_tasks() -> None:
     both = {"knn", "svm", "tree", "forest", "boosting", "xgboost", "lightgbm", "catboost"}
     assert set(names("classification")) == both | {"lda", "logistic"}
     assert set(names("regression")) == both | {"ridge", "lasso"}
-    assert names("survival") == list(default_words("survival")) == ["cox", "survival-forest"]
+    assert names("survival") == ["cox", "cox-lasso", "survival-forest"]
+    assert default_words("survival") == ("cox", "survival-forest")
     assert models.names() == list(registry)
 
 
@@ -101,7 +102,12 @@ def test_default_learners_learn_real_data() -> None:
         ("lda", "regression", Refusal, "use knn, ridge, lasso, svm, tree, forest, boosting,"),
         ("ridge", "classification", Refusal, "ridge does regression only"),
         ("cox", "regression", Refusal, "cox does survival only (Cox regression, ridge penalty;"),
-        ("tree", "survival", Refusal, "and the task is survival: use cox, survival-forest."),
+        (
+            "tree",
+            "survival",
+            Refusal,
+            "the task is survival: use cox, cox-lasso, survival-forest.",
+        ),
         ("forrest", "regression", UnknownName, "no learner 'forrest'; did you mean 'forest'?"),
         ("knn", "ranking", UnknownName, "no task 'ranking'"),
     ],

@@ -16,8 +16,9 @@ from truerisk.models import default_words, learner
 pytest.importorskip(
     "sksurv", reason="scikit-survival is not installed; `make test-partners` installs it"
 )
+from sklearn.preprocessing import StandardScaler
 from sksurv.ensemble import RandomSurvivalForest
-from sksurv.linear_model import CoxPHSurvivalAnalysis
+from sksurv.linear_model import CoxnetSurvivalAnalysis, CoxPHSurvivalAnalysis
 from sksurv.metrics import brier_score, concordance_index_censored
 from sksurv.nonparametric import kaplan_meier_estimator
 
@@ -45,7 +46,11 @@ def followed(tmp_path: Path) -> Path:
 def test_words_are_models_of_scikit_survival() -> None:
     """Behind the usual scaling, a grid each; the risk of the first is scikit-survival's own."""
     assert default_words("survival") == ("cox", "survival-forest")
-    kinds = {"cox": CoxPHSurvivalAnalysis, "survival-forest": RandomSurvivalForest}
+    kinds = {
+        "cox": CoxPHSurvivalAnalysis,
+        "cox-lasso": CoxnetSurvivalAnalysis,
+        "survival-forest": RandomSurvivalForest,
+    }
     for word, kind in kinds.items():
         pipeline, grid = learner(word, "survival", n_rows=N, n_features=9)
         assert type(pipeline[-1]) is kind
@@ -55,6 +60,22 @@ def test_words_are_models_of_scikit_survival() -> None:
     assert list(pipeline.named_steps) == ["prepare", "model"]
     found = tr.estimate_risk(pipeline, X, Y, method="holdout")
     assert found.loss == "concordance"
+
+
+def test_a_lasso_path_is_that_of_scikit_survival() -> None:
+    """Down to each penalty, with a curve for every horizon; many columns of noise are left out."""
+    rng = np.random.default_rng(0)
+    wide = np.hstack([X, rng.normal(size=(N, 2 * N))])
+    pipeline, grid = learner("cox-lasso", "survival", n_rows=N, n_features=wide.shape[1])
+    search = tr.HonestSearchCV(pipeline, grid, scoring="integrated-brier", scores=["concordance"])
+    found = search.fit(wide, Y).best_estimator_[-1]
+    scaled = StandardScaler().fit_transform(wide)
+    path = CoxnetSurvivalAnalysis(l1_ratio=1.0, alphas=found.alphas_).fit(scaled, Y)
+    assert found.coef_ == pytest.approx(path.coef_, abs=1e-9)
+    assert min(grid["model__alpha_min_ratio"]) == 0.05
+    assert 0.02 in learner("cox-lasso", "survival", n_rows=N, n_features=3)[1].popitem()[1]
+    assert 0 < np.count_nonzero(found.coef_[:, -1]) < N
+    assert search.scores_["concordance"].own_scale.value > 0.5
 
 
 def test_one_split_is_scored_as_scikit_survival_scores_it() -> None:
@@ -79,7 +100,7 @@ def test_words_are_assessed() -> None:
     curve = free[np.searchsorted(times, 1, side="right") - 1]
     _, scores = brier_score(Y, Y, np.full((N, 1), curve), [1.0])
     assert found.baseline == pytest.approx(scores[0])
-    with pytest.raises(Refusal, match="the task is survival: use cox, survival-forest"):
+    with pytest.raises(Refusal, match="the task is survival: use cox, cox-lasso, survival-forest"):
         tr.assess(["knn"], X, Y)
 
 

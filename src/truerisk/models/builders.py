@@ -143,6 +143,16 @@ def _cox(task: TaskWord, size: Size) -> tuple[Any, Grid]:
     return model, {"alpha": [0.1, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0]}
 
 
+def _cox_lasso(task: TaskWord, size: Size) -> tuple[Any, Grid]:
+    package = imported("cox-lasso", "sksurv.linear_model", "survival")
+    # a path of the rows' own, from the penalty that leaves one feature down to a share of it: one
+    # penalty alone can leave none, which is refused, or end in overflow; with a curve of survival
+    usual = {"l1_ratio": 1.0, "n_alphas": 10, "alpha_min_ratio": 0.05}
+    model = package.CoxnetSurvivalAnalysis(**usual, fit_baseline_model=True)
+    few = [0.02] * (4 * size.n_features <= size.smallest_fold)
+    return model, {"alpha_min_ratio": [0.7, 0.5, 0.35, 0.25, 0.17, 0.12, 0.05, *few]}
+
+
 def _survival_forest(task: TaskWord, size: Size) -> tuple[Any, Grid]:
     package = imported("survival-forest", "sksurv.ensemble", "survival")
     p = size.n_features
@@ -190,4 +200,5 @@ svm = Learner(_BOTH, scale=True, build=_svm)
 tree = Learner(_BOTH, scale=False, build=_tree)
 forest = Learner(_BOTH, scale=False, build=_forest)
 cox = Learner(_IN_TIME, scale=True, build=_cox)
+cox_lasso = Learner(_IN_TIME, scale=True, build=_cox_lasso)
 survival_forest = Learner(_IN_TIME, scale=False, build=_survival_forest)

@@ -28,6 +28,7 @@ registry = Registry(
     lightgbm  boosters:lightgbm  LightGBM; trees and leaves are tuned
     catboost  boosters:catboost  CatBoost; trees and depth are tuned
     cox  builders:cox  Cox regression, ridge penalty; alpha is tuned
+    cox-lasso  builders:cox_lasso  Cox regression, lasso path; its end is tuned
     survival-forest  builders:survival_forest
         100 trees of outcomes in time; the features per split are tuned
     """,
