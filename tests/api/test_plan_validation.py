@@ -60,7 +60,7 @@ def test_validation_as_pmvalsampsize_has_it(options, wanted):
     ],
 )
 def test_numbers_are_validated_as_pmvalsampsize_has_it(options, wanted):
-    """A row less where a step of its own made one more."""
+    """A row less where its standard error, in steps, made one more."""
     needed = tr.plan_validation("continuous", **options)
     assert rows(needed) == pytest.approx(wanted, abs=1)
     assert needed.n == max(rows(needed))
@@ -154,12 +154,14 @@ NONE = {"prevalence": None, "auc": None}
         (NUMBERS, UnknownName, "prevalence= is foreseen of a binary outcome"),
         ({**NONE, **NUMBERS, "mean_width": None}, UnknownName, "mean_width= is missing"),
         ({**NONE, **NUMBERS, "mean_width": -1}, BadArgument, "mean_width=-1: use a number above 0"),
+        ({**NONE, **NUMBERS, "sd": "20"}, BadArgument, "sd='20': use a number above 0"),
         ({**NONE, **NUMBERS, "r2": 1}, BadArgument, "r2=1: use a number between 0 and 1"),
         ({**NONE, **NUMBERS, "oe_width": 0.1}, UnknownName, "oe_width= is foreseen of a binary"),
         ({**NONE, **NUMBERS, "ratio": 1}, BadArgument, "a factor above 1"),
         ({"outcome": "survival"}, UnknownName, "Known: binary, continuous"),
         ({"prevalence": 0}, BadArgument, "prevalence=0: use a number between 0 and 1"),
         ({"specificity": 0.5}, UnknownName, "threshold= is missing"),
+        ({"benefit_width": 0.1}, UnknownName, "threshold= is missing"),
         ({"linear_predictor": 3}, BadArgument, "linear_predictor=3"),
         ({"auc_width": 0}, BadArgument, "auc_width=0"),
         ({"prevalence": 1e-12}, Refusal, "an event that is less rare"),

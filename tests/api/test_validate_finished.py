@@ -151,7 +151,7 @@ def test_the_paragraph_and_the_checklist_say_what_it_is(found):
     assert answers["TRIPOD+AI", "7"].startswith("StandardScaler, as they are in the finished model")
     auc = found.discrimination["auc"].honest
     needed = tr.plan_validation(prevalence=np.mean(Y == "ill"), auc=auc).n
-    assert f"{needed} rows are needed, and there are 240;" in evaluated["4.2"]
+    assert f"{needed} rows are needed, and 240 were tested;" in evaluated["4.2"]
     assert "served evaluation alone" in answers["TRIPOD+AI", "12a"]
     assert all("training" not in (answer or "") for answer in answers.values())
 

@@ -267,7 +267,8 @@ def check_foreseen(
         if name in SHARES:
             check_inside(name, value)
         elif not is_number(value) or not math.isfinite(value) or value == 0:
-            raise BadArgument(f"{name}={shown(value)}: use a number other than 0.")
+            wanted = "other than" if name == "mean" else "above"
+            raise BadArgument(f"{name}={shown(value)}: use a number {wanted} 0.")
         elif name != "mean" and value < 0:
             raise BadArgument(f"{name}={shown(value)}: use a number above 0.")
 

@@ -121,7 +121,7 @@ def plan_validation(
     check_level("confidence_level", confidence_level)
     mine = of_classes if outcome == "binary" else of_numbers
     given = {"slope_width": slope_width} | {n: told for n, told in mine.items() if told is not None}
-    for name in WIDTHS & given.keys():
+    for name in (name for name in given if name in WIDTHS):
         check_number(name, given[name], 1e-6, 100, "the width of an interval")
     planned = _of_classes if outcome == "binary" else _of_numbers
     sizes, foreseen, notes = planned(confidence_level, **given)
@@ -154,7 +154,7 @@ def _of_classes(
     specificity: float | None = None,
     oe_width: float = model_size.WIDTH,
     auc_width: float = model_size.NARROW,
-    benefit_width: float = model_size.WIDTH,
+    benefit_width: float | None = None,
 ) -> Planned:
     if auc <= 0.5:
         raise BadArgument(f"auc={shown(auc)}: a model is better than chance, .5.")
@@ -188,11 +188,14 @@ def _of_classes(
                 check_inside(name, value)
                 rates[name] = float(value)
         benefit, error = model_size.benefit_error(prevalence, threshold, *rates.values())
+        benefit_width = model_size.WIDTH if benefit_width is None else benefit_width
         name = f"standardised net benefit from {threshold:g} on: no wider than {benefit_width:g}"
         sizes[name] = model_size.rows_for_error(error, benefit_width / (2 * z))
         foreseen |= {"threshold": float(threshold), **rates, "standardised net benefit": benefit}
-    elif not sensitivity is specificity is None:
-        raise UnknownName("threshold= is missing, of which sensitivity= and specificity= are.")
+    elif not sensitivity is specificity is benefit_width is None:
+        raise UnknownName(
+            "threshold= is missing, of which sensitivity=, specificity= and benefit_width= are."
+        )
     return sizes, foreseen, notes
 
 
@@ -221,7 +224,7 @@ def _of_numbers(
         for name, (of_one, width) in errors.items()
     }
     sizes[f"calibration slope: no wider than {slope_width:g}"] += 1  # for the line's mean
-    residuals = model_size.rows_for_residuals(0, ratio, (1 - level) / 2)
+    residuals = model_size.rows_for_residuals(1, ratio, (1 - level) / 2)
     sizes[f"the residual standard deviation known to a factor of {ratio:g}"] = residuals
     return sizes, {"r2": float(r2), "sd": float(sd)}, []
 

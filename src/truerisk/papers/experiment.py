@@ -140,8 +140,8 @@ def run(
     going_on = {"resume": resume, "mixed_versions": mixed_versions}
     for word in (word for word, given in going_on.items() if given and store is None):
         raise UnknownName(
-            f"--{word.replace('_', '-')} goes on with a store: name it by --store ({word}=, "
-            "store=)."
+            f"--{word.replace('_', '-')} goes on with a store: name it by --store (in "
+            f"Python {word}=True, store=)."
         )
     experiment.check()
     started = time.perf_counter()

@@ -92,21 +92,25 @@ def warn_of_leaks(data: Data, method: Method, plan: Plan) -> None:
 
 def warn_of_fitted_parts(family: Family, method: Method) -> None:
     """Name the parts that no fold fits anew: they may have learned from the rows that it tests."""
-    if not method.splits:
-        return
+    fitted = parts_that_stay_fitted(family) if method.splits else []
+    if fitted:
+        warn(
+            f"clone keeps what {', '.join(fitted)} learned, and so does every fold: if it "
+            "has seen these rows, the estimate is too good. Give unfitted parts; where it learned "
+            "from other rows, ignore this warning.",
+            FittedPartWarning,
+        )
+
+
+def parts_that_stay_fitted(family: Family) -> list[str]:
+    """By name and class, in order."""
     parts = [("", family.estimator), *family.estimator.get_params(deep=True).items()]
     parts += [item for setting in family.candidates for item in setting.items()]
     fitted = set()
     for name, part in parts:
         if hasattr(part, "fit") and not isinstance(part, type) and _keeps_its_state(part):
             fitted.add(f"{name} ({type(part).__name__})" if name else type(part).__name__)
-    if fitted:
-        warn(
-            f"clone keeps what {', '.join(sorted(fitted))} learned, and so does every fold: if it "
-            "has seen these rows, the estimate is too good. Give unfitted parts; where it learned "
-            "from other rows, ignore this warning.",
-            FittedPartWarning,
-        )
+    return sorted(fitted)
 
 
 def warn_of_inner_splits(family: Family) -> None:

@@ -40,9 +40,9 @@ def coefficients_of(model: Any, X: Any, *, of_first_class: bool) -> dict[str, fl
     if len(intercept) != 1 or len(coef) != len(names) or len(coef) > MOST_COEFFICIENTS:
         return {}
     scaler = scaler_of(model)
-    if scaler is not None and scaler.scale_ is not None:
+    if scaler is not None and scaler.with_std:
         coef = coef / scaler.scale_
-    if scaler is not None and scaler.mean_ is not None:
+    if scaler is not None and scaler.with_mean:
         intercept = intercept - coef @ scaler.mean_
     values = np.array([*intercept, *coef], dtype=float) * (-1 if of_first_class else 1) + 0.0
     pairs = zip(["intercept", *names], values.tolist(), strict=True)
@@ -70,7 +70,14 @@ def releases_of(model: Any) -> dict[str, str]:
     return {name: str(sys.modules[name].__version__) for name in used}
 
 
-WEIGHTS = {"class_weight": None, "scale_pos_weight": 1}
+WEIGHTS = {
+    "class_weight": None,
+    "class_weights": None,
+    "auto_class_weights": None,
+    "is_unbalance": False,
+    "scale_pos_weight": 1,
+    "priors": None,
+}
 """Parameters that weigh classes, and what leaves them as they are."""
 
 
@@ -84,6 +91,15 @@ def rebalanced_by(model: Any) -> tuple[str, ...]:
     ]
     found += [type(one).__name__ for one in inside(model) if hasattr(one, "fit_resample")]
     return tuple(dict.fromkeys(found))
+
+
+def recalibrated(model: Any) -> bool:
+    """Whether all that rebalances classes stands inside a part that calibrates them."""
+    calibrators = [
+        one for one in inside(model) if is_a(one, "sklearn.calibration:CalibratedClassifierCV")
+    ]
+    mended = {how for one in calibrators for how in rebalanced_by(one)}
+    return bool(calibrators) and mended == {*rebalanced_by(model)}
 
 
 def _all_steps(model: Any) -> Iterator[Any]:

@@ -15,7 +15,9 @@ from dataclasses import replace
 from truerisk.core.present import listed
 from truerisk.validation.study_facts import StudyFacts
 from truerisk.validation.study_words import (
+    INSIDE,
     INVERSE,
+    UNBALANCED,
     Question,
     counted,
     gaps_left,
@@ -24,6 +26,7 @@ from truerisk.validation.study_words import (
     splits,
     tested,
 )
+from truerisk.validation.tripod_ai import TESTED_ON
 
 ENOUGH = 20  # events per candidate predictor
 FEW = 10
@@ -54,18 +57,23 @@ def _without_time(facts: StudyFacts) -> str:
 
 
 def _gaps_dealt_with(facts: StudyFacts) -> str | None:
+    gaps = None
+    if facts.n_gaps == 0:
+        gaps = "X has no gaps; state whether rows with gaps were left out, or filled, before."
+    elif facts.n_gaps is not None:
+        how = "inside every split" if facts.imputed else "by the model itself"
+        gaps = f"{facts.n_rows_with_gaps} rows have missing values, which are handled {how}."
+    return _with_the_lost(gaps, facts)
+
+
+def _with_the_lost(gaps: str | None, facts: StudyFacts) -> str | None:
+    """What is said of gaps, and of those who were not followed so far."""
     lost = None
     if facts.n_lost is not None:
         lost = "Nobody was lost before."
         if facts.n_lost:
             lost = f"{facts.n_lost} people were lost before: others count for them, {INVERSE}."
         lost += " State whether other events compete."
-    gaps = None
-    if facts.n_gaps == 0:
-        gaps = "X has no gaps; state whether rows with gaps were left out before."
-    elif facts.n_gaps is not None:
-        how = "inside every split" if facts.imputed else "by the model itself"
-        gaps = f"{facts.n_rows_with_gaps} rows have missing values, which are handled {how}."
     return " ".join(filter(None, (gaps, lost))) or None
 
 
@@ -82,18 +90,23 @@ def _recalibrated(facts: StudyFacts) -> str | None:
 
 
 def _as_they_came(facts: StudyFacts) -> str | None:
-    if not facts.class_counts or facts.rebalanced is None:
+    if not facts.class_counts:
+        return "does not apply: y holds numbers."
+    if facts.rebalanced is None:
         return None
     if facts.rebalanced:
         return "yes: rows were tested in the shares of classes in which they came."
-    return "does not apply: the model rebalances nothing. State whether rows were resampled before."
+    weights = ", and whether their weights rebalance them" if facts.weighted else ""
+    return f"does not apply: {UNBALANCED}. State whether rows were resampled before{weights}."
 
 
 def _overfitting(facts: StudyFacts) -> str:
     said = "nothing was tuned: state what bounds the model's flexibility."
-    if facts.n_settings > 1:
+    if facts.tunes_inside:
+        said = f"{INSIDE}: state how."
+    elif facts.tuned:
         said = f"settings were tuned by {splits(facts.chosen_by)} (chosen: {facts.setting})."
-    if facts.selects:
+    if facts.selects and not facts.fitted_parts:
         said += (
             " A step selects columns, anew inside every split, so that its optimism is counted; "
             "state whether it looks at one column at a time."
@@ -111,16 +124,21 @@ def _enough_to_test(facts: StudyFacts) -> str | None:
     """Against what a validation with intervals of the usual widths would take."""
     if facts.n_to_validate is None:
         return f"{counted(facts)}; how precise that is, the intervals tell."
-    enough = "yes" if facts.n_rows >= facts.n_to_validate else "no"
+    n_tested = facts.n_rows if facts.n_tested is None else facts.n_tested
+    enough = "yes" if n_tested >= facts.n_to_validate else "no"
     return (
         f"{enough} by the criteria of Riley et al. (2021) for narrow intervals of observed over "
         f"expected events, calibration slope and AUC{_without_time(facts)}: "
-        f"{facts.n_to_validate} rows are needed, and there are {facts.n_rows}; the intervals tell "
+        f"{facts.n_to_validate} rows are needed, and {n_tested} were tested; the intervals tell "
         "what these are worth."
     )
 
 
 def _leaks(facts: StudyFacts) -> str:
+    if facts.fitted_parts:
+        return f"no: {_stays_fitted(facts)}"
+    if facts.tested_on in ("among", "near"):
+        return f"no:{TESTED_ON[facts.tested_on]}"
     if facts.n_cut:
         return (
             f"no: {facts.n_cut} rows were tested by models that saw others of their group, and "
@@ -132,8 +150,14 @@ def _leaks(facts: StudyFacts) -> str:
     )
 
 
+def _stays_fitted(facts: StudyFacts) -> str:
+    return f"{listed(facts.fitted_parts)} was fitted before, and by no split. State on which rows."
+
+
 def _all_steps(facts: StudyFacts) -> str:
-    tuning = "nothing was tuned" if facts.n_settings == 1 else "tuning was repeated, too"
+    if facts.fitted_parts:
+        return f"no: {_stays_fitted(facts)}"
+    tuning = "tuning was repeated, too" if facts.tuned else "nothing was tuned"
     steps = listed(facts.steps)
     return f"yes: {steps} fitted anew inside every split; {tuning}. State what was done before."
 
@@ -142,6 +166,10 @@ def _performance(facts: StudyFacts) -> str:
     if facts.calibrated:
         return f"yes: {measured_by(facts)}, calibration among them."
     return f"in part: {measured_by(facts)}; calibration is not among them."
+
+
+def _gaps_left(facts: StudyFacts) -> str | None:
+    return _with_the_lost(gaps_left(facts), facts)
 
 
 def _not_developed(facts: StudyFacts) -> str:
@@ -153,10 +181,17 @@ def _one_test(facts: StudyFacts) -> str:
 
 
 def _served_evaluation(facts: StudyFacts) -> str:
-    return f"yes: {counted(facts)} that served evaluation alone."
+    return (
+        "yes: all rows served evaluation alone. State that none of them were among those of the "
+        "development."
+    )
 
 
 SAME = "as for the development: the rows are the same."
+
+
+def _same_people(facts: StudyFacts) -> str | None:
+    return None if facts.n_untested or facts.tested_on in ("later", "below", "apart") else SAME
 
 
 def _prepared_alike(facts: StudyFacts) -> str | None:
@@ -193,7 +228,7 @@ OF_DEVELOPMENT = (
 DEVELOPMENT = tuple(replace(each, finished=_not_developed) for each in OF_DEVELOPMENT)
 
 EVALUATION = (
-    *(replace(each, answer=lambda facts: SAME, finished=each.answer) for each in BOTH_PARTS),
+    *(replace(each, answer=_same_people, finished=each.answer) for each in BOTH_PARTS),
     Question(
         "4.1",
         "Is there more than performance on the training rows?",
@@ -201,7 +236,7 @@ EVALUATION = (
         _served_evaluation,
     ),
     Question("4.2", "Is there evidence that there were enough rows?", _enough_to_test),
-    Question("4.3", "Were missing and censored values handled well?", _gaps_dealt_with, gaps_left),
+    Question("4.3", "Were missing and censored values handled well?", _gaps_dealt_with, _gaps_left),
     Question(
         "4.4", "If classes were rebalanced, were the tested rows left as they came?", _as_they_came
     ),

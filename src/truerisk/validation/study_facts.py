@@ -15,7 +15,9 @@ from truerisk.core.interval import Interval
 from truerisk.core.plan.leaks import leaks_of, order_of
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.rows import n_columns
+from truerisk.models.stated.question import tunes_inside
 from truerisk.models.stated.selected_features import n_features_made
+from truerisk.run.leak_warnings import parts_that_stay_fitted
 from truerisk.validation.calibration import SmoothCalibration
 from truerisk.validation.discrimination import Discrimination, NetBenefit
 from truerisk.validation.honest import HonestRun
@@ -25,6 +27,7 @@ from truerisk.validation.model_facts import (
     gaps_in,
     inside,
     rebalanced_by,
+    recalibrated,
     releases_of,
     rows_needed,
     rows_to_validate,
@@ -71,7 +74,8 @@ class Rated:
     ) -> Rated:
         """With what an interval says of itself."""
         ends = None if interval is None else (interval.low, interval.high)
-        return cls(name, part, _interval_method(interval), value, ends, corrected)
+        method = None if interval is None else interval.method
+        return cls(name, part, method, value, ends, corrected)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,23 +83,22 @@ class StudyFacts:
     """Counts of the rows and words for what was done.
 
     `class_counts` are the rows of each class, empty for numbers; of an outcome in time `n_lost`
-    rows are of neither, as they were not followed so far. `n_gaps` counts the cells without a
-    value and `n_rows_with_gaps` their rows, None where X does not tell. `imputed` says that a
-    step of the model fills gaps, so that it is fitted inside the folds; `steps` are the names
-    of all steps, the learner the last. `rebalanced` is what in the model weighs or draws
-    classes anew, None of mere predictions, and `recalibrated` says that it is calibrated around
-    that. `n_needed` rows are asked by the criteria of Riley et al. of a regression with a
-    parameter for each of `n_features`, the most that the steps make of X, and the honest R²;
-    None without an event of classes, and where R² is not above 0. `n_to_validate` are asked for
-    narrow intervals of the honest AUC and of calibration. `event` names the class that
-    probabilities speak of, and `coefficients` are those of the final model, where it is a line,
-    and `unscaled` says that they are in the units of the columns although a step scales these.
-    `measures` are what the performance was told by, and `corrected` how many bootstrap samples
-    corrected it for optimism. `n_tested` rows were tested, of the classes `tested_counts`; None
-    where all were. `n_cut` rows were tested by models that saw others of their group.
-    `by_level` are the losses told of subgroups, and `shrunken` those columns of which they are
-    drawn to their mean. `dependent` rows have times or places. `updating` says what an update
-    of a finished model would gain.
+    rows are of neither, as they were not followed so far. `n_gaps` counts the cells without a value
+    and `n_rows_with_gaps` their rows, None where X does not tell. `imputed` says that a step of the
+    model fills gaps, so that it is fitted inside the folds; `steps` are the names of all steps, the
+    learner the last. `rebalanced` is what in the model weighs or draws classes anew, None of mere
+    predictions; `recalibrated` says that it is calibrated around that; no split fits
+    `fitted_parts`. `n_needed` rows are asked by the criteria of Riley et al. of a regression with a
+    parameter for each of `n_features`, the most that the steps make of X, and the honest R²; None
+    without an event of classes, and where R² is not above 0. `n_to_validate` are asked for narrow
+    intervals of the honest AUC and of calibration. `event` names the class that probabilities speak
+    of, and `coefficients` are those of the final model, where it is a line, and `unscaled` says
+    that they are in the units of the columns although a step scales these. `measures` are what the
+    performance was told by, and `corrected` how many bootstrap samples corrected it for optimism.
+    `n_tested` rows were tested, of the classes `tested_counts`; None where all were. `n_cut` rows
+    were tested by models that saw others of their group. `by_level` are the losses told of
+    subgroups, and `shrunken` those columns of which they are drawn to their mean. `dependent` rows
+    have times or places. `updating` says what an update of a finished model would gain.
     """
 
     n_rows: int
@@ -108,6 +111,7 @@ class StudyFacts:
     selects: bool = False
     rebalanced: tuple[str, ...] | None = ()
     recalibrated: bool = False
+    fitted_parts: tuple[str, ...] = ()
     n_groups: int | None = None
     n_cut: int = 0
     dependent: bool = False
@@ -117,6 +121,7 @@ class StudyFacts:
     weighted: bool = False
     steps: tuple[str, ...]
     n_settings: int
+    tunes_inside: bool = False
     setting: str
     chosen_by: str
     tested_by: str
@@ -154,6 +159,11 @@ class StudyFacts:
     def n_untested(self) -> int:
         """Rows that no model was tested on."""
         return 0 if self.n_tested is None else self.n_rows - self.n_tested
+
+    @property
+    def tuned(self) -> bool:
+        """Whether settings were chosen, from a grid or inside the learner's own fit."""
+        return self.n_settings > 1 or self.tunes_inside
 
     @property
     def finished(self) -> bool:
@@ -230,7 +240,6 @@ IMPUTERS = (
     *("sklearn.impute:SimpleImputer", "sklearn.impute:KNNImputer"),
     "truerisk.models.multiple_imputation:MultipleImputation",
 )
-CALIBRATED = "sklearn.calibration:CalibratedClassifierCV"
 SHOWN = ("truerisk", "sklearn", "numpy", "python")
 
 
@@ -253,7 +262,12 @@ def facts_of(
     share = None if event is None or not classes else classes[event] / data.n_rows
     if data.task == "survival":
         classes, share, n_lost = _in_time(held)
-    honest = _honest(parts)
+    honest = {
+        word: one.honest
+        for part in parts.values()
+        if isinstance(part, Discrimination | SmoothCalibration)
+        for word, one in part.measures.items()
+    }
     n_features = None  # a finished model is fitted to nothing, and no rows are needed for that
     if not run.finished:
         n_features = n_features_made(model, data.X, data.y if data.codes is None else data.codes)
@@ -270,7 +284,8 @@ def facts_of(
         ),
         selects=any(hasattr(one, "get_support") for one in inside(model)),
         rebalanced=None if given else rebalanced_by(model),
-        recalibrated=any(is_a(one, CALIBRATED) for one in inside(model)),
+        recalibrated=recalibrated(model),
+        fitted_parts=() if run.finished else tuple(parts_that_stay_fitted(problem.family)),
         n_groups=None if data.groups is None else len(np.unique(data.groups)),
         n_cut=_n_cut(run),
         dependent=data.dependent,
@@ -280,6 +295,7 @@ def facts_of(
         weighted=data.sample_weight is not None,
         steps=("predictions as given",) if given else steps_of(model),
         n_settings=len(problem.family),
+        tunes_inside=not run.finished and tunes_inside(problem.family),
         setting=present.params_text(problem.family.candidates[run.best]),
         chosen_by=run.run.select_by.word,
         tested_by=run.testing.word,
@@ -307,13 +323,6 @@ def facts_of(
         versions={name: risk.versions[name] for name in SHOWN if name in risk.versions}
         | releases_of(model),
     )
-
-
-def _honest(parts: Mapping[str, Any]) -> dict[str, float | None]:
-    """The measures of held-out rows by their words."""
-    kinds = Discrimination | SmoothCalibration
-    rated = [part for part in parts.values() if isinstance(part, kinds)]
-    return {word: one.honest for part in rated for word, one in part.measures.items()}
 
 
 def _stability(stability: ModelStability | None) -> str | None:
@@ -377,7 +386,7 @@ def _benefit(part: NetBenefit) -> Rated:
 def _losses_by_level(subgroups: Subgroups | None) -> tuple[Rated, ...]:
     """The losses that are told of subgroups, each with the interval of its levels."""
     risks = () if subgroups is None else subgroups.risks
-    words = ({_interval_method(level.interval) for level in one.levels} - {None} for one in risks)
+    words = ({i.interval.method for i in one.levels if i.interval is not None} for one in risks)
     return tuple(
         Rated(one.loss, interval=min(sure, default=None, key=str))
         for one, sure in zip(risks, words, strict=True)
@@ -389,7 +398,3 @@ def _shrunken_columns(subgroups: Subgroups | None) -> tuple[str, ...]:
     risks = () if subgroups is None else subgroups.risks
     levels = (level for one in risks for level in one.levels if level.shrunken is not None)
     return tuple(dict.fromkeys(level.subgroup.column for level in levels))
-
-
-def _interval_method(interval: Interval | None) -> str | None:
-    return None if interval is None else interval.method

@@ -20,6 +20,8 @@ def methods_words(facts: StudyFacts) -> str:
     return " ".join(filter(None, said))
 
 
+UNBALANCED = "no class weights and no resampling were found in the model"
+INSIDE = "settings are tuned inside the learner's own fit"
 INVERSE = "weighted by the inverse chance of being followed (of Kaplan and Meier)"
 
 
@@ -71,7 +73,8 @@ def _building(facts: StudyFacts) -> str:
     steps = " → ".join(facts.steps)
     if facts.finished:
         return f"A finished model ({steps}) was applied to them; nothing was fitted."
-    said = f"The model was {steps} ({facts.setting})."
+    inside = f"; {INSIDE}" if facts.tunes_inside else ""
+    said = f"The model was {steps} ({facts.setting}){inside}."
     if facts.n_settings > 1:
         said = (
             f"The model was {steps}; its settings were chosen among {facts.n_settings} by "
@@ -111,7 +114,7 @@ def _validation(facts: StudyFacts) -> str:
         said = "They are one test set of one model: nothing was corrected for optimism"
         units = "them" if facts.n_groups is None else f"the {facts.n_groups} clusters"
         return f"{said}." if facts.dependent else f"{said}; intervals take {units} as independent."
-    inside = ", with all tuning repeated inside," if facts.n_settings > 1 else ""
+    inside = ", with all tuning repeated inside," if facts.tuned else ""
     kind, on = KINDS[facts.tested_on]
     said = f"{kind} was by {tested(facts)}{inside} on {on}."
     if facts.n_untested:

@@ -11,6 +11,8 @@ from __future__ import annotations
 from truerisk.core.present import listed, rows_counted
 from truerisk.validation.study_facts import StudyFacts, TestedOn
 from truerisk.validation.study_words import (
+    INSIDE,
+    UNBALANCED,
     Question,
     counted,
     gaps_left,
@@ -47,7 +49,7 @@ def _gaps(facts: StudyFacts) -> str | None:
     if facts.n_gaps is None:
         return None
     if facts.n_gaps == 0:
-        return "X has no cell without a value. State which rows were left out before."
+        return "X has no cell without a value. State which were left out, or filled, before."
     how = (
         "filled or coded by a step of the model, inside the folds"
         if facts.imputed
@@ -87,7 +89,9 @@ TESTED_ON: dict[TestedOn, str] = {
 
 def _building(facts: StudyFacts) -> str:
     if facts.n_settings == 1:
-        return f"{facts.learner} with one setting ({facts.setting}); nothing was tuned."
+        how = f"; {INSIDE}, anew in every outer training set" if facts.tunes_inside else None
+        how = how or "; nothing was tuned"
+        return f"{facts.learner} with one setting ({facts.setting}){how}."
     return (
         f"{facts.learner}; {facts.n_settings} settings compared by {splits(facts.chosen_by)} "
         f"inside every outer training set; chosen on all rows: {facts.setting}."
@@ -118,14 +122,15 @@ def _measures(facts: StudyFacts) -> str:
 
 def _balance(facts: StudyFacts) -> str | None:
     if not facts.class_counts:
-        return None
+        return "Does not apply: y holds numbers."
     share = min(facts.class_counts.values()) / sum(facts.class_counts.values())
     how = "State what was done about it."
     if facts.rebalanced == ():
-        how = "The model rebalances nothing; state what was done before."
+        how = f"{UNBALANCED[0].upper()}{UNBALANCED[1:]}; state what was done before."
     elif facts.rebalanced is not None:
         how = f"Classes are rebalanced by {listed(facts.rebalanced)}; state why."
-    return f"The rarest class has {share:.1%} of the rows. {how}"
+    of = "rows whose class is known" if facts.n_lost else "rows"
+    return f"The rarest class has {share:.1%} of the {of}. {how}"
 
 
 def _fairness(facts: StudyFacts) -> str | None:
@@ -153,11 +158,12 @@ def _code(facts: StudyFacts) -> str:
 def _model(facts: StudyFacts) -> str | None:
     if not facts.coefficients:
         return None
-    terms = "; ".join(f"{name}: {value:.4g}" for name, value in facts.coefficients.items())
+    terms = "; ".join(f"{name}: {value:.6g}" for name, value in facts.coefficients.items())
     before = f" after {', '.join(facts.steps[:-1])}" if facts.steps[1:] else ""
     if facts.unscaled:
         before = ", in the units of the columns"
-    return f"Coefficients of {facts.learner}{before}: {terms}."
+    more = "" if facts.unscaled or not facts.steps[1:] else " State what these steps do in numbers."
+    return f"Coefficients of {facts.learner}{before}: {terms}.{more}"
 
 
 def _analysed(facts: StudyFacts) -> str:

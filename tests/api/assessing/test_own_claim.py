@@ -16,8 +16,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
-from truerisk.api.assessing.own_claim import claimed_by, tunes_inside
+from truerisk.api.assessing.own_claim import claimed_by
 from truerisk.core.family import Family
+from truerisk.models.stated.question import tunes_inside
 from truerisk.run.problem import pose
 
 X, Y = tr.datasets.make_simple(60, random_state=2)

@@ -13,24 +13,11 @@ from typing import Any
 from truerisk.api.auditing.claim import Claim, known_by, scale_of
 from truerisk.api.auditing.reading import read_claim
 from truerisk.core.errors import Refusal
-from truerisk.core.family import Family
 from truerisk.core.losses import Loss
 from truerisk.core.present import clean
 from truerisk.core.results import RiskEstimate
 from truerisk.core.table.data import Data
-from truerisk.models.stated.question import has_best_params
 from truerisk.run.problem import Problem
-
-CHOOSES_BY = ("cv", "select_by")  # how parameters that say by which splits to tune are called
-
-
-def tunes_inside(family: Family) -> bool:
-    """Whether it is one setting that is a search, or has splits of its own to tune by in a fit."""
-    splits = (
-        name.rpartition("__")[2] in CHOOSES_BY and callable(getattr(_owner(family, name), "fit", 0))
-        for name in family.estimator.get_params(deep=True)
-    )
-    return len(family) == 1 and (has_best_params(family.last) or any(splits))
 
 
 def claimed_by(problem: Problem, like: RiskEstimate) -> RiskEstimate | str:
@@ -98,9 +85,3 @@ def as_risk(claim: Claim, data: Data, like: RiskEstimate) -> RiskEstimate:
         n_fits=1,
         notes=("what the search itself claims, fitted on all rows; its splits are its own",),
     )
-
-
-def _owner(family: Family, name: str) -> Any:
-    """The object that holds the parameter: the estimator itself, or a part of it."""
-    place = name.rpartition("__")[0]
-    return family.estimator.get_params(deep=True)[place] if place else family.estimator

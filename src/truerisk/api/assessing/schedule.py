@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from truerisk.api.assessing.out_of_fold import refits
-from truerisk.api.assessing.own_claim import tunes_inside
 from truerisk.api.assessing.pace import pace_of
 from truerisk.api.learner_by_size import LearnerBySize, measure, testing, usual_sizes
 from truerisk.core.arguments import shown
@@ -29,6 +28,7 @@ from truerisk.methods.parts.averages import Averaged
 from truerisk.methods.parts.procedure import Procedure
 from truerisk.methods.racing import Racing
 from truerisk.methods.words import USUAL_FOLDS, as_method
+from truerisk.models.stated.question import tunes_inside
 from truerisk.run.outer_splits import testing_method, usual_word
 from truerisk.run.problem import Problem, choose_intervals, draw_plan
 from truerisk.run.run import Computed, compute, tuning_problem

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from truerisk.api.assessing.out_of_fold import OutOfFold, calibration_of, out_of_fold, roc_of
-from truerisk.api.assessing.own_claim import claimed_by, tunes_inside
+from truerisk.api.assessing.own_claim import claimed_by
 from truerisk.api.assessing.reference_risks import AsGiven, as_given
 from truerisk.api.assessing.schedule import PlannedCurve, Schedule
 from truerisk.api.risk_over_time import RiskOverTime, risk_over_time
@@ -29,6 +29,7 @@ from truerisk.core.results import RiskCurve, RiskEstimate
 from truerisk.core.statistics.calibration import Calibration
 from truerisk.core.statistics.roc import RocCurve
 from truerisk.methods.single_fit import Apparent
+from truerisk.models.stated.question import tunes_inside
 from truerisk.run.outer_splits import OuterFold, Stability
 from truerisk.run.problem import Problem, draw_plan
 from truerisk.run.run import Computed, Run, curve_of

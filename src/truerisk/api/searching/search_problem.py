@@ -10,7 +10,7 @@ from typing import Any
 
 from sklearn.utils.validation import has_fit_parameter
 
-from truerisk.api.assessing.own_claim import as_risk, tunes_inside
+from truerisk.api.assessing.own_claim import as_risk
 from truerisk.api.auditing.claim import Claim
 from truerisk.api.auditing.repeat import with_groups
 from truerisk.api.searching.search_words import (
@@ -35,6 +35,7 @@ from truerisk.core.table.data import Data, TaskWord
 from truerisk.engines.running.fitting import fitted_on_all
 from truerisk.methods.nested import Nested, Pairs
 from truerisk.methods.words import as_method
+from truerisk.models.stated.question import tunes_inside
 from truerisk.run.fit_params import SEARCH, fit_params_with_weight
 from truerisk.run.outer_splits import testing_method, usual_word
 from truerisk.run.problem import (

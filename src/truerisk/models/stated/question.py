@@ -15,6 +15,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from truerisk.core.errors import Refusal
+from truerisk.core.family import Family
 from truerisk.core.identity import PIPELINE, entry_of, is_exactly, keeps
 
 INSTEAD = "use a method that holds rows out, such as '10-fold'."
@@ -175,3 +176,21 @@ def usual_score(estimator: Any) -> str | None:
         if any(keeps(last, place, "score") for place in places):
             return word
     return None
+
+
+CHOOSES_BY = ("cv", "select_by")  # how parameters that say by which splits to tune are called
+
+
+def tunes_inside(family: Family) -> bool:
+    """Whether it is one setting that is a search, or has splits of its own to tune by in a fit."""
+    splits = (
+        name.rpartition("__")[2] in CHOOSES_BY and callable(getattr(_owner(family, name), "fit", 0))
+        for name in family.estimator.get_params(deep=True)
+    )
+    return len(family) == 1 and (has_best_params(family.last) or any(splits))
+
+
+def _owner(family: Family, name: str) -> Any:
+    """The object that holds the parameter: the estimator itself, or a part of it."""
+    place = name.rpartition("__")[0]
+    return family.estimator.get_params(deep=True)[place] if place else family.estimator
