@@ -23,6 +23,7 @@ from truerisk.papers.figures import Report
 from truerisk.report.page import picture as drawn
 
 EXPERIMENTS = Path(__file__).parent / "documents" / "pictures"
+PAGES = EXPERIMENTS.with_name("pages")
 STATIC = Path(__file__).parent / "_static"
 PLACE = STATIC / "selected-honest.svg"
 N_SEARCHES = 40
@@ -161,10 +162,13 @@ def take_pictures() -> None:
 def keep(report: Report) -> None:
     """The picture of an experiment as a notebook shows it, without the style of the marks.
 
-    Where a slider goes through it, its page.
+    Where a slider goes through it, its page without its looks and its script.
     """
     if any(panel.steps for one in report.figures for panel in one.panels):
-        report.to_html(STATIC / f"{report.word}.html")
+        bare = re.sub(
+            r"(<(style|script)\b[^>]*>).*?(</\2>)", r"\1\3", report.to_html(), flags=re.DOTALL
+        )
+        (PAGES / f"{report.word}.html").write_text(bare, encoding="utf-8")
         return
     shown = re.sub("<style>.*?</style>", "", drawn(report), flags=re.DOTALL)
     (EXPERIMENTS / f"{report.word}.html").write_text(shown, encoding="utf-8")

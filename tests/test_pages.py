@@ -136,7 +136,8 @@ def test_the_errors_of_the_first_page_are_those_of_the_gallery():
     assert f"{100 * names['truth']:.0f}" == told[2]
 
 
-STATIC = DOCS / "_static"
+PAGES = DOCS / "documents" / "pages"
+STORED = sorted(path.stem for path in PAGES.glob("*.html"))
 PICTURES = sorted((DOCS / "documents" / "pictures").glob("*.html"))
 
 
@@ -156,17 +157,20 @@ def test_a_stored_picture_is_of_an_experiment_that_a_page_describes(path):
     assert len({one.get("aria-labelledby") for one in drawings}) == len(drawings) > 0
 
 
-@pytest.mark.parametrize("word", [w for w in registry.names() if (STATIC / f"{w}.html").exists()])
+@pytest.mark.parametrize("word", STORED)
 def test_a_stored_page_is_of_an_experiment_and_has_a_slider(word):
     """A page describes it; it is one file that loads nothing, made of all replicates, seed 0."""
     pages = [page.read_text("utf-8") for page in (DOCS / "documents").glob("*.md")]
     assert sum(word in headings(page) for page in pages) == 1
-    stored = (STATIC / f"{word}.html").read_text("utf-8")
+    stored = (PAGES / f"{word}.html").read_text("utf-8")
     experiment = registry.load(word)
     facts = f"truerisk reproduce {word}", f"{experiment.replicates} {experiment.unit}", "seed 0"
     assert all(f"<span><bdi>{fact}</bdi></span>" in stored for fact in facts)
     assert stored.count('<input type="range"') == stored.count('<div class="steps">') > 0
     assert not re.search(r'(src|href)="(?!#)', stored)
+    blocks = re.findall(r"<(?:style|script)\b([^>]*)>([^<]*)</", stored)  # which the build fills
+    assert [re.findall('id="(.*)"', about) for about, _ in blocks] == [["marks"], ["looks"], []]
+    assert not any(inside for _, inside in blocks)
 
 
 def test_each_document_shows_pictures():

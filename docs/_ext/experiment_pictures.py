@@ -2,21 +2,22 @@
 
 `python docs/pictures.py WORD` runs the experiment and stores its picture in `documents/pictures`,
 as a notebook has it, without the style, which stands on the page once. The page of one with a
-slider is stored in `_static` instead, and is shown in a frame.
+slider is stored in `documents/pages` instead, without its looks and its script, which the build
+puts back as they are now, and is shown in a frame.
 """
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 from docutils import nodes
 
-from truerisk.papers import registry
 from truerisk.report.page import DARK, LIGHT, MARKS, NOTEBOOK
 
 DOCS = Path(__file__).parent.parent
-PLACE, STATIC = DOCS / "documents" / "pictures", DOCS / "_static"
+PLACE, PAGES = DOCS / "documents" / "pictures", DOCS / "documents" / "pages"
 FRAME = (
     '<p><a href="../_static/{0}.html">The page by itself</a></p><iframe class="example" '
     'src="../_static/{0}.html" title="The page of {0}" style="height: 80rem"></iframe>'
@@ -32,7 +33,7 @@ def show(app: Any, doctree: nodes.document) -> None:
     style = STYLE
     for title in list(doctree.findall(nodes.title)):
         word = title.astext()
-        if word in registry.names() and (STATIC / f"{word}.html").is_file():
+        if (PAGES / f"{word}.html").is_file():
             title.parent.append(nodes.raw("", FRAME.format(word), format="html"))
         path = PLACE / f"{word}.html"
         if path.is_file():
@@ -42,7 +43,27 @@ def show(app: Any, doctree: nodes.document) -> None:
             style = ""
 
 
+LOOKS = re.compile(r"(<(?:style|script)\b[^>]*>)[^<]*(?=</(?:style|script)>)")
+"""What a page has of each: marks, looks, script, in this order."""
+
+
+def whole(page: str) -> str:
+    """A stored page with the looks and the script of today."""
+    files = iter(MARKS.with_name(name) for name in (MARKS.name, "page.css", "page.js"))
+    return LOOKS.sub(lambda block: block[1] + next(files).read_text("utf-8"), page)
+
+
+def write_pages(app: Any, error: Exception | None) -> None:
+    """Beside the style sheets of the built documentation."""
+    if error is None and app.builder.format == "html":
+        for path in PAGES.glob("*.html"):
+            place = Path(app.outdir) / "_static" / path.name
+            place.parent.mkdir(exist_ok=True)
+            place.write_text(whole(path.read_text("utf-8")), encoding="utf-8")
+
+
 def setup(app: Any) -> dict[str, Any]:
     """Register it for every page."""
     app.connect("doctree-read", show)
+    app.connect("build-finished", write_pages)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
