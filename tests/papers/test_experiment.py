@@ -230,7 +230,7 @@ def test_results_that_are_there_are_not_taken_unasked(tmp_path):
         run(TOY, store=path)
     run(TOY, store=path, seed=1)
     for word in ("resume", "mixed_versions"):
-        with pytest.raises(UnknownName, match=rf"name it by --store \(in Python {word}=True"):
+        with pytest.raises(UnknownName, match=rf"{word}= goes on with a store: name it by store="):
             run(TOY, **{word: True})
 
 

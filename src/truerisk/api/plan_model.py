@@ -23,6 +23,9 @@ NEEDS: Of = {
 }
 """What is foreseen of each kind of outcome, beside an R²."""
 
+MAY: Of = {"binary": ("margin",), "continuous": ("ratio",), "time-to-event": ("margin",)}
+"""What else one may ask for of it."""
+
 SHARES = ("prevalence", "auc", "r2")
 Purpose = Literal["development", "validation"]
 
@@ -90,8 +93,8 @@ def plan_development(
     sd: float | None = None,
     shrinkage: float = model_size.SHRINKAGE,
     optimism: float = model_size.OPTIMISM,
-    margin: float = model_size.MARGIN,
-    ratio: float = model_size.RATIO,
+    margin: float | None = None,
+    ratio: float | None = None,
     confidence_level: float = 0.95,
 ) -> RowsNeeded:
     """How many rows it takes to develop a prediction model, by the criteria of Riley et al.
@@ -124,9 +127,9 @@ def plan_development(
         The effects of predictors shall be expected to be shrunken no further than to this share.
     optimism : float
         No more than this shall the apparent R² lie above what it is corrected to.
-    margin : float
+    margin : float, optional
         The overall risk shall be known to within ± this.
-    ratio : float
+    ratio : float, optional
         The residual standard deviation, and the mean, shall be known to within this factor.
     confidence_level : float
         Of the intervals of the overall risk, the mean and the standard deviation.
@@ -152,10 +155,12 @@ def plan_development(
         "sd": sd,
     }
     check_count("parameters", parameters, 1, "a model has a whole number of them, 1 or more")
-    check_foreseen(outcome, foreseen, NEEDS)
+    check_foreseen(outcome, foreseen | {"margin": margin, "ratio": ratio}, NEEDS, MAY)
+    margin = model_size.MARGIN if margin is None else margin
+    ratio = model_size.RATIO if ratio is None else ratio
     for name, share in (("shrinkage", shrinkage), ("optimism", optimism), ("margin", margin)):
         check_inside(name, share)
-    check_number("ratio", ratio, 1.001, 100, "a factor above 1")
+    check_ratio(ratio)
     check_level("confidence_level", confidence_level)
     given = {name: float(foreseen[name]) for name in NEEDS[outcome]}  # type: ignore[arg-type]
     z = model_size.normal_quantile(confidence_level)
@@ -229,6 +234,8 @@ def _expected_r2(
     """The R² of Cox and Snell, and before it what it was told by."""
     every = {"r2": r2, "nagelkerke": nagelkerke, "auc": auc}
     told = {name: value for name, value in every.items() if value is not None}
+    if not told and outcome == "continuous":
+        raise UnknownName("r2= is missing: say by it how good the model will be.")
     if len(told) != 1:
         words = ", ".join(f"{name}=" for name in (told or every))
         raise UnknownName(f"say by one of {words} how good the model will be.")
@@ -245,9 +252,7 @@ def _expected_r2(
     return {name: value, "r2": model_size.LinearPredictor.of_auc(value, given["prevalence"]).r2}
 
 
-def check_foreseen(
-    outcome: Any, foreseen: Mapping[str, Any], needs: Of, may: Of | None = None
-) -> None:
+def check_foreseen(outcome: Any, foreseen: Mapping[str, Any], needs: Of, may: Of) -> None:
     """Refuse what is missing of an outcome, what another one has, and what no number can be.
 
     What is needed must be there, what `may` names can be.
@@ -255,10 +260,8 @@ def check_foreseen(
     check_known("there is no outcome", outcome, needs)
     for name, value in foreseen.items():
         if name not in needs[outcome]:
-            of = next((one for one, names in needs.items() if name in names), None)
-            if may is not None:
-                of = next((one for one, names in may.items() if name in names), of)
-            if value is not None and of != outcome:
+            if value is not None and name not in may[outcome]:
+                of = next(one for one in needs if name in (*needs[one], *may[one]))
                 raise UnknownName(f"{name}= is foreseen of a {of} outcome, not of a {outcome} one.")
             continue
         if value is None:
@@ -271,6 +274,11 @@ def check_foreseen(
             raise BadArgument(f"{name}={shown(value)}: use a number {wanted} 0.")
         elif name != "mean" and value < 0:
             raise BadArgument(f"{name}={shown(value)}: use a number above 0.")
+
+
+def check_ratio(ratio: Any) -> None:
+    """Refuse what is no factor to know a spread by."""
+    check_number("ratio", ratio, 1.001, 100, "use a factor above 1, 100 at most")
 
 
 def check_inside(name: str, value: Any) -> None:

@@ -6,7 +6,13 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from truerisk.api.plan_model import RowsNeeded, SizeCriterion, check_foreseen, check_inside
+from truerisk.api.plan_model import (
+    RowsNeeded,
+    SizeCriterion,
+    check_foreseen,
+    check_inside,
+    check_ratio,
+)
 from truerisk.core.arguments import check_level, check_number, is_number, shown
 from truerisk.core.errors import BadArgument, UnknownName
 from truerisk.core.statistics import model_size
@@ -26,7 +32,8 @@ MAY: Mapping[str, tuple[str, ...]] = {
 }
 """What else one may say of it."""
 
-WIDTHS = {"slope_width", "oe_width", "auc_width", "benefit_width", "r2_width"}
+WIDTHS = {"slope_width": 100, "oe_width": 100, "auc_width": 1, "benefit_width": 1, "r2_width": 1}
+"""The widest intervals that can be asked for."""
 
 APART = 0.05  # of a prevalence or an AUC: what is foreseen and what a linear predictor says
 
@@ -122,7 +129,8 @@ def plan_validation(
     mine = of_classes if outcome == "binary" else of_numbers
     given = {"slope_width": slope_width} | {n: told for n, told in mine.items() if told is not None}
     for name in (name for name in given if name in WIDTHS):
-        check_number(name, given[name], 1e-6, 100, "the width of an interval")
+        wanted = f"use the width of an interval, above 0 and {WIDTHS[name]} at most"
+        check_number(name, given[name], 1e-6, WIDTHS[name], wanted)
     planned = _of_classes if outcome == "binary" else _of_numbers
     sizes, foreseen, notes = planned(confidence_level, **given)
     n = max(sizes.values())
@@ -209,7 +217,7 @@ def _of_numbers(
     r2_width: float = model_size.NARROW,
     ratio: float = model_size.RATIO,
 ) -> Planned:
-    check_number("ratio", ratio, 1.001, 100, "a factor above 1")
+    check_ratio(ratio)
     reach = 2 * model_size.normal_quantile(level)
     errors = {  # of one row: of R² by the formula of Wishart, of the line by least squares
         f"R²: an interval no wider than {r2_width:g}": (2 * math.sqrt(r2) * (1 - r2), r2_width),

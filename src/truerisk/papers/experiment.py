@@ -139,10 +139,7 @@ def run(
         raise UnknownName(f"seed={seed}: use 0 or a positive number.")
     going_on = {"resume": resume, "mixed_versions": mixed_versions}
     for word in (word for word, given in going_on.items() if given and store is None):
-        raise UnknownName(
-            f"--{word.replace('_', '-')} goes on with a store: name it by --store (in "
-            f"Python {word}=True, store=)."
-        )
+        raise UnknownName(f"{word}= goes on with a store: name it by store=.")
     experiment.check()
     started = time.perf_counter()
     with stage(experiment.word):
