@@ -69,6 +69,7 @@ def test_csv_cells_are_no_formulas(tmp_path):
     [
         ("list.pdf", UnknownName, "list.pdf: name a file .docx, .xlsx or .csv for a checklist."),
         ("no/list.csv", NotWritten, "there is no folder"),
+        (".", NotWritten, "is a folder; name a file in it, such as checklist.docx."),
     ],
 )
 def test_other_places_are_refused(tmp_path, name, error, words):

@@ -85,16 +85,16 @@ class Written(Shown):
         return self.to_dict()
 
 
-def place_of(path: Any) -> Path:
+def place_of(path: Any, like: str = "report.html") -> Path:
     """The path of a file that can be written, as far as that shows before it is tried."""
-    place = path_of("path", path, "report.html")
+    place = path_of("path", path, like)
     try:
         is_folder = place.is_dir()
         place.resolve()
     except (OSError, RuntimeError) as error:  # an endless name, or links in a circle
         raise NotWritten(f"{shown(str(place))} cannot be written: {said_by(error)}.") from None
     if is_folder:
-        raise NotWritten(f"{place} is a folder; name a file in it, such as report.html.")
+        raise NotWritten(f"{place} is a folder; name a file in it, such as {like}.")
     folder = place.absolute().parent
     if not folder.is_dir():
         raise NotWritten(

@@ -24,7 +24,7 @@ _SHEET = "application/vnd.openxmlformats-officedocument.spreadsheetml"
 
 def table_place(path: Any) -> Path:
     """A place that can be written, for a kind of file that is known."""
-    place = place_of(path)
+    place = place_of(path, "checklist.docx")
     if place.suffix.lower() not in WRITERS:
         raise UnknownName(f"{place.name}: name a file {listed([*WRITERS], 'or')} for a checklist.")
     return place
