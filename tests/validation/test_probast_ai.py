@@ -25,7 +25,7 @@ class Drawn(LogisticRegression):
     """Draws classes anew, as imbalanced-learn's samplers do."""
 
     def fit_resample(self, X, y):
-        raise NotImplementedError
+        return np.vstack([X, X[y == 1]]), np.concatenate([y, y[y == 1]])
 
 
 @pytest.mark.parametrize(

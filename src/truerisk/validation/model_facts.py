@@ -150,7 +150,7 @@ def rows_needed(n_features: int | None, share: float | None, r2: float | None) -
     return None
 
 
-def rows_to_validate(share: float | None, auc: float | None) -> int | None:
+def rows_to_test(share: float | None, auc: float | None) -> int | None:
     """In other people, a calibrated model of this AUC, by the `share` of the event."""
     if share is None or auc is None or not 0.5 < auc < 1:
         return None

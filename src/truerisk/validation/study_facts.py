@@ -30,7 +30,7 @@ from truerisk.validation.model_facts import (
     recalibrated,
     releases_of,
     rows_needed,
-    rows_to_validate,
+    rows_to_test,
     scaler_of,
     steps_of,
 )
@@ -308,7 +308,7 @@ def facts_of(
         else coefficients_of(run.model, data.X, of_first_class=event == next(iter(classes), "")),
         unscaled=run.model is not None and scaler_of(run.model) is not None,
         n_needed=rows_needed(n_features, share, honest.get("explained" if share is None else "r2")),
-        n_to_validate=rows_to_validate(share, honest.get("auc")),
+        n_to_validate=rows_to_test(share, honest.get("auc")),
         n_features=n_features,
         measures=_told_measures(run, parts),
         confidence_level=problem.confidence_level,

@@ -89,9 +89,10 @@ TESTED_ON: dict[TestedOn, str] = {
 
 def _building(facts: StudyFacts) -> str:
     if facts.n_settings == 1:
-        how = f"; {INSIDE}, anew in every outer training set" if facts.tunes_inside else None
-        how = how or "; nothing was tuned"
-        return f"{facts.learner} with one setting ({facts.setting}){how}."
+        how = "nothing was tuned"
+        if facts.tunes_inside:
+            how = f"{INSIDE}, anew in every outer training set"
+        return f"{facts.learner} with one setting ({facts.setting}); {how}."
     return (
         f"{facts.learner}; {facts.n_settings} settings compared by {splits(facts.chosen_by)} "
         f"inside every outer training set; chosen on all rows: {facts.setting}."
