@@ -4,102 +4,78 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.model_selection import LeaveOneOut, cross_val_predict
 from sklearn.neighbors import KNeighborsClassifier
 
-from truerisk.core.contracts import RunOptions
-from truerisk.core.family import Family
-from truerisk.core.plan.blocks import ALL
-from truerisk.core.table.data import Data
-from truerisk.engines import Generic
-from truerisk.papers import double_cv as module
+from truerisk.core.contracts import Streams
+from truerisk.datasets.problems import make_simple
 from truerisk.papers.double_cv import (
-    CODES,
-    LABELS,
-    N_DESIGN,
-    design_of,
+    KS,
+    METHOD,
+    SIZES,
     double_cv,
     wallman_figure_4,
     wallman_table_1,
 )
+from truerisk.papers.experiment import Sample, stream
 
 SEED = 5
 
 
-def loo_errors(model, X, y):
-    """How many rows scikit-learn gets wrong when each is left out."""
-    return (cross_val_predict(model, X, y, cv=LeaveOneOut()) != y).sum()
+def loo_errors(X, y):
+    """How many rows every k gets wrong when each is left out, by counting votes; ties are 0."""
+    away = ((X[:, None] - X) ** 2).sum(axis=2)
+    np.fill_diagonal(away, np.inf)
+    votes = np.cumsum(y[away.argsort(axis=1)[:, :-1]], axis=1)
+    return ((2 * votes > np.array(KS)) != y[:, None]).sum(axis=0)
 
 
-@pytest.fixture(scope="module")
-def design():
-    return design_of(SEED)
+def drawn(number):
+    """The rows of a data set and its outer training rows, fold by fold."""
+    rng = stream("wallman double cv", SEED, number)
+    sample = Sample.of(make_simple, SIZES, rng)
+    own = sample.whole.subset(np.arange(sample.n))
+    plan = METHOD.plan(own, Streams(SEED).child("double cv"))
+    outer = plan.only(plan.questions("outer"))
+    trained = (outer.train_rows(int(fit))[0] for fit in outer.fit)
+    folds = [(rows, outer.test_rows(fold)[0]) for fold, rows in enumerate(trained)]
+    return sample, plan, folds
 
 
-def test_the_plan_is_the_document_s(design):
+def test_the_plan_is_the_document_s():
     """Ten stratified outer folds of 5, leave-one-out of 45 inside, every k of 44 rows."""
-    inner, outer = design.inner, design.outer
+    sample, plan, folds = drawn(0)
+    inner = plan.only(plan.questions("inner"))
     assert inner.n_questions == 10 * 45
     assert set(inner.train_sizes) == {44}
-    assert [c["n_neighbors"] for c in design.family.candidates] == list(range(1, 45))
-    external = outer.questions("external")
-    held_out = [outer.test_rows(int(q))[0] for q in external]
-    assert sorted(np.concatenate(held_out)) == list(range(N_DESIGN))
-    assert {tuple(sorted(np.bincount(CODES[rows]))) for rows in held_out} == {(2, 3)}
+    assert [*KS] == [*range(1, 45)]
+    held_out = [rows for _, rows in folds]
+    assert sorted(np.concatenate(held_out)) == [*range(50)]
+    assert {tuple(sorted(np.bincount(sample.whole.y[rows]))) for rows in held_out} == {(2, 3)}
 
 
-def test_no_fit_sees_a_test_row(design):
-    """Test rows come after the design rows, and no train set is "all rows but"."""
-    assert (design.outer.train.base != ALL).all()
-    seen = [design.outer.train_rows(fit)[0] for fit in range(design.outer.n_fits)]
-    assert max(rows.max() for rows in seen) < N_DESIGN
-    for question in design.outer.questions("true"):
-        rows, _ = design.outer.test_rows(int(question))
-        assert (rows.min(), len(rows)) == (N_DESIGN, 10_000)
+def test_folds_are_drawn_once_for_a_seed():
+    """Every data set has those of the first."""
+    for (train, test), (other, held_out) in zip(drawn(0)[2], drawn(7)[2], strict=True):
+        assert (train.tolist(), test.tolist()) == (other.tolist(), held_out.tolist())
 
 
-def test_it_equals_scikit_learn_step_by_step(design, monkeypatch):
-    """Inner leave-one-out of every k, the first least error wins, refitted, tested twice."""
-    captured = {}
-    outer_errors = module._outer_errors
-
-    def capture(design, X, chosen):
-        captured.update(X=X, chosen=chosen)
-        return outer_errors(design, X, chosen)
-
-    monkeypatch.setattr(module, "_outer_errors", capture)
-    found = double_cv(SEED, 1)
-    X, y = captured["X"], design.codes
-    external, true = [], []
-    for fold, question in enumerate(design.outer.questions("external")[:2]):
-        train, _ = design.outer.train_rows(int(design.outer.fit[question]))
-        held_out, _ = design.outer.test_rows(int(question))
-        tried = min(int(captured["chosen"][fold]) + 3, 44)
-        errors = [loo_errors(KNeighborsClassifier(k + 1), X[train], y[train]) for k in range(tried)]
-        assert captured["chosen"][fold] == int(np.argmin(errors))
-        model = KNeighborsClassifier(int(captured["chosen"][fold]) + 1).fit(X[train], y[train])
+def test_it_equals_scikit_learn_step_by_step():
+    """Votes of every k counted, the first least error wins, refitted, tested twice."""
+    found, (sample, _, folds) = double_cv(SEED, 1), drawn(1)
+    X, y = sample.whole.X, sample.whole.y
+    internal, external, true, chosen = [], [], [], []
+    for train, held_out in folds:
+        errors = loo_errors(X[train], y[train])
+        k = KS[int(np.argmin(errors))]
+        model = KNeighborsClassifier(k).fit(X[train], y[train])
+        chosen.append(k)
+        internal.append(min(errors) / len(train))
         external.append((model.predict(X[held_out]) != y[held_out]).mean())
-        true.append((model.predict(X[N_DESIGN:]) != y[N_DESIGN:]).mean())
-    errors = outer_errors(design, X, captured["chosen"])
-    part = design.outer.part
-    np.testing.assert_allclose(errors[part == 0][:2], external)
-    np.testing.assert_allclose(errors[part == 1][:2], true)
-    assert found["external"] == pytest.approx(errors[part == 0].mean())
-    assert found["true"] == pytest.approx(errors[part == 1].mean())
-
-
-def test_the_inner_answers_are_the_generic_engine_s(design):
-    """Chosen k and least errors are those of fits of scikit-learn."""
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((N_DESIGN, 2)) + CODES[:, None]
-    errors, chosen = module._chosen(design, X)
-    unit = design.inner.only(np.flatnonzero(design.inner.unit == 4))
-    data = Data(X, CODES, "classification", np.array([0, 1]), CODES)
-    family = Family.of(KNeighborsClassifier(), {"n_neighbors": [1, 2, 7, int(chosen[4]) + 1]})
-    answers = Generic().run(family, data, unit, LABELS, RunOptions())
-    wrong = (answers.values != CODES[unit.positions[0]]).mean(axis=1)
-    assert errors[4] == pytest.approx(wrong[3])
-    assert (wrong >= wrong[3] - 1e-12).all()
+        true.append((model.predict(X[sample.n :]) != y[sample.n :]).mean())
+    assert found["internal"] == pytest.approx(np.mean(internal))
+    assert found["external"] == pytest.approx(np.mean(external))
+    assert found["true"] == pytest.approx(np.mean(true))
+    assert found["k"] == np.mean(chosen)
 
 
 def test_a_data_set_depends_on_seed_and_number_alone():

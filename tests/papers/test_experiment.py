@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -82,6 +84,16 @@ def test_the_text_of_an_experiment_is_what_it_says():
     assert report.document == "3 numbers each, whoever throws"
     assert report.notes == ("a note of 3.0.", "another.")
     assert [row.name for row in report.tables[0].rows] == ["mean"]
+
+
+def test_without_docstrings_it_is_refused():
+    """`python -OO` leaves them out, and with them what an experiment says."""
+    script = "import truerisk; truerisk.papers.reproduce('kearns-figure-2', replicates=2)"
+    command, kept = [sys.executable, "-OO", "-c", script], {"capture_output": True, "text": True}
+    ran = subprocess.run(command, check=False, **kept)
+    sentence = "kearns-figure-1 is told in its docstring, and python -OO (PYTHONOPTIMIZE=2) reads"
+    assert sentence in ran.stderr
+    assert ran.stderr.rstrip().endswith("run it without -OO.")
 
 
 def test_the_whole_breadth_is_run_where_there_is_one():

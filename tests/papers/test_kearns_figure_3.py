@@ -22,11 +22,11 @@ def test_choices_are_the_least_of_their_curves():
     """The oracle's is the true risk, and ties go to the smallest k, or to the largest."""
     draw = kearns_figure_3.replicate(0, 0)
     drawn = kearns_trial(0.2, 100, MOST, 0, 0)
-    loo, k = drawn.line.leave_one_out, draw["k"][1, 1]
+    loo, k = drawn.leave_one_out, draw["k"][1, 1]
     assert k[ORACLE] == drawn.true.argmin() + 1
     assert k[LOO] == loo.argmin() + 1
     assert k[LOO_LARGEST] == len(loo) - loo[::-1].argmin()
-    assert k[S] == drawn.line.criterion().argmin() + 1
+    assert k[S] == drawn.criterion().argmin() + 1
     np.testing.assert_allclose(draw["true"][1, 1], drawn.true[k.astype(int) - 1])
     assert draw["estimate"][1, 1, LOO] == pytest.approx(loo.min())
     assert (draw["true"] >= draw["true"][..., [ORACLE]]).all()

@@ -99,7 +99,7 @@ class Intervals(OnePass):
         responses = labels = labels_for_every_k(counts, _ks(task, group))
         sizes, response = None, task.request.response
         if response != "label" or task.counts_rows_of(shown.fit):
-            sizes, shares = _intervals(labels, counts)
+            sizes, shares = rows_of_intervals(labels, counts)
             responses = {"label": labels, "probability": shares}.get(response, shares[..., 1])
         answers = []
         for question, rows in zip(task.questions(shown.fit), asked, strict=True):
@@ -174,7 +174,7 @@ def _labels_of_singles(task: Task, fits: np.ndarray, row: np.ndarray) -> np.ndar
     return labels_after_changes(counts, _ks(task, task.group), group, instead, right)
 
 
-def _intervals(labels: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def rows_of_intervals(labels: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Rows in the interval of each group, and shares of the classes among them, for every k."""
     starts = np.ones(labels.shape, dtype=bool)
     starts[:, 1:] = labels[:, 1:] != labels[:, :-1]

@@ -1,123 +1,43 @@
-"""Wallman's Table 1 and Figure 4: double cross-validation of k nearest neighbours.
-
-One plan is replayed on every data set. The rows of a data set are independent within their class
-and the labels are sorted, so folds drawn once are as good as folds drawn anew: rows 0 … 49 are the
-design set, the others are test rows that no fit trains on. The inner plan asks every leave-one-out
-fit; the outer plan asks each of the ten outer fits about its held-out rows ("external") and about
-the test rows ("true").
-"""
+"""Wallman's Table 1 and Figure 4: double cross-validation of k nearest neighbours."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import lru_cache
-
 import numpy as np
 
-from truerisk.core.contracts import Request, RunOptions, Streams
-from truerisk.core.family import Family
-from truerisk.core.plan.builder import PlanBuilder
-from truerisk.core.plan.plan import Plan
+from truerisk.core.contracts import Streams
 from truerisk.datasets.problems import make_simple
-from truerisk.engines.neighbours.knn import NearestNeighbours
-from truerisk.papers.experiment import Draws, Sample, experiment, neighbours, stream, two_classes
+from truerisk.methods.nested import Nested
+from truerisk.papers.experiment import Draws, Sample, experiment, neighbours, stream
 from truerisk.papers.figures import Panel, PaperTable, Parts, Series, printed
 from truerisk.papers.statements import Claim, Quantity, Statement
 
-PER_CLASS = 25
-TEST_PER_CLASS = 5000
-OUTER = "10-fold"
-N_DESIGN = 2 * PER_CLASS
-CODES = np.repeat(np.array([0, 1]), PER_CLASS)
-LABELS = Request("label")
-
-
-@dataclass(frozen=True, eq=False)
-class Design:
-    """What all data sets of a seed share: the plans, and the family of every k they allow."""
-
-    inner: Plan
-    outer: Plan
-    family: Family
-    codes: np.ndarray
-    question_codes: np.ndarray  # the code of every row that the outer plan asks about
-
-
-@lru_cache(maxsize=4)
-def design_of(seed: int) -> Design:
-    """Folds are drawn once, stratified, from a stream of their own."""
-    from truerisk.methods.nested import Nested
-
-    design = two_classes(np.zeros((N_DESIGN, 1)), CODES)  # stratified folds ask for labels alone
-    nested = Nested(outer=OUTER, inner="loo").plan(design, Streams(seed).child("double cv"))
-    inner = nested.only(nested.questions("inner"))
-    outside = nested.only(nested.questions("outer"))
-    largest = int(inner.train_sizes.min())
-    codes = np.concatenate([CODES, np.repeat(np.array([0, 1]), TEST_PER_CLASS)])
-    # Each fit of the outer plan is asked about the test rows as well, which no fit may see.
-    n_rows = len(codes)
-    builder = PlanBuilder(n_rows)
-    test = builder.block(np.arange(N_DESIGN, n_rows))
-    for fold in range(outside.n_questions):
-        train = builder.block(outside.train_rows(int(outside.fit[fold]))[0])
-        held_out = builder.block(outside.test_rows(fold)[0])
-        builder.ask((train, ()), (held_out, ()), part="external", fold=fold)
-        builder.ask((train, ()), (test, ()), part="true", fold=fold)
-    outer = builder.build()
-    return Design(
-        inner=inner,
-        outer=outer,
-        family=neighbours(range(1, largest + 1)),
-        codes=codes,
-        question_codes=codes[outer.positions[0]].astype(np.int8),
-    )
+SIZES = (25, 25), (5000, 5000)  # of the classes: rows to learn from, and rows that only measure
+METHOD = Nested(outer="10-fold", inner="loo")
+KS = range(1, 45)  # every k that 44 rows allow
 
 
 def double_cv(seed: int, number: int) -> Draws:
     """Internal, external and true error of data set `number`, the mean of ten folds each.
 
     In every outer fold the k with the least leave-one-out error wins, ties to the lowest, votes
-    that tie to class 0 as in scikit-learn; `k` is the mean of the ten winners.
+    that tie to class 0 as in scikit-learn; `k` is the mean of the ten winners. Labels are sorted
+    and rows independent within their class, so folds drawn once for a seed are as good as folds
+    drawn anew.
     """
-    design = design_of(seed)
-    rng = stream("wallman double cv", seed, number)
-    X = Sample.of(make_simple, ((PER_CLASS,) * 2, (TEST_PER_CLASS,) * 2), rng).whole.X
-    internal, chosen = _chosen(design, X[:N_DESIGN])
-    errors = _outer_errors(design, X, chosen)
-    part = design.outer.part
+    rng, folds = stream("wallman double cv", seed, number), Streams(seed).child("double cv").seed
+    sample, family = Sample.of(make_simple, SIZES, rng), neighbours(KS)
+    found = sample.evaluated(METHOD, family, folds)
+    tested, winners = found.answers, found.winners
+    assert tested is not None
+    assert winners is not None
+    assert found.procedure is not None
+    learned = (tested.plan.train_rows(int(fit))[0] for fit in tested.plan.fit)
     return {
-        "internal": internal.mean(),
-        "external": errors[part == design.outer.parts.index("external")].mean(),
-        "true": errors[part == design.outer.parts.index("true")].mean(),
-        "k": (1 + chosen).mean(),
+        "internal": winners.inner_risk.mean(),
+        "external": np.array(found.procedure.value),
+        "true": sample.errors(family, *learned, only=winners.candidate).mean(),
+        "k": (1 + winners.candidate).mean(),
     }
-
-
-def _chosen(design: Design, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Least inner error of each outer fold, and the number of the first candidate that has it."""
-    plan = design.inner
-    answers = NearestNeighbours().run(
-        design.family, two_classes(X, CODES), plan, LABELS, RunOptions()
-    )
-    wrong = answers.values != CODES[plan.positions[0]]
-    starts = np.flatnonzero(np.diff(plan.unit, prepend=-1))  # one row per question, unit after unit
-    errors = np.add.reduceat(wrong, starts, axis=1, dtype=np.int64)
-    sizes = np.diff(np.append(starts, plan.n_questions))
-    return errors.min(axis=0) / sizes, errors.argmin(axis=0)
-
-
-def _outer_errors(design: Design, X: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-    """The error of each outer question; only the k that won somewhere are candidates."""
-    winners, place = np.unique(chosen, return_inverse=True)
-    candidates = design.family.candidates
-    family = Family(design.family.estimator, tuple(candidates[c] for c in winners))
-    plan = design.outer
-    only = np.zeros(plan.n_fits, dtype=np.int64)
-    only[plan.fit] = place.ravel()[plan.fold]
-    data = two_classes(X, design.codes)
-    answers = NearestNeighbours().run(family, data, plan, LABELS, RunOptions(only=only))
-    wrong = answers.values[0] != design.question_codes
-    return np.add.reduceat(wrong, plan.test_offsets[:-1], dtype=np.int64) / plan.test_sizes
 
 
 # ---------------------------------------------------------------- Table 1

@@ -7,7 +7,7 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ import numpy as np
 
 from truerisk.core.answers import Answers
 from truerisk.core.contracts import Method, Streams, Terms
-from truerisk.core.errors import StudyIncomplete, UnknownName
+from truerisk.core.errors import Refusal, StudyIncomplete, UnknownName
 from truerisk.core.evaluation import Evaluation
 from truerisk.core.family import Family
 from truerisk.core.losses import Loss, ZeroOne
@@ -26,6 +26,7 @@ from truerisk.core.progress import listen, stage, tell
 from truerisk.core.table.data import Data
 from truerisk.engines.asking import Asking
 from truerisk.engines.workers.executors import run_batches, workers_of
+from truerisk.methods.parts.procedure import by_fit
 from truerisk.methods.parts.set_risks import split_risks
 from truerisk.papers.figures import Findings, Parts, Report
 from truerisk.selection.rules import Minimum
@@ -82,7 +83,12 @@ def experiment(
 
     def of(found: Callable[[Draws], Parts]) -> Experiment:
         word = found.__name__.replace("_", "-")
-        text = (found.__doc__ or "").format(**found.__globals__)
+        if found.__doc__ is None:
+            raise Refusal(
+                f"{word} is told in its docstring, and python -OO (PYTHONOPTIMIZE=2) reads none: "
+                "run it without -OO."
+            )
+        text = found.__doc__.format(**found.__globals__)
         title, document, *notes = paragraphs(text)
 
         def findings(draws: Draws) -> Findings:
@@ -269,10 +275,11 @@ def two_classes(X: np.ndarray, codes: np.ndarray) -> Data:
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Two classes: `n` rows to learn from and, after them, rows that only measure."""
+    """`n` rows to learn from and, after them, rows that only measure."""
 
     whole: Data
     n: int
+    loss: Loss = field(default_factory=ZeroOne)
 
     @classmethod
     def of(
@@ -283,7 +290,7 @@ class Sample:
         *,
         shuffle: bool = False,
     ) -> Sample:
-        """Drawn from a problem: sizes of what is to learn from, and of what measures."""
+        """Two classes of a problem: sizes of what is to learn from, and of what measures."""
         parts = [problem(size, shuffle=shuffle, random_state=rng) for size in sizes]
         X, y = (np.concatenate(both) for both in zip(*parts, strict=True))
         return cls(two_classes(X, y), len(parts[0][1]))
@@ -304,15 +311,23 @@ class Sample:
 
     def evaluated(self, method: Method, family: Family, seed: int) -> Evaluation:
         """What a method finds in the rows to learn from."""
-        own = two_classes(self.whole.X[: self.n], self.whole.y[: self.n])
-        return evaluated(method, family, own, ZeroOne(), seed)
+        return evaluated(method, family, self.whole.subset(np.arange(self.n)), self.loss, seed)
 
-    def errors(self, family: Family, *learned: np.ndarray) -> np.ndarray:
-        """Errors on the rows that measure, by candidate and rows learned: all of them, or some."""
-        rows, whole = np.arange(self.whole.n_rows), self.whole
-        splits = [(some, rows[self.n :]) for some in learned or (rows[: self.n],)]
-        fresh = answered(family, whole, ZeroOne(), plan_of(len(rows), *splits))
-        return split_risks(fresh, whole, ZeroOne())
+    def answers(
+        self, family: Family, *learned: np.ndarray, only: np.ndarray | None = None
+    ) -> Answers:
+        """What is said of the rows that measure, by rules of all rows to learn from, or of some.
+
+        With `only` the rule of each is that of one candidate.
+        """
+        own, fresh = np.split(np.arange(self.whole.n_rows), [self.n])
+        plan = plan_of(self.whole.n_rows, *((some, fresh) for some in learned or (own,)))
+        only = None if only is None else by_fit(plan, only)
+        return Asking(family, self.whole, self.loss)(plan, only=only)
+
+    def errors(self, *asked: Any, **only: Any) -> np.ndarray:
+        """The errors of these answers, by candidate and rows learned."""
+        return split_risks(self.answers(*asked, **only), self.whole, self.loss)
 
 
 @lru_cache(maxsize=8)

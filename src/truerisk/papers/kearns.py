@@ -7,13 +7,15 @@ milliseconds.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 
 from truerisk.datasets.problems import KearnsProblem
+from truerisk.engines.interval import rows_of_intervals
 from truerisk.kernels.intervals import labels_after_changes, labels_for_every_k
 from truerisk.models.interval_classifier import boundaries_between
 from truerisk.papers.experiment import Draws, experiment, stream
@@ -24,118 +26,113 @@ N0 = 10  # of the document: how strongly shares are drawn towards one half
 
 
 @dataclass(frozen=True, eq=False)
-class LabelledLine:
-    """What n labelled points on the line say, one row per k, one column per point from the left.
+class Trial:
+    """Distinct points of the problem from the left, their labels, and the rule of every k.
 
-    `labels` are those of the rule, `left_out` those it gives a point it was not shown, `swaps`
-    whether the label of a point there follows its own label; `shares` and `sizes` are the share
-    of ones and the number of rows of the interval that holds the point.
+    What is said of the rules has a row per k and, of points, a column per point. It is computed
+    when it is asked for: only swapping and leave-one-out need other rules than those of all points.
     """
 
+    problem: KearnsProblem
     x: np.ndarray
     y: np.ndarray
-    labels: np.ndarray
-    left_out: np.ndarray
-    swaps: np.ndarray
-    shares: np.ndarray
-    sizes: np.ndarray
+    ks: Sequence[int]
+
+    @classmethod
+    def of(
+        cls, problem: KearnsProblem, n: int, ks: Sequence[int], rng: np.random.Generator
+    ) -> Trial:
+        """A draw of n points."""
+        X, y = problem(n, random_state=rng)
+        order = np.argsort(X[:, 0])
+        return cls(problem, X[order, 0], y[order], ks)
+
+    @cached_property
+    def _counts(self) -> np.ndarray:
+        return np.eye(2, dtype=np.int64)[self.y]
+
+    @cached_property
+    def labels(self) -> np.ndarray:
+        """The labels of the points by the rule."""
+        return labels_for_every_k(self._counts, self.ks)
+
+    @cached_property
+    def intervals(self) -> tuple[np.ndarray, np.ndarray]:
+        """How many points lie in the interval of each point, and shares of the classes there."""
+        return rows_of_intervals(self.labels, self._counts)
+
+    @cached_property
+    def _changed(self) -> np.ndarray:
+        """The label of each point by the rule that was not shown it, then by that shown the other.
+
+        One pass each way answers both.
+        """
+        n = len(self.x)
+        instead = np.concatenate([np.zeros_like(self._counts), self._counts[:, ::-1]])
+        right = np.zeros(2 * n, dtype=bool)
+        right[1 : n - 1] = boundaries_between(self.x[:-2], self.x[2:]) < self.x[1:-1]
+        each = np.tile(np.arange(n), 2)
+        return labels_after_changes(self._counts, self.ks, each, instead, right)
+
+    @property
+    def left_out(self) -> np.ndarray:
+        """The labels that the rule gives a point it was not shown."""
+        return self._changed[:, : len(self.x)]
+
+    @property
+    def swaps(self) -> np.ndarray:
+        """φ(xᵢ|1) − φ(xᵢ|0): whether the label of a point follows its own, or does the opposite."""
+        flipped = self._changed[:, len(self.x) :]
+        return np.where(self.y == 1, self.labels - flipped, flipped - self.labels)
 
     @property
     def apparent(self) -> np.ndarray:
-        """The empirical error rate of every k."""
+        """The empirical error rate."""
         return (self.labels != self.y).mean(axis=1)
 
     @property
     def leave_one_out(self) -> np.ndarray:
-        """The leave-one-out error of every k."""
+        """The leave-one-out error."""
         return (self.left_out != self.y).mean(axis=1)
 
     def penalty(self, n0: float = N0) -> np.ndarray:
-        """S of every k: (2/n) Σ p(1 − p) [φ(xᵢ|1) − φ(xᵢ|0)], p drawn towards ½ by n0 rows."""
-        p = (self.sizes * self.shares + n0 / 2) / (self.sizes + n0)
+        """S: (2/n) Σ p(1 − p) [φ(xᵢ|1) − φ(xᵢ|0)], p drawn towards ½ by n0 rows."""
+        sizes, shares = self.intervals
+        p = (sizes * shares[..., 1] + n0 / 2) / (sizes + n0)
         return 2 * (p * (1 - p) * self.swaps).mean(axis=1)
 
     def criterion(self, n0: float = N0) -> np.ndarray:
-        """L_n + S of every k."""
+        """L_n + S."""
         return self.apparent + self.penalty(n0)
 
+    @property
+    def conditional(self) -> np.ndarray:
+        """The conditional risk: the error on new labels of the same points."""
+        return self._risk((self.labels != self.problem.target(self.x)).mean(axis=1))
 
-@dataclass(frozen=True, eq=False)
-class Trial:
-    """A line drawn from a known problem, with what only the problem knows, for every k."""
+    @cached_property
+    def true(self) -> np.ndarray:
+        """The true risk, exact: boundaries of rules lie midway between points, nowhere else."""
+        ends = boundaries_between(self.x[:-1], self.x[1:])
+        ones = self.problem.share_of_ones(ends)
+        lengths = np.diff(ends, prepend=0.0, append=1.0)
+        return self._risk(np.where(self.labels == 1, lengths - ones, ones).sum(axis=1))
 
-    line: LabelledLine
-    conditional: np.ndarray
-    true: np.ndarray
+    @property
+    def risks(self) -> np.ndarray:
+        """The three: EER, CER and TER."""
+        return np.array([self.apparent, self.conditional, self.true])
 
-
-def line_of(x: np.ndarray, y: np.ndarray, ks: Iterable[int]) -> LabelledLine:
-    """Everything about distinct points x with labels y."""
-    order = np.argsort(x)
-    x, y = np.asarray(x, dtype=float)[order], np.asarray(y)[order]
-    n, ks = len(x), list(ks)
-    if (np.diff(x) == 0).any():
-        raise ValueError("two points are equal: here each point is a place of its own")
-    each = np.arange(n)
-    counts = np.zeros((n, 2), dtype=np.int64)
-    counts[each, y] = 1
-    labels = labels_for_every_k(counts, ks)
-    # first each point without its label, then with the other one
-    instead = np.concatenate([np.zeros_like(counts), counts[:, ::-1]])
-    right = np.zeros(2 * n, dtype=bool)
-    right[1 : n - 1] = boundaries_between(x[:-2], x[2:]) < x[1:-1]
-    changed = labels_after_changes(counts, ks, np.tile(each, 2), instead, right)
-    flipped = changed[:, n:].astype(np.int64)
-    shares, sizes = _intervals(labels, y)
-    return LabelledLine(
-        x=x,
-        y=y,
-        labels=labels,
-        left_out=changed[:, :n],
-        swaps=np.where(y == 1, labels - flipped, flipped - labels),
-        shares=shares,
-        sizes=sizes,
-    )
-
-
-def _intervals(labels: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Share of ones and number of points of the interval of each point, for every k."""
-    n = len(y)
-    begins = np.ones(labels.shape, dtype=bool)
-    begins[:, 1:] = labels[:, 1:] != labels[:, :-1]
-    starts = np.flatnonzero(begins.ravel())
-    sizes = np.diff(np.append(starts, labels.size))
-    ones = np.add.reduceat(np.tile(y, len(labels)), starts)
-    number = np.cumsum(begins.ravel()) - 1
-    return (ones / sizes)[number].reshape(-1, n), sizes[number].reshape(-1, n)
-
-
-def trial(problem: KearnsProblem, n: int, ks: Iterable[int], rng: np.random.Generator) -> Trial:
-    """A draw of n points and the risks of every k, exact given the points."""
-    X, y = problem(n, random_state=rng)
-    line = line_of(X[:, 0], y, ks)
-    return Trial(line, *_exact_risks(problem, line.x, line.labels))
-
-
-def _exact_risks(
-    problem: KearnsProblem, x: np.ndarray, labels: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Conditional and true risk of rules with these labels at points from the left."""
-    slope = 1 - 2 * problem.noise
-    misplaced = (labels != problem.target(x)).mean(axis=1)
-    # A rule errs on the share of [0, 1] that it calls otherwise than the target. Its boundaries lie
-    # on midpoints between neighbouring points and nowhere else.
-    ends = boundaries_between(x[:-1], x[1:])
-    ones = problem.share_of_ones(ends)
-    lengths = np.diff(np.concatenate([[0.0], ends, [1.0]]))
-    wrong = np.where(labels == 1, lengths - ones, ones).sum(axis=1)
-    return problem.noise + slope * misplaced, problem.noise + slope * wrong
+    def _risk(self, misplaced: np.ndarray) -> np.ndarray:
+        """Of a rule that calls so large a share otherwise than the target."""
+        noise = self.problem.noise
+        return noise + (1 - 2 * noise) * misplaced
 
 
 def kearns_trial(noise: float, n: int, most: int, seed: int, number: int) -> Trial:
     """Trial `number` of the document's problem with n points, k = 1 … min(most, n)."""
     rng = stream(f"kearns {noise} {n}", seed, number)
-    return trial(KearnsProblem(noise=noise), n, range(1, min(most, n) + 1), rng)
+    return Trial.of(KearnsProblem(noise=noise), n, range(1, min(most, n) + 1), rng)
 
 
 # ---------------------------------------------------------------- Figures 1 and 2
@@ -155,38 +152,26 @@ AT = {4: (0.292, 0.374, 0.407), 10: (0.148, 0.274, 0.300), 20: (0.081, 0.293, 0.
     60: (0.0, 0.320, 0.336)
 }
 BIAS = {0.1: (0.134, 0.057), 0.2: (0.173, 0.126), 0.3: (0.206, 0.190), 0.4: (0.228, 0.237)}
-RISKS = {"EER": "apparent", "CER": "conditional", "TER": "true"}
 AXIS = "number of intervals k"
 
 
 def _replicate_1(seed: int, number: int) -> Draws:
     """100 points, noise .2; the bias at k = 10 also for the other noise levels."""
     trials = {noise: kearns_trial(noise, N, MOST, seed, number) for noise in NOISES}
-    at_10 = [
-        (of.line.penalty()[TARGET - 1], (of.conditional - of.line.apparent)[TARGET - 1])
-        for of in trials.values()
-    ]
-    penalties, biases = np.array(at_10).T
-    drawn = trials[NOISE]
+    drawn, at = trials[NOISE], TARGET - 1
+    biases = [(of.penalty()[at], (of.conditional - of.apparent)[at]) for of in trials.values()]
     return {
-        "apparent": drawn.line.apparent,
-        "conditional": drawn.conditional,
-        "true": drawn.true,
-        "penalty": drawn.line.penalty(),
-        "S at 10": penalties,
-        "bias at 10": biases,
+        "risks": drawn.risks,
+        "S": drawn.penalty(),
+        "biases": np.array(biases),
         "everywhere": np.array([_beyond_target(*of, seed, number) for of in SITUATIONS]),
     }
 
 
-def _beyond_target(d: int, n: int, noise: float, seed: int, number: int) -> list[np.ndarray]:
-    """EER, CER and TER from k = d on, without what swapping needs."""
-    problem = KearnsProblem(noise=noise, n_intervals=d)
-    X, y = problem(n, random_state=stream(f"kearns {noise} {n} {d}", seed, number))
-    order = np.argsort(X[:, 0])
-    x, y = X[order, 0], y[order]
-    labels = labels_for_every_k(np.eye(2, dtype=np.int64)[y], [int(d * by) for by in BEYOND])
-    return [(labels != y).mean(axis=1), *_exact_risks(problem, x, labels)]
+def _beyond_target(d: int, n: int, noise: float, seed: int, number: int) -> np.ndarray:
+    """The risks from k = d on."""
+    rng, ks = stream(f"kearns {noise} {n} {d}", seed, number), [int(d * by) for by in BEYOND]
+    return Trial.of(KearnsProblem(noise=noise, n_intervals=d), n, ks, rng).risks
 
 
 @experiment(_replicate_1, replicates=2000, quick=100, unit="trials")
@@ -200,38 +185,32 @@ def kearns_figure_1(draws: Draws) -> Parts:
     the earlier run printed .122 for CER − EER at noise .2; the .274 − .148 of its first table
     stands in its place.
     """
-    risks = {short: draws[name] for short, name in RISKS.items()}
+    risks = draws["risks"]
     at_k = {
-        f"k = {k}: {short}": (risks[short][:, k - 1], value)
+        f"k = {k}: {name}": (risks[:, i, k - 1], known[i])
         for k, known in AT.items()
-        for short, value in zip(RISKS, known, strict=True)
+        for i, name in enumerate(("EER", "CER", "TER"))
     }
     yield _of_2000(f"mean risks, n = {N}, noise {NOISE}", at_k)
     at_10 = {
-        f"noise {noise}: {short}": (draws[name][:, j], value)
+        f"noise {noise}: {name}": (draws["biases"][:, j, i], BIAS[noise][i])
         for j, noise in enumerate(NOISES)
-        for (short, name), value in zip(
-            (("S", "S at 10"), ("CER − EER", "bias at 10")), BIAS[noise], strict=True
-        )
+        for i, name in enumerate(("S", "CER − EER"))
     }
     yield _of_2000(f"estimated and conditional bias at k = {TARGET}, n = {N}", at_10)
 
-    apparent, conditional, true = risks.values()
+    apparent, conditional, true = np.moveaxis(risks, 1, 0)
     rates = (
         mean_line("EER", KS, apparent, "k-", 2.4),
-        mean_line("CER", KS, conditional, "k:"),
-        mean_line("TER", KS, true, "k-"),
+        *mean_lines(KS, {"CER": conditional, "TER": true}, ("k:", "k-")),
     )
     yield Panel("error rates", AXIS, "rate", rates)
-    biases = (
-        mean_line("estimated, S", KS, draws["penalty"], "k:"),
-        mean_line("conditional, CER − EER", KS, conditional - apparent, "k-"),
-        mean_line("true, TER − EER", KS, true - apparent, "k-", 2.4),
-    )
-    yield Panel("bias of the empirical error rate", AXIS, "bias", biases)
+    biases = {"estimated, S": draws["S"], "conditional, CER − EER": conditional - apparent}
+    bold = mean_line("true, TER − EER", KS, true - apparent, "k-", 2.4)
+    lines = (*mean_lines(KS, biases, ("k:", "k-")), bold)
+    yield Panel("bias of the empirical error rate", AXIS, "bias", lines)
 
-    every = np.stack([values[:, TARGET - 1 :] for values in risks.values()], axis=1)
-    nearly = Claim.below(NEARLY)
+    every, nearly = risks[:, :, TARGET - 1 :], Claim.below(NEARLY)
     yield Statement.of(
         f"the curves of conditional and true risk are nearly parallel for k >= {TARGET}: "
         "TER − CER moves by less than a tenth of what CER − EER moves",
@@ -245,7 +224,8 @@ def kearns_figure_1(draws: Draws) -> Parts:
         "this behaviour is observed for any η, d and n: the same share from k = d to 2d",
         *(Quantity.of(at, _share_moved, of, nearly, digits=3) for at, of in beyond.items()),
     )
-    excess = (draws["S at 10"] - draws["bias at 10"]).T
+    estimated, biased = draws["biases"].T
+    excess = estimated - biased
     at = [{f"S − (CER − EER) at noise {n}": of} for n, of in zip(NOISES, excess, strict=True)]
     yield Statement.of("S overestimates the conditional bias at noise 0.2", at[1])
     yield Statement.of(
@@ -281,8 +261,8 @@ N_LINES = 3  # trials drawn one by one
 
 def _replicate_2(seed: int, number: int) -> Draws:
     """100 points, noise .2: three trials, and the mean of all."""
-    line = kearns_trial(NOISE, N, MOST, seed, number).line
-    return {"apparent": line.apparent, "criterion": line.criterion()}
+    drawn = kearns_trial(NOISE, N, MOST, seed, number)
+    return {"apparent": drawn.apparent, "criterion": drawn.criterion()}
 
 
 @experiment(_replicate_2, replicates=2000, quick=100, unit="trials")
