@@ -352,3 +352,18 @@ def test_an_exact_fit_has_no_bound() -> None:
     assert has_exact_fit(DATA, ROWS, rss, None).tolist() == [True, True, False]
     found = Likelihood("regression").of_set(DATA, ROWS, fits, None)
     assert np.isneginf(found).tolist() == [True, True, False]
+
+
+@pytest.mark.parametrize("engine", ["auto", "generic"])
+def test_criteria_of_a_path_are_those_of_its_minima(engine) -> None:
+    """The tolerance of predictions leaves -2 log L too high, and other columns at 0."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(120, 60))
+    y = (0.6 * X[:, :5].sum(axis=1) + rng.logistic(size=120) > 0).astype(int)
+    places = {"at": list(range(60, 100, 3))}
+    path = tr.models.LogisticPath
+    closest = values("aic", path(tol=1e-14), places, X, y)
+    assert values("aic", path(), places, X, y, engine=engine) == pytest.approx(closest, abs=1e-3)
+    assert values("aic", path(tol=0.1), places, X, y, engine=engine) == pytest.approx(
+        closest, abs=1e-3
+    )

@@ -66,10 +66,9 @@ class LogisticPath(ClassifierMixin, BaseEstimator):
         A λ is done when a Newton step changes the linear predictor by less: its mean square,
         weighted with the curvature, against the deviance of the constant rule. The default is
         glmnet's, and its objective is reached at least as closely; 1e-14 costs about four times
-        as long and meets the conditions of the minimum to 1e-7 of the largest λ. By the default
-        -2 log L, and with it `aic` to `ebic`, was up to 0.2 too high at small λ (500 rows of 20
-        columns, λ = 1e-4), and one or two coefficients were 0 that are not at the minimum, or
-        the reverse; 1e-12 meets it within 0.001 in two to three times the time.
+        as long and meets the conditions of the minimum to 1e-7 of the largest λ. A fit whose
+        degrees of freedom are asked (`aic` to `ebic`) goes on to 1e-12 at least: they and the
+        likelihood are those of the minimum.
     max_iter : int, default=100000
         Most passes over the coefficients for one λ.
 

@@ -19,7 +19,7 @@ from truerisk.core.contracts import Request
 from truerisk.core.family import Family
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
-from truerisk.models.stated.degrees_of_freedom import degrees_of_freedom
+from truerisk.models.stated.degrees_of_freedom import bring_to_minimum, degrees_of_freedom
 from truerisk.models.stated.linear_rule import linear_rule
 
 
@@ -30,6 +30,7 @@ class Decoded:
     train: list[list[int]]
     labels: list[dict[int, int]]
     questions: list[tuple[int, list[int]]]  # (fit, distinct rows) of every question
+    free: set[int]  # fits whose degrees of freedom are asked: those of the minimum
 
 
 def decoded(plan: Plan) -> Decoded:
@@ -48,6 +49,7 @@ def decoded(plan: Plan) -> Decoded:
         [sorted(seen.elements()) for seen in train],
         labels,
         [(fit, sorted(asked)) for fit, asked in zip(content["fit"], test, strict=True)],
+        {content["fit"][question] for question in content.get("freedom", [])},
     )
 
 
@@ -78,11 +80,10 @@ def brute_force(
 
 def freedom_by_brute_force(family: Family, data: Data, plan: Plan, seed: int = 0) -> np.ndarray:
     """`[candidate, fit]`: the degrees of freedom of each model that is asked for them, else NaN."""
-    read, content = decoded(plan), plan.to_dict()
-    fits = {content["fit"][question] for question in content["freedom"]}
+    read = decoded(plan)
     table = np.full((len(family), len(read.train)), np.nan)
     for candidate in range(len(family)):
-        for fit in fits:
+        for fit in read.free:
             model = _fitted(family, candidate, data, read, fit, seed)
             table[candidate, fit] = degrees_of_freedom(model, np.asarray(data.X)[read.train[fit]])
     return table
@@ -108,6 +109,8 @@ def _fitted(family: Family, candidate: int, data: Data, read: Decoded, fit: int,
         model = family.make(candidate, (seed, fit))
     else:
         model = clone(family.estimator).set_params(**family.candidates[candidate])
+    if fit in read.free:
+        bring_to_minimum(model)
     rows = read.train[fit]
     y = [_label(data, row, read.labels[fit]) for row in rows]
     params = {name: np.asarray(value)[rows] for name, value in data.fit_params.items()}

@@ -42,6 +42,7 @@ from truerisk.engines.templates.one_pass import OnePass
 from truerisk.engines.templates.task import Shown, Task
 from truerisk.kernels.logistic import column_major, logistic_path
 from truerisk.models.logistic_places import paths_of
+from truerisk.models.stated.degrees_of_freedom import tolerance_at_minimum
 
 EXACT = 1e-20  # a squared move: ten digits of the linear predictor
 MANY_PASSES = 300_000
@@ -168,9 +169,9 @@ class LogisticPaths(OnePass):
         weights = np.ones(len(rows)) if task.weights is None else task.weights[rows]
         codes = task.labels(fit)[rows]
         if hasattr(task.X, "indptr"):
-            rule = self._rule(task, group, task.data.rows(rows), codes, weights, None)
+            rule = self._rule(task, group, fit, task.data.rows(rows), codes, weights, None)
         else:
-            rule = self._rule(task, group, task.X, codes, weights, rows)
+            rule = self._rule(task, group, fit, task.X, codes, weights, rows)
         if rule is None:
             task.leave_open(fit, group.candidates)
             return
@@ -192,7 +193,7 @@ class LogisticPaths(OnePass):
         rows = every if shown.times is None else np.repeat(every, shown.times)
         weights = np.ones(len(rows)) if shown.weights is None else shown.weights[rows]
         X = shown.X if self._follows(group.settings) else column_major(shown.X)  # may be turned
-        rule = self._rule(task, group, X, shown.y[rows], weights, rows)
+        rule = self._rule(task, group, shown.fit, X, shown.y[rows], weights, rows)
         return (
             None
             if rule is None
@@ -203,6 +204,7 @@ class LogisticPaths(OnePass):
         self,
         task: Task,
         group: Group,
+        fit: int,
         X: Any,
         codes: np.ndarray,
         weights: np.ndarray,
@@ -212,7 +214,7 @@ class LogisticPaths(OnePass):
         if rows is not None and self._follows(group.settings):
             return stopped(group, X, codes, weights, rows)
         whole = rows is not None and np.array_equal(rows, np.arange(X.shape[0]))
-        return _fitted(task, group, X, codes, weights, None if whole else rows)
+        return _fitted(task, group, fit, X, codes, weights, None if whole else rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -279,6 +281,7 @@ class _Rule:
 def _fitted(
     task: Task,
     group: Group,
+    fit: int,
     X: Any,
     codes: np.ndarray,
     weights: np.ndarray,
@@ -308,6 +311,8 @@ def _fitted(
         penalty = Penalty((1 - ratio) * ridges, ratio > 0, standardize=False)
         return _Rule(group.candidates, *solution, present, OPEN, penalty)
     ats = [setting["at"] for setting in group.settings]
+    if fit in task.plan.free_fits:
+        setting = {**setting, "tol": tolerance_at_minimum(setting["tol"])}
     paths = paths_of(setting, ats, X, codes, weights, len(present), rows)
     if paths.warning is not None:
         from sklearn.exceptions import ConvergenceWarning

@@ -37,7 +37,7 @@ from truerisk.engines.running.fit_warnings import Warned, kept_warnings, reason_
 from truerisk.engines.running.members import out_of_bag, standing_for
 from truerisk.engines.running.shared_steps import SharedSteps
 from truerisk.engines.running.trie import Begun, Tries
-from truerisk.models.stated.degrees_of_freedom import degrees_of_freedom
+from truerisk.models.stated.degrees_of_freedom import bring_to_minimum, degrees_of_freedom
 from truerisk.models.stated.linear_rule import linear_rule
 from truerisk.models.stated.without_a_row import taken_out
 
@@ -292,6 +292,8 @@ def attempt(
         model = family.make(candidate, (seed, fit) if family.is_random else None)
         if instead:
             model.set_params(**instead)
+        if given.free:
+            bring_to_minimum(model)
         more = {} if given.copy_of is None else keep_copies_together(model, given.copy_of)
         begun = _fit(model, candidate, given, data.targets(given.y), more | given.params)
         fitted = time.perf_counter()

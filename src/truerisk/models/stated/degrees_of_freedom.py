@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from truerisk.core.errors import Refusal
-from truerisk.core.identity import is_exactly
+from truerisk.core.identity import PIPELINE, is_exactly
 from truerisk.models.stated import freedom_of_regressions as regressions
 from truerisk.models.stated.freedom_of_regressions import rank_of, table
 from truerisk.models.stated.question import INSTEAD, Question
 
+AT_MINIMUM = 1e-12  # the tolerance of a path where degrees of freedom are counted
 MOST_PARAMETERS = 3000  # the information matrix of a penalised fit is inverted
 
 
@@ -199,6 +201,7 @@ def _free_classes(model: Any) -> int:
     return 1 if classes is None else len(classes) - 1
 
 
+PATH = "truerisk.models.logistic_path:LogisticPath"
 SCALER = "sklearn.preprocessing:StandardScaler"
 
 
@@ -219,6 +222,25 @@ def degrees_of_freedom(model: Any, X: Any, sample_weight: np.ndarray | None = No
         The weights it was fitted with.
     """
     return _QUESTION(model, X, sample_weight)
+
+
+def tolerance_at_minimum(tol: Any) -> Any:
+    """The tolerance of a fit whose degrees of freedom are asked: they are those of the minimum.
+
+    The likelihood beside them is, too. A tolerance that cannot be used stays, to be refused.
+    """
+    return AT_MINIMUM if isinstance(tol, Real) and AT_MINIMUM < float(tol) < 1 else tol
+
+
+def bring_to_minimum(model: Any) -> None:
+    """Have a model not yet fitted stop at its minimum, where degrees of freedom are counted.
+
+    The tolerance of a `LogisticPath` is enough for its answers, and not for a difference of two
+    likelihoods; learners of other packages are asked where they stop.
+    """
+    learner = model[-1] if is_exactly(model, PIPELINE) else model
+    if is_exactly(learner, PATH):
+        learner.tol = tolerance_at_minimum(learner.tol)
 
 
 def _unknown(model: Any, *_: Any) -> str:
@@ -318,7 +340,7 @@ _QUESTION = Question[float](
         "sklearn.linear_model:ElasticNet": regressions.elastic_net,
         "sklearn.kernel_ridge:KernelRidge": regressions.kernel_ridge,
         "sklearn.linear_model:LogisticRegression": logistic,
-        "truerisk.models.logistic_path:LogisticPath": logistic_path,
+        PATH: logistic_path,
         "sklearn.discriminant_analysis:LinearDiscriminantAnalysis": linear_discriminants,
         "sklearn.discriminant_analysis:QuadraticDiscriminantAnalysis": quadratic_discriminants,
         "sklearn.naive_bayes:GaussianNB": naive_bayes,
