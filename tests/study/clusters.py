@@ -49,11 +49,15 @@ class Cluster:
         options += ["--nanny" if self.nanny else "--no-nanny", "--local-directory", "/dev/shm"]
         return _process("distributed.cli.dask_worker", [where, *options])
 
-    def __enter__(self) -> Cluster:
+    def wait(self, n_workers: int) -> None:
+        """Until so many workers have come."""
         from distributed import Client
 
         with Client(f"tcp://127.0.0.1:{self.port}", timeout=START, set_as_default=False) as client:
-            client.wait_for_workers(len(self.workers), timeout=START)
+            client.wait_for_workers(n_workers, timeout=START)
+
+    def __enter__(self) -> Cluster:
+        self.wait(len(self.workers))
         return self
 
     def __exit__(self, *error: object) -> None:

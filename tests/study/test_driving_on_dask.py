@@ -36,6 +36,16 @@ def state(path):
         return status_of(store)
 
 
+def suspects(path):
+    """Cell and number of each, and how often its worker ended while it was alone."""
+    with Store.read(path) as store:
+        return {
+            (cell.content["a"], number): tries
+            for cell in store.cells()
+            for number, tries in store.suspects(cell).items()
+        }
+
+
 def test_the_numbers_are_those_of_one_process(tmp_path, cluster, here):
     """By the address of the scheduler, and by a Client that stays open."""
     run(tmp_path / "a.db", numbers, cluster.address, wanted=60)
@@ -109,17 +119,20 @@ def test_poison_with_a_nanny_is_quarantined(tmp_path, here):
 
 
 def test_poison_without_a_nanny_leaves_no_worker(tmp_path, here):
-    """A sentence after the patience; in the next run the suspect comes last and alone."""
-    path = tmp_path / "runs.db"
+    """A sentence after the patience; in the next run suspects come last and alone, in order."""
+    path, guilty = tmp_path / "runs.db", (2, 4)
     with Cluster(1) as running:
         with pytest.raises(StudyIncomplete, match="has no workers for 1 s"):
             run(path, poisonous, running.address, wanted=6, patience=1.0)
-        assert state(path).waiting > 0
+        suspected = suspects(path)
+        assert suspected[guilty] == 0 == max(suspected.values())  # none was alone
         running.workers.append(running.add_worker())
-        with pytest.raises(StudyIncomplete, match="has no workers for 3 s"):
-            run(path, poisonous, running.address, wanted=6, patience=3.0, attempts=2)
-    status = state(path)
-    assert status.done >= 18 - 4  # all but the suspects, four at most, of which one is guilty
+        running.wait(1)
+        with pytest.raises(StudyIncomplete, match="has no workers for 1 s"):
+            run(path, poisonous, running.address, wanted=6, patience=1.0, attempts=2)
+    left = suspects(path)
+    assert left == {task: int(task == guilty) for task in suspected if task >= guilty}
+    assert state(path).done == 18 - len(left)
     run(path, numbers, wanted=60)
     assert found(path) == here
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from functools import partial
 
 import cloudpickle
 import numpy as np
@@ -85,6 +86,29 @@ def test_a_result_that_went_with_its_holder_is_told(cluster, monkeypatch) -> Non
     monkeypatch.setattr(Client, "_gather", lost)
     error = crew.submit(2.0).exception(timeout=20)
     assert crew.deaths(error) == 1
+    crew.close()
+
+
+def test_what_is_sent_anew_is_not_let_go_with_what_it_replaces(cluster, monkeypatch) -> None:
+    """The scheduler hears late that the former is let go; batches find the latter all the same."""
+    from distributed.client import Client
+
+    send, held = Client._send_to_scheduler, []
+
+    def hold(client, message):
+        (held.append if message["op"] == "client-releases-keys" else partial(send, client))(message)
+
+    crew = dask_cluster.Cluster(cluster.address, FitFailed)
+    crew.share(crews.Shared(_plus, (1.0,)))
+    assert crew.submit(2.0).result(20) == 3.0
+    monkeypatch.setattr(Client, "_send_to_scheduler", hold)
+    crew.replace()
+    assert crew.submit(3.0).result(20) == 4.0
+    monkeypatch.setattr(Client, "_send_to_scheduler", send)
+    assert held
+    for message in held:
+        send(crew._client, message)
+    assert crew.submit(4.0).result(20) == 5.0
     crew.close()
 
 

@@ -80,11 +80,16 @@ class Cluster(Crew):
         return future
 
     def _sent(self) -> list[Any]:
-        """The contents on all workers: sent when first asked for, and anew when they were lost."""
+        """The contents on all workers: sent when first asked for, and anew when they were lost.
+
+        Anew by another name (`hash`): the scheduler may hear only then that the former is let go.
+        """
         try:
             for place, (content, future) in enumerate(self._contents):
                 if future is None:  # in a list: others of its kind would be taken apart
-                    (future,) = self._client.scatter([content], broadcast=True, timeout=ANSWER)
+                    (future,) = self._client.scatter(
+                        [content], broadcast=True, hash=False, timeout=ANSWER
+                    )
                     self._contents[place] = content, future
         except KeyError as error:  # the scheduler looks up a worker that has just died
             raise ConnectionError(f"the worker at {error} died while it was sent to") from error
