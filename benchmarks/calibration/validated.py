@@ -4,7 +4,7 @@ Slope, intercept, calibration in the large, net benefit and the band of the curv
 between its ends, of a logistic regression of penalty 1 and of a discriminant. Each
 is held to the number of the model of all rows on 20,000 fresh rows, which is what its interval is
 for, and to the mean of these numbers over data sets, which it is not for. Two columns carry
-something, the others nothing. A quarter of an hour.
+something, the others nothing. Two minutes.
 """
 
 from __future__ import annotations
@@ -46,6 +46,9 @@ class Cell:
     p: int
     shift: float
 
+    def __str__(self) -> str:
+        return f"{self.learner.__name__} {self.n} x {self.p}, shift {self.shift:g}"
+
     def draw(self, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """Rows and events."""
         X = rng.standard_normal((n, self.p))
@@ -74,7 +77,7 @@ CELLS = (
 
 def rate(cell: Cell, n_sets: int, seed: int) -> None:
     """Draw the data sets of a cell and print how many intervals hold."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng([seed, *str(cell).encode()])  # no two cells share a data set
     own, lows, highs, values = [], [], [], []
     for _ in range(n_sets):
         X, y = cell.draw(cell.n, rng)
@@ -89,7 +92,7 @@ def rate(cell: Cell, n_sets: int, seed: int) -> None:
         highs.append([*(line[w].interval.high for w in WORDS), *benefit.high, *curve.high[places]])
         told = (line[word].honest for word in WORDS)
         values.append([*told, *benefit.honest, *curve.observed[places]])
-    print(f"{cell.learner.__name__} {cell.n} x {cell.p}, shift {cell.shift:g}: {len(own)} sets")
+    print(f"{cell}: {len(own)} sets")
     truth, low, high = np.array(own), np.array(lows), np.array(highs)
     mean = truth.mean(axis=0)
     for name, t, value, of_own, of_mean in zip(

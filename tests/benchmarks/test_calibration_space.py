@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from benchmarks.calibration import all_rows, credible, space, validated
+from benchmarks.calibration import all_rows, credible, finished, space, validated
 from benchmarks.calibration.credible import COLUMNS, Held, coverage
 from benchmarks.calibration.space import Cell, main, run, table
 from benchmarks.calibration.usual import corrected_t, cvauc, influences
@@ -53,7 +53,7 @@ class Drawn(Exception):
     """Nothing is drawn but the first number."""
 
 
-@pytest.mark.parametrize("battery", ["credible", "space", "space_folds"])
+@pytest.mark.parametrize("battery", ["credible", "space", "space_folds", "validated", "finished"])
 def test_no_two_cells_share_a_data_set(battery, monkeypatch):
     """The first random number of every cell, also of those of as many rows, is its own."""
     seen = []
@@ -65,6 +65,8 @@ def test_no_two_cells_share_a_data_set(battery, monkeypatch):
     def field(*given, **options):
         return lambda n, random_state: draw(random_state)
 
+    for of_models in (validated, finished):
+        monkeypatch.setattr(of_models.Cell, "draw", lambda self, n, rng, **own: draw(rng))
     monkeypatch.setattr(space, "FieldProblem", field)
     monkeypatch.setattr(space_folds, "FieldProblem", field)
     makers = {name: (field(), 50, 1.0) for name in credible.PROBLEMS}
@@ -76,6 +78,8 @@ def test_no_two_cells_share_a_data_set(battery, monkeypatch):
             lambda range_=range_: space_folds.measured("15 neighbours", range_, 3)
             for range_ in space_folds.RANGES
         ],
+        "validated": [lambda cell=cell: validated.rate(cell, 1, 3) for cell in validated.CELLS],
+        "finished": [lambda cell=cell: finished.rate(cell, 1, 3) for cell in finished.CELLS],
     }[battery]
     for cell in cells:
         with pytest.raises(Drawn):
