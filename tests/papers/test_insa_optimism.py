@@ -7,13 +7,13 @@ import pytest
 
 from truerisk.core.losses import Absolute, Squared
 from truerisk.papers.insa_optimism import (
+    APPROXIMATION,
     BAYES,
     FEWER,
     NOISE,
     SIZES,
     STEP,
     _best,
-    approximation_errors,
     truth,
 )
 
@@ -61,7 +61,7 @@ def test_what_the_document_says_holds(findings_of):
 def test_the_approximation_error_is_that_of_least_squares_on_very_many_points() -> None:
     """The mean squared distance of the best fit on 20,001 equidistant points."""
     x = np.linspace(-1, 1, 20_001)
-    for degree, found in zip(FEWER, approximation_errors(), strict=True):
+    for degree, found in zip(FEWER, APPROXIMATION, strict=True):
         fit = np.polynomial.Legendre.fit(x, truth(x), degree)
         assert found == pytest.approx(((fit(x) - truth(x)) ** 2).mean(), abs=2e-4)
 
@@ -71,5 +71,5 @@ def test_the_estimation_error_is_near_its_law(findings_of):
     (figure,) = findings_of("insa-decomposition").figures
     assert BAYES == NOISE**2
     line = next(one for one in figure.panels[1].series if one.label == "degree 5")
-    excess = line.y[-1] - approximation_errors()[4]
+    excess = line.y[-1] - APPROXIMATION[4]
     assert excess == pytest.approx(BAYES * 6 / SIZES[-1], rel=0.25)

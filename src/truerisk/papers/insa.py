@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
+from numpy.polynomial.polynomial import polyval
 
 from truerisk.core.contracts import Streams
 from truerisk.core.family import Family
@@ -17,14 +18,13 @@ from truerisk.methods.bootstrap import Bootstrap, Kind
 from truerisk.methods.criteria import GCV, Cp
 from truerisk.methods.information_criteria import AIC, BIC, AICc
 from truerisk.methods.kfold import LeaveOneOut
-from truerisk.methods.parts.set_risks import split_risks
 from truerisk.methods.single_fit import Apparent
 from truerisk.papers.experiment import (
     Draws,
+    Sample,
     answered,
     evaluated,
     experiment,
-    plan_of,
     stream,
     terms_of,
     values_of,
@@ -41,23 +41,14 @@ POINTS = 11
 
 def curve(x: np.ndarray) -> np.ndarray:
     """The truth: a cubic, of which the square is the largest part."""
-    total = np.zeros(len(x))
-    for degree, coefficients in _orthonormal().items():
-        share = SHARES[degree]
-        total += (
-            np.sign(share) * np.sqrt(abs(share)) * np.polynomial.polynomial.polyval(x, coefficients)
-        )
-    return total
-
-
-@lru_cache(maxsize=1)
-def _orthonormal() -> dict[int, np.ndarray]:
-    """Coefficients of polynomials whose mean square on the points is 1, each normal to the rest."""
-    x = np.linspace(-1, 1, POINTS)
-    powers = np.vander(x, max(SHARES) + 1, increasing=True)
-    _, R = np.linalg.qr(powers)
-    inverse = np.linalg.inv(R) * np.sqrt(POINTS) * np.sign(np.diag(R))
-    return {degree: inverse[:, degree] for degree in SHARES}
+    # coefficients of polynomials whose mean square on the points is 1, each normal to the rest
+    _, R = np.linalg.qr(np.vander(np.linspace(-1, 1, POINTS), max(SHARES) + 1, increasing=True))
+    orthonormal = np.linalg.inv(R) * np.sqrt(POINTS) * np.sign(np.diag(R))
+    parts = (
+        np.sign(share) * np.sqrt(abs(share)) * polyval(x, orthonormal[:, degree])
+        for degree, share in SHARES.items()
+    )
+    return np.asarray(sum(parts))
 
 
 def polynomials(most: int) -> Family:
@@ -226,7 +217,11 @@ def _replicate_bootstrap(seed: int, number: int) -> Draws:
     data, loss = data_of(x[:N], y[:N]), Squared()
     rows = rng.integers(N, size=(SAMPLES, N))
     methods = {kind: Bootstrap(kind, samples=rows) for kind in KINDS} | {"training": Apparent()}
-    true, lines = _on_fresh_rows(x, y, rows)
+    # trees of all rows and of each sample, asked about rows that test and about the curve
+    whole = data_of(np.append(x, FINE), np.append(y, np.zeros(len(FINE))))
+    fresh = Sample(whole, N, loss).answers(_tree(), np.arange(N), *rows).values
+    fresh = fresh.reshape(1 + SAMPLES, -1)
+    true, lines = ((fresh[:, :N_TEST] - y[N:]) ** 2).mean(axis=1), fresh[:, N_TEST:]
     missed = np.mean([1 - len(np.unique(one)) / N for one in rows])
     return {
         **{
@@ -248,18 +243,6 @@ def _tree() -> Family:
     from sklearn.tree import DecisionTreeRegressor
 
     return Family.of(DecisionTreeRegressor(min_samples_leaf=LEAF, random_state=0))
-
-
-def _on_fresh_rows(x: np.ndarray, y: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The true errors, and the curves, of the tree of all rows and of that of each sample."""
-    grid = np.append(x, FINE)
-    test, fine = np.split(np.arange(N, len(grid)), [N_TEST])
-    trained = (np.arange(N), *rows)
-    plan = plan_of(len(grid), *((some, part) for part in (test, fine) for some in trained))
-    data = data_of(grid, np.append(y, np.zeros(len(FINE))))
-    answers = answered(_tree(), data, Squared(), plan)
-    risks = split_risks(answers, data, Squared())[0, : len(trained)]
-    return risks, answers.values[0, -len(trained) * len(FINE) :].reshape(-1, len(FINE))
 
 
 @experiment(_replicate_bootstrap, replicates=200, quick=20)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
 
 from truerisk.core.losses import Absolute, Loss, Squared
 from truerisk.methods.parts.set_risks import split_risks
-from truerisk.papers.experiment import Draws, answered, experiment, plan_of, stream
+from truerisk.papers.experiment import Draws, Sample, answered, experiment, plan_of, stream
 from truerisk.papers.figures import Panel, PaperTable, Parts, Series, mean_line
 from truerisk.papers.insa import data_of, polynomials
 from truerisk.papers.statements import Claim, Quantity, Statement
@@ -118,7 +117,8 @@ def insa_optimism(draws: Draws) -> Parts:
 SIZES = (20, 30, 60, 120, 240)
 PLACE = SIZES.index(N)  # of the figure along the complexity
 LARGEST = 8
-NODES = 64  # of the quadrature: exact for the squares of all polynomials here
+# of the quadrature over x uniform on [-1, 1]: exact for the squares of all polynomials here
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(64) * np.array([[1.0], [0.5]])
 BAYES = NOISE**2
 FEWER = DEGREES[:LARGEST]
 TOLD = (1, 2, 3, 4, 5, 8)
@@ -134,41 +134,27 @@ def _replicate_decomposition(seed: int, number: int) -> Draws:
     computed by Gauss-Legendre quadrature without test rows.
     """
     rng = stream("insa decomposition", seed, number)
-    nodes, weights = _quadrature()
     estimation, excess = np.empty((2, len(SIZES), LARGEST))
     for place, n in enumerate(SIZES):
         x = _in_cells(n, rng)
         y = truth(x) + NOISE * rng.standard_normal(n)
-        data = data_of(np.append(x, nodes), np.append(y, np.zeros(NODES)))
-        plan = plan_of(n + NODES, (np.arange(n), np.arange(n, n + NODES)))
-        fitted = answered(polynomials(LARGEST), data, Squared(), plan).of(0)
-        estimation[place] = (fitted - best_of_class()) ** 2 @ weights
-        excess[place] = (fitted - truth(nodes)) ** 2 @ weights
+        data = data_of(np.append(x, NODES), np.append(y, np.zeros(len(NODES))))
+        fitted = Sample(data, n, Squared()).answers(polynomials(LARGEST)).values
+        estimation[place] = (fitted - BEST_OF_CLASS) ** 2 @ WEIGHTS
+        excess[place] = (fitted - truth(NODES)) ** 2 @ WEIGHTS
     return {"estimation": estimation, "excess": excess}
 
 
-@lru_cache(maxsize=1)
-def _quadrature() -> tuple[np.ndarray, np.ndarray]:
-    """Nodes and weights of the mean over x uniform on [−1, 1]."""
-    nodes, weights = np.polynomial.legendre.leggauss(NODES)
-    return nodes, weights / 2
-
-
-@lru_cache(maxsize=1)
-def best_of_class() -> np.ndarray:
+def _projections() -> np.ndarray:
     """The best polynomial of every degree at the nodes: the projection of the truth."""
-    nodes, weights = _quadrature()
-    basis = np.polynomial.legendre.legvander(nodes, LARGEST) * np.sqrt(
-        2 * np.arange(LARGEST + 1) + 1
-    )
-    coefficients = (weights * truth(nodes)) @ basis
+    norms = np.sqrt(2 * np.arange(LARGEST + 1) + 1)
+    basis = np.polynomial.legendre.legvander(NODES, LARGEST) * norms
+    coefficients = (WEIGHTS * truth(NODES)) @ basis
     return np.cumsum(basis * coefficients, axis=1).T[1:]
 
 
-def approximation_errors() -> np.ndarray:
-    """inf_F R − R(f*) of every degree."""
-    nodes, weights = _quadrature()
-    return np.asarray((best_of_class() - truth(nodes)) ** 2 @ weights)
+BEST_OF_CLASS = _projections()
+APPROXIMATION = (BEST_OF_CLASS - truth(NODES)) ** 2 @ WEIGHTS  # inf_F R − R(f*) of every degree
 
 
 @experiment(_replicate_decomposition, replicates=500, quick=50, unit="training sets")
@@ -180,7 +166,7 @@ def insa_decomposition(draws: Draws) -> Parts:
     the document prints no numbers. Rows stand one in each of n cells, so that no wide gap lets a
     polynomial run away.
     """
-    estimation, approximation = draws["estimation"], approximation_errors()
+    estimation, approximation = draws["estimation"], APPROXIMATION
     parts = estimation + approximation
     at_n, total = estimation[:, PLACE], parts[:, PLACE]
     means = {

@@ -38,13 +38,9 @@ DIFFERENCES = ((0.0040, 0.0006), (0.0054, 0.0007), (0.0026, 0.0006), (0.0001, 0.
 
 def _replicate(seed: int, number: int) -> Draws:
     """Four noise levels, three sizes; every k up to 60."""
-    shape = (len(SIZES), len(NOISES), len(RULES))
-    k, true, estimate = np.empty(shape), np.empty(shape), np.empty(shape)
-    for i, n in enumerate(SIZES):
-        for j, noise in enumerate(NOISES):
-            drawn = kearns_trial(noise, n, MOST, seed, number)
-            k[i, j], true[i, j], estimate[i, j] = _choices(drawn)
-    return {"k": k, "true": true, "estimate": estimate}
+    trials = [[kearns_trial(noise, n, MOST, seed, number) for noise in NOISES] for n in SIZES]
+    found = np.array([[_choices(drawn) for drawn in row] for row in trials], dtype=float)
+    return dict(zip(("k", "true", "estimate"), np.moveaxis(found, 2, 0), strict=True))
 
 
 def _choices(drawn: Trial) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -130,17 +126,14 @@ def kearns_figure_3(draws: Draws) -> Parts:
         )
         yield Statement.of(
             f"S outperforms LOO up to noise .3 {rule}",
-            {f"true risk by LOO − by S, {_at(i, j)}": lost[cv][:, i, j] for i, j in low},
+            _named("true risk by LOO − by S", lost[cv], low),
         )
         yield Statement.of(
             f"at noise .4 the gain exists but is tiny: from 0 to 10 % {rule}",
             *gains(cv, high, TINY),
         )
     for cv, ties in TIES.items():  # quantiles over the same trials
-        pairs = {
-            f"quantile by S − by LOO, {_at(i, j)}": excess[:, i, j][:, [S, cv]]
-            for i, j in SITUATIONS
-        }
+        pairs = _named("quantile by S − by LOO", excess[..., [S, cv]])
         yield Statement.of(
             "the 95 % quantile of the excess over the oracle is always lower for S "
             f"(ties of LOO to the {ties} k)",
@@ -149,34 +142,25 @@ def kearns_figure_3(draws: Draws) -> Parts:
     others = [rule for rule, word in enumerate(RULES) if word.startswith("S,") and rule != S]
     yield Statement.of(
         f"n0 from 5 to 20 gives similar results: mean true risks within {SIMILAR} of n0 = 10",
-        {
-            f"{RULES[rule]} − n0=10, {_at(i, j)}": true[:, i, j, rule] - true[:, i, j, S]
-            for rule in others
-            for i, j in SITUATIONS
-        },
+        *(_named(f"{RULES[rule]} − n0=10", true[..., rule] - true[..., S]) for rule in others),
         claim=Claim.near(0.0, SIMILAR),
     )
 
-    def biases(rule: int, places: list[tuple[int, int]]) -> dict[str, np.ndarray]:
-        return {
-            f"{RULES[rule]}: estimate − true risk, {_at(i, j)}": bias[:, i, j, rule]
-            for i, j in places
-        }
-
     little, more = ([(i, j) for i, j in SITUATIONS if (j == 0) == first] for first in (True, False))
+    of_loo, of_s = (f"{RULES[rule]}: estimate − true risk" for rule in (LOO, S))
     yield Statement.of(
         "LOO is always optimistic about the rule that it chose",
-        biases(LOO, SITUATIONS),
+        _named(of_loo, bias[..., LOO]),
         claim=BELOW,
     )
-    yield Statement.of("S is pessimistic up to noise .1", biases(S, little))
-    yield Statement.of("S is optimistic from noise .2 on", biases(S, more), claim=BELOW)
+    yield Statement.of("S is pessimistic up to noise .1", _named(of_s, bias[..., S], little))
+    yield Statement.of(
+        "S is optimistic from noise .2 on", _named(of_s, bias[..., S], more), claim=BELOW
+    )
+    both = _named("|bias| of S − of LOO", bias[..., [S, LOO]])
     yield Statement.of(
         "S estimates the true risk of its choice better than LOO",
-        *(
-            Quantity.nearer(f"|bias| of S − of LOO, {_at(i, j)}", bias[:, i, j][:, [S, LOO]])
-            for i, j in SITUATIONS
-        ),
+        *(Quantity.nearer(name, of) for name, of in both.items()),
     )
 
     sizes = np.array(SIZES)
@@ -198,8 +182,8 @@ def kearns_figure_3(draws: Draws) -> Parts:
         every = (Quantity.of("", _quantile, of) for of in excess[..., rule].T)
         return Series.of(RULES[rule], sizes, every, STYLES[rule])
 
-    both = quantiles(LOO), quantiles(S)
-    yield Panel("95 % quantile of the excess risk", "n", "excess", both)
+    worst = quantiles(LOO), quantiles(S)
+    yield Panel("95 % quantile of the excess risk", "n", "excess", worst)
 
 
 def _quantile(values: np.ndarray) -> float:
@@ -209,6 +193,13 @@ def _quantile(values: np.ndarray) -> float:
 def _quantile_gap(two: np.ndarray) -> float:
     ours, theirs = np.quantile(two, 0.95, axis=0)
     return float(ours - theirs)
+
+
+def _named(
+    words: str, values: np.ndarray, places: Iterable[tuple[int, int]] = SITUATIONS
+) -> dict[str, np.ndarray]:
+    """A quantity in each of these situations."""
+    return {f"{words}, {_at(i, j)}": values[:, i, j] for i, j in places}
 
 
 def _at(i: int, j: int) -> str:

@@ -12,16 +12,16 @@ import numpy as np
 
 from truerisk.core.family import Family
 from truerisk.core.losses import ZeroOne
-from truerisk.core.plan.builder import PlanBuilder
-from truerisk.core.plan.plan import Plan
 from truerisk.core.statistics.error_posterior import ErrorPosterior
 from truerisk.core.table.data import Data
 from truerisk.datasets.gaussian import GaussianProblem
 from truerisk.datasets.problems import make_colon2d, make_difficult, make_highleyman, make_simple
+from truerisk.methods.kfold import ReversedKFold
 from truerisk.papers.experiment import (
     Draws,
     Sample,
     answered,
+    evaluated,
     experiment,
     neighbours,
     plan_of,
@@ -137,27 +137,19 @@ def _drawn(problem: GaussianProblem, rng: np.random.Generator) -> tuple[Data, np
 
 def _reversed_risk(family: Family, data: Data, tuning: np.ndarray) -> float:
     """5-fold reversed cross-validation: trained on 24 rows, tested on the other 96."""
-    builder = PlanBuilder(data.n_rows)
-    whole = builder.block(tuning)
-    for fold in range(FOLDS):
-        block = builder.block(tuning[fold::FOLDS])
-        builder.ask((block, ()), (whole, (block,)), fold=fold)
-    return float(_wrong(family, data, builder.build()).mean())  # test sets are of one size
+    method = ReversedKFold(FOLDS, folds=np.argsort(tuning) % FOLDS, average="pooled")
+    (tested,) = evaluated(method, family, data.subset(np.sort(tuning)), ZeroOne(), 0).tested
+    return tested.value
 
 
 def _measured(family: Family, data: Data, design: np.ndarray, test: np.ndarray) -> np.ndarray:
     """The four measures of the tested rule and its error on the validation rows."""
     validation = np.arange(N, data.n_rows)
     plan = plan_of(data.n_rows, (design, test), (design, validation))
-    tested, validated = np.split(_wrong(family, data, plan), [len(test)])
+    labels = answered(family, data, ZeroOne(), plan).values[0]
+    tested, validated = np.split(labels != data.codes_of(plan.positions[0]), [len(test)])
     measures = ErrorPosterior(int(tested.sum()), len(test)).measures()
     return np.array([*measures, validated.mean()])
-
-
-def _wrong(family: Family, data: Data, plan: Plan) -> np.ndarray:
-    """Whether the label of each row that is asked about is wrong."""
-    labels = answered(family, data, ZeroOne(), plan).values[0]
-    return np.asarray(labels != data.codes_of(plan.positions[0]))
 
 
 @experiment(_replicate_5, replicates=1000, quick=20)
