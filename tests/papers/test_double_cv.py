@@ -105,6 +105,12 @@ def test_internal_and_external_go_together(findings_of):
     assert rows["internal and external"] > max(rows["external and true"], rows["internal and true"])
 
 
+def test_the_title_names_the_figure():
+    """As the titles of its neighbours do, and not the table whose data it shows."""
+    assert wallman_figure_4.title.startswith("Wallman (2005), Figure 4: ")
+    assert wallman_table_1.title.startswith("Wallman (2005), Table 1: ")
+
+
 def test_figure_4_shows_the_data_sets_of_table_1():
     """Seed for seed, number for number: one function draws them."""
     assert wallman_figure_4.replicate is wallman_table_1.replicate is double_cv

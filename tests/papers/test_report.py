@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -116,6 +117,15 @@ def test_a_report_reads():
         "",
         "note: a word of caution.",
     ]
+
+
+def test_the_link_that_skips_leads_to_what_is_there():
+    """A report of many lines draws no conclusion: the link leads to its numbers."""
+    page = REPORT.to_html()
+    (named,) = re.findall(r'class="skip" href="#([\w-]+)"', page)
+    (section,) = re.findall(rf'<section id="{named}".*?</section>', page, re.DOTALL)
+    assert "somewhere, §1" in section
+    assert 'id="conclusion"' not in page
 
 
 def test_a_report_is_one_json_document():

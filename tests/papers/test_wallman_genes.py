@@ -58,6 +58,13 @@ def test_of_all_genes_none_is_chosen(replicate):
         assert (outside[:-1] < inside[:-1]).any()
 
 
+def test_one_gene_is_a_gene(findings_of):
+    """In the names of what is judged."""
+    names = [q.name for claim in findings_of("wallman-genes").claims for q in claim.quantities]
+    assert f"{next(iter(PROBLEMS))}, 1 gene: true − estimate" in names
+    assert not any(", 1 genes" in name for name in names)
+
+
 def test_a_step_says_the_numbers_of_its_place(draws_of, findings_of):
     """In per cent, with standard errors, beside the points of the same place."""
     draws, found = draws_of("wallman-genes"), findings_of("wallman-genes")

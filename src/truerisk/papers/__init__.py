@@ -1,31 +1,20 @@
 """The experiments of the documents, run again: our numbers beside theirs.
 
-Frame
-    experiment.py   `Experiment`: replicates that depend on (seed, number) alone, drawn in batches,
-                    here or on an executor, or kept in a store; and its report
-    statements.py   sentences of a document judged by tests: holds, does not hold, undecided
-    figures.py      a report of rows, tables and figures, as text, JSON, PNG and SVG
-Daudin and Mary-Huard
-    kearns.py            the interval problem, every k at once; Figures 1 and 2
-    kearns_figure_3.py   choosing k by swapping; colon_table_1.py on the colon data
-Wallman
-    double_cv.py            double cross-validation of nearest neighbours; Table 1, Figure 4
-    wallman_comparison.py   Figure 5, and the problems of Figure 1
-    wallman_bias.py         why the bias occurs; the posterior of an error
-    wallman_choices.py      the same bias, whatever is chosen
-    wallman_genes.py        genes chosen before the folds, or in each
-Huttunen and Tohka
-    bee_choosing.py   the choices of all methods on one training set, and their errors
-    bee_report.py     methods by sizes, and who errs less than whom
-    bee_priors.py     the estimate and the choice along κ
-    bee_figures.py    Figures 1 and 4; bee_real.py Figures 2 and 3
-    bee_tables.py     Tables 2 to 4
-INSA lecture
-    insa.py            polynomials and bootstrap samples; insa_optimism.py errors by complexity
-    insa_folds.py      bias and spread by the number of folds
-    insa_ozone.py      tuned learners; aicc_simulation.py what AICc estimates
-Mehta
-    mehta.py           three parts, extreme rules, rare classes; mehta_spam.py ROC curves
+experiment.py   `Experiment`: replicates that depend on (seed, number) alone, drawn in batches,
+                here or on an executor, or kept in a store; samples to learn and to measure
+statements.py   sentences of a document judged by tests: holds, does not hold, undecided
+figures.py      a report of rows, tables and figures, as text, JSON, PNG and SVG
+
+What the files of a document run is said below, where each experiment has its word and sentence.
+
+Daudin and Mary-Huard   kearns.py, kearns_figure_3.py, colon_table_1.py
+Wallman                 double_cv.py, wallman_comparison.py, wallman_bias.py, wallman_choices.py,
+                        wallman_genes.py
+Huttunen and Tohka      bee_figures.py, bee_real.py, bee_tables.py, bee_priors.py; their parts:
+                        bee_choosing.py, the choices of all methods on one training set, and
+                        bee_report.py, methods by sizes, and who errs less than whom
+INSA lecture            insa.py, insa_optimism.py, insa_folds.py, insa_ozone.py, aicc_simulation.py
+Mehta                   mehta.py, mehta_spam.py
 
 To add one: an `Experiment` in the file of its document, and its word and sentence below.
 """

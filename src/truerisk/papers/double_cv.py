@@ -108,9 +108,9 @@ PAIRS = {"a": ("external", "true"), "b": ("internal", "external"), "c": ("intern
 
 @experiment(double_cv, replicates=1000, quick=20)
 def wallman_figure_4(draws: Draws) -> Parts:
-    """The data sets of Table 1, as points: one for each pair of errors.
+    """Wallman (2005), Figure 4: the errors of double cross-validation in pairs.
 
-    the data sets of Table 1; 100 x 100 cells, black lines at the means
+    the data sets of Table 1 as points, how many in each cell; lines at the means
 
     the document prints no numbers for this figure but the two ranges.
     """

@@ -33,16 +33,13 @@ def _replicate_three_way(seed: int, number: int) -> Draws:
     seen = split.plan.train_rows(int(split.plan.fit[split.plan.questions("outer")[0]]))[0]
     # Each k is fitted twice: on the rows that the three-way split keeps, and on the whole sample.
     refitted, of_all = sample.errors(family, seen, np.arange(N)).T
-    folds = values_of(sample.evaluated(KFold(10), family, own))
-    singles = values_of(sample.evaluated(LeaveOneOut(), family, own))
+    methods = KFold(10), LeaveOneOut()
+    both = np.array([values_of(sample.evaluated(of, family, own)) for of in methods])
     return {
-        "validation": unit.inner_risk,
         "test": split.procedure.value,
-        "risk": np.array(
-            [refitted[unit.candidate], of_all[folds.argmin()], of_all[singles.argmin()]]
-        ),
-        "least": np.array([unit.inner_risk, folds.min(), singles.min()]),
-        "fixed": np.array([folds[FIXED], singles[FIXED]]),
+        "risk": np.append(refitted[unit.candidate], of_all[both.argmin(axis=1)]),
+        "least": np.append(unit.inner_risk, both.min(axis=1)),
+        "fixed": both[:, FIXED],
         "true of fixed": of_all[FIXED],
     }
 
@@ -55,8 +52,8 @@ def mehta_three_way(draws: Draws) -> Parts:
 
     the document describes procedures and prints no numbers.
     """
-    validation, test, own = draws["validation"], draws["test"], draws["true of fixed"]
-    _, of_folds, of_singles = draws["least"].T
+    test, own = draws["test"], draws["true of fixed"]
+    validation, of_folds, of_singles = draws["least"].T
     refitted, by_folds, by_singles = draws["risk"].T
     selected = {
         "validation error of the selected": validation,
@@ -201,14 +198,12 @@ def mehta_rules(draws: Draws) -> Parts:
     probabilities are those of the true densities: nothing is fitted, the threshold β alone varies.
     """
     constant, memoriser = draws["constant"], draws["memoriser"]
-    errors = {
-        "constant: training error": (constant[:, 0], 1 - POSITIVE),
-        "constant: test error": (constant[:, 1], 1 - POSITIVE),
-        "memoriser: training error": (memoriser[:, 0], 0.0),
-        "memoriser: test error": (memoriser[:, 1], POSITIVE),
+    ours = {
+        f"{rule}: {part} error": draws[rule][:, place]
+        for rule in ("constant", "memoriser")
+        for place, part in enumerate(("training", "test"))
     }
-    ours = {name: values for name, (values, _) in errors.items()}
-    exact = {name: value for name, (_, value) in errors.items()}
+    exact = dict(zip(ours, (1 - POSITIVE, 1 - POSITIVE, 0.0, POSITIVE), strict=True))
     yield PaperTable.of(f"{POSITIVE:.0%} of the rows are positive", "exact", ours, exact)
     columns = [f"β = {beta:g}" for beta in BETAS]
     by_rate = {name: draws[name] for name in RATES}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from truerisk.core.family import Family
+from truerisk.datasets.cells import counted
 from truerisk.methods.kfold import KFold
 from truerisk.methods.single_fit import Apparent
 from truerisk.papers.experiment import Draws, Sample, experiment, stream, two_classes, values_of
@@ -90,7 +91,9 @@ def wallman_genes(draws: Draws) -> Parts:
 
 def _each(problem: str, gaps: np.ndarray, claim: Claim) -> list[Quantity]:
     of = dict(zip(SIZES, gaps.T, strict=False))
-    return [Quantity.mean(f"{problem}, {k} genes: true − estimate", of[k], claim) for k in of]
+    return [
+        Quantity.mean(f"{problem}, {counted(k, 'gene')}: true − estimate", of[k], claim) for k in of
+    ]
 
 
 def _step(k: int, *errors: np.ndarray) -> str:
