@@ -22,15 +22,13 @@ from truerisk.papers.bee_choosing import (
     ORACLE,
     SHORT,
     Trained,
-    bayesian,
     choices_by_size,
-    chosen_errors,
     counted,
-    counting,
     draw,
     errors_of,
     logistic,
     machines,
+    methods_named,
     true_errors,
     unconverged,
 )
@@ -59,14 +57,24 @@ def test_the_choice_of_cross_validation_is_grid_search_s():
     search = GridSearchCV(clone(family.estimator), {"C": list(COSTS)}, cv=folds).fit(X, y)
     trained = Trained.of(family, X, y, counted(*TEST))
     wrong = (search.predict(TEST[0]) != TEST[1]).mean()
-    assert trained.error_chosen_by(KFold(5, folds=labels), 0) == wrong
+    assert trained.choice(KFold(5, folds=labels))[1] == wrong
+
+
+def one_size(family, X, y, errors_of, methods, number=0):
+    """What one learner finds on one training set."""
+    learners = {"LR": (family, methods)}
+    found = choices_by_size((len(y),), learners, lambda n: (X, y, lambda _: errors_of), number)
+    return {name.removeprefix("LR "): errors[0] for name, errors in found.items()}
 
 
 def test_nothing_beats_the_oracle():
     """Every method is asked, and each errs at least as much as the best rule there is."""
-    methods = {**counting(repeats=3), **bayesian(standardize=True)}
-    found = chosen_errors(logistic(), *TRAIN, counted(*TEST), methods, 0)
-    assert list(found) == ["CV-5", "CV-10", "3×CV-5", "BEEp", "BEEi", ORACLE, SHORT]
+    names = ["CV-5", "CV-10", "3×CV-5", "BEEp", "BEEi", "EBIC", "LOO"]
+    methods = methods_named(names, standardize=True)
+    words = ["5-fold", "10-fold", "3x5-fold", "bee", "bee-improper", "ebic", "loo"]
+    assert [method.word for method in methods.values()] == words
+    found = one_size(logistic(), *TRAIN, counted(*TEST), methods)
+    assert list(found) == [*names, ORACLE, SHORT]
     assert min(found[name] for name in methods) >= found[ORACLE]
     assert found[SHORT] == 0
 
@@ -75,7 +83,7 @@ def test_a_path_that_stops_short_is_counted():
     """With one pass per penalty nothing converges: it is said in the findings, not by a warning."""
     family = Family.of(LogisticPath(lambdas=(0.1, 0.001), max_iter=1), {"at": [0, 1]})
     X, y = make_simple(40, random_state=0)
-    found = chosen_errors(family, X, y, counted(X, y), {"CV-5": KFold(5)}, 0)
+    found = one_size(family, X, y, counted(X, y), methods_named(["CV-5"]))
     assert found[SHORT] == 1
 
 
@@ -95,7 +103,7 @@ def test_other_warnings_go_their_way():
 
 
 def test_sizes_are_columns():
-    """By name, behind the word of the learner if there is one; each size has its own rows."""
+    """By name, behind the word of the learner; each size has its own rows."""
     asked = []
 
     def drawn(size):
@@ -103,17 +111,17 @@ def test_sizes_are_columns():
         X, y = draw(np.random.default_rng(size), size)
         return X, y, lambda family: errors_of
 
-    learners = {"LR": (logistic(), counting(tens=False))}
+    methods = methods_named(["CV-5"])
+    learners = {"LR": (logistic(), methods)}
     found = choices_by_size((28, 50), learners, drawn, 1)
     assert asked == [28, 50]
     assert list(found) == ["LR CV-5", f"LR {ORACLE}", f"LR {SHORT}"]
     for place, size in enumerate((28, 50)):
         X, y, of = drawn(size)
-        alone = chosen_errors(logistic(), X, y, of(None), counting(tens=False), 1)
+        alone = one_size(logistic(), X, y, of(None), methods, 1)
         assert {name: errors[place] for name, errors in found.items()} == {
             f"LR {name}": error for name, error in alone.items()
         }
-    assert "CV-5" in choices_by_size((28,), {"": learners["LR"]}, drawn, 1)
 
 
 def test_the_best_rule_has_the_bayes_error():

@@ -16,8 +16,9 @@ from truerisk.papers.bee_real import (
     BEE_FIGURE_2,
     BEE_FIGURE_3,
     BEE_FIGURE_3_END,
-    LAST,
+    FEWEST,
     LEARNERS,
+    MOST,
     RealSet,
     RealSetsFigure,
 )
@@ -71,7 +72,8 @@ def test_both_learners_get_all_sizes():
     """Curves of both are equally long; no choice beats the oracle."""
     draws = ONE.replicate(0, 0)
     assert draws["toy LR CV-5"].shape == draws["toy SVM CV-5"].shape == (2,)
-    assert [row.name for row in ONE.grid({k: v[None] for k, v in draws.items()}, "LR").rows] == [
+    grid, *_ = ONE.found({name: errors[None] for name, errors in draws.items()})
+    assert [row.name for row in grid.rows] == [
         "CV-5", "CV-10", "2×CV-5", "BEEp", "BEEi", "EBIC", ORACLE,
     ]  # fmt: skip
     for name in ONE.methods("LR"):
@@ -80,7 +82,7 @@ def test_both_learners_get_all_sizes():
 
 def test_a_figure_reports_every_set_and_learner():
     """A grid and a panel for each, the claims, and whether the paths converged."""
-    claims = (("toy", "LR", "BEEp", "CV-5", 0), ("toy", "SVM", "CV-5", "BEEi", LAST))
+    claims = (("toy LR", "BEEp", "CV-5", FEWEST), ("toy SVM", "CV-5", "BEEi", MOST))
     toy = RealSetsFigure("toy", (ONE,), claims, "a note.")
     draws = {key: np.tile(value, (10, 1)) for key, value in ONE.replicate(0, 0).items()}
     draws["toy LR BEEp"] = draws["toy LR CV-5"] - 0.01 * np.arange(10, 20)[:, None]
@@ -113,9 +115,10 @@ def test_claims_are_about_sizes_that_are_drawn(figure, words):
     """Every set, learner, method and place that a claim names is there."""
     sets = {one.word: one for one in figure.sets}
     assert " ".join(sets) == words
-    for word, learner, low, high, place in figure.claims:
+    for of, low, high, *places in figure.said:
+        word, learner = of.split()
         assert {low, high} <= set(sets[word].methods(learner))
-        assert sets[word].sizes[place] > 0
+        assert set(places) <= {FEWEST, MOST}
 
 
 @pytest.mark.parametrize(
@@ -127,9 +130,9 @@ def test_the_whole_breadth_has_the_sizes_of_the_document(figure, most, tested):
     whole = figure.experiment("", 2).full
     first, second = whole.replicate.__self__.sets
     assert (len(first.sizes), len(second.sizes)) == (18, 19)
-    assert (first.sizes[LAST], second.sizes[LAST]) == most
+    assert (first.sizes[MOST], second.sizes[MOST]) == most
     assert second.sizes[0] == pytest.approx(second.pool / 10, abs=0.5)
-    assert first.sizes[LAST] + tested == {"ovarian": 216, "yeast": 1484}[first.word]
+    assert first.sizes[MOST] + tested == {"ovarian": 216, "yeast": 1484}[first.word]
     assert whole.word == f"{figure.word}-full"
     assert whole.full is None
 
@@ -141,7 +144,7 @@ def test_the_smallest_training_sets_are_learned_from(figure, monkeypatch):
         pytest.skip(f"{FOLDER} names no folder with the documents' data sets")
     monkeypatch.undo()  # the files' own rows
     few = tuple(replace(one, sizes=one.sizes[:1], repeats=0) for one in figure.sets)
-    small = replace(figure, sets=few, claims=()).experiment("", 2)
+    small = replace(figure, sets=few, said=(), n_rows=()).experiment("", 2)
     for grid in small.findings(draw_replicates(small, 2)).tables:
         means = {row.name: row.means[0] for row in grid.rows}
         assert 0 <= means[ORACLE] == min(means.values())
@@ -164,9 +167,9 @@ def test_claims_are_about_methods_that_are_run():
     (satellite,) = BEE_FIGURE_3_END.sets
     for learner in ("LR", "SVM"):
         assert list(satellite.methods(learner)) == ["CV-5", "BEEp", "BEEi"]
-    for word, learner, low, high, _ in BEE_FIGURE_3_END.claims:
-        assert (word, low) == ("satellite", "CV-5")
-        assert high in satellite.methods(learner)
+    for of, low, high, _ in BEE_FIGURE_3_END.said:
+        assert low == "CV-5"
+        assert high in satellite.methods(of.removeprefix("satellite "))
 
 
 def test_only_the_folds_differ_between_replicates(monkeypatch):
@@ -191,6 +194,6 @@ def test_what_grows_with_the_training_rows_is_judged():
     real, noise = RealSet("toy", (12, 40)), 1e-4 * np.random.default_rng(0).normal(size=(20, 2))
     draws = {f"toy LR {name}": 0.2 + noise for name in (ORACLE, "BEEp", "CV-5")}
     draws["toy LR BEEp"] = draws["toy LR CV-5"] = 0.2 + np.array([0.01, 0.03]) + noise[::-1]
-    assert module._parts(draws, real, "LR").verdict == "holds"
+    assert real.parted(draws, "LR").verdict == "holds"
     draws["toy LR CV-5"] = 0.2 + np.array([0.03, 0.01]) + noise
-    assert module._parts(draws, real, "LR").verdict == "does not hold"
+    assert real.parted(draws, "LR").verdict == "does not hold"

@@ -8,14 +8,16 @@ import pytest
 from truerisk.papers.bee_choosing import ORACLE
 from truerisk.papers.bee_report import (
     beside,
+    by_size,
     convergence_note,
     error_panels,
     less,
     mean_grid,
     permutation_p,
     shaded,
-    size_table,
-    spread_gap,
+    size_tables,
+    spread_gaps,
+    under,
 )
 
 SIZES = (20, 40)
@@ -38,33 +40,56 @@ def test_the_permutation_test_counts_signs():
     assert permutation_p(np.array([0.1, 0.2, 0.1])) == pytest.approx(1 / 8, abs=0.015)
 
 
+def one(draws, *said):
+    """The sentence about the choices of one learner at one size."""
+    (statement,) = less(draws, SIZES, said)
+    return statement
+
+
 def test_one_errs_less_where_it_does():
     """At the first size in every training set, at the second once more and once less."""
     many = {name: np.tile(errors, (10, 1)) for name, errors in DRAWS.items()}
-    assert less(many, "BEEp", "CV-5", 0, 20).verdict == "holds"
-    assert less(many, "CV-5", "BEEp", 0, 20).verdict == "does not hold"
-    undecided = less(many, "BEEp", "CV-5", 1, 40)
+    assert one(many, "", "BEEp", "CV-5", 0).verdict == "holds"
+    assert one(many, "", "CV-5", "BEEp", 0).verdict == "does not hold"
+    undecided = one(many, "", "BEEp", "CV-5", 1)
     assert undecided.verdict == "undecided"
     assert undecided.lines[0].startswith("CV-5 − BEEp: 0.0000 ± ")
     assert "permutation" in undecided.lines[1]
     draws = {f"LR {name}": errors for name, errors in many.items()}
-    named = less(draws, "BEEp", "CV-5", 0, 20, learner="LR")
-    assert named.text == "LR: BEEp lies below CV-5 at n = 20"
+    named = less(draws, SIZES, ("LR", "BEEp", "CV-5", 0, -1), foot=" (printed)")
+    assert [statement.text for statement in named] == [
+        "LR: BEEp lies below CV-5 at n = 20 (printed)",
+        "LR: BEEp lies below CV-5 at n = 40 (printed)",
+    ]
+    assert under(draws, "LR", ["BEEp"]) == {"BEEp": draws["LR BEEp"]}
 
 
 def test_spreads_are_compared_with_the_smallest_of_others():
-    """Standard deviations 1, 2 and 3, to a bootstrap's error."""
-    one, two, three = (k * np.random.default_rng(k).normal(size=500) for k in (1, 2, 3))
-    assert spread_gap("q", one, [two, three]).verdict() == "holds"
-    assert spread_gap("q", two, [one, three]).verdict() == "does not hold"
-    found = spread_gap("q", one, [one])
-    assert (found.value, found.verdict()) == (0, "undecided")
+    """Standard deviations 1, 2 and 3, to a bootstrap's error; a quantity for each size."""
+    draws = {k: k * np.random.default_rng(k).normal(size=(500, 1)) for k in (1, 2, 3)}
+    for first, others, verdict in (
+        (1, (2, 3), "holds"),
+        (2, (1, 3), "does not hold"),
+        (1, (1,), "undecided"),
+    ):
+        (found,) = spread_gaps(draws, (20,), "q", first, *others)
+        assert (found.name, found.verdict()) == ("q, n = 20", verdict)
+    assert found.value == 0
+
+
+def test_a_quantity_is_told_by_size():
+    """The columns, each with its number of rows."""
+    told = by_size("gap", DRAWS["CV-5"], SIZES)
+    assert {name: of.tolist() for name, of in told.items()} == {
+        "gap, n = 20": [0.3, 0.3, 0.2],
+        "gap, n = 40": [0.2, 0.2, 0.3],
+    }
 
 
 def test_few_training_sets_decide_nothing():
     """The same sign in all of three is chance in one of eight, however far apart they are."""
-    assert less(DRAWS, "BEEp", "CV-5", 0, 20).verdict == "undecided"
-    assert less(DRAWS, "CV-5", "BEEp", 0, 20).verdict == "undecided"
+    assert one(DRAWS, "", "BEEp", "CV-5", 0).verdict == "undecided"
+    assert one(DRAWS, "", "CV-5", "BEEp", 0).verdict == "undecided"
 
 
 def test_means_stand_by_size():
@@ -102,7 +127,8 @@ def test_a_printed_row_is_numbers():
 def test_a_reference_of_the_same_recipe_is_compared():
     """Only where it is known; the document's own numbers stand in the names."""
     many = {name: np.tile(errors, (4, 1)) for name, errors in DRAWS.items()}
-    table = size_table(many, ["CV-5", "BEEp"], 1, "n = 40", {"BEEp": (0.1, 0.2333)}, 400)
+    _, table = size_tables(many, SIZES, {"BEEp": (0.1, 0.2333)}, 400, ", toys")
+    assert table.title == "n = 40, toys"
     assert [row.verdict for row in table.rows] == ["not printed", "agrees"]
     told = beside(DRAWS, SIZES, {"CV-5": (".27", "")})
     assert [row.name for row in told.rows] == ["CV-5, n = 20 (document: .27)"]

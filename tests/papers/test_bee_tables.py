@@ -38,9 +38,9 @@ def test_every_choice_is_compared_at_every_size(findings_of):
 def test_no_choice_beats_the_oracle():
     """The oracle is the least true error on the path, with any number of noise features."""
     draws = bee_table_2.replicate(0, 0)
-    for column in ("", "250 noise features "):
-        for name in (*NAMES, *([] if column else ["LOO"])):
-            assert (draws[column + name] >= draws[column + ORACLE]).all()
+    for column, names in ((_column(6), (*NAMES, "LOO")), (_column(250), NAMES)):
+        for name in names:
+            assert (draws[f"{column} {name}"] >= draws[f"{column} {ORACLE}"]).all()
 
 
 @pytest.fixture
@@ -49,9 +49,12 @@ def draws():
     rng = np.random.default_rng(0)
     base = 0.1 + 0.001 * rng.normal(size=(50, 4))
     names = (*NAMES, ORACLE)
-    every = {f"{_column(noise)} {name}".strip(): base for noise in NOISE for name in names}
-    every |= {f"{_column(noise)} {SHORT}".strip(): np.zeros((50, 4)) for noise in NOISE}
-    return every | {f"{_column(250)} EBIC": base + 0.3, "LOO": base}
+    every = {f"{_column(noise)} {name}": base for noise in NOISE for name in names}
+    every |= {f"{_column(noise)} {SHORT}": np.zeros((50, 4)) for noise in NOISE}
+    return every | {f"{_column(250)} EBIC": base + 0.3, f"{FEW} LOO": base}
+
+
+FEW = _column(6)
 
 
 def said(draws):
@@ -64,10 +67,10 @@ def test_other_folds_are_alike_within_a_tolerance(draws):
     tens = "errors are very similar between CV-5 and CV-10: within 0.005"
     every = "of leave-one-out from CV-5 there is no significant difference"
     assert said(draws)[tens] == said(draws)[every] == "holds"
-    above = draws["LOO"] + np.array([0, 0, 0.004, 0])
-    found = said(draws | {"LOO": above, "CV-10": above})
+    above = draws[f"{FEW} LOO"] + np.array([0, 0, 0.004, 0])
+    found = said(draws | {f"{FEW} LOO": above, f"{FEW} CV-10": above})
     assert (found[tens], found[every]) == ("holds", "does not hold")
-    assert said(draws | {"CV-10": above + 0.002})[tens] == "does not hold"
+    assert said(draws | {f"{FEW} CV-10": above + 0.002})[tens] == "does not hold"
 
 
 def test_every_printed_difference_is_judged(draws):
@@ -85,8 +88,8 @@ def test_every_printed_difference_is_judged(draws):
 
 def test_signs_are_judged_by_their_own_column(draws):
     """With 100 noise features BEEp errs more, with 6 less."""
-    base, noise = draws["CV-5"], 0.001 * np.random.default_rng(1).normal(size=(50, 4))
-    draws |= {"BEEp": base - 0.01 + noise, f"{_column(100)} BEEp": base + 0.01 + noise}
+    base, noise = draws[f"{FEW} CV-5"], 0.001 * np.random.default_rng(1).normal(size=(50, 4))
+    draws |= {f"{FEW} BEEp": base - 0.01 + noise, f"{_column(100)} BEEp": base + 0.01 + noise}
     found = said(draws)
     for text, verdict in found.items():
         if "BEEp lies below CV-5" in text:
@@ -101,8 +104,8 @@ def test_spreads_are_judged(draws):
     shape = (200, 4)
     many = {name: 0.1 + 0.02 * rng.normal(size=shape) for name in draws}
     for noise in NOISE:
-        many[f"{_column(noise)} BEEi".strip()] = 0.1 + 0.002 * rng.normal(size=shape)
-        many[f"{_column(noise)} BEEp".strip()] = 0.1 + 0.006 * rng.normal(size=shape)
+        many[f"{_column(noise)} BEEi"] = 0.1 + 0.002 * rng.normal(size=shape)
+        many[f"{_column(noise)} BEEp"] = 0.1 + 0.006 * rng.normal(size=shape)
     *_, least, second = bee_table_2.findings(many).claims
     assert (len(least.quantities), least.verdict, second.verdict) == (36, "holds", "holds")
     many["250 noise features BEEi"] = 0.1 + 0.05 * rng.normal(size=shape)
@@ -149,14 +152,14 @@ def test_signs_of_machines_are_judged():
         return np.array(means) + spread * rng.normal(size=(60, 4))
 
     draws = {
-        "CV-5": drawn([0.09, 0.075, 0.065, 0.052], 0.005),
-        "CV-10": drawn([0.09, 0.075, 0.065, 0.052], 0.005),
-        "BEEp": drawn([0.106, 0.081, 0.064, 0.048], 0.004),
-        "BEEi": drawn([0.083, 0.068, 0.059, 0.057], 0.001),
-        "oracle": drawn([0.05] * 4, 0.0),
+        "SVM CV-5": drawn([0.09, 0.075, 0.065, 0.052], 0.005),
+        "SVM CV-10": drawn([0.09, 0.075, 0.065, 0.052], 0.005),
+        "SVM BEEp": drawn([0.106, 0.081, 0.064, 0.048], 0.004),
+        "SVM BEEi": drawn([0.083, 0.068, 0.059, 0.057], 0.001),
+        "SVM oracle": drawn([0.05] * 4, 0.0),
     }
     assert {claim.verdict for claim in bee_table_3.findings(draws).claims} == {"holds"}
-    draws["BEEi"] = drawn([0.12, 0.12, 0.12, 0.04], 0.01)
+    draws["SVM BEEi"] = drawn([0.12, 0.12, 0.12, 0.04], 0.01)
     verdicts = [claim.verdict for claim in bee_table_3.findings(draws).claims]
     assert verdicts == ["does not hold"] * 4 + ["holds"] * 3 + ["does not hold"]
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from truerisk.core.answers import Answers
-from truerisk.core.contracts import Streams
-from truerisk.core.family import Family
+from truerisk.core.contracts import Streams, Terms
+from truerisk.core.evaluation import values_of
 from truerisk.core.table.data import Data
 from truerisk.methods.criteria import Likelihood
 from truerisk.methods.information_criteria import AIC, AICc
-from truerisk.papers.experiment import Draws, experiment, stream, terms_of
+from truerisk.papers.experiment import Draws, experiment, stream
 from truerisk.papers.figures import PaperTable, Parts
 from truerisk.papers.statements import Claim, Quantity, Statement
+from truerisk.selection.rules import Minimum
 
 N, P = 12, 2  # rows; coefficients, the intercept among them
 N_SETS = 1000  # data sets in a replicate
@@ -26,11 +25,12 @@ MANY = 10**6  # rows: what counts as asymptotic
 # digamma(5) + log 2; the mean of its inverse is 1/(n - p - 2)
 MEAN_LOG = 1.5061176684318004 + np.log(2) - np.log(N)
 CONSTANT = N * (np.log(2 * np.pi) + MEAN_LOG)
+PRINTED = (N + P) / (N - P - 2)  # the price that the document prints; the right one is N times it
 EXACT = {
     "target": CONSTANT + N * (N + P) / (N - P - 2),
     "AICc": CONSTANT + N * (N + P) / (N - P - 2),
     "AIC": CONSTANT + N + PRICE,
-    "as printed": CONSTANT + N + (N + P) / (N - P - 2),
+    "as printed": CONSTANT + N + PRINTED,
 }
 
 
@@ -38,40 +38,26 @@ def _replicate(seed: int, number: int) -> Draws:
     """A line through 12 Gaussian rows; every replicate is a thousand data sets."""
     noise = stream("aicc", seed, number).standard_normal((N_SETS, N))
     residuals = noise - noise @ HAT
-    likelihood, aic, aicc = _criteria(residuals)
     variance = (residuals**2).mean(axis=1)
     away = ((noise @ HAT) ** 2).sum(axis=1)  # of the fit from the truth
     target = N * np.log(2 * np.pi * variance) + (N + away) / variance
-    return {
-        "target": target.mean(),
-        "AICc": aicc.mean(),
-        "AIC": aic.mean(),
-        "as printed": (likelihood + (N + P) / (N - P - 2)).mean(),
-    }
-
-
-def _criteria(residuals: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Likelihood, AIC and AICc of the library; each data set is a candidate that misses y = 0."""
-    data = Data.check(X, np.zeros(N), task="regression")
-    plan = AIC().plan(data, Streams(0))
-    n_sets = len(residuals)
+    # the library's criteria: each data set is a candidate that misses y = 0
+    data, loss = Data.check(X, np.zeros(N), task="regression"), Likelihood("regression")
     answers = Answers(
-        plan=plan,
+        plan=AIC().plan(data, Streams(0)),
         response="value",
         values=-residuals,
-        answered=np.ones((n_sets, 1), dtype=bool),
+        answered=np.ones((N_SETS, 1), dtype=bool),
         engine="none",
-        fit_seconds=np.zeros((n_sets, 1)),
-        answer_seconds=np.zeros((n_sets, 1)),
-        freedom=np.full((n_sets, 1), float(P)),
+        fit_seconds=np.zeros((N_SETS, 1)),
+        answer_seconds=np.zeros((N_SETS, 1)),
+        freedom=np.full((N_SETS, 1), float(P)),
     )
-    loss = Likelihood(data.task)
-    setting = replace(terms_of(Family(None)), n_candidates=n_sets)
-    criteria = [
-        np.array([tested.value for tested in method.reduce(answers, data, loss, setting)])
-        for method in (AIC(), AICc())
-    ]
-    return loss.of_set(data, np.arange(N), answers.values, None), criteria[0], criteria[1]
+    terms = Terms(0.95, Minimum(), N_SETS, with_errors=False)
+    aicc, aic = (values_of(of.reduce(answers, data, loss, terms)) for of in (AICc(), AIC()))
+    likelihood = loss.of_set(data, np.arange(N), answers.values, None)
+    every = {"target": target, "AICc": aicc, "AIC": aic, "as printed": likelihood + PRINTED}
+    return {name: of.mean() for name, of in every.items()}
 
 
 @experiment(_replicate, replicates=400, quick=20, unit=f"times {N_SETS} data sets")
@@ -87,7 +73,7 @@ def aicc_simulation(draws: Draws) -> Parts:
     """
     means = {name: draws[name] for name in EXACT}
     yield PaperTable.of("mean over data sets", "exact", means, EXACT, digits=3)
-    gaps = {name: draws[name] - draws["target"] for name in EXACT if name != "target"}
+    gaps = {name: draws[name] - draws["target"] for name in ("AICc", "AIC", "as printed")}
     away = {f"{name} − target": of for name, of in gaps.items()}
     known = {f"{name} − target": EXACT[name] - EXACT["target"] for name in gaps}
     yield PaperTable.of("mean difference from the target", "exact", away, known, digits=3)

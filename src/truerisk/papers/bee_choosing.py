@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -29,7 +30,8 @@ from truerisk.core.losses import ZeroOne
 from truerisk.core.table.data import Data
 from truerisk.datasets.problems import CORRELATION, GAP, PAIRS
 from truerisk.methods.bayesian_error import BayesianError, ruled_plan
-from truerisk.methods.kfold import KFold
+from truerisk.methods.information_criteria import EBIC
+from truerisk.methods.kfold import KFold, LeaveOneOut
 from truerisk.methods.parts.procedure import by_rule
 from truerisk.papers.experiment import answered, evaluated, terms_of
 from truerisk.selection.rules import Minimum
@@ -95,22 +97,20 @@ def machines(*, scaled: bool = False) -> Family:
     return Family.of(make_pipeline(StandardScaler(), machine), {"svc__C": list(COSTS)})
 
 
-def bayesian(*, standardize: bool) -> dict[str, Method]:
-    """Both Bayesian error estimates."""
-    return {
+def methods_named(names: Iterable[str], *, standardize: bool = False) -> dict[str, Method]:
+    """Methods by the document's names: "CV-5", "100×CV-5", "LOO", "EBIC", "BEEp", "BEEi"."""
+    every: dict[str, Method] = {
         "BEEp": BayesianError("proper", standardize=standardize),
         "BEEi": BayesianError("improper", standardize=standardize),
+        "EBIC": EBIC(),
+        "LOO": LeaveOneOut(),
     }
 
+    def folds(name: str) -> Method:
+        repeats, _, word = name.rpartition("×")
+        return KFold(int(word.removeprefix("CV-")), repeats=int(repeats or 1))
 
-def counting(*, tens: bool = True, repeats: int = 0) -> dict[str, Method]:
-    """The methods that count errors: 5 folds, with `tens` 10, and 5 folds `repeats` times."""
-    methods: dict[str, Method] = {"CV-5": KFold(5)}
-    if tens:
-        methods["CV-10"] = KFold(10)
-    if repeats:
-        methods[f"{repeats}×CV-5"] = KFold(5, repeats=repeats)
-    return methods
+    return {name: every.get(name) or folds(name) for name in names}
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,30 +132,18 @@ class Trained:
             errors[rules.candidates] = errors_of(rules)
         return cls(family, data, answers, errors)
 
-    def error_chosen_by(self, method: Method, seed: int) -> float:
-        """The error of the rule that a method chooses; Bayesian estimates need no further fit."""
+    def tested(self, method: Method, seed: int = 0) -> Sequence[Tested]:
+        """What a method says of every rule; Bayesian estimates need no further fit."""
         loss = method.loss_of(self.data, ZeroOne(), asked=False)
-        tested: Sequence[Tested]
         if isinstance(method, BayesianError):
-            tested = method.reduce(self.answers, self.data, loss, terms_of(self.family))
-        else:
-            tested = evaluated(method, self.family, self.data, loss, seed=seed).tested
-        return float(self.errors[by_rule(tested, Minimum())])
+            return method.reduce(self.answers, self.data, loss, terms_of(self.family))
+        return evaluated(method, self.family, self.data, loss, seed).tested
 
-
-def chosen_errors(
-    family: Family,
-    X: np.ndarray,
-    y: np.ndarray,
-    errors_of: ErrorsOf,
-    methods: Mapping[str, Method],
-    seed: int,
-) -> dict[str, float]:
-    """The error of each method's choice, the least of all, and 1 where a path stopped short."""
-    with unconverged() as short:
-        trained = Trained.of(family, X, y, errors_of)
-        errors = {name: trained.error_chosen_by(method, seed) for name, method in methods.items()}
-    return {**errors, ORACLE: float(trained.errors.min()), SHORT: float(bool(short))}
+    def choice(self, method: Method, seed: int = 0) -> tuple[float, float]:
+        """The least risk that a method finds, and the error of the rule that has it."""
+        tested = self.tested(method, seed)
+        chosen = by_rule(tested, Minimum())
+        return tested[chosen].value, float(self.errors[chosen])
 
 
 def choices_by_size(
@@ -164,14 +152,20 @@ def choices_by_size(
     drawn: Callable[[int], Drawn],
     number: int,
 ) -> dict[str, np.ndarray]:
-    """The errors of all choices at every size, behind the word of the learner if it has one."""
-    errors: dict[str, list[float]] = {}
+    """The error of each method's choice at every size, behind the word of the learner.
+
+    Beside them stand the least error of all rules, and 1 where a path stopped short.
+    """
+    errors: dict[str, list[float]] = defaultdict(list)
     for size in sizes:
         X, y, errors_of = drawn(size)
         for word, (family, methods) in learners.items():
-            found = chosen_errors(family, X, y, errors_of(family), methods, number)
-            for name, error in found.items():
-                errors.setdefault(f"{word} {name}".strip(), []).append(error)
+            with unconverged() as short:
+                trained = Trained.of(family, X, y, errors_of(family))
+                for name, method in methods.items():
+                    errors[f"{word} {name}"].append(trained.choice(method, number)[1])
+            errors[f"{word} {ORACLE}"].append(float(trained.errors.min()))
+            errors[f"{word} {SHORT}"].append(float(bool(short)))
     return {name: np.array(of) for name, of in errors.items()}
 
 
@@ -185,9 +179,9 @@ def labels_of(rules: LinearRules, X: np.ndarray) -> np.ndarray:
     from truerisk.models.logistic_places import codes_of_scores
 
     n_rules, n_scores, p = rules.coefficients.shape
-    flat = rules.coefficients.reshape(-1, p)
-    used = np.flatnonzero(flat.any(axis=0))
-    scores = (X[:, used] @ flat[:, used].T).reshape(-1, n_rules, n_scores).transpose(1, 0, 2)
+    used = rules.used
+    slopes = rules.coefficients.reshape(-1, p)[:, used]
+    scores = (X[:, used] @ slopes.T).reshape(-1, n_rules, n_scores).transpose(1, 0, 2)
     scores = scores + rules.intercepts[:, None]
     codes = np.array(rules.codes)
     if not rules.pairs or len(codes) == 2:

@@ -9,6 +9,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from truerisk.core.evaluation import values_of
 from truerisk.core.family import Family
 from truerisk.core.losses import ZeroOne
 from truerisk.core.table.data import Data
@@ -19,23 +20,15 @@ from truerisk.papers.bee_choosing import (
     LAMBDAS,
     SHORT,
     Trained,
-    bayesian,
     draw,
     errors_of,
     logistic,
     machines,
+    methods_named,
     unconverged,
 )
-from truerisk.papers.bee_report import convergence_note, mean_grid
-from truerisk.papers.experiment import (
-    Draws,
-    answered,
-    evaluated,
-    experiment,
-    stream,
-    terms_of,
-    values_of,
-)
+from truerisk.papers.bee_report import SPLIT_UNIT, convergence_note, mean_grid
+from truerisk.papers.experiment import Draws, answered, evaluated, experiment, stream
 from truerisk.papers.figures import MeansGrid, Panel, PaperTable, Parts, Series, mean_lines
 from truerisk.papers.statements import Claim, Quantity, Statement
 from truerisk.selection.rules import Minimum
@@ -54,28 +47,21 @@ AXIS = "log10(λ)"
 
 def _replicate_1(seed: int, number: int) -> Draws:
     """One data set, fixed by the seed; each replicate draws other folds."""
-    fixed, folds = _fixed(seed), stream("bee-figure-1 folds", seed, number).integers(2**63)
+    trained, curves = _fixed(seed)
+    folds = stream("bee-figure-1 folds", seed, number).integers(2**63)
     with unconverged() as short:
-        curve = evaluated(KFold(5), fixed.family, fixed.data, ZeroOne(), seed=int(folds))
-    return {**_curves(seed), "CV-5": values_of(curve), SHORT: np.array(bool(short))}
+        of_folds = values_of(trained.tested(KFold(5), int(folds)))
+    return {**curves, "CV-5": of_folds, SHORT: np.array(bool(short))}
 
 
 @lru_cache(maxsize=1)
-def _fixed(seed: int) -> Trained:
-    """The data set, and the path on all of its rows with the true error of every rule."""
+def _fixed(seed: int) -> tuple[Trained, dict[str, np.ndarray]]:
+    """The path on all rows of the data set, and the curves that do not depend on folds."""
     X, y = draw(stream("bee-figure-1", seed, 0), ROWS)
-    return Trained.of(logistic(), X, y, errors_of)
-
-
-@lru_cache(maxsize=1)
-def _curves(seed: int) -> dict[str, np.ndarray]:
-    """The curves that do not depend on folds."""
-    fixed = _fixed(seed)
-    curves = {"true": fixed.errors}
-    for name, method in bayesian(standardize=False).items():
-        every = method.reduce(fixed.answers, fixed.data, ZeroOne(), terms_of(fixed.family))
-        curves[name] = np.array([tested.value for tested in every])
-    return curves
+    trained = Trained.of(logistic(), X, y, errors_of)
+    methods = methods_named(("BEEp", "BEEi"))
+    bayesian = {name: values_of(trained.tested(method)) for name, method in methods.items()}
+    return trained, {"true": trained.errors, **bayesian}
 
 
 def _least(curve: np.ndarray) -> int:
@@ -176,57 +162,54 @@ PAIRS = (("LR CV-5", "LR BEEp"), ("SVM CV-5", "SVM BEEp"), (FIVE, "SVM BEEp"))
 
 def _replicate_4(seed: int, number: int) -> Draws:
     """Four classes and 408 features, as many as the MEG data had."""
-    every = [_seconds(seed, number, n_rows) for n_rows in SIZES]
-    return {name: np.array([one[name] for one in every]) for name in (*LINES, FOLDS)}
-
-
-def _seconds(seed: int, number: int, n_rows: int) -> dict[str, float]:
-    """Of every choice on one training set; the choices are made and thrown away."""
     _warmed_up()
-    rng = stream(f"bee-figure-4 {n_rows}", seed, number)
-    X, y = PROBLEM(n_rows, random_state=rng)
-    data = Data.check(X, y, task="classification")
-    lr, svm = logistic(), machines()
-    folds = _of(lambda: evaluated(KFold(5), lr, data, ZeroOne(), number))
-    return {
-        FOLDS: folds,
-        "LR CV-5": folds + _of(lambda: answered(lr, data, ZeroOne(), ruled_plan(n_rows))),
-        "LR BEEp": _of(lambda: _bayesian(lr, data)),
-        "SVM CV-5": _of(lambda: _folds_and_all_rows(svm, data, number, "generic")),
-        "SVM BEEp": _of(lambda: _bayesian(svm, data)),
-        FIVE: _of(lambda: evaluated(KFold(5), svm, data, ZeroOne(), number, "svm")),
-    }
+    rngs = (stream(f"bee-figure-4 {n_rows}", seed, number) for n_rows in SIZES)
+    every = [_seconds(n, rng, number) for n, rng in zip(SIZES, rngs, strict=True)]
+    return {name: np.array([one[name] for one in every]) for name in (*LINES, FOLDS)}
 
 
 @lru_cache(maxsize=1)
 def _warmed_up() -> None:
     """Everything once, so that nothing is loaded while it is timed."""
-    X, y = PROBLEM(40, random_state=0)
-    data = Data.check(X, y, task="classification")
-    for family in (logistic(), machines()):
-        _folds_and_all_rows(family, data, 0, "auto")
-        _bayesian(family, data)
+    _seconds(40, np.random.default_rng(0), 0)
 
 
-def _of(task: Callable[[], object]) -> float:
-    """Of the processor: what else runs on the machine is not counted."""
-    started = time.process_time()
-    task()
-    return time.process_time() - started
+def _seconds(n_rows: int, rng: np.random.Generator, seed: int) -> dict[str, float]:
+    """Of every choice on one training set; the choices are made and thrown away."""
+    X, y = PROBLEM(n_rows, random_state=rng)
+    data, loss = Data.check(X, y, task="classification"), ZeroOne()
+
+    def seconds(task: Callable[..., object], *given: object) -> float:
+        """Of the processor: what else runs on the machine is not counted."""
+        started = time.process_time()
+        task(*given)
+        return time.process_time() - started
+
+    def folds(family: Family, by: str = "auto") -> float:
+        """Five fits of every candidate."""
+        return seconds(evaluated, KFold(5), family, data, loss, seed, by)
+
+    def whole(family: Family) -> float:
+        """One fit of every candidate, as the document counts it besides."""
+        return seconds(answered, family, data, loss, ruled_plan(n_rows))
+
+    def bayesian(family: Family) -> float:
+        """One fit of every candidate, and the estimate of each pair of classes."""
+        return seconds(evaluated, BayesianError(standardize=False), family, data, loss, seed)
+
+    lr, svm = logistic(), machines()
+    of_folds = folds(lr)
+    return {
+        FOLDS: of_folds,
+        "LR CV-5": of_folds + whole(lr),
+        "LR BEEp": bayesian(lr),
+        "SVM CV-5": folds(svm, "generic") + whole(svm),
+        "SVM BEEp": bayesian(svm),
+        FIVE: folds(svm, "svm"),
+    }
 
 
-def _folds_and_all_rows(family: Family, data: Data, seed: int, by: str) -> None:
-    """Five fits of every penalty on folds, and one on all rows, as the document counts them."""
-    evaluated(KFold(5), family, data, ZeroOne(), seed, by)
-    answered(family, data, ZeroOne(), ruled_plan(data.n_rows))
-
-
-def _bayesian(family: Family, data: Data) -> None:
-    """One fit of every penalty on all rows, and the estimate of each pair of classes."""
-    evaluated(BayesianError(standardize=False), family, data, ZeroOne(), 0)
-
-
-@experiment(_replicate_4, replicates=10, quick=2, unit="training sets of each size")
+@experiment(_replicate_4, replicates=10, quick=2, unit=SPLIT_UNIT)
 def bee_figure_4(draws: Draws) -> Parts:
     """Huttunen and Tohka (2015), Figure 4: seconds of one choice.
 

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from truerisk.core.losses import ZeroOne
 from truerisk.methods.bayesian.priors import Prior
 from truerisk.methods.bayesian_error import BayesianError
-from truerisk.methods.parts.procedure import by_rule
 from truerisk.papers import bee_tables
 from truerisk.papers.bee_choosing import ORACLE, Trained, logistic, unconverged
-from truerisk.papers.experiment import Draws, experiment, terms_of
-from truerisk.papers.figures import MeansGrid, Panel, Parts, mean_line
+from truerisk.papers.bee_report import SPLIT_UNIT, by_size, mean_grid
+from truerisk.papers.experiment import Draws, experiment
+from truerisk.papers.figures import Panel, Parts, mean_line
 from truerisk.papers.statements import Quantity, Statement
-from truerisk.selection.rules import Minimum
 
 SIZES = bee_tables.SIZES
 P = 20
@@ -25,9 +23,8 @@ WORDS: dict[int, Prior] = {FLAT: "flat", JEFFREYS: "jeffreys"}  # S = 0; the oth
 
 
 def _method(kappa: int) -> BayesianError:
-    if kappa in WORDS:
-        return BayesianError(WORDS[kappa], standardize=False)
-    return BayesianError("proper", standardize=False, kappa=kappa)
+    word, given = WORDS.get(kappa, "proper"), None if kappa in WORDS else kappa
+    return BayesianError(word, standardize=False, kappa=given)
 
 
 def _replicate(seed: int, number: int) -> Draws:
@@ -41,17 +38,12 @@ def _replicate(seed: int, number: int) -> Draws:
             trained = Trained.of(family, X, y, errors_of(family))
         best[j] = trained.errors.min()
         for i, kappa in enumerate(KAPPAS):
-            if n_rows // 2 < NEEDED.get(kappa, 0):
-                continue
-            tested = _method(kappa).reduce(
-                trained.answers, trained.data, ZeroOne(), terms_of(trained.family)
-            )
-            chosen = by_rule(tested, Minimum())
-            found[:, j, i] = tested[chosen].value, trained.errors[chosen]
+            if n_rows // 2 >= NEEDED.get(kappa, 0):
+                found[:, j, i] = trained.choice(_method(kappa))
     return {"estimate": found[0], "error": found[1], ORACLE: best}
 
 
-@experiment(_replicate, replicates=200, quick=20, unit=bee_tables.SPLIT_UNIT)
+@experiment(_replicate, replicates=200, quick=20, unit=SPLIT_UNIT)
 def bee_priors(draws: Draws) -> Parts:
     """Huttunen and Tohka (2015), §3.1.2: the prior as a knob.
 
@@ -64,25 +56,22 @@ def bee_priors(draws: Draws) -> Parts:
     posterior, and a dash.
     """
     estimates, errors, best = (draws[name] for name in ("estimate", "error", ORACLE))
-    columns = [f"n = {n}" for n in SIZES]
     names = [f"κ = {k}" + (f", {WORDS[k]}" if k in WORDS else "") for k in KAPPAS]
     for title, of in (
         ("least estimate", estimates),
         ("true error of the rule that has it", errors),
     ):
-        yield MeansGrid.of(title, columns, dict(zip(names, of.T, strict=True)))
-    yield MeansGrid.of("least true error of all rules", columns, {ORACLE: best.T})
+        by_kappa = dict(zip(names, np.moveaxis(of, 2, 0), strict=True))
+        yield mean_grid(by_kappa, SIZES, title)
+    yield mean_grid({ORACLE: best}, SIZES, "least true error of all rules")
 
     strong = errors[:, :, KAPPAS.index(PROPER)]
     for kappa in (JEFFREYS, FLAT):
-        gaps = zip(SIZES, (errors[:, :, KAPPAS.index(kappa)] - strong).T, strict=True)
+        told = [j for j, n in enumerate(SIZES) if n // 2 >= NEEDED[kappa]]
+        gaps = (errors[:, :, KAPPAS.index(kappa)] - strong)[:, told]
         yield Statement.of(
             f"a strong prior, κ = P + 2, is beneficial for the choice: beside κ = {kappa}",
-            {
-                f"error with κ = {kappa} − with {PROPER}, n = {n}": gap
-                for n, gap in gaps
-                if n // 2 >= NEEDED[kappa]
-            },
+            by_size(f"error with κ = {kappa} − with {PROPER}", gaps, [SIZES[j] for j in told]),
             digits=5,
         )
     lacking = (

@@ -2,39 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import chain
 
 import numpy as np
 from sklearn.base import clone
 
-from truerisk.core.answers import LinearRules
 from truerisk.core.contracts import Method
 from truerisk.core.family import Family
 from truerisk.datasets import documents
-from truerisk.methods.information_criteria import EBIC
 from truerisk.papers.bee_choosing import (
     ORACLE,
     SHORT,
     Drawn,
     ErrorsOf,
-    bayesian,
     choices_by_size,
     counted,
-    counting,
     logistic,
     machines,
+    methods_named,
 )
-from truerisk.papers.bee_report import convergence_note, error_panels, less, mean_grid
+from truerisk.papers.bee_report import (
+    SPLIT_UNIT,
+    Less,
+    convergence_note,
+    error_panels,
+    less,
+    mean_grid,
+    under,
+)
 from truerisk.papers.experiment import Draws, Experiment, paragraphs, stream
-from truerisk.papers.figures import Findings, MeansGrid, Parts
+from truerisk.papers.figures import Findings, Parts
 from truerisk.papers.statements import Statement
 
 LEARNERS = ("LR", "SVM")
-LAST = -1  # the place of the largest training sets
+FEWEST, MOST = 0, -1  # places of the smallest and of the largest training sets
 LEAST = 2  # rows of each class: with one, BEEi has no posterior
-UNIT = "training sets of each size"
+PERCENT = tuple(range(10, 101, 5))  # of the training rows: the document's nineteen sizes
 
 
 @dataclass(frozen=True)
@@ -43,7 +48,7 @@ class RealSet:
 
     Of a set with a fixed split, `pool` rows at its beginning are for training and the others are
     tested. Without one, the rows that were not drawn are tested. A `plain` set compares 5 folds and
-    the Bayesian estimates alone.
+    the Bayesian estimates alone. In a `parting` one choices move away from the best rule.
     """
 
     word: str
@@ -52,12 +57,14 @@ class RealSet:
     repeats: int = 0
     scaled: bool = True
     plain: bool = False
+    parting: bool = False
 
-    def methods(self, learner: str) -> Mapping[str, Method]:
+    def methods(self, learner: str) -> dict[str, Method]:
         """All of them for logistic regression, the document's for machines and of a plain set."""
-        if learner == "SVM" or self.plain:
-            return {**counting(tens=False), **bayesian(standardize=True)}
-        return {**counting(repeats=self.repeats), **bayesian(standardize=True), "EBIC": EBIC()}
+        repeated = [f"{self.repeats}×CV-5"] if self.repeats else []
+        every = ["CV-5", "CV-10", *repeated, "BEEp", "BEEi", "EBIC"]
+        few = learner == "SVM" or self.plain
+        return methods_named(("CV-5", "BEEp", "BEEi") if few else every, standardize=True)
 
     def family(self, learner: str) -> Family:
         """Penalties of the path, or costs of machines on features scaled in each training set."""
@@ -69,7 +76,14 @@ class RealSet:
 
         def drawn(size: int) -> Drawn:
             train, test = self.split(stream(f"{self.word} {size}", seed, number), size)
-            return X[train], y[train], lambda family: _tested(family, X[train], X[test], y[test])
+
+            def on_test_rows(family: Family) -> ErrorsOf:
+                rows = X[test]  # prepared as the training rows were
+                if family.is_piped:
+                    rows = clone(family.estimator[:-1]).fit(X[train]).transform(rows)
+                return counted(rows, y[test])
+
+            return X[train], y[train], on_test_rows
 
         learners = {
             f"{self.word} {learner}": (self.family(learner), self.methods(learner))
@@ -85,38 +99,43 @@ class RealSet:
         least = np.concatenate([order[y[order] == code][:LEAST] for code in np.unique(y)])
         others = order[~np.isin(order, least)]
         train = np.sort(np.concatenate([least, others])[: max(size, len(least))])
-        rest = np.arange(len(y)) if self.pool is None else np.arange(self.pool, len(y))
+        rest = np.arange(self.pool or 0, len(y))
         return train, np.setdiff1d(rest, train)
 
-    def errors(self, draws: Draws, learner: str) -> dict[str, np.ndarray]:
-        """Those of every choice, and the least."""
-        names = (*self.methods(learner), ORACLE)
-        return {name: draws[f"{self.word} {learner} {name}"] for name in names}
+    def found(self, draws: Draws) -> Parts:
+        """Mean test errors by size for both learners, with their panels."""
+        for learner in LEARNERS:
+            names = (*self.methods(learner), ORACLE)
+            errors, title = under(draws, f"{self.word} {learner}", names), f"{self.word}, {learner}"
+            yield mean_grid(errors, self.sizes, f"{title}: mean test error of the chosen rule")
+            if len(self.sizes) > 1:
+                yield from error_panels(errors, self.sizes, title)
+        yield f"{self.word}: {convergence_note(draws, f'{self.word} LR {SHORT}')}"
 
-    def grid(self, draws: Draws, learner: str) -> MeansGrid:
-        """Mean test errors by size."""
-        title = f"{self.word}, {learner}: mean test error of the chosen rule"
-        return mean_grid(self.errors(draws, learner), self.sizes, title)
-
-
-# set, learner, who errs less than whom, place of the size
-Less = tuple[str, str, str, str, int]
+    def parted(self, draws: Draws, learner: str) -> Statement:
+        """Whether both choices part from the best rule, from the fewest to the most rows."""
+        of, last = f"{self.word} {learner}", f"n = {self.sizes[MOST]} − {self.sizes[FEWEST]}"
+        away = {name: draws[f"{of} {name}"] - draws[f"{of} {ORACLE}"] for name in ("BEEp", "CV-5")}
+        return Statement.of(
+            f"{of}: the difference between the optimal model and the selected one "
+            "increases with the training rows",
+            {f"{name}: {last}": gap[:, MOST] - gap[:, FEWEST] for name, gap in away.items()},
+        )
 
 
 @dataclass(frozen=True)
 class RealSetsFigure:
     """A figure of document 002: several sets, both learners, a curve per method.
 
-    `notes` are paragraphs; `full` are the document's sizes of each set, of which usually few are
-    run.
+    `said` are the document's sentences, and `notes` paragraphs. Usually few sizes are run; with
+    `n_rows`, those of each set, the document's shares of them can be.
     """
 
     word: str
     sets: tuple[RealSet, ...]
-    claims: tuple[Less, ...]
+    said: tuple[Less, ...]
     notes: str
-    full: tuple[tuple[int, ...], ...] = ()
-    parting: tuple[tuple[str, str], ...] = ()  # whose choices move away from the best rule
+    n_rows: tuple[int, ...] = ()
 
     def check(self) -> None:
         """Refuse where the files are missing."""
@@ -125,36 +144,29 @@ class RealSetsFigure:
 
     def replicate(self, seed: int, number: int) -> Draws:
         """Training sets of every set and size, and all choices on each."""
-        draws: dict[str, np.ndarray] = {}
-        for real in self.sets:
-            draws |= real.replicate(seed, number)
-        return draws
+        every = (real.replicate(seed, number) for real in self.sets)
+        return {name: errors for draws in every for name, errors in draws.items()}
 
     def findings(self, draws: Draws) -> Findings:
         """A grid and panels for each set and learner, the claims, whether the paths converged."""
-        return Findings.of(self.word, paragraphs(self.notes.strip()), self._contents(draws))
+        sizes = {real.word: real.sizes for real in self.sets}
+        parts = chain(
+            *(real.found(draws) for real in self.sets),
+            *(less(draws, sizes[one[0].split()[0]], one) for one in self.said),
+            (real.parted(draws, of) for real in self.sets if real.parting for of in LEARNERS),
+        )
+        return Findings.of(self.word, paragraphs(self.notes.strip()), parts)
 
-    def _contents(self, draws: Draws) -> Parts:
-        sets = {real.word: real for real in self.sets}
-        for word, real in sets.items():
-            for learner in LEARNERS:
-                yield real.grid(draws, learner)
-                if len(real.sizes) > 1:
-                    errors = real.errors(draws, learner)
-                    yield from error_panels(errors, real.sizes, f"{word}, {learner}")
-            yield f"{word}: {convergence_note(draws, f'{word} LR {SHORT}')}"
-        for word, learner, low, high, j in self.claims:
-            yield less(draws, low, high, j, sets[word].sizes[j], learner=f"{word} {learner}")
-        for word, learner in self.parting:
-            yield _parts(draws, sets[word], learner)
-
-    def experiment(self, title: str, replicates: int, unit: str = UNIT) -> Experiment:
+    def experiment(self, title: str, replicates: int, unit: str = SPLIT_UNIT) -> Experiment:
         """What is run by its word."""
         full = None
-        if self.full:
-            sets = zip(self.sets, self.full, strict=True)
-            every = tuple(replace(real, sizes=sizes) for real, sizes in sets)
-            whole = replace(self, word=f"{self.word}-full", sets=every, full=())
+        if self.n_rows:
+            shares = [PERCENT if real.pool else PERCENT[:-1] for real in self.sets]  # some to test
+            every = tuple(
+                replace(real, sizes=tuple(round(n * share / 100) for share in of))
+                for real, n, of in zip(self.sets, self.n_rows, shares, strict=True)
+            )
+            whole = replace(self, word=f"{self.word}-full", sets=every, n_rows=())
             full = whole.experiment(title, replicates, unit)
         return Experiment(
             word=self.word,
@@ -177,39 +189,11 @@ def _rows(word: str) -> tuple[np.ndarray, np.ndarray]:
     return bundle.X, bundle.y
 
 
-def _tested(family: Family, X_train: np.ndarray, X: np.ndarray, y: np.ndarray) -> ErrorsOf:
-    """Errors on test rows, prepared as the training rows were."""
-
-    def errors_of(rules: LinearRules) -> np.ndarray:
-        steps = family.estimator[:-1] if family.is_piped else []
-        rows = clone(steps).fit(X_train).transform(X) if len(steps) else X
-        return counted(rows, y)(rules)
-
-    return errors_of
-
-
-def _parts(draws: Draws, real: RealSet, learner: str) -> Statement:
-    """From the fewest to the most training rows."""
-    of, last = f"{real.word} {learner}", f"n = {real.sizes[LAST]} − {real.sizes[0]}"
-    away = {name: draws[f"{of} {name}"] - draws[f"{of} {ORACLE}"] for name in ("BEEp", "CV-5")}
-    return Statement.of(
-        f"{of}: the difference between the optimal model and the selected one "
-        "increases with the training rows",
-        {f"{name}: {last}": gap[:, LAST] - gap[:, 0] for name, gap in away.items()},
-    )
-
-
 # ---------------------------------------------------------------- Figures 2 and 3
 
 REPEATS = 100  # as in the document, for ovarian cancer along the path
 REPEATED = f"{REPEATS}×CV-5"
-PERCENT = range(10, 101, 5)  # of the training rows: the document's nineteen sizes
 NO_NUMBERS = "the document draws curves and prints no numbers."
-
-
-def _shares(n_rows: int, percent: range = PERCENT) -> tuple[int, ...]:
-    return tuple(round(n_rows * share / 100) for share in percent)
-
 
 BEE_FIGURE_2 = RealSetsFigure(
     word="bee-figure-2",
@@ -217,18 +201,17 @@ BEE_FIGURE_2 = RealSetsFigure(
         RealSet("ovarian", (22, 43, 86, 130), repeats=REPEATS),
         RealSet("a1a", (160, 400, 800, 1605), pool=1605, scaled=False),
     ),
-    claims=(
-        ("ovarian", "LR", "BEEp", "CV-5", 0),
-        ("ovarian", "LR", "BEEp", "CV-5", LAST),
-        ("ovarian", "SVM", "BEEp", "CV-5", 0),
-        ("ovarian", "LR", "BEEp", REPEATED, 0),
-        ("ovarian", "LR", REPEATED, "CV-5", LAST),
-        ("ovarian", "SVM", "BEEp", "BEEi", LAST),
-        ("a1a", "LR", "CV-5", "BEEp", 0),
-        ("a1a", "LR", "BEEp", "CV-5", LAST),
-        ("a1a", "SVM", "BEEp", "CV-5", 0),
-        ("a1a", "SVM", "BEEp", "CV-5", LAST),
+    said=(
+        ("ovarian LR", "BEEp", "CV-5", FEWEST, MOST),
+        ("ovarian SVM", "BEEp", "CV-5", FEWEST),
+        ("ovarian LR", "BEEp", REPEATED, FEWEST),
+        ("ovarian LR", REPEATED, "CV-5", MOST),
+        ("ovarian SVM", "BEEp", "BEEi", MOST),
+        ("a1a LR", "CV-5", "BEEp", FEWEST),
+        ("a1a LR", "BEEp", "CV-5", MOST),
+        ("a1a SVM", "BEEp", "CV-5", FEWEST, MOST),
     ),
+    n_rows=(216, 1605),
     notes=f"""
         {NO_NUMBERS} Its MEG data could not be had.
 
@@ -242,31 +225,31 @@ BEE_FIGURE_2 = RealSetsFigure(
         Bayesian estimates are of standardised features. Machines get the spectra standardised in
         each training set, and Adult's indicators as they are. The document says neither.
     """,
-    full=(_shares(216, PERCENT[:-1]), _shares(1605)),
 )
 bee_figure_2 = BEE_FIGURE_2.experiment("Figure 2: two classes, real data", 25)
 
 BEE_FIGURE_3 = RealSetsFigure(
     word="bee-figure-3",
     sets=(
-        RealSet("yeast", (148, 297, 594, 1113)),
+        RealSet("yeast", (148, 297, 594, 1113), parting=True),
         RealSet("satellite", (222, 443, 1109, 2218), pool=4435),
     ),
-    claims=(
-        *(
-            ("yeast", learner, name, "CV-5", 0)
-            for learner in ("LR", "SVM")
-            for name in ("BEEp", "BEEi")
-        ),
-        *(("yeast", learner, "BEEp", "CV-5", LAST) for learner in ("LR", "SVM")),
-        ("yeast", "SVM", "BEEp", "BEEi", 0),
-        *(("satellite", learner, "BEEp", "CV-5", 0) for learner in ("LR", "SVM")),
-        *(
-            ("satellite", learner, "CV-5", name, LAST)
-            for name in ("BEEi", "BEEp")
-            for learner in ("LR", "SVM")
-        ),
+    said=(
+        ("yeast LR", "BEEp", "CV-5", FEWEST),
+        ("yeast LR", "BEEi", "CV-5", FEWEST),
+        ("yeast SVM", "BEEp", "CV-5", FEWEST),
+        ("yeast SVM", "BEEi", "CV-5", FEWEST),
+        ("yeast LR", "BEEp", "CV-5", MOST),
+        ("yeast SVM", "BEEp", "CV-5", MOST),
+        ("yeast SVM", "BEEp", "BEEi", FEWEST),
+        ("satellite LR", "BEEp", "CV-5", FEWEST),
+        ("satellite SVM", "BEEp", "CV-5", FEWEST),
+        ("satellite LR", "CV-5", "BEEi", MOST),
+        ("satellite SVM", "CV-5", "BEEi", MOST),
+        ("satellite LR", "CV-5", "BEEp", MOST),
+        ("satellite SVM", "CV-5", "BEEp", MOST),
     ),
+    n_rows=(1484, 4435),
     notes=f"""
         {NO_NUMBERS} Its MEG data could not be had.
 
@@ -284,18 +267,17 @@ BEE_FIGURE_3 = RealSetsFigure(
         all 4435 of Satellite's training rows are one training set: that of bee-figure-3-end, and
         the last of --full.
     """,
-    full=(_shares(1484, PERCENT[:-1]), _shares(4435)),
-    parting=(("yeast", "LR"), ("yeast", "SVM")),
 )
 bee_figure_3 = BEE_FIGURE_3.experiment("Figure 3: several classes, real data", 20)
 
 BEE_FIGURE_3_END = RealSetsFigure(
     word="bee-figure-3-end",
     sets=(RealSet("satellite", (4435,), pool=4435, plain=True),),
-    claims=tuple(
-        ("satellite", learner, "CV-5", name, LAST)
-        for name in ("BEEp", "BEEi")
-        for learner in ("LR", "SVM")
+    said=(
+        ("satellite LR", "CV-5", "BEEp", MOST),
+        ("satellite SVM", "CV-5", "BEEp", MOST),
+        ("satellite LR", "CV-5", "BEEi", MOST),
+        ("satellite SVM", "CV-5", "BEEi", MOST),
     ),
     notes=f"""
         {NO_NUMBERS}

@@ -5,7 +5,7 @@ A quantity of the draws is `(replicate, size)`; sizes are numbers of training ro
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from truerisk.papers.figures import MeansGrid, Panel, PaperTable, Series, mean_l
 from truerisk.papers.statements import BELOW, Quantity, Statement
 
 PERMUTATIONS = 10_000
+SPLIT_UNIT = "training sets of each size"
 STYLES = {
     "CV-5": "b--",
     "CV-10": "c--",
@@ -27,17 +28,17 @@ STYLES = {
 Known = Mapping[str, Sequence[float]]  # a reference per size
 
 
-def size_table(
-    draws: Draws, names: Sequence[str], place: int, title: str, known: Known, n_known: int
-) -> PaperTable:
-    """One size against an earlier run of the same recipe with `n_known` training sets."""
-    values = {name: draws[name][:, place] for name in names}
-    reference = {
-        name: (known[name][place], printed(errors, n_known, 3))
-        for name, errors in values.items()
-        if name in known
-    }
-    return PaperTable.of(title, f"{n_known} sets of this recipe", values, reference)
+def size_tables(
+    draws: Draws, sizes: Sequence[int], known: Known, n_known: int, foot: str = ""
+) -> Iterator[PaperTable]:
+    """Each size against an earlier run of the same recipe with `n_known` training sets."""
+    for place, n in enumerate(sizes):
+        values = {name: of[:, place] for name, of in draws.items()}
+        reference = {
+            name: (of[place], printed(values[name], n_known, 3)) for name, of in known.items()
+        }
+        title = f"n = {n}{foot}"
+        yield PaperTable.of(title, f"{n_known} sets of this recipe", values, reference)
 
 
 def beside(draws: Draws, sizes: Sequence[int], paper: Mapping[str, Sequence[str]]) -> PaperTable:
@@ -51,44 +52,55 @@ def beside(draws: Draws, sizes: Sequence[int], paper: Mapping[str, Sequence[str]
     return PaperTable.of("beside the document", "not comparable", values)
 
 
+def under(draws: Draws, word: str, names: Iterable[str]) -> dict[str, np.ndarray]:
+    """The errors of a learner's choices by their names, without its word."""
+    return {name: draws[f"{word} {name}"] for name in names}
+
+
 def mean_grid(values: Draws, sizes: Sequence[int], title: str) -> MeansGrid:
     """Means by size, a row for each name."""
     rows = {name: of.T for name, of in values.items()}
     return MeansGrid.of(title, (f"n = {n}" for n in sizes), rows)
 
 
-def less(
-    draws: Draws,
-    lower: str,
-    higher: str,
-    place: int,
-    n_rows: int,
-    *,
-    learner: str = "",
-    text: str = "{lower} lies below {higher} at n = {n}",
-) -> Statement:
-    """Whether one choice errs less than another at a size, over the same training sets.
+def by_size(name: str, values: np.ndarray, sizes: Sequence[int]) -> dict[str, np.ndarray]:
+    """The same quantity once for each size."""
+    return {f"{name}, n = {n}": of for n, of in zip(sizes, values.T, strict=True)}
+
+
+# a learner, who of its choices errs less than whom, and places of the sizes
+Less = tuple[str, str, str, *tuple[int, ...]]
+
+
+def less(draws: Draws, sizes: Sequence[int], *said: Less, foot: str = "") -> Iterator[Statement]:
+    """Whether one choice errs less than another at some sizes, over the same training sets.
 
     The p-value of a paired permutation test, one-sided, stands beside it: the document's test.
     """
-    low, high = (draws[f"{learner} {name}".strip()][:, place] for name in (lower, higher))
-    gaps = high - low
-    head = f"{learner}: " if learner else ""
-    return Statement.of(
-        head + text.format(lower=lower, higher=higher, n=n_rows),
-        Quantity.mean(f"{higher} − {lower}", gaps),
-        remark=f"paired permutation test, one-sided: p = {permutation_p(gaps):.4f}",
-    )
+    for learner, lower, higher, *places in said:
+        low, high = (draws[f"{learner} {name}".strip()] for name in (lower, higher))
+        head = f"{learner}: " if learner else ""
+        for place in places:
+            gaps = (high - low)[:, place]
+            yield Statement.of(
+                f"{head}{lower} lies below {higher} at n = {sizes[place]}{foot}",
+                Quantity.mean(f"{higher} − {lower}", gaps),
+                remark=f"paired permutation test, one-sided: p = {permutation_p(gaps):.4f}",
+            )
 
 
-def spread_gap(name: str, errors: np.ndarray, others: Sequence[np.ndarray]) -> Quantity:
-    """The standard deviation of one choice's errors, less the smallest of others'."""
+def spread_gaps(
+    draws: Draws, sizes: Sequence[int], text: str, name: str, *others: str
+) -> Iterator[Quantity]:
+    """The standard deviation of one choice's errors, less the smallest of others', by size."""
 
     def gap(every: np.ndarray) -> float:
         first, *rest = every.std(axis=0, ddof=1)
         return float(first - min(rest))
 
-    return Quantity.of(name, gap, np.column_stack([errors, *others]), BELOW)
+    every = np.stack([draws[one] for one in (name, *others)], axis=1)
+    for j, n in enumerate(sizes):
+        yield Quantity.of(f"{text}, n = {n}", gap, every[:, :, j], BELOW)
 
 
 def permutation_p(gaps: np.ndarray) -> float:

@@ -2,38 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
-from truerisk.core.contracts import Method
 from truerisk.core.family import Family
 from truerisk.datasets.four_class import FourClassProblem
-from truerisk.methods.information_criteria import EBIC
-from truerisk.methods.kfold import LeaveOneOut
 from truerisk.papers.bee_choosing import (
     BAYES,
     ORACLE,
     SHORT,
     Drawn,
-    bayesian,
     choices_by_size,
     counted,
-    counting,
     draw,
     errors_of,
     logistic,
     machines,
+    methods_named,
 )
 from truerisk.papers.bee_report import (
+    SPLIT_UNIT,
+    Less,
     beside,
+    by_size,
     convergence_note,
     less,
     mean_grid,
     shaded,
-    size_table,
-    spread_gap,
+    size_tables,
+    spread_gaps,
+    under,
 )
 from truerisk.papers.experiment import Draws, experiment, stream
 from truerisk.papers.figures import MeansGrid, Parts
@@ -70,10 +69,10 @@ EBIC   .068 .071 .076 .078 .080 .086 .082 .086 .085
 EBIC   .050 .053 .058 .057 .060 .060 .066 .066 .063
 """.strip().splitlines()
 PAPER = {
-    name: tuple(
-        numbers for word, numbers in (row.split(maxsplit=1) for row in ROWS) if word == name
-    )
-    for name in NAMES
+    noise: {
+        name: [row.split()[1 + column] for row in ROWS if row.split()[0] == name] for name in NAMES
+    }
+    for column, noise in enumerate(NOISE)
 }
 # 6 noise features: 400 training sets of this generator, glmnet's path, computed independently
 SURROGATE = {
@@ -86,16 +85,14 @@ OF_ANOTHER_GENERATOR = (
     "the generator of the document is not published; this one has its dimensions and its Bayes "
     f"error, {BAYES}. Levels are not comparable; the signs of the differences are."
 )
-SPLIT_UNIT = "training sets of each size"
 
 
 def _replicate_2(seed: int, number: int) -> Draws:
     """14 features that tell the classes apart and 6 that do not; every λ of the document's list."""
     draws: dict[str, np.ndarray] = {}
     for noise in NOISE:
-        methods = {**counting(), **bayesian(standardize=False), "EBIC": EBIC()}
-        if noise == NOISE[0]:  # the costly one, in one column
-            methods["LOO"] = LeaveOneOut()
+        # leave-one-out, the costly one, in one column
+        methods = methods_named((*NAMES, "LOO") if noise == NOISE[0] else NAMES)
         learners = {_column(noise): (logistic(), methods)}
         draws |= choices_by_size(SIZES, learners, synthetic(seed, number, noise), number)
     return draws
@@ -114,12 +111,7 @@ def synthetic(seed: int, number: int, noise: int = NOISE[0]) -> Callable[[int], 
 
 def _column(noise: int) -> str:
     """What stands before the names of a column's draws."""
-    return "" if noise == NOISE[0] else f"{noise} noise features"
-
-
-def _of(draws: Draws, noise: int, name: str, place: int | slice = slice(None)) -> np.ndarray:
-    """Errors with that many noise features, of all sizes or of one."""
-    return draws[f"{_column(noise)} {name}".strip()][:, place]
+    return f"{noise} noise features"
 
 
 @experiment(_replicate_2, replicates=200, quick=10, unit=SPLIT_UNIT)
@@ -137,70 +129,59 @@ def bee_table_2(draws: Draws) -> Parts:
     the document draws 100 training sets of each size and tests differences with a paired
     permutation test at p < .01.
     """
-    yield convergence_note({SHORT: np.array([_of(draws, one, SHORT) for one in NOISE])}, SHORT)
+    short = np.array([draws[f"{_column(noise)} {SHORT}"] for noise in NOISE])
+    yield convergence_note({SHORT: short}, SHORT)
     names = (*NAMES, ORACLE)
+    columns = {noise: under(draws, _column(noise), names) for noise in NOISE}
+    few, many = columns[NOISE[0]], columns[NOISE[-1]]
+    yield from size_tables(few, SIZES, SURROGATE, KNOWN, f", {_column(NOISE[0])}")
     for j, n in enumerate(SIZES):
-        yield size_table(draws, names, j, f"n = {n}, 6 noise features", SURROGATE, KNOWN)
-    for j, n in enumerate(SIZES):
-        printed = [PAPER[name][j].split() for name in NAMES]
         rows = {
-            f"{noise} (document: {' '.join(row[column] for row in printed)})": [
-                _of(draws, noise, name, j) for name in names
+            f"{noise} (document: {' '.join(of[j] for of in PAPER[noise].values())})": [
+                of[:, j] for of in column.values()
             ]
-            for column, noise in enumerate(NOISE)
+            for noise, column in columns.items()
         }
         title = f"n = {n}, by noise features, beside the document (not comparable)"
         yield MeansGrid.of(title, names, rows)
     for noise in DRAWN:
-        ours = {name: _of(draws, noise, name) for name in NAMES}
-        column = NOISE.index(noise)
-        theirs = {name: [text.split()[column] for text in PAPER[name]] for name in NAMES}
-        yield from shaded(ours, theirs, SIZES, f"{noise} noise features")
+        yield from shaded(columns[noise], PAPER[noise], SIZES, _column(noise))
 
-    yield from _signs(draws)
-    most, least = (_of(draws, noise, "EBIC", 0) for noise in (NOISE[-1], NOISE[0]))
+    for noise in NOISE:
+        yield from _signs(draws, noise)
     yield Statement.of(
         f"EBIC gets worse with more noise features at n = {SIZES[0]}",
-        {f"error with {NOISE[-1]} − with {NOISE[0]}": most - least},
+        {f"error with {NOISE[-1]} − with {NOISE[0]}": (many["EBIC"] - few["EBIC"])[:, 0]},
     )
     # §4, with 6 noise features
     tens = "errors are very similar between CV-5 and CV-10: within 0.005"
     every = "of leave-one-out from CV-5 there is no significant difference"
+    few |= under(draws, _column(NOISE[0]), ["LOO"])
     for name, text, tolerance in (("CV-10", tens, 0.005), ("LOO", every, 0.0)):
-        gaps = zip(SIZES, (draws[name] - draws["CV-5"]).T, strict=True)
-        means = {f"{name} − CV-5, n = {n}": gap for n, gap in gaps}
-        yield Statement.of(text, means, claim=Claim.near(0.0, tolerance))
+        gaps = by_size(f"{name} − CV-5", few[name] - few["CV-5"], SIZES)
+        yield Statement.of(text, gaps, claim=Claim.near(0.0, tolerance))
     # §4.1.1
+    others = "CV-5", "CV-10", "EBIC"
     smallest = "the standard deviation of the error is smallest with BEEi in all cases"
-    counting_ones = ("CV-5", "CV-10", "EBIC")
-    yield Statement.of(smallest, *_spread_gaps(draws, "BEEi", ("BEEp", *counting_ones)))
-    yield Statement.of("and second smallest with BEEp", *_spread_gaps(draws, "BEEp", counting_ones))
+    yield Statement.of(smallest, *_spreads(columns, "BEEi", "BEEp", *others))
+    yield Statement.of("and second smallest with BEEp", *_spreads(columns, "BEEp", *others))
 
 
-def _signs(draws: Draws) -> Iterator[Statement]:
+def _signs(draws: Draws, noise: int) -> Iterator[Statement]:
     """The sign of every printed difference of a Bayesian choice from CV-5; equal ones have none."""
-    for column, noise in enumerate(NOISE):
-        for name in ("BEEp", "BEEi"):
-            for place, n_rows in enumerate(SIZES):
-                ours, theirs = (PAPER[word][place].split()[column] for word in (name, "CV-5"))
-                if ours == theirs:
-                    continue
-                low, high = (name, "CV-5") if ours < theirs else ("CV-5", name)
-                way = "{lower} lies below {higher}"
-                text = f"{way} at n = {{n}} (printed {ours} for {name}, {theirs} for CV-5)"
-                word = f"{noise} noise features"
-                sign = less(draws, low, high, place, n_rows, learner=_column(noise), text=text)
-                yield replace(sign, text=f"{word}: {sign.text.removeprefix(word + ': ')}")
+    for name in ("BEEp", "BEEi"):
+        pairs = zip(PAPER[noise][name], PAPER[noise]["CV-5"], strict=True)
+        for place, (ours, theirs) in enumerate(pairs):
+            if ours != theirs:
+                both = (name, "CV-5") if ours < theirs else ("CV-5", name)
+                foot = f" (printed {ours} for {name}, {theirs} for CV-5)"
+                yield from less(draws, SIZES, (_column(noise), *both, place), foot=foot)
 
 
-def _spread_gaps(draws: Draws, name: str, others: Sequence[str]) -> Iterator[Quantity]:
-    for noise in NOISE:
-        for j, n in enumerate(SIZES):
-            yield spread_gap(
-                f"that of {name} − the least other, {noise} noise features, n = {n}",
-                _of(draws, noise, name, j),
-                [_of(draws, noise, other, j) for other in others],
-            )
+def _spreads(columns: Mapping[int, Draws], name: str, *others: str) -> Iterator[Quantity]:
+    for noise, column in columns.items():
+        text = f"that of {name} − the least other, {_column(noise)}"
+        yield from spread_gaps(column, SIZES, text, name, *others)
 
 
 # ---------------------------------------------------------------- Table 3: machines
@@ -214,11 +195,17 @@ PAPER_3 = {
 # 200 training sets of this generator, computed independently
 SURROGATE_3 = {"BEEi": (0.083, 0.066, 0.058, 0.056)}
 KNOWN_3 = 200
+SAID_3: tuple[Less, ...] = (  # what the text says of the table
+    ("", "BEEi", "CV-5", 0, 1, 2),
+    ("", "CV-5", "BEEi", 3),
+    ("", "BEEp", "CV-5", 3),
+    ("", "CV-5", "BEEp", 0, 1),
+)
 
 
 def _replicate_3(seed: int, number: int) -> Draws:
     """The classes and the training sets of Table 2, linear machines at 13 costs."""
-    learners = {"": (machines(), {**counting(), **bayesian(standardize=False)})}
+    learners = {"SVM": (machines(), methods_named(OF_MACHINES))}
     return choices_by_size(SIZES, learners, synthetic(seed, number), number)
 
 
@@ -238,35 +225,19 @@ def bee_table_3(draws: Draws) -> Parts:
 
     SVC stops at a tolerance and always converges; nothing was cut short.
     """
-    for j, n in enumerate(SIZES):
-        yield size_table(draws, (*OF_MACHINES, ORACLE), j, f"n = {n}", SURROGATE_3, KNOWN_3)
-    yield beside(draws, SIZES, PAPER_3)
-    spreads = {}
-    for name in OF_MACHINES:
-        n = len(draws[name])  # the error of a normal sample's deviation
-        every = draws[name].std(axis=0, ddof=1)
-        spreads[name] = [Quantity("", of, of / np.sqrt(2 * (n - 1)), n) for of in every.tolist()]
+    errors = under(draws, "SVM", (*OF_MACHINES, ORACLE))
+    yield from size_tables(errors, SIZES, SURROGATE_3, KNOWN_3)
+    yield beside(errors, SIZES, PAPER_3)
+    n = len(errors[ORACLE])
+    few = np.sqrt(2 * (n - 1))  # a normal sample's deviation has the error of itself over this
+    spreads = {name: errors[name].std(axis=0, ddof=1).tolist() for name in OF_MACHINES}
+    every = {name: [Quantity("", of, of / few, n) for of in row] for name, row in spreads.items()}
     title = "standard deviations of the error over training sets"
-    yield MeansGrid.of(title, (f"n = {n}" for n in SIZES), spreads)
-    yield from shaded(draws, PAPER_3, SIZES, "linear machines")
-
-    for low, high, *places in (  # what the text says of the table
-        ("BEEi", "CV-5", 0, 1, 2),
-        ("CV-5", "BEEi", 3),
-        ("BEEp", "CV-5", 3),
-        ("CV-5", "BEEp", 0, 1),
-    ):
-        for j in places:
-            yield less(draws, low, high, j, SIZES[j])
-    others = [draws[name] for name in OF_MACHINES if name != "BEEi"]
-    gaps = (
-        spread_gap(
-            f"that of BEEi − the least other, n = {n}",
-            draws["BEEi"][:, j],
-            [other[:, j] for other in others],
-        )
-        for j, n in enumerate(SIZES)
-    )
+    yield MeansGrid.of(title, (f"n = {n}" for n in SIZES), every)
+    yield from shaded(errors, PAPER_3, SIZES, "linear machines")
+    yield from less(errors, SIZES, *SAID_3)
+    others = "BEEp", "CV-5", "CV-10"
+    gaps = spread_gaps(errors, SIZES, "that of BEEi − the least other", "BEEi", *others)
     yield Statement.of("the standard deviation of the error is always least with BEEi", *gaps)
 
 
@@ -276,9 +247,9 @@ SIZES_4 = (60, 100, 200, 400)  # 15, 25, 50, 100 of each class
 # features that tell nothing alone, correlated with their likes, as in Table 2
 FOUR_CLASSES = FourClassProblem(correlation=0.7, paired=True)
 TEST_ROWS = 40_000  # fresh in every training set; the document: 5 million of each class
-LEARNERS: dict[str, tuple[Callable[[], Family], dict[str, Method]]] = {
-    "LR": (logistic, {**counting(), **bayesian(standardize=False), "EBIC": EBIC()}),
-    "SVM": (machines, {**counting(tens=False), **bayesian(standardize=False)}),
+LEARNERS: dict[str, tuple[Callable[[], Family], tuple[str, ...]]] = {
+    "LR": (logistic, NAMES),
+    "SVM": (machines, ("CV-5", "BEEp", "BEEi")),
 }
 PAPER_4 = {
     "LR CV-5": (".215 ± .029", ".164 ± .024", ".111 ± .012", ".083 ± .006"),
@@ -288,6 +259,14 @@ PAPER_4 = {
     "SVM BEEi": (".180 ± .015", ".151 ± .008", ".133 ± .004", ".125 ± .005"),
     "SVM BEEp": (".215 ± .022", ".171 ± .016", ".136 ± .007", ".106 ± .006"),
 }
+SAID_4: tuple[Less, ...] = (  # what the text says of the table
+    ("LR", "BEEp", "CV-5", 1, 2, 3),
+    ("SVM", "BEEp", "CV-5", 3),
+    ("SVM", "BEEi", "CV-5", 0, 1),
+    ("SVM", "CV-5", "BEEp", 0, 1),
+    ("LR", "CV-5", "BEEi", 2, 3),
+    ("SVM", "CV-5", "BEEi", 3),
+)
 
 
 def _replicate_4(seed: int, number: int) -> Draws:
@@ -299,7 +278,7 @@ def _replicate_4(seed: int, number: int) -> Draws:
         of_fresh = counted(*FOUR_CLASSES(TEST_ROWS, shuffle=False, random_state=rng))
         return X, y, lambda _: of_fresh
 
-    learners = {word: (family(), methods) for word, (family, methods) in LEARNERS.items()}
+    learners = {word: (family(), methods_named(of)) for word, (family, of) in LEARNERS.items()}
     return choices_by_size(SIZES_4, learners, drawn, number)
 
 
@@ -324,31 +303,18 @@ def bee_table_4(draws: Draws) -> Parts:
     the estimates take the features as they are, with variance 1 in each class.
     """
     yield convergence_note(draws, f"LR {SHORT}")
-    for word, (_, methods) in LEARNERS.items():
-        errors = {name: draws[f"{word} {name}"] for name in (*methods, ORACLE)}
-        yield mean_grid(errors, SIZES_4, f"{word}: mean error of the chosen rule")
+    errors = {word: under(draws, word, (*of, ORACLE)) for word, (_, of) in LEARNERS.items()}
+    for word, every in errors.items():
+        yield mean_grid(every, SIZES_4, f"{word}: mean error of the chosen rule")
         paper = {name: row for name, row in PAPER_4.items() if name.startswith(word)}
         yield from shaded(draws, paper, SIZES_4, f"four classes, {word}")
     yield beside(draws, SIZES_4, PAPER_4)
-    for word, low, high, *places in (  # what the text says of the table
-        ("LR", "BEEp", "CV-5", 1, 2, 3),
-        ("SVM", "BEEp", "CV-5", 3),
-        ("SVM", "BEEi", "CV-5", 0, 1),
-        ("SVM", "CV-5", "BEEp", 0, 1),
-        ("LR", "CV-5", "BEEi", 2, 3),
-        ("SVM", "CV-5", "BEEi", 3),
-    ):
-        for j in places:
-            yield less(draws, low, high, j, SIZES_4[j], learner=word)
+    yield from less(draws, SIZES_4, *SAID_4)
     gaps = (
-        spread_gap(
-            f"{word}, {name} − CV-5, n = {n}",
-            draws[f"{word} {name}"][:, j],
-            [draws[f"{word} CV-5"][:, j]],
-        )
-        for word in LEARNERS
+        gap
+        for word, every in errors.items()
         for name in ("BEEp", "BEEi")
-        for j, n in enumerate(SIZES_4)
+        for gap in spread_gaps(every, SIZES_4, f"{word}, {name} − CV-5", name, "CV-5")
     )
     yield Statement.of(
         "the errors of choices by BEE have smaller standard deviations than those by CV-5", *gaps
