@@ -19,13 +19,14 @@ from truerisk.papers.bee_real import (
     FEWEST,
     LEARNERS,
     MOST,
+    OF_MACHINES,
     RealSet,
     RealSetsFigure,
 )
 from truerisk.papers.experiment import draw_replicates
 
 X, Y = make_four_class(120, random_state=0)
-ONE = RealSet("toy", (12, 40), repeats=2)
+ONE = RealSet("toy", (12, 40), names=("CV-5", "CV-10", "2×CV-5", "BEEp", "BEEi", "EBIC"))
 
 
 @pytest.fixture(autouse=True)
@@ -72,7 +73,7 @@ def test_both_learners_get_all_sizes():
     """Curves of both are equally long; no choice beats the oracle."""
     draws = ONE.replicate(0, 0)
     assert draws["toy LR CV-5"].shape == draws["toy SVM CV-5"].shape == (2,)
-    grid, *_ = ONE.found({name: errors[None] for name, errors in draws.items()})
+    grid, *_ = ONE.contents({name: errors[None] for name, errors in draws.items()})
     assert [row.name for row in grid.rows] == [
         "CV-5", "CV-10", "2×CV-5", "BEEp", "BEEi", "EBIC", ORACLE,
     ]  # fmt: skip
@@ -115,7 +116,7 @@ def test_claims_are_about_sizes_that_are_drawn(figure, words):
     """Every set, learner, method and place that a claim names is there."""
     sets = {one.word: one for one in figure.sets}
     assert " ".join(sets) == words
-    for of, low, high, *places in figure.said:
+    for of, low, high, *places in figure.claims:
         word, learner = of.split()
         assert {low, high} <= set(sets[word].methods(learner))
         assert set(places) <= {FEWEST, MOST}
@@ -143,8 +144,8 @@ def test_the_smallest_training_sets_are_learned_from(figure, monkeypatch):
     if folder_of_documents() is None:
         pytest.skip(f"{FOLDER} names no folder with the documents' data sets")
     monkeypatch.undo()  # the files' own rows
-    few = tuple(replace(one, sizes=one.sizes[:1], repeats=0) for one in figure.sets)
-    small = replace(figure, sets=few, said=(), n_rows=()).experiment("", 2)
+    few = tuple(replace(one, sizes=one.sizes[:1], names=OF_MACHINES) for one in figure.sets)
+    small = replace(figure, sets=few, claims=(), n_rows=()).experiment("", 2)
     for grid in small.findings(draw_replicates(small, 2)).tables:
         means = {row.name: row.means[0] for row in grid.rows}
         assert 0 <= means[ORACLE] == min(means.values())
@@ -167,7 +168,7 @@ def test_claims_are_about_methods_that_are_run():
     (satellite,) = BEE_FIGURE_3_END.sets
     for learner in ("LR", "SVM"):
         assert list(satellite.methods(learner)) == ["CV-5", "BEEp", "BEEi"]
-    for of, low, high, _ in BEE_FIGURE_3_END.said:
+    for of, low, high, _ in BEE_FIGURE_3_END.claims:
         assert low == "CV-5"
         assert high in satellite.methods(of.removeprefix("satellite "))
 

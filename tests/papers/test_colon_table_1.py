@@ -69,7 +69,7 @@ def test_how_far_the_oracle_is_is_judged():
 
 
 def test_genes_are_ranked_by_between_over_within(monkeypatch):
-    """Of the 42 tissues alone: the other 20 would tell that the second gene is worse than a third."""
+    """Of 42 tissues alone: the other 20 would say that the second gene is worse than the third."""
     rng, learned = np.random.default_rng(0), []
     y = np.tile([0, 1], 31)
     order = module.stream("colon-table-1", 0, 0).permutation(62)

@@ -18,17 +18,19 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 
 from truerisk.core.answers import Answers, LinearRules
 from truerisk.core.contracts import Method
-from truerisk.core.errors import TrueRiskWarning
+from truerisk.core.errors import TrueRiskWarning, warn
 from truerisk.core.evaluation import Tested
 from truerisk.core.family import Family
 from truerisk.core.losses import ZeroOne
 from truerisk.core.table.data import Data
 from truerisk.datasets.problems import CORRELATION, GAP, PAIRS
+from truerisk.engines.running.fit_warnings import kept_warnings
 from truerisk.methods.bayesian_error import BayesianError, ruled_plan
 from truerisk.methods.information_criteria import EBIC
 from truerisk.methods.kfold import KFold, LeaveOneOut
@@ -178,19 +180,16 @@ def labels_of(rules: LinearRules, X: np.ndarray) -> np.ndarray:
     """Class codes (rule, row): the largest score, or the most pairs won, the first among equals."""
     from truerisk.models.logistic_places import codes_of_scores
 
-    n_rules, n_scores, p = rules.coefficients.shape
     used = rules.used
-    slopes = rules.coefficients.reshape(-1, p)[:, used]
-    scores = (X[:, used] @ slopes.T).reshape(-1, n_rules, n_scores).transpose(1, 0, 2)
-    scores = scores + rules.intercepts[:, None]
+    scores = np.tensordot(X[:, used], rules.coefficients[:, :, used], axes=(1, 2))
+    scores = scores.transpose(1, 0, 2) + rules.intercepts[:, None]
     codes = np.array(rules.codes)
     if not rules.pairs or len(codes) == 2:
         return np.asarray(codes[codes_of_scores(scores)])
     votes = np.zeros((*scores.shape[:2], len(codes)), dtype=np.int8)
-    for place, (first, second) in enumerate(rules.class_pairs()):
-        won = scores[..., place] > 0
-        votes[..., rules.codes.index(second)] += won
-        votes[..., rules.codes.index(first)] += ~won
+    for place, (first, second) in enumerate(combinations(range(len(codes)), 2)):
+        votes[..., second] += scores[..., place] > 0
+        votes[..., first] += scores[..., place] <= 0
     return np.asarray(codes[votes.argmax(axis=-1)])
 
 
@@ -199,23 +198,17 @@ def unconverged() -> Iterator[list[str]]:
     """Collects what fits say of not having converged; warnings of rare classes are left out.
 
     An experiment counts them in its findings: a worker process would swallow them. In other threads
-    than the main one warnings go their usual way, since `catch_warnings` races.
+    than the main one warnings go their usual way.
     """
     from sklearn.exceptions import ConvergenceWarning
 
     messages: list[str] = []
-    if threading.current_thread() is not threading.main_thread():
+    with kept_warnings() as warned:
+        if threading.current_thread() is threading.main_thread():  # whose filters are put back
+            warnings.simplefilter("always")
         yield messages
-        return
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        yield messages
-    for warning in caught:
-        if issubclass(warning.category, ConvergenceWarning):
-            messages.append(str(warning.message))
-        elif not (
-            issubclass(warning.category, TrueRiskWarning) and "folds" in str(warning.message)
-        ):
-            warnings.warn_explicit(
-                warning.message, warning.category, warning.filename, warning.lineno
-            )
+    for category, text in warned:
+        if issubclass(category, ConvergenceWarning):
+            messages.append(text)
+        elif not (issubclass(category, TrueRiskWarning) and "folds" in text):
+            warn(text, category)

@@ -127,18 +127,13 @@ def bee_figure_1(draws: Draws) -> Parts:
         remark=f"BEEp has it at log10(λ) = {bayes:.1f}",
     )
 
-    seen = LOGS <= DRAWN + 1e-9
+    seen, at = LOGS <= DRAWN + 1e-9, [places["BEEp"]]
     shown = tuple(Series("", LOGS[seen], curve[seen], "-", 0.8) for curve in curves[:SHOWN])
     yield Panel(f"{len(shown)} curves of CV-5, one data set", AXIS, "error", shown)
-    others = tuple(
-        Series(name, LOGS[seen], curve[seen], style)
-        for (name, curve), style in zip(
-            (single | {"true": true}).items(), ("r--", "r-", "g-"), strict=True
-        )
-    )
-    place = [places["BEEp"]]
-    dot = Series("minimum of BEEp", LOGS[place], single["BEEp"][place], "bo")
-    yield Panel("Bayesian error and true error", AXIS, "error", (*others, dot))
+    styles = {"BEEp": "r--", "BEEi": "r-", "true": "g-"}
+    lines = (Series(name, LOGS[seen], draws[name][0, seen], look) for name, look in styles.items())
+    dot = Series("minimum of BEEp", LOGS[at], single["BEEp"][at], "bo")
+    yield Panel("Bayesian error and true error", AXIS, "error", (*lines, dot))
     counts = Series("", LOGS, np.bincount(chosen, minlength=len(LOGS)).astype(float))
     yield Panel(f"minima of {len(chosen)} curves", AXIS, "curves", (counts,), kind="bars")
 

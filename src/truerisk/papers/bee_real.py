@@ -37,6 +37,7 @@ from truerisk.papers.figures import Findings, Parts
 from truerisk.papers.statements import Statement
 
 LEARNERS = ("LR", "SVM")
+OF_MACHINES = ("CV-5", "BEEp", "BEEi")
 FEWEST, MOST = 0, -1  # places of the smallest and of the largest training sets
 LEAST = 2  # rows of each class: with one, BEEi has no posterior
 PERCENT = tuple(range(10, 101, 5))  # of the training rows: the document's nineteen sizes
@@ -47,24 +48,20 @@ class RealSet:
     """A data set by its word, sizes of training sets, and where they are drawn from.
 
     Of a set with a fixed split, `pool` rows at its beginning are for training and the others are
-    tested. Without one, the rows that were not drawn are tested. A `plain` set compares 5 folds and
-    the Bayesian estimates alone. In a `parting` one choices move away from the best rule.
+    tested. Without one, the rows that were not drawn are tested. `names` are the methods along the
+    path. In a `parting` set choices move away from the best rule.
     """
 
     word: str
     sizes: tuple[int, ...]
     pool: int | None = None
-    repeats: int = 0
+    names: tuple[str, ...] = ("CV-5", "CV-10", "BEEp", "BEEi", "EBIC")
     scaled: bool = True
-    plain: bool = False
     parting: bool = False
 
     def methods(self, learner: str) -> dict[str, Method]:
-        """All of them for logistic regression, the document's for machines and of a plain set."""
-        repeated = [f"{self.repeats}×CV-5"] if self.repeats else []
-        every = ["CV-5", "CV-10", *repeated, "BEEp", "BEEi", "EBIC"]
-        few = learner == "SVM" or self.plain
-        return methods_named(("CV-5", "BEEp", "BEEi") if few else every, standardize=True)
+        """Along the path those of the set, and the document's for machines."""
+        return methods_named(OF_MACHINES if learner == "SVM" else self.names, standardize=True)
 
     def family(self, learner: str) -> Family:
         """Penalties of the path, or costs of machines on features scaled in each training set."""
@@ -102,7 +99,7 @@ class RealSet:
         rest = np.arange(self.pool or 0, len(y))
         return train, np.setdiff1d(rest, train)
 
-    def found(self, draws: Draws) -> Parts:
+    def contents(self, draws: Draws) -> Parts:
         """Mean test errors by size for both learners, with their panels."""
         for learner in LEARNERS:
             names = (*self.methods(learner), ORACLE)
@@ -127,13 +124,13 @@ class RealSet:
 class RealSetsFigure:
     """A figure of document 002: several sets, both learners, a curve per method.
 
-    `said` are the document's sentences, and `notes` paragraphs. Usually few sizes are run; with
+    `claims` are the document's sentences, and `notes` paragraphs. Usually few sizes are run; with
     `n_rows`, those of each set, the document's shares of them can be.
     """
 
     word: str
     sets: tuple[RealSet, ...]
-    said: tuple[Less, ...]
+    claims: tuple[Less, ...]
     notes: str
     n_rows: tuple[int, ...] = ()
 
@@ -151,8 +148,8 @@ class RealSetsFigure:
         """A grid and panels for each set and learner, the claims, whether the paths converged."""
         sizes = {real.word: real.sizes for real in self.sets}
         parts = chain(
-            *(real.found(draws) for real in self.sets),
-            *(less(draws, sizes[one[0].split()[0]], one) for one in self.said),
+            *(real.contents(draws) for real in self.sets),
+            *(less(draws, sizes[one[0].split()[0]], one) for one in self.claims),
             (real.parted(draws, of) for real in self.sets if real.parting for of in LEARNERS),
         )
         return Findings.of(self.word, paragraphs(self.notes.strip()), parts)
@@ -191,17 +188,17 @@ def _rows(word: str) -> tuple[np.ndarray, np.ndarray]:
 
 # ---------------------------------------------------------------- Figures 2 and 3
 
-REPEATS = 100  # as in the document, for ovarian cancer along the path
-REPEATED = f"{REPEATS}×CV-5"
+REPEATED = "100×CV-5"  # as in the document, for ovarian cancer along the path
+WITH_REPEATED = ("CV-5", "CV-10", REPEATED, "BEEp", "BEEi", "EBIC")
 NO_NUMBERS = "the document draws curves and prints no numbers."
 
 BEE_FIGURE_2 = RealSetsFigure(
     word="bee-figure-2",
     sets=(
-        RealSet("ovarian", (22, 43, 86, 130), repeats=REPEATS),
+        RealSet("ovarian", (22, 43, 86, 130), names=WITH_REPEATED),
         RealSet("a1a", (160, 400, 800, 1605), pool=1605, scaled=False),
     ),
-    said=(
+    claims=(
         ("ovarian LR", "BEEp", "CV-5", FEWEST, MOST),
         ("ovarian SVM", "BEEp", "CV-5", FEWEST),
         ("ovarian LR", "BEEp", REPEATED, FEWEST),
@@ -219,7 +216,7 @@ BEE_FIGURE_2 = RealSetsFigure(
         rows that are not drawn are tested, so training and test sets overlap from one replicate to
         the next: standard errors hold for these 216 spectra.
 
-        repeated cross-validation draws {REPEATS} times 5 folds, as in the document. At n = 1605
+        repeated cross-validation draws 100 times 5 folds, as in the document. At n = 1605
         Adult has one training set, and replicates differ in their folds alone.
 
         Bayesian estimates are of standardised features. Machines get the spectra standardised in
@@ -234,7 +231,7 @@ BEE_FIGURE_3 = RealSetsFigure(
         RealSet("yeast", (148, 297, 594, 1113), parting=True),
         RealSet("satellite", (222, 443, 1109, 2218), pool=4435),
     ),
-    said=(
+    claims=(
         ("yeast LR", "BEEp", "CV-5", FEWEST),
         ("yeast LR", "BEEi", "CV-5", FEWEST),
         ("yeast SVM", "BEEp", "CV-5", FEWEST),
@@ -272,8 +269,8 @@ bee_figure_3 = BEE_FIGURE_3.experiment("Figure 3: several classes, real data", 2
 
 BEE_FIGURE_3_END = RealSetsFigure(
     word="bee-figure-3-end",
-    sets=(RealSet("satellite", (4435,), pool=4435, plain=True),),
-    said=(
+    sets=(RealSet("satellite", (4435,), pool=4435, names=OF_MACHINES),),
+    claims=(
         ("satellite LR", "CV-5", "BEEp", MOST),
         ("satellite SVM", "CV-5", "BEEp", MOST),
         ("satellite LR", "CV-5", "BEEi", MOST),

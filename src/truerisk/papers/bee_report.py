@@ -72,12 +72,12 @@ def by_size(name: str, values: np.ndarray, sizes: Sequence[int]) -> dict[str, np
 Less = tuple[str, str, str, *tuple[int, ...]]
 
 
-def less(draws: Draws, sizes: Sequence[int], *said: Less, foot: str = "") -> Iterator[Statement]:
+def less(draws: Draws, sizes: Sequence[int], *claims: Less, foot: str = "") -> Iterator[Statement]:
     """Whether one choice errs less than another at some sizes, over the same training sets.
 
     The p-value of a paired permutation test, one-sided, stands beside it: the document's test.
     """
-    for learner, lower, higher, *places in said:
+    for learner, lower, higher, *places in claims:
         low, high = (draws[f"{learner} {name}".strip()] for name in (lower, higher))
         head = f"{learner}: " if learner else ""
         for place in places:

@@ -195,7 +195,7 @@ PAPER_3 = {
 # 200 training sets of this generator, computed independently
 SURROGATE_3 = {"BEEi": (0.083, 0.066, 0.058, 0.056)}
 KNOWN_3 = 200
-SAID_3: tuple[Less, ...] = (  # what the text says of the table
+CLAIMS_3: tuple[Less, ...] = (  # what the text says of the table
     ("", "BEEi", "CV-5", 0, 1, 2),
     ("", "CV-5", "BEEi", 3),
     ("", "BEEp", "CV-5", 3),
@@ -235,7 +235,7 @@ def bee_table_3(draws: Draws) -> Parts:
     title = "standard deviations of the error over training sets"
     yield MeansGrid.of(title, (f"n = {n}" for n in SIZES), every)
     yield from shaded(errors, PAPER_3, SIZES, "linear machines")
-    yield from less(errors, SIZES, *SAID_3)
+    yield from less(errors, SIZES, *CLAIMS_3)
     others = "BEEp", "CV-5", "CV-10"
     gaps = spread_gaps(errors, SIZES, "that of BEEi − the least other", "BEEi", *others)
     yield Statement.of("the standard deviation of the error is always least with BEEi", *gaps)
@@ -259,7 +259,7 @@ PAPER_4 = {
     "SVM BEEi": (".180 ± .015", ".151 ± .008", ".133 ± .004", ".125 ± .005"),
     "SVM BEEp": (".215 ± .022", ".171 ± .016", ".136 ± .007", ".106 ± .006"),
 }
-SAID_4: tuple[Less, ...] = (  # what the text says of the table
+CLAIMS_4: tuple[Less, ...] = (  # what the text says of the table
     ("LR", "BEEp", "CV-5", 1, 2, 3),
     ("SVM", "BEEp", "CV-5", 3),
     ("SVM", "BEEi", "CV-5", 0, 1),
@@ -309,7 +309,7 @@ def bee_table_4(draws: Draws) -> Parts:
         paper = {name: row for name, row in PAPER_4.items() if name.startswith(word)}
         yield from shaded(draws, paper, SIZES_4, f"four classes, {word}")
     yield beside(draws, SIZES_4, PAPER_4)
-    yield from less(draws, SIZES_4, *SAID_4)
+    yield from less(draws, SIZES_4, *CLAIMS_4)
     gaps = (
         gap
         for word, every in errors.items()
