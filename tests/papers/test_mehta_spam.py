@@ -18,8 +18,9 @@ def test_rates_lie_on_the_lines_between_thresholds():
     """Four of each class, scores 3 > 2 > 1: (0, 0), (¼, ½), (½, 1) and (1, 1) by hand."""
     truth = np.repeat([1, 0], 4)
     curve = RocCurve.of(truth, [3, 3, 2, 2, 3, 2, 1, 1], positive=1)
-    negatives = dict(zip(RATES, module._negatives(curve, RATES), strict=True))
-    positives = dict(zip(RATES, module._positives(curve), strict=True))
+    negatives = dict(zip(RATES, 1 - module._along(curve.tpr, curve.fpr, RATES), strict=True))
+    found = module._along(curve.fpr[::-1], curve.tpr[::-1], 1 - np.array(RATES))
+    positives = dict(zip(RATES, found, strict=True))
     assert negatives[0.5] == pytest.approx(0.75)
     assert negatives[0.8] == pytest.approx(0.75 - 0.25 * 0.6)
     assert negatives[1.0] == pytest.approx(0.5)
@@ -31,11 +32,13 @@ def test_rates_lie_on_the_lines_between_thresholds():
 def test_thresholds_lie_on_the_curves():
     """By hand: one of two spams and one of three good mails at β = .5, two and one at .3."""
     curve = RocCurve.of([1, 1, 0, 0, 0], [0.9, 0.3, 0.6, 0.1, 0.05], positive=1)
-    assert module._rates(curve.at(0.5)) == pytest.approx((1 / 2, 2 / 3))
-    sensitivity, specificity = module._rates(curve.at(0.3))
+    high, low = curve.at(0.5), curve.at(0.3)
+    assert (high.sensitivity, high.specificity) == pytest.approx((1 / 2, 2 / 3))
+    sensitivity, specificity = low.sensitivity, low.specificity
     rates = np.array([1 / 2, sensitivity]), np.array([2 / 3, specificity])
     assert module.precision(*rates, np.array(2 / 5)) == pytest.approx([1 / 2, 2 / 3])
-    assert module._negatives(curve, [sensitivity])[0] == pytest.approx(specificity)
+    (alarms,) = module._along(curve.tpr, curve.fpr, [sensitivity])
+    assert 1 - alarms == pytest.approx(specificity)
 
 
 def test_areas_are_those_of_scikit_learn():

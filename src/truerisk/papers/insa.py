@@ -130,8 +130,7 @@ def insa_polynomial(draws: Draws) -> Parts:
     r2, cp = draws["R2"], draws["Cp"]
     at = {f"degree {d}": r2[:, d - 1] for d in R2}
     # the lecture shows one data set: its numbers have the spread of one
-    doubts = (printed(of, 1, n) for of, (_, n) in zip(at.values(), R2.values(), strict=True))
-    known = {f"degree {d}": (R2[d][0], doubt) for d, doubt in zip(R2, doubts, strict=True)}
+    known = {f"degree {d}": (of, printed(r2[:, d - 1], 1, n)) for d, (of, n) in R2.items()}
     yield PaperTable.of("R²", "lecture, one data set", at, known, 3)
     degree = dict(zip(EVERY, draws["chosen"].T, strict=True))
     title = f"share of data sets in which degree {CHOSEN} is chosen"

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.statistics.operating_points import OperatingPoint
 from truerisk.core.statistics.roc import RocCurve
 from truerisk.datasets.documents import spam
 from truerisk.papers.experiment import Draws, experiment, stream
@@ -53,34 +52,28 @@ def _replicate(seed: int, number: int) -> Draws:
     curves = [RocCurve.of(y[test], of.predict_proba(X[test])[:, 1], positive=1) for of in fitted]
     return {
         "AUC": np.array([curve.auc for curve in curves]),
-        "true negative rate": np.array([_negatives(curve, RATES) for curve in curves]),
-        "true positive rate": np.array([_positives(curve) for curve in curves]),
-        "curve": np.array([_negatives(curve, GRID) for curve in curves]),
-        "at β": np.array([[_rates(curve.at(beta)) for beta in MARKS] for curve in curves]),
+        "true negative rate": 1 - np.array([_along(of.tpr, of.fpr, RATES) for of in curves]),
+        "true positive rate": np.array(
+            [_along(of.fpr[::-1], of.tpr[::-1], 1 - np.array(RATES)) for of in curves]
+        ),
+        "curve": 1 - np.array([_along(of.tpr, of.fpr, GRID) for of in curves]),
+        "at β": np.array(
+            [[(p.sensitivity, p.specificity) for p in map(of.at, MARKS)] for of in curves]
+        ),
         "share of spam": np.array(y[test].mean()),
     }
 
 
-def _negatives(curve: RocCurve, rates: Sequence[float] | np.ndarray) -> np.ndarray:
-    """The true negative rate at each true positive rate, along the lines between thresholds."""
-    tpr, first = np.unique(curve.tpr, return_index=True)
-    return 1 - np.interp(rates, tpr, curve.fpr[first])
-
-
-def _rates(point: OperatingPoint) -> tuple[float, float]:
-    return point.sensitivity, point.specificity
+def _along(x: np.ndarray, y: np.ndarray, at: Sequence[float] | np.ndarray) -> np.ndarray:
+    """One rate where the other is so large, along the lines between thresholds."""
+    places, first = np.unique(x, return_index=True)
+    return np.interp(at, places, y[first])
 
 
 def precision(tpr: np.ndarray, tnr: np.ndarray, share: np.ndarray) -> np.ndarray:
     """Of what is called spam, the share that is; `share` is that of all messages."""
     hits = share * tpr
     return np.asarray(hits / (hits + (1 - share) * (1 - tnr)))
-
-
-def _positives(curve: RocCurve) -> np.ndarray:
-    """The true positive rate at each true negative rate."""
-    fpr, first = np.unique(curve.fpr[::-1], return_index=True)
-    return np.interp(1 - np.array(RATES), fpr, curve.tpr[::-1][first])
 
 
 @experiment(_replicate, replicates=25, quick=2, unit="splits", check=_messages)
