@@ -2,7 +2,7 @@
 A document's figure, drawn again
 ================================
 
-Thirty tables and figures of the documents behind truerisk can be run again. This is Figure 1 of
+Tables and figures of the documents behind truerisk can be run again. This is Figure 1 of
 Daudin and Mary-Huard: a target of ten intervals, learned from 100 points with noise .2 by rules of
 k intervals. The more intervals, the fewer errors on the training points (EER), and from ten on the
 more on fresh labels (CER) and on new points (TER).

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
-from tests.papers.conftest import REPLICATES
 
 from truerisk.core.present import plain
-from truerisk.papers import registry
 from truerisk.papers.statements import FEWEST, LEVEL, Claim, Quantity, Statement
 
 MANY = 10_000  # Student's t is normal there: 2.576 standard errors at 99 per cent
@@ -151,36 +147,6 @@ def test_a_claim_is_kept_in_plain_values():
     }
 
 
-# Few replicates may leave a sentence undecided; they never say the opposite of many
-
-
-KNOWN = [
-    line.split("\t")
-    for line in (Path(__file__).parent / "verdicts.txt").read_text("utf-8").splitlines()
-]
-
-
-def known(word):
-    """What all replicates say."""
-    return {text: verdict for name, verdict, text in KNOWN if name == word}
-
-
-@pytest.mark.parametrize("word", REPLICATES)
-def test_few_replicates_are_never_wrong(word, draws_of):
-    """Those of a test, and three, are undecided or say what a thousand say."""
-    draws, answers = draws_of(word), known(word)
-    for n in (3, len(next(iter(draws.values())))):
-        few = {key: values[:n] for key, values in draws.items()}
-        claims = registry.load(word).findings(few).claims
-        assert {claim.text for claim in claims} == set(answers)
-        for claim in claims:
-            sure = all(quantity.replicates is None for quantity in claim.quantities)
-            if n < 10 and not sure:
-                assert claim.verdict == "undecided", claim
-            if "undecided" not in (claim.verdict, answers[claim.text]):
-                assert claim.verdict == answers[claim.text], claim
-
-
 @pytest.mark.parametrize(
     ("word", "verdicts"),
     [
@@ -210,9 +176,3 @@ def test_what_few_replicates_know_already(word, verdicts, findings_of):
     words = {"hold": "holds", "not": "does not hold", "undecided": "undecided"}
     claims = findings_of(word).claims
     assert [claim.verdict for claim in claims] == [words[v] for v in verdicts.split()]
-
-
-def test_every_experiment_has_its_answers():
-    """A sentence that is new or reworded is run in full first."""
-    assert {word for word, *_ in KNOWN} <= set(registry.names())
-    assert {verdict for _, verdict, _ in KNOWN} == {"holds", "does not hold", "undecided"}
