@@ -121,8 +121,8 @@ def test_estimates_are_a_user_s():
 def test_points_of_a_sample_grow_with_their_copies(findings_of):
     """As many points as the sample has distinct rows, in sizes that rise."""
     panels = findings_of("insa-bootstrap").figures[0].panels
-    assert len(panels) == 3
-    points = [line for line in panels[1].series if line.size is not None]
+    assert len(panels) == 4
+    points = [line for line in panels[2].series if line.size is not None]
     sizes = [line.size for line in points]
     assert sizes == sorted(sizes)
     copies = np.round((np.array(sizes) / 3.0) ** 2)

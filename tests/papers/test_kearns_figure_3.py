@@ -66,8 +66,8 @@ def test_who_outperforms_whom_is_judged():
         assert said == verdicts * 2
 
 
-def test_four_panels(findings_of):
-    """As in the document, along n."""
+def test_the_documents_panels_and_a_paired_one(findings_of):
+    """Along n."""
     (figure,) = findings_of("kearns-figure-3").figures
-    assert [len(panel.series) for panel in figure.panels] == [3, 5, 2, 2]
+    assert [len(panel.series) for panel in figure.panels] == [3, 5, 1, 2, 2]
     assert all(s.x.tolist() == [20, 100, 500] for panel in figure.panels for s in panel.series)

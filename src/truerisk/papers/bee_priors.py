@@ -80,12 +80,12 @@ def bee_priors(draws: Draws) -> Parts:
     )
     yield Statement.of("the flat prior easily becomes underdetermined with few samples", *lacking)
 
-    for j, n_rows in enumerate(SIZES):  # κ at equal steps
+    for j, n_rows in enumerate(SIZES):
         told = np.isfinite(errors[0, j])
-        places = np.arange(1.0, len(KAPPAS) + 1)[told]
+        places = np.array(KAPPAS)[told]
         lines = (
             mean_line("least estimate", places, estimates[:, j, told], "C0o-"),
             mean_line("true error of its rule", places, errors[:, j, told], "C1s-"),
             mean_line("least true error", places, np.repeat(best[:, [j]], len(places), 1), "k:"),
         )
-        yield Panel(f"n = {n_rows}", "κ", "error", lines, names=tuple(map(str, KAPPAS)))
+        yield Panel(f"n = {n_rows}", "κ", "error", lines)

@@ -124,7 +124,8 @@ def wallman_figure_4(draws: Draws) -> Parts:
         error = (1 - r**2) / float(np.sqrt(len(draws[one])))
         correlations[f"{one} and {other}"] = Quantity("", r, error, None)
         points = (Series("", draws[one], draws[other]),)
-        yield Panel(f"({letter})", f"{one} error", f"{other} error", points, kind="counts")
+        title = f"({letter}) {one} and {other} error"
+        yield Panel(title, f"{one} error", f"{other} error", points, kind="counts")
     yield PaperTable.of("correlation", "document", correlations, digits=2)
     for name, (low, high) in MAJORITY.items():
         inside = (draws[name] >= low) & (draws[name] <= high)

@@ -201,6 +201,7 @@ N, N_TEST = 50, 1000
 SAMPLES = 50
 SPREAD = 0.5  # of the noise
 LEAF = 3  # rows of a leaf, at least
+LARGER = "rows, larger where drawn repeatedly"
 KINDS: tuple[Kind, ...] = ("bootstrap", "oob", ".632")
 OUT = 0.368
 FINE = np.linspace(-1, 1, 401)
@@ -262,7 +263,7 @@ def insa_bootstrap(draws: Draws) -> Parts:
         "out of bag (Err_oob)": oob,
         ".632": half,
         "true error": true,
-        "true error of a sample's tree": draws["true of samples"],
+        "true error of samples": draws["true of samples"],
     }
     yield PaperTable.of(f"mean squared error, noise {SPREAD**2:.2f}", "document", errors)
 
@@ -288,6 +289,8 @@ def insa_bootstrap(draws: Draws) -> Parts:
         remark=f"that of .632 is {np.mean(half - true):+.4f}",
     )
 
+    boxes = tuple(Series(name, np.empty(0), of) for name, of in errors.items())
+    yield Panel("errors of all data sets", "", "squared error", boxes, kind="boxes")
     # the first data set, and two of its samples; points grow with their copies
     x, y, lines = draws["x"][0], draws["y"][0], draws["lines"][0]
     truth = Series("truth", FINE, np.sin(4 * FINE + 1), "k:")
@@ -296,8 +299,8 @@ def insa_bootstrap(draws: Draws) -> Parts:
     for number, colour in enumerate(("C0", "C4")):
         times = np.bincount(draws["rows"][0, number], minlength=N)
         points = tuple(
-            Series("", x[times == n], y[times == n], f"{colour}o", size=3.0 * np.sqrt(n))
-            for n in range(1, times.max() + 1)
+            Series(label, x[times == n], y[times == n], f"{colour}o", size=3.0 * np.sqrt(n))
+            for n, label in zip(range(1, times.max() + 1), (LARGER, *[""] * N), strict=False)
         )
         tree = Series("its tree", FINE, lines[number + 1], f"{colour}-")
         yield Panel(f"bootstrap sample {number + 1}", "x", "y", (*points, tree, truth))

@@ -13,7 +13,7 @@ import numpy as np
 from truerisk.core.family import Family
 from truerisk.methods.kfold import KFold, LeaveOneOut
 from truerisk.papers.experiment import Draws, Sample, experiment, stream, values_of
-from truerisk.papers.figures import MeansGrid, Panel, Parts, Series
+from truerisk.papers.figures import MeansGrid, Panel, Parts, Series, mean_line
 from truerisk.papers.statements import Quantity, Statement
 
 ROWS = N, N_FRESH = 40, 2000
@@ -64,11 +64,14 @@ def insa_folds(draws: Draws) -> Parts:
         yield MeansGrid.of(title, METHODS, {word: of.T for word, of in rows.items()})
         ks = np.arange(1.0, len(METHODS) + 1)
         lines = (
-            Series("bias", ks, bias.mean(axis=0), "C0o-"),
+            mean_line("bias", ks, bias, "C0o-"),
             Series("standard deviation", ks, np.sqrt(spread.mean(axis=0)), "C1s--"),
             Series("root of the mean squared error", ks, np.sqrt(away.mean(axis=0)), "k^:"),
         )
-        yield Panel(name, "folds", "error", lines, names=tuple(METHODS))
+        heights = (-0.02, 0.2)  # alike for both learners
+        yield Panel(
+            name, "folds", "off the true error", lines, names=tuple(METHODS), limits=heights
+        )
 
         yield Statement.of(
             f"{name}: with K = 2 the rules see half of the rows, which leads to a bias",

@@ -116,16 +116,16 @@ def insa_ozone(draws: Draws) -> Parts:
 
     rows of one day at five stations are taken as independent, as in the lecture.
     """
-    for name, panel, digits in (
-        ("squared", "concentration", 1),
-        ("zero-one", f"concentration > {THRESHOLD}", 4),
-        ("1 − AUC", "", 4),
+    for name, panel, unit, digits in (
+        ("squared", "concentration", ", (µg/m³)²", 1),
+        ("zero-one", f"concentration > {THRESHOLD}", "", 4),
+        ("1 − AUC", "", "", 4),
     ):
         risks = dict(zip(LEARNERS, draws[name].T, strict=True))
         yield PaperTable.of(f"mean test risk ({name})", "document", risks, digits=digits)
         if panel:
             boxes = tuple(Series(word, np.empty(0), values) for word, values in risks.items())
-            yield Panel(panel, "", f"test risk ({name})", boxes, kind="boxes")
+            yield Panel(panel, "", f"test risk ({name}{unit})", boxes, kind="boxes")
     truth, scores = draws["truth"][0] == 1, draws["scores"][0]
     rocs = {
         word: RocCurve.of(truth, of, positive=True)

@@ -145,8 +145,14 @@ def kearns_figure_3(draws: Draws) -> Parts:
         *(_named(f"{RULES[rule]} − n0=10", true[..., rule] - true[..., S]) for rule in others),
         claim=Claim.near(0.0, SIMILAR),
     )
-
     little, more = ([(i, j) for i, j in SITUATIONS if (j == 0) == first] for first in (True, False))
+    large = true[..., RULES.index("S, n0=20")] - true[..., RULES.index("S, n0=5")]
+    beside = "true risk with n0 = 20 − with 5"
+    yield Statement.of(
+        "for a high level of noise n0 should be large", _named(beside, large, high), claim=BELOW
+    )
+    yield Statement.of("for a low level of noise n0 should be small", _named(beside, large, little))
+
     of_loo, of_s = (f"{RULES[rule]}: estimate − true risk" for rule in (LOO, S))
     yield Statement.of(
         "LOO is always optimistic about the rule that it chose",
@@ -175,6 +181,8 @@ def kearns_figure_3(draws: Draws) -> Parts:
         mean_line(f"{RULES[S]}, its estimate", sizes, own[..., S], "C2^-."),
     )
     yield Panel("mean true risk", "n", "risk", lines(true, ORACLE, LOO, S) + estimates)
+    paired = (mean_line("", sizes, true[..., S] - true[..., LOO], "C2^-"),)
+    yield Panel(f"the same data: {RULES[S]} − {RULES[LOO]}", "n", "difference in true risk", paired)
     distances = lines(np.abs(k - k[..., [ORACLE]]), LOO, S)
     yield Panel("mean distance from the oracle's k", "n", "|k − k of the oracle|", distances)
 

@@ -268,5 +268,6 @@ def mehta_rules(draws: Draws) -> Parts:
         Series("no discrimination", np.array([0.0, 1.0]), np.array([1.0, 0.0]), "k:"),
     )
     yield Panel("as the document draws it", "true positive rate", "true negative rate", curve)
-    lines = mean_lines(np.log10(BETAS), by_rate, ("k-", "C0-", "C1--", "C2:"))
-    yield Panel(f"{RARE:.0%} positive", "log10 of the threshold β", "rate", lines)
+    places, names = np.arange(1.0, len(BETAS) + 1), tuple(f"{beta:g}" for beta in BETAS)
+    lines = mean_lines(places, by_rate, ("ko-", "C0o-", "C1s--", "C2^:"))
+    yield Panel(f"{RARE:.0%} positive", "threshold β", "rate", lines, names=names)

@@ -114,7 +114,8 @@ def wallman_bias(draws: Draws) -> Parts:
         mean_line("true errors", ks, true, "k:"),
         Series(f"estimates when taken ({OFTEN} times or more)", ks[seen], when, "C0o"),
     )
-    yield Panel("classifier by classifier", "k", "mean error", by_k)
+    heights = (0.05, 0.35)  # with most of the rows as neighbours any rule guesses, which is beyond
+    yield Panel("classifier by classifier", "k", "mean error", by_k, limits=heights)
     yield Panel(
         "how often each is taken", "k", "α", (Series("", ks, times / len(chosen)),), kind="bars"
     )
@@ -235,7 +236,8 @@ def wallman_posterior(draws: Draws) -> Parts:
         Series(f"{errors} of {n}", GRID, ErrorPosterior(errors, n).pdf(GRID)) for errors, n in EXACT
     )
     top = (0.0, 20.0)  # that of no error in 60 begins at 61, and would flatten the others
-    yield Panel("", "true error", "density", lines, limits=top)
+    density = "density (of 0 of 60 up to 61)"
+    yield Panel("", "true error", density, lines, limits=top)
 
 
 def _held_with(n: int, n_tested: int) -> float:

@@ -159,15 +159,17 @@ def _of_counts(panel: Panel) -> tuple[Drawing, tuple[Key, ...]]:
     (one,) = panel.series
     counts, xs, ys = np.histogram2d(one.x, one.y, CELLS)
     drawing = _axes(panel, _scale(ys, BOTTOM, TOP), _scale(xs, LEFT, RIGHT))
-    shades = np.ceil(N_SHADES * counts / counts.max()).astype(int)
+    shades = np.maximum(np.ceil(N_SHADES * counts / counts.max()), FAINTEST).astype(int)
     for i, j in np.argwhere(counts):
         cell = xs[i : i + 2].tolist(), ys[j : j + 2].tolist()
         drawing.marks.append(Mark("cell", *cell, f"h{shades[i, j]}", f"{counts[i, j]:g}"))
     drawing.upright(float(one.x.mean()), "honest")
     drawing.level(float(one.y.mean()), "honest")
-    return drawing, (Key("h4", f"points, {counts.max():g} at most", "cell"), MEANS)
+    most = Key(f"h{N_SHADES}", f"{counts.max():g} points", "cell")
+    return drawing, (Key(f"h{FAINTEST}", "one point", "cell"), most, MEANS)
 
 
+FAINTEST = 2  # a shade that one point still shows, on a dark page, too
 MEANS = Key("honest", "means", "line")
 
 
@@ -241,7 +243,7 @@ def _of_shades(panel: Panel) -> tuple[Drawing, tuple[Key, ...]]:
 
 FULL = 0.5
 SHADES = (
-    Key("h0", "the least of its column is framed", "cell"),
+    Key("frame", "the least of its column", "cell"),
     Key("h8", "larger by half of it, or more", "cell"),
 )
 KINDS: dict[str, Callable[[Panel], tuple[Drawing, tuple[Key, ...]]]] = {
