@@ -138,3 +138,6 @@ def test_what_stopped_short_is_said():
     """With how many training sets it concerns."""
     assert "NOT CONVERGED: in 1 of 4" in convergence_note({"s": np.array([[0, 0], [0, 1.0]])}, "s")
     assert "every path converged" in convergence_note({"s": np.zeros((2, 2))}, "s")
+    some = convergence_note({"s": np.array([[0, np.nan], [1, np.nan]])}, "s")
+    assert some.startswith("NOT KNOWN of 2 of 4 runs whether a path stopped short")
+    assert some.endswith("Of the others 1 have one that did.")

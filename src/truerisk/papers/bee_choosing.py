@@ -156,7 +156,7 @@ def choices_by_size(
 ) -> dict[str, np.ndarray]:
     """The error of each method's choice at every size, behind the word of the learner.
 
-    Beside them stand the least error of all rules, and 1 where a path stopped short.
+    Beside them stand the least error of all rules, and whether a path stopped short.
     """
     errors: dict[str, list[float]] = defaultdict(list)
     for size in sizes:
@@ -167,7 +167,7 @@ def choices_by_size(
                 for name, method in methods.items():
                     errors[f"{word} {name}"].append(trained.choice(method, number)[1])
             errors[f"{word} {ORACLE}"].append(float(trained.errors.min()))
-            errors[f"{word} {SHORT}"].append(float(bool(short)))
+            errors[f"{word} {SHORT}"].append(float(short))
     return {name: np.array(of) for name, of in errors.items()}
 
 
@@ -194,21 +194,22 @@ def labels_of(rules: LinearRules, X: np.ndarray) -> np.ndarray:
 
 
 @contextmanager
-def unconverged() -> Iterator[list[str]]:
-    """Collects what fits say of not having converged; warnings of rare classes are left out.
+def unconverged() -> Iterator[np.ndarray]:
+    """Whether fits say that they have not converged, 1 or 0; those of rare classes say nothing.
 
     An experiment counts them in its findings: a worker process would swallow them. In other threads
-    than the main one warnings go their usual way.
+    than the main one warnings go their usual way, and it is NaN: not known.
     """
     from sklearn.exceptions import ConvergenceWarning
 
-    messages: list[str] = []
+    heard = threading.current_thread() is threading.main_thread()  # whose filters are put back
+    short = np.array(0.0 if heard else np.nan)
     with kept_warnings() as warned:
-        if threading.current_thread() is threading.main_thread():  # whose filters are put back
+        if heard:
             warnings.simplefilter("always")
-        yield messages
+        yield short
     for category, text in warned:
         if issubclass(category, ConvergenceWarning):
-            messages.append(text)
+            short[...] = 1
         elif not (issubclass(category, TrueRiskWarning) and "folds" in text):
             warn(text, category)

@@ -50,7 +50,7 @@ def _replicate_1(seed: int, number: int) -> Draws:
     folds = stream("bee-figure-1 folds", seed, number).integers(2**63)
     with unconverged() as short:
         of_folds = values_of(trained.tested(KFold(5), int(folds)))
-    return {**curves, "CV-5": of_folds, SHORT: np.array(bool(short))}
+    return {**curves, "CV-5": of_folds, SHORT: short}
 
 
 @lru_cache(maxsize=1)

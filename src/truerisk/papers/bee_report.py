@@ -147,10 +147,17 @@ def shaded(
 
 def convergence_note(draws: Draws, key: str) -> str:
     """In how many runs a path stopped short at some penalty."""
-    short = np.asarray(draws[key])
-    if not short.any():
+    short = draws[key]
+    unknown, n_short = np.count_nonzero(np.isnan(short)), np.nansum(short)
+    if unknown:
+        return (
+            f"NOT KNOWN of {unknown} of {short.size} runs whether a path stopped short: they were "
+            f"drawn in threads, where warnings are not heard. Of the others {n_short:g} have one "
+            "that did."
+        )
+    if not n_short:
         return f"every path converged at every penalty, in all folds of {short.size} runs."
     return (
-        f"NOT CONVERGED: in {np.count_nonzero(short)} of {short.size} runs a path stopped short at "
+        f"NOT CONVERGED: in {n_short:g} of {short.size} runs a path stopped short at "
         "some penalty, in a fold or on all rows; its errors are those of where it stopped."
     )
