@@ -88,6 +88,16 @@ def test_parts_stand_by_their_kinds():
     assert Findings.of("toy", (), iter([])).figures == ()
 
 
+def test_boxes_are_of_all_replicates():
+    """One for each name, of the values themselves."""
+    values = {"a": np.arange(3.0), "b": np.ones(3)}
+    panel = Panel.boxes("p", "error", values)
+    assert (panel.title, panel.x_label, panel.y_label, panel.kind) == ("p", "", "error", "boxes")
+    assert {line.label: line.y.tolist() for line in panel.series} == {
+        name: of.tolist() for name, of in values.items()
+    }
+
+
 def test_a_printed_mean_has_an_error_too():
     """That of its own replicates, and half a unit of its last digit."""
     values = np.array([-1.0, 1.0] * 50)

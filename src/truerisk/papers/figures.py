@@ -78,6 +78,12 @@ class Panel:
     limits: tuple[float, float] | None = None
     steps: tuple[str, ...] = ()
 
+    @classmethod
+    def boxes(cls, title: str, label: str, of: Mapping[str, np.ndarray]) -> Panel:
+        """A box of all replicates for each name."""
+        series = (Series(name, np.empty(0), values) for name, values in of.items())
+        return cls(title, "", label, tuple(series), "boxes")
+
 
 @dataclass(frozen=True, eq=False)
 class Panels:

@@ -289,8 +289,7 @@ def insa_bootstrap(draws: Draws) -> Parts:
         remark=f"that of .632 is {np.mean(half - true):+.4f}",
     )
 
-    boxes = tuple(Series(name, np.empty(0), of) for name, of in errors.items())
-    yield Panel("errors of all data sets", "", "squared error", boxes, kind="boxes")
+    yield Panel.boxes("errors of all data sets", "squared error", errors)
     # the first data set, and two of its samples; points grow with their copies
     x, y, lines = draws["x"][0], draws["y"][0], draws["lines"][0]
     truth = Series("truth", FINE, np.sin(4 * FINE + 1), "k:")

@@ -124,8 +124,7 @@ def insa_ozone(draws: Draws) -> Parts:
         risks = dict(zip(LEARNERS, draws[name].T, strict=True))
         yield PaperTable.of(f"mean test risk ({name})", "document", risks, digits=digits)
         if panel:
-            boxes = tuple(Series(word, np.empty(0), values) for word, values in risks.items())
-            yield Panel(panel, "", f"test risk ({name}{unit})", boxes, kind="boxes")
+            yield Panel.boxes(panel, f"test risk ({name}{unit})", risks)
     truth, scores = draws["truth"][0] == 1, draws["scores"][0]
     rocs = {
         word: RocCurve.of(truth, of, positive=True)

@@ -131,14 +131,10 @@ def mehta_three_way(draws: Draws) -> Parts:
     }
     risks = {"true risk, three parts": refitted, "true risk, 10-fold": by_folds}
 
-    def panel(title: str, label: str, of: dict[str, np.ndarray]) -> Panel:
-        boxes = (Series(name, np.empty(0), values) for name, values in of.items())
-        return Panel(title, "", label, tuple(boxes), "boxes")
-
     title = "errors of the selected rule, and its true risk"
-    yield panel(title, "error", {name: error for name, (error, _) in errors.items()} | risks)
+    yield Panel.boxes(title, "error", {name: error for name, (error, _) in errors.items()} | risks)
     gaps = {name: error - risk for name, (error, risk) in errors.items()}
-    yield panel("how far each error is from its rule's true risk", "error − true risk", gaps)
+    yield Panel.boxes("how far each error is from its rule's true risk", "error − true risk", gaps)
 
 
 # ---------------------------------------------------------------- extreme rules, rare classes
