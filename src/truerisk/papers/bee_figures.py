@@ -27,10 +27,16 @@ from truerisk.papers.bee_choosing import (
     unconverged,
 )
 from truerisk.papers.bee_report import SPLIT_UNIT, convergence_note, mean_grid
-from truerisk.papers.experiment import Draws, answered, evaluated, experiment, stream
+from truerisk.papers.experiment import (
+    Draws,
+    answered,
+    evaluated,
+    experiment,
+    first_least,
+    stream,
+)
 from truerisk.papers.figures import MeansGrid, Panel, PaperTable, Parts, Series, mean_lines
 from truerisk.papers.statements import Claim, Quantity, Statement
-from truerisk.selection.rules import Minimum
 
 # ---------------------------------------------------------------- Figure 1
 
@@ -63,11 +69,6 @@ def _fixed(seed: int) -> tuple[Trained, dict[str, np.ndarray]]:
     return trained, {"true": trained.errors, **bayesian}
 
 
-def _least(curve: np.ndarray) -> int:
-    """The place of the minimum, the largest penalty among equals."""
-    return Minimum().choose(curve, np.full(len(curve), np.nan))
-
-
 @experiment(_replicate_1, replicates=500, quick=20, unit="draws of the folds")
 def bee_figure_1(draws: Draws) -> Parts:
     """Huttunen and Tohka (2015), Figure 1: where the least error is found.
@@ -86,9 +87,9 @@ def bee_figure_1(draws: Draws) -> Parts:
     yield convergence_note(draws, SHORT)
     curves, true = draws["CV-5"], draws["true"][0]
     single = {name: draws[name][0] for name in ("BEEp", "BEEi")}
-    chosen, mean = np.array([_least(curve) for curve in curves]), "mean of all CV-5 curves"
-    places = {mean: _least(curves.mean(axis=0))}
-    places |= {name: _least(curve) for name, curve in single.items()}
+    chosen, mean = np.array([first_least(curve) for curve in curves]), "mean of all CV-5 curves"
+    places = {mean: first_least(curves.mean(axis=0))}
+    places |= {name: first_least(curve) for name, curve in single.items()}
     places["oracle"] = int(true.argmin())
     errors = {"CV-5, mean over folds": true[chosen], "CV-5, worst of all folds": true[chosen].max()}
     errors |= {name: true[at] for name, at in places.items()}
@@ -116,7 +117,7 @@ def bee_figure_1(draws: Draws) -> Parts:
     bayes = float(LOGS[places["BEEp"]])
 
     def gap(some: np.ndarray) -> float:
-        return float(LOGS[_least(some.mean(axis=0))] - bayes)
+        return float(LOGS[first_least(some.mean(axis=0))] - bayes)
 
     near = Claim.near(0.0, STEP)
     yield Statement.of(

@@ -15,6 +15,7 @@ from truerisk.papers.experiment import (
     Draws,
     answered,
     experiment,
+    first_least,
     neighbours,
     plan_of,
     stream,
@@ -100,9 +101,8 @@ def selection_curves(X: np.ndarray, y: np.ndarray) -> np.ndarray:
 def _choices(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Chosen k and its test error in percent by every rule; ties of LOO go to the largest k."""
     curves = selection_curves(X, y)
-    least = curves <= curves.min(axis=1, keepdims=True) + 1e-12
-    places = least.argmax(axis=1)
-    places[LOO] = np.flatnonzero(least[LOO])[-1]
+    places = [first_least(curve) for curve in curves]
+    places[LOO] = len(KS) - 1 - first_least(curves[LOO, ::-1])
     return np.array(KS)[places], 100 * curves[ORACLE][places]
 
 

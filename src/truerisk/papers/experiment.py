@@ -178,37 +178,30 @@ def draw_replicates(
     experiment: Experiment, replicates: int, seed: int = 0, executor: Any = None
 ) -> Draws:
     """Replicates 0 … replicates − 1, along the first axis of every quantity."""
-    batches = _batches(replicates, workers_of(executor))
-    drawn: list[Sequence[Draws]] = [()] * len(batches)
+    workers = workers_of(executor)
+    # one thread is set once where all is drawn here: looking for the BLAS takes milliseconds
+    here, there = (one_thread, nullcontext) if workers is None else (nullcontext, one_thread)
+    size = 1 if workers is None else max(1, replicates // (BATCHES_PER_WORKER * workers))
+    numbers, size = range(replicates), min(size, LARGEST_BATCH)
+    batches = [numbers[start : start + size] for start in numbers[::size]]
+    drawn: list[Draws] = [{}] * replicates
     done = 0
     tell(0, replicates, experiment.unit)
-    # one thread is set once for all batches: looking for the BLAS takes milliseconds
-    task = _batch if executor is None else _batch_elsewhere
-    coming = closing(run_batches(executor, task, (experiment.replicate, seed), batches))
-    with one_thread() if executor is None else nullcontext(), coming as every:
-        for number, draws in every:
-            drawn[number] = draws
+    shared = experiment.replicate, seed, there
+    with here(), closing(run_batches(executor, _batch, shared, batches)) as every:
+        for place, draws in every:
+            drawn[batches[place].start : batches[place].stop] = draws
             done += len(draws)
             tell(done, replicates, experiment.unit)
-    return _stacked([draw for draws in drawn for draw in draws])
+    return _stacked(drawn)
 
 
-def _batches(replicates: int, workers: int | None) -> list[range]:
-    size = 1
-    if workers is not None:
-        size = min(max(1, replicates // (BATCHES_PER_WORKER * workers)), LARGEST_BATCH)
-    return [range(i, min(i + size, replicates)) for i in range(0, replicates, size)]
-
-
-def _batch(replicate: Replicate, seed: int, numbers: range) -> list[Draws]:
+def _batch(
+    replicate: Replicate, seed: int, threads: Callable[[], Any], numbers: range
+) -> list[Draws]:
     """Replicates of a batch; what an engine tells inside is not passed on."""
-    with listen(None):
+    with threads(), listen(None):
         return [replicate(seed, number) for number in numbers]
-
-
-def _batch_elsewhere(replicate: Replicate, seed: int, numbers: range) -> list[Draws]:
-    with one_thread():
-        return _batch(replicate, seed, numbers)
 
 
 # ---------------------------------------------------------------- in a store
@@ -361,6 +354,11 @@ def evaluated(
     asking = Asking(family, data, loss, engine=by)
     plan = method.plan(data, Streams(seed))
     return method.evaluate(asking, data, loss, plan, terms_of(family))
+
+
+def first_least(curve: np.ndarray) -> int:
+    """The place of the least; of equal ones the first, as the rule "min" has it."""
+    return Minimum().choose(curve, np.full(len(curve), np.nan))
 
 
 def values_of(evaluation: Evaluation) -> np.ndarray:

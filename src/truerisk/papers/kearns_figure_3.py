@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from truerisk.papers.experiment import Draws, experiment
+from truerisk.papers.experiment import Draws, experiment, first_least
 from truerisk.papers.figures import Panel, PaperTable, Parts, Series, mean_line
 from truerisk.papers.kearns import Trial, kearns_trial
 from truerisk.papers.statements import ABOVE, BELOW, Claim, Quantity, Statement
@@ -47,16 +47,11 @@ def _choices(drawn: Trial) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Chosen k, its true risk, and what the rule itself says of it, for every rule."""
     loo = drawn.leave_one_out
     curves = [drawn.true, loo, loo, *(drawn.criterion(n0) for n0 in N0S)]
-    places = [_first_least(curve) for curve in curves]
-    places[LOO_LARGEST] = len(loo) - 1 - _first_least(loo[::-1])
+    places = [first_least(curve) for curve in curves]
+    places[LOO_LARGEST] = len(loo) - 1 - first_least(loo[::-1])
     at = np.array(places)
     own = np.array([curve[place] for curve, place in zip(curves, places, strict=True)])
     return at + 1, drawn.true[at], own
-
-
-def _first_least(curve: np.ndarray) -> int:
-    """The first minimum; sums in another order do not choose."""
-    return int(np.flatnonzero(curve <= curve.min() + 1e-12)[0])
 
 
 def gain(true: np.ndarray, cv: int) -> tuple[float, float]:
