@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 
+import truerisk as tr
 from truerisk.core.errors import TrueRiskWarning
 from truerisk.core.family import Family
 from truerisk.datasets import make_four_class, make_simple
@@ -20,6 +21,7 @@ from truerisk.models import LogisticPath
 from truerisk.papers.bee_choosing import (
     BAYES,
     COSTS,
+    LAMBDAS,
     ORACLE,
     SHORT,
     Trained,
@@ -33,6 +35,7 @@ from truerisk.papers.bee_choosing import (
     true_errors,
     unconverged,
 )
+from truerisk.selection import as_rule
 
 TRAIN = make_four_class(40, random_state=0)
 TEST = make_four_class(400, random_state=1)
@@ -61,6 +64,23 @@ def test_the_choice_of_cross_validation_is_grid_search_s():
     assert trained.choice(KFold(5, folds=labels))[1] == wrong
 
 
+@pytest.mark.parametrize("rule", ["min", "1-se"])
+def test_a_choice_has_its_estimate_its_error_and_its_features(rule):
+    """Those that a user finds by the same rule on the same folds, of two classes and of four."""
+    for drawn in (TRAIN[1] < 2, slice(None)):
+        X, y = TRAIN[0][drawn], TRAIN[1][drawn]
+        family, method = logistic(), KFold(5, folds=np.arange(len(y)) % 5)
+        curve = tr.risk_curve(
+            LogisticPath(lambdas=LAMBDAS), {"at": range(36)}, X, y, method=method, rule=rule
+        )
+        model = family.make(curve.best).fit(X, y)
+        error = (model.predict(TEST[0]) != TEST[1]).mean()
+        n_features = model.coef_.any(axis=0).sum()
+        trained = Trained.of(family, X, y, counted(*TEST))
+        found = trained.choice(method, rule=as_rule(rule))
+        assert found == (curve.values[curve.best], error, n_features)
+
+
 def one_size(family, X, y, errors_of, methods, number=0):
     """What one learner finds on one training set."""
     learners = {"LR": (family, methods)}
@@ -75,7 +95,8 @@ def test_nothing_beats_the_oracle():
     words = ["5-fold", "10-fold", "3x5-fold", "bee", "bee-improper", "ebic", "loo"]
     assert [method.word for method in methods.values()] == words
     found = one_size(logistic(), *TRAIN, counted(*TEST), methods)
-    assert list(found) == [*names, ORACLE, SHORT]
+    kept = [f"{name}{what}" for name in names for what in (" estimate", "", " features")]
+    assert list(found) == [*kept, ORACLE, SHORT]
     assert min(found[name] for name in methods) >= found[ORACLE]
     assert found[SHORT] == 0
 
@@ -125,7 +146,8 @@ def test_sizes_are_columns():
     learners = {"LR": (logistic(), methods)}
     found = choices_by_size((28, 50), learners, drawn, 1)
     assert asked == [28, 50]
-    assert list(found) == ["LR CV-5", f"LR {ORACLE}", f"LR {SHORT}"]
+    kept = [f"LR CV-5{what}" for what in (" estimate", "", " features")]
+    assert list(found) == [*kept, f"LR {ORACLE}", f"LR {SHORT}"]
     for place, size in enumerate((28, 50)):
         X, y, of = drawn(size)
         alone = one_size(logistic(), X, y, of(None), methods, 1)

@@ -12,6 +12,7 @@ from truerisk.papers.bee_tables import (
     NAMES,
     NOISE,
     OF_MACHINES,
+    ONE_SE,
     PAPER_4,
     SIZES,
     _column,
@@ -36,11 +37,14 @@ def test_every_choice_is_compared_at_every_size(findings_of):
 
 
 def test_no_choice_beats_the_oracle():
-    """The oracle is the least true error on the path, with any number of noise features."""
+    """It is the least true error on the path; by one standard error there are fewer features."""
     draws = bee_table_2.replicate(0, 0)
     for column, names in ((_column(6), (*NAMES, "LOO")), (_column(250), NAMES)):
         for name in names:
             assert (draws[f"{column} {name}"] >= draws[f"{column} {ORACLE}"]).all()
+    fewer = draws[f"{FEW} CV-5 features"] - draws[f"{ONE_SE} CV-5 features"]
+    assert (fewer >= 0).all()
+    assert fewer.any()
 
 
 @pytest.fixture
@@ -51,6 +55,9 @@ def draws():
     names = (*NAMES, ORACLE)
     every = {f"{_column(noise)} {name}": base for noise in NOISE for name in names}
     every |= {f"{_column(noise)} {SHORT}": np.zeros((50, 4)) for noise in NOISE}
+    every |= {f"{FEW} {name} estimate": base + 0.02 for name in ("CV-5", "BEEp")}
+    every |= {f"{word} CV-5 features": 100 * base for word in (FEW, ONE_SE)}
+    every[f"{ONE_SE} CV-5"] = base
     return every | {f"{_column(250)} EBIC": base + 0.3, f"{FEW} LOO": base}
 
 
@@ -110,6 +117,32 @@ def test_spreads_are_judged(draws):
     assert (len(least.quantities), least.verdict, second.verdict) == (36, "holds", "holds")
     many["250 noise features BEEi"] = 0.1 + 0.05 * rng.normal(size=shape)
     assert bee_table_2.findings(many).claims[-2].verdict == "does not hold"
+
+
+def test_estimates_are_judged_by_their_own_rule(draws):
+    """Above or below: CV-5's lies .02 from the error of its choice, BEEp's .01 or .03."""
+    text = "BEEp can be more accurate in absolute terms than CV-5, in particular with small samples"
+    assert said(draws)[text] == "undecided"
+    noise = 0.001 * np.random.default_rng(3).normal(size=(50, 4))
+    for by, verdict in ((-0.01, "holds"), (0.01, "holds"), (-0.03, "does not hold")):
+        found = draws[f"{FEW} BEEp"] + by + noise
+        assert said(draws | {f"{FEW} BEEp estimate": found})[text] == verdict
+    (claim,) = [c for c in bee_table_2.findings(draws).claims if c.text == text]
+    assert [quantity.value for quantity in claim.quantities] == pytest.approx([0] * 4)
+
+
+def test_one_standard_error_is_judged(draws):
+    """Two features fewer and .01 more errors: both sentences hold, and neither the other way."""
+    sparser = "the rule of one standard error favours sparser solutions than the minimum"
+    better = "choosing the minimum results in more accurate prediction"
+    for sign, verdict in ((1, "holds"), (-1, "does not hold")):
+        noise = 1 + 0.1 * np.random.default_rng(4).normal(size=(50, 4))
+        moved = {
+            f"{ONE_SE} CV-5 features": draws[f"{FEW} CV-5 features"] - 2 * sign * noise,
+            f"{ONE_SE} CV-5": draws[f"{FEW} CV-5"] + 0.01 * sign * noise,
+        }
+        found = said(draws | moved)
+        assert (found[sparser], found[better]) == (verdict, verdict)
 
 
 def test_ebic_is_judged(draws):

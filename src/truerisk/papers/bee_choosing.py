@@ -7,7 +7,8 @@ difference of means, correlated .6 with the second, which has none; then indepen
 difference makes the distance of the classes 4.
 
 A family of linear rules is fitted once at all its penalties; each rule has a true or a test error.
-Each method chooses one of them, and what is kept is the error of its choice, beside the least.
+Each method chooses one of them, and what is kept is the error of its choice, beside the least; and
+the estimate by which it was chosen, and its number of features.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from itertools import combinations
 import numpy as np
 
 from truerisk.core.answers import Answers, LinearRules
-from truerisk.core.contracts import Method
+from truerisk.core.contracts import Method, Rule
 from truerisk.core.errors import TrueRiskWarning, warn
 from truerisk.core.evaluation import Tested
 from truerisk.core.family import Family
@@ -35,8 +36,7 @@ from truerisk.methods.bayesian_error import BayesianError, ruled_plan
 from truerisk.methods.information_criteria import EBIC
 from truerisk.methods.kfold import KFold, LeaveOneOut
 from truerisk.methods.parts.procedure import by_rule
-from truerisk.papers.experiment import answered, evaluated, terms_of
-from truerisk.selection.rules import Minimum
+from truerisk.papers.experiment import SMALLEST, answered, evaluated, terms_of
 
 LAMBDAS = tuple(float(x) for x in 10 ** (-0.1 * np.arange(5, 41)))
 COSTS = tuple(float(x) for x in 10 ** np.arange(-4, 2.1, 0.5))
@@ -123,29 +123,33 @@ class Trained:
     data: Data
     answers: Answers
     errors: np.ndarray
+    n_features: np.ndarray  # with a coefficient
 
     @classmethod
     def of(cls, family: Family, X: np.ndarray, y: np.ndarray, errors_of: ErrorsOf) -> Trained:
         """One fit; `errors_of` gives the true error of each of its rules."""
         data = Data.check(X, y, task="classification")
         answers = answered(family, data, ZeroOne(), ruled_plan(data.n_rows))
-        errors = np.full(len(family), np.nan)
+        errors, n_features = np.full((2, len(family)), np.nan)
         for rules in answers.rules or ():
             errors[rules.candidates] = errors_of(rules)
-        return cls(family, data, answers, errors)
+            n_features[rules.candidates] = rules.coefficients.any(axis=1).sum(axis=1)
+        return cls(family, data, answers, errors, n_features)
 
-    def tested(self, method: Method, seed: int = 0) -> Sequence[Tested]:
+    def tested(self, method: Method, seed: int = 0, rule: Rule = SMALLEST) -> Sequence[Tested]:
         """What a method says of every rule; Bayesian estimates need no further fit."""
         loss = method.loss_of(self.data, ZeroOne(), asked=False)
         if isinstance(method, BayesianError):
-            return method.reduce(self.answers, self.data, loss, terms_of(self.family))
-        return evaluated(method, self.family, self.data, loss, seed).tested
+            return method.reduce(self.answers, self.data, loss, terms_of(self.family, rule))
+        return evaluated(method, self.family, self.data, loss, seed, rule=rule).tested
 
-    def choice(self, method: Method, seed: int = 0) -> tuple[float, float]:
-        """The least risk that a method finds, and the error of the rule that has it."""
-        tested = self.tested(method, seed)
-        chosen = by_rule(tested, Minimum())
-        return tested[chosen].value, float(self.errors[chosen])
+    def choice(
+        self, method: Method, seed: int = 0, rule: Rule = SMALLEST
+    ) -> tuple[float, float, float]:
+        """What a method says of its choice, the error of that, and its number of features."""
+        tested = self.tested(method, seed, rule)
+        chosen = by_rule(tested, rule)
+        return tested[chosen].value, float(self.errors[chosen]), float(self.n_features[chosen])
 
 
 def choices_by_size(
@@ -153,22 +157,26 @@ def choices_by_size(
     learners: Mapping[str, tuple[Family, Mapping[str, Method]]],
     drawn: Callable[[int], Drawn],
     number: int,
+    rule: Rule = SMALLEST,
 ) -> dict[str, np.ndarray]:
     """The error of each method's choice at every size, behind the word of the learner.
 
-    Beside them stand the least error of all rules, and whether a path stopped short.
+    Beside them stand its estimate and its number of features, the least error of all rules, and
+    whether a path stopped short.
     """
-    errors: dict[str, list[float]] = defaultdict(list)
+    kept: dict[str, list[float]] = defaultdict(list)
     for size in sizes:
         X, y, errors_of = drawn(size)
         for word, (family, methods) in learners.items():
             with unconverged() as short:
                 trained = Trained.of(family, X, y, errors_of(family))
                 for name, method in methods.items():
-                    errors[f"{word} {name}"].append(trained.choice(method, number)[1])
-            errors[f"{word} {ORACLE}"].append(float(trained.errors.min()))
-            errors[f"{word} {SHORT}"].append(float(short))
-    return {name: np.array(of) for name, of in errors.items()}
+                    found = trained.choice(method, number, rule)
+                    for what, value in zip(("estimate", "", "features"), found, strict=True):
+                        kept[f"{word} {name} {what}".strip()].append(value)
+            kept[f"{word} {ORACLE}"].append(float(trained.errors.min()))
+            kept[f"{word} {SHORT}"].append(float(short))
+    return {name: np.array(of) for name, of in kept.items()}
 
 
 def counted(X: np.ndarray, codes: np.ndarray) -> ErrorsOf:

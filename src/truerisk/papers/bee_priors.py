@@ -39,7 +39,7 @@ def _replicate(seed: int, number: int) -> Draws:
         best[j] = trained.errors.min()
         for i, kappa in enumerate(KAPPAS):
             if n_rows // 2 >= NEEDED.get(kappa, 0):
-                found[:, j, i] = trained.choice(_method(kappa))
+                found[:, j, i] = trained.choice(_method(kappa))[:2]
     return {"estimate": found[0], "error": found[1], ORACLE: best}
 
 

@@ -37,6 +37,7 @@ from truerisk.papers.bee_report import (
 from truerisk.papers.experiment import Draws, experiment, stream
 from truerisk.papers.figures import MeansGrid, Parts
 from truerisk.papers.statements import Claim, Quantity, Statement
+from truerisk.selection.rules import OneStandardError
 
 # ---------------------------------------------------------------- Table 2: logistic regression
 
@@ -81,6 +82,7 @@ SURROGATE = {
     "BEEi": (0.109, 0.079, 0.060, 0.055),
 }
 KNOWN = 400
+ONE_SE = "1-se"
 OF_ANOTHER_GENERATOR = (
     "the generator of the document is not published; this one has its dimensions and its Bayes "
     f"error, {BAYES}. Levels are not comparable; the signs of the differences are."
@@ -95,7 +97,9 @@ def _replicate_2(seed: int, number: int) -> Draws:
         methods = methods_named((*NAMES, "LOO") if noise == NOISE[0] else NAMES)
         learners = {_column(noise): (logistic(), methods)}
         draws |= choices_by_size(SIZES, learners, synthetic(seed, number, noise), number)
-    return draws
+    learners = {ONE_SE: (logistic(), methods_named(["CV-5"]))}
+    of_few = synthetic(seed, number)
+    return draws | choices_by_size(SIZES, learners, of_few, number, OneStandardError())
 
 
 def synthetic(seed: int, number: int, noise: int = NOISE[0]) -> Callable[[int], Drawn]:
@@ -152,6 +156,27 @@ def bee_table_2(draws: Draws) -> Parts:
     yield Statement.of(
         f"EBIC gets worse with more noise features at n = {SIZES[0]}",
         {f"error with {NOISE[-1]} − with {NOISE[0]}": (many["EBIC"] - few["EBIC"])[:, 0]},
+    )
+    # §1 and §2.3, with 6 noise features
+    far = {n: np.abs(draws[f"{_column(NOISE[0])} {n} estimate"] - few[n]) for n in ("CV-5", "BEEp")}
+    yield mean_grid(far, SIZES, "how far the estimate lies from the error of the chosen rule")
+    yield Statement.of(
+        "BEEp can be more accurate in absolute terms than CV-5, in particular with small samples",
+        by_size("|CV-5 − its true error| − |BEEp − its|", far["CV-5"] - far["BEEp"], SIZES),
+    )
+    features, error = kept = "CV-5 features", "CV-5"
+    least, within = (under(draws, word, kept) for word in (_column(NOISE[0]), ONE_SE))
+    by_rule = {"features, minimum": least[features], "features, 1-se": within[features]}
+    by_rule["error, 1-se"] = within[error]
+    yield mean_grid(by_rule, SIZES, "CV-5's choice by the minimum and by one standard error")
+    yield Statement.of(
+        "the rule of one standard error favours sparser solutions than the minimum",
+        by_size("features by the minimum − by 1-se", least[features] - within[features], SIZES),
+    )
+    yield Statement.of(
+        "choosing the minimum results in more accurate prediction",
+        by_size("error by 1-se − by the minimum", within[error] - least[error], SIZES),
+        remark="that the rule tends to decrease the generalization error is the opposite",
     )
     # §4, with 6 noise features
     tens = "errors are very similar between CV-5 and CV-10: within 0.005"

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.answers import Answers
-from truerisk.core.contracts import Method, Streams, Terms
+from truerisk.core.contracts import Method, Rule, Streams, Terms
 from truerisk.core.errors import Refusal, StudyIncomplete, UnknownName
 from truerisk.core.evaluation import Evaluation
 from truerisk.core.family import Family
@@ -35,6 +35,7 @@ from truerisk.study.tasks import one_thread
 BATCHES_PER_WORKER = 8
 LARGEST_BATCH = 50
 KIND = "reproduction"  # of a store
+SMALLEST = Minimum()
 
 Draws = Mapping[str, np.ndarray]  # for every quantity, its value in one replicate or in all
 Replicate = Callable[[int, int], Draws]  # of a seed and a number
@@ -348,17 +349,23 @@ def answered(family: Family, data: Data, loss: Loss, plan: Plan, by: str = "auto
 
 
 def evaluated(
-    method: Method, family: Family, data: Data, loss: Loss, seed: int, by: str = "auto"
+    method: Method,
+    family: Family,
+    data: Data,
+    loss: Loss,
+    seed: int,
+    by: str = "auto",
+    rule: Rule = SMALLEST,
 ) -> Evaluation:
-    """What the method finds, the candidate with the smallest risk being chosen."""
+    """What the method finds for a rule that chooses a candidate."""
     asking = Asking(family, data, loss, engine=by)
     plan = method.plan(data, Streams(seed))
-    return method.evaluate(asking, data, loss, plan, terms_of(family))
+    return method.evaluate(asking, data, loss, plan, terms_of(family, rule))
 
 
 def first_least(curve: np.ndarray) -> int:
     """The place of the least; of equal ones the first, as the rule "min" has it."""
-    return Minimum().choose(curve, np.full(len(curve), np.nan))
+    return SMALLEST.choose(curve, np.full(len(curve), np.nan))
 
 
 def values_of(evaluation: Evaluation) -> np.ndarray:
@@ -366,6 +373,6 @@ def values_of(evaluation: Evaluation) -> np.ndarray:
     return np.array([tested.value for tested in evaluation.tested])
 
 
-def terms_of(family: Family) -> Terms:
-    """Smallest risk, no standard errors."""
-    return Terms(0.95, Minimum(), len(family), with_errors=False)
+def terms_of(family: Family, rule: Rule = SMALLEST) -> Terms:
+    """A rule, and standard errors only where it needs them."""
+    return Terms(0.95, rule, len(family), with_errors=rule.needs_std_errors)
