@@ -184,7 +184,7 @@ def test_only_the_folds_differ_between_replicates(monkeypatch):
     end = replace(BEE_FIGURE_3_END, sets=(few,)).experiment("", 3)
     draws = draw_replicates(end, 3)
     for name, errors in draws.items():
-        assert np.ptp(errors) == 0 or name.endswith("CV-5"), name
+        assert np.ptp(errors) == 0 or "CV-5" in name, name
     found = end.findings(draws)
     assert found.figures == ()
     assert {claim.verdict for claim in found.claims} == {"undecided"}

@@ -152,7 +152,7 @@ def test_a_claim_is_kept_in_plain_values():
     [
         ("wallman-table-1", "hold undecided hold"),
         ("wallman-posterior", "not not hold"),
-        ("wallman-bias", "hold undecided undecided hold"),
+        ("wallman-bias", "hold undecided undecided hold undecided"),
         ("kearns-figure-1", "hold not hold hold undecided undecided"),
         ("kearns-figure-2", "hold hold hold"),
         ("mehta-three-way", "hold undecided hold hold undecided undecided undecided undecided"),

@@ -10,7 +10,9 @@ import truerisk as tr
 from truerisk.papers.experiment import stream
 from truerisk.papers.wallman_bias import (
     KS,
+    OTHERS,
     PER_CLASS,
+    TEST_OTHERS,
     TEST_PER_CLASS,
     _held_with,
     _third_difference,
@@ -31,6 +33,33 @@ def test_a_replicate_is_a_risk_curve_and_fresh_rows():
     assert found["chosen"] == curve.best
     rule = KNeighborsClassifier(7).fit(*sample)
     assert found["true"][6] == pytest.approx(1 - rule.score(*fresh))
+
+
+def test_the_bias_of_other_sizes_is_that_of_their_choice():
+    """100 rows: the error of the chosen k on fresh rows, less what is reported."""
+    rng, make = stream("wallman bias 100", 0, 3), tr.datasets.make_simple
+    sample, fresh = (make((n, n), shuffle=False, random_state=rng) for n in (50, TEST_OTHERS))
+    grid = {"n_neighbors": range(1, 99)}
+    curve = tr.risk_curve(KNeighborsClassifier(), grid, *sample, method="loo")
+    rule = KNeighborsClassifier(1 + curve.best).fit(*sample)
+    found = wallman_bias.replicate(0, 3)["100 rows"]
+    assert found == pytest.approx(1 - rule.score(*fresh) - min(curve.values))
+
+
+def test_the_bias_falls_with_the_rows(draws_of):
+    """Sizes stand in their order, 50 rows among them; of equal biases nothing is said."""
+    draws = dict(draws_of("wallman-bias"))
+    draws |= {f"{n} rows": draws["20 rows"] for n in OTHERS}
+    findings = wallman_bias.findings(draws)
+    (grid,) = [table for table in findings.tables if table.title.startswith("bias by rows")]
+    assert grid.columns == ("n = 20", "n = 50", "n = 100", "n = 200")
+    taken = draws["true"][np.arange(30), draws["chosen"]] - draws["estimates"].min(axis=1)
+    assert grid.rows[0].means[1] == pytest.approx(taken.mean())
+    assert findings.claims[4].verdict == "undecided"
+    wide = draws | {"20 rows": draws["20 rows"] + 1, "100 rows": draws["20 rows"] + 0.5}
+    claim = wallman_bias.findings(wide | {"200 rows": draws["20 rows"] - 1}).claims[4]
+    assert [round(quantity.value, 9) for quantity in claim.quantities][::2] == [2, 1.5]
+    assert claim.verdict == "holds"
 
 
 def test_what_is_reported_is_too_small(findings_of):
