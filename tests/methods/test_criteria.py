@@ -354,16 +354,29 @@ def test_an_exact_fit_has_no_bound() -> None:
     assert np.isneginf(found).tolist() == [True, True, False]
 
 
+@pytest.mark.parametrize("tol", [1e-7, 0.1, 1])
+@pytest.mark.parametrize("l1_ratio", [1.0, 0.5])
+@pytest.mark.parametrize("depth", [0, 1, 2])
 @pytest.mark.parametrize("engine", ["auto", "generic"])
-def test_criteria_of_a_path_are_those_of_its_minima(engine) -> None:
+def test_criteria_of_a_path_are_those_of_its_minima(engine, depth, l1_ratio, tol) -> None:
     """The tolerance of predictions leaves -2 log L too high, and other columns at 0."""
     rng = np.random.default_rng(1)
     X = rng.normal(size=(120, 60))
     y = (0.6 * X[:, :5].sum(axis=1) + rng.logistic(size=120) > 0).astype(int)
-    places = {"at": list(range(60, 100, 3))}
-    path = tr.models.LogisticPath
-    closest = values("aic", path(tol=1e-14), places, X, y)
-    assert values("aic", path(), places, X, y, engine=engine) == pytest.approx(closest, abs=1e-3)
-    assert values("aic", path(tol=0.1), places, X, y, engine=engine) == pytest.approx(
-        closest, abs=1e-3
-    )
+
+    def of(tol: float, engine: str) -> np.ndarray:
+        model = tr.models.LogisticPath(l1_ratio=l1_ratio, tol=tol)
+        name = "at"
+        for _ in range(depth):
+            model, name = make_pipeline(model), f"{type(model).__name__.lower()}__{name}"
+        return values("aic", model, {name: [60, 75, 90, 99]}, X, y, engine=engine)
+
+    assert of(tol, engine) == pytest.approx(of(1e-14, engine), abs=1e-3)
+
+
+def test_a_tolerance_that_cannot_be_used_is_refused_by_criteria_too() -> None:
+    """True is no number, and 2 is no share."""
+    y = np.arange(20) % 2
+    for tol in (True, 2.0):
+        with pytest.raises(ValueError, match=f"tol={tol}"):
+            values("aic", tr.models.LogisticPath(tol=tol), {"at": [50]}, X, y)

@@ -19,7 +19,6 @@ from truerisk.papers.bee_real import (
     FEWEST,
     LEARNERS,
     MOST,
-    OF_MACHINES,
     RealSet,
     RealSetsFigure,
 )
@@ -144,7 +143,10 @@ def test_the_smallest_training_sets_are_learned_from(figure, monkeypatch):
     if folder_of_documents() is None:
         pytest.skip(f"{FOLDER} names no folder with the documents' data sets")
     monkeypatch.undo()  # the files' own rows
-    few = tuple(replace(one, sizes=one.sizes[:1], names=OF_MACHINES) for one in figure.sets)
+    few = tuple(
+        replace(one, sizes=one.sizes[:1], names=tuple(n for n in one.names if "×" not in n))
+        for one in figure.sets
+    )
     small = replace(figure, sets=few, claims=(), n_rows=()).experiment("", 2)
     for grid in small.findings(draw_replicates(small, 2)).tables:
         means = {row.name: row.means[0] for row in grid.rows}

@@ -91,9 +91,9 @@ def test_without_docstrings_it_is_refused():
     script = "import truerisk; truerisk.papers.reproduce('kearns-figure-2', replicates=2)"
     command, kept = [sys.executable, "-OO", "-c", script], {"capture_output": True, "text": True}
     ran = subprocess.run(command, check=False, **kept)
-    sentence = "kearns-figure-1 is told in its docstring, and python -OO (PYTHONOPTIMIZE=2) reads"
+    sentence = "experiments are told in docstrings, of which python -OO (PYTHONOPTIMIZE=2) reads"
     assert sentence in ran.stderr
-    assert ran.stderr.rstrip().endswith("run it without -OO.")
+    assert ran.stderr.rstrip().endswith("run them without -OO.")
 
 
 def test_the_whole_breadth_is_run_where_there_is_one():

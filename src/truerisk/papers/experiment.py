@@ -86,8 +86,8 @@ def experiment(
         word = found.__name__.replace("_", "-")
         if found.__doc__ is None:
             raise Refusal(
-                f"{word} is told in its docstring, and python -OO (PYTHONOPTIMIZE=2) reads none: "
-                "run it without -OO."
+                "experiments are told in docstrings, of which python -OO (PYTHONOPTIMIZE=2) reads "
+                "none: run them without -OO."
             )
         text = found.__doc__.format(**found.__globals__)
         title, document, *notes = paragraphs(text)

@@ -263,7 +263,7 @@ def insa_bootstrap(draws: Draws) -> Parts:
         "out of bag (Err_oob)": oob,
         ".632": half,
         "true error": true,
-        "true error of samples": draws["true of samples"],
+        "true error, its trees": draws["true of samples"],
     }
     yield PaperTable.of(f"mean squared error, noise {SPREAD**2:.2f}", "document", errors)
 

@@ -166,7 +166,8 @@ def _of_counts(panel: Panel) -> tuple[Drawing, tuple[Key, ...]]:
     drawing.upright(float(one.x.mean()), "honest")
     drawing.level(float(one.y.mean()), "honest")
     most = Key(f"h{N_SHADES}", f"{counts.max():g} points", "cell")
-    return drawing, (Key(f"h{FAINTEST}", "one point", "cell"), most, MEANS)
+    few = max(1, int(FAINTEST * counts.max() / N_SHADES))
+    return drawing, (Key(f"h{FAINTEST}", f"up to {few}", "cell"), most, MEANS)
 
 
 FAINTEST = 2  # a shade that one point still shows, on a dark page, too

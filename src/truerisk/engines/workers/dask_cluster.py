@@ -82,7 +82,8 @@ class Cluster(Crew):
     def _sent(self) -> list[Any]:
         """The contents on all workers: sent when first asked for, and anew when they were lost.
 
-        Anew by another name (`hash`): the scheduler may hear only then that the former is let go.
+        Anew by another name (`hash`): the scheduler may hear later that the former was let go, and
+        would drop the new one of the same name.
         """
         try:
             for place, (content, future) in enumerate(self._contents):

@@ -225,22 +225,25 @@ def degrees_of_freedom(model: Any, X: Any, sample_weight: np.ndarray | None = No
 
 
 def tolerance_at_minimum(tol: Any) -> Any:
-    """The tolerance of a fit whose degrees of freedom are asked: they are those of the minimum.
+    """The tolerance of a fit whose degrees of freedom are asked: they are counted at the minimum.
 
     The likelihood beside them is, too. A tolerance that cannot be used stays, to be refused.
     """
-    return AT_MINIMUM if isinstance(tol, Real) and AT_MINIMUM < float(tol) < 1 else tol
+    if isinstance(tol, bool) or not isinstance(tol, Real) or not AT_MINIMUM < float(tol) <= 1:
+        return tol
+    return AT_MINIMUM
 
 
 def bring_to_minimum(model: Any) -> None:
-    """Have a model not yet fitted stop at its minimum, where degrees of freedom are counted.
+    """Have a model not yet fitted stop near its minimum, where degrees of freedom are counted.
 
     The tolerance of a `LogisticPath` is enough for its answers, and not for a difference of two
     likelihoods; learners of other packages are asked where they stop.
     """
-    learner = model[-1] if is_exactly(model, PIPELINE) else model
-    if is_exactly(learner, PATH):
-        learner.tol = tolerance_at_minimum(learner.tol)
+    if is_exactly(model, PIPELINE):
+        bring_to_minimum(model[-1])
+    elif is_exactly(model, PATH):
+        model.tol = tolerance_at_minimum(model.tol)
 
 
 def _unknown(model: Any, *_: Any) -> str:
