@@ -22,9 +22,10 @@ from sklearn.neighbors import KNeighborsClassifier
 from benchmarks.contest import contest
 from benchmarks.limits import limit
 from benchmarks.results import Options, Result
+from truerisk.core.contracts import Streams
 from truerisk.datasets import make_simple
-from truerisk.papers.double_cv import N_DESIGN, PER_CLASS, TEST_PER_CLASS, design_of, double_cv
-from truerisk.papers.experiment import stream
+from truerisk.papers.double_cv import KS, METHOD, SIZES, double_cv
+from truerisk.papers.experiment import Sample, stream
 
 __all__ = ["results"]
 
@@ -33,7 +34,7 @@ SCRIPT = Path(__file__).with_suffix(".R")
 
 
 def results(options: Options) -> Iterator[Result]:
-    double_cv(0, 0)  # plans are drawn once for all data sets
+    double_cv(0, 0)  # what is loaded once is loaded
     yield contest(
         "one data set, peer: GridSearchCV(LeaveOneOut)",
         _grid_search,
@@ -58,27 +59,20 @@ def _ours() -> np.ndarray:
 
 
 def _grid_search() -> np.ndarray:
-    rng = stream("wallman double cv", 0, 0)
-    parts = [
-        make_simple((n, n), shuffle=False, random_state=rng)[0] for n in (PER_CLASS, TEST_PER_CLASS)
-    ]
-    y, truth = np.repeat([0, 1], PER_CLASS), np.repeat([0, 1], TEST_PER_CLASS)
-    plan = design_of(0).outer
-    errors = []
-    for fold in range(plan.n_fits):
-        train, _ = plan.train_rows(fold)
-        held_out = np.setdiff1d(np.arange(N_DESIGN), train)
-        ks = [params["n_neighbors"] for params in design_of(0).family.candidates]
-        grid = {"n_neighbors": ks}
+    sample = Sample.of(make_simple, SIZES, stream("wallman double cv", 0, 0))
+    data, fresh = sample.whole, np.arange(sample.n, sample.whole.n_rows)
+    plan = METHOD.plan(
+        data.subset(np.arange(sample.n)), Streams(Streams(0).child("double cv").seed)
+    )
+    X, y, errors = data.X, data.y, []
+    for question in plan.questions("outer").tolist():
+        train, _ = plan.train_rows(int(plan.fit[question]))
+        held_out, _ = plan.test_rows(question)
+        grid = {"n_neighbors": list(KS)}
         search = GridSearchCV(KNeighborsClassifier(), grid, cv=LeaveOneOut())
-        search.fit(parts[0][train], y[train])
-        errors.append(
-            [
-                1 - search.best_score_,
-                (search.predict(parts[0][held_out]) != y[held_out]).mean(),
-                (search.predict(parts[1]) != truth).mean(),
-            ]
-        )
+        search.fit(X[train], y[train])
+        wrong = [(search.predict(X[rows]) != y[rows]).mean() for rows in (held_out, fresh)]
+        errors.append([1 - search.best_score_, *wrong])
     return np.mean(errors, axis=0)
 
 
