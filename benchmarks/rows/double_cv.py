@@ -22,9 +22,8 @@ from sklearn.neighbors import KNeighborsClassifier
 from benchmarks.contest import contest
 from benchmarks.limits import limit
 from benchmarks.results import Options, Result
-from truerisk.core.contracts import Streams
 from truerisk.datasets import make_simple
-from truerisk.papers.double_cv import KS, METHOD, SIZES, double_cv
+from truerisk.papers.double_cv import KS, SIZES, double_cv, folds_of
 from truerisk.papers.experiment import Sample, stream
 
 __all__ = ["results"]
@@ -34,7 +33,7 @@ SCRIPT = Path(__file__).with_suffix(".R")
 
 
 def results(options: Options) -> Iterator[Result]:
-    double_cv(0, 0)  # what is loaded once is loaded
+    double_cv(0, 0)  # folds are drawn once for all data sets
     yield contest(
         "one data set, peer: GridSearchCV(LeaveOneOut)",
         _grid_search,
@@ -61,10 +60,7 @@ def _ours() -> np.ndarray:
 def _grid_search() -> np.ndarray:
     sample = Sample.of(make_simple, SIZES, stream("wallman double cv", 0, 0))
     data, fresh = sample.whole, np.arange(sample.n, sample.whole.n_rows)
-    plan = METHOD.plan(
-        data.subset(np.arange(sample.n)), Streams(Streams(0).child("double cv").seed)
-    )
-    X, y, errors = data.X, data.y, []
+    X, y, plan, errors = data.X, data.y, folds_of(0), []
     for question in plan.questions("outer").tolist():
         train, _ = plan.train_rows(int(plan.fit[question]))
         held_out, _ = plan.test_rows(question)

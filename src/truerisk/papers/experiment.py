@@ -303,9 +303,9 @@ class Sample:
         X[:, : columns[1]] += apart * y[:, None]
         return cls(two_classes(X, y), sizes[0])
 
-    def evaluated(self, method: Method, family: Family, seed: int) -> Evaluation:
+    def evaluated(self, method: Method, family: Family, splits: int | Plan) -> Evaluation:
         """What a method finds in the rows to learn from."""
-        return evaluated(method, family, self.whole.subset(np.arange(self.n)), self.loss, seed)
+        return evaluated(method, family, self.whole.subset(np.arange(self.n)), self.loss, splits)
 
     def answers(
         self, family: Family, *learned: np.ndarray, only: np.ndarray | None = None
@@ -353,13 +353,16 @@ def evaluated(
     family: Family,
     data: Data,
     loss: Loss,
-    seed: int,
+    splits: int | Plan,
     by: str = "auto",
     rule: Rule = SMALLEST,
 ) -> Evaluation:
-    """What the method finds for a rule that chooses a candidate."""
+    """What the method finds for a rule that chooses a candidate.
+
+    `splits` are the seed that they are drawn with, or the method's plan.
+    """
     asking = Asking(family, data, loss, engine=by)
-    plan = method.plan(data, Streams(seed))
+    plan = splits if isinstance(splits, Plan) else method.plan(data, Streams(splits))
     return method.evaluate(asking, data, loss, plan, terms_of(family, rule))
 
 
