@@ -211,7 +211,7 @@ def _spreads(columns: Mapping[int, Draws], name: str, *others: str) -> Iterator[
 
 # ---------------------------------------------------------------- Table 3: machines
 
-OF_MACHINES = ("CV-5", "CV-10", "BEEp", "BEEi")
+NAMES_3 = ("CV-5", "CV-10", "BEEp", "BEEi")
 PAPER_3 = {
     "CV-5": (".092 ± .025", "", "", ""),
     "BEEp": (".106 ± .027", ".081 ± .016", ".064 ± .008", ".048 ± .007"),
@@ -230,7 +230,7 @@ CLAIMS_3: tuple[Less, ...] = (  # what the text says of the table
 
 def _replicate_3(seed: int, number: int) -> Draws:
     """The classes and the training sets of Table 2, linear machines at 13 costs."""
-    learners = {"SVM": (machines(), methods_named(OF_MACHINES))}
+    learners = {"SVM": (machines(), methods_named(NAMES_3))}
     return choices_by_size(SIZES, learners, synthetic(seed, number), number)
 
 
@@ -250,12 +250,12 @@ def bee_table_3(draws: Draws) -> Parts:
 
     SVC stops at a tolerance and always converges; nothing was cut short.
     """
-    errors = under(draws, "SVM", (*OF_MACHINES, ORACLE))
+    errors = under(draws, "SVM", (*NAMES_3, ORACLE))
     yield from size_tables(errors, SIZES, SURROGATE_3, KNOWN_3)
     yield beside(errors, SIZES, PAPER_3)
     n = len(errors[ORACLE])
     few = np.sqrt(2 * (n - 1))  # a normal sample's deviation has the error of itself over this
-    spreads = {name: errors[name].std(axis=0, ddof=1).tolist() for name in OF_MACHINES}
+    spreads = {name: errors[name].std(axis=0, ddof=1).tolist() for name in NAMES_3}
     every = {name: [Quantity("", of, of / few, n) for of in row] for name, row in spreads.items()}
     title = "standard deviations of the error over training sets"
     yield MeansGrid.of(title, (f"n = {n}" for n in SIZES), every)

@@ -201,7 +201,6 @@ N, N_TEST = 50, 1000
 SAMPLES = 50
 SPREAD = 0.5  # of the noise
 LEAF = 3  # rows of a leaf, at least
-LARGER = "rows, larger where drawn repeatedly"
 KINDS: tuple[Kind, ...] = ("bootstrap", "oob", ".632")
 OUT = 0.368
 FINE = np.linspace(-1, 1, 401)
@@ -298,8 +297,14 @@ def insa_bootstrap(draws: Draws) -> Parts:
     for number, colour in enumerate(("C0", "C4")):
         times = np.bincount(draws["rows"][0, number], minlength=N)
         points = tuple(
-            Series(label, x[times == n], y[times == n], f"{colour}o", size=3.0 * np.sqrt(n))
-            for n, label in zip(range(1, times.max() + 1), (LARGER, *[""] * N), strict=False)
+            Series(
+                "rows, larger where drawn repeatedly" if n == 1 else "",
+                x[times == n],
+                y[times == n],
+                f"{colour}o",
+                size=3.0 * np.sqrt(n),
+            )
+            for n in range(1, times.max() + 1)
         )
         tree = Series("its tree", FINE, lines[number + 1], f"{colour}-")
         yield Panel(f"bootstrap sample {number + 1}", "x", "y", (*points, tree, truth))
