@@ -59,15 +59,15 @@ def _ours() -> np.ndarray:
 
 def _grid_search() -> np.ndarray:
     sample = Sample.of(make_simple, SIZES, stream("wallman double cv", 0, 0))
-    data, fresh = sample.whole, np.arange(sample.n, sample.whole.n_rows)
-    X, y, plan, errors = data.X, data.y, folds_of(0), []
-    for question in plan.questions("outer").tolist():
-        train, _ = plan.train_rows(int(plan.fit[question]))
-        held_out, _ = plan.test_rows(question)
+    X, y, plan, errors = sample.whole.X, sample.whole.y, folds_of(0).part_named("outer"), []
+    for fit in range(plan.n_fits):
+        train, _ = plan.train_rows(fit)
+        # held out, and fresh
+        tests = [plan.test_rows(int(q))[0] for q in np.flatnonzero(plan.fit == fit)]
         grid = {"n_neighbors": list(KS)}
         search = GridSearchCV(KNeighborsClassifier(), grid, cv=LeaveOneOut())
         search.fit(X[train], y[train])
-        wrong = [(search.predict(X[rows]) != y[rows]).mean() for rows in (held_out, fresh)]
+        wrong = [(search.predict(X[rows]) != y[rows]).mean() for rows in tests]
         errors.append([1 - search.best_score_, *wrong])
     return np.mean(errors, axis=0)
 

@@ -90,9 +90,9 @@ class LearnerBySize:
         plan, settings = method.plan(problem.data, Streams(problem.seed)), len(problem.family)
         if not isinstance(method, Nested):
             return [(plan, settings)]
-        parts = [(plan.only(plan.questions("outer")), 1)]
+        parts = [(plan.part_named("outer"), 1)]
         if method.asks_inside(settings):
-            parts.append((plan.only(plan.questions("inner")), settings))
+            parts.append((plan.part_named("inner"), settings))
         return parts
 
 

@@ -151,10 +151,10 @@ class ThreeWay(Method):
         return builder.build()
 
     def evaluate(self, ask: Ask, data: Data, loss: Loss, plan: Plan, terms: Terms) -> Evaluation:
-        validated = ask(plan.only(plan.questions("inner")))
+        validated = ask(plan.part_named("inner"))
         tested = tested_by_one_split(validated, data, loss, terms)
         winner = np.array([chosen_candidate(tested, terms)])
-        outside = plan.only(plan.questions("outer"))
+        outside = plan.part_named("outer")
         outer = ask(outside, only=by_fit(outside, winner))
         winners, n_fits = winners_of(winner, [tested]), validated.n_fits + outer.n_fits
 

@@ -102,11 +102,11 @@ class Nested(Procedure):
             raise BadData(f"{where}: {error}") from error
 
     def evaluate(self, ask: Ask, data: Data, loss: Loss, plan: Plan, terms: Terms) -> Evaluation:
-        outside = plan.only(plan.questions("outer"))
+        outside = plan.part_named("outer")
         inner: Sequence[Sequence[Tested]] = []
         n_fits = 0
         if self.asks_inside(terms.n_candidates):
-            answers = ask(plan.only(plan.questions("inner")), besides=False)
+            answers = ask(plan.part_named("inner"), besides=False)
             n_fits = answers.n_fits
             inner = inner_risks(self.inner_method, answers, data, loss, terms)
         chosen = np.array([chosen_candidate(unit, terms) for unit in inner] or [0] * outside.n_fits)
@@ -211,8 +211,8 @@ class Pairs(Procedure):
             ) from None
 
     def evaluate(self, ask: Ask, data: Data, loss: Loss, plan: Plan, terms: Terms) -> Evaluation:
-        without_one = ask(plan.only(plan.questions("outer")))
-        without_two = ask(plan.only(plan.questions("inner")))
+        without_one = ask(plan.part_named("outer"))
+        without_two = ask(plan.part_named("inner"))
         inner = inner_risks(self._folds, without_two, data, loss, terms)
         chosen = np.array([chosen_candidate(unit, terms) for unit in inner])
         winners = winners_of(chosen, inner)

@@ -314,8 +314,8 @@ class RacedPairs(Pairs):
     def evaluate(self, ask: Ask, data: Data, loss: Loss, plan: Plan, terms: Terms) -> Evaluation:
         if terms.n_candidates == 1:
             return super().evaluate(ask, data, loss, plan, terms)
-        outside = plan.only(plan.questions("outer"))
-        inside = plan.only(plan.questions("inner"))
+        outside = plan.part_named("outer")
+        inside = plan.part_named("inner")
         n = terms.n_candidates
         search = self.race.run(ask, data, loss, outside, terms)
         seen = self.race.seen(data, loss, inside)

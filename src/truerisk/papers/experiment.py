@@ -26,7 +26,6 @@ from truerisk.core.progress import listen, stage, tell
 from truerisk.core.table.data import Data
 from truerisk.engines.asking import Asking
 from truerisk.engines.workers.executors import run_batches, workers_of
-from truerisk.methods.parts.procedure import by_fit
 from truerisk.methods.parts.set_risks import split_risks
 from truerisk.papers.figures import Findings, Parts, Report
 from truerisk.selection.rules import Minimum
@@ -307,21 +306,15 @@ class Sample:
         """What a method finds in the rows to learn from."""
         return evaluated(method, family, self.whole.subset(np.arange(self.n)), self.loss, splits)
 
-    def answers(
-        self, family: Family, *learned: np.ndarray, only: np.ndarray | None = None
-    ) -> Answers:
-        """What is said of the rows that measure, by rules of all rows to learn from, or of some.
-
-        With `only` the rule of each is that of one candidate.
-        """
+    def answers(self, family: Family, *learned: np.ndarray) -> Answers:
+        """What is said of the rows that measure, by rules of all rows to learn from, or of some."""
         own, fresh = np.split(np.arange(self.whole.n_rows), [self.n])
         plan = plan_of(self.whole.n_rows, *((some, fresh) for some in learned or (own,)))
-        only = None if only is None else by_fit(plan, only)
-        return Asking(family, self.whole, self.loss)(plan, only=only)
+        return answered(family, self.whole, self.loss, plan)
 
-    def errors(self, *asked: Any, **only: Any) -> np.ndarray:
+    def errors(self, family: Family, *learned: np.ndarray) -> np.ndarray:
         """The errors of these answers, by candidate and rows learned."""
-        return split_risks(self.answers(*asked, **only), self.whole, self.loss)
+        return split_risks(self.answers(family, *learned), self.whole, self.loss)
 
 
 @lru_cache(maxsize=8)

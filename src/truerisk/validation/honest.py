@@ -153,7 +153,7 @@ def pair_answers(run: HonestRun, response: Response) -> Answers:
     if not isinstance(testing, Pairs):
         raise Refusal(NO_PAIRS)
     plan = testing.plan(run.problem.data, Streams(run.problem.seed))
-    inner = plan.only(plan.questions("inner"))
+    inner = plan.part_named("inner")
     # A fit without folds i and j answers for the winners of both, who may differ: of each pair
     # of folds the one that stands first asks in one pass, the other one in the next.
     passes = [np.flatnonzero(inner.unit < inner.fold), np.flatnonzero(inner.unit > inner.fold)]

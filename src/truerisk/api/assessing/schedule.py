@@ -98,25 +98,17 @@ class Schedule:
         """
         n_settings = len(problem.family)
         fits = sum(plan.n_fits for plan in self.plans) * n_settings + 1
-        fits += self.outside.n_fits * (refits(problem) + (not self.shares_fits))
+        outside, inside = map(self.nested_plan.part_named, ("outer", "inner"))
+        fits += outside.n_fits * (refits(problem) + (not self.shares_fits))
         if self.nested.asks_inside(n_settings):
-            fits += self.inside.n_fits * n_settings
+            fits += inside.n_fits * n_settings
         return fits + tunes_inside(problem.family)
-
-    @cached_property
-    def outside(self) -> Plan:
-        """The fits that test, and their questions."""
-        return self.nested_plan.only(self.nested_plan.questions("outer"))
-
-    @cached_property
-    def inside(self) -> Plan:
-        """The fits that compare the settings on outer training rows, and their questions."""
-        return self.nested_plan.only(self.nested_plan.questions("inner"))
 
     @cached_property
     def shares_fits(self) -> bool:
         """Whether the fits that tune on all rows test, too."""
-        return self.nested.shares_folds and self.outside.asks_like(self.plans[0])
+        outside = self.nested_plan.part_named("outer")
+        return self.nested.shares_folds and outside.asks_like(self.plans[0])
 
 
 CHEAP, EVERY = "cheap", "all"
@@ -174,7 +166,8 @@ class PlannedCurve:
 
 def _folds_of(schedule: Schedule, problem: Problem) -> Averaged:
     """The outer splits; the folds that `pairs` drew are given, else others would be drawn."""
-    method, outside = testing(schedule.nested.outer_method), schedule.outside
+    method = testing(schedule.nested.outer_method)
+    outside = schedule.nested_plan.part_named("outer")
     if not schedule.nested.shares_folds or outside.repeat.any():
         return method
     folds = np.empty(problem.data.n_rows, dtype=np.int64)
@@ -270,7 +263,8 @@ def planned_fits(
 
 
 def _seconds(problem: Problem, schedule: Schedule) -> float:
-    settings, outside, inside = len(problem.family), schedule.outside, schedule.inside
+    settings = len(problem.family)
+    outside, inside = map(schedule.nested_plan.part_named, ("outer", "inner"))
     paces = [(pace_of(problem, plan), plan) for plan in schedule.plans]
     like = paces[0][0]
     tested = pace_of(problem, outside, winners=True, like=like), outside

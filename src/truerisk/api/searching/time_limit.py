@@ -114,10 +114,10 @@ def _passes_of_testing(
     problem: Problem, testing: Procedure, plan: Plan, tuned: Plan
 ) -> list[_Pass]:
     """Those that come before the choice; of the folds of the search nothing is asked twice."""
-    inner = plan.only(plan.questions("inner"))
+    inner = plan.part_named("inner")
     if not testing.shares_folds:
         return [_Pass(problem, inner, 0, besides=False, tests=True)]
-    outer = plan.only(plan.questions("outer"))
+    outer = plan.part_named("outer")
     first = [] if _is_known(outer, tuned) else [_Pass(problem, outer, 0, tests=True)]
     return [*first, _Pass(problem, inner, 1, tests=True)]
 

@@ -83,10 +83,6 @@ class Plan:
         return len(self.fit)
 
     @cached_property
-    def nbytes(self) -> int:
-        return sum(array.nbytes for _, array in self._arrays())
-
-    @cached_property
     def fingerprint(self) -> str:
         """SHA-256 of everything above, 16 hexadecimal digits."""
         total = hashlib.sha256(f"{self.n_rows}|{'|'.join(self.parts)}".encode())
@@ -212,6 +208,13 @@ class Plan:
         if part not in self.parts:
             return np.empty(0, np.int64)
         return np.flatnonzero(self.part == self.parts.index(part))
+
+    def part_named(self, name: str) -> Plan:
+        """The plan of the questions of a named part alone, made once for all who replay it."""
+        by_part: dict[str, Plan] = vars(self).setdefault("by_part", {})
+        if name not in by_part:
+            by_part[name] = self.only(self.questions(name))
+        return by_part[name]
 
     def only(self, questions: np.ndarray) -> Plan:
         """The plan of these questions alone, with the fits they need; rows keep their numbers."""

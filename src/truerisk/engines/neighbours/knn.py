@@ -189,6 +189,8 @@ def _place(task: Task, found: NearestAnswers) -> None:
     fit_of = np.repeat(plan.fit, plan.test_sizes)
     if places is None:
         task.values[candidates] = answers
+    elif (places != ELSEWHERE).all():
+        task.values[0] = answers[0]
     else:
         mine = places[fit_of] != ELSEWHERE
         task.values[0, mine] = answers[0, mine]

@@ -145,8 +145,10 @@ class Walk:
             return None
         answers = walked.labels if walked.labels is not None else walked.shares
         assert answers is not None
-        unordered = np.isinf(near.ties)[self.list_of[self.plan.positions[0]]]
-        return NearestAnswers(answers, (walked.verdicts == TIED) | unordered)
+        open_ = walked.verdicts == TIED
+        if np.isinf(near.ties).any():  # lists without an order
+            open_ |= np.isinf(near.ties)[self.list_of[self.plan.positions[0]]]
+        return NearestAnswers(answers, open_)
 
     def _doubts(self, near: NearestRows) -> np.ndarray:
         """Squared distances whose reciprocal roots are not known to nine digits.

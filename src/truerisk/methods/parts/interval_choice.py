@@ -130,5 +130,5 @@ def _tester(method: Method, plan: Plan) -> tuple[Method, Plan]:
     """The part that tests of a method that tunes inside, with its part of the plan."""
     if not isinstance(method, Procedure):
         return method, plan
-    outer = plan.questions("outer")
-    return method.outer_method, plan.only(outer) if outer.size else plan
+    outer = plan.part_named("outer")
+    return method.outer_method, outer if outer.n_questions else plan
