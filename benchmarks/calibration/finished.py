@@ -83,7 +83,7 @@ def changes(found: Updating, fresh: Outcomes) -> dict[str, float]:
 
 
 CELLS = (
-    *(Cell(150, -0.5), Cell(500, -0.5), Cell(500, -2.0)),
+    *(Cell(30, -0.5), Cell(150, -0.5), Cell(500, -0.5), Cell(500, -2.0)),
     *(Cell(150, tails=1e6), Cell(500, tails=5)),
     *(Cell(240, -0.5, groups=2), Cell(240, -0.5, groups=4), Cell(240, -0.5, groups=10)),
     *(Cell(240, -0.5, groups=20), Cell(240, -0.5, groups=40)),

@@ -3,9 +3,9 @@
 A Cox regression (of scikit-survival) of 6 columns, of which two carry something, on n rows that are
 censored lightly (a fifth of them) or heavily (two thirds). Each interval is held to the number of
 the model of all rows on fresh rows: the orders, which depend on the censoring, on 3,000 rows that
-are censored likewise, all else on 5,000 whose times are known. In the last cells
-rows are drawn from a table of 7,874 people (flchain), of whom 72 % are censored, and the others are
-the fresh rows. An hour.
+are censored likewise, all else on 5,000 whose times are known. Then rows are drawn from a table of
+7,874 people (flchain), of whom 72 % are censored, and the others are the fresh rows. In the last
+cells a finished model of 200 rows is asked about few rows of others. An hour.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from truerisk.validation.outcomes import Outcomes
 __all__ = ["main"]
 
 HORIZON, UNTIL, DAYS = 0.7, 0.8, 5000.0
+DEVELOPED = 200
 ORDERS = ("concordance", "uno")
 AT_TIMES = (f"brier-at-{HORIZON:g}", f"auc-at-{HORIZON:g}", "integrated-brier")
 LINE = ("slope", "in-the-large")
@@ -43,6 +44,9 @@ class Cell:
 
     n: int
     censoring: float
+
+    def __str__(self) -> str:
+        return f"{type(self).__name__} {self.n}, lost at a rate of {self.censoring:g}"
 
     def draw(self, n: int, rng: np.random.Generator, *, known: bool = False) -> tuple[Any, Any]:
         """Rows and outcomes, or with `known` the times of all events."""
@@ -106,6 +110,15 @@ class Table(Cell):
         yield AT_TIMES, self.rest
 
 
+@dataclass(frozen=True)
+class Finished(Cell):
+    """n rows of others, about which a model of `DEVELOPED` rows is asked: its C, and AUC."""
+
+    def fresh(self, rng: np.random.Generator) -> Iterator[tuple[tuple[str, ...], Any]]:
+        yield ORDERS[:1], self.draw(3_000, rng)
+        yield AT_TIMES[1:2], self.draw(5_000, rng, known=True)
+
+
 def cox() -> Any:
     """A Cox regression of scikit-survival, which `pip install 'truerisk[survival]'` brings."""
     from sksurv.linear_model import CoxPHSurvivalAnalysis
@@ -121,6 +134,7 @@ def loss_of(word: str) -> Any:
 CELLS = (
     *(Cell(n, rate) for rate in (0.2, 1.6) for n in (100, 200, 500)),
     *(Table(n, np.nan) for n in (200, 500)),
+    *(Finished(30, 0.2), Finished(60, 0.2), Finished(60, 1.6)),
 )
 
 
@@ -141,15 +155,24 @@ def intervals(X: Any, y: Any) -> Iterator[tuple[str, Interval | None]]:
     yield "net benefit at .3", None if low is None else Interval(low[0], high[0], "", 0.95)
 
 
+def intervals_finished(model: Any, X: Any, y: Any) -> Iterator[tuple[str, Interval | None]]:
+    """What is said of a model that is asked as it is."""
+    found = tr.validate(model, X, y, prefit=True, horizon=HORIZON)
+    yield "concordance", found.risk.own_scale.interval
+    yield AT_TIMES[1], found.discrimination["auc"].interval
+
+
 def rate(cell: Cell, n_sets: int, seed: int) -> None:
     """Draw the data sets of a cell and print how many intervals hold."""
-    rng, held, widths = np.random.default_rng(seed), defaultdict(list), defaultdict(list)
-    lost = []
+    rng = np.random.default_rng([seed, *str(cell).encode()])  # no two cells share a data set
+    held, widths, lost = defaultdict(list), defaultdict(list), []
     for _ in range(n_sets):
         X, y = cell.draw(cell.n, rng)
         lost.append(1 - y["event"].mean())
-        truth = cell.truth(cox().fit(X, y), rng)
-        for word, interval in intervals(X, y):
+        finished = isinstance(cell, Finished)
+        model = cox().fit(*(cell.draw(DEVELOPED, rng) if finished else (X, y)))
+        truth = cell.truth(model, rng)
+        for word, interval in intervals_finished(model, X, y) if finished else intervals(X, y):
             if interval is not None:
                 held[word].append(truth[word] in interval)
                 widths[word].append(interval.width)

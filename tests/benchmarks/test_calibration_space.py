@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from benchmarks.calibration import all_rows, credible, finished, space, validated
+from benchmarks.calibration import all_rows, credible, finished, space, survival, validated
 from benchmarks.calibration.credible import COLUMNS, Held, coverage
 from benchmarks.calibration.space import Cell, main, run, table
 from benchmarks.calibration.usual import corrected_t, cvauc, influences
@@ -53,7 +53,10 @@ class Drawn(Exception):
     """Nothing is drawn but the first number."""
 
 
-@pytest.mark.parametrize("battery", ["credible", "space", "space_folds", "validated", "finished"])
+BATTERIES = ("credible", "space", "space_folds", "validated", "finished", "survival")
+
+
+@pytest.mark.parametrize("battery", BATTERIES)
 def test_no_two_cells_share_a_data_set(battery, monkeypatch):
     """The first random number of every cell, also of those of as many rows, is its own."""
     seen = []
@@ -65,8 +68,8 @@ def test_no_two_cells_share_a_data_set(battery, monkeypatch):
     def field(*given, **options):
         return lambda n, random_state: draw(random_state)
 
-    for of_models in (validated, finished):
-        monkeypatch.setattr(of_models.Cell, "draw", lambda self, n, rng, **own: draw(rng))
+    for of_models in (validated.Cell, finished.Cell, survival.Cell, survival.Table):
+        monkeypatch.setattr(of_models, "draw", lambda self, n, rng, **own: draw(rng))
     monkeypatch.setattr(space, "FieldProblem", field)
     monkeypatch.setattr(space_folds, "FieldProblem", field)
     makers = {name: (field(), 50, 1.0) for name in credible.PROBLEMS}
@@ -80,6 +83,7 @@ def test_no_two_cells_share_a_data_set(battery, monkeypatch):
         ],
         "validated": [lambda cell=cell: validated.rate(cell, 1, 3) for cell in validated.CELLS],
         "finished": [lambda cell=cell: finished.rate(cell, 1, 3) for cell in finished.CELLS],
+        "survival": [lambda cell=cell: survival.rate(cell, 1, 3) for cell in survival.CELLS],
     }[battery]
     for cell in cells:
         with pytest.raises(Drawn):

@@ -136,3 +136,31 @@ def test_what_pairs_add_is_not_written_down_pair_by_pair(weighted) -> None:
     )
     assert tracemalloc.get_traced_memory()[1] < 50e6  # the pairs are a hundred million
     tracemalloc.stop()
+
+
+def test_the_variance_of_few_rows_has_no_bias() -> None:
+    """Enlarged, that of 4 positive and 8 negative rows is what AUCs of fresh rows vary by.
+
+    Without it, it is a quarter too small.
+    """
+    rng, y, rows = (
+        np.random.default_rng(1),
+        np.r_[np.ones(4), np.zeros(8)].astype(int),
+        np.arange(12),
+    )
+    data = Data.check(np.zeros((12, 1)), y, task="classification")
+    scores = rng.normal(size=(6000, 12)) + 0.5 * y
+    loss = AUC()
+    values = loss.of_set(data, rows, scores, None)
+    squares = ((loss.influences(data, rows, scores, None, values) / 12) ** 2).sum(axis=1)
+    once = (squares - loss.counted_twice(data, rows, scores, None, values)).mean() * 12 / 11
+    assert once == pytest.approx(0.75 * values.var(), rel=0.05)
+    assert once * loss.enlargement(data, rows, 0.95) == pytest.approx(values.var(), rel=0.05)
+
+
+def test_the_rarest_of_several_classes_tells_how_few_rows_there_are() -> None:
+    """A class that one is asked about tells it alone; one row is counted as two."""
+    data = Data.check(np.zeros((9, 1)), [0] * 5 + [1] * 3 + [2], task="classification")
+    assert AUC().enlargement(data, np.arange(9), 0.95) == pytest.approx(2 * 8 / 7 * 8 / 9)
+    two = Data.check(np.zeros((9, 1)), [0] * 5 + [1] * 4, task="classification")
+    assert as_loss("auc", two).enlargement(two, np.arange(9), 0.95) == pytest.approx(40 / 27)

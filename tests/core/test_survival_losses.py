@@ -130,6 +130,32 @@ def test_influences_are_derivatives(loss):
         assert influences[i] == pytest.approx(moved, abs=1e-4)
 
 
+def test_the_variance_of_few_rows_is_enlarged():
+    """Of 12 rows without bias (it is a third too small), and by Student's t of the events."""
+    rng, rows, loss = np.random.default_rng(2), np.arange(12), Concordance()
+    values, once = [], []
+    for _ in range(3000):
+        risk = rng.standard_normal(12)
+        data = rows_of(np.ones(12, dtype=bool), rng.exponential(np.exp(-0.5 * risk)))
+        asked = data, rows, risk[None], None
+        values.append(value := loss.of_set(*asked))
+        squares = ((loss.influences(*asked, value) / 12) ** 2).sum(axis=1)
+        once.append((squares - loss.counted_twice(*asked, value)) * 12 / 11)
+    more = loss.enlargement(data, rows, 0.95) / (2.2009852 / 1.959964) ** 2  # of 11 degrees
+    assert more == pytest.approx(121 / 90)
+    assert np.mean(once) * more == pytest.approx(np.var(values), rel=0.06)
+    lost = rows_of(rows < 5, data.y[:, 1])
+    t = 2.7764451 / 1.959964
+    assert Uno().enlargement(lost, rows, 0.95) == pytest.approx(121 / 90 * t**2)
+    event, time, *_ = drawn_rows()
+    at_10 = rows_of(event, time)
+    m, k = ((at_10.at(10).sample_weight > 0) & (at_10.at(10).class_codes == c) for c in (0, 1))
+    m, k = m.sum(), k.sum()
+    known = m * k / ((m - 1) * (k - 1)) * (m + k - 1) / (m + k)
+    assert m + k < 60
+    assert AUCAt(10).enlargement(at_10, np.arange(60), 0.95) == pytest.approx(known)
+
+
 def test_what_is_carried_over_leaves_the_mean():
     """Of weighted rows, in any test set, with ties: a lost row has what others count for it."""
     event, time, _, told, weight = drawn_rows()

@@ -46,14 +46,16 @@ def test_no_fit_is_counted_and_none_is_made():
 
 
 def test_rows_are_independent_tests_of_one_rule():
-    """No factor of cross-validation: DeLong's error, on the logit scale."""
+    """No factor of cross-validation: DeLong's error without the bias of few, on the logit scale."""
     risk = run_of(loss="auc").risk
     scores = MODEL.decision_function(OTHERS[0])
     area, z = roc_auc_score(OTHERS[1], scores), ndtri(0.975)
     assert risk.own_scale.value == pytest.approx(area)
     delong = RocCurve.of(OTHERS[1] == 1, scores)
     assert risk.std_error == pytest.approx(delong.std_error, rel=0.03)
-    half = z * risk.std_error / (area * (1 - area))
+    m, n = OTHERS[1].sum(), 180
+    more = m / (m - 1) * (n - m) / (n - m - 1) * (n - 1) / n
+    half = z * risk.std_error * more**0.5 / (area * (1 - area))
     interval = risk.own_scale.interval
     assert [interval.low, interval.high] == pytest.approx(
         [expit(logit(area) - half), expit(logit(area) + half)]

@@ -308,3 +308,10 @@ def test_it_is_written_as_json_and_as_a_frame():
     found = Checklist.of(FACTS)
     assert len(json.loads(json.dumps(found.to_dict()))["items"]) == 86
     assert len(found.to_frame()) == 86
+
+
+def test_what_does_not_apply_is_told_once():
+    """Of a finished model no question on its development does; their numbers stand before it."""
+    text = str(Checklist.of(replace(FACTS, tested_on="others")))
+    assert text.count("does not apply: nothing was developed on these rows.") == 1
+    assert "  1.1, 1.2, 1.3, 2.1, 2.2, 2.3, 2.4, 3.1, 3.2, 3.3, 3.4, 4.1, 4.2, 4.3" in text

@@ -53,6 +53,7 @@ def test_a_model_that_tunes_inside_its_fit_is_told(model):
     ("model", "how"),
     [
         (LogisticRegression(), None),
+        (LogisticRegression(class_weight={0: 1, 1: 1}), None),
         (
             LogisticRegression(class_weight="balanced"),
             "class_weight=balanced of LogisticRegression",

@@ -111,6 +111,10 @@ class Loss(ABC):
         """The part of Σ (w φ/W)² of each candidate that two rows have in common: pairs have one."""
         return np.zeros(len(answers))
 
+    def enlargement(self, data: Data, rows: np.ndarray, confidence_level: float) -> float:
+        """By how much the variance of Σ w φ/W is too small, of few rows: that of pairs is."""
+        return 1.0
+
     def rated(self, data: Data) -> int | None:
         """The code of the class that it speaks of; None where it speaks of all."""
         return None

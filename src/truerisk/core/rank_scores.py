@@ -177,6 +177,16 @@ class AUC(_Ranked):
                 counted[c] += per_pair * (loss - tied / 4 - 2 * mean * loss + mean**2)
         return counted
 
+    def enlargement(self, data: Data, rows: np.ndarray, confidence_level: float) -> float:
+        """Of m rows against k, m k/((m − 1)(k − 1)) in the place of n/(n − 1) leaves no bias.
+
+        Of several classes, that of the rarest; a single row is counted as two.
+        """
+        n, rated = len(rows), self.rated(data)
+        m = np.bincount(data.codes_of(rows), minlength=data.n_classes)
+        sizes = np.maximum([m, n - m] if rated is None else [m[rated], n - m[rated]], 2)
+        return float((sizes / (sizes - 1)).prod(axis=0).max() * (n - 1) / n)
+
 
 class AveragePrecision(_Ranked):
     r"""1 − Σ_i w_i P_i / W₊ over the positive rows, P_i the precision down to row i's score.

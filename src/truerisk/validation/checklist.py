@@ -11,7 +11,7 @@ from typing import Any
 
 from truerisk.core.present import frame_of
 from truerisk.core.records import Record
-from truerisk.validation.probast_ai import DEVELOPMENT, EVALUATION, SAME
+from truerisk.validation.probast_ai import DEVELOPMENT, EVALUATION, NOT_DEVELOPED, SAME
 from truerisk.validation.study_facts import StudyFacts
 from truerisk.validation.study_words import Question, methods_words
 from truerisk.validation.tripod_ai import TRIPOD_AI
@@ -73,16 +73,20 @@ class Checklist(Record):
         write_table(path, COLUMNS, rows, self.methods_text)
 
     def __str__(self) -> str:
-        """The answers; of the open questions the numbers, `frame` has them all."""
+        """The answers; of questions that are open, or answered alike, the numbers alone."""
         lines = []
         for name in GUIDELINES:
             mine = [item for item in self.items if item.guideline == name]
-            told = [item for item in mine if item.answer not in (None, SAME)]
-            alike = ", ".join(item.number for item in mine if item.answer == SAME)
-            unsaid = ", ".join(item.number for item in mine if item.answer is None)
-            lines.append(f"{name}: {len(told)} of {len(mine)} items are answered by the data.")
-            lines += [f"  {item.number:>4}  {item.asks}\n        {item.answer}" for item in told]
-            lines += [f"  {alike}: {SAME}"] if alike else []
+            answered = [item for item in mine if item.answer not in (None, SAME)]
+            lines.append(f"{name}: {len(answered)} of {len(mine)} items are answered by the data.")
+            alike: dict[str | None, list[str]] = {SAME: [], NOT_DEVELOPED: [], None: []}
+            for item in mine:
+                if item.answer in alike:
+                    alike[item.answer].append(item.number)
+                else:
+                    lines.append(f"  {item.number:>4}  {item.asks}\n        {item.answer}")
+            unsaid = ", ".join(alike.pop(None))
+            lines += [f"  {', '.join(each)}: {answer}" for answer, each in alike.items() if each]
             lines += [f"  open, for you to answer: {unsaid}"] if unsaid else []
         return "\n".join([*lines, "", self.methods_text])
 

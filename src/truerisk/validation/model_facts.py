@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -87,7 +87,9 @@ def rebalanced_by(model: Any) -> tuple[str, ...]:
         f"{name}={present.clean(str(one.get_params()[name]), 40)} of {type(one).__name__}"
         for one in inside(model)
         for name, usual in WEIGHTS.items()
-        if hasattr(one, "get_params") and one.get_params(deep=False).get(name) not in (None, usual)
+        if hasattr(one, "get_params")
+        and (weight := one.get_params(deep=False).get(name)) not in (None, usual)
+        and not (isinstance(weight, Mapping) and len({*weight.values()}) == 1)
     ]
     found += [type(one).__name__ for one in inside(model) if hasattr(one, "fit_resample")]
     return tuple(dict.fromkeys(found))

@@ -173,7 +173,7 @@ def _gaps_left(facts: StudyFacts) -> str | None:
 
 
 def _not_developed(facts: StudyFacts) -> str:
-    return "does not apply: nothing was developed on these rows."
+    return NOT_DEVELOPED
 
 
 def _one_test(facts: StudyFacts) -> str:
@@ -188,6 +188,7 @@ def _served_evaluation(facts: StudyFacts) -> str:
 
 
 SAME = "as for the development: the rows are the same."
+NOT_DEVELOPED = "does not apply: nothing was developed on these rows."
 
 
 def _same_people(facts: StudyFacts) -> str | None:

@@ -107,7 +107,9 @@ def enlarged(evidence: RowEvidence, c: int) -> Enlarged:
     if is_none(plain**0.5, float(evidence.values[c])):
         plain = 0.0
     if not plan.train_sizes.any():  # a finished model: its rows are independent tests of one rule
-        return Enlarged(plain, plain, units)
+        level = evidence.terms.confidence_level
+        more = evidence.loss.enlargement(evidence.data, evidence.rows[evidence.weights > 0], level)
+        return Enlarged(more * plain, plain, units / more)
     known = evidence.instability if plain > 0 else None  # equal losses tell nothing
     share = None if known is None else float(known[c])
     law, k = DRAWINGS if evidence.repeatedly else PAIRS, plan.n_rows / plan.test_sizes.mean()
