@@ -9,7 +9,7 @@ import pytest
 
 from truerisk.core.errors import BadData, Refusal
 from truerisk.datasets import make_difficult, make_highleyman, make_simple
-from truerisk.datasets.gaussian import GaussianProblem
+from truerisk.datasets.gaussian import GaussianProblem, linear_risks
 
 PROBLEMS = [make_simple, make_difficult, make_highleyman, make_highleyman.rotated(45)]
 each_problem = pytest.mark.parametrize("problem", PROBLEMS, ids=lambda p: p.name)
@@ -73,6 +73,17 @@ def test_a_linear_rule_has_its_exact_risk(problem: GaussianProblem) -> None:
     exact = problem.true_risk_linear(coef, intercept)
     assert 0.05 < exact < 0.95
     assert abs(measured.value - exact) < 4 * measured.std_error
+
+
+@each_problem
+def test_many_linear_rules_have_their_risks_at_once(problem: GaussianProblem) -> None:
+    """Each its own; a rule that says the same everywhere is wrong for one class."""
+    slopes = np.array([[1.0, -0.4], [-2.0, 0.1], [0.0, 0.0], [0.0, 0.0]])
+    starts = np.array([-0.7, 1.0, 0.0, 3.0])
+    risks = linear_risks(problem, slopes, starts)
+    assert risks.tolist() == [problem.true_risk_linear(*one) for one in zip(slopes, starts)]
+    assert risks[2:].tolist() == [0.5, 0.5]
+    assert len(set(risks)) == 3
 
 
 def test_a_fitted_classifier_is_measured_like_its_coefficients() -> None:

@@ -14,8 +14,8 @@ from truerisk.datasets import (
     make_simple,
     make_sparse_gaussian,
 )
+from truerisk.datasets.gaussian import alternating
 from truerisk.datasets.problems import sparse_gaussian
-from truerisk.papers.bee_choosing import draw, true_errors
 
 
 def test_the_best_linear_rule_of_simple_is_the_bayes_rule() -> None:
@@ -94,13 +94,11 @@ def test_bayes_risk_is_half_the_overlap() -> None:
     assert make_colon2d.bayes_risk == pytest.approx(overlap / 2, abs=1e-6)
 
 
-def test_it_is_the_law_of_the_experiments() -> None:
-    """The same risk of any linear rule, and the same moments of 40,000 rows of each generator."""
-    rng = np.random.default_rng(0)
-    for slopes, start in zip(rng.normal(size=(5, 20)), rng.normal(size=5)):
-        expected = true_errors(slopes[None], np.array([start]))[0]
-        assert make_sparse_gaussian.true_risk_linear(slopes, start) == pytest.approx(expected)
-    for X, y in (draw(rng, 40_000), make_sparse_gaussian(40_000, random_state=1)):
+def test_rows_in_turn_have_the_same_law() -> None:
+    """The same moments of 40,000 rows, drawn class by class or in turn."""
+    in_turn = alternating(make_sparse_gaussian, 40_000, np.random.default_rng(0))
+    assert in_turn[1][:5].tolist() == [0, 1, 0, 1, 0]
+    for X, y in (in_turn, make_sparse_gaussian(40_000, random_state=1)):
         for label in (0, 1):
             rows = X[y == label]
             off = rows.mean(axis=0) - make_sparse_gaussian.means[label]

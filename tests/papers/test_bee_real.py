@@ -17,7 +17,6 @@ from truerisk.papers.bee_real import (
     BEE_FIGURE_3,
     BEE_FIGURE_3_END,
     FEWEST,
-    LEARNERS,
     MOST,
     RealSet,
     RealSetsFigure,
@@ -25,7 +24,9 @@ from truerisk.papers.bee_real import (
 from truerisk.papers.experiment import draw_replicates
 
 X, Y = make_four_class(120, random_state=0)
-ONE = RealSet("toy", (12, 40), names=("CV-5", "CV-10", "2×CV-5", "BEEp", "BEEi", "EBIC"))
+ONE = RealSet("toy", (12, 40), 93, names=("CV-5", "CV-10", "2×CV-5", "BEEp", "BEEi", "EBIC"))
+
+METHODS = ONE.learners["toy LR"][1]
 
 
 @pytest.fixture(autouse=True)
@@ -48,11 +49,11 @@ def test_rows_that_are_not_drawn_are_tested():
 
 def test_a_fixed_split_is_kept():
     """Training rows come from the pool, and all other rows are tested."""
-    one = replace(ONE, pool=60)
+    one = replace(ONE, pool=60, fixed=True)
     train, test = one.split(np.random.default_rng(0), 20)
     assert train.max() < 60
     np.testing.assert_array_equal(test, np.arange(60, 93))
-    whole, _ = replace(ONE, pool=93).split(np.random.default_rng(0), 93)
+    whole, _ = replace(ONE, fixed=True).split(np.random.default_rng(0), 93)
     np.testing.assert_array_equal(whole, np.arange(93))
 
 
@@ -61,11 +62,10 @@ def test_test_rows_are_prepared_as_the_training_rows():
     draws = replace(ONE, sizes=(12,)).replicate(3, 1)
     rows, y = module._rows("toy")
     train, test = ONE.split(module.stream("toy 12", 3, 1), 12)
-    for learner in LEARNERS:
-        family = ONE.family(learner)
+    for learner, (family, _) in ONE.learners.items():
         models = [family.make(c).fit(rows[train], y[train]) for c in range(len(family))]
         errors = [(model.predict(rows[test]) != y[test]).mean() for model in models]
-        assert draws[f"toy {learner} {ORACLE}"].tolist() == [min(errors)]
+        assert draws[f"{learner} {ORACLE}"].tolist() == [min(errors)]
 
 
 def test_both_learners_get_all_sizes():
@@ -76,14 +76,14 @@ def test_both_learners_get_all_sizes():
     assert [row.name for row in grid.rows] == [
         "CV-5", "CV-10", "2×CV-5", "BEEp", "BEEi", "EBIC", ORACLE,
     ]  # fmt: skip
-    for name in ONE.methods("LR"):
+    for name in METHODS:
         assert (draws[f"toy LR {name}"] >= draws[f"toy LR {ORACLE}"]).all()
 
 
 def test_a_figure_reports_every_set_and_learner():
     """A grid and a panel for each, the claims, and whether the paths converged."""
     claims = (("toy LR", "BEEp", "CV-5", FEWEST), ("toy SVM", "CV-5", "BEEi", MOST))
-    toy = RealSetsFigure("toy", (ONE,), claims, "a note.")
+    toy = RealSetsFigure("toy", "Toys", (ONE,), claims, "a note.", 2)
     draws = {key: np.tile(value, (10, 1)) for key, value in ONE.replicate(0, 0).items()}
     draws["toy LR BEEp"] = draws["toy LR CV-5"] - 0.01 * np.arange(10, 20)[:, None]
     draws[f"toy LR {SHORT}"][0, 0] = 1
@@ -92,8 +92,8 @@ def test_a_figure_reports_every_set_and_learner():
     panels = found.figures[0].panels
     titles = ["toy, LR", "toy, LR: beyond the oracle", "toy, SVM", "toy, SVM: beyond the oracle"]
     assert [panel.title for panel in panels] == titles
-    assert [line.label for line in panels[0].series] == [*ONE.methods("LR"), ORACLE]
-    assert [line.label for line in panels[1].series] == [*ONE.methods("LR")]
+    assert [line.label for line in panels[0].series] == [*METHODS, ORACLE]
+    assert [line.label for line in panels[1].series] == [*METHODS]
     assert [c.text for c in found.claims] == [
         "toy LR: BEEp lies below CV-5 at n = 12",
         "toy SVM: CV-5 lies below BEEi at n = 40",
@@ -116,8 +116,8 @@ def test_claims_are_about_sizes_that_are_drawn(figure, words):
     sets = {one.word: one for one in figure.sets}
     assert " ".join(sets) == words
     for of, low, high, *places in figure.claims:
-        word, learner = of.split()
-        assert {low, high} <= set(sets[word].methods(learner))
+        _, methods = sets[of.split()[0]].learners[of]
+        assert {low, high} <= set(methods)
         assert set(places) <= {FEWEST, MOST}
 
 
@@ -127,8 +127,8 @@ def test_claims_are_about_sizes_that_are_drawn(figure, words):
 )
 def test_the_whole_breadth_has_the_sizes_of_the_document(figure, most, tested):
     """From 10 % by steps of 5, to 95 % where the other rows are tested; under a word of its own."""
-    whole = figure.experiment("", 2).full
-    first, second = whole.replicate.__self__.sets
+    whole = figure.whole.experiment()
+    first, second = figure.whole.sets
     assert (len(first.sizes), len(second.sizes)) == (18, 19)
     assert (first.sizes[MOST], second.sizes[MOST]) == most
     assert second.sizes[0] == pytest.approx(second.pool / 10, abs=0.5)
@@ -147,7 +147,7 @@ def test_the_smallest_training_sets_are_learned_from(figure, monkeypatch):
         replace(one, sizes=one.sizes[:1], names=tuple(n for n in one.names if "×" not in n))
         for one in figure.sets
     )
-    small = replace(figure, sets=few, claims=(), n_rows=()).experiment("", 2)
+    small = replace(figure, sets=few, claims=()).experiment()
     for grid in small.findings(draw_replicates(small, 2)).tables:
         means = {row.name: row.means[0] for row in grid.rows}
         assert 0 <= means[ORACLE] == min(means.values())
@@ -168,11 +168,11 @@ def test_all_training_rows_are_drawn_and_the_others_tested(monkeypatch):
 def test_claims_are_about_methods_that_are_run():
     """Five folds and both Bayesian estimates, for either learner; nothing else costs time."""
     (satellite,) = BEE_FIGURE_3_END.sets
-    for learner in ("LR", "SVM"):
-        assert list(satellite.methods(learner)) == ["CV-5", "BEEp", "BEEi"]
+    for _, methods in satellite.learners.values():
+        assert list(methods) == ["CV-5", "BEEp", "BEEi"]
     for of, low, high, _ in BEE_FIGURE_3_END.claims:
         assert low == "CV-5"
-        assert high in satellite.methods(of.removeprefix("satellite "))
+        assert high in satellite.learners[of][1]
 
 
 def test_only_the_folds_differ_between_replicates(monkeypatch):
@@ -183,7 +183,7 @@ def test_only_the_folds_differ_between_replicates(monkeypatch):
     monkeypatch.setattr(bee_real, "_rows", lambda word: (X, y))
     (satellite,) = BEE_FIGURE_3_END.sets
     few = replace(satellite, sizes=(60,), pool=60)
-    end = replace(BEE_FIGURE_3_END, sets=(few,)).experiment("", 3)
+    end = replace(BEE_FIGURE_3_END, sets=(few,)).experiment()
     draws = draw_replicates(end, 3)
     for name, errors in draws.items():
         assert np.ptp(errors) == 0 or "CV-5" in name, name
@@ -194,9 +194,9 @@ def test_only_the_folds_differ_between_replicates(monkeypatch):
 
 def test_what_grows_with_the_training_rows_is_judged():
     """Choices that part from the oracle hold; of one that comes nearer it does not."""
-    real, noise = RealSet("toy", (12, 40)), 1e-4 * np.random.default_rng(0).normal(size=(20, 2))
+    real, noise = RealSet("toy", (12, 40), 93), 1e-4 * np.random.default_rng(0).normal(size=(20, 2))
     draws = {f"toy LR {name}": 0.2 + noise for name in (ORACLE, "BEEp", "CV-5")}
     draws["toy LR BEEp"] = draws["toy LR CV-5"] = 0.2 + np.array([0.01, 0.03]) + noise[::-1]
-    assert real.parted(draws, "LR").verdict == "holds"
+    assert real.parted(draws, "toy LR").verdict == "holds"
     draws["toy LR CV-5"] = 0.2 + np.array([0.03, 0.01]) + noise
-    assert real.parted(draws, "LR").verdict == "does not hold"
+    assert real.parted(draws, "toy LR").verdict == "does not hold"

@@ -6,15 +6,12 @@ import numpy as np
 import pytest
 
 from truerisk.papers import bee_tables, reproduce
-from truerisk.papers.bee_choosing import ORACLE, SHORT
+from truerisk.papers.bee_choosing import NAMES, OF_MACHINES, ORACLE, SHORT, SIZES
 from truerisk.papers.bee_tables import (
-    LEARNERS,
-    NAMES,
     NAMES_3,
     NOISE,
     ONE_SE,
     PAPER_4,
-    SIZES,
     _column,
     bee_table_2,
     bee_table_3,
@@ -202,8 +199,8 @@ def test_both_learners_are_compared(monkeypatch):
     monkeypatch.setattr(bee_tables, "SIZES_4", (40, 40, 40, 40))
     monkeypatch.setattr(bee_tables, "TEST_ROWS", 400)
     logistic, machine, printed = reproduce("bee-table-4", replicates=2, seed=1).tables
-    assert [row.name for row in logistic.rows] == [*LEARNERS["LR"][1], "oracle"]
-    assert [row.name for row in machine.rows] == [*LEARNERS["SVM"][1], "oracle"]
+    assert [row.name for row in logistic.rows] == [*NAMES, "oracle"]
+    assert [row.name for row in machine.rows] == [*OF_MACHINES, "oracle"]
     assert {row.verdict for row in printed.rows} == {"not printed"}
     for grid in (logistic, machine):
         *others, oracle = [row.means[0] for row in grid.rows]

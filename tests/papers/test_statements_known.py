@@ -11,9 +11,8 @@ import pytest
 from tests.papers.conftest import REPLICATES
 
 from truerisk.papers import mehta_spam, registry
-from truerisk.papers.bee_choosing import ORACLE, SHORT
+from truerisk.papers.bee_choosing import ORACLE, SHORT, both_learners
 from truerisk.papers.bee_figures import FOLDS, LINES
-from truerisk.papers.bee_tables import LEARNERS
 
 KNOWN = [
     line.split("\t")
@@ -59,10 +58,10 @@ RNG = np.random.default_rng(0)
 def of_sets(word):
     """The errors of every choice on every set, at every size."""
     return {
-        f"{real.word} {learner} {name}": RNG.random((12, len(real.sizes)))
+        f"{learner} {name}": RNG.random((12, len(real.sizes)))
         for real in WORDS[word].replicate.__self__.sets
-        for learner in ("LR", "SVM")
-        for name in (*real.methods(learner), ORACLE, SHORT)
+        for learner, (_, methods) in real.learners.items()
+        for name in (*methods, ORACLE, SHORT)
     }
 
 
@@ -87,7 +86,7 @@ MADE_UP = {
     "bee-figure-4": {name: RNG.random((12, 4)) for name in (*LINES, FOLDS)},
     "bee-table-4": {
         f"{word} {name}": RNG.random((12, 4))
-        for word, (_, methods) in LEARNERS.items()
+        for word, (_, methods) in both_learners().items()
         for name in (*methods, ORACLE, SHORT)
     },
 }

@@ -128,8 +128,7 @@ class GaussianProblem:
                 "give one coefficient per feature."
             )
         offset = float(np.asarray(intercept, dtype=np.float64).reshape(()).item())
-        errors = [self._linear_error(c, weights, offset) for c in (0, 1)]
-        return sum(errors) / 2
+        return float(linear_risks(self, weights[None], np.array([offset]))[0])
 
     def true_risk(
         self,
@@ -155,6 +154,10 @@ class GaussianProblem:
         variance = sum(rate * (1 - rate) / size for rate, size in zip(rates, n, strict=True))
         return TrueRisk(sum(rates) / 2, float(np.sqrt(variance)) / 2, sum(n))
 
+    @cached_property
+    def _laws(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        return np.array(self.means), np.array(self.covariances)
+
     def rotated(self, degrees: float) -> GaussianProblem:
         """The same problem with rows multiplied by [[cos, -sin], [sin, cos]] (two features).
 
@@ -178,13 +181,6 @@ class GaussianProblem:
         noise = rng.standard_normal((n, self.n_features))
         return np.array(self.means[label]) + noise @ root.T
 
-    def _linear_error(self, label: int, weights: NDArray[np.float64], offset: float) -> float:
-        centre = float(weights @ np.array(self.means[label])) + offset
-        spread = float(np.sqrt(weights @ np.array(self.covariances[label]) @ weights))
-        if spread == 0:  # the rule says the same everywhere
-            return float((centre > 0) != (label == 1))
-        return _normal(centre / spread if label == 0 else -centre / spread)
-
     def _wrong(
         self, predict: Callable[[Any], Any], rng: np.random.Generator, label: int, n: int
     ) -> int:
@@ -193,6 +189,31 @@ class GaussianProblem:
             rows = self._rows(rng, label, min(_CHUNK_ROWS, n - start))
             wrong += int((np.asarray(predict(rows)).ravel() != label).sum())
         return wrong
+
+
+def alternating(
+    problem: GaussianProblem, n_rows: int, rng: np.random.Generator
+) -> tuple[Array, NDArray[np.int64]]:
+    """Rows and labels, of class 0 and 1 in turn."""
+    X = rng.standard_normal((n_rows, problem.n_features))
+    for label, (mean, covariance) in enumerate(zip(*problem._laws, strict=True)):
+        X[label::2] = mean + X[label::2] @ np.linalg.cholesky(covariance).T
+    return X, np.arange(n_rows) % 2
+
+
+def linear_risks(problem: GaussianProblem, slopes: Array, intercepts: Array) -> Array:
+    """The exact risks of rules `(rule, feature)` that say class 1 where the score is positive."""
+    from scipy.special import ndtr
+
+    errors = []
+    for label, (mean, covariance) in enumerate(zip(*problem._laws, strict=True)):
+        centres = slopes @ mean + intercepts
+        spreads = np.sqrt((slopes @ covariance * slopes).sum(axis=1))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            wrong = ndtr(centres / (spreads if label == 0 else -spreads))
+        # without a spread the rule says the same everywhere
+        errors.append(np.where(spreads > 0, wrong, (centres > 0) != label))
+    return np.mean(errors, axis=0)
 
 
 def prediction_of(rule: Any) -> Callable[[Any], Any]:

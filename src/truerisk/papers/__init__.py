@@ -10,9 +10,8 @@ What the files of a document run is said below, where each experiment has its wo
 Daudin and Mary-Huard   kearns.py, kearns_figure_3.py, colon_table_1.py
 Wallman                 double_cv.py, wallman_comparison.py, wallman_bias.py, wallman_choices.py,
                         wallman_genes.py
-Huttunen and Tohka      bee_figures.py, bee_real.py, bee_tables.py, bee_priors.py; their parts:
-                        bee_choosing.py, the choices of all methods on one training set, and
-                        bee_report.py, methods by sizes, and who errs less than whom
+Huttunen and Tohka      bee_figures.py, bee_real.py, bee_tables.py; their parts: bee_choosing.py,
+                        the choices of all methods by sizes, and who errs less than whom
 INSA lecture            insa.py, insa_optimism.py, insa_folds.py, insa_ozone.py, aicc_simulation.py
 Mehta                   mehta.py, mehta_spam.py
 
@@ -89,7 +88,7 @@ registry = Registry(
     bee-table-3  bee_tables:bee_table_3
         the cost of support vector machines chosen by the Bayesian error estimate and by CV
     bee-table-4  bee_tables:bee_table_4  both of them with four classes
-    bee-priors  bee_priors:bee_priors
+    bee-priors  bee_figures:bee_priors
         the prior as a knob: the estimate, and the error of the choice, along κ
     aicc-simulation  aicc_simulation:aicc_simulation
         AICc, AIC and the printed price against what they estimate

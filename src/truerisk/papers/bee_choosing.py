@@ -1,14 +1,13 @@
-"""One training set of document 002: which penalty each method chooses, and how its rule errs.
+"""Parts of document 002's experiments: what each method chooses, and how choices are reported.
 
-The synthetic data are in the manner of its Tables 2 and 3. The document does not publish its
+The synthetic data are in the manner of its Tables 2 and 3, of which it does not publish the
 generator: two normal classes with a common covariance that is not diagonal, 14 features that tell
-them apart, a Bayes error of .023 = Φ(−2). Here: seven pairs of features, the first of each with a
-difference of means, correlated .6 with the second, which has none; then independent noise. The
-difference makes the distance of the classes 4.
+them apart, a Bayes error of .023 = Φ(−2). Ours are those of `make_sparse_gaussian`.
 
 A family of linear rules is fitted once at all its penalties; each rule has a true or a test error.
 Each method chooses one of them, and what is kept is the error of its choice, beside the least; and
-the estimate by which it was chosen, and its number of features.
+the estimate by which it was chosen, and its number of features. Reports have these by sizes, which
+are numbers of training rows: a quantity of the draws is `(replicate, size)`.
 """
 
 from __future__ import annotations
@@ -19,6 +18,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations
 
 import numpy as np
@@ -30,51 +30,53 @@ from truerisk.core.evaluation import Tested
 from truerisk.core.family import Family
 from truerisk.core.losses import ZeroOne
 from truerisk.core.table.data import Data
-from truerisk.datasets.problems import CORRELATION, GAP, PAIRS
+from truerisk.datasets.gaussian import alternating, linear_risks
+from truerisk.datasets.problems import sparse_gaussian
 from truerisk.engines.running.fit_warnings import kept_warnings
 from truerisk.methods.bayesian_error import BayesianError, ruled_plan
 from truerisk.methods.information_criteria import EBIC
 from truerisk.methods.kfold import KFold, LeaveOneOut
 from truerisk.methods.parts.procedure import by_rule
-from truerisk.papers.experiment import SMALLEST, answered, evaluated, terms_of
+from truerisk.models.logistic_places import TIE
+from truerisk.papers.experiment import SMALLEST, Draws, answered, evaluated, stream, terms_of
+from truerisk.papers.figures import MeansGrid, Panel, PaperTable, Series, mean_lines, printed
+from truerisk.papers.statements import BELOW, Quantity, Statement
 
 LAMBDAS = tuple(float(x) for x in 10 ** (-0.1 * np.arange(5, 41)))
 COSTS = tuple(float(x) for x in 10 ** np.arange(-4, 2.1, 0.5))
+SIZES = (28, 50, 100, 200)  # of synthetic training sets
 BAYES = 0.023
+OF_ANOTHER_GENERATOR = (
+    "the generator of the document is not published; this one has its dimensions and its Bayes "
+    f"error, {BAYES}. Levels are not comparable; the signs of the differences are."
+)
+NAMES = ("CV-5", "CV-10", "BEEp", "BEEi", "EBIC")
+OF_MACHINES = ("CV-5", "BEEp", "BEEi")
 ORACLE = "oracle"
 SHORT = "stopped short"
 
-ErrorsOf = Callable[[LinearRules], np.ndarray]
-# a training set, and how rules of a family err there
-Drawn = tuple[np.ndarray, np.ndarray, Callable[[Family], ErrorsOf]]
+# a training set, and the errors of rules that a family has learned from it
+Drawn = tuple[np.ndarray, np.ndarray, Callable[[Family, LinearRules], np.ndarray]]
+Learners = Mapping[str, tuple[Family, Mapping[str, Method]]]
+
+_classes = lru_cache(sparse_gaussian)
 
 
-def draw(rng: np.random.Generator, n_rows: int, n_noise: int = 6) -> tuple[np.ndarray, np.ndarray]:
+def draw(rng: np.random.Generator, n_rows: int, n_noise: int = 6) -> Drawn:
     """Half of the rows of each class, 14 features and `n_noise` that tell nothing."""
-    y = np.arange(n_rows) % 2
-    X = rng.normal(size=(n_rows, 2 * PAIRS + n_noise))
-    second = X[:, 1 : 2 * PAIRS : 2]
-    first = X[:, 0 : 2 * PAIRS : 2]
-    second[:] = CORRELATION * first + np.sqrt(1 - CORRELATION**2) * second
-    first += np.where(y == 1, GAP / 2, -GAP / 2)[:, None]
-    return X, y
+    problem = _classes(n_noise)
+    X, y = alternating(problem, n_rows, rng)
+    return X, y, lambda _, rules: linear_risks(problem, *rules.between(0, 1))
 
 
-def true_errors(slopes: np.ndarray, intercepts: np.ndarray) -> np.ndarray:
-    """The error of rules `(rule, feature)` that say class 1 where the score is positive."""
-    from scipy.special import ndtr
+def synthetic(seed: int, number: int, n_noise: int = 6) -> Callable[[int], Drawn]:
+    """Training sets of any size; those of Table 3 and of the priors are among those of Table 2."""
 
-    first, second = slopes[:, 0 : 2 * PAIRS : 2], slopes[:, 1 : 2 * PAIRS : 2]
-    spread = np.sqrt((slopes**2).sum(axis=1) + 2 * CORRELATION * (first * second).sum(axis=1))
-    shift = GAP / 2 * first.sum(axis=1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        of_0, of_1 = ndtr((intercepts - shift) / spread), ndtr(-(intercepts + shift) / spread)
-    return np.where(spread > 0, (of_0 + of_1) / 2, 0.5)
+    def training_set(n_rows: int) -> Drawn:
+        name = f"bee-synthetic {n_rows}" + (f" {n_noise}" if n_noise != 6 else "")
+        return draw(stream(name, seed, number), n_rows, n_noise)
 
-
-def errors_of(rules: LinearRules) -> np.ndarray:
-    """The true error of every rule between the two classes."""
-    return true_errors(rules.coefficients[:, 0], rules.intercepts[:, 0])
+    return training_set
 
 
 def logistic() -> Family:
@@ -115,6 +117,17 @@ def methods_named(names: Iterable[str], *, standardize: bool = False) -> dict[st
     return {name: every.get(name) or folds(name) for name in names}
 
 
+def both_learners(
+    names: Iterable[str] = NAMES, *, scaled: bool = False, standardize: bool = False
+) -> Learners:
+    """The path with these methods, and linear machines with the document's for them."""
+    of_machines = methods_named(OF_MACHINES, standardize=standardize)
+    return {
+        "LR": (logistic(), methods_named(names, standardize=standardize)),
+        "SVM": (machines(scaled=scaled), of_machines),
+    }
+
+
 @dataclass(frozen=True, eq=False)
 class Trained:
     """A family fitted to all rows of a training set, and the error of every candidate's rule."""
@@ -126,13 +139,14 @@ class Trained:
     n_features: np.ndarray  # with a coefficient
 
     @classmethod
-    def of(cls, family: Family, X: np.ndarray, y: np.ndarray, errors_of: ErrorsOf) -> Trained:
-        """One fit; `errors_of` gives the true error of each of its rules."""
+    def of(cls, family: Family, drawn: Drawn) -> Trained:
+        """One fit, and what is known of its rules."""
+        X, y, errors_of = drawn
         data = Data.check(X, y, task="classification")
         answers = answered(family, data, ZeroOne(), ruled_plan(data.n_rows))
         errors, n_features = np.full((2, len(family)), np.nan)
         for rules in answers.rules or ():
-            errors[rules.candidates] = errors_of(rules)
+            errors[rules.candidates] = errors_of(family, rules)
             n_features[rules.candidates] = rules.coefficients.any(axis=1).sum(axis=1)
         return cls(family, data, answers, errors, n_features)
 
@@ -154,8 +168,8 @@ class Trained:
 
 def choices_by_size(
     sizes: Sequence[int],
-    learners: Mapping[str, tuple[Family, Mapping[str, Method]]],
-    drawn: Callable[[int], Drawn],
+    learners: Learners,
+    training_set: Callable[[int], Drawn],
     number: int,
     rule: Rule = SMALLEST,
 ) -> dict[str, np.ndarray]:
@@ -166,10 +180,10 @@ def choices_by_size(
     """
     kept: dict[str, list[float]] = defaultdict(list)
     for size in sizes:
-        X, y, errors_of = drawn(size)
+        drawn = training_set(size)
         for word, (family, methods) in learners.items():
             with unconverged() as short:
-                trained = Trained.of(family, X, y, errors_of(family))
+                trained = Trained.of(family, drawn)
                 for name, method in methods.items():
                     found = trained.choice(method, number, rule)
                     for what, value in zip(("estimate", "", "features"), found, strict=True):
@@ -179,26 +193,20 @@ def choices_by_size(
     return {name: np.array(of) for name, of in kept.items()}
 
 
-def counted(X: np.ndarray, codes: np.ndarray) -> ErrorsOf:
-    """The share of wrong labels among given rows, for every rule."""
-    return lambda rules: (labels_of(rules, X) != codes).mean(axis=1)
+def errors_on(X: np.ndarray, codes: np.ndarray, rules: LinearRules) -> np.ndarray:
+    """The share of wrong labels among given rows, for every rule.
 
-
-def labels_of(rules: LinearRules, X: np.ndarray) -> np.ndarray:
-    """Class codes (rule, row): the largest score, or the most pairs won, the first among equals."""
-    from truerisk.models.logistic_places import codes_of_scores
-
-    used = rules.used
-    scores = np.tensordot(X[:, used], rules.coefficients[:, :, used], axes=(1, 2))
-    scores = scores.transpose(1, 0, 2) + rules.intercepts[:, None]
-    codes = np.array(rules.codes)
-    if not rules.pairs or len(codes) == 2:
-        return np.asarray(codes[codes_of_scores(scores)])
-    votes = np.zeros((*scores.shape[:2], len(codes)), dtype=np.int8)
-    for place, (first, second) in enumerate(combinations(range(len(codes)), 2)):
-        votes[..., second] += scores[..., place] > 0
-        votes[..., first] += scores[..., place] <= 0
-    return np.asarray(codes[votes.argmax(axis=-1)])
+    A label is the class with the largest score, or with most pairs; the first among equals.
+    """
+    columns = rules.used
+    rules, X = rules.cut(columns), X[:, columns]
+    votes = np.zeros((len(rules.candidates), len(X), len(rules.codes)), dtype=np.int8)
+    for first, second in combinations(range(len(rules.codes)), 2):
+        slopes, starts = rules.between(rules.codes[first], rules.codes[second])
+        of_second = slopes @ X.T + starts[:, None] > TIE
+        votes[..., second] += of_second
+        votes[..., first] += ~of_second
+    return np.asarray((np.array(rules.codes)[votes.argmax(axis=-1)] != codes).mean(axis=1))
 
 
 @contextmanager
@@ -221,3 +229,155 @@ def unconverged() -> Iterator[np.ndarray]:
             short[...] = 1
         elif not (issubclass(category, TrueRiskWarning) and "folds" in text):
             warn(text, category)
+
+
+# ---------------------------------------------------------------- reports
+
+PERMUTATIONS = 10_000
+SPLIT_UNIT = "training sets of each size"
+STYLES = {
+    "CV-5": "b--",
+    "CV-10": "c--",
+    "BEEp": "r--",
+    "BEEi": "r-",
+    "EBIC": "m:",
+    "oracle": "g-",
+}  # as in the document, where it has them
+
+
+def size_tables(
+    draws: Draws,
+    sizes: Sequence[int],
+    known: Mapping[str, Sequence[float]],
+    n_known: int,
+    foot: str = "",
+) -> Iterator[PaperTable]:
+    """Each size against an earlier run of the same recipe with `n_known` training sets."""
+    for place, n in enumerate(sizes):
+        values = {name: of[:, place] for name, of in draws.items()}
+        reference = {
+            name: (of[place], printed(values[name], n_known, 3)) for name, of in known.items()
+        }
+        title = f"n = {n}{foot}"
+        yield PaperTable.of(title, f"{n_known} sets of this recipe", values, reference)
+
+
+def beside(draws: Draws, sizes: Sequence[int], paper: Mapping[str, Sequence[str]]) -> PaperTable:
+    """The document's numbers in the names: they are of another generator, and do not compare."""
+    values = {
+        f"{name}, n = {n} (document: {number})": draws[name][:, j]
+        for name, every in paper.items()
+        for j, (n, number) in enumerate(zip(sizes, every, strict=True))
+        if number
+    }
+    return PaperTable.of("beside the document", "not comparable", values)
+
+
+def under(draws: Draws, word: str, names: Iterable[str]) -> dict[str, np.ndarray]:
+    """The errors of a learner's choices by their names, without its word."""
+    return {name: draws[f"{word} {name}"] for name in names}
+
+
+def mean_grid(values: Draws, sizes: Sequence[int], title: str) -> MeansGrid:
+    """Means by size, a row for each name."""
+    rows = {name: of.T for name, of in values.items()}
+    return MeansGrid.of(title, (f"n = {n}" for n in sizes), rows)
+
+
+def by_size(name: str, values: np.ndarray, sizes: Sequence[int]) -> dict[str, np.ndarray]:
+    """The same quantity once for each size."""
+    return {f"{name}, n = {n}": of for n, of in zip(sizes, values.T, strict=True)}
+
+
+# a learner, who of its choices errs less than whom, and places of the sizes
+Less = tuple[str, str, str, *tuple[int, ...]]
+
+
+def less(draws: Draws, sizes: Sequence[int], *claims: Less, foot: str = "") -> Iterator[Statement]:
+    """Whether one choice errs less than another at some sizes, over the same training sets.
+
+    The p-value of a paired permutation test, one-sided, stands beside it: the document's test.
+    """
+    for learner, lower, higher, *places in claims:
+        low, high = (draws[f"{learner} {name}".strip()] for name in (lower, higher))
+        head = f"{learner}: " if learner else ""
+        for place in places:
+            gaps = (high - low)[:, place]
+            yield Statement.of(
+                f"{head}{lower} lies below {higher} at n = {sizes[place]}{foot}",
+                Quantity.mean(f"{higher} − {lower}", gaps),
+                remark=f"paired permutation test, one-sided: p = {permutation_p(gaps):.4f}",
+            )
+
+
+def spread_gaps(
+    draws: Draws, sizes: Sequence[int], text: str, name: str, *others: str
+) -> Iterator[Quantity]:
+    """The standard deviation of one choice's errors, less the smallest of others', by size."""
+
+    def gap(every: np.ndarray) -> float:
+        first, *rest = every.std(axis=0, ddof=1)
+        return float(first - min(rest))
+
+    every = np.stack([draws[one] for one in (name, *others)], axis=1)
+    for j, n in enumerate(sizes):
+        yield Quantity.of(f"{text}, n = {n}", gap, every[:, :, j], BELOW)
+
+
+def permutation_p(gaps: np.ndarray) -> float:
+    """One-sided: how often signs drawn at random make the mean gap at least as large."""
+    signs = np.random.default_rng(0).choice([-1.0, 1.0], size=(PERMUTATIONS, len(gaps)))
+    at_least = (signs @ gaps >= gaps.sum() - 1e-12).sum()
+    return float((at_least + 1) / (PERMUTATIONS + 1))
+
+
+def error_panels(values: Draws, sizes: Sequence[int], title: str) -> tuple[Panel, Panel]:
+    """Mean errors along the number of training rows, and what each choice adds to the oracle's.
+
+    The latter are differences on the same training sets: how the sets differ is not in their bands.
+    """
+    paired = {n: of - values[ORACLE] for n, of in values.items() if n != ORACLE}
+
+    def panel(title: str, label: str, of: Draws) -> Panel:
+        lines = mean_lines(np.array(sizes), of, (STYLES.get(name, "k-") for name in of))
+        return Panel(title, "training rows", label, lines)
+
+    return panel(title, "error", values), panel(f"{title}: beyond the oracle", "difference", paired)
+
+
+def shaded(
+    ours: Mapping[str, np.ndarray],
+    paper: Mapping[str, Sequence[str]],
+    sizes: Sequence[int],
+    title: str,
+) -> tuple[Panel, Panel]:
+    """Mean errors as shades beside the printed ones: a row for each choice, a column for each size.
+
+    What is not legible in the document is not a number.
+    """
+    theirs = {n: [float(of.split()[0] if of else "nan") for of in row] for n, row in paper.items()}
+    means = {name: ours[name].mean(axis=0) for name in paper}
+
+    def panel(text: str, values: Mapping[str, Sequence[float] | np.ndarray]) -> Panel:
+        rows = (Series(name, np.arange(len(sizes)), np.array(of)) for name, of in values.items())
+        columns = tuple(f"n = {n}" for n in sizes)
+        return Panel(text, "", "mean error", tuple(rows), "shades", columns)
+
+    return panel(title, means), panel(f"{title}, the document's", theirs)
+
+
+def convergence_note(short: np.ndarray) -> str:
+    """In how many runs a path stopped short at some penalty."""
+    unknown, n_short = np.count_nonzero(np.isnan(short)), np.nansum(short)
+    if unknown:
+        return (
+            f"NOT KNOWN of {unknown} of {short.size} runs whether a path stopped short: they were "
+            f"drawn in threads, where warnings are not heard. Of the others {n_short:g} have one "
+            "that did."
+        )
+    if not n_short:
+        return f"every path converged at every penalty, in all folds of {short.size} runs."
+    return (
+        f"NOT CONVERGED: in {n_short:g} of {short.size} runs a path stopped short at "
+        "some penalty, in a fold or on all rows; its errors are those of where it stopped."
+    )

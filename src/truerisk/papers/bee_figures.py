@@ -1,4 +1,4 @@
-"""002, Figures 1 and 4: curves of CV-5 on one data set, and the Bayesian one; seconds of both."""
+"""002, Figures 1 and 4, §3.1.2: curves of CV-5 and the Bayesian one; its prior; seconds of both."""
 
 from __future__ import annotations
 
@@ -9,24 +9,30 @@ from functools import lru_cache
 import numpy as np
 
 from truerisk.core.evaluation import values_of
-from truerisk.core.family import Family
 from truerisk.core.losses import ZeroOne
 from truerisk.core.table.data import Data
 from truerisk.datasets.four_class import make_four_class
+from truerisk.methods.bayesian.priors import Prior
 from truerisk.methods.bayesian_error import BayesianError, ruled_plan
 from truerisk.methods.kfold import KFold
 from truerisk.papers.bee_choosing import (
     LAMBDAS,
+    OF_ANOTHER_GENERATOR,  # noqa: F401 - told in docstrings
+    ORACLE,
     SHORT,
+    SIZES,
+    SPLIT_UNIT,
     Trained,
+    by_size,
+    convergence_note,
     draw,
-    errors_of,
     logistic,
     machines,
+    mean_grid,
     methods_named,
+    synthetic,
     unconverged,
 )
-from truerisk.papers.bee_report import SPLIT_UNIT, convergence_note, mean_grid
 from truerisk.papers.experiment import (
     Draws,
     answered,
@@ -35,7 +41,15 @@ from truerisk.papers.experiment import (
     first_least,
     stream,
 )
-from truerisk.papers.figures import MeansGrid, Panel, PaperTable, Parts, Series, mean_lines
+from truerisk.papers.figures import (
+    MeansGrid,
+    Panel,
+    PaperTable,
+    Parts,
+    Series,
+    mean_line,
+    mean_lines,
+)
 from truerisk.papers.statements import Claim, Quantity, Statement
 
 # ---------------------------------------------------------------- Figure 1
@@ -62,8 +76,7 @@ def _replicate_1(seed: int, number: int) -> Draws:
 @lru_cache(maxsize=1)
 def _fixed(seed: int) -> tuple[Trained, dict[str, np.ndarray]]:
     """The path on all rows of the data set, and the curves that do not depend on folds."""
-    X, y = draw(stream("bee-figure-1", seed, 0), ROWS)
-    trained = Trained.of(logistic(), X, y, errors_of)
+    trained = Trained.of(logistic(), draw(stream("bee-figure-1", seed, 0), ROWS))
     methods = methods_named(("BEEp", "BEEi"))
     bayesian = {name: values_of(trained.tested(method)) for name, method in methods.items()}
     return trained, {"true": trained.errors, **bayesian}
@@ -84,7 +97,7 @@ def bee_figure_1(draws: Draws) -> Parts:
     equal errors go to the largest penalty. The document says neither how it breaks such ties nor
     whether its folds are stratified; here they are.
     """
-    yield convergence_note(draws, SHORT)
+    yield convergence_note(draws[SHORT])
     curves, true = draws["CV-5"], draws["true"][0]
     single = {name: draws[name][0] for name in ("BEEp", "BEEi")}
     chosen, mean = np.array([first_least(curve) for curve in curves]), "mean of all CV-5 curves"
@@ -144,9 +157,87 @@ def _spread(values: np.ndarray) -> float:
     return float(values.std(ddof=1))
 
 
+# ---------------------------------------------------------------- §3.1.2, the prior as a knob
+
+P = 20
+FLAT, JEFFREYS, PROPER = -(P + 2), 0, P + 2
+LARGEST = 8 * P
+KAPPAS = (FLAT, JEFFREYS, P, PROPER, 2 * P, 4 * P, LARGEST)
+NEEDED = {FLAT: 2 * P + 2, JEFFREYS: P + 1}  # rows of each class: without S they are all there is
+WORDS: dict[int, Prior] = {FLAT: "flat", JEFFREYS: "jeffreys"}  # S = 0; the others have S = I
+
+
+def _method(kappa: int) -> BayesianError:
+    word, given = WORDS.get(kappa, "proper"), None if kappa in WORDS else kappa
+    return BayesianError(word, standardize=False, kappa=given)
+
+
+def _replicate_priors(seed: int, number: int) -> Draws:
+    """The training sets of Table 2: by size and κ the least estimate, and the error of its rule."""
+    found = np.full((2, len(SIZES), len(KAPPAS)), np.nan)
+    best = np.empty(len(SIZES))
+    training_set, family = synthetic(seed, number), logistic()
+    for j, n_rows in enumerate(SIZES):
+        with unconverged():
+            trained = Trained.of(family, training_set(n_rows))
+        best[j] = trained.errors.min()
+        for i, kappa in enumerate(KAPPAS):
+            if n_rows // 2 >= NEEDED.get(kappa, 0):
+                found[:, j, i] = trained.choice(_method(kappa))[:2]
+    return {"estimate": found[0], "error": found[1], ORACLE: best}
+
+
+@experiment(_replicate_priors, replicates=200, quick=20, unit=SPLIT_UNIT)
+def bee_priors(draws: Draws) -> Parts:
+    """Huttunen and Tohka (2015), §3.1.2: the prior as a knob.
+
+    L1 logistic regression, 36 penalties, {P} features; κ from {FLAT} to {LARGEST}
+
+    {OF_ANOTHER_GENERATOR}
+
+    κ = −(P + 2) and κ = 0 have no S and no ν; the others have S = I and ν = ½, as printed with
+    κ = P + 2 = {PROPER}; such an S needs κ above P − 1. Where a class has too few rows there is no
+    posterior, and a dash.
+    """
+    estimates, errors, best = (draws[name] for name in ("estimate", "error", ORACLE))
+    names = [f"κ = {k}" + (f", {WORDS[k]}" if k in WORDS else "") for k in KAPPAS]
+    for title, of in (
+        ("least estimate", estimates),
+        ("true error of the rule that has it", errors),
+    ):
+        by_kappa = dict(zip(names, np.moveaxis(of, 2, 0), strict=True))
+        yield mean_grid(by_kappa, SIZES, title)
+    yield mean_grid({ORACLE: best}, SIZES, "least true error of all rules")
+
+    strong = errors[:, :, KAPPAS.index(PROPER)]
+    for kappa in (JEFFREYS, FLAT):
+        told = [j for j, n in enumerate(SIZES) if n // 2 >= NEEDED[kappa]]
+        gaps = (errors[:, :, KAPPAS.index(kappa)] - strong)[:, told]
+        yield Statement.of(
+            f"a strong prior, κ = P + 2, is beneficial for the choice: beside κ = {kappa}",
+            by_size(f"error with κ = {kappa} − with {PROPER}", gaps, [SIZES[j] for j in told]),
+            digits=5,
+        )
+    lacking = (
+        Quantity.exact(f"rows of each class it needs − there are, n = {n}", NEEDED[FLAT] - n // 2)
+        for n in SIZES[:2]
+    )
+    yield Statement.of("the flat prior easily becomes underdetermined with few samples", *lacking)
+
+    for j, n_rows in enumerate(SIZES):
+        told = np.isfinite(errors[0, j])
+        places = np.array(KAPPAS)[told]
+        lines = (
+            mean_line("least estimate", places, estimates[:, j, told], "C0o-"),
+            mean_line("true error of its rule", places, errors[:, j, told], "C1s-"),
+            mean_line("least true error", places, np.repeat(best[:, [j]], len(places), 1), "k:"),
+        )
+        yield Panel(f"n = {n_rows}", "κ", "error", lines)
+
+
 # ---------------------------------------------------------------- Figure 4
 
-SIZES = (73, 182, 364, 727)  # 10, 25, 50 and 100 % of the document's training rows
+ROWS_4 = (73, 182, 364, 727)  # 10, 25, 50 and 100 % of the document's training rows
 FEATURES = 408
 PROBLEM = make_four_class.with_noise_features(FEATURES - (make_four_class.n_features - 6))
 FIVE = "SVM CV-5, engine svm"
@@ -160,8 +251,8 @@ PAIRS = (("LR CV-5", "LR BEEp"), ("SVM CV-5", "SVM BEEp"), (FIVE, "SVM BEEp"))
 def _replicate_4(seed: int, number: int) -> Draws:
     """Four classes and 408 features, as many as the MEG data had."""
     _warmed_up()
-    rngs = (stream(f"bee-figure-4 {n_rows}", seed, number) for n_rows in SIZES)
-    every = [_seconds(n, rng, number) for n, rng in zip(SIZES, rngs, strict=True)]
+    rngs = (stream(f"bee-figure-4 {n_rows}", seed, number) for n_rows in ROWS_4)
+    every = [_seconds(n, rng, number) for n, rng in zip(ROWS_4, rngs, strict=True)]
     return {name: np.array([one[name] for one in every]) for name in (*LINES, FOLDS)}
 
 
@@ -172,37 +263,30 @@ def _warmed_up() -> None:
 
 
 def _seconds(n_rows: int, rng: np.random.Generator, seed: int) -> dict[str, float]:
-    """Of every choice on one training set; the choices are made and thrown away."""
+    """Of the processor, for every choice on one training set; the choices are thrown away.
+
+    What else runs on the machine is not counted. Five folds are five fits of every candidate; one
+    fit on all rows is counted besides, as the document does, and is all that BEE takes.
+    """
     X, y = PROBLEM(n_rows, random_state=rng)
     data, loss = Data.check(X, y, task="classification"), ZeroOne()
+    folds, bayesian, whole = KFold(5), BayesianError(standardize=False), ruled_plan(n_rows)
 
     def seconds(task: Callable[..., object], *given: object) -> float:
-        """Of the processor: what else runs on the machine is not counted."""
         started = time.process_time()
         task(*given)
         return time.process_time() - started
 
-    def folds(family: Family, by: str = "auto") -> float:
-        """Five fits of every candidate."""
-        return seconds(evaluated, KFold(5), family, data, loss, seed, by)
-
-    def whole(family: Family) -> float:
-        """One fit of every candidate, as the document counts it besides."""
-        return seconds(answered, family, data, loss, ruled_plan(n_rows))
-
-    def bayesian(family: Family) -> float:
-        """One fit of every candidate, and the estimate of each pair of classes."""
-        return seconds(evaluated, BayesianError(standardize=False), family, data, loss, seed)
-
     lr, svm = logistic(), machines()
-    of_folds = folds(lr)
+    of_folds = seconds(evaluated, folds, lr, data, loss, seed)
     return {
         FOLDS: of_folds,
-        "LR CV-5": of_folds + whole(lr),
-        "LR BEEp": bayesian(lr),
-        "SVM CV-5": folds(svm, "generic") + whole(svm),
-        "SVM BEEp": bayesian(svm),
-        FIVE: folds(svm, "svm"),
+        "LR CV-5": of_folds + seconds(answered, lr, data, loss, whole),
+        "LR BEEp": seconds(evaluated, bayesian, lr, data, loss, seed),
+        "SVM CV-5": seconds(evaluated, folds, svm, data, loss, seed, "generic")
+        + seconds(answered, svm, data, loss, whole),
+        "SVM BEEp": seconds(evaluated, bayesian, svm, data, loss, seed),
+        FIVE: seconds(evaluated, folds, svm, data, loss, seed, "svm"),
     }
 
 
@@ -224,8 +308,8 @@ def bee_figure_4(draws: Draws) -> Parts:
     """
     seconds = {name: draws[name] for name in LINES}
     ratios = {f"{slow} / {fast}": draws[slow] / draws[fast] for slow, fast in PAIRS}
-    yield mean_grid(seconds, SIZES, "seconds of one choice")
-    yield mean_grid(ratios, SIZES, "how many times as long")
+    yield mean_grid(seconds, ROWS_4, "seconds of one choice")
+    yield mean_grid(ratios, ROWS_4, "how many times as long")
     low, high = SAID
     for word in ("LR", "SVM"):
         times = ratios[f"{word} CV-5 / {word} BEEp"].mean(axis=1)
@@ -241,7 +325,7 @@ def bee_figure_4(draws: Draws) -> Parts:
         {"LR, over all sizes": many.mean(axis=1)},
         claim=Claim.near(400, 100),
     )
-    sizes, axis = np.array(SIZES), "training rows"
+    sizes, axis = np.array(ROWS_4), "training rows"
     lines = mean_lines(sizes, seconds, LINES.values())
     yield Panel("one choice of the penalty", axis, "seconds", lines)
     times = mean_lines(sizes, ratios, (LINES[slow] for slow, _ in PAIRS))

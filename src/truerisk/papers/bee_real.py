@@ -9,25 +9,23 @@ from itertools import chain
 import numpy as np
 from sklearn.base import clone
 
-from truerisk.core.contracts import Method
+from truerisk.core.answers import LinearRules
 from truerisk.core.family import Family
 from truerisk.datasets import documents
 from truerisk.papers.bee_choosing import (
+    NAMES,
+    OF_MACHINES,
     ORACLE,
     SHORT,
-    Drawn,
-    ErrorsOf,
-    choices_by_size,
-    counted,
-    logistic,
-    machines,
-    methods_named,
-)
-from truerisk.papers.bee_report import (
     SPLIT_UNIT,
+    Drawn,
+    Learners,
     Less,
+    both_learners,
+    choices_by_size,
     convergence_note,
     error_panels,
+    errors_on,
     less,
     mean_grid,
     under,
@@ -36,85 +34,75 @@ from truerisk.papers.experiment import Draws, Experiment, paragraphs, stream
 from truerisk.papers.figures import Findings, Parts
 from truerisk.papers.statements import Statement
 
-LEARNERS = ("LR", "SVM")
-OF_MACHINES = ("CV-5", "BEEp", "BEEi")
 FEWEST, MOST = 0, -1  # places of the smallest and of the largest training sets
 LEAST = 2  # rows of each class: with one, BEEi has no posterior
-PERCENT = tuple(range(10, 101, 5))  # of the training rows: the document's nineteen sizes
 
 
 @dataclass(frozen=True)
 class RealSet:
     """A data set by its word, sizes of training sets, and where they are drawn from.
 
-    Of a set with a fixed split, `pool` rows at its beginning are for training and the others are
-    tested. Without one, the rows that were not drawn are tested. `names` are the methods along the
+    Training rows are drawn from the `pool` at its beginning. Where its split is `fixed` the rows
+    behind the pool are tested, else those that were not drawn. `names` are the methods along the
     path. In a `parting` set choices move away from the best rule.
     """
 
     word: str
     sizes: tuple[int, ...]
-    pool: int | None = None
-    names: tuple[str, ...] = ("CV-5", "CV-10", "BEEp", "BEEi", "EBIC")
+    pool: int
+    fixed: bool = False
+    names: tuple[str, ...] = NAMES
     scaled: bool = True
     parting: bool = False
 
-    def methods(self, learner: str) -> dict[str, Method]:
-        """Along the path those of the set, and the document's for machines."""
-        return methods_named(OF_MACHINES if learner == "SVM" else self.names, standardize=True)
-
-    def family(self, learner: str) -> Family:
-        """Penalties of the path, or costs of machines on features scaled in each training set."""
-        return machines(scaled=self.scaled) if learner == "SVM" else logistic()
+    @property
+    def learners(self) -> Learners:
+        """Penalties of the path; costs of machines on features scaled in each training set."""
+        both = both_learners(self.names, scaled=self.scaled, standardize=True)
+        return {f"{self.word} {name}": of for name, of in both.items()}
 
     def replicate(self, seed: int, number: int) -> Draws:
         """A training set of every size, and both learners on each."""
         X, y = _rows(self.word)
 
-        def drawn(size: int) -> Drawn:
+        def training_set(size: int) -> Drawn:
             train, test = self.split(stream(f"{self.word} {size}", seed, number), size)
 
-            def on_test_rows(family: Family) -> ErrorsOf:
+            def on_test_rows(family: Family, rules: LinearRules) -> np.ndarray:
                 rows = X[test]  # prepared as the training rows were
                 if family.is_piped:
                     rows = clone(family.estimator[:-1]).fit(X[train]).transform(rows)
-                return counted(rows, y[test])
+                return errors_on(rows, y[test], rules)
 
             return X[train], y[train], on_test_rows
 
-        learners = {
-            f"{self.word} {learner}": (self.family(learner), self.methods(learner))
-            for learner in LEARNERS
-        }
-        return choices_by_size(self.sizes, learners, drawn, number)
+        return choices_by_size(self.sizes, self.learners, training_set, number)
 
     def split(self, rng: np.random.Generator, size: int) -> tuple[np.ndarray, np.ndarray]:
         """Rows to train on, drawn at random but at least two of each class, and rows to test."""
         _, y = _rows(self.word)
-        pool = len(y) if self.pool is None else self.pool
-        order = rng.permutation(pool)
+        order = rng.permutation(self.pool)
         least = np.concatenate([order[y[order] == code][:LEAST] for code in np.unique(y)])
         others = order[~np.isin(order, least)]
         train = np.sort(np.concatenate([least, others])[: max(size, len(least))])
-        rest = np.arange(self.pool or 0, len(y))
-        return train, np.setdiff1d(rest, train)
+        return train, np.setdiff1d(np.arange(self.pool if self.fixed else 0, len(y)), train)
 
     def contents(self, draws: Draws) -> Parts:
         """Mean test errors by size for both learners, with their panels."""
-        for learner in LEARNERS:
-            names = (*self.methods(learner), ORACLE)
-            errors, title = under(draws, f"{self.word} {learner}", names), f"{self.word}, {learner}"
+        for word, (_, methods) in self.learners.items():
+            errors, title = under(draws, word, (*methods, ORACLE)), ", ".join(word.split())
             yield mean_grid(errors, self.sizes, f"{title}: mean test error of the chosen rule")
             if len(self.sizes) > 1:
                 yield from error_panels(errors, self.sizes, title)
-        yield f"{self.word}: {convergence_note(draws, f'{self.word} LR {SHORT}')}"
+        yield f"{self.word}: {convergence_note(draws[f'{self.word} LR {SHORT}'])}"
 
-    def parted(self, draws: Draws, learner: str) -> Statement:
+    def parted(self, draws: Draws, word: str) -> Statement:
         """Whether both choices part from the best rule, from the fewest to the most rows."""
-        of, last = f"{self.word} {learner}", f"n = {self.sizes[MOST]} − {self.sizes[FEWEST]}"
-        away = {name: draws[f"{of} {name}"] - draws[f"{of} {ORACLE}"] for name in ("BEEp", "CV-5")}
+        last = f"n = {self.sizes[MOST]} − {self.sizes[FEWEST]}"
+        errors = under(draws, word, ("BEEp", "CV-5", ORACLE))
+        away = {name: errors[name] - errors[ORACLE] for name in ("BEEp", "CV-5")}
         return Statement.of(
-            f"{of}: the difference between the optimal model and the selected one "
+            f"{word}: the difference between the optimal model and the selected one "
             "increases with the training rows",
             {f"{name}: {last}": gap[:, MOST] - gap[:, FEWEST] for name, gap in away.items()},
         )
@@ -124,15 +112,16 @@ class RealSet:
 class RealSetsFigure:
     """A figure of document 002: several sets, both learners, a curve per method.
 
-    `claims` are the document's sentences, and `notes` paragraphs. Usually few sizes are run; with
-    `n_rows`, those of each set, the document's shares of them can be.
+    `claims` are the document's sentences, and `notes` paragraphs.
     """
 
     word: str
+    title: str
     sets: tuple[RealSet, ...]
     claims: tuple[Less, ...]
     notes: str
-    n_rows: tuple[int, ...] = ()
+    replicates: int
+    unit: str = SPLIT_UNIT
 
     def check(self) -> None:
         """Refuse where the files are missing."""
@@ -150,31 +139,32 @@ class RealSetsFigure:
         parts = chain(
             *(real.contents(draws) for real in self.sets),
             *(less(draws, sizes[one[0].split()[0]], one) for one in self.claims),
-            (real.parted(draws, of) for real in self.sets if real.parting for of in LEARNERS),
+            (real.parted(draws, of) for real in self.sets if real.parting for of in real.learners),
         )
         return Findings.of(self.word, paragraphs(self.notes.strip()), parts)
 
-    def experiment(self, title: str, replicates: int, unit: str = SPLIT_UNIT) -> Experiment:
+    @property
+    def whole(self) -> RealSetsFigure:
+        """From 10 % of the training rows by steps of 5, the document's nineteen sizes."""
+        shares = {True: range(10, 101, 5), False: range(10, 100, 5)}  # some rows are left to test
+        sets = (
+            replace(real, sizes=tuple(round(real.pool * of / 100) for of in shares[real.fixed]))
+            for real in self.sets
+        )
+        return replace(self, word=f"{self.word}-full", sets=tuple(sets))
+
+    def experiment(self, full: Experiment | None = None) -> Experiment:
         """What is run by its word."""
-        full = None
-        if self.n_rows:
-            shares = [PERCENT if real.pool else PERCENT[:-1] for real in self.sets]  # some to test
-            every = tuple(
-                replace(real, sizes=tuple(round(n * share / 100) for share in of))
-                for real, n, of in zip(self.sets, self.n_rows, shares, strict=True)
-            )
-            whole = replace(self, word=f"{self.word}-full", sets=every, n_rows=())
-            full = whole.experiment(title, replicates, unit)
         return Experiment(
             word=self.word,
-            title=f"Huttunen and Tohka (2015), {title}",
+            title=f"Huttunen and Tohka (2015), {self.title}",
             document="L1 logistic regression (LR) and linear machines (SVM) on random parts of the "
             "training rows",
-            replicates=replicates,
+            replicates=self.replicates,
             quick=2,
             replicate=self.replicate,
             findings=self.findings,
-            unit=unit,
+            unit=self.unit,
             check=self.check,
             full=full,
         )
@@ -189,14 +179,14 @@ def _rows(word: str) -> tuple[np.ndarray, np.ndarray]:
 # ---------------------------------------------------------------- Figures 2 and 3
 
 REPEATED = "100×CV-5"  # as in the document, for ovarian cancer along the path
-WITH_REPEATED = ("CV-5", "CV-10", REPEATED, "BEEp", "BEEi", "EBIC")
 NO_NUMBERS = "the document draws curves and prints no numbers."
 
 BEE_FIGURE_2 = RealSetsFigure(
     word="bee-figure-2",
+    title="Figure 2: two classes, real data",
     sets=(
-        RealSet("ovarian", (22, 43, 86, 130), names=WITH_REPEATED),
-        RealSet("a1a", (160, 400, 800, 1605), pool=1605, scaled=False),
+        RealSet("ovarian", (22, 43, 86, 130), 216, names=(*NAMES[:2], REPEATED, *NAMES[2:])),
+        RealSet("a1a", (160, 400, 800, 1605), 1605, fixed=True, scaled=False),
     ),
     claims=(
         ("ovarian LR", "BEEp", "CV-5", FEWEST, MOST),
@@ -208,7 +198,7 @@ BEE_FIGURE_2 = RealSetsFigure(
         ("a1a LR", "BEEp", "CV-5", MOST),
         ("a1a SVM", "BEEp", "CV-5", FEWEST, MOST),
     ),
-    n_rows=(216, 1605),
+    replicates=25,
     notes=f"""
         {NO_NUMBERS} Its MEG data could not be had.
 
@@ -223,13 +213,14 @@ BEE_FIGURE_2 = RealSetsFigure(
         each training set, and Adult's indicators as they are. The document says neither.
     """,
 )
-bee_figure_2 = BEE_FIGURE_2.experiment("Figure 2: two classes, real data", 25)
+bee_figure_2 = BEE_FIGURE_2.experiment(full=BEE_FIGURE_2.whole.experiment())
 
 BEE_FIGURE_3 = RealSetsFigure(
     word="bee-figure-3",
+    title="Figure 3: several classes, real data",
     sets=(
-        RealSet("yeast", (148, 297, 594, 1113), parting=True),
-        RealSet("satellite", (222, 443, 1109, 2218), pool=4435),
+        RealSet("yeast", (148, 297, 594, 1113), 1484, parting=True),
+        RealSet("satellite", (222, 443, 1109, 2218), 4435, fixed=True),
     ),
     claims=(
         ("yeast LR", "BEEp", "CV-5", FEWEST),
@@ -246,7 +237,7 @@ BEE_FIGURE_3 = RealSetsFigure(
         ("satellite LR", "CV-5", "BEEp", MOST),
         ("satellite SVM", "CV-5", "BEEp", MOST),
     ),
-    n_rows=(1484, 4435),
+    replicates=20,
     notes=f"""
         {NO_NUMBERS} Its MEG data could not be had.
 
@@ -265,11 +256,12 @@ BEE_FIGURE_3 = RealSetsFigure(
         the last of --full.
     """,
 )
-bee_figure_3 = BEE_FIGURE_3.experiment("Figure 3: several classes, real data", 20)
+bee_figure_3 = BEE_FIGURE_3.experiment(full=BEE_FIGURE_3.whole.experiment())
 
 BEE_FIGURE_3_END = RealSetsFigure(
     word="bee-figure-3-end",
-    sets=(RealSet("satellite", (4435,), pool=4435, names=OF_MACHINES),),
+    title="Figure 3: all training rows of Satellite",
+    sets=(RealSet("satellite", (4435,), 4435, fixed=True, names=OF_MACHINES),),
     claims=(
         ("satellite LR", "CV-5", "BEEp", MOST),
         ("satellite SVM", "CV-5", "BEEp", MOST),
@@ -284,7 +276,7 @@ BEE_FIGURE_3_END = RealSetsFigure(
 
         features are standardised in the training set. The document does not say whether.
     """,
+    replicates=12,
+    unit="draws of the folds",
 )
-bee_figure_3_end = BEE_FIGURE_3_END.experiment(
-    "Figure 3: all training rows of Satellite", 12, "draws of the folds"
-)
+bee_figure_3_end = BEE_FIGURE_3_END.experiment()

@@ -2,36 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from truerisk.core.family import Family
 from truerisk.datasets.four_class import FourClassProblem
 from truerisk.papers.bee_choosing import (
-    BAYES,
+    NAMES,
+    OF_ANOTHER_GENERATOR,  # noqa: F401 - told in docstrings
     ORACLE,
     SHORT,
-    Drawn,
-    choices_by_size,
-    counted,
-    draw,
-    errors_of,
-    logistic,
-    machines,
-    methods_named,
-)
-from truerisk.papers.bee_report import (
+    SIZES,
     SPLIT_UNIT,
+    Drawn,
     Less,
     beside,
+    both_learners,
     by_size,
+    choices_by_size,
     convergence_note,
+    errors_on,
     less,
+    logistic,
+    machines,
     mean_grid,
+    methods_named,
     shaded,
     size_tables,
     spread_gaps,
+    synthetic,
     under,
 )
 from truerisk.papers.experiment import Draws, experiment, stream
@@ -41,10 +40,8 @@ from truerisk.selection.rules import OneStandardError
 
 # ---------------------------------------------------------------- Table 2: logistic regression
 
-SIZES = (28, 50, 100, 200)
 NOISE = (6, 12, 18, 24, 30, 50, 100, 150, 250)
 DRAWN = (6, 30, 100, 250)  # in the figure
-NAMES = ("CV-5", "CV-10", "BEEp", "BEEi", "EBIC")
 # as printed, a row for each size, a column for each number of noise features: 100 training sets of
 # another generator
 ROWS = """
@@ -83,10 +80,6 @@ SURROGATE = {
 }
 KNOWN = 400
 ONE_SE = "1-se"
-OF_ANOTHER_GENERATOR = (
-    "the generator of the document is not published; this one has its dimensions and its Bayes "
-    f"error, {BAYES}. Levels are not comparable; the signs of the differences are."
-)
 
 
 def _replicate_2(seed: int, number: int) -> Draws:
@@ -100,17 +93,6 @@ def _replicate_2(seed: int, number: int) -> Draws:
     learners = {ONE_SE: (logistic(), methods_named(["CV-5"]))}
     of_few = synthetic(seed, number)
     return draws | choices_by_size(SIZES, learners, of_few, number, OneStandardError())
-
-
-def synthetic(seed: int, number: int, noise: int = NOISE[0]) -> Callable[[int], Drawn]:
-    """Training sets of any size, and the true errors of their rules."""
-
-    def drawn(n_rows: int) -> Drawn:
-        name = f"bee-synthetic {n_rows}" + (f" {noise}" if noise != NOISE[0] else "")
-        X, y = draw(stream(name, seed, number), n_rows, noise)
-        return X, y, lambda _: errors_of
-
-    return drawn
 
 
 def _column(noise: int) -> str:
@@ -133,8 +115,7 @@ def bee_table_2(draws: Draws) -> Parts:
     the document draws 100 training sets of each size and tests differences with a paired
     permutation test at p < .01.
     """
-    short = np.array([draws[f"{_column(noise)} {SHORT}"] for noise in NOISE])
-    yield convergence_note({SHORT: short}, SHORT)
+    yield convergence_note(np.array([draws[f"{_column(noise)} {SHORT}"] for noise in NOISE]))
     names = (*NAMES, ORACLE)
     columns = {noise: under(draws, _column(noise), names) for noise in NOISE}
     few, many = columns[NOISE[0]], columns[NOISE[-1]]
@@ -272,10 +253,6 @@ SIZES_4 = (60, 100, 200, 400)  # 15, 25, 50, 100 of each class
 # features that tell nothing alone, correlated with their likes, as in Table 2
 FOUR_CLASSES = FourClassProblem(correlation=0.7, paired=True)
 TEST_ROWS = 40_000  # fresh in every training set; the document: 5 million of each class
-LEARNERS: dict[str, tuple[Callable[[], Family], tuple[str, ...]]] = {
-    "LR": (logistic, NAMES),
-    "SVM": (machines, ("CV-5", "BEEp", "BEEi")),
-}
 PAPER_4 = {
     "LR CV-5": (".215 ± .029", ".164 ± .024", ".111 ± .012", ".083 ± .006"),
     "LR BEEi": (".210 ± .023", ".167 ± .014", ".142 ± .009", ".134 ± .006"),
@@ -300,11 +277,10 @@ def _replicate_4(seed: int, number: int) -> Draws:
     def drawn(n_rows: int) -> Drawn:
         rng = stream(f"bee-four-class {n_rows}", seed, number)
         X, y = FOUR_CLASSES(n_rows, random_state=rng)
-        of_fresh = counted(*FOUR_CLASSES(TEST_ROWS, shuffle=False, random_state=rng))
-        return X, y, lambda _: of_fresh
+        fresh = FOUR_CLASSES(TEST_ROWS, shuffle=False, random_state=rng)
+        return X, y, lambda _, rules: errors_on(*fresh, rules)
 
-    learners = {word: (family(), methods_named(of)) for word, (family, of) in LEARNERS.items()}
-    return choices_by_size(SIZES_4, learners, drawn, number)
+    return choices_by_size(SIZES_4, both_learners(), drawn, number)
 
 
 @experiment(_replicate_4, replicates=100, quick=3, unit=SPLIT_UNIT)
@@ -327,8 +303,11 @@ def bee_table_4(draws: Draws) -> Parts:
 
     the estimates take the features as they are, with variance 1 in each class.
     """
-    yield convergence_note(draws, f"LR {SHORT}")
-    errors = {word: under(draws, word, (*of, ORACLE)) for word, (_, of) in LEARNERS.items()}
+    yield convergence_note(draws[f"LR {SHORT}"])
+    errors = {
+        word: under(draws, word, (*methods, ORACLE))
+        for word, (_, methods) in both_learners().items()
+    }
     for word, every in errors.items():
         yield mean_grid(every, SIZES_4, f"{word}: mean error of the chosen rule")
         paper = {name: row for name, row in PAPER_4.items() if name.startswith(word)}
