@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from truerisk.core.present import plain
 from truerisk.papers.statements import FEWEST, LEVEL, Claim, Quantity, Statement
 
 MANY = 10_000  # Student's t is normal there: 2.576 standard errors at 99 per cent
@@ -135,7 +134,7 @@ def test_what_is_claimed_is_printed_beside_the_number():
 
 def test_a_claim_is_kept_in_plain_values():
     """Side, null and tolerance stand beside the numbers of `--json`, as they always did."""
-    told = plain(Quantity("q", 2.0, 0.5, 20, Claim.near(1.0, 3.0)))
+    (told,) = of(2.0, 0.5, Claim.near(1.0, 3.0), n=20).tests
     assert told == {
         "name": "q",
         "value": 2.0,
@@ -144,6 +143,7 @@ def test_a_claim_is_kept_in_plain_values():
         "claimed": "near",
         "null": 1.0,
         "tolerance": 3.0,
+        "verdict": "holds",
     }
 
 

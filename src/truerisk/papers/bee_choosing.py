@@ -22,6 +22,10 @@ from functools import lru_cache
 from itertools import combinations
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 
 from truerisk.core.answers import Answers, LinearRules
 from truerisk.core.contracts import Method, Rule
@@ -37,6 +41,7 @@ from truerisk.methods.bayesian_error import BayesianError, ruled_plan
 from truerisk.methods.information_criteria import EBIC
 from truerisk.methods.kfold import KFold, LeaveOneOut
 from truerisk.methods.parts.procedure import by_rule
+from truerisk.models.logistic_path import LogisticPath
 from truerisk.models.logistic_places import TIE
 from truerisk.papers.experiment import SMALLEST, Draws, answered, evaluated, stream, terms_of
 from truerisk.papers.figures import MeansGrid, Panel, PaperTable, Series, mean_lines, printed
@@ -81,8 +86,6 @@ def synthetic(seed: int, number: int, n_noise: int = 6) -> Callable[[int], Drawn
 
 def logistic() -> Family:
     """L1 logistic regression at the document's 36 penalties; penalised in standard units."""
-    from truerisk.models.logistic_path import LogisticPath
-
     return Family.of(LogisticPath(lambdas=LAMBDAS), {"at": list(range(len(LAMBDAS)))})
 
 
@@ -91,10 +94,6 @@ def machines(*, scaled: bool = False) -> Family:
 
     The document does not say which costs it tries.
     """
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-    from sklearn.svm import SVC
-
     machine = SVC(kernel="linear")
     if not scaled:
         return Family.of(machine, {"C": list(COSTS)})
@@ -216,8 +215,6 @@ def unconverged() -> Iterator[np.ndarray]:
     An experiment counts them in its findings: a worker process would swallow them. In other threads
     than the main one warnings go their usual way, and it is NaN: not known.
     """
-    from sklearn.exceptions import ConvergenceWarning
-
     heard = threading.current_thread() is threading.main_thread()  # whose filters are put back
     short = np.array(0.0 if heard else np.nan)
     with kept_warnings() as warned:

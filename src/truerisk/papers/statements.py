@@ -32,7 +32,7 @@ Side = Literal["above", "below", "near"]
 class Claim:
     """Where a sentence has a truth: above `null`, below it, or within `tolerance` of it."""
 
-    side: Side
+    side: Side = field(metadata={"key": "claimed"})
     null: float = 0.0
     tolerance: float = 0.0
 
@@ -90,8 +90,6 @@ class Quantity:
     replicates: int | None
     claim: Claim = field(default=ABOVE, metadata=UNWRITTEN)
     digits: int = field(default=4, metadata=UNWRITTEN)
-
-    derived: ClassVar[tuple[str, ...]] = ("claimed", "null", "tolerance")
 
     @classmethod
     def mean(
@@ -164,18 +162,6 @@ class Quantity:
         error = f" ± {self.std_error:.{self.digits}f}" if self.replicates is not None else ""
         return f"{self.name}: {value}{error}, claimed {self.claim}"
 
-    @property
-    def claimed(self) -> Side:
-        return self.claim.side
-
-    @property
-    def null(self) -> float:
-        return self.claim.null
-
-    @property
-    def tolerance(self) -> float:
-        return self.claim.tolerance
-
 
 @dataclass(frozen=True)
 class Statement:
@@ -224,7 +210,7 @@ class Statement:
     def tests(self) -> list[dict[str, Any]]:
         """The numbers, what is claimed of each, and whether it is so."""
         pairs = zip(self.quantities, self.verdicts, strict=True)
-        return [{**plain(quantity), "verdict": verdict} for quantity, verdict in pairs]
+        return [{**plain(one), **plain(one.claim), "verdict": verdict} for one, verdict in pairs]
 
     @property
     def lines(self) -> tuple[str, ...]:
