@@ -30,7 +30,6 @@ from truerisk.papers.bee_choosing import (
     choices_by_size,
     convergence_note,
     draw,
-    error_panels,
     errors_on,
     less,
     logistic,
@@ -265,19 +264,6 @@ def test_means_stand_by_size():
     assert grid.columns == ("n = 20", "n = 40")
     assert [row.means[0] for row in grid.rows] == pytest.approx([0.8 / 3, 0.4 / 3])
     assert "0.2667 ± 0.0333" in str(grid)
-
-
-def test_what_a_choice_adds_is_paired():
-    """Sets that are hard for all widen the band of a mean, and not that of a difference."""
-    rng = np.random.default_rng(0)
-    oracle = rng.normal(0.2, 0.05, size=(40, 2))
-    added = rng.normal(0.01, 0.001, size=(40, 2))
-    values = {"CV-5": oracle + added, ORACLE: oracle}
-    both, paired = error_panels(values, (10, 20), "toy")
-    assert [line.label for line in both.series] == ["CV-5", ORACLE]
-    (line,) = paired.series
-    assert line.y == pytest.approx(added.mean(axis=0))
-    assert (line.error < both.series[0].error / 20).all()
 
 
 def test_a_printed_row_is_numbers():

@@ -22,6 +22,7 @@ from truerisk.papers.bee_real import (
     RealSetsFigure,
 )
 from truerisk.papers.experiment import draw_replicates
+from truerisk.papers.figures import Panel
 
 X, Y = make_four_class(120, random_state=0)
 ONE = RealSet("toy", (12, 40), 93, names=("CV-5", "CV-10", "2×CV-5", "BEEp", "BEEi", "EBIC"))
@@ -200,3 +201,21 @@ def test_what_grows_with_the_training_rows_is_judged():
     assert real.parted(draws, "toy LR").verdict == "holds"
     draws["toy LR CV-5"] = 0.2 + np.array([0.03, 0.01]) + noise
     assert real.parted(draws, "toy LR").verdict == "does not hold"
+
+
+def test_what_a_choice_adds_is_paired():
+    """Sets that are hard for all widen the band of a mean, and not that of a difference."""
+    rng = np.random.default_rng(0)
+    oracle = rng.normal(0.2, 0.05, size=(40, 2))
+    added = rng.normal(0.01, 0.001, size=(40, 2))
+    draws = {
+        f"{word} {name}": oracle + added
+        for word, (_, methods) in ONE.learners.items()
+        for name in (*methods, SHORT)
+    }
+    draws |= {f"{word} {ORACLE}": oracle for word in ONE.learners}
+    both, paired, *_ = (part for part in ONE.contents(draws) if isinstance(part, Panel))
+    assert [line.label for line in both.series] == [*METHODS, ORACLE]
+    for line, every in zip(paired.series, both.series):
+        assert line.y == pytest.approx(added.mean(axis=0))
+        assert (line.error < every.error / 20).all()

@@ -328,39 +328,31 @@ def permutation_p(gaps: np.ndarray) -> float:
     return float((at_least + 1) / (PERMUTATIONS + 1))
 
 
-def error_panels(values: Draws, sizes: Sequence[int], title: str) -> tuple[Panel, Panel]:
-    """Mean errors along the number of training rows, and what each choice adds to the oracle's.
-
-    The latter are differences on the same training sets: how the sets differ is not in their bands.
-    """
-    paired = {n: of - values[ORACLE] for n, of in values.items() if n != ORACLE}
-
-    def panel(title: str, label: str, of: Draws) -> Panel:
-        lines = mean_lines(np.array(sizes), of, (STYLES.get(name, "k-") for name in of))
-        return Panel(title, "training rows", label, lines)
-
-    return panel(title, "error", values), panel(f"{title}: beyond the oracle", "difference", paired)
+def along_rows(
+    title: str,
+    label: str,
+    sizes: Sequence[int],
+    values: Draws,
+    styles: Mapping[str, str] = STYLES,
+) -> Panel:
+    """Means along the number of training rows."""
+    lines = mean_lines(np.array(sizes), values, (styles.get(name, "k-") for name in values))
+    return Panel(title, "training rows", label, lines)
 
 
 def shaded(
-    ours: Mapping[str, np.ndarray],
-    paper: Mapping[str, Sequence[str]],
-    sizes: Sequence[int],
-    title: str,
-) -> tuple[Panel, Panel]:
+    ours: Draws, paper: Mapping[str, Sequence[str]], sizes: Sequence[int], title: str
+) -> Iterator[Panel]:
     """Mean errors as shades beside the printed ones: a row for each choice, a column for each size.
 
     What is not legible in the document is not a number.
     """
-    theirs = {n: [float(of.split()[0] if of else "nan") for of in row] for n, row in paper.items()}
     means = {name: ours[name].mean(axis=0) for name in paper}
-
-    def panel(text: str, values: Mapping[str, Sequence[float] | np.ndarray]) -> Panel:
-        rows = (Series(name, np.arange(len(sizes)), np.array(of)) for name, of in values.items())
-        columns = tuple(f"n = {n}" for n in sizes)
-        return Panel(text, "", "mean error", tuple(rows), "shades", columns)
-
-    return panel(title, means), panel(f"{title}, the document's", theirs)
+    theirs = {n: [float(of.split()[0] if of else "nan") for of in row] for n, row in paper.items()}
+    places, columns = np.arange(len(sizes)), tuple(f"n = {n}" for n in sizes)
+    for text, values in ((title, means), (f"{title}, the document's", theirs)):
+        rows = tuple(Series(name, places, np.array(of)) for name, of in values.items())
+        yield Panel(text, "", "mean error", rows, "shades", columns)
 
 
 def convergence_note(short: np.ndarray) -> str:

@@ -23,6 +23,7 @@ from truerisk.papers.bee_choosing import (
     SIZES,
     SPLIT_UNIT,
     Trained,
+    along_rows,
     by_size,
     convergence_note,
     draw,
@@ -41,15 +42,7 @@ from truerisk.papers.experiment import (
     first_least,
     stream,
 )
-from truerisk.papers.figures import (
-    MeansGrid,
-    Panel,
-    PaperTable,
-    Parts,
-    Series,
-    mean_line,
-    mean_lines,
-)
+from truerisk.papers.figures import MeansGrid, Panel, PaperTable, Parts, Series, mean_line
 from truerisk.papers.statements import Claim, Quantity, Statement
 
 # ---------------------------------------------------------------- Figure 1
@@ -165,11 +158,12 @@ LARGEST = 8 * P
 KAPPAS = (FLAT, JEFFREYS, P, PROPER, 2 * P, 4 * P, LARGEST)
 NEEDED = {FLAT: 2 * P + 2, JEFFREYS: P + 1}  # rows of each class: without S they are all there is
 WORDS: dict[int, Prior] = {FLAT: "flat", JEFFREYS: "jeffreys"}  # S = 0; the others have S = I
-
-
-def _method(kappa: int) -> BayesianError:
-    word, given = WORDS.get(kappa, "proper"), None if kappa in WORDS else kappa
-    return BayesianError(word, standardize=False, kappa=given)
+METHODS = {
+    kappa: BayesianError(
+        WORDS.get(kappa, "proper"), standardize=False, kappa=None if kappa in WORDS else kappa
+    )
+    for kappa in KAPPAS
+}
 
 
 def _replicate_priors(seed: int, number: int) -> Draws:
@@ -181,9 +175,9 @@ def _replicate_priors(seed: int, number: int) -> Draws:
         with unconverged():
             trained = Trained.of(family, training_set(n_rows))
         best[j] = trained.errors.min()
-        for i, kappa in enumerate(KAPPAS):
+        for i, (kappa, method) in enumerate(METHODS.items()):
             if n_rows // 2 >= NEEDED.get(kappa, 0):
-                found[:, j, i] = trained.choice(_method(kappa))[:2]
+                found[:, j, i] = trained.choice(method)[:2]
     return {"estimate": found[0], "error": found[1], ORACLE: best}
 
 
@@ -325,8 +319,6 @@ def bee_figure_4(draws: Draws) -> Parts:
         {"LR, over all sizes": many.mean(axis=1)},
         claim=Claim.near(400, 100),
     )
-    sizes, axis = np.array(ROWS_4), "training rows"
-    lines = mean_lines(sizes, seconds, LINES.values())
-    yield Panel("one choice of the penalty", axis, "seconds", lines)
-    times = mean_lines(sizes, ratios, (LINES[slow] for slow, _ in PAIRS))
-    yield Panel("how many times as long", axis, "ratio of seconds", times)
+    yield along_rows("one choice of the penalty", "seconds", ROWS_4, seconds, LINES)
+    of_slow = {ratio: LINES[slow] for ratio, (slow, _) in zip(ratios, PAIRS, strict=True)}
+    yield along_rows("how many times as long", "ratio of seconds", ROWS_4, ratios, of_slow)

@@ -21,10 +21,10 @@ from truerisk.papers.bee_choosing import (
     Drawn,
     Learners,
     Less,
+    along_rows,
     both_learners,
     choices_by_size,
     convergence_note,
-    error_panels,
     errors_on,
     less,
     mean_grid,
@@ -93,7 +93,10 @@ class RealSet:
             errors, title = under(draws, word, (*methods, ORACLE)), ", ".join(word.split())
             yield mean_grid(errors, self.sizes, f"{title}: mean test error of the chosen rule")
             if len(self.sizes) > 1:
-                yield from error_panels(errors, self.sizes, title)
+                yield along_rows(title, "error", self.sizes, errors)
+                # on the same training sets: how the sets differ is not in these bands
+                beyond = {name: errors[name] - errors[ORACLE] for name in methods}
+                yield along_rows(f"{title}: beyond the oracle", "difference", self.sizes, beyond)
         yield f"{self.word}: {convergence_note(draws[f'{self.word} LR {SHORT}'])}"
 
     def parted(self, draws: Draws, word: str) -> Statement:

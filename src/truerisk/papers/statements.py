@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+from scipy.special import stdtrit
 
 from truerisk.core.present import plain
 from truerisk.core.records import UNWRITTEN
@@ -152,8 +153,6 @@ class Quantity:
             return self.value, self.value
         if self.replicates < FEWEST or not np.isfinite([self.value, self.std_error]).all():
             return -np.inf, np.inf
-        from scipy.special import stdtrit
-
         reach = float(stdtrit(self.replicates - 1, (1 + level) / 2)) * self.std_error
         return self.value - reach, self.value + reach
 
@@ -215,15 +214,11 @@ class Statement:
     @property
     def lines(self) -> tuple[str, ...]:
         """A line per quantity; of many, those that hold are counted."""
-        several = len(self.quantities) > 1
-        lines, n_held = [], 0
-        for quantity, verdict in zip(self.quantities, self.verdicts, strict=True):
-            if len(self.quantities) > SHOWN and verdict == "holds":
-                n_held += 1
-                continue
-            lines.append(f"{quantity}" + (f": {verdict}" if several else ""))
-        if n_held:
-            every = f"{n_held} of {len(self.quantities)} numbers"
+        pairs, n = zip(self.quantities, self.verdicts, strict=True), len(self.quantities)
+        told = (pair for pair in pairs if n <= SHOWN or pair[1] != "holds")
+        lines = [f"{quantity}" + (f": {verdict}" if n > 1 else "") for quantity, verdict in told]
+        if len(lines) < n:
+            every = f"{n - len(lines)} of {n} numbers"
             lines.append(f"{every} lie where they are claimed ({self.quantities[0].claim}, …)")
         return (*lines, *([self.remark] if self.remark else []))
 
