@@ -8,11 +8,12 @@ import pytest
 from truerisk.papers import bee_tables, reproduce
 from truerisk.papers.bee_choosing import NAMES, OF_MACHINES, ORACLE, SHORT, SIZES
 from truerisk.papers.bee_tables import (
+    COLUMNS,
+    FEW,
+    MANY,
     NAMES_3,
-    NOISE,
     ONE_SE,
     PAPER_4,
-    _column,
     bee_table_2,
     bee_table_3,
     bee_table_4,
@@ -26,7 +27,7 @@ def test_every_choice_is_compared_at_every_size(findings_of):
         assert tables[place].title.startswith(f"n = {n},")
         assert [row.name for row in tables[place].rows] == [*NAMES, ORACLE]
         assert tables[4 + place].columns == (*NAMES, ORACLE)
-        assert len(tables[4 + place].rows) == len(NOISE) == 9
+        assert len(tables[4 + place].rows) == len(COLUMNS) == 9
         means = [row.ours for row in tables[place].rows]
         assert list(tables[4 + place].rows[0].means) == means
     assert tables[4].rows[4].name == "30 (document: .163 .159 .148 .145 .187)"
@@ -36,7 +37,7 @@ def test_every_choice_is_compared_at_every_size(findings_of):
 def test_no_choice_beats_the_oracle():
     """It is the least true error on the path; by one standard error there are fewer features."""
     draws = bee_table_2.replicate(0, 0)
-    for column, names in ((_column(6), (*NAMES, "LOO")), (_column(250), NAMES)):
+    for column, names in ((FEW, (*NAMES, "LOO")), (MANY, NAMES)):
         for name in names:
             assert (draws[f"{column} {name}"] >= draws[f"{column} {ORACLE}"]).all()
     fewer = draws[f"{FEW} CV-5 features"] - draws[f"{ONE_SE} CV-5 features"]
@@ -50,15 +51,12 @@ def draws():
     rng = np.random.default_rng(0)
     base = 0.1 + 0.001 * rng.normal(size=(50, 4))
     names = (*NAMES, ORACLE)
-    every = {f"{_column(noise)} {name}": base for noise in NOISE for name in names}
-    every |= {f"{_column(noise)} {SHORT}": np.zeros((50, 4)) for noise in NOISE}
+    every = {f"{column} {name}": base for column in COLUMNS for name in names}
+    every |= {f"{column} {SHORT}": np.zeros((50, 4)) for column in COLUMNS}
     every |= {f"{FEW} {name} estimate": base + 0.02 for name in ("CV-5", "BEEp")}
     every |= {f"{word} CV-5 features": 100 * base for word in (FEW, ONE_SE)}
     every[f"{ONE_SE} CV-5"] = base
-    return every | {f"{_column(250)} EBIC": base + 0.3, f"{FEW} LOO": base}
-
-
-FEW = _column(6)
+    return every | {f"{MANY} EBIC": base + 0.3, f"{FEW} LOO": base}
 
 
 def said(draws):
@@ -93,7 +91,7 @@ def test_every_printed_difference_is_judged(draws):
 def test_signs_are_judged_by_their_own_column(draws):
     """With 100 noise features BEEp errs more, with 6 less."""
     base, noise = draws[f"{FEW} CV-5"], 0.001 * np.random.default_rng(1).normal(size=(50, 4))
-    draws |= {f"{FEW} BEEp": base - 0.01 + noise, f"{_column(100)} BEEp": base + 0.01 + noise}
+    draws |= {f"{FEW} BEEp": base - 0.01 + noise, "100 noise features BEEp": base + 0.01 + noise}
     found = said(draws)
     for text, verdict in found.items():
         if "BEEp lies below CV-5" in text:
@@ -107,9 +105,9 @@ def test_spreads_are_judged(draws):
     rng = np.random.default_rng(2)
     shape = (200, 4)
     many = {name: 0.1 + 0.02 * rng.normal(size=shape) for name in draws}
-    for noise in NOISE:
-        many[f"{_column(noise)} BEEi"] = 0.1 + 0.002 * rng.normal(size=shape)
-        many[f"{_column(noise)} BEEp"] = 0.1 + 0.006 * rng.normal(size=shape)
+    for column in COLUMNS:
+        many[f"{column} BEEi"] = 0.1 + 0.002 * rng.normal(size=shape)
+        many[f"{column} BEEp"] = 0.1 + 0.006 * rng.normal(size=shape)
     *_, least, second = bee_table_2.findings(many).claims
     assert (len(least.quantities), least.verdict, second.verdict) == (36, "holds", "holds")
     many["250 noise features BEEi"] = 0.1 + 0.05 * rng.normal(size=shape)

@@ -245,8 +245,7 @@ PAIRS = (("LR CV-5", "LR BEEp"), ("SVM CV-5", "SVM BEEp"), (FIVE, "SVM BEEp"))
 def _replicate_4(seed: int, number: int) -> Draws:
     """Four classes and 408 features, as many as the MEG data had."""
     _warmed_up()
-    rngs = (stream(f"bee-figure-4 {n_rows}", seed, number) for n_rows in ROWS_4)
-    every = [_seconds(n, rng, number) for n, rng in zip(ROWS_4, rngs, strict=True)]
+    every = [_seconds(n, stream(f"bee-figure-4 {n}", seed, number), number) for n in ROWS_4]
     return {name: np.array([one[name] for one in every]) for name in (*LINES, FOLDS)}
 
 

@@ -41,7 +41,9 @@ from truerisk.selection.rules import OneStandardError
 # ---------------------------------------------------------------- Table 2: logistic regression
 
 NOISE = (6, 12, 18, 24, 30, 50, 100, 150, 250)
-DRAWN = (6, 30, 100, 250)  # in the figure
+COLUMNS = {f"{noise} noise features": noise for noise in NOISE}
+FEW, *_, MANY = COLUMNS
+DRAWN = (FEW, "30 noise features", "100 noise features", MANY)  # in the figure
 # as printed, a row for each size, a column for each number of noise features: 100 training sets of
 # another generator
 ROWS = """
@@ -67,10 +69,10 @@ EBIC   .068 .071 .076 .078 .080 .086 .082 .086 .085
 EBIC   .050 .053 .058 .057 .060 .060 .066 .066 .063
 """.strip().splitlines()
 PAPER = {
-    noise: {
-        name: [row.split()[1 + column] for row in ROWS if row.split()[0] == name] for name in NAMES
+    column: {
+        name: [row.split()[1 + place] for row in ROWS if row.split()[0] == name] for name in NAMES
     }
-    for column, noise in enumerate(NOISE)
+    for place, column in enumerate(COLUMNS)
 }
 # 6 noise features: 400 training sets of this generator, glmnet's path, computed independently
 SURROGATE = {
@@ -85,19 +87,14 @@ ONE_SE = "1-se"
 def _replicate_2(seed: int, number: int) -> Draws:
     """14 features that tell the classes apart and 6 that do not; every λ of the document's list."""
     draws: dict[str, np.ndarray] = {}
-    for noise in NOISE:
+    for column, noise in COLUMNS.items():
         # leave-one-out, the costly one, in one column
-        methods = methods_named((*NAMES, "LOO") if noise == NOISE[0] else NAMES)
-        learners = {_column(noise): (logistic(), methods)}
+        methods = methods_named((*NAMES, "LOO") if column == FEW else NAMES)
+        learners = {column: (logistic(), methods)}
         draws |= choices_by_size(SIZES, learners, synthetic(seed, number, noise), number)
     learners = {ONE_SE: (logistic(), methods_named(["CV-5"]))}
     of_few = synthetic(seed, number)
     return draws | choices_by_size(SIZES, learners, of_few, number, OneStandardError())
-
-
-def _column(noise: int) -> str:
-    """What stands before the names of a column's draws."""
-    return f"{noise} noise features"
 
 
 @experiment(_replicate_2, replicates=200, quick=10, unit=SPLIT_UNIT)
@@ -115,38 +112,38 @@ def bee_table_2(draws: Draws) -> Parts:
     the document draws 100 training sets of each size and tests differences with a paired
     permutation test at p < .01.
     """
-    yield convergence_note(np.array([draws[f"{_column(noise)} {SHORT}"] for noise in NOISE]))
+    yield convergence_note(np.array([draws[f"{column} {SHORT}"] for column in COLUMNS]))
     names = (*NAMES, ORACLE)
-    columns = {noise: under(draws, _column(noise), names) for noise in NOISE}
-    few, many = columns[NOISE[0]], columns[NOISE[-1]]
-    yield from size_tables(few, SIZES, SURROGATE, KNOWN, f", {_column(NOISE[0])}")
+    columns = {column: under(draws, column, names) for column in COLUMNS}
+    few, many = columns[FEW], columns[MANY]
+    yield from size_tables(few, SIZES, SURROGATE, KNOWN, f", {FEW}")
     for j, n in enumerate(SIZES):
         rows = {
-            f"{noise} (document: {' '.join(of[j] for of in PAPER[noise].values())})": [
-                of[:, j] for of in column.values()
+            f"{COLUMNS[column]} (document: {' '.join(of[j] for of in PAPER[column].values())})": [
+                of[:, j] for of in errors.values()
             ]
-            for noise, column in columns.items()
+            for column, errors in columns.items()
         }
         title = f"n = {n}, by noise features, beside the document (not comparable)"
         yield MeansGrid.of(title, names, rows)
-    for noise in DRAWN:
-        yield from shaded(columns[noise], PAPER[noise], SIZES, _column(noise))
+    for column in DRAWN:
+        yield from shaded(columns[column], PAPER[column], SIZES, column)
 
-    for noise in NOISE:
-        yield from _signs(draws, noise)
+    for column in COLUMNS:
+        yield from _signs(draws, column)
     yield Statement.of(
         f"EBIC gets worse with more noise features at n = {SIZES[0]}",
         {f"error with {NOISE[-1]} − with {NOISE[0]}": (many["EBIC"] - few["EBIC"])[:, 0]},
     )
     # §1 and §2.3, with 6 noise features
-    far = {n: np.abs(draws[f"{_column(NOISE[0])} {n} estimate"] - few[n]) for n in ("CV-5", "BEEp")}
+    far = {n: np.abs(draws[f"{FEW} {n} estimate"] - few[n]) for n in ("CV-5", "BEEp")}
     yield mean_grid(far, SIZES, "how far the estimate lies from the error of the chosen rule")
     yield Statement.of(
         "BEEp can be more accurate in absolute terms than CV-5, in particular with small samples",
         by_size("|CV-5 − its true error| − |BEEp − its|", far["CV-5"] - far["BEEp"], SIZES),
     )
     features, error = kept = "CV-5 features", "CV-5"
-    least, within = (under(draws, word, kept) for word in (_column(NOISE[0]), ONE_SE))
+    least, within = (under(draws, word, kept) for word in (FEW, ONE_SE))
     by_rule = {"features, minimum": least[features], "features, 1-se": within[features]}
     by_rule["error, 1-se"] = within[error]
     yield mean_grid(by_rule, SIZES, "CV-5's choice by the minimum and by one standard error")
@@ -162,7 +159,7 @@ def bee_table_2(draws: Draws) -> Parts:
     # §4, with 6 noise features
     tens = "errors are very similar between CV-5 and CV-10: within 0.005"
     every = "of leave-one-out from CV-5 there is no significant difference"
-    few |= under(draws, _column(NOISE[0]), ["LOO"])
+    few |= under(draws, FEW, ["LOO"])
     for name, text, tolerance in (("CV-10", tens, 0.005), ("LOO", every, 0.0)):
         gaps = by_size(f"{name} − CV-5", few[name] - few["CV-5"], SIZES)
         yield Statement.of(text, gaps, claim=Claim.near(0.0, tolerance))
@@ -173,21 +170,21 @@ def bee_table_2(draws: Draws) -> Parts:
     yield Statement.of("and second smallest with BEEp", *_spreads(columns, "BEEp", *others))
 
 
-def _signs(draws: Draws, noise: int) -> Iterator[Statement]:
+def _signs(draws: Draws, column: str) -> Iterator[Statement]:
     """The sign of every printed difference of a Bayesian choice from CV-5; equal ones have none."""
     for name in ("BEEp", "BEEi"):
-        pairs = zip(PAPER[noise][name], PAPER[noise]["CV-5"], strict=True)
+        pairs = zip(PAPER[column][name], PAPER[column]["CV-5"], strict=True)
         for place, (ours, theirs) in enumerate(pairs):
             if ours != theirs:
                 both = (name, "CV-5") if ours < theirs else ("CV-5", name)
                 foot = f" (printed {ours} for {name}, {theirs} for CV-5)"
-                yield from less(draws, SIZES, (_column(noise), *both, place), foot=foot)
+                yield from less(draws, SIZES, (column, *both, place), foot=foot)
 
 
-def _spreads(columns: Mapping[int, Draws], name: str, *others: str) -> Iterator[Quantity]:
-    for noise, column in columns.items():
-        text = f"that of {name} − the least other, {_column(noise)}"
-        yield from spread_gaps(column, SIZES, text, name, *others)
+def _spreads(columns: Mapping[str, Draws], name: str, *others: str) -> Iterator[Quantity]:
+    for column, errors in columns.items():
+        text = f"that of {name} − the least other, {column}"
+        yield from spread_gaps(errors, SIZES, text, name, *others)
 
 
 # ---------------------------------------------------------------- Table 3: machines
