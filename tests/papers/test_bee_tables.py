@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 from truerisk.papers import bee_tables, reproduce
-from truerisk.papers.bee_choosing import NAMES, OF_MACHINES, ORACLE, SHORT, SIZES
+from truerisk.papers.bee_choosing import NAMES, ORACLE, SHORT, SIZES
 from truerisk.papers.bee_tables import (
     COLUMNS,
     FEW,
     MANY,
     NAMES_3,
+    NAMES_4,
     ONE_SE,
     PAPER_4,
     bee_table_2,
@@ -197,8 +198,8 @@ def test_both_learners_are_compared(monkeypatch):
     monkeypatch.setattr(bee_tables, "SIZES_4", (40, 40, 40, 40))
     monkeypatch.setattr(bee_tables, "TEST_ROWS", 400)
     logistic, machine, printed = reproduce("bee-table-4", replicates=2, seed=1).tables
-    assert [row.name for row in logistic.rows] == [*NAMES, "oracle"]
-    assert [row.name for row in machine.rows] == [*OF_MACHINES, "oracle"]
+    assert [row.name for row in logistic.rows] == [*NAMES_4["LR"], "oracle"]
+    assert [row.name for row in machine.rows] == [*NAMES_4["SVM"], "oracle"]
     assert {row.verdict for row in printed.rows} == {"not printed"}
     for grid in (logistic, machine):
         *others, oracle = [row.means[0] for row in grid.rows]

@@ -116,17 +116,6 @@ def methods_named(names: Iterable[str], *, standardize: bool = False) -> dict[st
     return {name: every.get(name) or folds(name) for name in names}
 
 
-def both_learners(
-    names: Iterable[str] = NAMES, *, scaled: bool = False, standardize: bool = False
-) -> Learners:
-    """The path with these methods, and linear machines with the document's for them."""
-    of_machines = methods_named(OF_MACHINES, standardize=standardize)
-    return {
-        "LR": (logistic(), methods_named(names, standardize=standardize)),
-        "SVM": (machines(scaled=scaled), of_machines),
-    }
-
-
 @dataclass(frozen=True, eq=False)
 class Trained:
     """A family fitted to all rows of a training set, and the error of every candidate's rule."""

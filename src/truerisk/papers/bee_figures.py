@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -12,7 +12,6 @@ from truerisk.core.evaluation import values_of
 from truerisk.core.losses import ZeroOne
 from truerisk.core.table.data import Data
 from truerisk.datasets.four_class import make_four_class
-from truerisk.methods.bayesian.priors import Prior
 from truerisk.methods.bayesian_error import BayesianError, ruled_plan
 from truerisk.methods.kfold import KFold
 from truerisk.papers.bee_choosing import (
@@ -55,6 +54,7 @@ ISOLATED = 5  # per cent of the curves: what counts as isolated cases
 STEP = 0.15  # in log10(λ): one penalty and a half
 FAR = 0.6  # in log10(λ): a penalty four times as large or as small
 AXIS = "log10(λ)"
+SPREAD = partial(np.std, ddof=1)
 
 
 def _replicate_1(seed: int, number: int) -> Draws:
@@ -108,8 +108,8 @@ def bee_figure_1(draws: Draws) -> Parts:
     where = "standard deviation of the curves where their mean is least"
     yield Statement.of(
         "curves of CV-5 vary, and so does the place of their minimum",
-        Quantity.of(where, _spread, curves[:, places[mean]]),
-        Quantity.of("standard deviation of log10(λ)", _spread, LOGS[chosen], digits=2),
+        Quantity.of(where, SPREAD, curves[:, places[mean]]),
+        Quantity.of("standard deviation of log10(λ)", SPREAD, LOGS[chosen], digits=2),
         remark=f"{different} different minima, the commonest in {100 * commonest:.0f} %",
     )
     gaps = np.abs(LOGS[chosen] - np.median(LOGS[chosen]))
@@ -146,24 +146,17 @@ def bee_figure_1(draws: Draws) -> Parts:
     yield Panel(f"minima of {len(chosen)} curves", AXIS, "curves", (counts,), kind="bars")
 
 
-def _spread(values: np.ndarray) -> float:
-    return float(values.std(ddof=1))
-
-
 # ---------------------------------------------------------------- §3.1.2, the prior as a knob
 
 P = 20
 FLAT, JEFFREYS, PROPER = -(P + 2), 0, P + 2
 LARGEST = 8 * P
-KAPPAS = (FLAT, JEFFREYS, P, PROPER, 2 * P, 4 * P, LARGEST)
+METHODS = {  # the first two have S = 0, the others S = I
+    FLAT: BayesianError("flat", standardize=False),
+    JEFFREYS: BayesianError("jeffreys", standardize=False),
+} | {k: BayesianError(kappa=k, standardize=False) for k in (P, PROPER, 2 * P, 4 * P, LARGEST)}
+KAPPAS = tuple(METHODS)
 NEEDED = {FLAT: 2 * P + 2, JEFFREYS: P + 1}  # rows of each class: without S they are all there is
-WORDS: dict[int, Prior] = {FLAT: "flat", JEFFREYS: "jeffreys"}  # S = 0; the others have S = I
-METHODS = {
-    kappa: BayesianError(
-        WORDS.get(kappa, "proper"), standardize=False, kappa=None if kappa in WORDS else kappa
-    )
-    for kappa in KAPPAS
-}
 
 
 def _replicate_priors(seed: int, number: int) -> Draws:
@@ -194,7 +187,7 @@ def bee_priors(draws: Draws) -> Parts:
     posterior, and a dash.
     """
     estimates, errors, best = (draws[name] for name in ("estimate", "error", ORACLE))
-    names = [f"κ = {k}" + (f", {WORDS[k]}" if k in WORDS else "") for k in KAPPAS]
+    names = [f"κ = {k}" + (f", {of.prior}" if k in NEEDED else "") for k, of in METHODS.items()]
     for title, of in (
         ("least estimate", estimates),
         ("true error of the rule that has it", errors),

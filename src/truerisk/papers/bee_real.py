@@ -22,12 +22,14 @@ from truerisk.papers.bee_choosing import (
     Learners,
     Less,
     along_rows,
-    both_learners,
     choices_by_size,
     convergence_note,
     errors_on,
     less,
+    logistic,
+    machines,
     mean_grid,
+    methods_named,
     under,
 )
 from truerisk.papers.experiment import Draws, Experiment, paragraphs, stream
@@ -58,8 +60,11 @@ class RealSet:
     @property
     def learners(self) -> Learners:
         """Penalties of the path; costs of machines on features scaled in each training set."""
-        both = both_learners(self.names, scaled=self.scaled, standardize=True)
-        return {f"{self.word} {name}": of for name, of in both.items()}
+        path, costs = (methods_named(of, standardize=True) for of in (self.names, OF_MACHINES))
+        return {
+            f"{self.word} LR": (logistic(), path),
+            f"{self.word} SVM": (machines(scaled=self.scaled), costs),
+        }
 
     def replicate(self, seed: int, number: int) -> Draws:
         """A training set of every size, and both learners on each."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, SupportsFloat
 
 import numpy as np
 from scipy.special import stdtrit
@@ -112,7 +112,7 @@ class Quantity:
     def of(
         cls,
         name: str,
-        statistic: Callable[[np.ndarray], float],
+        statistic: Callable[[np.ndarray], SupportsFloat],
         values: np.ndarray,
         claim: Claim = ABOVE,
         *,
@@ -121,7 +121,7 @@ class Quantity:
         """Any statistic of the replicates (first axis), with its bootstrap standard error."""
         n, rng = len(values), np.random.default_rng(0)
         with np.errstate(invalid="ignore", divide="ignore"):  # a sample of few may hold one alone
-            drawn = [statistic(values[rng.integers(n, size=n)]) for _ in range(SAMPLES)]
+            drawn = [float(statistic(values[rng.integers(n, size=n)])) for _ in range(SAMPLES)]
         error = float(np.nanstd(drawn, ddof=1)) if n > 1 else float("inf")
         return cls(name, float(statistic(values)), error, n, claim, digits)
 
@@ -141,20 +141,16 @@ class Quantity:
         return cls(name, float(value), 0.0, None, claim, digits)
 
     def verdict(self, level: float = LEVEL) -> Verdict:
-        """Whether the interval at this level lies where it is claimed, elsewhere, or on both."""
-        inside, outside = self.claim.met_by(*self.interval(level))
-        if self.replicates is None:
+        """Whether its interval by Student's t lies where it is claimed, elsewhere, or on both."""
+        n, reach = self.replicates, 0.0
+        if n is not None:
+            if n < FEWEST or not np.isfinite([self.value, self.std_error]).all():
+                return "undecided"
+            reach = float(stdtrit(n - 1, (1 + level) / 2)) * self.std_error
+        inside, outside = self.claim.met_by(self.value - reach, self.value + reach)
+        if n is None:
             outside = not inside
         return "holds" if inside else "does not hold" if outside else "undecided"
-
-    def interval(self, level: float = LEVEL) -> tuple[float, float]:
-        """Student's t; everything where there are too few replicates."""
-        if self.replicates is None:
-            return self.value, self.value
-        if self.replicates < FEWEST or not np.isfinite([self.value, self.std_error]).all():
-            return -np.inf, np.inf
-        reach = float(stdtrit(self.replicates - 1, (1 + level) / 2)) * self.std_error
-        return self.value - reach, self.value + reach
 
     def __str__(self) -> str:
         value = f"{self.value:.{self.digits}f}"
