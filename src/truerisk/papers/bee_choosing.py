@@ -74,14 +74,10 @@ def draw(rng: np.random.Generator, n_rows: int, n_noise: int = 6) -> Drawn:
     return X, y, lambda _, rules: linear_risks(problem, *rules.between(0, 1))
 
 
-def synthetic(seed: int, number: int, n_noise: int = 6) -> Callable[[int], Drawn]:
-    """Training sets of any size; those of Table 3 and of the priors are among those of Table 2."""
-
-    def training_set(n_rows: int) -> Drawn:
-        name = f"bee-synthetic {n_rows}" + (f" {n_noise}" if n_noise != 6 else "")
-        return draw(stream(name, seed, number), n_rows, n_noise)
-
-    return training_set
+def synthetic(seed: int, number: int, n_rows: int, n_noise: int = 6) -> Drawn:
+    """Training sets of Table 2; those of Table 3 and of the priors are among them."""
+    name = f"bee-synthetic {n_rows}" + (f" {n_noise}" if n_noise != 6 else "")
+    return draw(stream(name, seed, number), n_rows, n_noise)
 
 
 def logistic() -> Family:

@@ -163,10 +163,9 @@ def _replicate_priors(seed: int, number: int) -> Draws:
     """The training sets of Table 2: by size and κ the least estimate, and the error of its rule."""
     found = np.full((2, len(SIZES), len(KAPPAS)), np.nan)
     best = np.empty(len(SIZES))
-    training_set, family = synthetic(seed, number), logistic()
     for j, n_rows in enumerate(SIZES):
         with unconverged():
-            trained = Trained.of(family, training_set(n_rows))
+            trained = Trained.of(logistic(), synthetic(seed, number, n_rows))
         best[j] = trained.errors.min()
         for i, (kappa, method) in enumerate(METHODS.items()):
             if n_rows // 2 >= NEEDED.get(kappa, 0):
@@ -188,11 +187,9 @@ def bee_priors(draws: Draws) -> Parts:
     """
     estimates, errors, best = (draws[name] for name in ("estimate", "error", ORACLE))
     names = [f"κ = {k}" + (f", {of.prior}" if k in NEEDED else "") for k, of in METHODS.items()]
-    for title, of in (
-        ("least estimate", estimates),
-        ("true error of the rule that has it", errors),
-    ):
-        by_kappa = dict(zip(names, np.moveaxis(of, 2, 0), strict=True))
+    titles = {"estimate": "least estimate", "error": "true error of the rule that has it"}
+    for name, title in titles.items():
+        by_kappa = dict(zip(names, np.moveaxis(draws[name], 2, 0), strict=True))
         yield mean_grid(by_kappa, SIZES, title)
     yield mean_grid({ORACLE: best}, SIZES, "least true error of all rules")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 
 import numpy as np
 
@@ -87,14 +88,14 @@ ONE_SE = "1-se"
 def _replicate_2(seed: int, number: int) -> Draws:
     """14 features that tell the classes apart and 6 that do not; every λ of the document's list."""
     draws: dict[str, np.ndarray] = {}
+    drawn = partial(synthetic, seed, number)
     for column, noise in COLUMNS.items():
         # leave-one-out, the costly one, in one column
         methods = methods_named((*NAMES, "LOO") if column == FEW else NAMES)
         learners = {column: (logistic(), methods)}
-        draws |= choices_by_size(SIZES, learners, synthetic(seed, number, noise), number)
+        draws |= choices_by_size(SIZES, learners, partial(drawn, n_noise=noise), number)
     learners = {ONE_SE: (logistic(), methods_named(["CV-5"]))}
-    of_few = synthetic(seed, number)
-    return draws | choices_by_size(SIZES, learners, of_few, number, OneStandardError())
+    return draws | choices_by_size(SIZES, learners, drawn, number, OneStandardError())
 
 
 @experiment(_replicate_2, replicates=200, quick=10, unit=SPLIT_UNIT)
@@ -209,7 +210,7 @@ CLAIMS_3: tuple[Less, ...] = (  # what the text says of the table
 def _replicate_3(seed: int, number: int) -> Draws:
     """The classes and the training sets of Table 2, linear machines at 13 costs."""
     learners = {"SVM": (machines(), methods_named(NAMES_3))}
-    return choices_by_size(SIZES, learners, synthetic(seed, number), number)
+    return choices_by_size(SIZES, learners, partial(synthetic, seed, number), number)
 
 
 @experiment(_replicate_3, replicates=200, quick=10, unit=SPLIT_UNIT)
