@@ -7,11 +7,12 @@ import pytest
 from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
+from truerisk.core.evaluation import values_of
 from truerisk.core.family import Family
 from truerisk.core.losses import ZeroOne
 from truerisk.core.table.data import Data
 from truerisk.methods import as_method
-from truerisk.papers.experiment import evaluated, first_least, values_of
+from truerisk.papers.experiment import evaluated, first_least
 
 
 @pytest.mark.parametrize("word", ["loo", "4-fold", "three-way"])
@@ -24,7 +25,7 @@ def test_a_method_finds_what_a_user_finds(word) -> None:
     found = evaluated(
         as_method(word), family, Data.check(X, y, task="classification"), ZeroOne(), 3
     )
-    np.testing.assert_allclose(values_of(found), curve.values)
+    np.testing.assert_allclose(values_of(found.tested), curve.values)
     if curve.procedure is not None:
         assert found.procedure.value == curve.procedure.value
 

@@ -20,7 +20,7 @@ from truerisk.papers.experiment import (
     Experiment,
     draw_replicates,
     experiment,
-    run,
+    reproduce,
     stored_replicates,
     stream,
 )
@@ -79,7 +79,7 @@ def small_toy(draws):
 
 def test_the_text_of_an_experiment_is_what_it_says():
     """Title, what is run, notes; names in braces are computed; the function's name is its word."""
-    report = run(small_toy, replicates=3)
+    report = reproduce(small_toy, replicates=3)
     assert (report.word, report.title) == ("small-toy", "A toy, §1: told in words")
     assert report.document == "3 numbers each, whoever throws"
     assert report.notes == ("a note of 3.0.", "another.")
@@ -99,11 +99,11 @@ def test_without_docstrings_it_is_refused():
 def test_the_whole_breadth_is_run_where_there_is_one():
     """Its own draws under its own word; where there is none the call is refused."""
     whole = replace(TOY, word="toy-full", replicates=4)
-    assert run(replace(TOY, full=whole), full=True).word == "toy-full"
-    assert run(replace(TOY, full=whole), full=True).replicates == 4
-    assert run(replace(TOY, full=whole), replicates=3).word == "toy"
+    assert reproduce(replace(TOY, full=whole), full=True).word == "toy-full"
+    assert reproduce(replace(TOY, full=whole), full=True).replicates == 4
+    assert reproduce(replace(TOY, full=whole), replicates=3).word == "toy"
     with pytest.raises(UnknownName, match="toy has no --full"):
-        run(TOY, full=True)
+        reproduce(TOY, full=True)
 
 
 def test_a_stream_depends_on_name_seed_and_number():
@@ -137,8 +137,8 @@ def test_an_executor_gives_the_same_numbers():
 
 def test_worker_processes_give_the_same_numbers():
     """A registered experiment can be sent to another process."""
-    here = papers.reproduce("kearns-figure-2", replicates=4)
-    there = papers.reproduce("kearns-figure-2", replicates=4, executor=2)
+    here = reproduce("kearns-figure-2", replicates=4)
+    there = reproduce("kearns-figure-2", replicates=4, executor=2)
     assert here.to_dict()["tables"] == there.to_dict()["tables"]
 
 
@@ -146,17 +146,17 @@ def test_progress_counts_replicates():
     """In the experiment's own unit, under its word; nothing from inside a replicate."""
     heard: list[Progress] = []
     with listen(heard.append):
-        run(TOY, replicates=3)
+        reproduce(TOY, replicates=3)
     assert heard == [Progress("toy", done, 3, "throws") for done in range(4)]
 
 
 def test_the_report_has_its_papers():
     """Number of replicates, seed and seconds; `quick` takes fewer."""
-    report = run(TOY, seed=2)
+    report = reproduce(TOY, seed=2)
     assert (report.replicates, report.seed, report.unit) == (20, 2, "throws")
     assert report.seconds > 0
-    assert run(TOY, quick=True).replicates == 5
-    assert run(TOY, quick=True, replicates=6).replicates == 6
+    assert reproduce(TOY, quick=True).replicates == 5
+    assert reproduce(TOY, quick=True, replicates=6).replicates == 6
 
 
 @pytest.mark.parametrize(
@@ -169,14 +169,14 @@ def test_the_report_has_its_papers():
 def test_what_makes_no_sense_is_refused(options, sentence):
     """One replicate has no standard error; a seed is not negative."""
     with pytest.raises(UnknownName, match=sentence):
-        run(TOY, **options)
+        reproduce(TOY, **options)
 
 
 def test_what_is_missing_is_said_before_anything_is_drawn():
     """`check` comes first."""
     heard: list[Progress] = []
     with listen(heard.append), pytest.raises(BadData, match="missing"):
-        run(replace(TOY, check=_lacking))
+        reproduce(replace(TOY, check=_lacking))
     assert not heard
 
 
@@ -198,23 +198,23 @@ def test_every_experiment_says_what_it_is(word):
 
 def test_the_report_is_that_without_a_store(tmp_path):
     """To the last bit and the last type; the next run reads it all, and more replicates add."""
-    alone = run(TOY).to_dict()
+    alone = reproduce(TOY).to_dict()
     path = tmp_path / "runs.db"
-    kept = run(TOY, store=path).to_dict()
-    again = run(TOY, store=path, resume=True).to_dict()
+    kept = reproduce(TOY, store=path).to_dict()
+    again = reproduce(TOY, store=path, resume=True).to_dict()
     for report in (kept, again):
         assert {k: v for k, v in report.items() if k != "seconds"} == {
             k: v for k, v in alone.items() if k != "seconds"
         }
-    more = run(TOY, store=path, resume=True, replicates=30).to_dict()
-    assert more["tables"] == run(TOY, replicates=30).to_dict()["tables"]
+    more = reproduce(TOY, store=path, resume=True, replicates=30).to_dict()
+    assert more["tables"] == reproduce(TOY, replicates=30).to_dict()["tables"]
 
 
 def test_a_registered_experiment_in_worker_processes(tmp_path):
     """By the public verb, two experiments in one store."""
     for word in ("kearns-figure-2", "kearns-figure-1"):
-        here = papers.reproduce(word, replicates=3)
-        there = papers.reproduce(word, replicates=3, executor=2, store=tmp_path / "runs.db")
+        here = reproduce(word, replicates=3)
+        there = reproduce(word, replicates=3, executor=2, store=tmp_path / "runs.db")
         assert here.to_dict()["tables"] == there.to_dict()["tables"]
 
 
@@ -223,38 +223,38 @@ def test_an_interrupted_experiment_goes_on(tmp_path):
     path = tmp_path / "runs.db"
 
     with listen(interrupted_at(1)), pytest.raises(KeyboardInterrupt):
-        run(TOY, store=path, replicates=2000)
+        reproduce(TOY, store=path, replicates=2000)
     with Store.read(path) as store:
         held = store.tally(store.cells()[0]).done
     assert 0 < held < 2000
     heard: list[Progress] = []
     with listen(heard.append):
-        report = run(TOY, store=path, resume=True, replicates=2000)
+        report = reproduce(TOY, store=path, resume=True, replicates=2000)
     assert heard[0] == Progress("toy", held, 2000, "throws")
-    assert report.to_dict()["tables"] == run(TOY, replicates=2000).to_dict()["tables"]
+    assert report.to_dict()["tables"] == reproduce(TOY, replicates=2000).to_dict()["tables"]
 
 
 def test_results_that_are_there_are_not_taken_unasked(tmp_path):
     """Without `resume` the store of an earlier run is refused, another seed is another matter."""
     path = tmp_path / "runs.db"
-    run(TOY, store=path)
+    reproduce(TOY, store=path)
     with pytest.raises(UnknownName, match="holds 20 of 20 replicates of toy: add --resume"):
-        run(TOY, store=path)
-    run(TOY, store=path, seed=1)
+        reproduce(TOY, store=path)
+    reproduce(TOY, store=path, seed=1)
     for word in ("resume", "mixed_versions"):
         with pytest.raises(UnknownName, match=rf"{word}= goes on with a store: name it by store="):
-            run(TOY, **{word: True})
+            reproduce(TOY, **{word: True})
 
 
 def test_replicates_of_other_versions_go_on_where_that_is_allowed(tmp_path, monkeypatch):
     """The refusal names the option, which the command has."""
     path = tmp_path / "runs.db"
-    run(TOY, store=path)
+    reproduce(TOY, store=path)
     now = versions.versions()
     monkeypatch.setattr(versions, "versions", lambda: {**now, "numpy": "9.9"})
     with pytest.raises(BadStore, match="allow it by --mixed-versions"):
-        run(TOY, store=path, resume=True)
-    assert run(TOY, store=path, resume=True, mixed_versions=True).replicates == 20
+        reproduce(TOY, store=path, resume=True)
+    assert reproduce(TOY, store=path, resume=True, mixed_versions=True).replicates == 20
 
 
 def test_a_failed_replicate_is_no_report(tmp_path):
@@ -262,9 +262,9 @@ def test_a_failed_replicate_is_no_report(tmp_path):
     path = tmp_path / "runs.db"
     FAILING.add(4)
     with pytest.raises(StudyIncomplete, match=r"1 of 20 .*replicate 4 failed: .*out of luck"):
-        run(TOY, store=path)
+        reproduce(TOY, store=path)
     FAILING.clear()
-    assert run(TOY, store=path, resume=True).replicates == 20
+    assert reproduce(TOY, store=path, resume=True).replicates == 20
 
 
 def test_another_kind_of_store_is_refused(tmp_path):
@@ -272,7 +272,7 @@ def test_another_kind_of_store_is_refused(tmp_path):
     with Store.write(tmp_path / "runs.db") as store:
         store.note({"kind": "study"})
     with pytest.raises(BadStore, match="holds a study, not a reproduction"):
-        run(TOY, store=tmp_path / "runs.db")
+        reproduce(TOY, store=tmp_path / "runs.db")
 
 
 def test_draws_are_as_in_memory(tmp_path):
@@ -301,4 +301,4 @@ def test_without_the_data_it_says_what_is_missing(word, sentence, monkeypatch):
         rows.cache_clear()
     monkeypatch.delenv(FOLDER, raising=False)
     with pytest.raises(BadData, match=sentence):
-        papers.reproduce(word, quick=True)
+        reproduce(word, quick=True)

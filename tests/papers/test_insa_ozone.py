@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from truerisk.papers import insa_ozone as module
-from truerisk.papers.experiment import run
+from truerisk.papers.experiment import reproduce
 from truerisk.papers.insa_ozone import LEARNERS, ozone_family
 
 FEW = ("linear", "tree")
@@ -22,7 +22,7 @@ def report(monkeypatch):
     X = np.column_stack([level + rng.normal(0, 15, 120), rng.normal(size=(120, 3))])
     monkeypatch.setattr(module, "_forecasts", lambda: (X, level))
     monkeypatch.setattr(module, "LEARNERS", FEW)
-    return run(replace(module.insa_ozone, check=tuple), replicates=3, seed=1)
+    return reproduce(replace(module.insa_ozone, check=tuple), replicates=3, seed=1)
 
 
 def test_each_learner_has_three_risks(report) -> None:

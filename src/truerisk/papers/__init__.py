@@ -8,8 +8,7 @@ figures.py      a report of rows, tables and figures, as text, JSON, PNG and SVG
 What the files of a document run is said below, where each experiment has its word and sentence.
 
 Daudin and Mary-Huard   kearns.py, kearns_figure_3.py, colon_table_1.py
-Wallman                 double_cv.py, wallman_comparison.py, wallman_bias.py, wallman_choices.py,
-                        wallman_genes.py
+Wallman                 double_cv.py, wallman_comparison.py, wallman_bias.py, wallman_genes.py
 Huttunen and Tohka      bee_figures.py, bee_real.py, bee_tables.py; their parts: bee_choosing.py,
                         the choices of all methods by sizes, and who errs less than whom
 INSA lecture            insa.py, insa_optimism.py, insa_folds.py, insa_ozone.py, aicc_simulation.py
@@ -20,13 +19,12 @@ To add one: an `Experiment` in the file of its document, and its word and senten
 
 from __future__ import annotations
 
-import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from truerisk.core.registry import Registry, lines_of
+from truerisk.core.registry import Registry, lazy, lines_of
 
 if TYPE_CHECKING:
-    from truerisk.papers.figures import Report
+    from truerisk.papers.experiment import reproduce
 
 __all__ = ["names", "registry", "reproduce"]
 
@@ -47,7 +45,7 @@ registry = Registry(
         1000 points of each class of the four problems, and their Bayes risks
     wallman-bias  wallman_bias:wallman_bias
         why the error of a chosen classifier is too small: what is reported, and of what
-    wallman-choices  wallman_choices:wallman_choices
+    wallman-choices  wallman_bias:wallman_choices
         the same bias for neighbours, genes, components and the classifier, side by side
     wallman-genes  wallman_genes:wallman_genes
         genes chosen on all rows or in each fold: four errors, with a slider on the page
@@ -107,51 +105,5 @@ def names() -> list[str]:
     return registry.names()
 
 
-def reproduce(
-    name: str,
-    *,
-    quick: bool = False,
-    full: bool = False,
-    replicates: int | None = None,
-    seed: int = 0,
-    executor: Any = None,
-    store: str | os.PathLike[str] | None = None,
-    resume: bool = False,
-    mixed_versions: bool = False,
-) -> Report:
-    """Run the experiment of that word.
-
-    Parameters
-    ----------
-    name : str
-        ``names()`` lists the words.
-    quick : bool
-        A first look: fewer replicates.
-    full : bool
-        The whole breadth of "bee-figure-2" and "bee-figure-3": the document's nineteen sizes.
-    replicates : int, optional
-        How many; by default the experiment's own number.
-    seed : int
-    executor : None, int or executor
-        This process, that many worker processes, or anything with ``submit``; the numbers do not
-        depend on it. With a store also ``"dask://host:port"``.
-    store : path, optional
-        A file that keeps every replicate as it is found (`truerisk.study`).
-    resume : bool
-        Go on with the replicates that the store holds.
-    mixed_versions : bool
-        Also with those of other versions of Python, NumPy, SciPy or scikit-learn.
-    """
-    from truerisk.papers.experiment import run
-
-    return run(
-        registry.load(name),
-        quick=quick,
-        full=full,
-        replicates=replicates,
-        seed=seed,
-        executor=executor,
-        store=store,
-        resume=resume,
-        mixed_versions=mixed_versions,
-    )
+if not TYPE_CHECKING:  # which would take every name for one that is there
+    __getattr__, __dir__ = lazy(__name__, __all__, {"reproduce": "truerisk.papers.experiment"})

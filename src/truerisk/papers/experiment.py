@@ -17,7 +17,7 @@ import numpy as np
 from truerisk.core.answers import Answers
 from truerisk.core.contracts import Method, Rule, Streams, Terms
 from truerisk.core.errors import Refusal, StudyIncomplete, UnknownName
-from truerisk.core.evaluation import Evaluation
+from truerisk.core.evaluation import Evaluation, values_of
 from truerisk.core.family import Family
 from truerisk.core.losses import Loss, ZeroOne
 from truerisk.core.plan.builder import PlanBuilder
@@ -27,6 +27,7 @@ from truerisk.core.table.data import Data
 from truerisk.engines.asking import Asking
 from truerisk.engines.workers.executors import run_batches, workers_of
 from truerisk.methods.parts.set_risks import split_risks
+from truerisk.papers import registry
 from truerisk.papers.figures import Findings, Parts, Report
 from truerisk.selection.rules import Minimum
 from truerisk.study.tasks import one_thread
@@ -57,28 +58,23 @@ class Experiment:
     word: str
     title: str
     document: str
-    replicates: int
-    quick: int
     replicate: Replicate
     findings: Callable[[Draws], Findings]
+    replicates: int
+    quick: int
     unit: str = "data sets"
     check: Callable[[], object] = tuple  # nothing is lacking
     full: Experiment | None = None
 
 
 def experiment(
-    replicate: Replicate,
-    *,
-    replicates: int,
-    quick: int,
-    unit: str = "data sets",
-    check: Callable[[], object] = tuple,
+    replicate: Replicate, **others: Any
 ) -> Callable[[Callable[[Draws], Parts]], Experiment]:
     """The experiment that stands over what it finds: the function's name is its word.
 
     The paragraphs of the function's text are the title, what is run, and notes; what stands there
-    in braces is computed from the names of its module. Workers are sent `replicate` alone: under
-    the name of the function stands the experiment.
+    in braces is computed from the names of its module. `others` are further fields. Workers are
+    sent `replicate` alone: under the name of the function stands the experiment.
     """
 
     def of(found: Callable[[Draws], Parts]) -> Experiment:
@@ -95,9 +91,7 @@ def experiment(
             return Findings.of(word, notes, found(draws))
 
         title = title.removesuffix(".")
-        return Experiment(
-            word, title, document, replicates, quick, replicate, findings, unit, check
-        )
+        return Experiment(word, title, document, replicate, findings, **others)
 
     return of
 
@@ -112,22 +106,42 @@ def stream(name: str, seed: int, number: int) -> np.random.Generator:
     return np.random.default_rng([seed, number, *name.encode()])
 
 
-def run(
-    experiment: Experiment,
+def reproduce(
+    name: str | Experiment,
     *,
-    replicates: int | None = None,
     quick: bool = False,
     full: bool = False,
+    replicates: int | None = None,
     seed: int = 0,
     executor: Any = None,
     store: str | os.PathLike[str] | None = None,
     resume: bool = False,
     mixed_versions: bool = False,
 ) -> Report:
-    """The report on `replicates` draws (by default the experiment's own number of them).
+    """Run the experiment of that word, or one of your own.
 
-    With a `store` every replicate is kept as it is found; see `stored_replicates`.
+    Parameters
+    ----------
+    name : str or Experiment
+        ``names()`` lists the words.
+    quick : bool
+        A first look: fewer replicates.
+    full : bool
+        The whole breadth of "bee-figure-2" and "bee-figure-3": the document's nineteen sizes.
+    replicates : int, optional
+        How many; by default the experiment's own number.
+    seed : int
+    executor : None, int or executor
+        This process, that many worker processes, or anything with ``submit``; the numbers do not
+        depend on it. With a store also ``"dask://host:port"``.
+    store : path, optional
+        A file that keeps every replicate as it is found (`truerisk.study`).
+    resume : bool
+        Go on with the replicates that the store holds.
+    mixed_versions : bool
+        Also with those of other versions of Python, NumPy, SciPy or scikit-learn.
     """
+    experiment = name if isinstance(name, Experiment) else registry.load(name)
     if full:
         if experiment.full is None:
             raise UnknownName(
@@ -306,6 +320,10 @@ class Sample:
         """What a method finds in the rows to learn from."""
         return evaluated(method, family, self.whole.subset(np.arange(self.n)), self.loss, splits)
 
+    def risks(self, method: Method, family: Family, splits: int | Plan) -> np.ndarray:
+        """The risk that it finds there of every candidate."""
+        return values_of(self.evaluated(method, family, splits).tested)
+
     def answers(self, family: Family, *learned: np.ndarray) -> Answers:
         """What is said of the rows that measure, by rules of all rows to learn from, or of some."""
         own, fresh = np.split(np.arange(self.whole.n_rows), [self.n])
@@ -362,11 +380,6 @@ def evaluated(
 def first_least(curve: np.ndarray) -> int:
     """The place of the least; of equal ones the first, as the rule "min" has it."""
     return SMALLEST.choose(curve, np.full(len(curve), np.nan))
-
-
-def values_of(evaluation: Evaluation) -> np.ndarray:
-    """The risk of every candidate."""
-    return np.array([tested.value for tested in evaluation.tested])
 
 
 def terms_of(family: Family, rule: Rule = SMALLEST) -> Terms:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.polynomial.polynomial import polyval
 
 from truerisk.core.contracts import Streams
+from truerisk.core.evaluation import values_of
 from truerisk.core.family import Family
 from truerisk.core.losses import Squared
 from truerisk.core.table.data import Data
@@ -27,7 +28,6 @@ from truerisk.papers.experiment import (
     experiment,
     stream,
     terms_of,
-    values_of,
 )
 from truerisk.papers.figures import Panel, Panels, PaperTable, Parts, Series, mean_line, printed
 from truerisk.papers.statements import Claim, Quantity, Statement
@@ -99,7 +99,7 @@ def _replicate_polynomial(seed: int, number: int) -> Draws:
     deviance = ((y - few.values) ** 2).sum(axis=1) / NOISE + POINTS * np.log(2 * np.pi * NOISE)
     known = Cp(NOISE).reduce(few, data, loss, terms_of(family))
     prices = deviance + 2 * (DEGREES + 1) - POINTS / NOISE * np.array([t.value for t in known])
-    curves["leave-one-out"] = values_of(evaluated(LeaveOneOut(), family, data, loss, 0))
+    curves["leave-one-out"] = values_of(evaluated(LeaveOneOut(), family, data, loss, 0).tested)
     curves["R²"] = -r2[:LARGEST]
     risk = ((truth - few.values) ** 2).mean(axis=1) + NOISE
     chosen = np.array([values.argmin() for values in curves.values()])
@@ -224,7 +224,7 @@ def _replicate_bootstrap(seed: int, number: int) -> Draws:
     missed = np.mean([1 - len(np.unique(one)) / N for one in rows])
     return {
         **{
-            name: np.array(values_of(evaluated(method, _tree(), data, loss, 0))[0])
+            name: np.array(values_of(evaluated(method, _tree(), data, loss, 0).tested)[0])
             for name, method in methods.items()
         },
         "true": true[0],

@@ -12,7 +12,7 @@ import numpy as np
 
 from truerisk.core.family import Family
 from truerisk.methods.kfold import KFold, LeaveOneOut
-from truerisk.papers.experiment import Draws, Sample, experiment, stream, values_of
+from truerisk.papers.experiment import Draws, Sample, experiment, stream
 from truerisk.papers.figures import MeansGrid, Panel, Parts, Series, mean_line
 from truerisk.papers.statements import Quantity, Statement
 
@@ -38,8 +38,7 @@ def _replicate(seed: int, number: int) -> Draws:
     sample = Sample.alternating(ROWS, COLUMNS, APART, stream("insa folds", seed, number))
     draws: dict[str, np.ndarray] = {}
     for name, family in _families().items():
-        every = (values_of(sample.evaluated(of, family, number)) for of in METHODS.values())
-        draws[name] = np.concatenate(list(every))
+        draws[name] = np.concatenate([sample.risks(of, family, number) for of in METHODS.values()])
         draws[f"true, {name}"] = sample.errors(family)[0, 0]
     return draws
 

@@ -8,7 +8,7 @@ from truerisk.datasets.problems import make_simple
 from truerisk.methods.holdout import ThreeWay
 from truerisk.methods.kfold import KFold, LeaveOneOut
 from truerisk.models import Memoriser
-from truerisk.papers.experiment import Draws, Sample, experiment, neighbours, stream, values_of
+from truerisk.papers.experiment import Draws, Sample, experiment, neighbours, stream
 from truerisk.papers.figures import MeansGrid, Panel, PaperTable, Parts, Series, mean_lines
 from truerisk.papers.statements import Claim, Quantity, Statement
 
@@ -33,8 +33,7 @@ def _replicate_three_way(seed: int, number: int) -> Draws:
     seen = split.plan.train_rows(int(split.plan.fit[split.plan.questions("outer")[0]]))[0]
     # Each k is fitted twice: on the rows that the three-way split keeps, and on the whole sample.
     refitted, of_all = sample.errors(family, seen, np.arange(N)).T
-    methods = KFold(10), LeaveOneOut()
-    both = np.array([values_of(sample.evaluated(of, family, own)) for of in methods])
+    both = np.array([sample.risks(of, family, own) for of in (KFold(10), LeaveOneOut())])
     return {
         "test": split.procedure.value,
         "risk": np.append(refitted[unit.candidate], of_all[both.argmin(axis=1)]),

@@ -1,46 +1,82 @@
-"""Wallman §5.3 and §3.5: why a chosen classifier's error is too small; an error's posterior."""
+"""Wallman §5.3, §5.4, §3.5: why a chosen classifier's error is too small; an error's posterior."""
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
+from truerisk.core.contracts import Method
+from truerisk.core.family import Family
 from truerisk.core.statistics.error_posterior import ErrorPosterior
 from truerisk.core.statistics.selection_bias import RiskMixture, SelectionBias
 from truerisk.datasets.problems import make_simple
-from truerisk.methods.kfold import LeaveOneOut
-from truerisk.papers.experiment import Draws, Sample, experiment, neighbours, stream, values_of
+from truerisk.methods.kfold import KFold, LeaveOneOut
+from truerisk.papers.experiment import Draws, Sample, experiment, neighbours, stream
 from truerisk.papers.figures import MeansGrid, Panel, PaperTable, Parts, Series, mean_line
 from truerisk.papers.statements import ABOVE, BELOW, Claim, Quantity, Statement
+from truerisk.papers.wallman_comparison import NEAREST, classifiers
 
-PER_CLASS = 25
-TEST_PER_CLASS = 2000
-LARGEST = 2 * PER_CLASS - 2  # leave-one-out trains on 49 rows: beyond that no k differs
+REPORTED, UNSELECTED, TRUE, TAKEN = ERRORS = (  # by the numbers of their equations
+    "reported, p_a (6)",
+    "all estimates, p_b (7)",
+    "true, p (5)",
+    "true of those taken",
+)
+
+
+def choice(sample: Sample, method: Method, family: Family, splits: int) -> np.ndarray:
+    """The candidate with the least estimate, the estimates of all, and their true errors."""
+    estimates = sample.risks(method, family, splits)
+    return np.concatenate([[estimates.argmin()], estimates, sample.errors(family).ravel()])
+
+
+def bias_of(choices: np.ndarray) -> SelectionBias:
+    """What many choices say together, a row each."""
+    estimates, true = np.split(choices[:, 1:], 2, axis=1)
+    return SelectionBias(estimates, choices[:, 0].astype(int), true)
+
+
+def errors_of(choices: np.ndarray) -> dict[str, RiskMixture]:
+    """The distributions of `ERRORS`."""
+    return dict(zip(ERRORS, bias_of(choices).parts.values(), strict=True))
+
+
+def mean_of(mixture: RiskMixture) -> Quantity:
+    """Its mean, to stand in a table."""
+    error = float("inf") if mixture.std_error is None else mixture.std_error
+    return Quantity("", mixture.mean, error, None)
+
+
+def gap(choices: np.ndarray, of: str, less: str, claim: Claim = ABOVE) -> Quantity:
+    """By how much the mean of one distribution lies above that of another."""
+
+    def statistic(some: np.ndarray) -> float:
+        errors = errors_of(some)
+        return errors[of].mean - errors[less].mean
+
+    return Quantity.of(f"{of} − {less}", statistic, choices, claim)
+
+
+# ---------------------------------------------------------------- why the bias occurs
+
+N = 50
+LARGEST = N - 2  # leave-one-out trains on 49 rows: beyond that no k differs
 KS = range(1, LARGEST + 1)
+# rows of a data set, and fresh rows of each class: of few rows estimates vary more than errors do
+FRESH = {20: 250, N: 2000, 100: 250, 200: 250}
 NEAR = 0.05  # of the true error: what counts as unbiased
-OTHERS = 20, 100, 200  # rows of further data sets
-TEST_OTHERS = 250  # per class: estimates vary more than errors on so few
 OFTEN = 20  # choices of a k from which its own numbers are told
 EDGES = np.arange(0, 0.52, 0.02)
 
 
 def _replicate_bias(seed: int, number: int) -> Draws:
-    """Leave-one-out of every k on 50 rows; the least error wins, the lowest k among equals.
-
-    Of other numbers of rows only the bias is kept: true error of the choice − what is reported.
-    """
-    rng = stream("wallman bias", seed, number)
-    sample = Sample.of(make_simple, ((PER_CLASS,) * 2, (TEST_PER_CLASS,) * 2), rng)
-    estimates = values_of(sample.evaluated(LeaveOneOut(), neighbours(KS), 0))
-    draws = {
-        "estimates": estimates,
-        "chosen": np.array(int(estimates.argmin())),
-        "true": sample.errors(neighbours(KS)).ravel(),
-    }
-    for n in OTHERS:
-        rng, family = stream(f"wallman bias {n}", seed, number), neighbours(range(1, n - 1))
-        sample = Sample.of(make_simple, ((n // 2,) * 2, (TEST_OTHERS,) * 2), rng)
-        estimates = values_of(sample.evaluated(LeaveOneOut(), family, 0))
-        draws[f"{n} rows"] = sample.errors(family).ravel()[estimates.argmin()] - estimates.min()
+    """Leave-one-out of every k; the least error wins, the lowest k among equals."""
+    draws: dict[str, np.ndarray] = {}
+    for n, n_fresh in FRESH.items():
+        rng = stream("wallman bias" if n == N else f"wallman bias {n}", seed, number)
+        sample = Sample.of(make_simple, ((n // 2,) * 2, (n_fresh,) * 2), rng)
+        draws[f"{n} rows"] = choice(sample, LeaveOneOut(), neighbours(range(1, n - 1)), 0)
     return draws
 
 
@@ -48,8 +84,8 @@ def _replicate_bias(seed: int, number: int) -> Draws:
 def wallman_bias(draws: Draws) -> Parts:
     """Wallman (2005), §5.3: why does the bias occur?
 
-    {PER_CLASS} + {PER_CLASS} points of the 'simple' problem, every k from 1 to {LARGEST};
-    equations 5 to 7 in means
+    {N} points of the 'simple' problem, half of each class, every k from 1 to {LARGEST}; equations 5
+    to 7 in means
 
     the document describes a thought experiment with three classifiers and prints no numbers; here
     the classifiers are those of its §3.4, nearest neighbours with every k.
@@ -57,17 +93,11 @@ def wallman_bias(draws: Draws) -> Parts:
     leave-one-out of classes of equal size is pessimistic for large k, since the row that is left
     out makes its own class the smaller one: all estimates (7) lie a little above.
     """  # noqa: D400
-    estimates, chosen, true = (draws[name] for name in ("estimates", "chosen", "true"))
-    rows = np.column_stack([chosen, estimates, true])
-    mixtures, times = mixtures_of(rows), np.bincount(chosen, minlength=len(KS))
-    names = {
-        "reported, equation 6": "reported (6)",
-        "unselected, equation 7": "unselected (7)",
-        "true, equation 5": "true (5)",
-        "true, of those taken": "true of those taken",
-    }
-    means = {name: mean_of(mixtures[of]) for name, of in names.items()}
-    yield PaperTable.of("mean errors", "document", means)
+    choices = draws[f"{N} rows"]
+    of, errors = bias_of(choices), errors_of(choices)
+    estimates, chosen, true = of.estimates, of.chosen, of.true_risks
+    times = np.bincount(chosen, minlength=len(KS))
+    yield PaperTable.of("mean errors", "document", {name: mean_of(errors[name]) for name in ERRORS})
     most = np.sort(np.argsort(-times, kind="stable")[:8])  # those taken most often
     by_candidate = {
         "α": [chosen == n for n in most],
@@ -78,19 +108,18 @@ def wallman_bias(draws: Draws) -> Parts:
     yield MeansGrid.of("by candidate", (f"k = {KS[n]}" for n in most), by_candidate)
 
     often = np.flatnonzero(times >= min(OFTEN, times.max())).tolist()
-    near = Claim.near(0.0, NEAR * mixtures["true (5)"].mean)
 
     def lucky(n: int) -> Quantity:
         def statistic(some: np.ndarray) -> float:
             taken = some[some[:, 0] == n, n + 1]
             return float(some[:, n + 1].mean() - taken.mean()) if len(taken) else np.nan
 
-        return Quantity.of(f"k = {KS[n]}: all − when taken", statistic, rows)
+        return Quantity.of(f"k = {KS[n]}: all − when taken", statistic, choices)
 
     yield Statement.of(
         "a distribution of the lowest estimates is biased: the errors that P reports (6) lie "
         "below the true ones",
-        mixture_gap(rows, "true (5)", "reported (6)"),
+        gap(choices, TRUE, REPORTED),
     )
     yield Statement.of(
         "this holds for each classifier: the estimates by which it is taken lie below all of "
@@ -99,15 +128,15 @@ def wallman_bias(draws: Draws) -> Parts:
     )
     yield Statement.of(
         "all estimates of the same classifiers (7) are unbiased",
-        mixture_gap(rows, "unselected (7)", "true (5)", Claim.near(0.0, 0.0)),
+        gap(choices, UNSELECTED, TRUE, Claim.near(0.0, 0.0)),
     )
     yield Statement.of(
         "the true errors of all classifiers, weighed by α (5), are those of P: within a twentieth",
-        mixture_gap(rows, "true of those taken", "true (5)", near),
+        gap(choices, TAKEN, TRUE, Claim.near(0.0, NEAR * errors[TRUE].mean)),
     )
 
-    biases = {2 * PER_CLASS: true[np.arange(len(true)), chosen] - estimates.min(axis=1)}
-    biases = dict(sorted((biases | {n: draws[f"{n} rows"] for n in OTHERS}).items()))
+    every = {n: errors_of(draws[f"{n} rows"]) for n in FRESH}
+    biases = {n: of[TAKEN].values - of[REPORTED].values for n, of in every.items()}
     title = "bias by rows: true error of the choice − reported"
     yield MeansGrid.of(title, (f"n = {n}" for n in biases), {"bias": biases.values()})
     *fewer, (rows_of_least, least) = biases.items()
@@ -117,13 +146,9 @@ def wallman_bias(draws: Draws) -> Parts:
     )
 
     lines = []
-    for name, of, style in (
-        ("reported, p_a (6)", "reported (6)", "C0-"),
-        ("unselected, p_b (7)", "unselected (7)", "C1--"),
-        ("true, p (5)", "true (5)", "k:"),
-    ):
+    for name, style in zip((REPORTED, UNSELECTED, TRUE), ("C0-", "C1--", "k:"), strict=True):
         # estimates are multiples of 1/50: a bin each, its edges between them
-        values, weights = mixtures[of].values, mixtures[of].weights
+        values, weights = errors[name].values, errors[name].weights
         share, _ = np.histogram(values + EDGES[1] / 2, EDGES, weights=weights)
         lines.append(Series(name, (EDGES[1:] + EDGES[:-1]) / 2 - EDGES[1] / 2, share, style))
     yield Panel("errors of the choice", "error", "share", tuple(lines))
@@ -137,48 +162,79 @@ def wallman_bias(draws: Draws) -> Parts:
     )
     heights = (0.05, 0.35)  # with most of the rows as neighbours any rule guesses, which is beyond
     yield Panel("classifier by classifier", "k", "mean error", by_k, limits=heights)
-    yield Panel(
-        "how often each is taken", "k", "α", (Series("", ks, times / len(chosen)),), kind="bars"
+    shares = (Series("", ks, of.shares),)
+    yield Panel("how often each is taken", "k", "α", shares, kind="bars")
+
+
+# ---------------------------------------------------------------- the bias of other choices
+
+ROWS = N, 1000  # to learn from, and fresh ones
+COLUMNS = GENES, TELLING = 60, 10
+APART = 0.8  # means of the ten genes; the others are noise
+KEPT = 10  # genes, where their number is not chosen
+SIZES = (1, 2, 3, 5, 8, 13, 20, 30)  # numbers of genes, or of components
+ODD = range(1, 16, 2)  # numbers of neighbours
+CHOICES = ("neighbours", "genes", "components", "classifier")
+
+
+@lru_cache(maxsize=1)
+def families() -> dict[str, Family]:
+    """What is chosen, everything else being fixed; genes are ranked in each training set."""
+    from sklearn.decomposition import PCA
+    from sklearn.feature_selection import SelectKBest
+    from sklearn.pipeline import Pipeline
+
+    rules = [family.estimator for family in classifiers()]
+    nearest = rules[NEAREST]
+    ranked = Pipeline([("genes", SelectKBest(k=KEPT)), ("rule", nearest)])
+    extracted = Pipeline([("parts", PCA(svd_solver="full")), ("rule", nearest)])
+    grids = (
+        (ranked, {"rule__n_neighbors": ODD}),
+        (ranked, {"genes__k": SIZES}),
+        (extracted, {"parts__n_components": SIZES}),
+        (ranked, {"rule": rules}),
     )
+    return {name: Family.of(*grid) for name, grid in zip(CHOICES, grids, strict=True)}
 
 
-def mixtures_of(rows: np.ndarray) -> dict[str, RiskMixture]:
-    """The distributions of a choice, by their equations.
+def _replicate_choices(seed: int, number: int) -> Draws:
+    """10-fold cross-validation of every candidate of each choice, and their true errors."""
+    sample = Sample.alternating(ROWS, COLUMNS, APART, stream("wallman choices", seed, number))
+    return {name: choice(sample, KFold(10), of, number) for name, of in families().items()}
 
-    A row is a data set: the number of the candidate taken, the estimates of all, their true errors.
+
+@experiment(_replicate_choices, replicates=200, quick=20)
+def wallman_choices(draws: Draws) -> Parts:
+    """Wallman (2005), §5.4: the same bias for other choices.
+
+    {N} rows, {GENES} genes of which {TELLING} have means {APART:g} apart; the least 10-fold error
+    wins, the first among equals
+
+    the document argues and prints no numbers. Choices: {ODD[0]} to {ODD[7]} neighbours; {SIZES[0]}
+    to {SIZES[7]} of the genes, by their F; as many principal components; nearest neighbours, tree,
+    Parzen or Fisher. What is not chosen is 3 neighbours and the {KEPT} first genes.
+
+    how large the bias is depends on how many candidates differ, and by how much.
     """
-    estimates, true = np.split(rows[:, 1:], 2, axis=1)
-    why = SelectionBias(estimates, rows[:, 0].astype(int), true)
-    assert why.true is not None
-    assert why.true_of_chosen is not None
-    return {
-        "reported (6)": why.reported,
-        "unselected (7)": why.unselected,
-        "true (5)": why.true,
-        "true of those taken": why.true_of_chosen,
-    }
-
-
-def mean_of(mixture: RiskMixture) -> Quantity:
-    """Its mean, to stand in a table."""
-    error = float("inf") if mixture.std_error is None else mixture.std_error
-    return Quantity("", mixture.mean, error, None)
-
-
-def mixture_gap(rows: np.ndarray, of: str, less: str, claim: Claim = ABOVE) -> Quantity:
-    """By how much the mean of one mixture lies above that of another."""
-
-    def statistic(some: np.ndarray) -> float:
-        mixtures = mixtures_of(some)
-        return mixtures[of].mean - mixtures[less].mean
-
-    return Quantity.of(f"{of} − {less}", statistic, rows, claim)
+    every = [errors_of(draws[name]) for name in CHOICES]
+    means = {name: [mean_of(errors[name]) for errors in every] for name in ERRORS[:3]}
+    gaps = [gap(draws[name], UNSELECTED, REPORTED) for name in CHOICES]
+    yield MeansGrid.of("mean errors, by what is chosen", CHOICES, means | {"p_b − p_a": gaps})
+    for name, bias in zip(CHOICES, gaps, strict=True):
+        yield Statement.of(
+            f"the bias occurs regardless of what is chosen: {name}",
+            bias,
+            gap(draws[name], TRUE, REPORTED),
+        )
+    places = np.arange(1.0, len(CHOICES) + 1)
+    bars = tuple(Series.of(name, places, of) for name, of in means.items())
+    yield Panel("what is chosen", "", "mean error", bars, kind="bars", names=CHOICES)
 
 
 # ---------------------------------------------------------------- the posterior of a true error
 
 LEVEL = 0.95
-SIZES = (60, 150)  # rows that test a1 and a2 of Figure 5
+TESTED = (60, 150)  # rows that test a1 and a2 of Figure 5
 PER_REPLICATE = 20
 # errors, n: upper bound, P(error > ½), E[error²], to ten digits
 EXACT = {
@@ -198,7 +254,7 @@ def _replicate_posterior(seed: int, number: int) -> Draws:
     """
     rng = stream("wallman posterior", seed, number)
     draws: dict[str, np.ndarray] = {}
-    for n in SIZES:
+    for n in TESTED:
         truth = rng.random(PER_REPLICATE)
         posteriors = [ErrorPosterior(int(e), n) for e in rng.binomial(n, truth)]
         below = [t <= p.upper(LEVEL) for t, p in zip(truth, posteriors, strict=True)]
@@ -239,13 +295,14 @@ def wallman_posterior(draws: Draws) -> Parts:
         "them",
     )
     third = "third difference of 62·63 E[e²] along the errors in 60 rows"
+    cost = [62 * 63 * ErrorPosterior(errors, 60).second_moment() for errors in range(4)]
     yield Statement.of(
         "(q2) weighs errors by an exponentially increasing cost",
-        Quantity.exact(third, _third_difference(60), Claim.above(1e-6)),
+        Quantity.exact(third, np.diff(cost, 3)[0], Claim.above(1e-6)),
         remark="the cost is e², whose third difference is 0; that of a growing exponential is "
         "above",
     )
-    few, many = (ErrorPosterior(n // 10, n).measures().above_half for n in SIZES)
+    few, many = (ErrorPosterior(n // 10, n).measures().above_half for n in TESTED)
     ratio = "log10 of (50 %) for 15 errors in 150 rows over that for 6 in 60"
     yield Statement.of(
         "(50 %) rewards many test rows more than few errors",
@@ -271,8 +328,3 @@ def _held_with(n: int, n_tested: int) -> float:
         for errors in range(n_tested + 1)
     ]
     return float(np.mean(held))
-
-
-def _third_difference(n: int) -> float:
-    cost = [(n + 2) * (n + 3) * ErrorPosterior(errors, n).second_moment() for errors in range(4)]
-    return float(np.diff(cost, 3)[0])

@@ -23,7 +23,6 @@ from truerisk.papers.experiment import (
     answered,
     evaluated,
     experiment,
-    neighbours,
     plan_of,
     stream,
 )
@@ -36,42 +35,34 @@ MEASURES = ("ub", "50 %", "q2", "err", "true")
 PLACES = np.arange(1.0, len(MEASURES) + 1)  # of the bars
 LEARNERS = ("3-NN", "tree", "Parzen", "Fisher")
 NEAREST = 0  # the learner that a2 fixes in advance
+USUAL = "lissack-fu"  # the widths of the Parzen classifier
 TINY = 1e-3
 ALMOST_EVERY = 95  # per cent
 
 
 @dataclass(frozen=True)
 class WallmanCase:
-    """A distribution, the widths of the Parzen classifier, and the winners that 001 names.
-
-    `counts` are the wins of a1 and a2 in 1000 data sets of an earlier run of this recipe.
-    """
+    """A distribution, the widths of the Parzen classifier, and the winners that 001 names."""
 
     name: str
     problem: GaussianProblem
     winners: str  # "1" or "2" for each measure
-    widths: str = "lissack-fu"
-    counts: tuple[tuple[int, int], ...] = ()
+    widths: str = USUAL
 
 
 ROTATED = make_highleyman.rotated(45)
 SITUATIONS = (
-    WallmanCase(
-        "simple",
-        make_simple,
-        "22111",
-        counts=((444, 556), (47, 953), (608, 392), (657, 324), (800, 199)),
-    ),
-    WallmanCase(
-        "difficult",
-        make_difficult,
-        "12111",
-        counts=((881, 119), (222, 778), (941, 59), (963, 35), (1000, 0)),
-    ),
+    WallmanCase("simple", make_simple, "22111"),
+    WallmanCase("difficult", make_difficult, "12111"),
     WallmanCase("Highleyman, Lissack-Fu widths", ROTATED, "22222"),
     WallmanCase("Highleyman, likelihood widths", ROTATED, "22222", widths="maximum-likelihood"),
     WallmanCase("colon", make_colon2d, "22212"),
 )
+# wins of a1 and of a2 in 1000 data sets of an earlier run of this recipe
+COUNTS = {
+    "simple": ((444, 556), (47, 953), (608, 392), (657, 324), (800, 199)),
+    "difficult": ((881, 119), (222, 778), (941, 59), (963, 35), (1000, 0)),
+}
 
 
 def _replicate_5(seed: int, number: int) -> Draws:
@@ -84,42 +75,39 @@ def _replicate_5(seed: int, number: int) -> Draws:
     for situation in SITUATIONS:
         # situations of one problem share their data
         rng = stream(f"wallman comparison {situation.problem.name}", seed, number)
-        draws |= _compared(situation, rng)
+        data, order = _drawn(situation.problem, rng)
+        tuning, test = order[:N_TUNING], order[N_TUNING:]
+        # trained on 24 rows of the 120, tested on the other 96
+        folds = ReversedKFold(FOLDS, folds=np.argsort(tuning) % FOLDS, average="pooled")
+        rows, learners = data.subset(np.sort(tuning)), classifiers(situation.widths)
+        every = [evaluated(folds, family, rows, ZeroOne(), 0).tested for family in learners]
+        chosen = int(np.argmin([tested.value for (tested,) in every]))  # of equal ones the first
+        design = rng.permutation(tuning)[:N_DESIGN]
+        a1 = _measured(learners[chosen], data, design, test)
+        a2 = _measured(learners[NEAREST], data, *np.split(rng.permutation(N), [N_DESIGN]))
+        draws |= {
+            f"{situation.name}: verdicts": np.sign(a2 - a1).astype(int),  # 1: a1 did better
+            f"{situation.name}: choice": np.array(chosen),
+            f"{situation.name}: above ½": np.array([a1[1], a2[1]]),
+        }
     return draws
 
 
 @lru_cache(maxsize=2)
-def families(widths: str) -> tuple[Family, ...]:
-    """The four classifiers in the document's order."""
+def classifiers(widths: str = USUAL) -> tuple[Family, ...]:
+    """The four of the document, in its order."""
+    from sklearn.neighbors import KNeighborsClassifier
     from sklearn.tree import DecisionTreeClassifier
 
     from truerisk.models.fisher_classifier import FisherClassifier
     from truerisk.models.parzen import ParzenClassifier
 
     return (
-        neighbours(range(3, 4)),
+        Family.of(KNeighborsClassifier(3)),
         Family.of(DecisionTreeClassifier(criterion="entropy", random_state=0)),
         Family.of(ParzenClassifier(widths, per_class=widths == "maximum-likelihood")),
         Family.of(FisherClassifier()),
     )
-
-
-def _compared(situation: WallmanCase, rng: np.random.Generator) -> Draws:
-    """Five verdicts (1: a1 did better, −1: a2, 0: neither), the choice, and both masses above ½."""
-    data, order = _drawn(situation.problem, rng)
-    tuning, test = order[:N_TUNING], order[N_TUNING:]
-    learners = families(situation.widths)
-    risks = [_reversed_risk(family, data, tuning) for family in learners]
-    chosen = int(np.argmin(risks))  # of equal ones the first
-    design = rng.permutation(tuning)[:N_DESIGN]
-    first = _measured(learners[chosen], data, design, test)
-    second = _measured(learners[NEAREST], data, *np.split(rng.permutation(N), [N_DESIGN]))
-    name = situation.name
-    return {
-        f"{name}: verdicts": np.sign(second - first).astype(int),
-        f"{name}: choice": np.array(chosen),
-        f"{name}: above ½": np.array([first[1], second[1]]),
-    }
 
 
 def _drawn(problem: GaussianProblem, rng: np.random.Generator) -> tuple[Data, np.ndarray]:
@@ -133,13 +121,6 @@ def _drawn(problem: GaussianProblem, rng: np.random.Generator) -> tuple[Data, np
         order = rng.permutation(N)
         if all(0 < data.y[order[fold:N_TUNING:FOLDS]].mean() < 1 for fold in range(FOLDS)):
             return data, order
-
-
-def _reversed_risk(family: Family, data: Data, tuning: np.ndarray) -> float:
-    """5-fold reversed cross-validation: trained on 24 rows, tested on the other 96."""
-    method = ReversedKFold(FOLDS, folds=np.argsort(tuning) % FOLDS, average="pooled")
-    (tested,) = evaluated(method, family, data.subset(np.sort(tuning)), ZeroOne(), 0).tested
-    return tested.value
 
 
 def _measured(family: Family, data: Data, design: np.ndarray, test: np.ndarray) -> np.ndarray:
@@ -179,8 +160,8 @@ def wallman_figure_5(draws: Draws) -> Parts:
         wins |= {f"{name}: a{who}": every for who, every in enumerate(both, start=1)}
         chosen = draws[f"{name}: choice"]
         choices[name] = [Quantity.share("", chosen == c) for c in range(len(LEARNERS))]
-        if situation.counts:
-            yield _against(situation, both)
+        if name in COUNTS:
+            yield _against(name, both)
         yield from _verdicts(situation, *both)
 
         bars = tuple(Series.of(f"a{who}", PLACES, of) for who, of in enumerate(both, start=1))
@@ -189,8 +170,7 @@ def wallman_figure_5(draws: Draws) -> Parts:
         heights = np.array([top.value + REACH * top.std_error for top in tops])
         places = PLACES + 0.4 * higher - 0.2  # over the winner's bar of the two
         won = Series("the document's winner", places, heights.clip(max=100) + 4, "kv")
-        label = "wins in per cent"
-        yield Panel(name, "measure", label, (*bars, won), "bars", MEASURES, (0, 100))
+        yield Panel(name, "measure", "wins in per cent", (*bars, won), "bars", MEASURES, (0, 100))
     yield MeansGrid.of("wins in per cent, by each measure", MEASURES, wins, digits=1)
     yield MeansGrid.of("what a1 chose, in per cent", LEARNERS, choices, digits=1)
     masses = np.concatenate([draws[f"{one.name}: above ½"] for one in SITUATIONS], axis=1)
@@ -202,12 +182,12 @@ def wallman_figure_5(draws: Draws) -> Parts:
     )
 
 
-def _against(situation: WallmanCase, both: list[list[Quantity]]) -> PaperTable:
+def _against(name: str, both: list[list[Quantity]]) -> PaperTable:
     """Wins beside those of the earlier run."""
     ours = {f"a{who}, {one.name}": one for who, of in enumerate(both, start=1) for one in of}
-    shares = np.array(situation.counts).T.ravel() / 1000
+    shares = np.array(COUNTS[name]).T.ravel() / 1000
     known = {n: (100 * p, share_error(p, 1000)) for n, p in zip(ours, shares.tolist(), strict=True)}
-    title = f"{situation.name}: wins in per cent, against 1000 data sets of this recipe"
+    title = f"{name}: wins in per cent, against 1000 data sets of this recipe"
     return PaperTable.of(title, "1000 sets", ours, known, digits=1)
 
 

@@ -8,9 +8,9 @@ from truerisk.core.family import Family
 from truerisk.datasets.cells import counted
 from truerisk.methods.kfold import KFold
 from truerisk.methods.single_fit import Apparent
-from truerisk.papers.experiment import Draws, Sample, experiment, stream, two_classes, values_of
+from truerisk.papers.experiment import Draws, Sample, experiment, stream, two_classes
 from truerisk.papers.figures import MeansGrid, Panel, Parts, mean_lines
-from truerisk.papers.statements import ABOVE, Claim, Quantity, Statement
+from truerisk.papers.statements import Claim, Quantity, Statement
 
 ROWS = N, N_FRESH = 50, 500
 GENES = 500
@@ -40,11 +40,11 @@ def _replicate(seed: int, number: int) -> Draws:
         sample = Sample.alternating(ROWS, columns, 1.0, stream(problem, seed, number))
         X, y = sample.whole.X[:N], sample.whole.y[:N]
         kept = [two_classes(SelectKBest(k=k).fit_transform(X, y), y) for k in SIZES]
-        outside = [Sample(one, N).evaluated(KFold(10), Family.of(rule), number) for one in kept]
+        outside = [Sample(one, N).risks(KFold(10), Family.of(rule), number) for one in kept]
         errors = (
-            values_of(sample.evaluated(Apparent(), inside, number)),
-            np.concatenate([values_of(one) for one in outside]),
-            values_of(sample.evaluated(KFold(10), inside, number)),
+            sample.risks(Apparent(), inside, number),
+            np.concatenate(outside),
+            sample.risks(KFold(10), inside, number),
             sample.errors(inside).ravel(),
         )
         draws |= {f"{problem}: {way}": of for way, of in zip(WAYS, errors, strict=True)}
@@ -63,10 +63,9 @@ def wallman_genes(draws: Draws) -> Parts:
     for problem in PROBLEMS:
         of = {way: draws[f"{problem}: {way}"] for way in WAYS}
         hidden = of[TRUE] - of[OUTSIDE]
-        apparent += _each(problem, of[TRUE] - of[APPARENT], Claim.above(MUCH))
-        outside += _each(problem, hidden[:, :-1], ABOVE)
-        gap = (of[INSIDE] - of[TRUE]).mean(axis=1)
-        inside.append(Quantity.mean(f"{problem}: estimate − true", gap, Claim.near(0.0, NEAR)))
+        apparent.append(_each(problem, of[TRUE] - of[APPARENT]))
+        outside.append(_each(problem, hidden[:, :-1]))
+        inside.append({f"{problem}: estimate − true": (of[INSIDE] - of[TRUE]).mean(axis=1)})
         yield MeansGrid.of(problem, names, {way: of[way].T for way in WAYS}, digits=3)
         lines = mean_lines(places, of, STYLES)
         steps = tuple(map(_step, SIZES, *(every.T for every in (*of.values(), hidden))))
@@ -76,6 +75,7 @@ def wallman_genes(draws: Draws) -> Parts:
         "§2.2.1: the apparent error suffers from substantial optimistic bias: a twentieth or "
         "more, whatever the number of genes",
         *apparent,
+        claim=Claim.above(MUCH),
     )
     yield Statement.of(
         "§6: bias occurs when cross-validation is used for feature selection, if improper test "
@@ -86,14 +86,13 @@ def wallman_genes(draws: Draws) -> Parts:
         "§2.2.2: the error of cross-validation is approximately unbiased where each fold "
         "chooses its genes: within a fiftieth, on average over their numbers",
         *inside,
+        claim=Claim.near(0.0, NEAR),
     )
 
 
-def _each(problem: str, gaps: np.ndarray, claim: Claim) -> list[Quantity]:
-    of = dict(zip(SIZES, gaps.T, strict=False))
-    return [
-        Quantity.mean(f"{problem}, {counted(k, 'gene')}: true − estimate", of[k], claim) for k in of
-    ]
+def _each(problem: str, gaps: np.ndarray) -> dict[str, np.ndarray]:
+    each = zip(SIZES, gaps.T, strict=False)
+    return {f"{problem}, {counted(k, 'gene')}: true − estimate": of for k, of in each}
 
 
 def _step(k: int, *errors: np.ndarray) -> str:

@@ -8,7 +8,7 @@ from sklearn.base import clone
 
 import truerisk as tr
 from truerisk.papers.experiment import Sample, stream
-from truerisk.papers.wallman_choices import (
+from truerisk.papers.wallman_bias import (
     APART,
     CHOICES,
     COLUMNS,
