@@ -15,7 +15,7 @@ from truerisk import papers
 from truerisk.core.errors import BadData, BadStore, StudyIncomplete, UnknownName
 from truerisk.core.progress import Progress, listen, tell
 from truerisk.datasets.documents import FOLDER
-from truerisk.papers import bee_real, colon_table_1, mehta_spam
+from truerisk.papers import bee_real, colon_table_1, mehta
 from truerisk.papers.experiment import (
     Experiment,
     draw_replicates,
@@ -297,7 +297,7 @@ def test_draws_are_as_in_memory(tmp_path):
 )
 def test_without_the_data_it_says_what_is_missing(word, sentence, monkeypatch):
     """Variable and file are named before anything is drawn."""
-    for rows in (bee_real._rows, colon_table_1._standardised, mehta_spam._messages, _forecasts):
+    for rows in (bee_real._rows, colon_table_1._standardised, mehta._messages, _forecasts):
         rows.cache_clear()
     monkeypatch.delenv(FOLDER, raising=False)
     with pytest.raises(BadData, match=sentence):

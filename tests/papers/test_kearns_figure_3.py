@@ -9,7 +9,6 @@ from truerisk.papers.kearns import kearns_trial
 from truerisk.papers.kearns_figure_3 import (
     LOO,
     LOO_LARGEST,
-    MOST,
     ORACLE,
     RULES,
     S,
@@ -21,7 +20,7 @@ from truerisk.papers.kearns_figure_3 import (
 def test_choices_are_the_least_of_their_curves():
     """The oracle's is the true risk, and ties go to the smallest k, or to the largest."""
     draw = kearns_figure_3.replicate(0, 0)
-    drawn = kearns_trial(0.2, 100, MOST, 0, 0)
+    drawn = kearns_trial(0.2, 100, 0, 0)
     loo, k = drawn.leave_one_out, draw["k"][1, 1]
     assert k[ORACLE] == drawn.true.argmin() + 1
     assert k[LOO] == loo.argmin() + 1

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from tests.papers.conftest import REPLICATES
 
-from truerisk.papers import mehta_spam, registry
+from truerisk.papers import mehta, registry
 from truerisk.papers.bee_choosing import ORACLE, SHORT
 from truerisk.papers.bee_figures import FOLDS, LINES
 from truerisk.papers.bee_tables import NAMES_4
@@ -69,12 +69,12 @@ def of_sets(word):
 MADE_UP = {
     "colon-table-1": {name: RNG.random((12, 4, 4)) for name in ("error", "neighbours")},
     "mehta-spam": {
-        "curve": RNG.random((12, 3, len(mehta_spam.GRID))),
-        "at β": RNG.random((12, 3, len(mehta_spam.MARKS), 2)),
+        "curve": RNG.random((12, 3, len(mehta.GRID))),
+        "at β": RNG.random((12, 3, len(mehta.MARKS), 2)),
         "share of spam": RNG.random(12),
         "AUC": RNG.random((12, 3)),
         **{
-            f"true {side} rate": RNG.random((12, 3, len(mehta_spam.RATES)))
+            f"true {side} rate": RNG.random((12, 3, len(mehta.RATES)))
             for side in ("negative", "positive")
         },
     },

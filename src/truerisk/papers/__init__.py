@@ -11,8 +11,8 @@ Daudin and Mary-Huard   kearns.py, kearns_figure_3.py, colon_table_1.py
 Wallman                 double_cv.py, wallman_comparison.py, wallman_bias.py, wallman_genes.py
 Huttunen and Tohka      bee_figures.py, bee_real.py, bee_tables.py; their parts: bee_choosing.py,
                         the choices of all methods by sizes, and who errs less than whom
-INSA lecture            insa.py, insa_optimism.py, insa_folds.py, insa_ozone.py, aicc_simulation.py
-Mehta                   mehta.py, mehta_spam.py
+INSA lecture            insa.py, insa_optimism.py, insa_ozone.py
+Mehta                   mehta.py
 
 To add one: an `Experiment` in the file of its document, and its word and sentence below.
 """
@@ -60,7 +60,7 @@ registry = Registry(
         train, validate, test: what each error estimates, beside cross-validation
     mehta-rules  mehta:mehta_rules
         the constant, the memoriser and rare classes: training error, test error, thresholds
-    mehta-spam  mehta_spam:mehta_spam
+    mehta-spam  mehta:mehta_spam
         ROC curves of three models of the spam data (needs TRUERISK_DATA)
     insa-polynomial  insa:insa_polynomial  R² and Cp of polynomial regression by its degree
     insa-bootstrap  insa:insa_bootstrap
@@ -68,7 +68,7 @@ registry = Registry(
     insa-optimism  insa_optimism:insa_optimism  training and test error as the complexity grows
     insa-decomposition  insa_optimism:insa_decomposition
         Bayes risk, approximation error and estimation error by degree and by rows
-    insa-folds  insa_folds:insa_folds
+    insa-folds  insa:insa_folds
         the error of 2, 5, 10 and n folds: bias and spread, where they matter and where not
     insa-ozone  insa_ozone:insa_ozone
         nine tuned learners on the ozone data: box plots, ROC curves (needs TRUERISK_DATA)
@@ -88,7 +88,7 @@ registry = Registry(
     bee-table-4  bee_tables:bee_table_4  both of them with four classes
     bee-priors  bee_figures:bee_priors
         the prior as a knob: the estimate, and the error of the choice, along κ
-    aicc-simulation  aicc_simulation:aicc_simulation
+    aicc-simulation  insa_optimism:aicc_simulation
         AICc, AIC and the printed price against what they estimate
     """,
     ),

@@ -1,6 +1,9 @@
-"""The lecture's polynomial regression (R² grows with the degree, Cp stops at three); bootstrap.
+"""The lecture's estimates of a risk: R² and Cp of polynomials, bootstrap samples, K folds.
 
-Its data are a curve on [-1, 1] with noise, fitted by polynomials of every degree, or by trees.
+Of the first two the data are a curve on [-1, 1] with noise, fitted by polynomials of every degree,
+or by trees. Of the third a discriminant of many features needs rows, so few folds are pessimistic;
+it changes little when one row leaves. A tree of one split needs few rows, and one row that leaves
+can turn it over.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.polynomial.polynomial import polyval
 
-from truerisk.core.contracts import Streams
+from truerisk.core.contracts import Method, Streams
 from truerisk.core.evaluation import values_of
 from truerisk.core.family import Family
 from truerisk.core.losses import Squared
@@ -18,7 +21,7 @@ from truerisk.core.table.data import Data
 from truerisk.methods.bootstrap import Bootstrap, Kind
 from truerisk.methods.criteria import GCV, Cp
 from truerisk.methods.information_criteria import AIC, BIC, AICc
-from truerisk.methods.kfold import LeaveOneOut
+from truerisk.methods.kfold import KFold, LeaveOneOut
 from truerisk.methods.single_fit import Apparent
 from truerisk.papers.experiment import (
     Draws,
@@ -29,7 +32,16 @@ from truerisk.papers.experiment import (
     stream,
     terms_of,
 )
-from truerisk.papers.figures import Panel, Panels, PaperTable, Parts, Series, mean_line, printed
+from truerisk.papers.figures import (
+    MeansGrid,
+    Panel,
+    Panels,
+    PaperTable,
+    Parts,
+    Series,
+    mean_line,
+    printed,
+)
 from truerisk.papers.statements import Claim, Quantity, Statement
 
 # Parts of the curve along orthonormal polynomials of 11 equidistant points, shares of a variance
@@ -87,18 +99,14 @@ def _replicate_polynomial(seed: int, number: int) -> Draws:
     data, loss = data_of(x, y), Squared()
     plan = GCV().plan(data, Streams(0))
     fits = answered(polynomials(SATURATED), data, loss, plan)
-    variance = ((y - y.mean()) ** 2).mean()
-    r2 = 1 - ((y - fits.values) ** 2).mean(axis=1) / variance
+    r2 = 1 - ((y - fits.values) ** 2).mean(axis=1) / y.var()
     family = polynomials(LARGEST)
-    few = answered(family, data, loss, plan)
-    curves = {
-        name: np.array([t.value for t in method.reduce(few, data, loss, terms_of(family))])
-        for name, method in CRITERIA.items()
-    }
+    few, terms = answered(family, data, loss, plan), terms_of(family)
+    curves = {name: values_of(of.reduce(few, data, loss, terms)) for name, of in CRITERIA.items()}
     # the Gaussian deviance at the true variance, plus 2 for each coefficient
     deviance = ((y - few.values) ** 2).sum(axis=1) / NOISE + POINTS * np.log(2 * np.pi * NOISE)
-    known = Cp(NOISE).reduce(few, data, loss, terms_of(family))
-    prices = deviance + 2 * (DEGREES + 1) - POINTS / NOISE * np.array([t.value for t in known])
+    known = values_of(Cp(NOISE).reduce(few, data, loss, terms))
+    prices = deviance + 2 * (DEGREES + 1) - POINTS / NOISE * known
     curves["leave-one-out"] = values_of(evaluated(LeaveOneOut(), family, data, loss, 0).tested)
     curves["R²"] = -r2[:LARGEST]
     risk = ((truth - few.values) ** 2).mean(axis=1) + NOISE
@@ -174,16 +182,11 @@ def insa_polynomial(draws: Draws) -> Parts:
     # the first data set with the polynomials that the lecture shows
     x, y, fine = np.linspace(-1, 1, POINTS), draws["y"][0], np.linspace(-1, 1, 201)
     points, truth = Series("", x, y, "ko"), Series("truth", fine, curve(fine), "k:")
-    fits = {d: np.polynomial.Polynomial.fit(x, y, d)(fine) for d in R2}
-    fitted = (
-        Panel(
-            f"degree {d}: R² = {r2[0, d - 1]:.3f}",
-            "x",
-            "y",
-            (points, Series("fitted", fine, line, "C0-"), truth),
-        )
-        for d, line in fits.items()
-    )
+    fitted = []
+    for d in R2:
+        line = Series("fitted", fine, np.polynomial.Polynomial.fit(x, y, d)(fine), "C0-")
+        title = f"degree {d}: R² = {r2[0, d - 1]:.3f}"
+        fitted.append(Panel(title, "x", "y", (points, line, truth)))
     yield Panels("insa-polynomial-fitted", tuple(fitted))
     means = mean_line("mean R²", np.arange(1, SATURATED + 1), r2, "ko-")
     yield Panel("determination coefficient", "degree", "R²", (means,))
@@ -201,7 +204,12 @@ N, N_TEST = 50, 1000
 SAMPLES = 50
 SPREAD = 0.5  # of the noise
 LEAF = 3  # rows of a leaf, at least
-KINDS: tuple[Kind, ...] = ("bootstrap", "oob", ".632")
+KINDS: dict[str, Kind] = {
+    "bootstrap (Err_boot)": "bootstrap",
+    "out of bag (Err_oob)": "oob",
+    ".632": ".632",
+}
+ERRORS = ("training error", *KINDS, "true error", "true error, its trees")
 OUT = 0.368
 FINE = np.linspace(-1, 1, 401)
 SHOWN = 2  # samples that are drawn
@@ -215,7 +223,8 @@ def _replicate_bootstrap(seed: int, number: int) -> Draws:
     y = np.sin(4 * x + 1) + SPREAD * rng.standard_normal(len(x))
     data, loss = data_of(x[:N], y[:N]), Squared()
     rows = rng.integers(N, size=(SAMPLES, N))
-    methods = {kind: Bootstrap(kind, samples=rows) for kind in KINDS} | {"training": Apparent()}
+    methods: dict[str, Method] = {"training error": Apparent()}
+    methods |= {name: Bootstrap(kind, samples=rows) for name, kind in KINDS.items()}
     # trees of all rows and of each sample, asked about rows that test and about the curve
     whole = data_of(np.append(x, FINE), np.append(y, np.zeros(len(FINE))))
     fresh = Sample(whole, N, loss).answers(_tree(), np.arange(N), *rows).values
@@ -224,11 +233,11 @@ def _replicate_bootstrap(seed: int, number: int) -> Draws:
     missed = np.mean([1 - len(np.unique(one)) / N for one in rows])
     return {
         **{
-            name: np.array(values_of(evaluated(method, _tree(), data, loss, 0).tested)[0])
+            name: values_of(evaluated(method, _tree(), data, loss, 0).tested)[0]
             for name, method in methods.items()
         },
-        "true": true[0],
-        "true of samples": true[1:].mean(),
+        "true error": true[0],
+        "true error, its trees": true[1:].mean(),
         "missed": np.array(missed),
         "x": x[:N],
         "y": y[:N],
@@ -255,20 +264,13 @@ def insa_bootstrap(draws: Draws) -> Parts:
 
     the same samples serve all three estimates; the true error is measured on {N_TEST} fresh rows.
     """
-    true, oob, half = draws["true"], draws["oob"], draws[".632"]
-    errors = {
-        "training error": draws["training"],
-        "bootstrap (Err_boot)": draws["bootstrap"],
-        "out of bag (Err_oob)": oob,
-        ".632": half,
-        "true error": true,
-        "true error, its trees": draws["true of samples"],
-    }
+    errors = {name: draws[name] for name in ERRORS}
+    _, boot, oob, half, true, of_samples = errors.values()
     yield PaperTable.of(f"mean squared error, noise {SPREAD**2:.2f}", "document", errors)
 
     yield Statement.of(
         "Err_boot is too optimistic: it underestimates the generalisation error",
-        {"true error − Err_boot": true - draws["bootstrap"]},
+        {"true error − Err_boot": true - boot},
     )
     yield Statement.of(
         f"a row is not in a bootstrap sample with probability {OUT}",
@@ -278,13 +280,13 @@ def insa_bootstrap(draws: Draws) -> Parts:
     )
     yield Statement.of(
         "each bootstrap predictor is less accurate than that of all rows",
-        {"its true error − that of all rows": draws["true of samples"] - true},
+        {"its true error − that of all rows": of_samples - true},
     )
     yield Statement.of("this induces a bias of Err_oob", {"Err_oob − true error": oob - true})
-    bias = np.column_stack([half - true, oob - true])
+    both = np.column_stack([half - true, oob - true])
     yield Statement.of(
         ".632 corrects this bias: its own is smaller",
-        Quantity.nearer("|bias of .632| − |bias of Err_oob|", bias),
+        Quantity.nearer("|bias of .632| − |bias of Err_oob|", both),
         remark=f"that of .632 is {np.mean(half - true):+.4f}",
     )
 
@@ -308,3 +310,82 @@ def insa_bootstrap(draws: Draws) -> Parts:
         )
         tree = Series("its tree", FINE, lines[number + 1], f"{colour}-")
         yield Panel(f"bootstrap sample {number + 1}", "x", "y", (*points, tree, truth))
+
+
+# ---------------------------------------------------------------- the number of folds
+
+ROWS = FEW, N_FRESH = 40, 2000
+COLUMNS = FEATURES, TELLING = 15, 2
+APART = 1.2  # means of the two features; the others are noise
+METHODS = {"K = 2": KFold(2), "K = 5": KFold(5), "K = 10": KFold(10), "K = n": LeaveOneOut()}
+DISCRIMINANT, TREE = LEARNERS = ("linear discriminant", "tree of one split")
+
+
+@lru_cache(maxsize=1)
+def _families() -> dict[str, Family]:
+    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+    from sklearn.tree import DecisionTreeClassifier
+
+    learners = LinearDiscriminantAnalysis(), DecisionTreeClassifier(max_depth=1, random_state=0)
+    return dict(zip(LEARNERS, map(Family.of, learners), strict=True))
+
+
+def _replicate_folds(seed: int, number: int) -> Draws:
+    """The error by every K and the true error of the rule of all rows, by learner."""
+    sample = Sample.alternating(ROWS, COLUMNS, APART, stream("insa folds", seed, number))
+    draws: dict[str, np.ndarray] = {}
+    for name, family in _families().items():
+        every = [sample.evaluated(of, family, number).tested for of in METHODS.values()]
+        draws[name] = np.concatenate([values_of(tested) for tested in every])
+        draws[f"true, {name}"] = sample.errors(family)[0, 0]
+    return draws
+
+
+@experiment(_replicate_folds, replicates=1000, quick=50)
+def insa_folds(draws: Draws) -> Parts:
+    """INSA lecture and Mehta (2010): the error of K folds, its bias and its spread.
+
+    {FEW} rows, {TELLING} features of {FEATURES} with means {APART:g} apart; nothing is tuned
+
+    neither document names a learner or prints a number; both of these are ours.
+
+    folds keep the shares of the classes. Bias is the error less the true error of the rule of all
+    rows, the squared error is that for the mean true error.
+    """
+    recommended = "K = 10 is recommended: its squared error is smaller than that of K = 2"
+    for name in LEARNERS:
+        errors, true = draws[name], draws[f"true, {name}"]
+        bias = errors - true[:, None]
+        spread, away = (errors - errors.mean(axis=0)) ** 2, (errors - true.mean()) ** 2
+        rows = {"error": errors, "bias": bias, "variance": spread, "squared error": away}
+        by_k = {word: dict(zip(METHODS, of.T, strict=True)) for word, of in rows.items()}
+        title = f"{name}: mean true error {true.mean():.4f}"
+        yield MeansGrid.of(title, METHODS, {word: of.values() for word, of in by_k.items()})
+        ks = np.arange(1.0, len(METHODS) + 1)
+        lines = (
+            mean_line("bias", ks, bias, "C0o-"),
+            Series("standard deviation", ks, np.sqrt(spread.mean(axis=0)), "C1s--"),
+            Series("root of the mean squared error", ks, np.sqrt(away.mean(axis=0)), "k^:"),
+        )
+        heights = (-0.02, 0.2)  # alike for both learners
+        off, names = "off the true error", tuple(METHODS)
+        yield Panel(name, "folds", off, lines, names=names, limits=heights)
+
+        two, ten, singles = (by_k["bias"][k] for k in ("K = 2", "K = 10", "K = n"))
+        yield Statement.of(
+            f"{name}: with K = 2 the rules see half of the rows, which leads to a bias",
+            {"K = 2 − true error": two},
+        )
+        yield Statement.of(
+            f"{name}: 10-fold may have a pessimistic bias, for its smaller training sets",
+            {"K = 10 − true error": ten},
+        )
+        low = Quantity.nearer("|bias of K = n| − |bias of K = 2|", np.column_stack([singles, two]))
+        yield Statement.of(f"{name}: leave-one-out has a low bias: a smaller one than K = 2", low)
+        for text, word, k in (
+            ("leave-one-out has a high variance: a higher one than K = 10", "variance", "K = n"),
+            (recommended, "squared error", "K = 2"),
+            ("10-fold provides a better estimate than leave-one-out", "squared error", "K = n"),
+        ):
+            gap = {f"{word} of {k} − of K = 10": by_k[word][k] - by_k[word]["K = 10"]}
+            yield Statement.of(f"{name}: {text}", gap, digits=5)

@@ -1,4 +1,8 @@
-"""The lecture's errors as the complexity grows: optimism; estimation and approximation error."""
+"""The lecture's errors as the complexity grows: optimism; estimation and approximation error; AICc.
+
+Optimism is what the training error lacks, and AICc its price where the error is minus twice the
+log-likelihood.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +11,17 @@ from itertools import pairwise
 import numpy as np
 
 from truerisk.core.losses import Absolute, Loss, Squared
+from truerisk.methods.information_criteria import AIC, AICc
 from truerisk.methods.parts.set_risks import split_risks
-from truerisk.papers.experiment import Draws, Sample, answered, experiment, plan_of, stream
+from truerisk.papers.experiment import (
+    Draws,
+    Sample,
+    answered,
+    evaluated,
+    experiment,
+    plan_of,
+    stream,
+)
 from truerisk.papers.figures import Panel, PaperTable, Parts, Series, mean_line
 from truerisk.papers.insa import data_of, polynomials
 from truerisk.papers.statements import Claim, Quantity, Statement
@@ -119,6 +132,10 @@ PLACE = SIZES.index(N)  # of the figure along the complexity
 LARGEST = 8
 # of the quadrature over x uniform on [-1, 1]: exact for the squares of all polynomials here
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(64) * np.array([[1.0], [0.5]])
+# the best polynomial of every degree at the nodes: the projection of the truth
+BASIS = np.polynomial.legendre.legvander(NODES, LARGEST) * np.sqrt(2 * np.arange(LARGEST + 1) + 1)
+BEST_OF_CLASS = np.cumsum(BASIS * ((WEIGHTS * truth(NODES)) @ BASIS), axis=1).T[1:]
+APPROXIMATION = (BEST_OF_CLASS - truth(NODES)) ** 2 @ WEIGHTS  # inf_F R − R(f*) of every degree
 BAYES = NOISE**2
 FEWER = DEGREES[:LARGEST]
 TOLD = (1, 2, 3, 4, 5, 8)
@@ -143,18 +160,6 @@ def _replicate_decomposition(seed: int, number: int) -> Draws:
         estimation[place] = (fitted - BEST_OF_CLASS) ** 2 @ WEIGHTS
         excess[place] = (fitted - truth(NODES)) ** 2 @ WEIGHTS
     return {"estimation": estimation, "excess": excess}
-
-
-def _projections() -> np.ndarray:
-    """The best polynomial of every degree at the nodes: the projection of the truth."""
-    norms = np.sqrt(2 * np.arange(LARGEST + 1) + 1)
-    basis = np.polynomial.legendre.legvander(NODES, LARGEST) * norms
-    coefficients = (WEIGHTS * truth(NODES)) @ basis
-    return np.cumsum(basis * coefficients, axis=1).T[1:]
-
-
-BEST_OF_CLASS = _projections()
-APPROXIMATION = (BEST_OF_CLASS - truth(NODES)) ** 2 @ WEIGHTS  # inf_F R − R(f*) of every degree
 
 
 @experiment(_replicate_decomposition, replicates=500, quick=50, unit="training sets")
@@ -234,3 +239,80 @@ def _best(loss: Loss) -> float:
     answers = np.broadcast_to(constants[:, None], (len(constants), n))
     risks = loss.of_set(data_of(np.zeros(n), SKEWED), np.arange(n), answers, None)
     return float(constants[risks.argmin()])
+
+
+# ---------------------------------------------------------------- AICc
+
+FEW, P = 12, 2  # rows; coefficients, the intercept among them
+N_SETS = 1000  # data sets in a replicate
+LINE = np.linspace(-1, 1, FEW)
+X = np.column_stack([np.ones(FEW), LINE])
+HAT = X @ np.linalg.solve(X.T @ X, X.T)
+PRICE = 2 * (P + 1)
+MANY = 10**6  # rows: what counts as asymptotic
+# n log sigma2: RSS/sigma2 is chi-squared with n - p = 10 degrees of freedom, whose mean log is
+# digamma(5) + log 2; the mean of its inverse is 1/(n - p - 2)
+MEAN_LOG = 1.5061176684318004 + np.log(2) - np.log(FEW)
+CONSTANT = FEW * (np.log(2 * np.pi) + MEAN_LOG)
+PRINTED = (FEW + P) / (FEW - P - 2)  # the price in the document; the right one is n times it
+EXACT = {
+    "target": CONSTANT + FEW * PRINTED,
+    "AICc": CONSTANT + FEW * PRINTED,
+    "AIC": CONSTANT + FEW + PRICE,
+    "as printed": CONSTANT + FEW + PRINTED,
+}
+
+
+def _replicate_aicc(seed: int, number: int) -> Draws:
+    """A line through 12 Gaussian rows; every replicate is a thousand data sets."""
+    noise = stream("aicc", seed, number).standard_normal((N_SETS, FEW))
+    fitted = noise @ HAT
+    variance = ((noise - fitted) ** 2).mean(axis=1)
+    away = (fitted**2).sum(axis=1)  # of the fit from the truth
+    target = FEW * np.log(2 * np.pi * variance) + (FEW + away) / variance
+    likelihood = FEW * np.log(2 * np.pi * variance) + FEW
+    # the library's criteria of the first data set, less its likelihood: a price that all have
+    data, loss = data_of(LINE, noise[0]), Squared()
+    of_first = (evaluated(of, polynomials(1), data, loss, 0).tested[0] for of in (AICc(), AIC()))
+    aicc, aic = (likelihood + of.value - likelihood[0] for of in of_first)
+    every = {"target": target, "AICc": aicc, "AIC": aic, "as printed": likelihood + PRINTED}
+    return {name: of.mean() for name, of in every.items()}
+
+
+@experiment(_replicate_aicc, replicates=400, quick=20, unit=f"times {N_SETS} data sets")
+def aicc_simulation(draws: Draws) -> Parts:
+    """INSA lecture: AICc by its right and by its printed price.
+
+    Gaussian linear model, n = {FEW}, p = {P}; the target is -2 log L of fresh labels at the same
+    x's
+
+    exact: the residual sum of squares is chi-squared with n − p degrees of freedom and independent
+    of the fit, so all four means have a closed form.
+
+    k = p + 1 = 3 counts the variance; n log 2π is included, as in R.
+    """
+    yield PaperTable.of("mean over data sets", "exact", draws, EXACT, digits=3)
+    names = {name: f"{name} − target" for name in EXACT if name != "target"}
+    gaps = {text: draws[name] - draws["target"] for name, text in names.items()}
+    known = {text: EXACT[name] - EXACT["target"] for name, text in names.items()}
+    yield PaperTable.of("mean difference from the target", "exact", gaps, known, digits=3)
+    aicc, aic, wrong = gaps.values()
+    means = {text: Quantity.mean("", of) for text, of in gaps.items()}
+    said = [f"{text} = {of.value:+.3f} ± {of.std_error:.3f}" for text, of in means.items()]
+    yield Statement.of(
+        "AICc is recommended for small samples (by the right price n(n + p)/(n − p − 2))",
+        Quantity.nearer("|bias| of AICc − of AIC", np.column_stack([aicc, aic]), digits=3),
+        remark=f"{said[0]}, {said[1]}",
+    )
+    yield Statement.of(
+        "the printed price (n + p)/(n − p − 2) refines AIC",
+        Quantity.nearer("|bias| of as printed − of AIC", np.column_stack([wrong, aic]), digits=3),
+        remark=f"{said[2]}: it lost the factor n",
+    )
+    gap, same = MANY * (MANY + P) / (MANY - P - 2) - MANY - PRICE, Claim.near(0.0, 0.001)
+    name = f"AICc − AIC for n = {MANY} and as many coefficients"
+    yield Statement.of(
+        "AICc is asymptotically equivalent to AIC (by the right price)",
+        Quantity.exact(name, gap, same, digits=6),
+        remark="the printed price tends to 1 whatever p is, that of AIC is 2p",
+    )

@@ -20,7 +20,7 @@ from sklearn.svm import SVC, SVR
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from truerisk.core.family import Family
-from truerisk.core.losses import AUC, Loss, Squared, ZeroOne
+from truerisk.core.losses import AUC, Squared, ZeroOne
 from truerisk.core.statistics.roc import RocCurve
 from truerisk.core.table.data import Data, TaskWord
 from truerisk.datasets.documents import ozone_level
@@ -54,24 +54,28 @@ def _replicate(seed: int, number: int) -> Draws:
     rng = stream("insa ozone", seed, number)
     test, train = np.split(rng.permutation(len(level)), [round(TEST_SHARE * len(level))])
     split = np.sort(train), np.sort(test)
+    method, own = Nested(GivenSplits((split,)), KFold(FOLDS)), int(rng.integers(2**63))
     numbers = Data.check(X, level, task="regression")
     classes = Data.check(X, (level > THRESHOLD).astype(int), task="classification")
-    own = int(rng.integers(2**63))
-    squared, wrong, areas, scores = [], [], [], []
-    for word in LEARNERS:
-        squared.append(_tested(word, "regression", numbers, Squared(), split, own)[0])
-        risk, winner = _tested(word, "classification", classes, ZeroOne(), split, own)
-        plan = plan_of(classes.n_rows, split)
-        ranks = answered(winner, classes, AUC(), plan).values
-        wrong.append(risk)
-        areas.append(float(AUC().of_set(classes, split[1], ranks, None)[0]))  # one minus the area
-        scores.append(ranks[0])
+    plan, truth = plan_of(classes.n_rows, split), classes.codes_of(split[1])
+    squared, wrong = np.empty((2, len(LEARNERS)))
+    scores = []
+    for place, word in enumerate(LEARNERS):
+        for data, loss, risks in ((numbers, Squared(), squared), (classes, ZeroOne(), wrong)):
+            family = ozone_family(word, data.task)
+            found = evaluated(method, family, data, loss, own)
+            assert found.procedure is not None
+            risks[place] = found.procedure.value
+        winner = family.candidates[found.units[0].candidate]  # of the classifiers
+        ranks = answered(Family(family.estimator, (winner,)), classes, AUC(), plan)
+        scores.append(ranks.values[0])
+    areas = [RocCurve.of(truth, of, positive=1).auc for of in scores]
     return {
-        "squared": np.array(squared),
-        "zero-one": np.array(wrong),
-        "1 − AUC": np.array(areas),
+        "squared": squared,
+        "zero-one": wrong,
+        "1 − AUC": 1 - np.array(areas),
         "scores": np.array(scores),
-        "truth": classes.codes_of(split[1]),
+        "truth": truth,
     }
 
 
@@ -84,23 +88,6 @@ def _forecasts() -> tuple[np.ndarray, np.ndarray]:
     for name in ("NO", "NO2"):
         X[:, names.index(name)] = np.log(X[:, names.index(name)])
     return X, data.y
-
-
-def _tested(
-    word: str,
-    task: TaskWord,
-    data: Data,
-    loss: Loss,
-    split: tuple[np.ndarray, np.ndarray],
-    seed: int,
-) -> tuple[float, Family]:
-    """The test risk of the tuned learner, and the setting that 5-fold chose."""
-    family = ozone_family(word, task)
-    method = Nested(GivenSplits((split,)), KFold(FOLDS))
-    evaluation = evaluated(method, family, data, loss, seed)
-    assert evaluation.procedure is not None
-    winner = family.candidates[evaluation.units[0].candidate]
-    return evaluation.procedure.value, Family(family.estimator, (winner,))
 
 
 @experiment(_replicate, replicates=10, quick=2, unit="splits", check=_forecasts)
@@ -125,15 +112,13 @@ def insa_ozone(draws: Draws) -> Parts:
         yield PaperTable.of(f"mean test risk ({name})", "document", risks, digits=digits)
         if panel:
             yield Panel.boxes(panel, f"test risk ({name}{unit})", risks)
-    truth, scores = draws["truth"][0] == 1, draws["scores"][0]
-    rocs = {
-        word: RocCurve.of(truth, of, positive=True)
-        for word, of in zip(LEARNERS, scores, strict=True)
-    }
-    curves = (Series(f"{word}, area {r.auc:.3f}", r.fpr, r.tpr) for word, r in rocs.items())
-    chance = Series("chance", np.array([0.0, 1.0]), np.array([0.0, 1.0]), "k:", 0.8)
+    curves = []
+    for word, scores in zip(LEARNERS, draws["scores"][0], strict=True):
+        roc = RocCurve.of(draws["truth"][0], scores, positive=1)
+        curves.append(Series(f"{word}, area {roc.auc:.3f}", roc.fpr, roc.tpr))
+    curves.append(Series("chance", np.array([0.0, 1.0]), np.array([0.0, 1.0]), "k:", 0.8))
     title, axes = "ROC on the first test sample", ("false positive rate", "true positive rate")
-    yield Panel(title, *axes, (*curves, chance))
+    yield Panel(title, *axes, tuple(curves))
 
 
 # ---------------------------------------------------------------- the learners, with their grids

@@ -23,6 +23,7 @@ from truerisk.papers.figures import Panel, PaperTable, Parts, Series, mean_line,
 from truerisk.papers.statements import BELOW, Claim, Quantity, Statement
 
 N0 = 10  # of the document: how strongly shares are drawn towards one half
+MOST = 60  # intervals of a rule
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +63,7 @@ class Trial:
         return rows_of_intervals(self.labels, self._counts)
 
     @cached_property
-    def _changed(self) -> np.ndarray:
+    def changed(self) -> list[np.ndarray]:
         """The label of each point by the rule that was not shown it, then by that shown the other.
 
         One pass each way answers both.
@@ -72,17 +73,13 @@ class Trial:
         right = np.zeros(2 * n, dtype=bool)
         right[1 : n - 1] = boundaries_between(self.x[:-2], self.x[2:]) < self.x[1:-1]
         each = np.tile(np.arange(n), 2)
-        return labels_after_changes(self._counts, self.ks, each, instead, right)
-
-    @property
-    def left_out(self) -> np.ndarray:
-        """The labels that the rule gives a point it was not shown."""
-        return self._changed[:, : len(self.x)]
+        labels = labels_after_changes(self._counts, self.ks, each, instead, right)
+        return np.split(labels, 2, axis=1)
 
     @property
     def swaps(self) -> np.ndarray:
         """φ(xᵢ|1) − φ(xᵢ|0): whether the label of a point follows its own, or does the opposite."""
-        flipped = self._changed[:, len(self.x) :]
+        _, flipped = self.changed
         return np.where(self.y == 1, self.labels - flipped, flipped - self.labels)
 
     @property
@@ -93,7 +90,8 @@ class Trial:
     @property
     def leave_one_out(self) -> np.ndarray:
         """The leave-one-out error."""
-        return (self.left_out != self.y).mean(axis=1)
+        left_out, _ = self.changed
+        return (left_out != self.y).mean(axis=1)
 
     def penalty(self, n0: float = N0) -> np.ndarray:
         """S: (2/n) Σ p(1 − p) [φ(xᵢ|1) − φ(xᵢ|0)], p drawn towards ½ by n0 rows."""
@@ -129,15 +127,15 @@ class Trial:
         return noise + (1 - 2 * noise) * misplaced
 
 
-def kearns_trial(noise: float, n: int, most: int, seed: int, number: int) -> Trial:
-    """Trial `number` of the document's problem with n points, k = 1 … min(most, n)."""
+def kearns_trial(noise: float, n: int, seed: int, number: int) -> Trial:
+    """Trial `number` of the document's problem with n points, k = 1 … min(60, n)."""
     rng = stream(f"kearns {noise} {n}", seed, number)
-    return Trial.of(KearnsProblem(noise=noise), n, range(1, min(most, n) + 1), rng)
+    return Trial.of(KearnsProblem(noise=noise), n, range(1, min(MOST, n) + 1), rng)
 
 
 # ---------------------------------------------------------------- Figures 1 and 2
 
-N, MOST, NOISE = 100, 60, 0.2
+N, NOISE = 100, 0.2
 NOISES = (0.1, 0.2, 0.3, 0.4)
 KS = np.arange(1, MOST + 1)
 TARGET = 10  # intervals of the target
@@ -157,7 +155,7 @@ AXIS = "number of intervals k"
 
 def _replicate_1(seed: int, number: int) -> Draws:
     """100 points, noise .2; the bias at k = 10 also for the other noise levels."""
-    trials = {noise: kearns_trial(noise, N, MOST, seed, number) for noise in NOISES}
+    trials = {noise: kearns_trial(noise, N, seed, number) for noise in NOISES}
     drawn, at = trials[NOISE], TARGET - 1
     biases = [(of.penalty()[at], (of.conditional - of.apparent)[at]) for of in trials.values()]
     return {
@@ -261,7 +259,7 @@ N_LINES = 3  # trials drawn one by one
 
 def _replicate_2(seed: int, number: int) -> Draws:
     """100 points, noise .2: three trials, and the mean of all."""
-    drawn = kearns_trial(NOISE, N, MOST, seed, number)
+    drawn = kearns_trial(NOISE, N, seed, number)
     return {"apparent": drawn.apparent, "criterion": drawn.criterion()}
 
 
