@@ -63,6 +63,7 @@ def curve(x: np.ndarray) -> np.ndarray:
     return np.asarray(sum(parts))
 
 
+@lru_cache(maxsize=8)
 def polynomials(most: int) -> Family:
     """Least squares with every degree from 1 to `most`."""
     from sklearn.linear_model import LinearRegression
@@ -298,16 +299,10 @@ def insa_bootstrap(draws: Draws) -> Parts:
     yield Panel("original data", "x", "y", whole)
     for number, colour in enumerate(("C0", "C4")):
         times = np.bincount(draws["rows"][0, number], minlength=N)
-        points = tuple(
-            Series(
-                "rows, larger where drawn repeatedly" if n == 1 else "",
-                x[times == n],
-                y[times == n],
-                f"{colour}o",
-                size=3.0 * np.sqrt(n),
-            )
-            for n in range(1, times.max() + 1)
-        )
+        points: list[Series] = []
+        for n in range(1, times.max() + 1):
+            at, words = times == n, "" if points else "rows, larger where drawn repeatedly"
+            points.append(Series(words, x[at], y[at], f"{colour}o", size=3.0 * np.sqrt(n)))
         tree = Series("its tree", FINE, lines[number + 1], f"{colour}-")
         yield Panel(f"bootstrap sample {number + 1}", "x", "y", (*points, tree, truth))
 
@@ -371,16 +366,12 @@ def insa_folds(draws: Draws) -> Parts:
         off, names = "off the true error", tuple(METHODS)
         yield Panel(name, "folds", off, lines, names=names, limits=heights)
 
-        two, ten, singles = (by_k["bias"][k] for k in ("K = 2", "K = 10", "K = n"))
-        yield Statement.of(
-            f"{name}: with K = 2 the rules see half of the rows, which leads to a bias",
-            {"K = 2 − true error": two},
-        )
-        yield Statement.of(
-            f"{name}: 10-fold may have a pessimistic bias, for its smaller training sets",
-            {"K = 10 − true error": ten},
-        )
-        low = Quantity.nearer("|bias of K = n| − |bias of K = 2|", np.column_stack([singles, two]))
+        for text, k in (
+            ("with K = 2 the rules see half of the rows, which leads to a bias", "K = 2"),
+            ("10-fold may have a pessimistic bias, for its smaller training sets", "K = 10"),
+        ):
+            yield Statement.of(f"{name}: {text}", {f"{k} − true error": by_k["bias"][k]})
+        low = Quantity.nearer("|bias of K = n| − |bias of K = 2|", bias[:, [-1, 0]])
         yield Statement.of(f"{name}: leave-one-out has a low bias: a smaller one than K = 2", low)
         for text, word, k in (
             ("leave-one-out has a high variance: a higher one than K = 10", "variance", "K = n"),

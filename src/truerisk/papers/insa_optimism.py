@@ -10,18 +10,10 @@ from itertools import pairwise
 
 import numpy as np
 
+from truerisk.core.contracts import Streams
 from truerisk.core.losses import Absolute, Loss, Squared
 from truerisk.methods.information_criteria import AIC, AICc
-from truerisk.methods.parts.set_risks import split_risks
-from truerisk.papers.experiment import (
-    Draws,
-    Sample,
-    answered,
-    evaluated,
-    experiment,
-    plan_of,
-    stream,
-)
+from truerisk.papers.experiment import Draws, Sample, answered, experiment, stream, terms_of
 from truerisk.papers.figures import Panel, PaperTable, Parts, Series, mean_line
 from truerisk.papers.insa import data_of, polynomials
 from truerisk.papers.statements import Claim, Quantity, Statement
@@ -58,13 +50,14 @@ def _replicate_optimism(seed: int, number: int) -> Draws:
     """30 rows to learn, polynomials of degree 1 to 12, 2000 rows to test."""
     rng = stream("insa optimism", seed, number)
     x = np.append(_in_cells(N, rng), rng.uniform(-1, 1, N_TEST))
-    data = data_of(x, truth(x) + NOISE * rng.standard_normal(len(x)))
-    learned, tested = np.split(np.arange(len(x)), [N])
-    plan = plan_of(len(x), (learned, learned), (learned, tested))
-    answers = answered(polynomials(MOST), data, Squared(), plan)
-    training, test = split_risks(answers, data, Squared()).T
-    fresh = ((answers.of(0) - truth(x[:N])) ** 2).mean(axis=1) + NOISE**2
-    return {"training": training, "test": test, "fresh labels": fresh}
+    y = truth(x) + NOISE * rng.standard_normal(len(x))
+    # the rows to learn are asked about, too
+    data = data_of(np.append(x[:N], x), np.append(y[:N], y))
+    fitted = Sample(data, N, Squared()).answers(polynomials(MOST)).values
+    training, test = np.split((fitted - y) ** 2, [N], axis=1)
+    fresh = (fitted[:, :N] - truth(x[:N])) ** 2 + NOISE**2
+    errors = {"training": training, "test": test, "fresh labels": fresh}
+    return {name: of.mean(axis=1) for name, of in errors.items()}
 
 
 @experiment(_replicate_optimism, replicates=500, quick=50, unit="training sets")
@@ -272,9 +265,10 @@ def _replicate_aicc(seed: int, number: int) -> Draws:
     target = FEW * np.log(2 * np.pi * variance) + (FEW + away) / variance
     likelihood = FEW * np.log(2 * np.pi * variance) + FEW
     # the library's criteria of the first data set, less its likelihood: a price that all have
-    data, loss = data_of(LINE, noise[0]), Squared()
-    of_first = (evaluated(of, polynomials(1), data, loss, 0).tested[0] for of in (AICc(), AIC()))
-    aicc, aic = (likelihood + of.value - likelihood[0] for of in of_first)
+    data, loss, family = data_of(LINE, noise[0]), Squared(), polynomials(1)
+    fit = answered(family, data, loss, AIC().plan(data, Streams(0)))
+    first = (of.reduce(fit, data, loss, terms_of(family))[0].value for of in (AICc(), AIC()))
+    aicc, aic = (likelihood + (of - likelihood[0]) for of in first)
     every = {"target": target, "AICc": aicc, "AIC": aic, "as printed": likelihood + PRINTED}
     return {name: of.mean() for name, of in every.items()}
 

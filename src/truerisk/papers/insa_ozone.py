@@ -134,12 +134,9 @@ def _lasso_of_classes() -> LogisticRegression:
 
 OF_LEAVES = {"min_samples_leaf": [5, 10, 20, 40, 80]}
 OF_FEATURES = {"max_features": [2, 4, 8]}
-OF_STEPS: dict[str, list[Any]] = {
-    "n_estimators": [50, 150],
-    "learning_rate": [0.05],
-    "max_depth": [2, 4],
-}
+OF_STEPS = {"n_estimators": [50, 150], "max_depth": [2, 4]}
 OF_DECAY = {"alpha": [0.01, 1.0, 10.0]}
+BOOSTED = {"subsample": 0.7, "learning_rate": 0.05, **SEEDED}
 NET = {"early_stopping": True, "learning_rate_init": 0.01, "max_iter": 1000, **SEEDED}
 MODELS: dict[str, dict[str, tuple[Any, dict[str, list[Any]]]]] = {
     "classification": {
@@ -149,7 +146,7 @@ MODELS: dict[str, dict[str, tuple[Any, dict[str, list[Any]]]]] = {
         "SVM": (SVC(), {"C": [0.3, 1.0, 3.0], "gamma": [0.03, 0.1]}),
         "tree": (DecisionTreeClassifier(**SEEDED), OF_LEAVES),
         "forest": (RandomForestClassifier(100, **SEEDED), OF_FEATURES),
-        "boosting": (GradientBoostingClassifier(subsample=0.7, **SEEDED), OF_STEPS),
+        "boosting": (GradientBoostingClassifier(**BOOSTED), OF_STEPS),
         "neural net": (MLPClassifier(hidden_layer_sizes=(16,), **NET), OF_DECAY),
     },
     "regression": {
@@ -158,7 +155,7 @@ MODELS: dict[str, dict[str, tuple[Any, dict[str, list[Any]]]]] = {
         "SVM": (SVR(epsilon=5.0), {"C": [10.0, 30.0, 100.0], "gamma": [0.03, 0.1]}),
         "tree": (DecisionTreeRegressor(**SEEDED), OF_LEAVES),
         "forest": (RandomForestRegressor(100, **SEEDED), OF_FEATURES),
-        "boosting": (GradientBoostingRegressor(subsample=0.7, **SEEDED), OF_STEPS),
+        "boosting": (GradientBoostingRegressor(**BOOSTED), OF_STEPS),
         "neural net": (MLPRegressor(hidden_layer_sizes=(16,), **NET), OF_DECAY),
     },
 }

@@ -7,10 +7,10 @@ milliseconds.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from truerisk.kernels.intervals import labels_after_changes, labels_for_every_k
 from truerisk.models.interval_classifier import boundaries_between
 from truerisk.papers.experiment import Draws, experiment, stream
 from truerisk.papers.figures import Panel, PaperTable, Parts, Series, mean_line, mean_lines, printed
-from truerisk.papers.statements import BELOW, Claim, Quantity, Statement
+from truerisk.papers.statements import ABOVE, BELOW, Claim, Quantity, Statement
 
 N0 = 10  # of the document: how strongly shares are drawn towards one half
 MOST = 60  # intervals of a rule
@@ -185,17 +185,18 @@ def kearns_figure_1(draws: Draws) -> Parts:
     """
     risks = draws["risks"]
     at_k = {
-        f"k = {k}: {name}": (risks[:, i, k - 1], known[i])
-        for k, known in AT.items()
+        f"k = {k}: {name}": risks[:, i, k - 1]
+        for k in AT
         for i, name in enumerate(("EER", "CER", "TER"))
     }
-    yield _of_2000(f"mean risks, n = {N}, noise {NOISE}", at_k)
+    yield _of_2000(f"mean risks, n = {N}, noise {NOISE}", at_k, *AT.values())
     at_10 = {
-        f"noise {noise}: {name}": (draws["biases"][:, j, i], BIAS[noise][i])
-        for j, noise in enumerate(NOISES)
+        f"noise {noise}: {name}": draws["biases"][:, j, i]
+        for j, noise in enumerate(BIAS)
         for i, name in enumerate(("S", "CER − EER"))
     }
-    yield _of_2000(f"estimated and conditional bias at k = {TARGET}, n = {N}", at_10)
+    title = f"estimated and conditional bias at k = {TARGET}, n = {N}"
+    yield _of_2000(title, at_10, *BIAS.values())
 
     apparent, conditional, true = np.moveaxis(risks, 1, 0)
     rates = (
@@ -225,24 +226,22 @@ def kearns_figure_1(draws: Draws) -> Parts:
     estimated, biased = draws["biases"].T
     excess = estimated - biased
     at = [{f"S − (CER − EER) at noise {n}": of} for n, of in zip(NOISES, excess, strict=True)]
-    yield Statement.of("S overestimates the conditional bias at noise 0.2", at[1])
-    yield Statement.of(
-        "this overestimation is higher at noise 0.1",
-        {"its excess over that at noise 0.2": excess[0] - excess[1]},
-    )
-    yield Statement.of(
-        f"it vanishes at noise 0.3: no more than {VANISHED} is left",
-        at[2],
-        claim=Claim.near(0.0, VANISHED),
-    )
-    yield Statement.of("it becomes an underestimation at noise 0.4", at[3], claim=BELOW)
+    higher = {"its excess over that at noise 0.2": excess[0] - excess[1]}
+    gone = Claim.near(0.0, VANISHED)
+    for text, said, claim in (
+        ("S overestimates the conditional bias at noise 0.2", at[1], ABOVE),
+        ("this overestimation is higher at noise 0.1", higher, ABOVE),
+        (f"it vanishes at noise 0.3: no more than {VANISHED} is left", at[2], gone),
+        ("it becomes an underestimation at noise 0.4", at[3], BELOW),
+    ):
+        yield Statement.of(text, said, claim=claim)
 
 
-def _of_2000(title: str, rows: Mapping[str, tuple[np.ndarray, float]]) -> PaperTable:
+def _of_2000(title: str, values: Draws, *known: Sequence[float]) -> PaperTable:
     """Means beside those of 2000 trials."""
-    values = {name: of for name, (of, _) in rows.items()}
-    known = {name: (mean, printed(of, TRIALS, 3)) for name, (of, mean) in rows.items()}
-    return PaperTable.of(title, f"{TRIALS} trials of this recipe", values, known)
+    pairs = zip(values.items(), chain(*known), strict=True)
+    reference = {name: (mean, printed(of, TRIALS, 3)) for (name, of), mean in pairs}
+    return PaperTable.of(title, f"{TRIALS} trials of this recipe", values, reference)
 
 
 def _share_moved(trials: np.ndarray) -> float:

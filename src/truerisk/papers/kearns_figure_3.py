@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from truerisk.papers.experiment import Draws, experiment, first_least
-from truerisk.papers.figures import Panel, PaperTable, Parts, Series, mean_line
+from truerisk.papers.figures import Panel, PaperTable, Parts, Series, mean_line, mean_lines
 from truerisk.papers.kearns import NOISES, Trial, kearns_trial
 from truerisk.papers.statements import ABOVE, BELOW, Claim, Quantity, Statement
 
@@ -77,29 +79,23 @@ def kearns_figure_3(draws: Draws) -> Parts:
     excess, bias = true - true[..., [ORACLE]], own - true
     lost = {cv: true[..., cv] - true[..., S] for cv in TIES}
     by_noise = {f"noise {noise}": lost[LOO][:, 1, j] for j, noise in enumerate(NOISES)}
-    yield PaperTable.of(
-        "true risk by leave-one-out − true risk by S, n = 100, ties to the smallest k",
-        "same recipe",
-        by_noise,
-        dict(zip(by_noise, DIFFERENCES, strict=True)),
-    )
+    title = "true risk by leave-one-out − true risk by S, n = 100, ties to the smallest k"
+    known = dict(zip(by_noise, DIFFERENCES, strict=True))
+    yield PaperTable.of(title, "same recipe", by_noise, known)
 
     def gains(cv: int, noises: range, claim: Claim) -> list[Quantity]:
         every = _named("gain", true, noises)
         return [Quantity(at, *gain(of, cv), len(of), claim, 1) for at, of in every.items()]
 
-    for (n, cv), known in GAINS.items():
-        at_n = true[:, SIZES.index(n)]
-        ours = [Quantity("", *gain(at_n[:, j], cv), len(true)) for j in EVERY]
-        # the reference has as many trials at the least, and a rounding
-        doubts = [float(np.hypot(q.std_error * np.sqrt(len(true) / TRIALS), 0.5)) for q in ours]
-        yield PaperTable.of(
-            f"gain of S over leave-one-out in percent, n = {n}, ties of LOO to the {TIES[cv]} k",
-            "same recipe",
-            dict(zip(by_noise, ours, strict=True)),
-            dict(zip(by_noise, zip(known, doubts, strict=True), strict=True)),
-            digits=1,
-        )
+    for (n, cv), percents in GAINS.items():
+        at_n, ours, beside = np.moveaxis(true[:, SIZES.index(n)], 1, 0), {}, {}
+        for at, of, percent in zip(by_noise, at_n, percents, strict=True):
+            value, error = gain(of, cv)
+            ours[at] = Quantity("", value, error, len(of))
+            # the reference has as many trials at the least, and a rounding
+            beside[at] = percent, float(np.hypot(error * np.sqrt(len(of) / TRIALS), 0.5))
+        title = f"gain of S over leave-one-out in percent, n = {n}, ties of LOO to the {TIES[cv]} k"
+        yield PaperTable.of(title, "same recipe", ours, beside, digits=1)
     points = {
         f"n = {n}, {RULES[rule]}: {name}": of[:, i, DRAWN, rule]
         for i, n in enumerate(SIZES)
@@ -128,19 +124,19 @@ def kearns_figure_3(draws: Draws) -> Parts:
         yield Statement.of(
             "the 95 % quantile of the excess over the oracle is always lower for S "
             f"(ties of LOO to the {ties} k)",
-            *(Quantity.of(name, _quantile, of, BELOW, digits=3) for name, of in pairs.items()),
+            *(Quantity.of(name, _quantile_gap, of, BELOW, digits=3) for name, of in pairs.items()),
         )
     yield Statement.of(
         f"n0 from 5 to 20 gives similar results: mean true risks within {SIMILAR} of n0 = 10",
         *(_named(f"{RULES[rule]} − n0=10", true[..., rule] - true[..., S]) for rule in (S_5, S_20)),
         claim=Claim.near(0.0, SIMILAR),
     )
-    large, beside = true[..., S_20] - true[..., S_5], "true risk with n0 = 20 − with 5"
+    large, of_n0 = true[..., S_20] - true[..., S_5], "true risk with n0 = 20 − with 5"
     of_loo, of_s = (f"{RULES[rule]}: estimate − true risk" for rule in (LOO, S))
     loo, s = bias[..., LOO], bias[..., S]
     for text, words, of, noises, claim in (
-        ("for a high level of noise n0 should be large", beside, large, HIGH, BELOW),
-        ("for a low level of noise n0 should be small", beside, large, LEAST, ABOVE),
+        ("for a high level of noise n0 should be large", of_n0, large, HIGH, BELOW),
+        ("for a low level of noise n0 should be small", of_n0, large, LEAST, ABOVE),
         ("LOO is always optimistic about the rule that it chose", of_loo, loo, EVERY, BELOW),
         ("S is pessimistic up to noise .1", of_s, s, LEAST, ABOVE),
         ("S is optimistic from noise .2 on", of_s, s, MORE, BELOW),
@@ -159,27 +155,24 @@ def kearns_figure_3(draws: Draws) -> Parts:
         return tuple(mean_line(RULES[r], sizes, values[..., r], STYLES[r]) for r in rules)
 
     yield Panel("mean number of intervals", "n", "k", lines(k, ORACLE, LOO, S))
-    estimates = (
-        mean_line(f"{RULES[LOO]}, its estimate", sizes, own[..., LOO], "C1s-."),
-        mean_line(f"{RULES[S]}, its estimate", sizes, own[..., S], "C2^-."),
-    )
+    said = {f"{RULES[rule]}, its estimate": own[..., rule] for rule in (LOO, S)}
+    estimates = mean_lines(sizes, said, ("C1s-.", "C2^-."))
     yield Panel("mean true risk", "n", "risk", lines(true, ORACLE, LOO, S) + estimates)
     paired = (mean_line("", sizes, true[..., S] - true[..., LOO], "C2^-"),)
     yield Panel("the same data: S (n0 = 10) less LOO", "n", "difference in true risk", paired)
     distances = lines(np.abs(k - k[..., [ORACLE]]), LOO, S)
     yield Panel("mean distance from the oracle's k", "n", "|k − k of the oracle|", distances)
 
-    worst = []
+    worst, quantile = [], partial(np.quantile, q=0.95)
     for rule in (LOO, S):
-        every = (Quantity.of("", _quantile, of) for of in excess[..., rule].T)
+        every = (Quantity.of("", quantile, of) for of in excess[..., rule].T)
         worst.append(Series.of(RULES[rule], sizes, every, STYLES[rule]))
     yield Panel("95 % quantile of the excess risk", "n", "excess", tuple(worst))
 
 
-def _quantile(values: np.ndarray) -> float:
-    """The 95 % quantile; of two columns how far that of the first lies above the other."""
-    ours, *theirs = np.atleast_1d(np.quantile(values, 0.95, axis=0))
-    return float(ours - sum(theirs))
+def _quantile_gap(two: np.ndarray) -> float:
+    ours, theirs = np.quantile(two, 0.95, axis=0)
+    return float(ours - theirs)
 
 
 def _named(words: str, values: np.ndarray, noises: range = EVERY) -> dict[str, np.ndarray]:
