@@ -330,8 +330,7 @@ def _replicate_folds(seed: int, number: int) -> Draws:
     sample = Sample.alternating(ROWS, COLUMNS, APART, stream("insa folds", seed, number))
     draws: dict[str, np.ndarray] = {}
     for name, family in _families().items():
-        every = [sample.evaluated(of, family, number).tested for of in METHODS.values()]
-        draws[name] = np.concatenate([values_of(tested) for tested in every])
+        draws[name] = np.concatenate([sample.risks(of, family, number) for of in METHODS.values()])
         draws[f"true, {name}"] = sample.errors(family)[0, 0]
     return draws
 
