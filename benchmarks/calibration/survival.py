@@ -1,7 +1,7 @@
 """Do intervals of outcomes in time hold? `python -m benchmarks.calibration.survival [--sets N]`.
 
 A Cox regression (of scikit-survival) of 6 columns, of which two carry something, on n rows that are
-censored lightly (a fifth of them) or heavily (two thirds). Each interval is held to the number of
+censored lightly (a quarter of them) or heavily (60 %). Each interval is held to the number of
 the model of all rows on fresh rows: the orders, which depend on the censoring, on 3,000 rows that
 are censored likewise, all else on 5,000 whose times are known. Then rows are drawn from a table of
 7,874 people (flchain), of whom 72 % are censored, and the others are the fresh rows. In the last

@@ -84,6 +84,8 @@ def test_many_linear_rules_have_their_risks_at_once(problem: GaussianProblem) ->
     assert risks.tolist() == [problem.true_risk_linear(*one) for one in zip(slopes, starts)]
     assert risks[2:].tolist() == [0.5, 0.5]
     assert len(set(risks)) == 3
+    unknown = linear_risks(problem, np.array([[np.nan, 1.0], [np.inf, 1.0]]), np.zeros(2))
+    assert np.isnan(unknown).all()
 
 
 def test_a_fitted_classifier_is_measured_like_its_coefficients() -> None:

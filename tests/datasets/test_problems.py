@@ -111,3 +111,10 @@ def test_a_negative_number_of_features_is_refused() -> None:
     """One sentence says what is wrong."""
     with pytest.raises(BadData, match="no number of features"):
         sparse_gaussian(-1)
+
+
+def test_the_best_rule_of_sparse_classes_errs_as_the_distance_says() -> None:
+    """Φ(−2): each pair of features has a distance of its own, all together 4."""
+    pair = np.linalg.solve([[1, 0.6], [0.6, 1]], [1.2095, 0.0])
+    best = np.r_[np.tile(pair, 7), np.zeros(6)]
+    assert make_sparse_gaussian.true_risk_linear(best, 0.0) == pytest.approx(ndtr(-2), abs=1e-5)

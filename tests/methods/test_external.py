@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.special import expit, logit, ndtri
+from scipy.special import expit, logit, ndtri, stdtrit
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
+from tests.support.survival import PAIRS, Exponential, drawn_times
 
 from truerisk.core.contracts import Streams
 from truerisk.core.family import Family
@@ -60,3 +61,20 @@ def test_rows_are_independent_tests_of_one_rule():
     assert [interval.low, interval.high] == pytest.approx(
         [expit(logit(area) - half), expit(logit(area) + half)]
     )
+
+
+def test_few_events_of_a_survival_model_have_an_interval_by_student():
+    """Two events tell the variance badly, and 40 rows in 8 groups no better than before."""
+    rng = np.random.default_rng(5)
+    X, risk = rng.standard_normal((40, 3)), FrozenEstimator(Exponential().fit(*drawn_times()))
+    came = np.arange(40) < 2
+    y = np.array(list(zip(came, rng.permutation(40) + 1.0)), dtype=PAIRS)
+    two = Run(pose(Family.of(risk), X, y), External(), External()).test().risk
+    low, high = two.own_scale.interval.low, two.own_scale.interval.high
+    share, t = two.own_scale.value, stdtrit(1, 0.975)
+    half = t * two.std_error * (39**2 / (38 * 37)) ** 0.5 / (share * (1 - share))
+    assert [low, high] == pytest.approx([expit(logit(share) - half), expit(logit(share) + half)])
+    grouped = pose(Family.of(risk), X, y, groups=np.arange(40) % 8)
+    of_groups = Run(grouped, External(), External()).test().risk
+    half = ndtri(0.975) * of_groups.std_error / (share * (1 - share))
+    assert of_groups.own_scale.interval.high == pytest.approx(expit(logit(share) + half))

@@ -136,6 +136,8 @@ def test_the_whole_breadth_has_the_sizes_of_the_document(figure, most, tested):
     assert first.sizes[MOST] + tested == {"ovarian": 216, "yeast": 1484}[first.word]
     assert whole.word == f"{figure.word}-full"
     assert whole.full is None
+    declared = {BEE_FIGURE_2: bee_real.bee_figure_2, BEE_FIGURE_3: bee_real.bee_figure_3}[figure]
+    assert declared.full.word == whole.word
 
 
 @pytest.mark.parametrize("figure", [BEE_FIGURE_2, BEE_FIGURE_3])

@@ -302,3 +302,12 @@ def test_without_the_data_it_says_what_is_missing(word, sentence, monkeypatch):
     monkeypatch.delenv(FOLDER, raising=False)
     with pytest.raises(BadData, match=sentence):
         reproduce(word, quick=True)
+
+
+def test_a_store_needs_functions_that_stand_in_a_file(tmp_path):
+    """Replicates are known by the text of the experiment, which a notebook does not have."""
+    space: dict = {}
+    exec("def replicate(seed, number):\n    return {'mean': 1.0}", space)
+    typed = replace(TOY, replicate=space["replicate"])
+    with pytest.raises(UnknownName, match="stand in no file: import them from one"):
+        reproduce(typed, replicates=2, store=tmp_path / "kept")

@@ -54,6 +54,7 @@ def test_a_model_that_tunes_inside_its_fit_is_told(model):
     [
         (LogisticRegression(), None),
         (LogisticRegression(class_weight={0: 1, 1: 1}), None),
+        (LogisticRegression(class_weight={1: 10}), "class_weight={1: 10} of LogisticRegression"),
         (
             LogisticRegression(class_weight="balanced"),
             "class_weight=balanced of LogisticRegression",

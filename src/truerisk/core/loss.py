@@ -111,9 +111,12 @@ class Loss(ABC):
         """The part of Σ (w φ/W)² of each candidate that two rows have in common: pairs have one."""
         return np.zeros(len(answers))
 
-    def enlargement(self, data: Data, rows: np.ndarray, confidence_level: float) -> float:
-        """By how much the variance of Σ w φ/W is too small, of few rows: that of pairs is."""
-        return 1.0
+    def enlargement(self, data: Data, rows: np.ndarray) -> tuple[float, float]:
+        """The factor of a finished model's variance that few rows ask for, and Student's degrees.
+
+        One and infinity where the rows tell that variance without bias, as those of a mean do.
+        """
+        return 1.0, np.inf
 
     def rated(self, data: Data) -> int | None:
         """The code of the class that it speaks of; None where it speaks of all."""

@@ -177,15 +177,18 @@ class AUC(_Ranked):
                 counted[c] += per_pair * (loss - tied / 4 - 2 * mean * loss + mean**2)
         return counted
 
-    def enlargement(self, data: Data, rows: np.ndarray, confidence_level: float) -> float:
+    def enlargement(self, data: Data, rows: np.ndarray) -> tuple[float, float]:
         """Of m rows against k, m k/((m − 1)(k − 1)) in the place of n/(n − 1) leaves no bias.
 
-        Of several classes, that of the rarest; a single row is counted as two.
+        Rows without weight count in n alone. Of several classes, the factor of the rarest; a single
+        row is counted as two.
         """
-        n, rated = len(rows), self.rated(data)
-        m = np.bincount(data.codes_of(rows), minlength=data.n_classes)
-        sizes = np.maximum([m, n - m] if rated is None else [m[rated], n - m[rated]], 2)
-        return float((sizes / (sizes - 1)).prod(axis=0).max() * (n - 1) / n)
+        n, rated, weights = len(rows), self.rated(data), data.weights(rows)
+        known = rows if weights is None else rows[weights > 0]
+        m = np.bincount(data.codes_of(known), minlength=data.n_classes)
+        k = len(known) - m
+        sizes = np.maximum([m, k] if rated is None else [m[rated], k[rated]], 2)
+        return float((sizes / (sizes - 1)).prod(axis=0).max() * (n - 1) / n), np.inf
 
 
 class AveragePrecision(_Ranked):

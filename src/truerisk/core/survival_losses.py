@@ -14,7 +14,6 @@ import numpy as np
 from truerisk.core.answers import Response
 from truerisk.core.arguments import check_number
 from truerisk.core.errors import Refusal
-from truerisk.core.interval import normal_quantile
 from truerisk.core.loss import Loss, RowLoss
 from truerisk.core.rank_scores import AUC
 from truerisk.core.table.data import Data, TaskWord
@@ -80,13 +79,10 @@ class Concordance(Loss):
                 twice[c] += ((of_pairs * (_wrong(told, some) - mean)) ** 2).sum()
         return twice / weighed**2
 
-    def enlargement(self, data: Data, rows: np.ndarray, confidence_level: float) -> float:
-        """(n − 1)²/((n − 2)(n − 3)) has no bias; t of the events stands for the normal quantile."""
-        from scipy.special import stdtrit
-
-        n, events = max(len(rows), 4), max(data.y[rows, 0].sum(), 2)
-        t = stdtrit(events - 1, (1 + confidence_level) / 2) / normal_quantile(confidence_level)
-        return float((n - 1) ** 2 / ((n - 2) * (n - 3)) * t**2)
+    def enlargement(self, data: Data, rows: np.ndarray) -> tuple[float, float]:
+        """(n − 1)²/((n − 2)(n − 3)) leaves no bias; how many events there are tells the degrees."""
+        n, events = max(len(rows), 4), max(float(data.y[rows, 0].sum()), 2.0)
+        return (n - 1) ** 2 / ((n - 2) * (n - 3)), events - 1
 
     def _pairs(
         self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
@@ -229,10 +225,8 @@ class AUCAt(Loss):
     ) -> np.ndarray:
         return self._auc.counted_twice(*self._two(data, rows, answers, weights), about)
 
-    def enlargement(self, data: Data, rows: np.ndarray, confidence_level: float) -> float:
-        (horizon,) = self.horizons
-        known = rows[_counts(data, horizon)[rows] > 0]
-        return self._auc.enlargement(data.at(horizon), known, confidence_level)
+    def enlargement(self, data: Data, rows: np.ndarray) -> tuple[float, float]:
+        return self._auc.enlargement(data.at(self.horizons[0]), rows)
 
     def _two(
         self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None

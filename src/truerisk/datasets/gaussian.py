@@ -207,12 +207,12 @@ def linear_risks(problem: GaussianProblem, slopes: Array, intercepts: Array) -> 
 
     errors = []
     for label, (mean, covariance) in enumerate(zip(*problem._laws, strict=True)):
-        centres = slopes @ mean + intercepts
-        spreads = np.sqrt((slopes @ covariance * slopes).sum(axis=1))
         with np.errstate(divide="ignore", invalid="ignore"):
+            centres = slopes @ mean + intercepts
+            spreads = np.sqrt((slopes @ covariance * slopes).sum(axis=1))
             wrong = ndtr(centres / (spreads if label == 0 else -spreads))
         # without a spread the rule says the same everywhere
-        errors.append(np.where(spreads > 0, wrong, (centres > 0) != label))
+        errors.append(np.where(spreads == 0, (centres > 0) != label, wrong))
     return np.mean(errors, axis=0)
 
 

@@ -187,7 +187,7 @@ def errors_on(X: np.ndarray, codes: np.ndarray, rules: LinearRules) -> np.ndarra
     votes = np.zeros((len(rules.candidates), len(X), len(rules.codes)), dtype=np.int8)
     for first, second in combinations(range(len(rules.codes)), 2):
         slopes, starts = rules.between(rules.codes[first], rules.codes[second])
-        of_second = slopes @ X.T + starts[:, None] > TIE
+        of_second = slopes @ X.T + starts[:, None] > (0.0 if rules.pairs else TIE)
         votes[..., second] += of_second
         votes[..., first] += ~of_second
     return np.asarray((np.array(rules.codes)[votes.argmax(axis=-1)] != codes).mean(axis=1))

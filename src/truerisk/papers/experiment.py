@@ -243,7 +243,13 @@ def stored_replicates(
     from truerisk.study.values import key_of
     from truerisk.study.versions import begin
 
-    source = inspect.getsource(inspect.getmodule(experiment.replicate) or experiment.replicate)
+    try:
+        source = inspect.getsource(inspect.getmodule(experiment.replicate) or experiment.replicate)
+    except (OSError, TypeError):
+        raise UnknownName(
+            f"{experiment.word} is kept by the text of its functions, and they stand in no file: "
+            "import them from one, or leave out store."
+        ) from None
     content = {"experiment": experiment.word, "source": key_of(source), "seed": seed}
     with Store.write(path) as store:
         begin(store, KIND, {"name": path.name}, mixed_versions=mixed_versions)

@@ -89,7 +89,7 @@ def rebalanced_by(model: Any) -> tuple[str, ...]:
         for name, usual in WEIGHTS.items()
         if hasattr(one, "get_params")
         and (weight := one.get_params(deep=False).get(name)) not in (None, usual)
-        and not (isinstance(weight, Mapping) and len({*weight.values()}) == 1)
+        and not (isinstance(weight, Mapping) and all(one == 1 for one in weight.values()))
     ]
     found += [type(one).__name__ for one in inside(model) if hasattr(one, "fit_resample")]
     return tuple(dict.fromkeys(found))

@@ -85,14 +85,16 @@ PAIRS = Law(6.0 * math.sqrt(2), 2.5, 0.4)  # u of models without a further fold
 class Enlarged:
     """The variance of a cross-validated mean, `plain` that of as many independent units.
 
-    `units` are the rows, or groups, that were tested, divided by the factor as well; `notes` say
-    what several drawings of the folds told of it.
+    `units` are the rows, or groups, that were tested, divided by the factor that cross-validation
+    has; `notes` say what several drawings of the folds told of it. `degrees` are those of Student's
+    t, where few events say what the variance is.
     """
 
     variance: float
     plain: float
     units: float
     notes: tuple[str, ...] = ()
+    degrees: float = math.inf
 
     @property
     def std_error(self) -> float:
@@ -107,9 +109,11 @@ def enlarged(evidence: RowEvidence, c: int) -> Enlarged:
     if is_none(plain**0.5, float(evidence.values[c])):
         plain = 0.0
     if not plan.train_sizes.any():  # a finished model: its rows are independent tests of one rule
-        level = evidence.terms.confidence_level
-        more = evidence.loss.enlargement(evidence.data, evidence.rows[evidence.weights > 0], level)
-        return Enlarged(more * plain, plain, units / more)
+        if evidence.groups is not None:  # what few rows ask for is not known of few groups
+            return Enlarged(plain, plain, units)
+        weighing = evidence.rows[evidence.weights > 0]
+        more, degrees = evidence.loss.enlargement(evidence.data, weighing)
+        return Enlarged(more * plain, plain, units, degrees=degrees)
     known = evidence.instability if plain > 0 else None  # equal losses tell nothing
     share = None if known is None else float(known[c])
     law, k = DRAWINGS if evidence.repeatedly else PAIRS, plan.n_rows / plan.test_sizes.mean()
@@ -259,7 +263,7 @@ class LogitCV(IntervalForm[RowEvidence]):
         of_so_few = (share * (1 - share) * least) ** 0.5  # as of 1/least answers, of which none
         error = max(spread.variance**0.5 / span, min(least, of_so_few))
         logit = np.log(share / (1 - share))
-        half = evidence.z * error / (share * (1 - share))
+        half = evidence.reach(spread.degrees) * error / (share * (1 - share))
         ends = low + span / (1 + np.exp(-np.array([logit - half, logit + half])))
         interval = Interval(
             min(float(ends[0]), value),  # nobody can say that a perfect score is not perfect

@@ -38,6 +38,14 @@ class Evidence:
         """The quantile of the normal distribution that the level asks for."""
         return normal_quantile(self.terms.confidence_level)
 
+    def reach(self, degrees: float) -> float:
+        """That of Student's t, which is the normal one of infinitely many degrees."""
+        from scipy.special import stdtrit
+
+        if np.isinf(degrees):
+            return self.z
+        return float(stdtrit(degrees, (1 + self.terms.confidence_level) / 2))
+
     @property
     def bounds(self) -> tuple[float, float]:
         """The smallest loss, and how far the largest lies above it: for `Basis.UPPER_BOUND`."""
