@@ -131,7 +131,7 @@ def test_what_the_document_says_of_the_bias_holds(findings_of):
     assert verdicts[1:3] == ["holds"] * 2
     assert "does not hold" not in verdicts
     near = claims[4].quantities[0]
-    assert near.claim == Claim.near(0.0, 0.02)
+    assert near.claim == Claim("near", 0.0, 0.02)
 
 
 def test_risks_beyond_the_target_are_those_of_a_trial():

@@ -35,7 +35,7 @@ REPORT = Report(
             (PaperTable("errors", "paper", (Row("a", 0.5, 0.1, 0.25, 0.0), Row("b", 0.5, 0.1))),),
             (
                 Statement(
-                    "it falls", (Quantity("by", -3.0, 0.1, 20, Claim.below()),), "since Monday"
+                    "it falls", (Quantity("by", -3.0, 0.1, 20, Claim("below")),), "since Monday"
                 ),
             ),
             ("a word of caution.",),

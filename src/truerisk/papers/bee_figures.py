@@ -113,7 +113,7 @@ def bee_figure_1(draws: Draws) -> Parts:
         remark=f"{different} different minima, the commonest in {100 * commonest:.0f} %",
     )
     gaps = np.abs(LOGS[chosen] - np.median(LOGS[chosen]))
-    far, isolated = gaps > FAR, Claim.near(ISOLATED / 2, ISOLATED / 2)
+    far, isolated = gaps > FAR, Claim("near", ISOLATED / 2, ISOLATED / 2)
     yield Statement.of(
         "in isolated cases the minimum lies far from the majority: in some, but no more than "
         f"{ISOLATED} % farther than {FAR} in log10(λ) from the median",
@@ -125,7 +125,7 @@ def bee_figure_1(draws: Draws) -> Parts:
     def gap(some: np.ndarray) -> float:
         return float(LOGS[first_least(some.mean(axis=0))] - bayes)
 
-    near = Claim.near(0.0, STEP)
+    near = Claim("near", 0.0, STEP)
     yield Statement.of(
         "a mean of many CV-5 curves has its minimum where the Bayesian error has it: "
         "at most one penalty away",
@@ -299,14 +299,14 @@ def bee_figure_4(draws: Draws) -> Parts:
         yield Statement.of(
             f"{word}: CV-5 takes {low:g} to {high:g} times as long as the Bayesian choice",
             {"how many times, over all sizes": times},
-            claim=Claim.near((low + high) / 2, (high - low) / 2),
+            claim=Claim("near", (low + high) / 2, (high - low) / 2),
             digits=2,
         )
     many = (draws["LR CV-5"] + (REPEATED - 1) * draws[FOLDS]) / draws["LR BEEp"]
     yield Statement.of(
         f"{REPEATED} times CV-5 costs about 400 times as much: from 300 to 500 times",
         {"LR, over all sizes": many.mean(axis=1)},
-        claim=Claim.near(400, 100),
+        claim=Claim("near", 400, 100),
     )
     yield along_rows("one choice of the penalty", "seconds", ROWS_4, seconds, LINES)
     of_slow = {ratio: LINES[slow] for ratio, (slow, _) in zip(ratios, PAIRS, strict=True)}

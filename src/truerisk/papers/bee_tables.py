@@ -163,7 +163,7 @@ def bee_table_2(draws: Draws) -> Parts:
     few |= under(draws, FEW, ["LOO"])
     for name, text, tolerance in (("CV-10", tens, 0.005), ("LOO", every, 0.0)):
         gaps = by_size(f"{name} − CV-5", few[name] - few["CV-5"], SIZES)
-        yield Statement.of(text, gaps, claim=Claim.near(0.0, tolerance))
+        yield Statement.of(text, gaps, claim=Claim("near", 0.0, tolerance))
     # §4.1.1
     others = "CV-5", "CV-10", "EBIC"
     smallest = "the standard deviation of the error is smallest with BEEi in all cases"

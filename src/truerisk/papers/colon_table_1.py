@@ -142,7 +142,7 @@ def colon_table_1(draws: Draws) -> Parts:
             for rule in (LOO, EXACT, PRINTED)
             for place, size in enumerate(GENES)
         },
-        claim=Claim.above(FAR),
+        claim=Claim("above", FAR),
         digits=2,
     )
 

@@ -102,11 +102,11 @@ def wallman_table_1(draws: Draws) -> Parts:
     yield Statement.of(
         "the external error is almost identical to the true one: within a twentieth of it",
         {"external − true": external - true},
-        claim=Claim.near(0.0, ALMOST * float(true.mean())),
+        claim=Claim("near", 0.0, ALMOST * float(true.mean())),
         remark="stratified folds test the class that the training rows have fewer of a little more "
         "often",
     )
-    pairs, half = np.column_stack([internal, external]), Claim.above(0.5)
+    pairs, half = np.column_stack([internal, external]), Claim("above", 0.5)
     yield Statement.of(
         "internal and external error have a strong positive correlation: above one half",
         Quantity.of(
@@ -150,7 +150,7 @@ def wallman_figure_4(draws: Draws) -> Parts:
         yield Statement.of(
             f"the vast majority of the {name} errors lie between {low:.2f} and {high:.2f}: "
             f"more than {VAST} in a hundred",
-            Quantity.share("per cent of them", inside, Claim.above(VAST)),
+            Quantity.share("per cent of them", inside, Claim("above", VAST)),
         )
 
 

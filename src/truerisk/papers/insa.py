@@ -152,7 +152,7 @@ def insa_polynomial(draws: Draws) -> Parts:
     rise = "least rise of R² from one degree to the next, over all data sets"
     yield Statement.of(
         "minimising the training error selects the most complex model",
-        Quantity.exact(rise, np.diff(r2, axis=1).min(), Claim.above(-ROUNDING)),
+        Quantity.exact(rise, np.diff(r2, axis=1).min(), Claim("above", -ROUNDING)),
         remark=f"its mean at degree {SATURATED} is {r2[:, SATURATED - 1].mean():.4f}",
     )
     by_cp, others = degree["Cp"], [d for d in DEGREES if d != CHOSEN]
@@ -173,7 +173,7 @@ def insa_polynomial(draws: Draws) -> Parts:
     yield Statement.of(
         "in the Gaussian model with known variance AIC is equivalent to Cp: a constant apart, in "
         "units of the variance",
-        Quantity.exact(varies, draws["AIC − Cp"].max(), Claim.below(ROUNDING)),
+        Quantity.exact(varies, draws["AIC − Cp"].max(), Claim("below", ROUNDING)),
     )
     yield Statement.of(
         "BIC will generally select a simpler model than AIC",
@@ -276,7 +276,7 @@ def insa_bootstrap(draws: Draws) -> Parts:
     yield Statement.of(
         f"a row is not in a bootstrap sample with probability {OUT}",
         {"share missed": draws["missed"]},
-        claim=Claim.near(OUT, NEAR),
+        claim=Claim("near", OUT, NEAR),
         remark=f"exactly (1 − 1/n)^n = {(1 - 1 / N) ** N:.4f} for n = {N}",
     )
     yield Statement.of(

@@ -83,7 +83,7 @@ def insa_optimism(draws: Draws) -> Parts:
     rise = "largest rise from one degree to the next, over all training sets"
     yield Statement.of(
         "the training error decreases as the complexity grows",
-        Quantity.exact(rise, np.diff(training, axis=1).max(), Claim.below(ROUNDING)),
+        Quantity.exact(rise, np.diff(training, axis=1).max(), Claim("below", ROUNDING)),
     )
     yield Statement.of(
         "the test error first decreases",
@@ -181,10 +181,10 @@ def insa_decomposition(draws: Draws) -> Parts:
     }
     yield Statement.of(
         "the optimal rule is the median of Y given x for the L1 loss, the mean for the L2 loss",
-        *(Quantity.exact(name, of, Claim.near(0.0, STEP)) for name, of in constants.items()),
+        *(Quantity.exact(name, of, Claim("near", 0.0, STEP)) for name, of in constants.items()),
         remark="labels of an exponential distribution, whose median .69 is not its mean 1",
     )
-    below, away = Claim.below(ROUNDING), "largest difference, over all training sets"
+    below, away = Claim("below", ROUNDING), "largest difference, over all training sets"
     yield Statement.of(
         "the excess risk is estimation error plus approximation error",
         Quantity.exact(away, np.abs(parts - draws["excess"]).max(), below),
@@ -303,7 +303,7 @@ def aicc_simulation(draws: Draws) -> Parts:
         Quantity.nearer("|bias| of as printed − of AIC", np.column_stack([wrong, aic]), digits=3),
         remark=f"{said[2]}: it lost the factor n",
     )
-    gap, same = MANY * (MANY + P) / (MANY - P - 2) - MANY - PRICE, Claim.near(0.0, 0.001)
+    gap, same = MANY * (MANY + P) / (MANY - P - 2) - MANY - PRICE, Claim("near", 0.0, 0.001)
     name = f"AICc − AIC for n = {MANY} and as many coefficients"
     yield Statement.of(
         "AICc is asymptotically equivalent to AIC (by the right price)",

@@ -209,7 +209,7 @@ def kearns_figure_1(draws: Draws) -> Parts:
     lines = (*mean_lines(KS, biases, ("k:", "k-")), bold)
     yield Panel("bias of the empirical error rate", AXIS, "bias", lines)
 
-    every, nearly = risks[:, :, TARGET - 1 :], Claim.below(NEARLY)
+    every, nearly = risks[:, :, TARGET - 1 :], Claim("below", NEARLY)
     yield Statement.of(
         f"the curves of conditional and true risk are nearly parallel for k >= {TARGET}: "
         "TER − CER moves by less than a tenth of what CER − EER moves",
@@ -227,7 +227,7 @@ def kearns_figure_1(draws: Draws) -> Parts:
     excess = estimated - biased
     at = [{f"S − (CER − EER) at noise {n}": of} for n, of in zip(NOISES, excess, strict=True)]
     higher = {"its excess over that at noise 0.2": excess[0] - excess[1]}
-    gone = Claim.near(0.0, VANISHED)
+    gone = Claim("near", 0.0, VANISHED)
     for text, said, claim in (
         ("S overestimates the conditional bias at noise 0.2", at[1], ABOVE),
         ("this overestimation is higher at noise 0.1", higher, ABOVE),
@@ -296,12 +296,12 @@ def kearns_figure_2(draws: Draws) -> Parts:
     yield Statement.of(
         f"the empirical error rate decreases to zero: below {ZERO} at k = {MOST}",
         {"its mean there": apparent[:, -1]},
-        claim=Claim.below(ZERO),
+        claim=Claim("below", ZERO),
     )
     yield Statement.of(
         f"the criterion decreases until k is about {TARGET}",
         gaps((1, 4), (4, TARGET)),
-        Quantity.of("k of its least mean", least, criterion, Claim.near(TARGET, 2), digits=1),
+        Quantity.of("k of its least mean", least, criterion, Claim("near", TARGET, 2), digits=1),
     )
     yield Statement.of(
         f"the criterion then grows for k > {TARGET}",

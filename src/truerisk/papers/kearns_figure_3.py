@@ -18,8 +18,8 @@ N0S = (5, 10, 20)
 RULES = ("oracle", "LOO", "LOO, largest k", *(f"S, n0={n0}" for n0 in N0S))
 ORACLE, LOO, LOO_LARGEST, S_5, S, S_20 = range(len(RULES))
 TIES = {LOO: "smallest", LOO_LARGEST: "largest"}
-GAINED = Claim.near(50.0, 30.0)  # from 20 to 80 per cent
-TINY = Claim.near(5.0, 5.0)
+GAINED = Claim("near", 50.0, 30.0)  # from 20 to 80 per cent
+TINY = Claim("near", 5.0, 5.0)
 SIMILAR = 0.002  # of the true risk: half of what S gains over LOO where it gains
 STYLES = {ORACLE: "C0o-", LOO: "C1s--", S: "C2^:"}
 DRAWN = 1  # the noise of the document's figure, as a place in NOISES
@@ -129,7 +129,7 @@ def kearns_figure_3(draws: Draws) -> Parts:
     yield Statement.of(
         f"n0 from 5 to 20 gives similar results: mean true risks within {SIMILAR} of n0 = 10",
         *(_named(f"{RULES[rule]} − n0=10", true[..., rule] - true[..., S]) for rule in (S_5, S_20)),
-        claim=Claim.near(0.0, SIMILAR),
+        claim=Claim("near", 0.0, SIMILAR),
     )
     large, of_n0 = true[..., S_20] - true[..., S_5], "true risk with n0 = 20 − with 5"
     of_loo, of_s = (f"{RULES[rule]}: estimate − true risk" for rule in (LOO, S))

@@ -96,7 +96,7 @@ def mehta_three_way(draws: Draws) -> Parts:
     yield Statement.of(
         "the test error of the refitted rule estimates its true risk: within a tenth of it",
         {"test error − true risk": gaps["test error"]},
-        claim=Claim.near(0.0, NEAR_RISK * float(refitted.mean())),
+        claim=Claim("near", 0.0, NEAR_RISK * float(refitted.mean())),
     )
     yield Statement.of(
         "divided into three parts the data may not suffice to fit the models",
@@ -201,7 +201,7 @@ def mehta_rules(draws: Draws) -> Parts:
     yield MeansGrid.of(f"{RARE:.0%} of the rows are positive", columns, of_columns)
 
     def same(name: str, values: np.ndarray) -> Quantity:
-        return Quantity.exact(name, np.abs(values).max(), Claim.below(1e-12))
+        return Quantity.exact(name, np.abs(values).max(), Claim("below", 1e-12))
 
     yield Statement.of(
         "of the constant 1 training and test error are the fractions of negative examples, and "
@@ -209,7 +209,7 @@ def mehta_rules(draws: Draws) -> Parts:
         same("largest training error − fraction", constant[:, 0] + constant[:, 2] - 1),
         same("largest test error − fraction", constant[:, 1] + constant[:, 3] - 1),
         {"test − training error": constant[:, 1] - constant[:, 0]},
-        claim=Claim.near(0.0, NEAR),
+        claim=Claim("near", 0.0, NEAR),
     )
     yield Statement.of(
         "of the memoriser the training error is 0", same("largest training error", memoriser[:, 0])
@@ -227,12 +227,12 @@ def mehta_rules(draws: Draws) -> Parts:
     yield Statement.of(
         f"with {RARE:.0%} positive rows the constant 0 has a true risk of only {RARE}",
         {"its error": draws["risk of 0"]},
-        claim=Claim.near(RARE, 0.0005),
+        claim=Claim("near", RARE, 0.0005),
     )
     yield Statement.of(
         "at β = .5 a rule misses most of the rare class",
         {"true positive rate at β = .5": tpr[:, 0]},
-        claim=Claim.below(0.5),
+        claim=Claim("below", 0.5),
     )
     gains = {"gain of true positives": np.diff(tpr), "loss of true negatives": -np.diff(tnr)}
     yield Statement.of(
@@ -249,7 +249,7 @@ def mehta_rules(draws: Draws) -> Parts:
         "seeking the minimum true risk is problematic: the β that finds most positives has the "
         "larger risk",
         {f"risk at β = {RARE:g} − at .5": risk[:, low] - risk[:, 0]},
-        Quantity.mean(found, tpr[:, low], Claim.above(0.5)),
+        Quantity.mean(found, tpr[:, low], Claim("above", 0.5)),
     )
 
     curve = (
@@ -358,20 +358,20 @@ def mehta_spam(draws: Draws) -> Parts:
             for j, name in trees
             for at in range(everything)
         },
-        claim=Claim.above(-COMPETITIVE),
+        claim=Claim("above", -COMPETITIVE),
     )
     lost = dict(zip(MODELS, tnr[:, :, everything].T, strict=True))
     yield Statement.of(
         "where every spam must be found all models have horrible true negative rates: below "
         f"{HORRIBLE}",
         lost,
-        claim=Claim.below(HORRIBLE),
+        claim=Claim("below", HORRIBLE),
     )
     yield Statement.of(
         "giving up just a little on true positives improves massively on true negatives: "
         f"{RATES[A_LITTLE]:g} instead of 1 by more than {MASSIVE}",
         {name: tnr[:, j, A_LITTLE] - lost[name] for j, name in enumerate(MODELS)},
-        claim=Claim.above(MASSIVE),
+        claim=Claim("above", MASSIVE),
     )
     yield Statement.of(
         "by the area under the curve GAM is the model to select",

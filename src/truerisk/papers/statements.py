@@ -31,26 +31,11 @@ Side = Literal["above", "below", "near"]
 
 @dataclass(frozen=True)
 class Claim:
-    """Where a sentence has a truth: above `null`, below it, or within `tolerance` of it."""
+    """Where a sentence has a truth: above `null`, below it, or near it, within `tolerance`."""
 
     side: Side = field(metadata={"key": "claimed"})
     null: float = 0.0
     tolerance: float = 0.0
-
-    @classmethod
-    def above(cls, null: float = 0.0) -> Claim:
-        """Larger than the null."""
-        return cls("above", null)
-
-    @classmethod
-    def below(cls, null: float = 0.0) -> Claim:
-        """Smaller than the null."""
-        return cls("below", null)
-
-    @classmethod
-    def near(cls, null: float, tolerance: float) -> Claim:
-        """From null − tolerance to null + tolerance, both included."""
-        return cls("near", null, tolerance)
 
     def met_by(self, low: float, high: float) -> tuple[bool, bool]:
         """Whether all of an interval lies where it is claimed, and whether all lies elsewhere."""
@@ -68,7 +53,7 @@ class Claim:
         return f"from {self.null - self.tolerance:.4g} to {self.null + self.tolerance:.4g}"
 
 
-ABOVE, BELOW = Claim.above(), Claim.below()  # zero
+ABOVE, BELOW = Claim("above"), Claim("below")  # zero
 
 
 def share_error(share: float, n: int) -> float:

@@ -17,7 +17,7 @@ from truerisk.papers.figures import MeansGrid, Panel, PaperTable, Parts, Series,
 from truerisk.papers.statements import ABOVE, BELOW, Claim, Quantity, Statement
 from truerisk.papers.wallman_comparison import NEAREST, classifiers
 
-REPORTED, UNSELECTED, TRUE, TAKEN = ERRORS = (  # by the numbers of their equations
+REPORTED, UNSELECTED, TRUE, TAKEN = ERRORS = (  # and the numbers of their equations
     "reported, p_a (6)",
     "all estimates, p_b (7)",
     "true, p (5)",
@@ -128,11 +128,11 @@ def wallman_bias(draws: Draws) -> Parts:
     )
     yield Statement.of(
         "all estimates of the same classifiers (7) are unbiased",
-        gap(choices, UNSELECTED, TRUE, Claim.near(0.0, 0.0)),
+        gap(choices, UNSELECTED, TRUE, Claim("near", 0.0, 0.0)),
     )
     yield Statement.of(
         "the true errors of all classifiers, weighed by α (5), are those of P: within a twentieth",
-        gap(choices, TAKEN, TRUE, Claim.near(0.0, NEAR * errors[TRUE].mean)),
+        gap(choices, TAKEN, TRUE, Claim("near", 0.0, NEAR * errors[TRUE].mean)),
     )
 
     every = {n: errors_of(draws[f"{n} rows"]) for n in FRESH}
@@ -290,7 +290,7 @@ def wallman_posterior(draws: Draws) -> Parts:
     held = "how often a 95 % bound of 60 test rows is true with 150 training rows as n"
     yield Statement.of(
         "n is the size of the training set",
-        Quantity.exact(held, _held_with(150, 60), Claim.near(LEVEL, 0.005)),
+        Quantity.exact(held, _held_with(150, 60), Claim("near", LEVEL, 0.005)),
         remark=f"with the test rows as n it is {_held_with(60, 60):.4f}: errors are counted in "
         "them",
     )
@@ -298,7 +298,7 @@ def wallman_posterior(draws: Draws) -> Parts:
     cost = [62 * 63 * ErrorPosterior(errors, 60).second_moment() for errors in range(4)]
     yield Statement.of(
         "(q2) weighs errors by an exponentially increasing cost",
-        Quantity.exact(third, np.diff(cost, 3)[0], Claim.above(1e-6)),
+        Quantity.exact(third, np.diff(cost, 3)[0], Claim("above", 1e-6)),
         remark="the cost is e², whose third difference is 0; that of a growing exponential is "
         "above",
     )

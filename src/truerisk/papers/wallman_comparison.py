@@ -177,7 +177,7 @@ def wallman_figure_5(draws: Draws) -> Parts:
     yield Statement.of(
         f"the mass above 50 % is in almost every case ({ALMOST_EVERY} %) far below 1/1000",
         {"per cent of tests below 1/1000": 100 * (masses < TINY).mean(axis=1)},
-        claim=Claim.above(ALMOST_EVERY),
+        claim=Claim("above", ALMOST_EVERY),
         digits=1,
     )
 

@@ -75,7 +75,7 @@ def wallman_genes(draws: Draws) -> Parts:
         "§2.2.1: the apparent error suffers from substantial optimistic bias: a twentieth or "
         "more, whatever the number of genes",
         *apparent,
-        claim=Claim.above(MUCH),
+        claim=Claim("above", MUCH),
     )
     yield Statement.of(
         "§6: bias occurs when cross-validation is used for feature selection, if improper test "
@@ -86,7 +86,7 @@ def wallman_genes(draws: Draws) -> Parts:
         "§2.2.2: the error of cross-validation is approximately unbiased where each fold "
         "chooses its genes: within a fiftieth, on average over their numbers",
         *inside,
-        claim=Claim.near(0.0, NEAR),
+        claim=Claim("near", 0.0, NEAR),
     )
 
 
