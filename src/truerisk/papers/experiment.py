@@ -53,6 +53,15 @@ class Experiment:
     which process. `findings(draws)` gives tables, claims and figures; `draws` has the replicates
     along the first axis. `check()` refuses what cannot be run here; it is called before anything is
     drawn.
+
+    >>> from truerisk.papers.figures import Findings, PaperTable
+    >>> def tossed(seed, number):
+    ...     return {"heads": np.array(float(stream("coin", seed, number).random() < 0.5))}
+    >>> def found(draws):
+    ...     return Findings((PaperTable.of("heads", "exact", draws, {"heads": 0.5}),))
+    >>> coin = Experiment("coin", "A coin", "tossed", tossed, found, replicates=400, quick=50)
+    >>> reproduce(coin).tables[0].rows[0].verdict
+    'agrees'
     """
 
     word: str
