@@ -128,7 +128,7 @@ class Trial:
 
 
 def kearns_trial(noise: float, n: int, seed: int, number: int) -> Trial:
-    """Trial `number` of the document's problem with n points, k = 1 … min(60, n)."""
+    """Trial `number` of the document's problem with n points, k = 1 … min(MOST, n)."""
     rng = stream(f"kearns {noise} {n}", seed, number)
     return Trial.of(KearnsProblem(noise=noise), n, range(1, min(MOST, n) + 1), rng)
 

@@ -77,6 +77,7 @@ def mehta_three_way(draws: Draws) -> Parts:
     both, own = draws["fixed"], draws["true of fixed"]
     deviation, away = ((both - of.mean(axis=0)) ** 2 for of in (both, own))
     beside_own = (both - own[:, None]) ** 2
+    farther = (beside_own - away).mean(axis=1)
     of_fixed = {
         f"{way}: {name}": values[:, place]
         for place, way in enumerate(FOLDS)
@@ -123,9 +124,7 @@ def mehta_three_way(draws: Draws) -> Parts:
             "squared error of leave-one-out − that of 10-fold": np.diff(away)[:, 0]
         },
         "both estimate the mean over training sets better than the risk of the given rule": {
-            "squared error for its own risk − that for the mean risk": (beside_own - away).mean(
-                axis=1
-            )
+            "squared error for its own risk − that for the mean risk": farther
         },
     }.items():
         yield Statement.of(text, gap, digits=5)
