@@ -45,18 +45,16 @@ Replicate = Callable[[int, int], Draws]  # of a seed and a number
 class Experiment:
     """A table or a figure of a document.
 
-    `replicates` is how many are drawn by default and `quick` how many for a first look; `full` is
-    the same in the whole breadth of the document, where that takes hours.
+    `replicates` are drawn by default, `quick` for a first look; `full` has the document's breadth.
 
-    `replicate(seed, number)` gives everything that is kept of one replicate. It depends on the seed
-    and on the number alone: the numbers do not depend on how many are drawn, in what order, or by
-    which process. `findings(draws)` gives tables, claims and figures; `draws` has the replicates
-    along the first axis. `check()` refuses what cannot be run here; it is called before anything is
-    drawn.
+    `replicate(seed, number)` gives all that is kept of one replicate, and depends on both alone:
+    not on how many are drawn, where, or in what order. `findings(draws)` gives tables, claims and
+    figures; `draws` has the replicates along the first axis. `check()` first refuses what cannot be
+    run here.
 
     >>> from truerisk.papers.figures import Findings, PaperTable
     >>> def tossed(seed, number):
-    ...     return {"heads": np.array(float(stream("coin", seed, number).random() < 0.5))}
+    ...     return {"heads": float(stream("coin", seed, number).random() < 0.5)}
     >>> def found(draws):
     ...     return Findings((PaperTable.of("heads", "exact", draws, {"heads": 0.5}),))
     >>> coin = Experiment("coin", "A coin", "tossed", tossed, found, replicates=400, quick=50)
