@@ -219,7 +219,7 @@ class LogCV(IntervalForm[RowEvidence]):
         value, error = float(evidence.values[c]), spread.variance**0.5
         if spread.units < 1 or is_none(error, value) or value <= 0:
             return None, None, (NO_SPREAD,)
-        factor = float(np.exp(evidence.reach(spread.degrees) * error / value))
+        factor = float(np.exp(evidence.z * error / value))
         high, most = value * factor, evidence.loss.upper
         interval = Interval(
             value / factor,
