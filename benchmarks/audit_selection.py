@@ -12,7 +12,7 @@ from itertools import product
 import numpy as np
 from scipy.stats import rankdata
 
-from truerisk.api.auditing.selected_columns import spread_of
+from truerisk.checks.selected_columns import spread_of
 from truerisk.core.table.data import Data
 
 Draw = Callable[[np.random.Generator], tuple[np.ndarray, np.ndarray]]

@@ -6,7 +6,7 @@ from typing import Any, assert_type
 import numpy as np
 
 import truerisk as tr
-from truerisk.api.auditing.finding import Finding
+from truerisk.core.finding import Finding
 from truerisk.core.statistics.calibration import Calibration
 
 X, y = np.zeros((4, 2)), np.array([0, 1, 0, 1])

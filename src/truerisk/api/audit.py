@@ -13,8 +13,6 @@ import numpy as np
 
 from truerisk.api.auditing.claim import Claim, ScoreScale, known_by, scale_of
 from truerisk.api.auditing.correcting import Corrected, Wanted, corrected
-from truerisk.api.auditing.finding import Finding, by_severity, row_findings, split_findings
-from truerisk.api.auditing.on_columns import column_findings, columns_of, neighbour_findings
 from truerisk.api.auditing.on_scores import (
     risk_findings,
     rough_correction,
@@ -24,7 +22,9 @@ from truerisk.api.auditing.on_scores import (
 from truerisk.api.auditing.outcome import Audit, Stated, conclusion_of
 from truerisk.api.auditing.reading import given_to, read_claim
 from truerisk.api.auditing.repeat import state_findings
-from truerisk.api.auditing.selected_columns import selection_findings
+from truerisk.checks.columns import column_findings, columns_of, neighbour_findings
+from truerisk.checks.selected_columns import selection_findings
+from truerisk.checks.splits import row_findings, split_findings
 from truerisk.core.arguments import check_level, shown
 from truerisk.core.errors import (
     BadArgument,
@@ -35,6 +35,7 @@ from truerisk.core.errors import (
     TrueRiskError,
 )
 from truerisk.core.family import Family
+from truerisk.core.finding import Finding, by_severity
 from truerisk.core.plan.plan import Plan
 from truerisk.core.progress import shows_progress
 from truerisk.core.registry import check_known

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
-from truerisk.api.auditing.on_columns import (
+from truerisk.api.search import HonestSearchCV
+from truerisk.api.searching.search_problem import run_of
+from truerisk.api.searching.search_words import words_of
+from truerisk.checks.columns import (
     columns_of,
     telling_columns,
     unrepeated_columns,
 )
-from truerisk.api.search import HonestSearchCV
-from truerisk.api.searching.search_problem import run_of
-from truerisk.api.searching.search_words import words_of
 from truerisk.core.arguments import as_typed, check_flag, check_level, shown
 from truerisk.core.errors import BadData, FitFailed, Refusal
 from truerisk.core.family import Family, refuse_no_estimator

@@ -15,10 +15,10 @@ from truerisk.api.assessing.risk_of_choice import risk_of_choice
 from truerisk.api.assessing.schedule import Schedule
 from truerisk.api.assessing.tested_learners import TestedLearners, refuse_unassessed
 from truerisk.api.assessing.tuned_learner import TunedLearner
-from truerisk.api.auditing.finding import Finding
 from truerisk.core import present
 from truerisk.core.contracts import Fits
 from truerisk.core.errors import Refusal
+from truerisk.core.finding import Finding
 from truerisk.core.interval import Interval
 from truerisk.core.present import frame_of_rows, signed
 from truerisk.core.registry import displays

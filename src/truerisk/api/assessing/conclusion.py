@@ -7,10 +7,11 @@ from dataclasses import replace
 
 from truerisk.api.assessing.tested_learners import TestedLearners
 from truerisk.api.assessing.tuned_learner import TunedLearner
-from truerisk.api.auditing.finding import Finding, by_severity, row_findings, split_findings
-from truerisk.api.auditing.on_columns import column_findings, columns_of, neighbour_findings
-from truerisk.api.auditing.selected_columns import selection_findings
+from truerisk.checks.columns import column_findings, columns_of, neighbour_findings
+from truerisk.checks.selected_columns import selection_findings
+from truerisk.checks.splits import row_findings, split_findings
 from truerisk.core import present
+from truerisk.core.finding import Finding, by_severity
 from truerisk.core.loss import Loss
 from truerisk.core.present import clean, params_text, signed
 from truerisk.core.results import RiskEstimate

@@ -1,6 +1,6 @@
 """The parts of `tr.audit`: from a fitted search to its claim, the honest risk, and findings.
 
-Checks of columns and splits are those of `tr.assess`, too.
+Checks of rows, columns and splits stand in `checks/`; `tr.assess` runs them, too.
 
 | file | what |
 |---|---|
@@ -11,8 +11,5 @@ Checks of columns and splits are those of `tr.assess`, too.
 | `mixed_splits.py` | which splits mix past and future, neighbours, or groups |
 | `correcting.py` | the honest risk by the level, also of rows that are kept apart |
 | `on_scores.py` | checks of scores and of the claim |
-| `finding.py` | a code, a sentence, a remedy; the table of all codes; checks of splits |
-| `on_columns.py` | columns that tell y by themselves, near copies, work done before the folds |
-| `selected_columns.py` | columns that were selected with these very labels |
 | `outcome.py` | the audit: claim, honest risk, findings, conclusion |
 """

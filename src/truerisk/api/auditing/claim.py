@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.api.auditing.finding import Finding
 from truerisk.core.errors import BadData, Refusal, UnknownName, said_by
 from truerisk.core.family import Family
+from truerisk.core.finding import Finding
 from truerisk.core.identity import is_exactly
 from truerisk.core.interval import Scale
 from truerisk.core.loss_words import as_loss

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from truerisk.api.auditing.claim import Claim, ScoreScale
-from truerisk.api.auditing.finding import Finding
 from truerisk.api.auditing.mixed_splits import Kind, Mixed, OrderOfRows, mixed_splits
 from truerisk.api.auditing.repeat import repeated
 from truerisk.api.auditing.replay import Replayed, bias_corrected, replay, replay_findings
@@ -18,6 +17,7 @@ from truerisk.core.contracts import Method, Streams, Target, Terms
 from truerisk.core.errors import BadData, FitFailed, Refusal
 from truerisk.core.evaluation import Evaluation, Tested
 from truerisk.core.family import Family
+from truerisk.core.finding import Finding
 from truerisk.core.interval import Scale, tied
 from truerisk.core.losses import Loss
 from truerisk.core.plan.plan import Plan
@@ -239,7 +239,7 @@ def apart_findings(
 
     By more than a tenth and two standard errors of the mean of the parts: then the rows depend on
     those near them, and the search rated how well it remembers the neighbours of a row. Cut groups
-    are a finding whatever the risk (`auditing/finding.py`). Of numbers that no name calls times
+    are a finding whatever the risk (`checks/splits.py`). Of numbers that no name calls times
     it is only known that the table is sorted by them.
     """
     risks, value = estimate.split_risks, estimate.value

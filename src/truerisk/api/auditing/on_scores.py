@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.api.auditing.claim import Claim, ScoreScale
-from truerisk.api.auditing.finding import Finding
+from truerisk.core.finding import Finding
 from truerisk.core.interval import Scale
 from truerisk.core.present import clean, number
 from truerisk.core.results import RiskEstimate

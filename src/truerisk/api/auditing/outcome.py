@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar
 
-from truerisk.api.auditing.finding import Finding
 from truerisk.api.auditing.mixed_splits import Kind
 from truerisk.core import present
+from truerisk.core.finding import Finding
 from truerisk.core.interval import Interval, OnOwnScale, Scale
 from truerisk.core.present import MODELS_SAW, unsigned
 from truerisk.core.records import FINITE, Column, Count, Record, Share, Size

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from truerisk.api.auditing.claim import Claim
-from truerisk.api.auditing.finding import Finding
 from truerisk.core.arguments import shown
 from truerisk.core.errors import Refusal
+from truerisk.core.finding import Finding
 from truerisk.core.identity import is_a
 
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from truerisk.api.auditing.claim import USED_UP, Claim, ScoreScale
-from truerisk.api.auditing.finding import Finding
 from truerisk.core.contracts import Method
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
+from truerisk.core.finding import Finding
 from truerisk.core.present import clean
 from truerisk.core.progress import stage
 from truerisk.core.results import RiskCurve, RiskEstimate

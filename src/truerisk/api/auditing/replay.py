@@ -14,11 +14,11 @@ from math import ceil
 import numpy as np
 
 from truerisk.api.auditing.claim import Claim, ScoreScale
-from truerisk.api.auditing.finding import Finding
 from truerisk.core.answers import Answers
 from truerisk.core.contracts import Streams
 from truerisk.core.errors import Refusal
 from truerisk.core.evaluation import Tested
+from truerisk.core.finding import Finding
 from truerisk.core.interval import tied
 from truerisk.core.losses import RowLoss
 from truerisk.core.plan.leaks import ORDERED

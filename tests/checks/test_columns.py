@@ -12,8 +12,8 @@ from sklearn.decomposition import PCA
 from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
-from truerisk.api.auditing import on_columns
-from truerisk.api.auditing.on_columns import column_findings, columns_of
+from truerisk.checks import columns as on_columns
+from truerisk.checks.columns import column_findings, columns_of
 from truerisk.core.table.data import Data
 
 RNG = np.random.default_rng(0)

@@ -7,8 +7,8 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_wine
 from sklearn.feature_selection import f_classif, f_regression
 
-from truerisk.api.auditing.on_columns import columns_of
-from truerisk.api.auditing.selected_columns import LEVEL, selection_findings, spread_of
+from truerisk.checks.columns import columns_of
+from truerisk.checks.selected_columns import LEVEL, selection_findings, spread_of
 from truerisk.core.table.data import Data
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from truerisk.api.auditing.finding import row_findings, split_findings
+from truerisk.checks.splits import row_findings, split_findings
 from truerisk.core.contracts import Streams
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.api.auditing.finding import Finding
 from truerisk.core.arguments import as_array
+from truerisk.core.finding import Finding
 from truerisk.core.present import clean
 from truerisk.core.table.columns import kinds_of_columns
 from truerisk.core.table.data import Data

@@ -24,8 +24,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truerisk.api.auditing.finding import Finding
-from truerisk.api.auditing.on_columns import ColumnView
+from truerisk.checks.columns import ColumnView
+from truerisk.core.finding import Finding
 from truerisk.core.present import number
 from truerisk.core.table.data import Data
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from truerisk.api.auditing.on_columns import columns_of, near_copies, neighbour_findings
+from truerisk.checks.columns import columns_of, near_copies, neighbour_findings
 from truerisk.core.table.data import Data
 
 

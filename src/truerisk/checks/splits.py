@@ -1,0 +1,89 @@
+"""Checks of the number of rows and of the splits: copies, groups, classes, small test sets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from truerisk.core.finding import Finding
+from truerisk.core.plan.leaks import leaks_of
+from truerisk.core.plan.plan import Plan
+from truerisk.core.table.data import Data
+
+FEWEST_ROWS = 10
+
+
+def row_findings(data: Data, n_candidates: int) -> list[Finding]:
+    """What rows alone tell."""
+    if n_candidates <= data.n_rows / 2:
+        return []
+    return [
+        Finding(
+            "many-candidates",
+            f"{n_candidates} settings were compared on {data.n_rows} rows.",
+            "Try fewer settings: the more there are, the luckier the best one is.",
+        )
+    ]
+
+
+def split_findings(data: Data, plan: Plan) -> list[Finding]:
+    """What the splits do to the rows."""
+    return [*_leaks(data, plan), *_classes(data, plan), *_sizes(plan)]
+
+
+def _leaks(data: Data, plan: Plan) -> Iterator[Finding]:
+    leaks = leaks_of(data, plan, "copies", "groups")
+    if len(leaking := leaks["copies"]):
+        yield Finding(
+            "duplicate-rows",
+            f"{len(leaking)} of {data.n_rows} rows (first: row {leaking[0]}) have an exact copy in "
+            "a training set that they test.",
+            "If they are copies of one case, remove them or split by groups.",
+        )
+    if len(leaking := leaks["groups"]):
+        yield Finding(
+            "groups-split",
+            f"{len(leaking)} of {data.n_rows} rows (first: row {leaking[0]}) were tested by models "
+            "that saw other rows of their group.",
+            "Search with cv=GroupKFold() or StratifiedGroupKFold() and groups in fit.",
+        )
+
+
+def _classes(data: Data, plan: Plan) -> Iterator[Finding]:
+    if data.codes is None:
+        return
+    sizes = data.class_sizes
+    if (plan.test_sizes == 1).all():  # a left-out row may be the last of its class
+        without, untested = np.flatnonzero(sizes == 1).tolist(), []
+    else:
+        without = [
+            fit
+            for fit in range(plan.n_fits)
+            if len(np.unique(data.codes[plan.train_rows(fit)[0]])) < data.n_classes
+        ]
+        common = np.flatnonzero(sizes >= plan.n_questions)
+        untested = [
+            q
+            for q in range(plan.n_questions)
+            if not np.isin(common, data.codes[plan.test_rows(q)[0]]).all()
+        ]
+    if without or untested:
+        part = "training" if without else "test"
+        yield Finding(
+            "class-missing",
+            f"{len(without or untested)} of {plan.n_questions} {part} sets lack a class of y.",
+            "Stratify: cv=StratifiedKFold(shuffle=True, random_state=0), with fewer folds where a "
+            "class has fewer rows than folds.",
+        )
+
+
+def _sizes(plan: Plan) -> Iterator[Finding]:
+    smallest = int(plan.test_sizes.min())
+    if 1 < smallest < FEWEST_ROWS or (smallest == 1 and int(plan.test_sizes.max()) > 1):
+        yield Finding(
+            "few-rows-per-fold",
+            f"The smallest test set has {smallest} row{'s' if smallest > 1 else ''}: its score "
+            "takes few values, so the best of many settings is often the luckiest.",
+            "Use fewer folds, or repeat them (RepeatedStratifiedKFold).",
+        )
