@@ -10,24 +10,39 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from tests.adversary import pasted
 from tests.adversary.commands import Command, draw_command
+from tests.adversary.damage import Damage, draw_damage
 from tests.adversary.faces import Face, draw_face
 from tests.adversary.learners import LEARNERS, Drawn, draw_learner
 from tests.adversary.lines import Line, draw_line
 from tests.adversary.methods import BY_HAND, draw_loss, draw_method, draw_options
+from tests.adversary.outputs import Output, draw_output
 from tests.adversary.steps import draw_steps
 from tests.adversary.tables import Table, draw_table
+from tests.adversary.wide import Wide, draw_wide
 from tests.adversary.writing import Call, imports, listed
 
 __all__ = ["KINDS", "Case", "Plain", "draw_case"]
 
-Plain = Command | Line | Face
+Plain = Command | Line | Face | Damage | Output | Wide
 KINDS: dict[str, Callable[[np.random.Generator, int], Plain]] = {
     "commands": draw_command,
     "lines": draw_line,
     "faces": draw_face,
+    "damage": draw_damage,
+    "outputs": draw_output,
+    "wide": draw_wide,
 }
 """Cases that are no problem of learning."""
-OTHERS = {7: draw_command, 11: draw_line, 19: draw_face}
+OTHERS = {
+    3: draw_damage,
+    14: draw_damage,
+    22: draw_damage,
+    7: draw_command,
+    11: draw_line,
+    12: draw_output,
+    19: draw_face,
+    24: draw_wide,
+}
 """Which of 25 numbers draw one."""
 
 AUTO, GENERIC = "auto", "generic"

@@ -15,7 +15,7 @@ from tests.adversary.commands import SPEC, called
 
 from truerisk.cli.app import cli
 
-__all__ = ["LINES", "ODD_WORDS", "Line", "draw_line", "line_wrong"]
+__all__ = ["LINES", "ODD_WORDS", "Line", "draw_line", "files_for_lines", "line_wrong"]
 
 TABLE = "table.csv --target y"
 LINES = (
@@ -120,7 +120,7 @@ def _given(rng: np.random.Generator, option: click.Option) -> list[str]:
 
 
 @cache
-def _files() -> Path:
+def files_for_lines() -> Path:
     """A folder of what the lines read."""
     folder = Path(mkdtemp())
     rows = [f"{i * 7 % 5 + i % 2 * 3},{i * 3 % 11},{'uv'[i % 2]}" for i in range(30)]
@@ -140,7 +140,7 @@ def line_wrong(words: tuple[str, ...]) -> str:
     """What is wrong with how it ended."""
     with TemporaryDirectory() as name:
         folder = Path(name) / "in"
-        shutil.copytree(_files(), folder)
+        shutil.copytree(files_for_lines(), folder)
         with contextlib.chdir(folder):
             code, out, err = called(list(words))
     found = [f"code {code}: {err[-600:]!r}"]

@@ -9,7 +9,7 @@ import numpy as np
 from tests.adversary.learners import Kind
 from tests.adversary.writing import array
 
-__all__ = ["FORMS", "Table", "draw_table"]
+__all__ = ["FORMS", "STRUCTURES", "Table", "draw_table"]
 
 FORMS = {
     "plain": "X",
@@ -63,6 +63,7 @@ class Table:
     form: str = "plain"
     target: str = "plain"  # in which form y is given
     ordinary: bool = False  # without ties, far offsets or great scales
+    structure: str = ""  # what rows have to do with each other
 
     def rows(self, kept: np.ndarray) -> Table:
         """Some of the rows."""
@@ -100,6 +101,9 @@ def draw_table(rng: np.random.Generator, kind: Kind) -> Table:
     if not ordinary:
         for turn in rng.choice(TURNS, size=int(rng.integers(1, 3)), replace=False):
             X = turn(rng, X)
+    structure = str(rng.choice(list(STRUCTURES))) if rng.random() < 0.15 else ""
+    if structure:
+        X, codes = STRUCTURES[structure](rng, X, codes)
     y = _named(rng, codes) if kind.task == "classification" else _numbers(rng, X, ordinary)
     weights = _weights(rng, n) if kind.weighted else None
     form = str(rng.choice(list(FORMS))) if rng.random() < 0.25 else "plain"
@@ -108,7 +112,7 @@ def draw_table(rng: np.random.Generator, kind: Kind) -> Table:
         y, target = codes, str(rng.choice(list(LABELS)))
     elif kind.task == "regression" and np.abs(y).max() < 1e30:
         target = str(rng.choice(list(TARGETS)))
-    return Table(X, y, weights, _groups(rng, n), form, target, ordinary)
+    return Table(X, y, weights, _groups(rng, n), form, target, ordinary, structure)
 
 
 def _codes(rng: np.random.Generator, n: int, most: int | None) -> np.ndarray:
@@ -167,6 +171,55 @@ def _weights(rng: np.random.Generator, n: int) -> np.ndarray | None:
 
 def _groups(rng: np.random.Generator, n: int) -> np.ndarray | None:
     return rng.integers(0, 6, size=n) if rng.random() < 0.15 else None
+
+
+def _near_copies(
+    rng: np.random.Generator, X: np.ndarray, codes: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Rows come in clusters of two to four, with noise in X and one class, all in random order."""
+    n, size = len(X), int(rng.integers(2, 5))
+    first = np.arange(n) // size * size
+    noise = float(rng.choice([0.0, 0.01, 0.2])) * np.maximum(X.std(axis=0), 1e-300)
+    order = rng.permutation(n)
+    copies = X[first] + noise * rng.normal(size=X.shape)
+    return copies[order], _with_every_class(codes[first], codes)[order]
+
+
+def _in_order(
+    rng: np.random.Generator, X: np.ndarray, codes: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Rows drift: the last column is the number of the row, and classes stand in long runs."""
+    X = X.copy()
+    X[:, -1] = np.arange(len(X))
+    drift = np.cumsum(rng.normal(size=len(X)))
+    if X.shape[1] > 1:
+        X[:, 0] += drift
+    ordered = np.empty_like(codes)
+    ordered[np.argsort(drift, kind="stable")] = np.sort(codes)
+    return X, ordered
+
+
+def _group_numbers(
+    rng: np.random.Generator, X: np.ndarray, codes: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The last column is the number of a group, whose rows have one class but for a tenth."""
+    X, groups = X.copy(), rng.permutation(np.arange(len(X)) // 4)
+    X[:, -1] = groups
+    shared = codes[groups]
+    return X, _with_every_class(np.where(rng.random(len(X)) < 0.1, codes, shared), codes)
+
+
+def _with_every_class(changed: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """The changed classes, or those that there were where one has been lost."""
+    return changed if len(np.unique(changed)) == len(np.unique(codes)) else codes
+
+
+STRUCTURES: dict[str, Callable[..., tuple[np.ndarray, np.ndarray]]] = {
+    "near copies": _near_copies,
+    "in order": _in_order,
+    "group numbers": _group_numbers,
+}
+"""What rows have to do with each other, by what makes X and the classes so."""
 
 
 def _rounded(rng: np.random.Generator, X: np.ndarray) -> np.ndarray:

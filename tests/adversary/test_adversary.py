@@ -13,13 +13,16 @@ from tests.adversary.attacking import attacked, report, small
 from tests.adversary.cases import GENERIC, Case, draw_case
 from tests.adversary.commands import COMMANDS, PLACES, Command
 from tests.adversary.comparing import failures
+from tests.adversary.damage import EDITS, KINDS_OF_RESULTS, Damage
 from tests.adversary.faces import FACES, Face
 from tests.adversary.learners import ALWAYS, LEARNERS, Drawn
 from tests.adversary.lines import LINES, Line
 from tests.adversary.methods import COMMON
+from tests.adversary.outputs import OUTPUTS, PRINTED, Output
 from tests.adversary.running import Here, Worker
 from tests.adversary.steps import STEPS
-from tests.adversary.tables import FORMS, LABELS, TARGETS, Table
+from tests.adversary.tables import FORMS, LABELS, STRUCTURES, TARGETS, Table
+from tests.adversary.wide import CELLS, Wide
 from tests.adversary.writing import Call
 
 HOLDING = {name for name, kind in LEARNERS.items() if ALWAYS & kind.given.keys()}
@@ -124,10 +127,11 @@ def test_a_plain_loop_finds_what_both_engines_share():
     )
 
 
-def test_a_number_draws_one_case():
+def test_draw_case_depends_on_its_number_alone():
     """The same number is the same script; others are others."""
     assert draw_case(7).script == draw_case(7).script
-    assert len({draw_case(number).script for number in range(20)}) == 20
+    drawn = [draw_case(number) for number in range(20)]
+    assert len({(case.script, *case.sides.values()) for case in drawn}) == 20
     assert str(draw_case(7)) == str(draw_case(7)) != str(draw_case(32))
 
 
@@ -135,7 +139,7 @@ def _grouped(case: Case) -> set[str]:
     return {case.learner.call.name} if case.table.groups is not None else set()
 
 
-def test_everything_is_drawn():
+def test_draw_case_draws_everything():
     """Thousands of cases hold every learner, step, form of X and y, method, command and face."""
     drawn = [draw_case(number) for number in range(2500)]
     cases = [case for case in drawn if isinstance(case, Case)]
@@ -143,6 +147,10 @@ def test_everything_is_drawn():
     seen.update(one for c in drawn if isinstance(c, Command) for one in (c.words, c.place))
     seen.update(c.call.split("(")[0].removeprefix("tr.") for c in drawn if isinstance(c, Face))
     seen.update(c.words[0] for c in drawn if isinstance(c, Line) and c.words)
+    seen.update(edit for c in drawn if isinstance(c, Damage) for _, edit in c.edits)
+    seen.update(c.kind for c in drawn if isinstance(c, Damage | Wide))
+    seen.update(one for c in drawn if isinstance(c, Output) for one in (c.words, c.output))
+    seen.update(case.table.structure for case in cases)
     of_classes = [c for c in cases if len(np.unique(c.table.y)) > 2 and c.task == "classification"]
     seen.update("several classes" for c in of_classes if "auc" in c.loss)
     seen.update("held, in groups" for c in cases if c.learner.call.name in HOLDING & _grouped(c))
@@ -159,6 +167,12 @@ def test_everything_is_drawn():
         *COMMON,
         *COMMANDS,
         *PLACES,
+        *EDITS,
+        *KINDS_OF_RESULTS,
+        *OUTPUTS,
+        *PRINTED,
+        *CELLS,
+        *STRUCTURES,
         *(line.split()[0] for line in LINES),
         *(face for face in FACES if "." not in face),
         "several classes",

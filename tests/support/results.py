@@ -1,0 +1,98 @@
+"""Results of every kind that is written as JSON, each by a function that makes it."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, KFold
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+
+import truerisk as tr
+from truerisk.core.statistics.calibration import Calibration
+from truerisk.study.results import CellSummary, StudyResults
+from truerisk.study.status import Status
+
+X, Y = tr.datasets.make_simple(60, random_state=0)
+PARTS, PAIRS = np.arange(60) % 3, np.arange(60) // 2
+
+
+def estimates(method: str) -> list[tr.RiskEstimate]:
+    """Of two learners on the same splits."""
+    models = GaussianNB(), KNeighborsClassifier()
+    return [tr.estimate_risk(model, X, Y, method=method, loss="zero-one") for model in models]
+
+
+def comparison(test: str, method: str = "5-fold") -> tr.Comparison:
+    return tr.compare(*estimates(method), test=test)
+
+
+def paired() -> tr.Comparison:
+    searches = [
+        tr.HonestSearchCV(model, {}, random_state=0).fit(X, Y)
+        for model in (GaussianNB(), KNeighborsClassifier())
+    ]
+    return tr.compare(*searches, test="paired-cv")
+
+
+def searched() -> GridSearchCV:
+    grid = {"n_neighbors": [1, 3, 9], "metric_params": [None, {}]}
+    return GridSearchCV(
+        KNeighborsClassifier(), grid, cv=KFold(3, shuffle=True, random_state=0)
+    ).fit(X, Y)
+
+
+CELL = CellSummary(
+    problem="simple", size=60, learner="bayes", method="5-fold", target="Err", replicates=9,
+    value=0.2, truth=0.25, bias=-0.05, bias_error=0.01, rmse=None, intervals=0, coverage=None,
+    coverage_error=None, coverage_Err=None, coverage_Err_XY=None, width=None, n_fits=5.0,
+    seconds=0.1,
+)  # fmt: skip
+
+FAILED = {"cell": {}, "error": "ValueError: no", "state": "failed", "number": 7}
+
+RESULTS = {
+    "estimate": lambda: tr.estimate_risk(GaussianNB(), X, Y),
+    "estimate with a table": lambda: tr.estimate_risk(GaussianNB(), X, Y, method=".632+"),
+    "estimate of AUC": lambda: tr.estimate_risk(GaussianNB(), X, Y, loss="auc", groups=PAIRS),
+    "ROC": lambda: tr.RocCurve.of(Y, X[:, 0]),
+    "calibration": lambda: Calibration.of(Y, np.clip(0.5 + X[:, 0] / 9, 0, 1)),
+    "validation": lambda: tr.validate(
+        LogisticRegression(), X, Y, subgroups={"part": PARTS}, replicates=5
+    ),
+    "validation of a finished model": lambda: tr.validate(
+        LogisticRegression().fit(X, Y), X, Y, prefit=True
+    ),
+    "permutations": lambda: tr.permutation_test(
+        tr.HonestSearchCV(GaussianNB(), {}), X, Y, n_permutations=9
+    ),
+    "learning curve": lambda: tr.learning_curve(GaussianNB(), X, Y),
+    "nadeau-bengio": lambda: comparison("nadeau-bengio"),
+    "bayes": lambda: comparison("bayes"),
+    "mcnemar": lambda: comparison("mcnemar"),
+    "sharp": lambda: comparison("sharp", "paired-halves"),
+    "5x2": lambda: comparison("5x2", "5x2-fold"),
+    "paired-cv": paired,
+    "audit": lambda: tr.audit(searched(), X, Y, groups=PAIRS),
+    "audit of scores": lambda: tr.audit(searched(), level="scores"),
+    "assessment": lambda: tr.assess(
+        {"bayes": (GaussianNB(), {"var_smoothing": [1e-9, 0.1]}), "line": LogisticRegression()},
+        X,
+        Y,
+        scores=["auc"],
+        time=np.arange(len(X)),
+    ),
+    "over time": lambda: tr.risk_over_time(
+        tr.estimate_risk(GaussianNB(), X, Y, time=np.arange(len(X))), np.arange(len(X))
+    ),
+    "plan of rows": lambda: tr.plan_sample({30: 0.3, 90: 0.2}, n=120, width=0.3),
+    "plan of one error": lambda: tr.plan_sample(0.2, width=0.3),
+    "rows to develop": lambda: tr.plan_development(parameters=4, prevalence=0.2, auc=0.8),
+    "rows to validate": lambda: tr.plan_validation(prevalence=0.2, auc=0.8, threshold=0.3),
+    "operating point": lambda: tr.RocCurve.of(Y, X[:, 0]).at(0.5),
+    "study": lambda: StudyResults("mine", (CELL,)),
+    "status of a study": lambda: Status("mine", 9, 3, 1, 1, 0, 4, 2.5, None, 2, (FAILED,)),
+    "many data sets": lambda: tr.compare_many(
+        np.random.default_rng(0).normal(size=(6, 3, 5)), correlation=0.2
+    ),
+}
