@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import errno
+import os
 import re
+import signal
 import subprocess
 import sys
+import time
 
 import pytest
 from tests.support.cut_off import begun
@@ -20,6 +23,7 @@ from truerisk.core.errors import (
     UnknownName,
 )
 
+posix = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 TRUERISK = [sys.executable, "-m", "truerisk"]
 
 
@@ -54,7 +58,8 @@ def test_help_lists_every_command_and_exit_code(call):
         assert f"\n  {name} " in said.out
         assert call(name, "--help").code == 0
     codes = (
-        "0 ok, 1 failure, 2 usage, 3 bad data, 4 claim refuted, 5 study incomplete, 130 interrupted"
+        "0 ok, 1 failure, 2 usage, 3 bad data, 4 claim refuted, 5 study incomplete, "
+        "130 interrupted, 143 terminated"
     )
     assert codes in " ".join(said.out.split())
 
@@ -123,10 +128,12 @@ def test_a_full_disk_is_a_sentence(monkeypatch, call):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(app.cli, "main", fail)
-    monkeypatch.setattr(app, "_drop_stdout", lambda: None)  # this process still needs its own
     said = call("methods")
     assert (said.code, said.out) == (1, "")
-    assert said.err == "truerisk: the results cannot be written: No space left on device.\n"
+    assert said.err == (
+        "truerisk: the output is incomplete: No space left on device. Make room, or write it "
+        "elsewhere, and run the command again.\n"
+    )
     monkeypatch.setattr(app, "_FULL", ())
     with pytest.raises(OSError, match="No space left"):
         app.run(["methods"])
@@ -207,3 +214,61 @@ main()
     with begun("-c", script, stderr=subprocess.PIPE) as process:
         _, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (130, "")
+
+
+@posix
+@pytest.mark.parametrize("module", ["click", "truerisk.cli.output", "truerisk.core.version"])
+def test_sigterm_while_the_command_is_loaded(module):
+    """Exit code 143 without a trace, whatever was being imported."""
+    script = f"""
+import os, signal, sys
+from truerisk.cli import main
+
+class Terminating:
+    def find_spec(self, name, *_):
+        if name == {module!r}:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+sys.meta_path.insert(0, Terminating())
+sys.modules.pop({module!r}, None)
+main()
+"""
+    with begun("-c", script, stderr=subprocess.PIPE) as process:
+        _, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (143, "")
+
+
+@posix
+@pytest.mark.parametrize("workers", [(), ("--n-jobs", "2")], ids=["here", "workers"])
+def test_sigterm_is_a_sentence(table, workers):
+    """A terminated assessment without a store says so, exits with 143, and leaves no process."""
+    words = ["assess", str(table), "--target", "y", "--models", "forest", "--method", "holdout"]
+    words += ["--outer", "1000x5-fold", *workers]
+    environment = {**os.environ, "TRUERISK_PROGRESS": "1"}
+    with begun(
+        "-m", "truerisk.cli", *words, stderr=subprocess.PIPE, start_new_session=True,
+        env=environment,
+    ) as process:  # fmt: skip
+        seen = ""
+        while " fits" not in seen.rpartition("planned")[2] and (line := process.stderr.readline()):
+            seen += line
+        os.kill(process.pid, signal.SIGTERM)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 143, seen + err
+    assert err.strip().splitlines()[-1] == ("truerisk: terminated (SIGTERM); nothing was kept."), (
+        err
+    )
+    assert "Traceback" not in err
+    deadline = time.monotonic() + 10
+    while _has_processes(process.pid) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not _has_processes(process.pid)
+
+
+def _has_processes(group):
+    """Return True if a process of the group is left."""
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True

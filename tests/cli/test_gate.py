@@ -145,6 +145,25 @@ def test_what_bounds_nothing_is_refused(call, monkeypatch, words, sentence):
         assert sentence in refused.err
 
 
+def test_bound_is_quoted_as_it_was_given(call):
+    """A bound of 1.0000001 is not quoted as 1."""
+    words = ["assess", "--dataset", "breast-cancer", "--models", "lda"]
+    refused = call(*words, "--min-score", "auc=1.0000001")
+    assert "auc=1.0000001: this score is 1 at most" in refused.err
+    kept = call(*words, "--fail-above", "0.9999999")
+    assert kept.err.splitlines()[-1].endswith("; --fail-above 0.9999999.")
+
+
+def test_dry_run_says_that_it_judges_no_bound(call):
+    """The bounds are named as they were given."""
+    words = ["assess", "--dataset", "breast-cancer", "--models", "lda", "--dry-run"]
+    said = call(*words, "--fail-above", ".2500001", "--min-score", "auc=.75")
+    assert said.code == 0
+    note = "note: a dry run judges no bound: --fail-above 0.2500001, --min-score auc=0.75"
+    assert note in said.err
+    assert "bound" not in call(*words).err
+
+
 def test_a_score_that_was_not_measured_is_refused(call):
     """Those that were measured are named."""
     words = ["validate", "--dataset", "breast-cancer", "--model", "lda", "--replicates", 0]

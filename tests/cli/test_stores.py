@@ -65,7 +65,7 @@ def test_a_store_of_fits_is_no_study(call, table, quick, tmp_path):
 
 
 def test_a_terminated_assessment_is_kept(table, tmp_path):
-    """SIGTERM, which a batch system sends, is as good as Ctrl-C: exit code 130, how to go on."""
+    """SIGTERM, which a batch system sends, is as good as Ctrl-C: exit code 143, how to go on."""
     store = tmp_path / "runs.db"
     words = ["assess", str(table), "--models", "forest", "--target", "y", "--method", "holdout"]
     words += ["--outer", "100x5-fold", "--store", str(store)]
@@ -75,7 +75,7 @@ def test_a_terminated_assessment_is_kept(table, tmp_path):
             time.sleep(0.05)
         os.kill(process.pid, signal.SIGTERM)
         _, err = process.communicate(timeout=30)
-    assert process.returncode == 130, err
+    assert process.returncode == 143, err
     assert f"the fits are kept in {store}: run the same command to continue" in err
     assert "Traceback" not in err
     assert n_results(store) >= 2

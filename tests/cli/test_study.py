@@ -104,9 +104,9 @@ def test_an_unknown_executor_makes_no_store(call, spec, tmp_path, executor, sent
     assert not (tmp_path / "runs.db").exists()
 
 
-@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_study_is_kept(spec, tmp_path, sent):
-    """Ctrl-C, and what a batch system sends: exit code 130, and how to go on."""
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupted_study_is_kept(spec, tmp_path, sent, code):
+    """Ctrl-C, and what a batch system sends: its exit code, and how to go on."""
     store = tmp_path / "runs.db"
     spec.write_text(SPEC.replace("replicates = 2", "replicates = 100_000"))
     words = ["-m", "truerisk.cli", "study", "run", str(spec), "--store", str(store)]
@@ -116,7 +116,7 @@ def test_an_interrupted_study_is_kept(spec, tmp_path, sent):
             time.sleep(0.2)
         os.kill(process.pid, sent)
         _, err = process.communicate(timeout=30)
-    assert process.returncode == 130, err
+    assert process.returncode == code, err
     assert f"results are kept in {store}. Go on with `truerisk study resume" in err
     assert done(store) >= 5
 

@@ -183,7 +183,7 @@ def plan_development(
             f"r2={expected:.3g}: rows are planned for an R² below {min(shrinkage, largest):.3g}, "
             "the lesser of the shrinkage and of what a perfect model has."
         )
-    told = [f"effects of predictors shrunken to {shrinkage:g} at least"]
+    told = [f"effects of predictors shrunken to {shrinkage:.15g} at least"]
     if outcome == "continuous":
         center, sigma = given.values()
         tail, spread = (1 - confidence_level) / 2, sigma * math.sqrt(1 - expected)
@@ -193,9 +193,9 @@ def plan_development(
             model_size.rows_for_mean(parameters, spread, (ratio - 1) * abs(center), tail),
         ]
         told += [
-            f"an apparent R² {optimism:g} too high at most",
-            f"the residual standard deviation known to a factor of {ratio:g}",
-            f"the mean known to a factor of {ratio:g}",
+            f"an apparent R² {optimism:.15g} too high at most",
+            f"the residual standard deviation known to a factor of {ratio:.15g}",
+            f"the mean known to a factor of {ratio:.15g}",
         ]
     else:
         sizes = model_size.rows_of_likelihood(
@@ -207,8 +207,8 @@ def plan_development(
         else:
             sizes.append(model_size.rows_for_risk(**given, margin=margin, z=z))
         told += [
-            f"an apparent R² (Nagelkerke) {optimism:g} too high at most",
-            f"the overall risk known to ± {margin:g}",
+            f"an apparent R² (Nagelkerke) {optimism:.15g} too high at most",
+            f"the overall risk known to ± {margin:.15g}",
         ]
     n = max(sizes)
     return RowsNeeded(

@@ -92,14 +92,14 @@ class SamplePlan(Record):
     def _of_width(self) -> list[str]:
         if self.n_test is None:
             return []
-        level = f"{100 * self.confidence_level:g} %"
+        level = f"{100 * self.confidence_level:.15g} %"
         return [
             (
                 f"{self.n_test} test rows: after the {self.n_errors} errors expected the {level} "
-                f"interval is {self.interval}, no wider than {self.width:g}"
+                f"interval is {self.interval}, no wider than {self.width:.15g}"
             ),
             (
-                f"{self.n_assured} test rows: no wider with probability {self.assurance:g}, "
+                f"{self.n_assured} test rows: no wider with probability {self.assurance:.15g}, "
                 "whatever errors come"
             ),
         ]

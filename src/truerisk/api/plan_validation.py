@@ -175,16 +175,16 @@ def _of_classes(
     if linear_predictor is not None:
         pairs = {"prevalence": (scores.prevalence, prevalence), "AUC": (scores.auc, auc)}
         notes = [
-            f"a calibrated model with this linear predictor has {name} {of:.3g}, not {told:g}."
+            f"a calibrated model with this linear predictor has {name} {of:.3g}, not {told:.15g}."
             for name, (of, told) in pairs.items()
             if abs(of - told) > APART * told
         ]
     z = model_size.normal_quantile(level)
     widths = {"oe_width": oe_width, "slope_width": slope_width, "auc_width": auc_width}
     told = [
-        f"observed over expected events: an interval no wider than {oe_width:g}",
-        f"calibration slope: no wider than {slope_width:g}",
-        f"AUC: no wider than {auc_width:g}",
+        f"observed over expected events: an interval no wider than {oe_width:.15g}",
+        f"calibration slope: no wider than {slope_width:.15g}",
+        f"AUC: no wider than {auc_width:.15g}",
     ]
     counts = model_size.rows_to_validate(prevalence, auc, slope_error, z, **widths)
     sizes = dict(zip(told, counts, strict=True))
@@ -197,7 +197,9 @@ def _of_classes(
                 rates[name] = float(value)
         benefit, error = model_size.benefit_error(prevalence, threshold, *rates.values())
         benefit_width = model_size.WIDTH if benefit_width is None else benefit_width
-        name = f"standardised net benefit from {threshold:g} on: no wider than {benefit_width:g}"
+        name = (
+            f"standardised net benefit from {threshold:.15g} on: no wider than {benefit_width:.15g}"
+        )
         sizes[name] = model_size.rows_for_error(error, benefit_width / (2 * z))
         foreseen |= {"threshold": float(threshold), **rates, "standardised net benefit": benefit}
     elif not sensitivity is specificity is benefit_width is None:
@@ -220,9 +222,9 @@ def _of_numbers(
     check_ratio(ratio)
     reach = 2 * model_size.normal_quantile(level)
     errors = {  # of one row: of R² by the formula of Wishart, of the line by least squares
-        f"R²: an interval no wider than {r2_width:g}": (2 * math.sqrt(r2) * (1 - r2), r2_width),
-        f"the mean error: no wider than {mean_width:g}": (sd * math.sqrt(1 - r2), mean_width),
-        f"calibration slope: no wider than {slope_width:g}": (
+        f"R²: an interval no wider than {r2_width:.15g}": (2 * math.sqrt(r2) * (1 - r2), r2_width),
+        f"the mean error: no wider than {mean_width:.15g}": (sd * math.sqrt(1 - r2), mean_width),
+        f"calibration slope: no wider than {slope_width:.15g}": (
             math.sqrt((1 - r2) / r2),
             slope_width,
         ),
@@ -231,9 +233,9 @@ def _of_numbers(
         name: model_size.rows_for_error(of_one, width / reach)
         for name, (of_one, width) in errors.items()
     }
-    sizes[f"calibration slope: no wider than {slope_width:g}"] += 1  # for the line's mean
+    sizes[f"calibration slope: no wider than {slope_width:.15g}"] += 1  # for the line's mean
     residuals = model_size.rows_for_residuals(1, ratio, (1 - level) / 2)
-    sizes[f"the residual standard deviation known to a factor of {ratio:g}"] = residuals
+    sizes[f"the residual standard deviation known to a factor of {ratio:.15g}"] = residuals
     return sizes, {"r2": float(r2), "sd": float(sd)}, []
 
 

@@ -153,7 +153,7 @@ def validate(
         check_level("confidence_level", confidence_level)
         if not finished and isinstance(search_or_model, HonestSearchCV):
             raise Refusal(
-                f"confidence_level={confidence_level:g} is that of the search: give it to "
+                f"confidence_level={confidence_level:.15g} is that of the search: give it to "
                 "HonestSearchCV, and leave it out here."
             )
         problem = replace(problem, confidence_level=confidence_level)

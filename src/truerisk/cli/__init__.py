@@ -11,6 +11,8 @@
 | `source.py` | a file or a bundled data set as X and y, and the search of a learner's word |
 | `options.py` | options that commands share: workers, stores, pages |
 | `gate.py` | `--fail-above` and `--min-score`: bounds on the honest end of an interval |
+| `streams.py` | stdout and stderr, which are written whole or not at all |
+| `signals.py` | SIGTERM, heard like Ctrl-C |
 | `output.py` | progress, notes and warnings on stderr, JSON on stdout |
 """
 
@@ -22,9 +24,12 @@ __all__ = ["main"]
 
 
 def main() -> None:
-    """Run the `truerisk` command; Ctrl-C is heard while it is still being loaded, too."""
-    try:
-        from truerisk.cli.app import run
-    except KeyboardInterrupt:
-        sys.exit(130)
-    run()
+    """Run the `truerisk` command; Ctrl-C and SIGTERM are heard while it is still loaded, too."""
+    from truerisk.cli.signals import interrupted_code, sigterm_as_interrupt
+
+    with sigterm_as_interrupt():
+        try:
+            from truerisk.cli.app import run
+        except KeyboardInterrupt:
+            sys.exit(interrupted_code())
+        run()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import importlib
 import io
-import os
 import re
 import sys
 from pathlib import Path
@@ -14,6 +13,8 @@ from typing import Any, NoReturn
 import click
 
 from truerisk.cli.output import say, show
+from truerisk.cli.signals import interrupted_code, interrupted_word, sigterm_as_interrupt
+from truerisk.cli.streams import NotPrinted, Streams, whole_streams
 from truerisk.core.errors import (
     BadArgument,
     BadData,
@@ -24,7 +25,7 @@ from truerisk.core.errors import (
 from truerisk.core.version import __version__
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # a disk without room for what is written
-FAILURE, USAGE, BAD_DATA, INCOMPLETE, INTERRUPTED = 1, 2, 3, 5, 130
+FAILURE, USAGE, BAD_DATA, INCOMPLETE = 1, 2, 3, 5
 
 _COMMANDS = {
     "assess": ("assess", "Compare tuned learners on a table and say how wrong the best one is."),
@@ -102,28 +103,34 @@ def cli() -> None:
     """The true risk of a tuned model, with its uncertainty.
 
     Exit codes: 0 ok, 1 failure, 2 usage, 3 bad data, 4 claim refuted, 5 study incomplete,
-    130 interrupted. A bound that is missed (--fail-above, --min-score) is 4, too.
+    130 interrupted, 143 terminated. A bound that is missed (--fail-above, --min-score) is 4, too.
     """
 
 
 def run(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line and exit with its code; no traceback for what truerisk words itself."""
+    with whole_streams() as streams, sigterm_as_interrupt():
+        code = _flushed(_code_of(arguments, streams), streams)
+    sys.exit(code or (FAILURE if streams.has_lost_remarks else 0))
+
+
+def _code_of(arguments: list[str] | None, streams: Streams) -> int:
+    """Run the command line and return its exit code; an error has been said by then."""
     stdout = sys.stdout
     try:
         code = cli.main(arguments, prog_name="truerisk", standalone_mode=False)
-    except click.exceptions.Abort:
-        _leave("interrupted; nothing was kept.", INTERRUPTED)
+    except (click.exceptions.Abort, KeyboardInterrupt):
+        return _say_end(f"{interrupted_word()}; nothing was kept.", interrupted_code())
     except click.ClickException as error:
         told = io.StringIO()
         error.show(told)
         say(told.getvalue().removesuffix("\n"))
-        sys.exit(USAGE if isinstance(error, click.UsageError) else error.exit_code)
-    except KeyboardInterrupt:
-        _leave("interrupted; nothing was kept.", INTERRUPTED)
+        return USAGE if isinstance(error, click.UsageError) else error.exit_code
     except SystemExit as error:  # a user's code may leave so, ours never does
         if sys.stdout is not stdout:  # click replaced stdout, as nobody reads on
-            sys.exit(FAILURE)
-        _leave(
+            streams.drop_stdout()
+            return FAILURE
+        return _say_end(
             f"the code that was run called sys.exit({error.code!r}): let it return, or raise an "
             "error that says what is wrong.",
             FAILURE,
@@ -132,18 +139,39 @@ def run(arguments: list[str] | None = None) -> NoReturn:
         codes = {BadArgument: USAGE, UnknownName: USAGE, BadData: BAD_DATA}
         codes[StudyIncomplete] = INCOMPLETE
         code = next((codes[kind] for kind in type(error).__mro__ if kind in codes), FAILURE)
-        _leave(_in_options(str(error), sys.argv[1:] if arguments is None else arguments), code)
+        typed = sys.argv[1:] if arguments is None else arguments
+        return _say_end(_in_options(str(error), typed), code)
     except MemoryError:
-        _leave("out of memory: use fewer rows, columns or workers.", FAILURE)
+        return _say_end("out of memory: use fewer rows, columns or workers.", FAILURE)
     except BrokenPipeError:
-        _drop_stdout()
-        sys.exit(FAILURE)
+        streams.drop_stdout()
+        return FAILURE
     except OSError as error:
-        if error.errno not in _FULL:
+        if error.errno not in _FULL and not isinstance(error, NotPrinted):
             raise
-        _drop_stdout()
-        _leave(f"the results cannot be written: {error.strerror}.", FAILURE)
-    sys.exit(code if isinstance(code, int) else 0)
+        return _say_lost(error, streams)
+    return code if isinstance(code, int) else 0
+
+
+def _flushed(code: int, streams: Streams) -> int:
+    """Flush stdout and return the exit code; one that says that it failed where it was 0."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        if error.errno == errno.EPIPE:  # nobody reads on
+            streams.drop_stdout()
+            return code or FAILURE
+        return code or _say_lost(error, streams)
+    return code
+
+
+def _say_lost(error: OSError, streams: Streams) -> int:
+    """Say that the output is incomplete, and why."""
+    streams.drop_stdout()
+    remedy = "Make room, or write it elsewhere," if error.errno in _FULL else "Write it elsewhere,"
+    return _say_end(
+        f"the output is incomplete: {error.strerror}. {remedy} and run the command again.", FAILURE
+    )
 
 
 def _in_options(sentence: str, arguments: list[str]) -> str:
@@ -160,11 +188,6 @@ def _in_options(sentence: str, arguments: list[str]) -> str:
     return sentence
 
 
-def _drop_stdout() -> None:
-    """Nobody reads on: what is left in the buffer makes no noise at the end."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _leave(sentence: str, code: int) -> NoReturn:
+def _say_end(sentence: str, code: int) -> int:
     say(f"truerisk: {' '.join(sentence.split())}")
-    sys.exit(code)
+    return code

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from truerisk.cli.gate import gate_options, judged, refuse_bounds
+from truerisk.cli.gate import gate_options, judged, named_bounds, refuse_bounds
 from truerisk.cli.options import (
     confidence_option,
     executor_of,
@@ -20,12 +19,12 @@ from truerisk.cli.options import (
     page_options,
     scoring_options,
     store_path,
-    terminated,
     typed,
     worker_options,
 )
 from truerisk.cli.output import listed, say, show, shown_progress, worded_warnings, write_page
 from truerisk.cli.reviews import REVIEWED, review_options, reviewed
+from truerisk.cli.signals import interrupted_code, interrupted_word
 from truerisk.cli.source import (
     Source,
     label_written,
@@ -44,7 +43,6 @@ if TYPE_CHECKING:
 Planned = tuple[list[Any] | None, str | None, str | list[str] | None]
 """The methods that choose settings, the one that tests, and whose learning curves are measured."""
 
-INTERRUPTED = 130
 FEWEST_ROWS = 5  # of which the usual five folds can be made
 WHERE_AND_HOW = ("report", "figures", "as_json", "jobs", "executor", "store", "mixed_versions")
 """Options that no number depends on."""
@@ -142,6 +140,8 @@ def assess(asked: Any) -> int:
                 say(f"note: a dry run writes nothing to {place}")
         if asked.store is not None:
             say(f"note: a dry run does not look into {asked.store}")
+        if asked.fail_above is not None or asked.min_score:
+            say(f"note: a dry run judges no bound: {named_bounds(*bounds)}")
         return _dry_run(problems, plan, as_json=asked.as_json)
     if planned:
         _say_cost(source, problems, plan)
@@ -223,19 +223,20 @@ def _run(
     from truerisk.api.assess import assess as assess_learners
 
     code, store = 0, asked.store
-    ending = nullcontext() if store is None else terminated()
     try:
-        with ending, worded_warnings(), shown_progress():
+        with worded_warnings(), shown_progress():
             result = assess_learners(families, source.X, source.y, **options)
     except Interrupted as stopped:
         if store is not None:
-            say(f"interrupted; the fits are kept in {store}: run the same command to continue.")
+            kept = f"the fits are kept in {store}: run the same command to continue."
+            say(f"{interrupted_word()}; {kept}")
         if stopped.partial is None:
             if store is None:
                 raise
-            return None, INTERRUPTED
-        result, code = stopped.partial, INTERRUPTED
-        say(f"interrupted: {', '.join(stopped.missing)} not assessed; what was done follows.")
+            return None, interrupted_code()
+        result, code = stopped.partial, interrupted_code()
+        missing = ", ".join(stopped.missing)
+        say(f"{interrupted_word()}: {missing} not assessed; what was done follows.")
     if result.kept is not None:
         say(f"note: {store}: {result.kept.reused:,} fits found, {result.kept.added:,} added")
     command = typed(click.get_current_context(), WHERE_AND_HOW)

@@ -72,6 +72,16 @@ gate_options = with_options(
 )
 
 
+def named_bounds(fail_above: float | None, min_score: Mapping[str, float]) -> str:
+    """Write the bounds as options of a command.
+
+    >>> named_bounds(1.0000001, {"auc": 0.75})
+    '--fail-above 1.0000001, --min-score auc=0.75'
+    """
+    risks = [] if fail_above is None else [f"--fail-above {fail_above:.15g}"]
+    return ", ".join(risks + [f"--min-score {name}={of:.15g}" for name, of in min_score.items()])
+
+
 ALIKE = {"auc": "roc_auc", "roc_auc": "auc"}
 """What scikit-learn calls a score of ours, and the other way round."""
 
@@ -105,7 +115,7 @@ def refuse_bounds(
         most = measured[found].perfect
         if most is not None and bound > most:
             raise click.UsageError(
-                f"--min-score {name}={bound:g}: this score is {most:g} at most, so that nothing "
+                f"--min-score {name}={bound:.15g}: this score is {most:g} at most, so that nothing "
                 "keeps the bound; write a smaller one."
             )
 
@@ -150,7 +160,7 @@ def _missed(name: str, own: OwnScale, bound: float, option: str) -> bool:
     from truerisk.core.present import risk
 
     interval = own.interval
-    option = f"{option}{'' if option.endswith('=') else ' '}{bound:g}"
+    option = f"{option}{'' if option.endswith('=') else ' '}{bound:.15g}"
     if interval is None:
         say(f"bound missed: {name} has no interval, so nothing shows that it keeps {option}.")
         return True

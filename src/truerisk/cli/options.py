@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-import signal
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import wraps
 from pathlib import Path, PurePath
 from types import SimpleNamespace
@@ -128,20 +126,6 @@ def in_a_folder(ctx: click.Context, option: click.Parameter, store: Path | None)
     if store is not None and not store_of(store, "--store").absolute().parent.is_dir():
         raise click.BadParameter(f"there is no folder '{store.parent}'.")
     return store
-
-
-@contextmanager
-def terminated() -> Iterator[None]:
-    """A batch system says SIGTERM before it kills: as good as Ctrl-C."""
-
-    def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _place(ctx: click.Context, option: click.Parameter, path: str | None) -> str | None:

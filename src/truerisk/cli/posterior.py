@@ -50,7 +50,7 @@ def posterior(asked: Any) -> int:
     if asked.as_json:
         show(json.dumps(_content(found, asked.confidence), allow_nan=False))
     else:
-        measures, share = found.measures(asked.confidence), f"{100 * asked.confidence:g} %"
+        measures, share = found.measures(asked.confidence), f"{100 * asked.confidence:.15g} %"
         a, b = found.prior
         lines = {
             "mean": f"{found.mean:.4f}",
@@ -61,7 +61,8 @@ def posterior(asked: Any) -> int:
             "share of errors (err)": f"{measures.err:.4f}",
         }
         wide = max(map(len, lines))
-        head = f"{found.errors:g} errors in {found.n:g} test rows, prior Beta({a:g}, {b:g})"
+        head = f"{found.errors:.15g} errors in {found.n:.15g} test rows, "
+        head += f"prior Beta({a:.15g}, {b:.15g})"
         show("\n".join([head, *(f"{name:<{wide}}  {value}" for name, value in lines.items())]))
     return 0
 

@@ -10,9 +10,8 @@ import click
 from truerisk.cli.options import gathered, json_option, n_jobs_option
 from truerisk.cli.output import say, show, shown_progress, worded_warnings
 from truerisk.cli.registries import show_words
+from truerisk.cli.signals import interrupted_code, interrupted_word
 from truerisk.core.writing import write_text
-
-INTERRUPTED = 130
 
 
 @click.command()
@@ -73,8 +72,11 @@ def reproduce(asked: Any) -> int:
     except KeyboardInterrupt:
         if asked.store is None:
             raise
-        say(f"truerisk: interrupted; results so far are in {asked.store}: continue with --resume.")
-        return INTERRUPTED
+        say(
+            f"truerisk: {interrupted_word()}; results so far are in {asked.store}: continue with "
+            "--resume."
+        )
+        return interrupted_code()
     show(report.to_json() if asked.as_json else str(report))
     if asked.out is not None:
         texts = {".txt": str(report), ".json": report.to_json(), ".html": report.to_html()}

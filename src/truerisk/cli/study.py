@@ -15,10 +15,10 @@ from truerisk.cli.options import (
     json_option,
     page_options,
     store_path,
-    terminated,
     with_options,
 )
 from truerisk.cli.output import say, show, shown_progress, worded_warnings, write_page
+from truerisk.cli.signals import interrupted_code, interrupted_word
 from truerisk.core.errors import BadStore, NotWritten
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def _compared(store: Path, terms: dict[str, Any]) -> ManyComparison:
         return collect(opened).compare(**terms)
 
 
-INCOMPLETE, INTERRUPTED = 5, 130
+INCOMPLETE = 5
 
 
 @click.group()
@@ -150,7 +150,7 @@ def _run(
     made = Study(spec, store, allow_import=allow_import)
     options["limit_megabytes"] = options.pop("limit_memory")
     try:
-        with terminated(), worded_warnings(), shown_progress():
+        with worded_warnings(), shown_progress():
             results = made.run(**options)
     except KeyboardInterrupt as stopped:
         try:
@@ -158,10 +158,10 @@ def _run(
         except BadStore:  # no store was made yet
             raise stopped from None
         say(
-            f"truerisk: interrupted; {status.done} of {status.total} results are kept in {store}. "
-            f"Go on with `truerisk study resume --store {store}`."
+            f"truerisk: {interrupted_word()}; {status.done} of {status.total} results are kept "
+            f"in {store}. Go on with `truerisk study resume --store {store}`."
         )
-        return INTERRUPTED
+        return interrupted_code()
     show(json.dumps(results.to_dict()) if as_json else str(results))
     return _judged(made.status(), store)
 

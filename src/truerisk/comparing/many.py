@@ -67,7 +67,7 @@ def _notes(
     if any(pair.interval is None for pair in pairs):
         yield (
             "no interval of a difference keeps the level "
-            f"{terms.confidence_level:g} with so few data sets"
+            f"{terms.confidence_level:.15g} with so few data sets"
         )
 
 

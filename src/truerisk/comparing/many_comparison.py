@@ -261,13 +261,13 @@ def _by_chances(
     better = [(pair.a, pair.b, p.better) for pair, p in chances if p.better >= PROBABLE]
     better += [(pair.b, pair.a, p.worse) for pair, p in chances if p.worse >= PROBABLE]
     if better:
-        region = f"by more than {rope:g}" if rope else "at all"
+        region = f"by more than {rope:.15g}" if rope else "at all"
         pairs = [f"{a} than {b} ({_chance(p)})" for a, b, p in better]
         yield f"{opening} are {how} better {region}: {_first_few(pairs)}."
     alike = [(pair, p.equivalent) for pair, p in chances if p.equivalent >= PROBABLE]
     if alike:
         pairs = [f"{pair.a} and {pair.b} ({_chance(p)})" for pair, p in alike]
-        yield f"{opening} {how} differ by no more than {rope:g}: {_first_few(pairs)}."
+        yield f"{opening} {how} differ by no more than {rope:.15g}: {_first_few(pairs)}."
 
 
 def _chance(p: float) -> str:

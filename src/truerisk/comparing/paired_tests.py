@@ -126,7 +126,7 @@ class CorrelatedBayes(PairedTest):
 
     def of(self, pairs: PairedLosses, tolerance: Tolerance) -> Comparison:
         splits, rope = Correlated.of(pairs), tolerance.rope
-        region = f"risks within {rope:g} (in units of the loss) are practically the same"
+        region = f"risks within {rope:.15g} (in units of the loss) are practically the same"
         assumed = (splits.assumed, "flat prior of the mean difference", region)
         result = Comparison(
             self.word, splits.mean, splits.j, pairs.loss, rope=rope, assumed=assumed

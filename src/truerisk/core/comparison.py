@@ -176,7 +176,7 @@ class Comparison(Record):
         if self.probabilities is not None:
             text = ", ".join(f"{word} {p:.3f}" for word, p in self.probabilities.items())
             who = present.clean(self.names[0], 40)
-            findings.append(f"{who} is practically {text} (by more than {self.rope:g} or not)")
+            findings.append(f"{who} is practically {text} (by more than {self.rope:.15g} or not)")
         return findings
 
     def blocks(self) -> list[present.Block]:

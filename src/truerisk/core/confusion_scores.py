@@ -278,7 +278,7 @@ class FBeta(_OfClass):
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < np.inf:
             raise BadArgument(f"beta={shown(beta)}: give a number above 0; 1 is F1.")
         self.beta = float(value)
-        self.word = f"f{self.beta:g}"
+        self.word = f"f{self.beta:.15g}"
         super().__init__(average, positive)
 
     def _of_each(self, hits: np.ndarray, true: np.ndarray, named: np.ndarray) -> np.ndarray:

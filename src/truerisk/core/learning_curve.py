@@ -124,8 +124,8 @@ class LearningCurve(Record):
         low, high = float(self.sizes[0]), float(self.sizes[-1])
         if not low <= n <= FURTHEST * high:
             raise Refusal(
-                f"curve.at({n:g}): the curve was measured from {low:g} to {high:g} training rows, "
-                f"and is extrapolated to {FURTHEST * high:g} at most."
+                f"curve.at({n:.15g}): the curve was measured from {low:g} to {high:g} training "
+                f"rows, and is extrapolated to {FURTHEST * high:g} at most."
             )
         ends = self.law.interval(float(n), self.confidence_level)
         least, most = self._least, np.inf if self.upper is None else self.upper

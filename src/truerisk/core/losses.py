@@ -157,7 +157,7 @@ class Log(RowLoss):
     def __init__(self, clip: float | None = None) -> None:
         if clip is not None:
             check_clip(clip)
-            self.word, self.upper = f"log clipped at {clip:g}", -math.log(clip)
+            self.word, self.upper = f"log clipped at {clip:.15g}", -math.log(clip)
         self.clip = clip
 
     def of_rows(self, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:

@@ -119,7 +119,7 @@ def sureness(std_error: float | None, interval: Any) -> str:
     """', 95 % interval [.1, .2] (wald)', or the standard error alone, or nothing."""
     if interval is not None:
         level = round(100 * interval.confidence_level, 6)
-        return f", {level:g} % interval {interval} ({interval.method})"
+        return f", {level:.15g} % interval {interval} ({interval.method})"
     return "" if std_error is None else f", standard error {risk(std_error)}"
 
 

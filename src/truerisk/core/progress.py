@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import wraps
@@ -181,9 +181,11 @@ class ProgressLine:
 
 
 def _write(text: str) -> None:
+    """Write to stderr; a line of progress that cannot be written never ends a computation."""
     if sys.stderr is not None:
-        sys.stderr.write(text)
-        sys.stderr.flush()
+        with suppress(OSError, ValueError):  # a full disk, a closed stream
+            sys.stderr.write(text)
+            sys.stderr.flush()
 
 
 def _on_terminal() -> bool:

@@ -72,7 +72,7 @@ class DailyLoadProblem:
             feature_names=NAMES,
             task="regression",
             description=f"{n_samples} days drawn: a load by weekday and temperature, about a level "
-            f"with a memory of {self.memory:g}",
+            f"with a memory of {self.memory:.15g}",
             source="truerisk",
             class_names=(),
         )
@@ -160,7 +160,7 @@ class FieldProblem:
             feature_names=("east", "north", "a", "b"),
             task=self.task,
             description=f"{n_samples} places of a square; rows nearer than about "
-            f"{self.range:g} are alike",
+            f"{self.range:.15g} are alike",
             source="truerisk",
             class_names=("class 0", "class 1") if self.task == "classification" else (),
         )

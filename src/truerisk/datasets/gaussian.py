@@ -171,7 +171,7 @@ class GaussianProblem:
         m, c = self.means, self.covariances
         return replace(
             self,
-            name=f"{self.name}, rotated {degrees:g} degrees",
+            name=f"{self.name}, rotated {degrees:.15g} degrees",
             means=(_turned_mean(m[0], turn), _turned_mean(m[1], turn)),
             covariances=(_turned_covariance(c[0], turn), _turned_covariance(c[1], turn)),
         )

@@ -66,17 +66,17 @@ class Complete(Method):
 
     @property
     def word(self) -> str:
-        return "complete" if self.m == 0.9 else f"complete (m={self.m:g})"
+        return "complete" if self.m == 0.9 else f"complete (m={self.m:.15g})"
 
     @property
     def bias(self) -> str:
-        some = f"{self.m:.0%}" if self.m < 1 else f"{self.m:g}"
+        some = f"{self.m:.0%}" if self.m < 1 else f"{self.m:.15g}"
         return f"slightly pessimistic: each model sees {some} of the rows"
 
     def check(self, data: Data, loss: Loss) -> None:
         refuse_what_draws_cannot_serve("complete", data, loss)
         if self._size(data.n_rows) >= data.n_rows:
-            raise BadData(f"m={self.m:g} of {data.n_rows} rows leaves none to test on.")
+            raise BadData(f"m={self.m:.15g} of {data.n_rows} rows leaves none to test on.")
 
     def _size(self, n_rows: int) -> int:
         if self.m >= 1:
@@ -86,7 +86,7 @@ class Complete(Method):
     def plan(self, data: Data, streams: Streams) -> Plan:
         size = self._size(data.n_rows)
         if size >= data.n_rows:
-            raise BadData(f"m={self.m:g} of {data.n_rows} rows leaves none to test on.")
+            raise BadData(f"m={self.m:.15g} of {data.n_rows} rows leaves none to test on.")
         return draw_every(data.n_rows, "subsets", size)
 
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:

@@ -244,7 +244,7 @@ class Cp(SquaredCriterion):
 
     @property
     def word(self) -> str:
-        return "cp" if self.sigma2 is None else f"cp (sigma2={self.sigma2:g})"
+        return "cp" if self.sigma2 is None else f"cp (sigma2={self.sigma2:.15g})"
 
     def _values(self, seen: Seen) -> tuple[np.ndarray, list[str]]:
         rss = seen.squares()

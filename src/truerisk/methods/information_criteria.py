@@ -174,7 +174,7 @@ class EBIC(BIC):
 
     @property
     def word(self) -> str:
-        return super().word if self.gamma == 0.5 else f"{super().word} (gamma={self.gamma:g})"
+        return super().word if self.gamma == 0.5 else f"{super().word} (gamma={self.gamma:.15g})"
 
     def plan(self, data: Data, streams: Streams) -> Plan:
         return replace(super().plan(data, streams), rules=np.zeros(1, np.int32))
@@ -191,7 +191,7 @@ class EBIC(BIC):
                 value = one.value + price / unit
                 note = (
                     f"+ {price:.6g} for {n_selected} of {n_features} features with "
-                    f"gamma = {self.gamma:g}"
+                    f"gamma = {self.gamma:.15g}"
                 )
                 tested[candidate] = replace(
                     one, value=value, split_risks=np.array([value]), notes=(note, *one.notes)

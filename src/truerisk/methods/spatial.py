@@ -57,7 +57,7 @@ def named_numbers(**given: float | None) -> str:
     >>> named_numbers(radius=0.5, size=None, folds=3), named_numbers(size=None)
     (' (radius 0.5, folds 3)', '')
     """
-    named = ", ".join(f"{name} {value:g}" for name, value in given.items() if value is not None)
+    named = ", ".join(f"{name} {value:.15g}" for name, value in given.items() if value is not None)
     return f" ({named})" if named else ""
 
 
@@ -155,7 +155,7 @@ class Buffered(InSpace):
 
     @property
     def bias(self) -> str:
-        apart = "the side of a cell" if self.radius is None else f"{self.radius:g}"
+        apart = "the side of a cell" if self.radius is None else f"{self.radius:.15g}"
         return (
             f"the risk at places further than {apart} from all training rows: pessimistic for "
             "nearer places, and by the rows that the buffer takes from training"

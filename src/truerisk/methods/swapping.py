@@ -61,7 +61,7 @@ class Swapping(Method):
 
     @property
     def word(self) -> str:
-        options = [] if self.n0 == 10 else [f"n0={self.n0:g}"]
+        options = [] if self.n0 == 10 else [f"n0={self.n0:.15g}"]
         options += ["as printed"] if self.form == "as-printed" else []
         return f"swapping ({', '.join(options)})" if options else "swapping"
 

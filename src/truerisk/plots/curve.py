@@ -100,8 +100,8 @@ def draw_learning_curve(
     end = 2 * last if to is None else float(to)
     if curve.law is not None and not last <= end <= FURTHEST * last:
         raise BadArgument(
-            f"to={end:g}: the curve was measured up to {last:g} training rows, and is extrapolated "
-            f"to {FURTHEST * last:g} at most."
+            f"to={end:.15g}: the curve was measured up to {last:g} training rows, and is "
+            f"extrapolated to {FURTHEST * last:g} at most."
         )
     grid = np.union1d(np.geomspace(curve.sizes[0], end, POINTS), [last])
     read = () if curve.law is None else tuple(curve.at(float(n)) for n in grid)

@@ -183,7 +183,7 @@ def _scorecard(document: Assessment) -> FigureTable | None:
 
 def _legend(document: Assessment) -> list[str]:
     named = {clean(o.interval.method, 40) for o in document.risks.values() if o.interval}
-    level = f"{100 * document.confidence_level:g} %"
+    level = f"{100 * document.confidence_level:.15g} %"
     how = f"; {level} interval: {', '.join(sorted(named))}" if named else ""
     tuning = f"{clean(document.tuned_by, 40)} on all rows, rule {clean(document.rule, 40)}"
     testing = f"{tested_by(document.tested_by)}{how}"
@@ -207,7 +207,7 @@ def _differences(document: Assessment) -> FigureTable | None:
         return None
     best, scale = own_value(document.best_learner.risk), document.scale
     ropes = [each.rope for each in document.differences if each.rope is not None]
-    rope = f" by more than {ropes[0]:g}" if ropes else ""
+    rope = f" by more than {ropes[0]:.15g}" if ropes else ""
     rows = [
         [
             clean(each.learner, 60),

@@ -86,7 +86,7 @@ def _label(name: str, own: OwnScale, noun: str) -> str:
 
 def _key(name: str, audit: Audit) -> Key:
     if name == "honest":
-        ends = f", with its {100 * audit.confidence_level:g} % interval"
+        ends = f", with its {100 * audit.confidence_level:.15g} % interval"
         has = own_scale(audit.honest).interval is not None
         return Key("s0", f"honest{ends if has else ''}", "span" if has else "point")
     look, shape = LOOKS[name]

@@ -205,7 +205,7 @@ def _repeat(audit: Audit) -> Repeat:
     rows = "" if audit.level == "scores" else "X, y, "
     usual = (
         f"tr.audit(search, {rows}{argument}level={audit.level!r}, "
-        f"confidence_level={audit.confidence_level:g})"
+        f"confidence_level={audit.confidence_level:.15g})"
     )
     return Repeat(
         call or clean(usual, 1000),

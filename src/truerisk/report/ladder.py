@@ -134,7 +134,7 @@ def _keys(document: Assessment, shown: Collection[TunedLearner], near: bool) -> 
         keys.append(Key("hollow muted", "apparent"))
     if any(_comparable(each) for each in shown):
         keys.append(Key("hollow s1", "selected", "diamond"))
-    level = f"{100 * document.confidence_level:g} %"
+    level = f"{100 * document.confidence_level:.15g} %"
     keys.append(Key("s0", f"honest, with its {level} interval", "span"))
     if document.baseline is not None:
         text = f"{clean(document.baseline_rule or '', 60)}: {number(document.own_baseline)}"

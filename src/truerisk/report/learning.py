@@ -121,7 +121,7 @@ def _table(curve: LearningCurve, expected: tuple[ExpectedRisk, ...], what: str) 
 
 
 def _keys(curve: LearningCurve, carried_on: bool) -> tuple[Key, ...]:
-    level = f"{100 * curve.confidence_level:g} %"
+    level = f"{100 * curve.confidence_level:.15g} %"
     law = (
         [Key("s0", f"power law, with its {level} band; dashed: extrapolated", "band")]
         if carried_on
@@ -170,7 +170,7 @@ def draw_over_time(
     mean = "loss" if scale.perfect is None else "score"
     keys = [Key("s0", f"mean {mean} of a stretch of time")]
     if course.low is not None:
-        level = f"{100 * course.confidence_level:g} %"
+        level = f"{100 * course.confidence_level:.15g} %"
         keys.append(Key("s0", f"{level} band of each stretch by itself", "band"))
     if honest is not None:
         keys.append(Key("baseline", f"honest {scale.noun}: {number(honest)}", "line"))

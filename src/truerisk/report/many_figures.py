@@ -193,7 +193,7 @@ def draw_effects(many: ManyComparison) -> Figure:
             drawing.span(pair.interval.low, pair.interval.high, y, "s0")
         tip = f"{_named(pair)}: {number(pair.difference)}, {pair.interval or 'no interval'}"
         drawing.point(pair.difference, y, "s0", tip)
-    level = f"{100 * many.terms.confidence_level:g} % interval"
+    level = f"{100 * many.terms.confidence_level:.15g} % interval"
     keys = [Key("s0", f"difference and {level}", "span")]
     if many.terms.rope:
         keys.append(Key("s5", f"within {tick_text(many.terms.rope)}: practically the same", "band"))

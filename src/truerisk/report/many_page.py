@@ -115,7 +115,7 @@ def _caption(many: ManyComparison) -> str:
     return (
         "Data sets on which a is better, tied and worse; the difference; the p-value and Holm's "
         "correction of it; probabilities that on most data sets a or b is better by more than "
-        f"{many.terms.rope:g}, or neither"
+        f"{many.terms.rope:.15g}, or neither"
     )
 
 
@@ -176,7 +176,8 @@ def _tests(many: ManyComparison) -> str:
         f"for ties, and pairs{against} by {by}, with Holm's correction over {len(many.pairs)} "
         "tests. Differences are Hodges–Lehmann estimates with the interval of the signed-rank "
         "test; probabilities are those of the Bayesian signed-rank test (prior of strength 0.5 at "
-        f"zero, 50,000 draws) with values within {many.terms.rope:g} taken as practically the same."
+        f"zero, 50,000 draws) with values within {many.terms.rope:.15g} taken as practically the "
+        "same."
     )
 
 
@@ -192,11 +193,11 @@ def _repeat(many: ManyComparison) -> Repeat:
     """The call; the values themselves are on the page."""
     given = [
         f"better={clean(many.terms.better, 20)!r}",
-        f"rope={many.terms.rope:g}",
+        f"rope={many.terms.rope:.15g}",
         f"missing={clean(many.terms.missing, 20)!r}",
         f"pairwise={clean(many.terms.pairwise, 20)!r}",
         *([] if many.terms.control is None else [f"control={clean(many.terms.control, 60)!r}"]),
-        f"confidence_level={many.terms.confidence_level:g}",
+        f"confidence_level={many.terms.confidence_level:.15g}",
         f"random_state={many.terms.random_state}",
     ]
     if _knows_splits(many):

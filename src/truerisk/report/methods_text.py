@@ -69,7 +69,7 @@ def _learned(document: Assessment) -> list[str]:
     last, (low, high) = expected[-1], ends_of(expected[-1])
     what = "a risk of" if document.scale.perfect is None else clean(document.named_loss, 40)
     more = f"With {last.n_train:g} rows, {clean(document.best, 60)} is expected to have {what} "
-    more += f"{number(last.own_scale.value)} ({100 * last.interval.confidence_level:g} % band "
+    more += f"{number(last.own_scale.value)} ({100 * last.interval.confidence_level:.15g} % band "
     return [text, f"{more}{number(low)} to {number(high)})."]
 
 
@@ -189,13 +189,14 @@ def _call(document: Assessment) -> str:
     methods = [document.tuned_by, *criteria]
     interval = f" interval={document.interval!r}," if document.interval else ""
     curves = [clean(name, 60) for name, each in learners.items() if each.learning_curve is not None]
+    level = document.confidence_level
     lines = [
         f"learners = {{...}}  # {words}",
         f"tr.assess(learners, X, y, methods={methods!r}, outer={document.tested_by!r},",
         *(f"          {argument}," for argument in arguments(document.given)),
         f"          rule={document.rule!r}, loss={document.loss!r},{interval}",
         *([f"          learning_curve={curves!r},"] if curves else []),
-        f"          confidence_level={document.confidence_level:g}, random_state={document.seed})",
+        f"          confidence_level={level:.15g}, random_state={document.seed})",
     ]
     return "\n".join(clean(line, 1000) for line in lines)
 
@@ -225,5 +226,5 @@ def level_and_ends(interval: Interval | None) -> str:
     """An interval in a sentence, or that there is none."""
     if interval is None:
         return "no interval"
-    level = f"{100 * interval.confidence_level:g} %"
+    level = f"{100 * interval.confidence_level:.15g} %"
     return f"{level} interval {number(interval.low)} to {number(interval.high)}"

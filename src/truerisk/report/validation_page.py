@@ -92,7 +92,7 @@ def verdict(document: Validation) -> list[str]:
         ends = ""
         if one.interval is not None:
             ends = f" (95 % interval {one.interval})".replace(
-                "95 %", f"{100 * one.interval.confidence_level:g} %"
+                "95 %", f"{100 * one.interval.confidence_level:.15g} %"
             )
         own = "" if one.apparent is None else f"; on the training rows it is {number(one.apparent)}"
         calibrated = float(word == "slope")

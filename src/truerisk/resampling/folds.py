@@ -120,8 +120,8 @@ def blocks_of(data: Data, size: float | None) -> np.ndarray:
     if cells.max() == 0:
         across = " × ".join(f"{extent:g}" for extent in np.ptp(places, axis=0))
         raise BadData(
-            f"size={side:g} puts all {data.n_rows} rows into one block, for the places reach over "
-            f"{across}: give a smaller size."
+            f"size={side:.15g} puts all {data.n_rows} rows into one block, for the places reach "
+            f"over {across}: give a smaller size."
         )
     blocks = cells if data.groups is None else joined(cells, data.groups)
     if blocks.max() == 0:

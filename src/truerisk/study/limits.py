@@ -23,6 +23,7 @@ from typing import Any
 from truerisk.core.errors import Refusal
 from truerisk.engines.workers.crews import Shared
 from truerisk.engines.workers.parcels import Parcel, opened, path_of
+from truerisk.engines.workers.processes import end_with_parent
 from truerisk.study.schema import Fate
 from truerisk.study.tasks import Batch, Limits, Order, failed, one_thread, run_task
 
@@ -107,7 +108,9 @@ class _Child:
         except TimeoutError:
             self.ended = True
             spent = time.perf_counter() - started
-            return failed(batch, number, spent, f"it took longer than its limit of {seconds:g} s.")
+            return failed(
+                batch, number, spent, f"it took longer than its limit of {seconds:.15g} s."
+            )
         if fate is None:
             self.ended = True
             code = self._process.wait(STARTING)
@@ -161,6 +164,7 @@ def main() -> None:
     tasks, answers = Connection(os.dup(0), writable=False), os.dup(1)
     os.dup2(2, 1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the driver
+    end_with_parent(os.getppid())
     with suppress(EOFError, BrokenPipeError):  # the parent has closed its ends
         sys.path[:], parcel = tasks.recv()  # what the parent could import, the order may need
         (order,) = opened(parcel).parts
@@ -188,7 +192,7 @@ def _limited(order: Order, batch: Batch, number: int) -> Fate:
     with _address_space(int(limits.megabytes * MEGABYTE)):
         fate = run_task(order.work, batch, number, order.frozen())
     if fate.error is not None and "MemoryError" in fate.error.splitlines()[-1]:
-        sentence = f"it needed more than its limit of {limits.megabytes:g} MB."
+        sentence = f"it needed more than its limit of {limits.megabytes:.15g} MB."
         return failed(batch, number, fate.seconds or 0.0, f"{fate.error}\n{sentence}")
     return fate
 

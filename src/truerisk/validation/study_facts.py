@@ -378,7 +378,7 @@ def _benefit(part: NetBenefit) -> Rated:
         return Rated("net benefit", interval=band)
     low, high = part.low, part.high
     ends = None if low is None or high is None else (float(low[0]), float(high[0]))
-    name = f"net benefit from a probability of {part.thresholds[0]:g} on"
+    name = f"net benefit from a probability of {part.thresholds[0]:.15g} on"
     everybody = f" (of treating all {rounded(part.treat_all[0])})"
     return Rated(name + everybody, "", band, float(part.honest[0]), ends)
 

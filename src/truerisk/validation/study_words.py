@@ -210,7 +210,7 @@ def _calibration(facts: StudyFacts) -> str:
 
 def _level(facts: StudyFacts) -> str:
     """The confidence level."""
-    return f"{100 * facts.confidence_level:g}%"
+    return f"{100 * facts.confidence_level:.15g}%"
 
 
 def measured_by(facts: StudyFacts) -> str:

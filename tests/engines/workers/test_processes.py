@@ -212,3 +212,37 @@ with born_deaf():
     assert signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, [])
 """
     subprocess.run([sys.executable, "-c", script], check=True, timeout=60)
+
+
+WATCHING = """
+import os, subprocess, sys, time
+from truerisk.engines.workers import processes
+
+if sys.argv[1:]:
+    processes.LOOK_EVERY = 0.5 if sys.argv[1] == "asked" else 1000.0
+    if sys.argv[1] == "asked" and hasattr(os, "pidfd_open"):
+        del os.pidfd_open
+        os.pidfd_open = lambda _: os.close(-1)
+    processes.end_with_parent(os.getppid())
+    print("watches", flush=True)
+    time.sleep(1000)
+else:
+    subprocess.run([sys.executable, __file__, os.environ["HOW"]])
+"""
+
+
+@posix
+@pytest.mark.parametrize("how", ["told", "asked"])
+def test_worker_ends_with_its_parent(tmp_path, how) -> None:
+    """A killed parent takes its workers along: at once on Linux, within a second elsewhere."""
+    if how == "told" and not hasattr(os, "pidfd_open"):
+        pytest.skip("only Linux tells")
+    script = tmp_path / "watching.py"
+    script.write_text(WATCHING)
+    words = {"stdout": subprocess.PIPE, "env": {**os.environ, "HOW": how}}
+    with subprocess.Popen([sys.executable, str(script)], **words) as parent:
+        assert parent.stdout.readline() == b"watches\n"
+        parent.kill()
+        started = time.monotonic()
+        assert parent.stdout.read() == b""  # ends with the last process that holds the pipe
+        assert time.monotonic() - started < 30

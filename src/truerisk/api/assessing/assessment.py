@@ -136,7 +136,7 @@ class Assessment(TestedLearners):
     def legend(self) -> tuple[str, ...]:
         """What the columns mean."""
         kinds = {each.risk.interval.method for each in self.learners.values() if each.risk.interval}
-        level = f"{100 * self.confidence_level:g} %"
+        level = f"{100 * self.confidence_level:.15g} %"
         how = f"; {level} interval: {', '.join(sorted(kinds))}" if kinds else ""
         tested = f"({present.tested_by(self.tested_by)}{how})"
         tuning = f"{self.tuned_by} on all rows, rule {self.rule}"

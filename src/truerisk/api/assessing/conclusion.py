@@ -125,7 +125,7 @@ def _interval(risk: RiskEstimate, *, why: bool = True) -> str:
     interval = risk.own_scale.interval
     if interval is not None:
         low, high = present.risk(interval.low, interval.high), present.risk(interval.high)
-        return f"{100 * interval.confidence_level:g} % interval {low} to {high}"
+        return f"{100 * interval.confidence_level:.15g} % interval {low} to {high}"
     if not why or not risk.notes:
         return "no interval"
     return f"no interval, for {clean(risk.notes[-1].rstrip('.'), 200)}"
@@ -136,7 +136,7 @@ def _others(tested: TestedLearners) -> str:
     best_set, level = tested.usual_best_set, 100 * tested.confidence_level
     if best_set is None or len(tested.learners) < 2:
         return ""
-    opening = f"At {level:g} % confidence (one-sided)"
+    opening = f"At {level:.15g} % confidence (one-sided)"
     others = [name for name in best_set if name != tested.best]
     if not others:
         return f"{opening}, no other learner is as good."

@@ -172,7 +172,7 @@ def risk_findings(
         yield Finding(
             "claim-refuted",
             f"The claimed {noun} {number(scale.value(claimed))} is {side} than anything in the "
-            f"{100 * interval.confidence_level:g} % interval {scale.interval(interval)}.",
+            f"{100 * interval.confidence_level:.15g} % interval {scale.interval(interval)}.",
             f"Report the honest {noun} with its interval.",
         )
     noise = honest.std_error or (0.0 if interval is None else interval.width / 4)

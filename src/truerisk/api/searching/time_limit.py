@@ -167,7 +167,7 @@ class _Course:
         if not self.n_tried:
             made = f"{fits} fits, and {self.n_fits} of them were made in that time"
             raise Refusal(
-                f"time_limit={self.limit:g}: the first setting takes {made}. Give more time, or "
+                f"time_limit={self.limit:.15g}: the first setting takes {made}. Give more time, or "
                 "ask less of a setting: fewer folds, or fewer rows."
             )
         return self._tried()
@@ -240,8 +240,8 @@ class _Course:
             testing=tuple(parts.get(number) for number in range(max(parts, default=-1) + 1)),
             note=""
             if n == settings
-            else f"stopped after {self.limit:g} s: {n} of {settings} settings were tried, in grid "
-            "order.",
+            else f"stopped after {self.limit:.15g} s: {n} of {settings} settings were tried, in "
+            "grid order.",
             seconds=(self.seconds[0], sum(self.seconds[1:])),
             refusals=self.refusals,
         )

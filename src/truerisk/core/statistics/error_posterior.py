@@ -187,14 +187,14 @@ class ErrorPosterior(Shown):
         label = "" if self.of == ONE_RULE else f" ({self.of})"
         a, b = self.prior
         return (
-            f"{self.errors:g} errors in {self.n:g} rows, prior Beta({a:g}, {b:g}): "
+            f"{self.errors:.15g} errors in {self.n:.15g} rows, prior Beta({a:.15g}, {b:.15g}): "
             f"mean {self.mean:.4f}{present.sureness(None, self.interval())}{label}"
         )
 
     def blocks(self) -> list[present.Block]:
         rows = [
-            ["errors", f"{self.errors:g} in {self.n:g} rows"],
-            ["prior", "Beta({:g}, {:g})".format(*self.prior)],
+            ["errors", f"{self.errors:.15g} in {self.n:.15g} rows"],
+            ["prior", "Beta({:.15g}, {:.15g})".format(*self.prior)],
             ["posterior", "Beta({:g}, {:g})".format(*self._parameters)],
             ["mean", present.number(self.mean)],
             ["95 % interval", str(self.interval())],

@@ -141,8 +141,9 @@ class Sweep:
         else:
             costs = prevalence * missed / n1 + (1 - prevalence) * false_positive * alarms / n0
         best = int(tied(costs, costs.min()).argmax())
-        share = "" if prevalence is None else f", prevalence {prevalence:g}"
-        why = f"cost {false_positive:g} of a false positive, {false_negative:g} of a false negative"
+        share = "" if prevalence is None else f", prevalence {prevalence:.15g}"
+        why = f"cost {false_positive:.15g} of a false positive, "
+        why += f"{false_negative:.15g} of a false negative"
         return self.point(best, why + share, float(costs[best]))
 
     def at_rate(self, demanded: Mapping[str, float]) -> OperatingPoint:
@@ -163,10 +164,12 @@ class Sweep:
         if not len(met):
             best = float(np.nanmax(rates[name]))
             raise Refusal(
-                f"no threshold reaches a {name} of {rate:g}: the best is {best:.4g}. Demand less, "
-                "or a sensitivity or specificity, which some threshold always reaches."
+                f"no threshold reaches a {name} of {rate:.15g}: the best is {best:.4g}. Demand "
+                "less, or a sensitivity or specificity, which some threshold always reaches."
             )
-        return self.point(int(met[0] if name == "sensitivity" else met[-1]), f"{name} ≥ {rate:g}")
+        return self.point(
+            int(met[0] if name == "sensitivity" else met[-1]), f"{name} ≥ {rate:.15g}"
+        )
 
 
 def check_cost(

@@ -49,7 +49,7 @@ def rows_for_width(error: float, width: float, level: float, prior: Prior) -> in
 
         if not fits(MOST_ROWS):
             raise Refusal(
-                f"an interval of width {width:g} needs more than {MOST_ROWS:.0e} test rows."
+                f"an interval of width {width:.15g} needs more than {MOST_ROWS:.0e} test rows."
             )
         high = 1
         while not fits(high):
@@ -79,7 +79,9 @@ def rows_assured(error: float, width: float, level: float, prior: Prior, assuran
     while not assured(np.array([high]))[0]:
         low, high = high, high + max(16, high // 64)
         if high > MOST_ROWS:
-            raise Refusal(f"an interval of width {width:g} needs more than {MOST_ROWS:.0e} rows.")
+            raise Refusal(
+                f"an interval of width {width:.15g} needs more than {MOST_ROWS:.0e} rows."
+            )
     while high - low > CHUNK:
         middle = (low + high) // 2
         low, high = (low, middle) if assured(np.array([middle]))[0] else (middle, high)

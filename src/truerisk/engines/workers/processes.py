@@ -9,12 +9,14 @@ program ends, without end.
 from __future__ import annotations
 
 import os
+import select
 import signal
+import sys
 import threading
 import time
 from collections.abc import Collection, Iterator
 from concurrent.futures import ALL_COMPLETED, FIRST_COMPLETED, Future, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from multiprocessing import resource_tracker
 from threading import Thread
 from types import FrameType
@@ -24,7 +26,7 @@ from truerisk.engines.workers.crews import Crew, Shared
 from truerisk.engines.workers.parcels import Parcel, abandoned, run_parcel
 
 IDLE = 120  # seconds before a worker without work ends; ending just as work comes breaks the pool
-LOOK_EVERY = 2.0  # seconds
+LOOK_EVERY = 0.5  # seconds between looks at the parent
 
 
 class Processes(Crew):
@@ -90,15 +92,42 @@ def _depend(parent: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
+    end_with_parent(parent)
+
+
+def end_with_parent(parent: int) -> None:
+    """End this process as soon as its parent has ended, from a thread of its own.
+
+    A parent that was killed tells no one.
+    """
     Thread(target=_end_with, args=(parent,), daemon=True).start()
 
 
 def _end_with(parent: int) -> None:
-    """A parent that was killed tells no one."""
+    _wait_for_end(parent)
+    abandoned()
+    # Nobody waits for the batch. SIGTERM may be ignored, as whoever began the parent wished.
+    os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))
+
+
+def _wait_for_end(parent: int) -> None:
+    """Return when the parent has ended: Linux says so at once, other systems are asked again.
+
+    Linux could also signal the end of a parent (PR_SET_PDEATHSIG), but of the thread that began
+    the worker, which a user may end before the process.
+    """
+    if sys.platform == "linux":
+        with suppress(OSError):  # an old kernel, or no descriptor is left
+            descriptor = os.pidfd_open(parent)
+            try:
+                if os.getppid() == parent:
+                    ended = select.poll()
+                    ended.register(descriptor, select.POLLIN)
+                    ended.poll()
+            finally:
+                os.close(descriptor)
     while os.getppid() == parent:
         time.sleep(LOOK_EVERY)
-    abandoned()
-    os.kill(os.getpid(), signal.SIGTERM)  # nobody waits for the batch
 
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)

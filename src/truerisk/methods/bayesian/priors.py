@@ -22,9 +22,9 @@ Prior = Literal["proper", "improper", "flat", "jeffreys", "empirical"]
 PRIORS = get_args(Prior)
 FLAT_NU, PROPER_NU = 0.0, 0.5
 _NO_DISTRIBUTION = (
-    "kappa={:g} makes no distribution of covariances: an inverse Wishart prior of p features needs "
-    "κ > p − 1; the default is p + 2. The words 'flat' and 'jeffreys' have κ = −(p + 2) and 0, "
-    "without S."
+    "kappa={:.15g} makes no distribution of covariances: an inverse Wishart prior of p features "
+    "needs κ > p − 1; the default is p + 2. The words 'flat' and 'jeffreys' have κ = −(p + 2) and "
+    "0, without S."
 )
 
 
