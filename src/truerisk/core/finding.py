@@ -39,6 +39,8 @@ CODES: Mapping[str, tuple[Severity, str]] = {
         "the table is sorted by a count of its rows, and the risk of stretches is larger",
     ),
     "near-copies": ("warning", "many rows have a near copy: measured twice?"),
+    "rows-in-order": ("warning", "y of rows that follow each other is alike beyond chance"),
+    "group-numbers": ("warning", "a column looks like the number of a group of rows"),
     "rotated-outside": ("warning", "the columns are principal components of all rows"),
     "random-model": ("warning", "the models draw at random and their seed was not kept"),
     "few-rows-of-a-class": ("warning", "a class has fewer than ten rows"),

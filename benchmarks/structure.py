@@ -1,0 +1,306 @@
+"""How often do the checks of structure see what they should? `python -m benchmarks.structure`.
+
+Printed are, in drawings of each situation, the shares in which `near-copies`, `rows-in-order` and
+`group-numbers` were said; then the same for tables of independent rows, and for real tables, each
+shuffled many times and once as it stands. `--drawings N` (default 200), `--only WORD` for one part
+(copies, order, groups, independent, real). The tables of the documents are read from the folder
+that TRUERISK_DATA names. Fifteen minutes of one core.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from benchmarks.machine import one_blas_thread
+
+__all__ = ["CODES", "Drawing", "said", "situations"]
+
+CODES = ("near-copies", "rows-in-order", "group-numbers")
+Drawing = tuple[Any, np.ndarray, str]
+Draw = Callable[[np.random.Generator], Drawing]
+
+
+def said(X: Any, y: np.ndarray, task: str, seed: int = 0) -> set[str]:
+    """Return the codes of the findings on one table."""
+    from truerisk.checks.structure import structure_findings
+    from truerisk.core.table.data import Data
+
+    data = Data.check(X, y, task=task)  # type: ignore[arg-type]
+    return {finding.code for finding in structure_findings(data, seed)}
+
+
+# ---------------------------------------------------------------- situations
+
+
+def clusters(
+    rng: np.random.Generator,
+    k: int = 40,
+    size: int = 4,
+    noise: float = 0.2,
+    p: int = 5,
+    *,
+    uneven: bool = False,
+    outcome: str = "coin",
+    shuffled: bool = True,
+) -> Drawing:
+    """k cases of `size` rows (or 1 to 2 size - 1), each with noise; y is a coin for each case."""
+    sizes = rng.integers(1, 2 * size, k) if uneven else np.full(k, size)
+    X = np.repeat(rng.standard_normal((k, p)), sizes, axis=0)
+    X = X + noise * rng.standard_normal(X.shape)
+    y = rng.random(k) < 0.5 if outcome == "coin" else rng.standard_normal(k)
+    y = np.repeat(y.astype(float), sizes) + (0 if outcome == "coin" else 0.1) * rng.standard_normal(
+        len(X)
+    )
+    order = rng.permutation(len(X)) if shuffled else np.arange(len(X))
+    task = "classification" if outcome == "coin" else "regression"
+    return X[order], (y.astype(int) if outcome == "coin" else y)[order], task
+
+
+def mixed_clusters(rng: np.random.Generator, k: int, size: int, noise: float) -> Drawing:
+    """Cases of 1 to 2 size - 1 rows in three numbers and two categories that a case keeps."""
+    import pandas as pd
+
+    sizes = rng.integers(1, 2 * size, k)
+    X = np.repeat(rng.standard_normal((k, 3)), sizes, axis=0)
+    X = X + noise * rng.standard_normal(X.shape)
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    frame["sex"] = np.repeat(rng.choice(["f", "m"], k), sizes)
+    frame["type"] = np.repeat(rng.choice(["w", "x", "y"], k), sizes)
+    y = np.repeat((rng.random(k) < 0.5).astype(int), sizes)
+    order = rng.permutation(len(X))
+    return frame.iloc[order].reset_index(drop=True), y[order], "classification"
+
+
+def walk(rng: np.random.Generator, n: int = 200, noise: float = 1.0, others: int = 2) -> Drawing:
+    """A random walk observed with noise; the number of the row is a column."""
+    y = np.cumsum(rng.standard_normal(n)) + noise * rng.standard_normal(n)
+    return np.column_stack([np.arange(n), rng.standard_normal((n, others))]), y, "regression"
+
+
+def autoregression(rng: np.random.Generator, a: float = 0.4, n: int = 200) -> Drawing:
+    """y is autoregressive; the columns are the number of the row and noise."""
+    y = np.zeros(n)
+    noise = rng.standard_normal(n)
+    for i in range(n):
+        y[i] = a * y[i - 1] + noise[i]
+    return np.column_stack([np.arange(n), rng.standard_normal((n, 2))]), y, "regression"
+
+
+def runs(rng: np.random.Generator, stay: float = 0.8, n: int = 200) -> Drawing:
+    """A class that stays as it is with some probability."""
+    y = np.cumsum(rng.random(n) > stay) % 2
+    return rng.standard_normal((n, 4)), y, "classification"
+
+
+def numbered(
+    rng: np.random.Generator,
+    k: int = 30,
+    size: int = 5,
+    flips: float = 0.1,
+    *,
+    text: bool = False,
+    regression: bool = False,
+) -> Drawing:
+    """The number of a group is a column; y is a coin for each group, and some labels are wrong."""
+    group = np.repeat(rng.permutation(k), size)
+    X = np.column_stack([group, rng.standard_normal((len(group), 4))])
+    y: np.ndarray
+    if regression:
+        y = rng.standard_normal(k)[group] + 0.5 * rng.standard_normal(len(group))
+    else:
+        y = (rng.random(k) < 0.5)[group] ^ (rng.random(len(group)) < flips)
+    order = rng.permutation(len(group))
+    X, y = X[order], y[order]
+    table: Any = X
+    if text:
+        import pandas as pd
+
+        table = pd.DataFrame(X[:, 1:], columns=list("abcd"))
+        table["code"] = [f"g{int(i):03d}" for i in X[:, 0]]
+    return (
+        table,
+        y if regression else y.astype(int),
+        "regression" if regression else "classification",
+    )
+
+
+def independent(rng: np.random.Generator, n: int, p: int, kind: str) -> Drawing:
+    """Independent rows: normal, with heavy tails, in blobs, of whole numbers, or sorted."""
+    X = rng.standard_normal((n, p))
+    if kind == "heavy":
+        X = rng.standard_t(2, (n, p))
+    if kind == "lognormal":
+        X = np.exp(1.5 * X)
+    if kind == "blobs":
+        X += 3 * rng.integers(0, 4, n)[:, None]
+    if kind == "whole":
+        X = np.round(3 * X)
+    f = np.sin(2 * X[:, 0] / max(1.0, X[:, 0].std())) + 0.5 * rng.standard_normal(n)
+    if kind in ("sorted by a feature", "numbers sorted by a feature"):
+        order = np.argsort(X[:, 0])
+        X, f = X[order], f[order]
+    if kind == "sorted by y":
+        order = np.argsort(f > 0, kind="stable")
+        X, f = X[order], f[order]
+    if kind in ("numbers sorted by y",):
+        order = np.argsort(f)
+        X, f = X[order], f[order]
+    if kind == "mixed":
+        import pandas as pd
+
+        frame = pd.DataFrame(X).rename(columns=str)
+        frame["job"] = rng.choice(list("abcdefghij"), n)
+        frame["sex"] = rng.choice(["f", "m"], n)
+        f = f + (frame["job"] < "d").to_numpy()
+        return frame, (f > 0.3).astype(int), "classification"
+    if kind.startswith("numbers"):
+        return X, f, "regression"
+    return X, (f > 0).astype(int), "classification"
+
+
+KINDS = (
+    "normal", "numbers", "heavy", "lognormal", "blobs", "whole", "mixed",
+    "sorted by a feature", "numbers sorted by a feature", "sorted by y", "numbers sorted by y",
+)  # fmt: skip
+
+
+def situations() -> Iterator[tuple[str, str, Draw]]:
+    """Yield the part, the words of a situation, and how it is drawn."""
+    yield "copies", "40 x 4, noise .2, 5 columns", clusters
+    for p in (2, 3, 5, 20):
+        for noise in (0.1, 0.2, 0.3):
+            for uneven in (False, True):
+                words = f"40 x {'1-7' if uneven else '4'}, noise {noise}, {p} columns"
+                yield (
+                    "copies",
+                    words,
+                    lambda rng, n=noise, p=p, u=uneven: clusters(rng, noise=n, p=p, uneven=u),
+                )
+    for k in (25, 100, 500, 1250):
+        yield (
+            "copies",
+            f"{k} x 1-7, noise .1, 5 columns",
+            lambda rng, k=k: clusters(rng, k, noise=0.1, uneven=True),
+        )
+        yield (
+            "copies",
+            f"{k} x 1-7, noise .1, 5 columns, y a number",
+            lambda rng, k=k: clusters(rng, k, noise=0.1, uneven=True, outcome="number"),
+        )
+        yield (
+            "copies",
+            f"{k} x 1-7, noise .1, 3 columns and 2 categories",
+            lambda rng, k=k: mixed_clusters(rng, k, 4, 0.1),
+        )
+    for n in (100, 200, 1000, 5000):
+        for noise in (0.0, 1.0, 2.0):
+            yield (
+                "order",
+                f"random walk, noise {noise:g}, {n} rows",
+                lambda rng, n=n, s=noise: walk(rng, n, s),
+            )
+        yield "order", f"AR(1) .4, {n} rows", lambda rng, n=n: autoregression(rng, 0.4, n)
+        yield "order", f"class stays with .8, {n} rows", lambda rng, n=n: runs(rng, 0.8, n)
+    yield "order", "AR(1) .2, 200 rows", lambda rng: autoregression(rng, 0.2)
+    yield "order", "AR(1) .6, 200 rows", lambda rng: autoregression(rng, 0.6)
+    yield "order", "40 x 4 in order", lambda rng: clusters(rng, shuffled=False)
+    for k, size in ((30, 5), (50, 3), (20, 10), (15, 10), (200, 5), (1000, 5)):
+        for flips in (0.0, 0.1, 0.2):
+            yield (
+                "groups",
+                f"{k} x {size}, {flips:.0%} flipped",
+                lambda rng, k=k, s=size, f=flips: numbered(rng, k, s, f),
+            )
+        yield (
+            "groups",
+            f"{k} x {size}, 10% flipped, text",
+            lambda rng, k=k, s=size: numbered(rng, k, s, 0.1, text=True),
+        )
+        yield (
+            "groups",
+            f"{k} x {size}, y a number",
+            lambda rng, k=k, s=size: numbered(rng, k, s, regression=True),
+        )
+    for kind in KINDS:
+        for n in (60, 150, 600, 2000):
+            for p in (2, 5, 20):
+                yield (
+                    "independent",
+                    f"{kind}, {n} x {p}",
+                    lambda rng, n=n, p=p, kind=kind: independent(rng, n, p, kind),
+                )
+
+
+# ---------------------------------------------------------------- real tables
+
+
+def real_tables() -> Iterator[tuple[str, Any, np.ndarray, str]]:
+    """Yield the name, X, y and task of the real tables and of the package's generators."""
+    import sklearn.datasets
+
+    import truerisk as tr
+    from truerisk.core.errors import TrueRiskError
+
+    for name in tr.datasets.names():
+        try:
+            bundle = tr.datasets.load(name)
+        except (TrueRiskError, OSError):
+            continue
+        X = bundle.X.toarray() if hasattr(bundle.X, "toarray") else bundle.X
+        yield name, X, np.asarray(bundle.y), bundle.task
+    X, y = sklearn.datasets.load_linnerud(return_X_y=True)
+    yield "linnerud", X, y[:, 0], "regression"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure and print every part."""
+    parser = argparse.ArgumentParser("python -m benchmarks.structure", description=__doc__)
+    parser.add_argument("--drawings", type=int, default=200)
+    parser.add_argument("--only", choices=("copies", "order", "groups", "independent", "real"))
+    parser.add_argument("--seed", type=int, default=0)
+    asked = parser.parse_args(arguments)
+    one_blas_thread()
+    warnings.simplefilter("ignore")
+    print(f"{'':50}" + "".join(f"{code:>15}" for code in CODES) + f"{'ms':>8}")
+    for part, words, draw in situations():
+        if asked.only in (None, part):
+            _print(f"{part}: {words}", _tables(draw, asked.drawings, [asked.seed]))
+    if asked.only in (None, "real"):
+        for name, X, y, task in real_tables():
+            _print(f"{name} as it stands", iter([(X, y, task)]))
+            _print(f"{name} shuffled", _shuffled(X, y, task, asked.drawings))
+    return 0
+
+
+def _tables(draw: Draw, n: int, seed: list[int]) -> Iterator[Drawing]:
+    for b in range(n):
+        yield draw(np.random.default_rng([*seed, b]))
+
+
+def _shuffled(X: Any, y: np.ndarray, task: str, n: int) -> Iterator[Drawing]:
+    for b in range(max(1, min(n, 400_000 // np.size(X) + 5))):
+        order = np.random.default_rng(b).permutation(len(y))
+        yield (X.iloc[order] if hasattr(X, "iloc") else X[order]), y[order], task
+
+
+def _print(words: str, tables: Iterator[Drawing]) -> None:
+    counts: Counter[str] = Counter()
+    n, spent = 0, 0.0
+    for X, y, task in tables:
+        start = time.perf_counter()
+        counts.update(said(X, y, task, n))
+        spent += time.perf_counter() - start
+        n += 1
+    shares = "".join(f"{counts[code] / n:15.3f}" for code in CODES)
+    print(f"{words:50}{shares}{1000 * spent / n:8.1f}", flush=True)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

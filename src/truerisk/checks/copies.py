@@ -1,0 +1,201 @@
+r"""Near copies among rows: a gap in the distances to the nearest neighbours of a row.
+
+If rows are independent and their density is about constant near row i, the numbers
+
+.. math:: e_{ij} = D \, j \log \frac{d_{i,j+1}}{d_{i,j}}, \qquad j = 1, …, k - 1
+
+are independent and exponential with mean 1, where :math:`d_{ij}` is the distance of row i to its
+j-th neighbour and D the dimension in which the rows lie (Rényi's representation). D is
+:math:`\log 2` over the median of all :math:`j \log(d_{i,j+1}/d_{i,j})`. A row with m - 1 near
+copies has a large :math:`e_{i,m-1}`, whatever m is, so the sizes of clusters may differ. The row
+has a gap where the largest of its numbers exceeds :math:`-\log(1 - .95^{1/(k-2)})`, which 5 % of independent
+rows do, and a wide gap where it exceeds the same with .99. (The last distance serves as the far
+side of a gap only.)
+
+Copies are found if more than 15 % of the rows have a wide gap, or if more rows than chance allows
+have a gap and y agrees before it far more than behind it (by .25 and four standard errors).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from truerisk.checks.agreement import FEWEST_ROWS, Outcome
+
+NEIGHBOURS = 12
+PAIRS = 600_000  # distances that are computed
+TAIL, FAR_TAIL = 0.05, 0.01  # shares of independent rows with a gap, and with a wide one
+CLEAR = 0.15  # share of rows with a wide gap from which outcomes are not consulted
+DROP = 0.25  # outcomes before a gap agree by so much more than those behind it
+ERRORS = 4.0  # and by so many standard errors
+FEWEST_GAPS = 8
+TIES = 0.1  # share of equal distances, more of which only rows on a grid have
+SMALLEST_COMBINATION = 6  # rows with equal categories, to look for neighbours among them
+
+
+@dataclass(frozen=True)
+class Copies:
+    """Share of rows that have a gap, and what was seen on its two sides.
+
+    Parameters
+    ----------
+    share, wide_share : float
+        Shares of rows with a gap and with a wide one; 5 and 1 % of independent rows have them.
+    n_rows : int
+        Number of rows whose neighbours were looked at.
+    size : float
+        Median number of rows in a cluster, the row itself included.
+    ratio : float
+        Median ratio of the distance behind the gap to the distance before it.
+    inside, outside : float
+        Mean agreement of outcomes with the rows before and behind the gap (0 is chance).
+    errors : float
+        The difference of the two in standard errors.
+    """
+
+    share: float
+    wide_share: float
+    n_rows: int
+    size: float
+    ratio: float
+    inside: float
+    outside: float
+    errors: float
+
+    @property
+    def is_found(self) -> bool:
+        """True if wide gaps are clear, or gaps are more than chance and outcomes drop there.
+
+        Rows share neighbours, so the variance of a share is taken to be twice the binomial one.
+        """
+        if self.wide_share > max(CLEAR, _bound(FAR_TAIL, self.n_rows)):
+            return True
+        drops = self.errors > ERRORS and self.inside - self.outside > DROP
+        return drops and self.share > _bound(TAIL, self.n_rows)
+
+
+def _bound(share: float, n: int) -> float:
+    """Return the expected share plus four standard errors."""
+    return float(share + 4 * np.sqrt(2 * share * (1 - share) / n))
+
+
+def find_copies(
+    numbers: np.ndarray,
+    combination: np.ndarray | None,
+    outcome: Outcome,
+    rng: np.random.Generator,
+) -> Copies | None:
+    """Look for gaps in the distances between rows of numbers.
+
+    Parameters
+    ----------
+    numbers : ndarray of shape (n, p)
+        Columns of finite numbers that vary. Each is divided by its standard deviation.
+    combination : ndarray of shape (n,), or None
+        Code of the categories of a row: neighbours are sought among rows with the same code.
+    outcome : Outcome
+        Outcomes of the rows.
+    rng : Generator
+        Chooses the rows whose neighbours are looked at, if there are many.
+
+    Returns
+    -------
+    Copies or None
+        None for tables of fewer than two columns or 30 distinct rows.
+    """
+    if numbers.shape[1] < 2:
+        return None
+    Z = (numbers - numbers.mean(axis=0)) / numbers.std(axis=0)
+    distinct = _first_of_equal_rows(Z, combination, rng)
+    if len(distinct) < FEWEST_ROWS:
+        return None
+    if len(distinct) < len(Z):
+        Z, outcome = Z[distinct], outcome.take(distinct)
+        combination = None if combination is None else combination[distinct]
+    n = len(Z)
+    k = min(NEIGHBOURS, n // 8)
+    if k < 3:
+        return None
+    asked = np.sort(rng.permutation(n)[: min(n, max(100, PAIRS // n))])
+    known = None if combination is None else np.bincount(combination)[combination] - 1
+    # a row of a combination of m rows has m - 1 neighbours
+    if known is not None:
+        asked = asked[known[asked] >= SMALLEST_COMBINATION]
+        if len(asked) < FEWEST_ROWS:
+            return None
+    distances, neighbours = _neighbours(Z, asked, k, combination)
+    positions = np.arange(1, k)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.log(distances[:, 1:] / distances[:, :-1])
+    logs = np.nan_to_num(logs, nan=0.0, posinf=0.0)
+    if np.mean(logs < 1e-9) > TIES:
+        return None  # on a grid of whole numbers distances repeat
+    if known is not None:  # beyond the last row of its combination a row has no neighbour
+        logs = np.where(positions < known[asked][:, None], logs, 0.0)
+    spacings = positions * logs
+    usual = np.median(spacings[spacings > 0]) if (spacings > 0).any() else 0.0
+    if usual <= 0:
+        return None
+    exponentials = spacings[:, :-1] * (np.log(2) / usual)  # the last would have nobody beyond
+    rows = np.arange(len(asked))
+    place = exponentials.argmax(axis=1)
+    largest = exponentials[rows, place]
+    has_gap = largest > _quantile(TAIL, k)
+    share, wide = float(has_gap.mean()), float((largest > _quantile(FAR_TAIL, k)).mean())
+    if has_gap.sum() < FEWEST_GAPS:
+        return Copies(share, wide, len(asked), 0.0, 1.0, 0.0, 0.0, 0.0)
+    agreement = outcome.agreement(asked[has_gap][:, None], neighbours[has_gap])
+    place, order = place[has_gap, None], np.arange(k)
+    before = order <= place
+    behind = (order > place) & (order <= 2 * place + 2)
+    if known is not None:
+        behind &= order < known[asked][has_gap][:, None]
+    inside = (agreement * before).sum(axis=1) / before.sum(axis=1)
+    outside = (agreement * behind).sum(axis=1) / np.maximum(behind.sum(axis=1), 1)
+    drop = inside - outside
+    error = max(float(drop.std(ddof=1)), 0.1) / np.sqrt(len(drop))
+    return Copies(
+        share=share,
+        wide_share=wide,
+        n_rows=len(asked),
+        size=float(np.median(place + 2)),
+        ratio=float(np.exp(np.median(logs[rows[has_gap], place[:, 0]]))),
+        inside=float(inside.mean()),
+        outside=float(outside.mean()),
+        errors=float(drop.mean() / error),
+    )
+
+
+def _quantile(tail: float, k: int) -> float:
+    """Return what the largest of k - 2 exponentials with mean 1 exceeds with probability `tail`."""
+    return float(-np.log1p(-((1 - tail) ** (1 / (k - 2)))))
+
+
+def _first_of_equal_rows(
+    Z: np.ndarray, combination: np.ndarray | None, rng: np.random.Generator
+) -> np.ndarray:
+    """Return the first row of each set of equal rows: exact copies are a finding of their own."""
+    marks = np.round(Z @ rng.standard_normal(Z.shape[1]), 9)
+    if combination is not None:
+        marks = marks + 1e3 * combination
+    return np.sort(np.unique(marks, return_index=True)[1])
+
+
+def _neighbours(
+    Z: np.ndarray, asked: np.ndarray, k: int, combination: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the distances to the k nearest rows and their numbers, nearest first."""
+    squares = (Z**2).sum(axis=1)
+    distances = squares - 2 * Z[asked] @ Z.T
+    if combination is not None:
+        distances[combination[asked][:, None] != combination] += 1e6
+    distances[np.arange(len(asked)), asked] = np.inf
+    nearest = np.argpartition(distances, k - 1, axis=1)[:, :k]
+    exact = ((Z[asked][:, None] - Z[nearest]) ** 2).sum(axis=2)
+    if combination is not None:
+        exact += 1e6 * (combination[asked][:, None] != combination[nearest])
+    order = np.argsort(exact, axis=1)
+    exact = np.sqrt(np.take_along_axis(exact, order, axis=1))
+    return exact, np.take_along_axis(nearest, order, axis=1)

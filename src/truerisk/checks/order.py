@@ -1,0 +1,171 @@
+r"""Rows in order: outcomes of rows that follow each other agree more than those of random pairs.
+
+The statistic is the mean agreement of y (see `agreement.py`) over the n - 1 pairs of consecutive
+rows, a rank correlation at lag one. In a random order of the rows it is about normal with mean 0
+and a known variance, and :math:`z > 3.3` has probability 1 in 2,000.
+
+A table that is sorted by y, or in which each class stands in at most two pieces, is left alone.
+So is a table whose order a column explains, such as rows sorted by a feature: given X such rows are
+independent. There the test is repeated on the residuals of y. The columns that have an order
+themselves predict y from the rows nearest in these columns but not in the table, and a moving
+average over 21 rows is subtracted. The residuals of independent rows, sorted by a feature on which
+y depends smoothly, have a correlation of about 0 at lag one, while those of a random walk, of an
+autoregression and of visits of one patient have not. A column that only counts the rows explains
+nothing: future rows have other numbers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from truerisk.checks.agreement import FEWEST_ROWS, Outcome, mean_ranks
+
+ERRORS = 3.3  # a random order goes beyond so many standard errors in 1 of 2,000 tables
+LEAST = 0.1  # correlation at lag one
+FEWEST_PAIRS = 5  # excess of agreeing pairs over chance, for rare classes
+SORTED = 0.9  # share of steps in one direction from which numbers are sorted, in pieces or whole
+HALF_WINDOW = 10  # rows on each side of a moving average
+NEAREST = 8
+MOST_ROWS = 1000  # whose neighbours are looked up
+REGULAR = 0.5  # share of equal steps: counts have them, sorted features do not
+DISTINCT = 0.95
+
+
+@dataclass(frozen=True)
+class Order:
+    """Correlation of y at lag one, as it is and after what columns explain.
+
+    Parameters
+    ----------
+    correlation : float
+        Mean agreement of y over consecutive rows, 0 by chance.
+    bound : float
+        Correlation that a random order exceeds in 1 of 2,000 tables.
+    residual : float or None
+        Correlation of the residuals; None if no column has an order, so that none were computed.
+    residual_bound : float
+        The same bound for the residuals.
+    """
+
+    correlation: float
+    bound: float
+    residual: float | None = None
+    residual_bound: float = 0.0
+
+    @property
+    def is_suspected(self) -> bool:
+        """True if y itself has an order."""
+        return self.correlation > max(self.bound, LEAST)
+
+    @property
+    def is_found(self) -> bool:
+        """True if y has an order that no column explains."""
+        if not self.is_suspected:
+            return False
+        return self.residual is None or self.residual > max(self.residual_bound, LEAST)
+
+
+def order_of_outcomes(outcome: Outcome, groups: np.ndarray | None = None) -> Order | None:
+    """Return the correlation of y at lag one, or None if the rows are few or sorted by y.
+
+    With `groups` only consecutive rows of different groups are compared.
+    """
+    n = outcome.n_rows
+    if n < FEWEST_ROWS or is_sorted(outcome):
+        return None
+    first = np.arange(n - 1)
+    if groups is not None:
+        first = first[groups[1:] != groups[:-1]]
+        if len(first) < FEWEST_ROWS:
+            return None
+    correlation = float(outcome.agreement(first, first + 1).mean())
+    if outcome.codes is not None:
+        shares = np.bincount(outcome.codes) / n
+        if correlation * (1 - (shares**2).sum()) * len(first) < FEWEST_PAIRS:
+            return None
+    return Order(correlation, float(ERRORS * np.sqrt(outcome.variance / len(first))))
+
+
+def is_sorted(outcome: Outcome) -> bool:
+    """Return True if each class stands in one or two pieces, or numbers rise in a few long runs.
+
+    Numbers that rise (or fall) in nine of ten steps count as sorted: also where the table consists
+    of several parts, each of which is sorted.
+    """
+    if outcome.codes is not None:
+        pieces = 1 + int((outcome.codes[1:] != outcome.codes[:-1]).sum())
+        return pieces <= 2 * len(np.unique(outcome.codes))
+    assert outcome.ranks is not None
+    for column in outcome.ranks.T:
+        steps = np.diff(column)
+        rising, falling = int((steps > 0).sum()), int((steps < 0).sum())
+        if max(rising, falling) >= SORTED * (rising + falling):
+            return True
+    return False
+
+
+def is_counter(column: np.ndarray) -> bool:
+    """Return True if a column only counts the rows: it is monotone with mostly equal steps."""
+    steps = np.diff(column)
+    steps = -steps if column[-1] < column[0] else steps
+    if (steps < 0).any() or np.mean(steps > 0) < DISTINCT:
+        return False
+    usual = float(np.median(steps))
+    return bool(np.mean(np.abs(steps - usual) <= 1e-6 * usual) >= REGULAR)
+
+
+def columns_in_order(X: np.ndarray) -> np.ndarray:
+    """Return the columns whose rank correlation at lag one is significant, counters left out."""
+    kept = []
+    for j in range(X.shape[1]):
+        ranks = mean_ranks(X[:, j])
+        ranks -= ranks.mean()
+        size = float(ranks @ ranks)
+        if size == 0 or is_counter(X[:, j]):
+            continue
+        if ranks[1:] @ ranks[:-1] > 3.0 / np.sqrt(len(X)) * size:
+            kept.append(j)
+    return np.array(kept, dtype=np.int64)
+
+
+def order_given_columns(X: np.ndarray, outcome: Outcome) -> tuple[float, float]:
+    r"""Return the correlation of the residuals of y at lag one, and its bound.
+
+    The residual of row i is :math:`r_i = y_i - \frac1k \sum_{j \in N_i} y_j`, with the k rows
+    :math:`N_i` nearest in X that are more than ten rows away in the table, minus the moving average
+    of these differences. A moving average of w rows moves the correlation of independent rows to
+    :math:`-1/(w-1)`, which is added back.
+    """
+    n = len(X)
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    Y = outcome.columns()
+    Y = Y - Y.mean(axis=0)
+    squares = (Z**2).sum(axis=1)
+    distances = squares[:, None] + squares - 2 * Z @ Z.T
+    place = np.arange(n)
+    distances[np.abs(place[:, None] - place) <= HALF_WINDOW] = np.inf
+    k = min(NEAREST, n // 4)
+    nearest = np.argpartition(distances, k, axis=1)[:, :k]
+    residual = _detrended(Y - Y[nearest].mean(axis=1))
+    plain = _detrended(Y)
+    if (plain**2).sum() < (residual**2).sum():
+        residual = plain  # the columns explain nothing
+    size = float((residual**2).sum())
+    if size == 0:
+        return 0.0, 1.0
+    correlation = float((residual[1:] * residual[:-1]).sum()) / size
+    covariance = residual.T @ residual / size
+    bound = ERRORS * np.sqrt(float((covariance**2).sum()) / n)
+    return correlation + 1 / (2 * HALF_WINDOW), bound
+
+
+def _detrended(Y: np.ndarray) -> np.ndarray:
+    """Subtract a moving average, of fewer rows at the two ends."""
+    n, h = len(Y), HALF_WINDOW
+    sums = np.concatenate([np.zeros((1, Y.shape[1])), np.cumsum(Y, axis=0)])
+    first = np.maximum(np.arange(n) - h, 0)
+    last = np.minimum(np.arange(n) + h + 1, n)
+    smooth = (sums[last] - sums[first]) / (last - first)[:, None]
+    return np.asarray(Y - smooth)

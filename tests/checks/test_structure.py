@@ -1,0 +1,153 @@
+"""Checks of structure: what they see in drawn tables, and what they leave alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
+
+from truerisk.checks.structure import structure_findings
+from truerisk.core.table.data import Data
+
+SEEDS = range(6)
+
+
+def codes_of(X, y, task="classification", **more):
+    """Return the codes of the findings."""
+    data = Data.check(X, y, task=task, **more)
+    return {finding.code for finding in structure_findings(data)}
+
+
+def visits(seed, k=40, size=4, noise=0.2, p=5, shuffled=True):
+    """Draw patients with several visits each; y is a coin for each patient."""
+    rng = np.random.default_rng(seed)
+    patient = np.repeat(np.arange(k), size)
+    X = rng.standard_normal((k, p))[patient] + noise * rng.standard_normal((k * size, p))
+    y = (rng.random(k) < 0.5)[patient].astype(int)
+    order = rng.permutation(len(y)) if shuffled else np.arange(len(y))
+    return X[order], y[order], patient[order]
+
+
+def walk(seed, n=200):
+    """Draw a random walk and a table whose first column is the number of the row."""
+    rng = np.random.default_rng(seed)
+    y = np.cumsum(rng.standard_normal(n)) + rng.standard_normal(n)
+    return np.column_stack([np.arange(n), rng.standard_normal((n, 2))]), y
+
+
+def numbered(seed, k=30, size=5, flips=0.1):
+    """Draw rows with the number of their group as a column, and some labels flipped."""
+    rng = np.random.default_rng(seed)
+    group = rng.permutation(np.repeat(np.arange(k), size))
+    y = (rng.random(k) < 0.5)[group] ^ (rng.random(len(group)) < flips)
+    return np.column_stack([group, rng.standard_normal((len(group), 4))]), y.astype(int)
+
+
+def test_near_copies_of_visits_with_noise_are_said():
+    """Forty patients with four visits each, whose noise is a fifth of the spread."""
+    for seed in SEEDS:
+        X, y, _ = visits(seed)
+        assert codes_of(X, y) == {"near-copies"}
+
+
+def test_rows_in_order_of_random_walk_are_said():
+    """The number of the row explains nothing."""
+    for seed in SEEDS:
+        assert codes_of(*walk(seed), task="regression") == {"rows-in-order"}
+
+
+def test_group_numbers_with_label_noise_are_said():
+    """A tenth of the labels is flipped."""
+    for seed in SEEDS:
+        assert codes_of(*numbered(seed)) == {"group-numbers"}
+
+
+def test_structure_findings_stop_where_groups_times_or_places_are_given():
+    """What the user has said of the rows is not said again."""
+    X, y, patient = visits(0)
+    assert codes_of(X, y, groups=patient) == set()
+    X, y = numbered(0)
+    assert codes_of(X, y, groups=X[:, 0].astype(int)) == set()
+    X, y = walk(0)
+    assert codes_of(X, y, task="regression", time=X[:, 0]) == set()
+    assert codes_of(X, y, task="regression", block=X[:, 1:]) == set()
+
+
+@pytest.mark.parametrize("p", [2, 5, 20])
+def test_structure_findings_leave_independent_rows_alone(p):
+    """Normal rows, rows with heavy tails, and whole numbers."""
+    for seed in SEEDS:
+        rng = np.random.default_rng(seed)
+        for X in (
+            rng.standard_normal((150, p)),
+            rng.standard_t(2, (150, p)),
+            np.round(3 * rng.standard_normal((150, p))),
+        ):
+            f = X[:, 0] + rng.standard_normal(150)
+            assert codes_of(X, (f > 0).astype(int)) == set()
+            assert codes_of(X, f, task="regression") == set()
+
+
+def test_structure_findings_leave_real_tables_alone():
+    """Tables of scikit-learn, three of which are sorted by their class."""
+    for load in (load_breast_cancer, load_iris, load_wine):
+        assert codes_of(*load(return_X_y=True)) == set()
+    assert codes_of(*load_diabetes(return_X_y=True), task="regression") == set()
+
+
+def test_rows_in_order_are_not_said_of_sorted_tables():
+    """Independent rows that were sorted by a class, by y or by a feature that predicts y."""
+    for seed in SEEDS:
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((200, 3))
+        f = np.sin(2 * X[:, 0]) + 0.5 * rng.standard_normal(200)
+        label = (f > 0).astype(int)
+        for by in (label, f, X[:, 0]):
+            order = np.argsort(by, kind="stable")
+            assert codes_of(X[order], label[order]) == set() or by is f
+            assert codes_of(X[order], f[order], task="regression") == set() or by is label
+
+
+def test_structure_findings_do_not_depend_on_scale_columns_or_names_of_classes():
+    """Columns are permuted and scaled, and classes are named."""
+    for X, y in (visits(1)[:2], numbered(1)):
+        expected = codes_of(X, y)
+        assert expected
+        assert codes_of(X[:, ::-1] * 7 + 3, np.where(y == 1, "a", "b")) == expected
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
+def test_structure_findings_read_frames(make):
+    """Numbers and text in frames; the group is named by a word."""
+    X, y = numbered(2)
+    table = {f"x{j}": X[:, j] for j in range(1, 5)}
+    assert codes_of(make({**table, "code": [f"g{int(i)}" for i in X[:, 0]]}), y) == {
+        "group-numbers"
+    }
+    X, y, _ = visits(2)
+    words = ["u", "v", "w"] * 50 + ["u"] * 10
+    assert codes_of(make({**{f"x{j}": X[:, j] for j in range(5)}, "word": words}), y) == {
+        "near-copies"
+    }
+
+
+def test_structure_findings_survive_unsuitable_tables():
+    """Tables that cannot be compared yield what can be said, which may be nothing."""
+    rng = np.random.default_rng(0)
+    y = np.arange(80) % 2
+    for X in (
+        sparse.random(80, 30, density=0.1, format="csr", random_state=0),
+        [f"text {i}" for i in range(80)],
+        rng.standard_normal((80, 3, 2)),
+        np.full((80, 3), np.nan),
+        np.ones((80, 3)),
+        np.array([[None, "a", 1.5]] * 80, dtype=object),
+        rng.standard_normal((80, 5000)),
+    ):
+        assert codes_of(X, y) == set()
+    X, y = walk(3)
+    assert codes_of(sparse.csr_matrix(X), y, task="regression") == {"rows-in-order"}
+    assert codes_of([f"text {i}" for i in range(200)], y, task="regression") == {"rows-in-order"}
