@@ -8,9 +8,9 @@ are independent and exponential with mean 1, where :math:`d_{ij}` is the distanc
 j-th neighbour and D the dimension in which the rows lie (Rényi's representation). D is
 :math:`\log 2` over the median of all :math:`j \log(d_{i,j+1}/d_{i,j})`. A row with m - 1 near
 copies has a large :math:`e_{i,m-1}`, whatever m is, so the sizes of clusters may differ. The row
-has a gap where the largest of its numbers exceeds :math:`-\log(1 - .95^{1/(k-2)})`, which 5 % of independent
-rows do, and a wide gap where it exceeds the same with .99. (The last distance serves as the far
-side of a gap only.)
+has a gap where the largest of its numbers exceeds :math:`-\log(1 - .95^{1/(k-2)})`, which 5 % of
+independent rows do, and a wide gap where it exceeds the same with .99. (The last distance
+serves as the far side of a gap only.)
 
 Copies are found if more than 15 % of the rows have a wide gap, or if more rows than chance allows
 have a gap and y agrees before it far more than behind it (by .25 and four standard errors).
