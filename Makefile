@@ -75,7 +75,7 @@ check: .venv/.package ## the loop of a person at work: lint, types, architecture
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
-	$(PYTEST) $(PARALLEL) $(ARCHITECTURE) tests/test_maps.py $$($(BIN)/python tests/support/touched.py) $(ARGS)
+	$(PYTEST) $(PARALLEL) $(ARCHITECTURE) $$($(BIN)/python tests/support/touched.py) $(ARGS)
 
 .PHONY: browser
 browser: .venv/.lock ## find the chromium that the report is tested in, or install one

@@ -213,7 +213,7 @@ def test_the_tests_of_the_page_pass(clone):
     assert (passed[1], *passed[3:]) == (2, 2, 2)
     assert "skipped" not in printed
     words = " or ".join(one.word for one in EXAMPLES)
-    printed = python(clone, *PYTEST, "-k", f"({words}) and registry_line", "tests")
+    printed = python(clone, *PYTEST, "-k", f"({words}) and registry_word", "tests")
     assert printed.count("4 passed") == 1
 
 
@@ -249,7 +249,7 @@ def test_the_section_is_needed(clone):
     page.write_text(text.replace("`odd-even`", "odd-even"), "utf-8")
     try:
         with pytest.raises(AssertionError, match="no page under docs names it as `odd-even`"):
-            python(clone, *PYTEST, "-k", "odd-even and registry_line", "tests")
+            python(clone, *PYTEST, "-k", "odd-even and registry_word", "tests")
     finally:
         page.write_text(text, "utf-8")
 

@@ -7,14 +7,13 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from tests.test_messages import MESSAGES
+from tests.test_messages import CALLS, message_of
 from tests.test_pages import alike
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 QUOTED = re.compile(r"^```text\n(.*?)\n```$", re.MULTILINE | re.DOTALL)
 TERM = re.compile(r"^(?! |```)(.+)\n  \S", re.MULTILINE)
-SAID = [line for line in MESSAGES.read_text("utf-8").splitlines() if line and line[0] != "#"]
 
 
 def quoted() -> list[str]:
@@ -30,14 +29,14 @@ def terms(page: str) -> list[str]:
 
 @pytest.mark.parametrize("message", quoted(), ids=lambda message: message[:60])
 def test_a_quoted_message_is_one_that_is_said(message):
-    """It stands in the file of messages, which are those of real calls; dots stand for anything."""
-    assert any(alike(message, said) for said in SAID)
+    """A real call raises it; dots stand for anything."""
+    assert any(alike(message, message_of(name)) for name in CALLS)
 
 
 def test_the_messages_that_matter_are_quoted():
     """At least twenty, none twice, and a message that nobody says is seen."""
     assert len(quoted()) == len(set(quoted())) >= 20
-    assert not any(alike("BadData: y has only one class, 1: ...", said) for said in SAID)
+    assert not any(alike("BadData: y has only one class, 1: ...", message_of(c)) for c in CALLS)
 
 
 def test_the_glossary_is_in_order_and_says_nothing_twice():

@@ -11,10 +11,7 @@ answers to a risk. Everything is imported when it is first used.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from truerisk.core.moved import follow
 from truerisk.core.version import __version__ as __version__
-
-follow()
 
 _WHERE = {
     "Assessment": "truerisk.api.assessing.assessment",

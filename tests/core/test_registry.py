@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import pickle
-import sys
-from importlib import import_module
-
 import pytest
 
 import truerisk as tr
 from truerisk import selection
 from truerisk.core import losses
 from truerisk.core.errors import UnknownName
-from truerisk.core.moved import MOVED, follow
 from truerisk.core.registry import Line, Registry, closest
 
 TABLE = Registry(
@@ -98,33 +93,3 @@ def test_every_room_of_words_has_the_same_face(room) -> None:
     """`tr.losses.names()` as `tr.methods.names()`: the words of its registry, in their order."""
     room = getattr(tr, room)
     assert room.names() == list(room.registry)
-
-
-# ---------------- Documented places that have moved lead to the new ones
-
-
-@pytest.mark.parametrize("old", MOVED)
-def test_an_old_place_is_the_new_module(old):
-    """`import old` gives the very module of the new place, whose own name stays."""
-    new = import_module(MOVED[old])
-    assert import_module(old) is new
-    assert new.__name__ == MOVED[old] == new.__spec__.name
-
-
-def test_following_twice_adds_one_finder():
-    """A second call changes nothing."""
-    before = len(sys.meta_path)
-    follow()
-    assert len(sys.meta_path) == before
-
-
-def test_a_place_that_never_was_is_not_found():
-    """Other names fail as ever."""
-    with pytest.raises(ModuleNotFoundError, match="core.attic"):
-        import_module("truerisk.core.attic")
-
-
-def test_a_class_from_an_old_place_pickles():
-    """What is taken from an old place is the class of the new one."""
-    old = import_module("truerisk.core.data").Data
-    assert pickle.loads(pickle.dumps(old)) is import_module("truerisk.core.table.data").Data

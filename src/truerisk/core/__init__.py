@@ -24,5 +24,4 @@
 | `registry.py` | words, and the pictures of results by word |
 | `errors.py`, `progress.py` | sentences, warnings at the line of the user; the line of progress |
 | `arguments.py`, `version.py` | checks of arguments, and their text; the version |
-| `moved.py` | documented places of modules that have moved |
 """
