@@ -14,6 +14,7 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -173,69 +174,57 @@ KINDS = (
 
 def situations() -> Iterator[tuple[str, str, Draw]]:
     """Yield the part, the words of a situation, and how it is drawn."""
-    yield "copies", "40 x 4, noise .2, 5 columns", clusters
+    yield from _situations_of_copies()
+    yield from _situations_of_order()
+    yield from _situations_of_groups()
+    for kind in KINDS:
+        for n in (60, 150, 600, 2000):
+            for p in (2, 5, 20):
+                draw = partial(independent, n=n, p=p, kind=kind)
+                yield "independent", f"{kind}, {n} x {p}", draw
+
+
+def _situations_of_copies() -> Iterator[tuple[str, str, Draw]]:
     for p in (2, 3, 5, 20):
         for noise in (0.1, 0.2, 0.3):
             for uneven in (False, True):
                 words = f"40 x {'1-7' if uneven else '4'}, noise {noise}, {p} columns"
-                yield (
-                    "copies",
-                    words,
-                    lambda rng, n=noise, p=p, u=uneven: clusters(rng, noise=n, p=p, uneven=u),
-                )
-    for k in (25, 100, 500, 1250):
-        yield (
-            "copies",
-            f"{k} x 1-7, noise .1, 5 columns",
-            lambda rng, k=k: clusters(rng, k, noise=0.1, uneven=True),
-        )
-        yield (
-            "copies",
-            f"{k} x 1-7, noise .1, 5 columns, y a number",
-            lambda rng, k=k: clusters(rng, k, noise=0.1, uneven=True, outcome="number"),
-        )
-        yield (
-            "copies",
-            f"{k} x 1-7, noise .1, 3 columns and 2 categories",
-            lambda rng, k=k: mixed_clusters(rng, k, 4, 0.1),
-        )
+                yield "copies", words, partial(clusters, noise=noise, p=p, uneven=uneven)
+    for k in (25, 100, 500, 1250, 5000):
+        uneven_ones = partial(clusters, k=k, noise=0.1, uneven=True)
+        words = f"{k} x 1-7, noise 0.1, 5 columns"
+        yield "copies", words, uneven_ones
+        yield "copies", f"{words}, y a number", partial(uneven_ones, outcome="number")
+        mixed = partial(mixed_clusters, k=k, size=4, noise=0.1)
+        yield "copies", f"{k} x 1-7, noise 0.1, 3 columns, 2 words", mixed
+
+
+def _situations_of_order() -> Iterator[tuple[str, str, Draw]]:
     for n in (100, 200, 1000, 5000):
         for noise in (0.0, 1.0, 2.0):
             yield (
                 "order",
                 f"random walk, noise {noise:g}, {n} rows",
-                lambda rng, n=n, s=noise: walk(rng, n, s),
+                partial(walk, n=n, noise=noise),
             )
-        yield "order", f"AR(1) .4, {n} rows", lambda rng, n=n: autoregression(rng, 0.4, n)
-        yield "order", f"class stays with .8, {n} rows", lambda rng, n=n: runs(rng, 0.8, n)
-    yield "order", "AR(1) .2, 200 rows", lambda rng: autoregression(rng, 0.2)
-    yield "order", "AR(1) .6, 200 rows", lambda rng: autoregression(rng, 0.6)
-    yield "order", "40 x 4 in order", lambda rng: clusters(rng, shuffled=False)
-    for k, size in ((30, 5), (50, 3), (20, 10), (15, 10), (200, 5), (1000, 5)):
+        for a in (0.2, 0.4, 0.6):
+            yield "order", f"AR(1) {a:g}, {n} rows", partial(autoregression, a=a, n=n)
+        yield "order", f"class stays with .8, {n} rows", partial(runs, n=n)
+    yield "order", "40 x 4 in order, noise .2", partial(clusters, shuffled=False)
+
+
+def _situations_of_groups() -> Iterator[tuple[str, str, Draw]]:
+    for k, size in ((15, 10), (20, 10), (30, 5), (50, 3), (200, 5), (1000, 5), (10_000, 5)):
         for flips in (0.0, 0.1, 0.2):
-            yield (
-                "groups",
-                f"{k} x {size}, {flips:.0%} flipped",
-                lambda rng, k=k, s=size, f=flips: numbered(rng, k, s, f),
-            )
-        yield (
-            "groups",
-            f"{k} x {size}, 10% flipped, text",
-            lambda rng, k=k, s=size: numbered(rng, k, s, 0.1, text=True),
-        )
+            draw = partial(numbered, k=k, size=size, flips=flips)
+            yield "groups", f"{k} x {size}, {flips:.0%} flipped", draw
+        of_text = partial(numbered, k=k, size=size, text=True)
+        yield "groups", f"{k} x {size}, 10% flipped, text", of_text
         yield (
             "groups",
             f"{k} x {size}, y a number",
-            lambda rng, k=k, s=size: numbered(rng, k, s, regression=True),
+            partial(numbered, k=k, size=size, regression=True),
         )
-    for kind in KINDS:
-        for n in (60, 150, 600, 2000):
-            for p in (2, 5, 20):
-                yield (
-                    "independent",
-                    f"{kind}, {n} x {p}",
-                    lambda rng, n=n, p=p, kind=kind: independent(rng, n, p, kind),
-                )
 
 
 # ---------------------------------------------------------------- real tables

@@ -25,13 +25,13 @@ import numpy as np
 from truerisk.checks.agreement import FEWEST_ROWS, Outcome
 
 NEIGHBOURS = 12
-PAIRS = 600_000  # distances that are computed
+PAIRS = 800_000  # distances that are computed
 TAIL, FAR_TAIL = 0.05, 0.01  # shares of independent rows with a gap, and with a wide one
 CLEAR = 0.15  # share of rows with a wide gap from which outcomes are not consulted
 DROP = 0.25  # outcomes before a gap agree by so much more than those behind it
 ERRORS = 4.0  # and by so many standard errors
 FEWEST_GAPS = 8
-TIES = 0.1  # share of equal distances, more of which only rows on a grid have
+ROUNDED = 0.5  # share of distinct values below which a column was rounded
 SMALLEST_COMBINATION = 6  # rows with equal categories, to look for neighbours among them
 
 
@@ -86,19 +86,23 @@ def find_copies(
     combination: np.ndarray | None,
     outcome: Outcome,
     rng: np.random.Generator,
+    spread: np.ndarray | None = None,
 ) -> Copies | None:
     """Look for gaps in the distances between rows of numbers.
 
     Parameters
     ----------
     numbers : ndarray of shape (n, p)
-        Columns of finite numbers that vary. Each is divided by its standard deviation.
+        Columns of finite numbers that vary.
     combination : ndarray of shape (n,), or None
         Code of the categories of a row: neighbours are sought among rows with the same code.
     outcome : Outcome
         Outcomes of the rows.
     rng : Generator
-        Chooses the rows whose neighbours are looked at, if there are many.
+        Chooses the rows whose neighbours are looked at, if there are many, and spreads rounded
+        numbers over the steps of rounding.
+    spread : ndarray of shape (p,), optional
+        Standard deviations by which columns are divided; those of `numbers` if not given.
 
     Returns
     -------
@@ -107,13 +111,15 @@ def find_copies(
     """
     if numbers.shape[1] < 2:
         return None
-    Z = (numbers - numbers.mean(axis=0)) / numbers.std(axis=0)
+    spread = numbers.std(axis=0) if spread is None else spread
+    Z = (numbers - numbers.mean(axis=0)) / spread
     distinct = _first_of_equal_rows(Z, combination, rng)
     if len(distinct) < FEWEST_ROWS:
         return None
     if len(distinct) < len(Z):
         Z, outcome = Z[distinct], outcome.take(distinct)
         combination = None if combination is None else combination[distinct]
+    Z = _between_steps(Z, rng)
     n = len(Z)
     k = min(NEIGHBOURS, n // 8)
     if k < 3:
@@ -130,8 +136,6 @@ def find_copies(
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log(distances[:, 1:] / distances[:, :-1])
     logs = np.nan_to_num(logs, nan=0.0, posinf=0.0)
-    if np.mean(logs < 1e-9) > TIES:
-        return None  # on a grid of whole numbers distances repeat
     if known is not None:  # beyond the last row of its combination a row has no neighbour
         logs = np.where(positions < known[asked][:, None], logs, 0.0)
     spacings = positions * logs
@@ -181,6 +185,21 @@ def _first_of_equal_rows(
     if combination is not None:
         marks = marks + 1e3 * combination
     return np.sort(np.unique(marks, return_index=True)[1])
+
+
+def _between_steps(Z: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Add uniform noise to rounded columns, as wide as the step of rounding.
+
+    Distances between rows on a grid are multiples of its step. With the noise the rows have a
+    density again, as the law of the spacings wants it.
+    """
+    Z = Z.copy()
+    for j in range(Z.shape[1]):
+        values = np.unique(Z[:, j])
+        if 1 < len(values) < ROUNDED * len(Z):
+            step = float(np.median(np.diff(values)))
+            Z[:, j] += step * (rng.random(len(Z)) - 0.5)
+    return Z
 
 
 def _neighbours(

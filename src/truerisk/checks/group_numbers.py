@@ -9,8 +9,8 @@ value. For text, whose values have no order, :math:`b_i = 0`, which is chance. T
 .. math:: z = \bar{δ} / \mathrm{se}(\bar{δ}), \qquad δ_v = \text{mean of } a_i - b_i \text{ over } v
 
 with the standard error that it has if y is independent of the column; z is then about normal. A
-feature on which y depends in a step has an excess at the step alone, so at least half of the rows
-must have values with an excess.
+feature on which y depends in a step has an excess at the step alone, so at least a third of the
+rows must have values with an excess.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ from truerisk.checks.agreement import Outcome
 
 FEWEST_VALUES = 5
 ERRORS = 4.5
-MOST_VALUES = 0.5  # share of rows in values with an excess: a step of a feature has few of them
+MOST_VALUES = 0.35  # share of rows in values with an excess: a step of a feature has few of them
 CLEAR_OF_CHANCE = 0.1
+RATIO = 0.5  # agreement with the next numbers is at most this share of that within a number
 LEAST = 0.2  # excess of agreement within a number over agreement with the next numbers
 LEAST_OF_TEXT = 0.4  # excess of agreement over chance; for text nothing else tells
 MANY_VALUES = 20
@@ -52,7 +53,7 @@ class GroupNumber:
         if self.errors <= ERRORS or self.often < MOST_VALUES:
             return False
         if self.has_order:
-            return excess > LEAST
+            return excess > LEAST and self.outside < RATIO * self.inside
         is_fine = self.n_values >= MANY_VALUES and self.size <= FEW_ROWS
         return excess > (LEAST_OF_FINE_TEXT if is_fine else LEAST_OF_TEXT)
 

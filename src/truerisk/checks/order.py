@@ -8,10 +8,10 @@ A table that is sorted by y, or in which each class stands in at most two pieces
 So is a table whose order a column explains, such as rows sorted by a feature: given X such rows are
 independent. There the test is repeated on the residuals of y. The columns that have an order
 themselves predict y from the rows nearest in these columns but not in the table, and a moving
-average over 21 rows is subtracted. The residuals of independent rows, sorted by a feature on which
-y depends smoothly, have a correlation of about 0 at lag one, while those of a random walk, of an
-autoregression and of visits of one patient have not. A column that only counts the rows explains
-nothing: future rows have other numbers.
+average over 21 rows (fewer in small tables) is subtracted. The residuals of independent rows,
+sorted by a feature on which y depends smoothly, have a correlation of about 0 at lag one, while
+those of a random walk, of an autoregression and of visits of one patient have not. A column that
+only counts the rows explains nothing: future rows have other numbers.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ ERRORS = 3.3  # a random order goes beyond so many standard errors in 1 of 2,000
 LEAST = 0.1  # correlation at lag one
 FEWEST_PAIRS = 5  # excess of agreeing pairs over chance, for rare classes
 SORTED = 0.9  # share of steps in one direction from which numbers are sorted, in pieces or whole
-HALF_WINDOW = 10  # rows on each side of a moving average
+HALF_WINDOW = 10  # rows on each side of a moving average, fewer in tables below 200 rows
 NEAREST = 8
 MOST_ROWS = 1000  # whose neighbours are looked up
 REGULAR = 0.5  # share of equal steps: counts have them, sorted features do not
@@ -134,22 +134,23 @@ def order_given_columns(X: np.ndarray, outcome: Outcome) -> tuple[float, float]:
     r"""Return the correlation of the residuals of y at lag one, and its bound.
 
     The residual of row i is :math:`r_i = y_i - \frac1k \sum_{j \in N_i} y_j`, with the k rows
-    :math:`N_i` nearest in X that are more than ten rows away in the table, minus the moving average
-    of these differences. A moving average of w rows moves the correlation of independent rows to
+    :math:`N_i` nearest in X that are more than h rows away in the table, minus the moving average
+    of these differences over w = 2 h + 1 rows. It moves the correlation of independent rows to
     :math:`-1/(w-1)`, which is added back.
     """
     n = len(X)
+    h = min(HALF_WINDOW, n // 20 + 1)
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
     Y = outcome.columns()
     Y = Y - Y.mean(axis=0)
     squares = (Z**2).sum(axis=1)
     distances = squares[:, None] + squares - 2 * Z @ Z.T
     place = np.arange(n)
-    distances[np.abs(place[:, None] - place) <= HALF_WINDOW] = np.inf
+    distances[np.abs(place[:, None] - place) <= h] = np.inf
     k = min(NEAREST, n // 4)
     nearest = np.argpartition(distances, k, axis=1)[:, :k]
-    residual = _detrended(Y - Y[nearest].mean(axis=1))
-    plain = _detrended(Y)
+    residual = _detrended(Y - Y[nearest].mean(axis=1), h)
+    plain = _detrended(Y, h)
     if (plain**2).sum() < (residual**2).sum():
         residual = plain  # the columns explain nothing
     size = float((residual**2).sum())
@@ -158,12 +159,12 @@ def order_given_columns(X: np.ndarray, outcome: Outcome) -> tuple[float, float]:
     correlation = float((residual[1:] * residual[:-1]).sum()) / size
     covariance = residual.T @ residual / size
     bound = ERRORS * np.sqrt(float((covariance**2).sum()) / n)
-    return correlation + 1 / (2 * HALF_WINDOW), bound
+    return correlation + 1 / (2 * h), bound
 
 
-def _detrended(Y: np.ndarray) -> np.ndarray:
-    """Subtract a moving average, of fewer rows at the two ends."""
-    n, h = len(Y), HALF_WINDOW
+def _detrended(Y: np.ndarray, h: int) -> np.ndarray:
+    """Subtract a moving average of 2 h + 1 rows, of fewer at the two ends."""
+    n = len(Y)
     sums = np.concatenate([np.zeros((1, Y.shape[1])), np.cumsum(Y, axis=0)])
     first = np.maximum(np.arange(n) - h, 0)
     last = np.minimum(np.arange(n) + h + 1, n)

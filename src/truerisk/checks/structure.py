@@ -13,19 +13,17 @@ import numpy as np
 from truerisk.checks.agreement import FEWEST_ROWS, Outcome, outcome_of
 from truerisk.checks.copies import Copies, find_copies
 from truerisk.checks.group_numbers import GroupNumber, group_number, has_repeated_values
-from truerisk.checks.order import (
-    columns_in_order,
-    order_given_columns,
-    order_of_outcomes,
-)
+from truerisk.checks.order import columns_in_order, order_given_columns, order_of_outcomes
 from truerisk.core.finding import Finding
 from truerisk.core.present import clean
 from truerisk.core.table.data import Data
-from truerisk.core.table.rows import codes_of_cells, column_names, n_columns, take_rows
+from truerisk.core.table.rows import codes_of_cells, column_names, n_columns
 
-MOST_ROWS = 5000  # of which neighbours are sought
-MOST_CELLS = 200_000  # looked at by one check
-MOST_ROWS_IN_ORDER = 1000
+MOST_ROWS = 5000  # among which neighbours are sought
+MOST_ROWS_OF_GROUPS = 20_000
+MOST_ROWS_IN_ORDER = 50_000
+MOST_ROWS_EXPLAINED = 1000  # whose y the columns are asked to explain
+MOST_CELLS = 150_000  # looked at by one check
 FEWEST_DISTINCT = 8  # a number with fewer values is a category
 WORDS_OF_GROUPS = (
     "id|ids|patient|subject|person|user|customer|donor|group|family|site|batch|animal|mouse|case"
@@ -39,8 +37,8 @@ def structure_findings(data: Data, seed: int = 0) -> list[Finding]:
     Parameters
     ----------
     data : Data
-        The table. Nothing is said on copies and group numbers if it has groups, nor on order if it
-        has times, nor on either if it has places.
+        The table. Nothing is said on copies and group numbers if it has groups, on copies and order
+        if it has times or places.
     seed : int, default 0
         Seed of the samples of rows and columns that are taken of large tables.
 
@@ -50,18 +48,14 @@ def structure_findings(data: Data, seed: int = 0) -> list[Finding]:
         Findings with the codes `near-copies`, `rows-in-order` and `group-numbers`. The list is
         empty for tables whose rows cannot be compared.
     """
-    try:
-        outcome = outcome_of(data.codes, data.y)
-        if outcome is None or data.n_rows < FEWEST_ROWS:
-            return []
-        rng = np.random.default_rng([seed, data.n_rows])
-        return [
-            *_copies(data, outcome, rng),
-            *_order(data, outcome, rng),
-            *_group_numbers(data, outcome, rng),
-        ]
-    except Exception:  # noqa: BLE001  a check of a foreign table must not end the call it is part of
-        return []
+    found: list[Finding] = []
+    for check in (_copies, _order, _group_numbers):
+        try:
+            if data.n_rows >= FEWEST_ROWS:
+                found += check(data, np.random.default_rng([seed, data.n_rows]))
+        except Exception:  # noqa: BLE001  a foreign table may fail in any way
+            continue
+    return found
 
 
 # ---------------------------------------------------------------- the table
@@ -69,10 +63,28 @@ def structure_findings(data: Data, seed: int = 0) -> list[Finding]:
 
 @dataclass(frozen=True, eq=False)
 class _Column:
-    """One column of a sample of rows."""
+    """One column of a table, in some of its rows."""
 
-    name: str
-    cells: np.ndarray
+    X: Any
+    position: int
+    names: list[str] | None
+    rows: np.ndarray
+
+    @property
+    def name(self) -> str:
+        """The name of the column, as messages show it."""
+        if self.names is None:
+            return f"column {self.position}"
+        return repr(clean(self.names[self.position], 40))
+
+    @cached_property
+    def cells(self) -> np.ndarray:
+        """The cells of these rows."""
+        if self.names is None:
+            return np.asarray(self.X[:, self.position])[self.rows]
+        frame = hasattr(self.X, "iloc")
+        whole = self.X.iloc[:, self.position] if frame else self.X[self.names[self.position]]
+        return np.asarray(whole)[self.rows]
 
     @cached_property
     def numbers(self) -> np.ndarray | None:
@@ -95,9 +107,18 @@ class _Column:
         """A number for each cell, the same for equal cells, in the order of numbers."""
         return codes_of_cells(self.cells if self.numbers is None else self.numbers)
 
+    @property
+    def is_measured(self) -> bool:
+        """True for numbers of which there are more than a few."""
+        return self.numbers is not None and int(self.codes.max()) + 1 >= FEWEST_DISTINCT
+
+    def in_rows(self, rows: np.ndarray) -> _Column:
+        """Return the column in other rows."""
+        return replace(self, rows=rows)
+
 
 def _columns(X: Any, rows: np.ndarray, most: int, rng: np.random.Generator) -> list[_Column]:
-    """Return columns of some rows; a random choice of them if there are more than `most`.
+    """Return the columns, or a random choice of them if there are more than `most`.
 
     Columns named like the number of a group are always among them.
     """
@@ -110,47 +131,72 @@ def _columns(X: Any, rows: np.ndarray, most: int, rng: np.random.Generator) -> l
         named = [j for j, name in enumerate(names or ()) if NAME_OF_GROUP.search(name)][:most]
         others = rng.permutation(np.setdiff1d(chosen, named))[: most - len(named)]
         chosen = np.sort(np.r_[named, others].astype(np.int64))
-    if names is None:
-        cells = np.asarray(X)[rows[:, None], chosen]
-        return [_Column(f"column {j}", cells[:, i]) for i, j in enumerate(chosen.tolist())]
-    part = take_rows(X, rows)
-    shown = [repr(clean(names[j], 40)) for j in chosen.tolist()]
-    if hasattr(part, "iloc"):
-        return [
-            _Column(name, np.asarray(part.iloc[:, j]))
-            for name, j in zip(shown, chosen.tolist(), strict=True)
-        ]
-    return [
-        _Column(name, np.asarray(part[names[j]]))
-        for name, j in zip(shown, chosen.tolist(), strict=True)
-    ]
+    return [_Column(X, j, names, rows) for j in chosen.tolist()]
 
 
-def _sample(n: int, most: int, rng: np.random.Generator) -> np.ndarray:
-    return np.arange(n) if n <= most else np.sort(rng.choice(n, most, replace=False))
+def _outcome(data: Data, rows: np.ndarray) -> Outcome | None:
+    if data.codes is None:
+        return outcome_of(None, data.y[rows])
+    codes = np.unique(data.codes[rows], return_inverse=True)[1]  # a class may have no row here
+    return outcome_of(codes.ravel(), data.y)
+
+
+def _rows_of_slice(
+    column: _Column, n: int, most: int, rng: np.random.Generator
+) -> np.ndarray | None:
+    """Return about `most` of n rows whose numbers in a column lie between two bounds.
+
+    Rows with equal or nearly equal numbers stay together, unlike in a random sample.
+    """
+    whole = column.in_rows(np.arange(n)).numbers
+    if whole is None:
+        return None
+    sample = np.sort(whole[rng.choice(n, 2000)])
+    share = most / n
+    start = rng.random() * (1 - share)
+    low, high = sample[[int(2000 * start), min(1999, int(2000 * (start + share)))]]
+    rows = np.flatnonzero((whole >= low) & (whole <= high))
+    return rows if len(rows) <= 2 * most else None
 
 
 # ---------------------------------------------------------------- near copies
 
 
-def _copies(data: Data, outcome: Outcome, rng: np.random.Generator) -> Iterator[Finding]:
+def _copies(data: Data, rng: np.random.Generator) -> Iterator[Finding]:
     if data.groups is not None or data.dependent:
         return
-    rows = _sample(data.n_rows, MOST_ROWS, rng)
+    n = data.n_rows
+    is_large = n > MOST_ROWS
+    rows = np.sort(rng.choice(n, MOST_ROWS, replace=False)) if is_large else np.arange(n)
     columns = _columns(data.X, rows, max(2, MOST_CELLS // len(rows)), rng)
-    numbers, categories = [], []
-    for column in columns:
-        if column.numbers is not None and int(column.codes.max()) + 1 >= FEWEST_DISTINCT:
-            numbers.append(column.numbers)
-        elif 0 < column.codes.max() < len(rows) / 2:
-            categories.append(column.codes)
-    if len(numbers) < 2:
+    measured = [column for column in columns if column.is_measured]
+    if len(measured) < 2:
         return
-    X, sampled = np.column_stack(numbers), outcome.take(rows)
-    found = find_copies(X, None, sampled, rng)
+    spread = np.array([np.std(column.numbers) for column in measured])  # type: ignore[arg-type]
+    categories = [
+        column
+        for column in columns
+        if column not in measured and 0 < column.codes.max() < len(rows) / 2
+    ]
+    if is_large:
+        finest = max(measured, key=lambda column: int(column.codes.max()))
+        sliced = _rows_of_slice(finest, n, MOST_ROWS, rng)
+        if sliced is not None:
+            rows = sliced
+            measured = [column.in_rows(rows) for column in measured]
+            categories = [column.in_rows(rows) for column in categories]
+    outcome = _outcome(data, rows)
+    if outcome is None:
+        return
+    numbers = [column.numbers for column in measured]
+    kept = [j for j, values in enumerate(numbers) if values is not None]
+    X = np.column_stack([values for values in numbers if values is not None])
+    found = find_copies(X, None, outcome, rng, spread[kept])
     if (found is None or not found.is_found) and categories:
-        combination = np.unique(np.column_stack(categories), axis=0, return_inverse=True)[1]
-        found = find_copies(X, combination.ravel(), sampled, rng)
+        combination = np.unique(
+            np.column_stack([column.codes for column in categories]), axis=0, return_inverse=True
+        )[1]
+        found = find_copies(X, combination.ravel(), outcome, rng, spread[kept])
     if found is not None and found.is_found:
         yield _copies_finding(found)
 
@@ -178,14 +224,17 @@ def _copies_finding(found: Copies) -> Finding:
 # ---------------------------------------------------------------- rows in order
 
 
-def _order(data: Data, outcome: Outcome, rng: np.random.Generator) -> Iterator[Finding]:
+def _order(data: Data, rng: np.random.Generator) -> Iterator[Finding]:
     if data.dependent:
         return
-    found = order_of_outcomes(outcome, data.groups)
+    rows = _stretch(np.arange(data.n_rows), MOST_ROWS_IN_ORDER, rng)
+    outcome = _outcome(data, rows)
+    if outcome is None:
+        return
+    found = order_of_outcomes(outcome, None if data.groups is None else data.groups[rows])
     if found is None or not found.is_suspected:
         return
-    start = int(rng.integers(max(1, data.n_rows - MOST_ROWS_IN_ORDER + 1)))
-    rows = np.arange(start, min(data.n_rows, start + MOST_ROWS_IN_ORDER))
+    rows = _stretch(rows, MOST_ROWS_EXPLAINED, rng)
     columns = _columns(data.X, rows, MOST_CELLS // len(rows), rng)
     numbers = [
         column.codes.astype(np.float64) if column.numbers is None else column.numbers
@@ -194,9 +243,9 @@ def _order(data: Data, outcome: Outcome, rng: np.random.Generator) -> Iterator[F
     ]
     X = np.column_stack(numbers) if numbers else np.empty((len(rows), 0))
     ordered = columns_in_order(X)
-    residual = ""
-    if len(ordered):
-        value, bound = order_given_columns(X[:, ordered], outcome.take(rows))
+    residual, part = "", _outcome(data, rows)
+    if len(ordered) and part is not None:
+        value, bound = order_given_columns(X[:, ordered], part)
         found = replace(found, residual=value, residual_bound=bound)
         residual = f", and by {value:.2f} after what columns of X explain"
     if not found.is_found:
@@ -210,26 +259,39 @@ def _order(data: Data, outcome: Outcome, rng: np.random.Generator) -> Iterator[F
     )
 
 
+def _stretch(rows: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
+    """Return at most so many consecutive rows, from a random one on."""
+    start = int(rng.integers(max(1, len(rows) - most + 1)))
+    return rows[start : start + most]
+
+
 # ---------------------------------------------------------------- group numbers
 
 
-def _group_numbers(data: Data, outcome: Outcome, rng: np.random.Generator) -> Iterator[Finding]:
+def _group_numbers(data: Data, rng: np.random.Generator) -> Iterator[Finding]:
     if data.groups is not None:
         return
-    rows = np.arange(min(data.n_rows, 4 * MOST_ROWS))
-    columns = _columns(data.X, rows, max(8, MOST_CELLS // len(rows)), rng)
-    sampled = outcome if len(rows) == data.n_rows else outcome.take(rows)
+    n = data.n_rows
+    rows = np.arange(min(n, MOST_ROWS_OF_GROUPS))
+    whole = _outcome(data, rows)
     has_names = column_names(data.X) is not None
     by_name, by_agreement = [], []
-    for column in columns:
+    for column in _columns(data.X, rows, max(8, MOST_CELLS // len(rows)), rng):
+        outcome = whole
+        if n > MOST_ROWS_OF_GROUPS and column.numbers is not None:
+            sliced = _rows_of_slice(column, n, MOST_ROWS_OF_GROUPS, rng)
+            if sliced is None:
+                continue
+            column = column.in_rows(sliced)
+            outcome = _outcome(data, sliced)
         codes = column.codes
-        if not has_repeated_values(codes):
+        if outcome is None or not has_repeated_values(codes):
             continue
-        found = group_number(codes, sampled, has_order=column.numbers is not None)
+        found = group_number(codes, outcome, has_order=column.numbers is not None)
         if found is not None and found.is_found:
             by_agreement.append((column.name, found))
         elif has_names and NAME_OF_GROUP.search(column.name):
-            by_name.append((column.name, int(codes.max()) + 1, len(rows)))
+            by_name.append((column.name, int(codes.max()) + 1, len(codes)))
     yield from _group_findings(by_agreement, by_name)
 
 
