@@ -89,14 +89,18 @@ def verdict(document: Validation) -> list[str]:
         one = document.measure(word)
         if one is None or one.honest is None:
             continue
-        ends = ""
+        ends, judged = "", one.honest
         if one.interval is not None:
-            ends = f" (95 % interval {one.interval})".replace(
-                "95 %", f"{100 * one.interval.confidence_level:.15g} %"
-            )
+            ends = f"{100 * one.interval.confidence_level:.15g} % interval {one.interval}"
+            ends = f" ({ends})"
+        if one.of_final_model is not None:  # around which the interval is, and not the honest value
+            judged = one.of_final_model
+            ends = f" on held-out rows; that of the final model is about {number(judged)}{ends}"
         own = "" if one.apparent is None else f"; on the training rows it is {number(one.apparent)}"
         calibrated = float(word == "slope")
-        side = SIDES.get((word, of_event), ("", ""))[one.honest > calibrated]
+        side = SIDES.get((word, of_event), ("", ""))[judged > calibrated]
+        if one.interval is None and one.reason is not None:
+            side = "; it has no interval, for the reason below the table." if side else ""
         if side and one.interval is not None and calibrated in one.interval:
             side = f"; its interval holds {calibrated:g}, the value of calibrated answers."
         texts.append(sentence.format(f"{number(one.honest)}{ends}{own}") + side)

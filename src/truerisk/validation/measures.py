@@ -44,6 +44,10 @@ MEASURES: Mapping[str, Measure] = {
     "emax": Measure("Emax", "calibration"),
 }
 
+SANDWICH, SANDWICH_PAIRS, SANDWICH_SETTING = "sandwich", "sandwich-pairs", "sandwich-setting"
+OF_FINAL_MODEL = (SANDWICH_PAIRS, SANDWICH_SETTING)
+"""Names of intervals around an estimate for the final model. `sandwich` is around the value."""
+
 OF_RANKS = ("auc", "average-precision")
 _LINE, _CURVE = ("intercept", "slope", "in-the-large"), ("ici", "e50", "e90", "emax")
 OF_EVENTS = (*OF_RANKS, "r2", "d", *_LINE, "u", "q", "brier", *_CURVE)
@@ -83,6 +87,17 @@ class Measured(Record):
     def value(self) -> float | None:
         """That of held-out rows."""
         return self.honest
+
+    @property
+    def of_final_model(self) -> float | None:
+        """Estimate of the final model's value, None unless the interval is around that.
+
+        Intervals of slopes and intercepts are around a jackknife estimate for the model of all
+        rows, or around the value of models with its setting, and not around the held-out value.
+        """
+        if self.interval is None or self.interval.method not in OF_FINAL_MODEL:
+            return None
+        return (self.interval.low + self.interval.high) / 2
 
     @property
     def title(self) -> str:

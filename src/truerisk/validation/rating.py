@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from truerisk.core.answers import Answers
 from truerisk.core.contracts import Request
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
-from truerisk.core.interval import Interval
 from truerisk.core.plan.builder import one_fit
 from truerisk.core.plan.leaks import ORDERED
 from truerisk.engines.running.answering import answers_of
+from truerisk.models.stated.question import tunes_inside
 from truerisk.validation.calibration import (
     CalibrationCurve,
     SmoothCalibration,
@@ -23,6 +24,12 @@ from truerisk.validation.calibration import (
 )
 from truerisk.validation.calibration_fits import IDENTITY
 from truerisk.validation.discrimination import Discrimination, NetBenefit
+from truerisk.validation.final_setting import (
+    ModelLine,
+    disagreement,
+    uneven_spread,
+    with_final_setting,
+)
 from truerisk.validation.honest import HonestRun, pair_answers, score_of
 from truerisk.validation.measures import (
     MEASURES,
@@ -48,6 +55,10 @@ LACKS = "it cannot be computed without one of the folds, so its interval is not 
 OF_ALL_ROWS = (
     "the intervals of slope and intercepts are of the model of all rows: they count the noise of "
     "few held-out rows, and how models of pairs of folds differ; the band counts the noise alone."
+)
+OF_SETTING = (
+    "some folds chose other settings than the final model. The intervals of slope and intercepts "
+    "are of the final model and rest on fits of its setting in every fold."
 )
 NO_PROBABILITIES = (
     "{} gives no probabilities: put sklearn.calibration.CalibratedClassifierCV around it, or take "
@@ -92,8 +103,12 @@ class Rating:
         self.optimism = self._optimism(apparent)
         self.line, self.curve = (NEITHER, NEITHER) if bare else line_and_curve(self.honest)
         self.values = self.profile.of(self.honest, (self.line, self.curve))
-        self.lacking = "."  # or why a fold is needed for the line
-        self.jackknife = self._without_each_fold() if self.independent and not bare else None
+        self.jackknife: FoldJackknife | None = None
+        self.model: ModelLine | None = None  # where the line is of the final model's setting
+        self.disagrees: str | None = None  # why slope and intercept of the model have no interval
+        if self.independent and not bare:
+            self.jackknife, self.lacking = self._without_each_fold()
+            self._compare_with_final_model(apparent)
 
     # -- outcomes ---------------------------------------------------------------------------------
 
@@ -139,27 +154,82 @@ class Rating:
                 )
         return Optimism.of(apparent, training, test)
 
-    def _without_each_fold(self) -> FoldJackknife | None:
-        """The numbers without every fold, by the models of pairs; None where there are none."""
+    def _without_each_fold(self) -> tuple[FoldJackknife | None, str]:
+        """Compute the numbers without every fold, and say why a fold is needed for the line.
+
+        There is no jackknife where no models of pairs of folds exist.
+        """
         try:
             answers = pair_answers(self.run, self.held_out.response)
         except Refusal:
-            return None
+            return None, "."
         self.run = self.run.with_pair_answers(answers)
-        plan = answers.plan
+        return self._jackknife(answers, self.values)
+
+    def _jackknife(self, answers: Answers, values: np.ndarray) -> tuple[FoldJackknife | None, str]:
+        """Compare `values` with those of the pairs' `answers` when each fold is left out."""
+        plan, lacking = answers.plan, "."
         other = np.repeat(plan.unit, plan.test_sizes)
         rows, groups, numbers = plan.positions[0], self.data.groups, []
         for fold in np.unique(other):
             tests = np.flatnonzero(other == fold)
             if len(np.unique(rows[tests])) < len(tests):
-                return None  # rows are tested more than once: folds of several drawings
+                return None, "."  # rows are tested more than once: folds of several drawings
             members = None if groups is None else groups[rows[tests]]
             outcomes = self._outcomes(answers.values[0][tests], rows[tests], members)
             fits = line_and_curve(outcomes)
             if isinstance(fits[0], str):
-                self.lacking = f": {fits[0]}"
+                lacking = f": {fits[0]}"
             numbers.append(self.profile.of(outcomes, fits))
-        return FoldJackknife.of(self.values, numbers)
+        return FoldJackknife.of(values, numbers), lacking
+
+    def _compare_with_final_model(self, apparent: Outcomes | None) -> None:
+        """Find the line of the final model's setting, and whether the held-out slope is near it."""
+        if self.run.finished or isinstance(self.line, str):
+            return
+        if tunes_inside(self.run.problem.family):
+            self.disagrees = uneven_spread(self.honest, self.held_out, apparent)
+            return
+        self.model = self._line_of_setting()
+        if self.model is None:
+            return
+        interval = self.model.interval("slope", self.level)
+        if interval is not None:
+            measures = self.profile.measures
+            self.disagrees = disagreement(
+                pooled=measures(self.values)["slope"],
+                of_setting=measures(self.model.values)["slope"],
+                interval=interval,
+                apparent=_or_none(measures(self.optimism.apparent)["slope"]),
+                link=self.honest.link,
+            )
+
+    def _line_of_setting(self) -> ModelLine | None:
+        """Fit the final model's setting in every fold, where some folds chose another one."""
+        request = self.run.problem.richest
+        assert request is not None  # else there would be no line
+        run = with_final_setting(self.run, request)
+        if run is None:
+            return None
+        held = HeldOut.of(run.answered, self.data if self.of_event is None else self.of_event.of)
+        held = held if self.of_event is None else self.of_event.held_out(held)
+        outcomes = Outcomes.held_out(held, self.wishes.clip)
+        fits = line_and_curve(outcomes)
+        values = self.profile.of(outcomes, fits)
+        jackknife, lacking = None, "."
+        if self.jackknife is not None:
+            try:
+                jackknife, lacking = self._jackknife(pair_answers(run, held.response), values)
+            except Refusal as refusal:
+                lacking = f": {refusal}"
+        return ModelLine(
+            words=self.profile.words,
+            values=values,
+            errors={} if isinstance(fits[0], str) else fits[0].std_errors(outcomes.members),
+            jackknife=jackknife,
+            needs_jackknife=self.jackknife is not None,
+            lacking=f": {fits[0]}" if isinstance(fits[0], str) else lacking,
+        )
 
     def measured(self) -> Mapping[str, Measured]:
         """Every measure, honest and otherwise."""
@@ -191,16 +261,19 @@ class Rating:
         return found
 
     def _sureness(self, word: str, error: float) -> dict[str, Any]:
-        """That of the rows as tests of one rule, and of the rules of the folds besides."""
-        place, jackknife = self.profile.words.index(word), self.jackknife
-        if jackknife is None:
-            middle, spread = self.values[place], error**2
-        else:
-            middle, spread = jackknife.carried[place], error**2 + jackknife.variance[place]
-        if not np.isfinite(spread):
-            return {"std_error": error, "reason": LACKS + self.lacking}
-        name = "sandwich" if jackknife is None else "sandwich-pairs"
-        interval = Interval.normal(float(middle), float(spread) ** 0.5, name, self.level)
+        """Return the standard error of held-out rows and the interval of the final model."""
+        if self.disagrees is not None and word in ("slope", "intercept"):
+            return {"std_error": error, "reason": self.disagrees}
+        line = self.model
+        if line is None:
+            errors = {word: error}
+            has_pairs = self.jackknife is not None
+            line = ModelLine(
+                self.profile.words, self.values, errors, self.jackknife, has_pairs, self.lacking
+            )
+        interval = line.interval(word, self.level, of_setting=self.model is not None)
+        if interval is None:
+            return {"std_error": error, "reason": LACKS + line.lacking}
         return {"std_error": error, "interval": interval}
 
     # -- parts ------------------------------------------------------------------------------------
@@ -238,6 +311,7 @@ class Rating:
         overlap = () if self.run.finished else (OVERLAP,)
         if self.independent:
             notes = overlap if self.jackknife is None else (OF_ALL_ROWS,)
+            notes += () if self.model is None else (OF_SETTING,)
         label = None if event is None else event.label
         parts["calibration"] = SmoothCalibration.of(
             self.honest, label, of("calibration"), self._curve(), notes
@@ -279,7 +353,7 @@ class Rating:
             apparent=self.profile.curve(self.optimism.apparent),
             corrected=self.profile.curve(self.optimism.corrected),
             confidence_level=self.level,
-            sure=self.independent,
+            sure=self.independent and self.disagrees is None,
         )
 
 

@@ -53,7 +53,8 @@ class Rated:
     """A measure of held-out rows: its name, its part, its value, its interval and the word of that.
 
     The value is None where the measure is a curve. `corrected` is what the bootstrap makes of the
-    value of the training rows.
+    value of the training rows. `of_final_model` is the estimate that the interval is around, where
+    that is not the value.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Rated:
     value: float | None = None
     ends: tuple[float, float] | None = None
     corrected: float | None = None
+    of_final_model: float | None = None
 
     @classmethod
     def of(
@@ -71,11 +73,12 @@ class Rated:
         value: float | None,
         interval: Interval | None,
         corrected: float | None = None,
+        of_final_model: float | None = None,
     ) -> Rated:
         """With what an interval says of itself."""
         ends = None if interval is None else (interval.low, interval.high)
         method = None if interval is None else interval.method
-        return cls(name, part, method, value, ends, corrected)
+        return cls(name, part, method, value, ends, corrected, of_final_model)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -368,7 +371,8 @@ def _measured(
     for word, name in names.items():
         one = part.measures.get(word)
         if one is not None and one.honest is not None:
-            yield Rated.of(name, title, one.honest, one.interval, one.corrected)
+            final = one.of_final_model
+            yield Rated.of(name, title, one.honest, one.interval, one.corrected, final)
 
 
 def _benefit(part: NetBenefit) -> Rated:

@@ -173,6 +173,12 @@ def _rated_said(one: Rated) -> str:
     if one.ends is not None:
         low, high = (rounded(end, one.value, *ends) for end in ends)
         band = f"{low} to {high}, {one.interval}"
+    if one.of_final_model is not None:
+        final = rounded(one.of_final_model, one.value, *ends)
+        said = f"{name} {rounded(one.value, *ends)}, of the final model {final} ({band})"
+        if one.corrected is not None:
+            said += f", corrected for optimism {rounded(one.corrected, one.value, *ends)}"
+        return said
     if one.corrected is not None:
         band += f"; corrected for optimism {rounded(one.corrected, one.value, *ends)}"
     return f"{name} {rounded(one.value, *ends)} ({band})"

@@ -1,0 +1,184 @@
+"""The calibration slope of a tuned model: its interval, and when there is none."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import GridSearchCV
+
+import truerisk as tr
+from truerisk.core.interval import Interval
+from truerisk.report.validation_page import verdict
+from truerisk.validation.calibration import Recalibration
+from truerisk.validation.calibration_fits import IDENTITY, LOGIT
+from truerisk.validation.final_setting import disagreement
+from truerisk.validation.outcomes import Outcomes
+
+GRID = {"C": [0.001, 0.01, 0.1, 1.0, 10.0]}
+WORDS = ("slope", "intercept", "in-the-large")
+
+
+def drawn(seed):
+    """Draw 150 rows of 15 columns, two of which carry something."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((150, 15))
+    log_odds = 1.2 * X[:, 0] + 0.6 * X[:, 1] - 0.5
+    return X, (rng.random(150) < 1 / (1 + np.exp(-log_odds))).astype(int)
+
+
+def tuned(seed, loss="auc", **words):
+    """Validate a logistic regression that is tuned on such rows."""
+    X, y = drawn(seed)
+    model = LogisticRegression(max_iter=1000)
+    search = tr.HonestSearchCV(model, GRID, loss=loss, **words).fit(X, y)
+    return search, tr.validate(search, X, y, replicates=0)
+
+
+@pytest.fixture(scope="module")
+def agreeing():
+    """Folds chose other settings, and the slopes agree."""
+    search, found = tuned(8)
+    assert {split.best_index for split in search.outer_} != {search.best_index_}
+    return search, found
+
+
+@pytest.fixture(scope="module")
+def disagreeing():
+    """The final model has the largest penalty, and some folds have smaller ones."""
+    search, found = tuned(7)
+    assert search.best_params_ == {"C": 0.001}
+    return search, found
+
+
+def test_slope_interval_rests_on_fits_of_the_final_setting(agreeing):
+    """By plain loops over fits of the final C without each fold and without each two folds."""
+    search, found = agreeing
+    X, y = drawn(8)
+    held = found.held_out
+    fold = np.empty(150, dtype=int)
+    fold[held.rows] = held.fold
+    model = LogisticRegression(max_iter=1000, tol=1e-8, **search.best_params_)
+
+    def line(kept, lacking):
+        told = np.empty(150)
+        for i in range(5):
+            train = ~np.isin(fold, [i, *lacking])
+            told[fold == i] = model.fit(X[train], y[train]).predict_proba(X[fold == i])[:, 1]
+        outcomes = Outcomes.of(y[kept], told[kept])
+        fitted = Recalibration.of(outcomes)
+        return fitted.measures(), fitted.std_errors(outcomes.members)
+
+    whole, errors = line(np.ones(150, bool), ())
+    without = [line(fold != j, (j,))[0] for j in range(5)]
+    for word in WORDS:
+        interval = found.calibration[word].interval
+        left = np.array([one[word] for one in without])
+        spread = errors[word] ** 2 + 0.8 * ((left - left.mean()) ** 2).sum()
+        middle, half = 2 * whole[word] - left.mean(), 1.959963984540054 * spread**0.5
+        ends = (interval.low, interval.high)
+        assert ends == pytest.approx((middle - half, middle + half), rel=2e-3)
+        assert found.calibration[word].of_final_model == pytest.approx(middle, rel=2e-3, abs=1e-3)
+
+
+def test_slope_interval_of_nested_folds_is_around_the_final_setting():
+    """Without pairs the interval is the sandwich's, around the value of the final setting."""
+    search, found = tuned(8, outer="5-fold")
+    slope = found.calibration["slope"]
+    assert {split.best_index for split in search.outer_} != {search.best_index_}
+    assert slope.interval.method == "sandwich-setting"
+    assert slope.of_final_model != pytest.approx(slope.honest)
+
+
+def test_slope_has_no_interval_where_settings_shrink_differently(disagreeing):
+    """The sentence has all three slopes, and advises a loss that bounds the shrinkage."""
+    _, found = disagreeing
+    slope, intercept = found.calibration["slope"], found.calibration["intercept"]
+    assert slope.interval is None
+    assert intercept.interval is None
+    assert f"the slope is {slope.honest:.2f} over their held-out predictions" in slope.reason
+    assert f"and {slope.apparent:.2f} on its own training rows" in slope.reason
+    assert slope.reason.endswith("such as loss='log' or 'brier', which bounds the shrinkage.")
+    assert found.calibration["in-the-large"].interval is not None
+    assert found.calibration.curve.low is None
+
+
+def test_verdict_draws_no_conclusion_from_a_slope_without_interval(disagreeing):
+    _, found = disagreeing
+    (said,) = (line for line in verdict(found) if "calibration slope" in line)
+    assert said.endswith("; it has no interval, for the reason below the table.")
+
+
+def test_slope_of_equal_settings_needs_no_further_fit():
+    """Tuned by log loss every fold chose the final setting: the interval is that of pairs."""
+    X, y = drawn(12)
+    search = tr.HonestSearchCV(LogisticRegression(max_iter=1000), {"C": [0.1, 100.0]}, loss="log")
+    found = tr.validate(search.fit(X, y), X, y, replicates=0)
+    assert {split.best_index for split in search.outer_} == {search.best_index_}
+    alone = tr.validate(search.best_estimator_, X, y, replicates=0)
+    for word in WORDS:
+        one, other = (each.calibration[word].interval for each in (found, alone))
+        assert one.low == pytest.approx(other.low, abs=5e-3)
+        assert one.high == pytest.approx(other.high, abs=5e-3)
+    assert len(found.calibration.notes) == 2
+
+
+def test_slope_of_inner_tuning_has_no_interval_where_spreads_differ():
+    """GridSearchCV by AUC shows no setting of its folds: their log-odds tell how they shrink."""
+    X, y = drawn(7)
+    model = GridSearchCV(LogisticRegression(max_iter=1000), GRID, scoring="roc_auc")
+    slope = tr.validate(model, X, y, replicates=0).calibration["slope"]
+    assert slope.interval is None
+    assert "the standard deviation of their log-odds is from 0." in slope.reason
+
+
+def test_slope_of_inner_tuning_has_an_interval_where_spreads_agree():
+    X, y = drawn(12)
+    model = GridSearchCV(
+        LogisticRegression(max_iter=1000), {"C": [0.1, 0.12]}, scoring="neg_log_loss"
+    )
+    slope = tr.validate(model, X, y, replicates=0).calibration["slope"]
+    assert slope.interval.method == "sandwich"
+
+
+def test_slope_of_tuned_regression_rests_on_the_final_setting():
+    """Least squares: the same fits and the same rule."""
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((60, 10))
+    y = X[:, 0] + rng.standard_normal(60)
+    search = tr.HonestSearchCV(Ridge(), {"alpha": [0.1, 10.0, 20.0, 30.0, 40.0]}, loss="absolute")
+    found = tr.validate(search.fit(X, y), X, y, replicates=0)
+    assert {split.best_index for split in search.outer_} != {search.best_index_}
+    assert found.calibration["slope"].interval.method == "sandwich-pairs"
+    assert "rest on fits of its setting in every fold" in found.calibration.notes[1]
+
+
+@pytest.mark.parametrize(
+    ("pooled", "of_setting", "ends"),
+    [(0.6, 26.0, (-1, 50)), (-0.1, 0.1, (-1, 1)), (0.0, 1.0, (-1, 2)), (1.5, 1.0, (0.8, 1.2))],
+)
+def test_slopes_disagree_by_ratio_sign_and_interval(pooled, of_setting, ends):
+    interval = Interval(*ends, "sandwich-pairs", 0.95)
+    assert disagreement(pooled, of_setting, interval, None, LOGIT) is not None
+    told = disagreement(pooled, of_setting, interval, None, IDENTITY)
+    assert told.endswith("rates values, such as loss='squared', which bounds the shrinkage.")
+
+
+def test_slopes_agree_within_a_factor_of_two():
+    interval = Interval(0.3, 1.5, "sandwich-pairs", 0.95)
+    assert disagreement(0.6, 1.1, interval, 1.7, LOGIT) is None
+
+
+def test_paragraph_tells_the_held_out_slope_apart_from_the_final_models(agreeing):
+    """The interval stands behind the estimate that it is around, and not behind the value."""
+    _, found = agreeing
+    slope = found.calibration["slope"]
+    low, high, own = (
+        f"{x:.3f}" for x in (slope.interval.low, slope.interval.high, slope.of_final_model)
+    )
+    assert (
+        f"calibration slope {slope.honest:.3f}, of the final model {own} ({low} to {high}, "
+        "sandwich-pairs)" in found.checklist.methods_text
+    )
+    (said,) = (line for line in verdict(found) if "calibration slope" in line)
+    assert f"is {slope.honest:.4f} on held-out rows; that of the final model is about" in said
