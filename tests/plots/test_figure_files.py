@@ -106,3 +106,19 @@ def test_what_cannot_be_written_is_said(found, tmp_path):
     checklist = found.validation.checklist
     with pytest.raises(BadData, match="this Checklist has no figure"):
         checklist.save_figures(tmp_path)
+
+
+ODD = ("no\ufffe\uffff", "yes\ud800\x0b")
+
+
+def test_figure_file_is_well_formed_whatever_characters_labels_hold(tmp_path):
+    """Names, levels and labels may hold what XML 1.0 forbids, U+FFFE or half a surrogate pair."""
+    y = [ODD[label] for label in Y]
+    learners = {f"knn{ODD[0]}": KNeighborsClassifier(), f"one{ODD[1]}": KNeighborsClassifier(1)}
+    validate = {"subgroups": {f"half{ODD[0]}": [*ODD] * 30}, "replicates": 2}
+    odd = tr.assess(learners, X, y, methods=["3-fold"], outer="3-fold", validate=validate)
+    for file in odd.save_figures(tmp_path, ["svg", "png"]):
+        assert file.suffix == ".png" or ET.parse(file)
+    page = odd.to_html(tmp_path / "page.html")
+    for text in (page, odd._repr_html_()):
+        assert not re.search("[\ufffe\uffff\ud800\x0b]", text)

@@ -56,6 +56,17 @@ def test_a_spreadsheet_and_csv_have_the_table(tmp_path):
         assert [*csv.reader(file)] == SHOWN
 
 
+@pytest.mark.parametrize("member", ["word/document.xml", "xl/worksheets/sheet1.xml"])
+def test_checklist_file_is_well_formed_whatever_characters_answers_hold(tmp_path, member):
+    """XML 1.0 forbids U+FFFE, U+FFFF, lone surrogates and control characters, escaped or not."""
+    path = tmp_path / {"w": "list.docx", "x": "list.xlsx"}[member[0]]
+    odd = "\ufffe\uffff\ud800\x00\x0b\x7f"
+    Checklist((Item("TRIPOD+AI", "1", odd, odd),), odd).save(path)
+    with zipfile.ZipFile(path) as archive:
+        text = "".join(ET.fromstring(archive.read(member)).itertext())
+    assert r"\xfffe\xffff\xd800\x00\x0b" in text
+
+
 def test_csv_cells_are_no_formulas(tmp_path):
     """A cell that a spreadsheet would compute begins with an apostrophe."""
     bad = replace(LIST, items=(Item("PROBAST+AI, evaluation", "1.1", "Who?", "=1+1"),))

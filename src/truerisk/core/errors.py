@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import os
+import re
 import traceback
 import unicodedata
 import warnings
@@ -43,6 +44,7 @@ __all__ = [
     "said_by",
     "visible",
     "warn",
+    "xml_text",
 ]
 
 LONGEST = 300  # characters kept of a foreign error's text
@@ -218,10 +220,29 @@ def visible(text: str) -> str:
     """
     if text.isprintable():
         return text
-    return "".join(
-        f"\\x{ord(c):02x}" if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp") else c
-        for c in text
-    )
+    return "".join(f"\\x{ord(c):02x}" if _is_invisible(c) else c for c in text)
+
+
+def _is_invisible(character: str) -> bool:
+    """Return True for characters that act on a line, and for code points that are no characters."""
+    code = ord(character)
+    if code & 0xFFFE == 0xFFFE or 0xFDD0 <= code <= 0xFDEF:  # U+FFFE, U+FFFF and their like
+        return True
+    return unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp")
+
+
+_NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def xml_text(text: str) -> str:
+    r"""Return the text with every character that XML 1.0 forbids written as its number.
+
+    No escape of XML helps: a file that holds one of them, in a label, say, is not well-formed.
+
+    >>> xml_text("a\ufffe\x00\ud800é\n") == "a\\xfffe\\x00\\xd800é\n"
+    True
+    """
+    return _NOT_IN_XML.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
 
 
 class Brief:

@@ -11,7 +11,7 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from truerisk.core.arguments import path_of, shown
-from truerisk.core.errors import Brief, NotWritten, said_by
+from truerisk.core.errors import Brief, NotWritten, said_by, xml_text
 
 if TYPE_CHECKING:
     from truerisk.core.present import Block
@@ -38,7 +38,7 @@ class Shown(Brief):
 
         tables = "".join(block.html for block in self.blocks())
         picture: str = displays.load("notebook-picture")(self)
-        return (tables or f"<pre>{html.escape(str(self))}</pre>") + picture
+        return xml_text(tables or f"<pre>{html.escape(str(self))}</pre>") + picture
 
 
 class Written(Shown):

@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from truerisk.core.errors import xml_text
 from truerisk.core.present import clean
 from truerisk.report.figure import Figure
 
@@ -65,10 +66,10 @@ class Page:
     def rendered(self) -> str:
         """As HTML; its policy lets only style and script of this very page act."""
         template, values = template_of(self.template), {**BARE, **self.values}
-        page: str = template.render(values, nonce="")
+        page: str = xml_text(template.render(values, nonce=""))
         # The nonce is a word that no text on the page can know, the same for the same page.
-        nonce = hashlib.sha256(page.encode("utf-8", "surrogatepass")).hexdigest()[:32]
-        return template.render(values, nonce=nonce) + "\n"
+        nonce = hashlib.sha256(page.encode("utf-8")).hexdigest()[:32]
+        return xml_text(template.render(values, nonce=nonce)) + "\n"
 
 
 def sentences(text: str) -> list[str]:

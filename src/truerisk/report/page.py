@@ -13,7 +13,7 @@ from markupsafe import Markup
 from truerisk.api.assessing.assessment import Assessment
 from truerisk.api.auditing.outcome import Audit
 from truerisk.comparing.many_comparison import ManyComparison
-from truerisk.core.errors import BadData
+from truerisk.core.errors import BadData, xml_text
 from truerisk.core.json_values import schema_of
 from truerisk.core.present import clean
 from truerisk.core.records import Record
@@ -101,7 +101,7 @@ def file_of(figure: Figure) -> str:
     rules = MARKS.read_text(encoding="utf-8")
     rules = re.sub(r"var\((--\w+)\)", lambda name: COLOURS[name[1]], rules)
     text: str = template_of("figure.svg").render(f=figure, rules=Markup(rules), width=WIDTH)
-    return text + "\n"
+    return xml_text(text) + "\n"
 
 
 def picture(result: Any) -> str:
@@ -116,7 +116,7 @@ def picture(result: Any) -> str:
     )
     drawn = [(figure, figure.drawing.svg(_word(figure.drawing))) for figure in figures]
     text: str = template_of("picture.html").render(style=Markup(style), drawn=drawn)
-    return text
+    return xml_text(text)
 
 
 def _word(drawing: Drawing) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
 
-from truerisk.core.errors import UnknownName, visible
+from truerisk.core.errors import UnknownName, visible, xml_text
 from truerisk.core.present import listed
 from truerisk.core.writing import place_of, write_file
 
@@ -52,7 +52,7 @@ def _csv(rows: Sequence[Cells], _: str) -> bytes:
 
 def _docx(rows: Sequence[Cells], below: str) -> bytes:
     def paragraph(text: str, look: str = "") -> str:
-        run = f"<w:r>{look}<w:t xml:space='preserve'>{escape(text)}</w:t></w:r>"
+        run = f"<w:r>{look}<w:t xml:space='preserve'>{escape(xml_text(text))}</w:t></w:r>"
         return f"<w:p>{run}</w:p>"
 
     def line(row: Cells, look: str = "") -> str:
@@ -78,7 +78,7 @@ def _docx(rows: Sequence[Cells], below: str) -> bytes:
 def _xlsx(rows: Sequence[Cells], _: str) -> bytes:
     def line(row: Cells) -> str:
         cells = (
-            f"<c t='inlineStr'><is><t xml:space='preserve'>{escape(cell)}</t></is></c>"
+            f"<c t='inlineStr'><is><t xml:space='preserve'>{escape(xml_text(cell))}</t></is></c>"
             for cell in row
         )
         return f"<row>{''.join(cells)}</row>"
