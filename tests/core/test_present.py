@@ -113,3 +113,8 @@ def test_differences(value, beside, expected):
     """Four decimals, one beside large risks; a zero is never negative."""
     assert signed(value, beside) == expected
     assert unsigned(value, beside) == expected.lstrip("+")
+
+
+def test_metrics_of_leaves_out_integers_that_no_float_holds():
+    """A label may be one: `positive=10**400` of a ROC curve."""
+    assert metrics_of({"positive": 10**400, "auc": 0.5, "n": 10**30}) == {"auc": 0.5, "n": 1e30}

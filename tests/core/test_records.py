@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -12,6 +14,7 @@ import pytest
 
 from truerisk.core.errors import BadData
 from truerisk.core.interval import Breakdown, Interval
+from truerisk.core.json_values import JsonValue
 from truerisk.core.records import UNWRITTEN, Column, Count, Record, Share
 
 Points = Annotated[np.ndarray, Column("points", least=1)]
@@ -156,6 +159,75 @@ def test_a_result_is_read_from_the_path_of_its_file(tmp_path):
     (tmp_path / "toy.json").write_text("{}")
     with pytest.raises(BadData, match=r"^toy.json: .*not of truerisk"):
         Toy.from_json(tmp_path / "toy.json")
+
+
+def nested(levels: int) -> str:
+    """A setting of so many levels in the JSON of a record."""
+    return TOY.to_json().replace('"k": [1, null]', f'"k": {"[" * levels}1{"]" * levels}')
+
+
+def test_from_json_refuses_what_is_nested_more_deeply_than_any_result():
+    """Python reads 985 levels, and writes fewer: the sentence about them could not be made."""
+    assert Toy.from_json(nested(60)).setting
+    for levels in (65, 500, 985, 5000):
+        with pytest.raises(BadData, match="nested too deeply, in more than 64 levels"):
+            Toy.from_json(nested(levels))
+
+
+def test_from_json_refuses_a_key_that_stands_twice():
+    """Which of the two is meant cannot be known; Python's reader takes the last one."""
+    twice = TOY.to_json().replace('"share": 0.5', '"share": 0.1, "share": 0.5')
+    with pytest.raises(BadData, match="the key 'share' stands twice in one object"):
+        Toy.from_json(twice)
+
+
+def test_from_json_refuses_a_path_with_a_nul():
+    """No system has such a file, and asking for one is a bare ValueError."""
+    with pytest.raises(BadData, match="name a file"):
+        Toy.from_json(Path("a\0b"))
+
+
+def test_from_json_reads_at_most_max_bytes(tmp_path):
+    """The sentence says the cap and how to raise it; a text and a file are treated alike."""
+    text = TOY.to_json()
+    file = tmp_path / "toy.json"
+    file.write_text(text)
+    for source in (text, file):
+        assert Toy.from_json(source, max_bytes=len(text)).count == 3
+        with pytest.raises(BadData, match=r"at most 99 are read.* raise the cap: max_bytes= "):
+            Toy.from_json(source, max_bytes=99)
+    with pytest.raises(BadData, match="max_bytes=0: give the largest number"):
+        Toy.from_json(text, max_bytes=0)
+
+
+def test_from_json_refuses_an_object_of_very_many_keys():
+    """Settings of 400,000 names took 14 seconds to print."""
+    content = {**TOY.to_dict(), "setting": {f"k{i}": i for i in range(10_001)}}
+    with pytest.raises(BadData, match="'setting' is .* not an object of at most 10,000 keys"):
+        Toy.from_json(json.dumps(content))
+
+
+@pytest.mark.parametrize("content", [[["nan", 1, -2.5]], [[1, 2], [3, "inf"]], [[1e149]]])
+def test_lines_of_reads_the_same_at_once_as_one_by_one(content):
+    """Words of NaN and infinity are numbers in either way."""
+    value = JsonValue(content)
+    found = value.lines_of(JsonValue.any_number, int, float)
+    one_by_one = [[entry.any_number() for entry in line.each()] for line in value.each()]
+    assert np.array_equal(found, one_by_one, equal_nan=True)
+
+
+class Unshown(Toy):
+    """A record that cannot be printed where its value is negative."""
+
+    def __str__(self) -> str:
+        return f"{math.sqrt(self.value):.2f}"
+
+
+def test_from_dict_refuses_what_cannot_be_shown():
+    """What neither types nor `flaw` foresee is found before anybody relies on the result."""
+    assert str(Unshown.from_dict(TOY.to_dict())) == "0.50"
+    with pytest.raises(BadData, match=r"can be read and not be shown \(ValueError: "):
+        Unshown.from_dict({**TOY.to_dict(), "value": -1})
 
 
 def test_a_type_that_no_record_has_is_an_error_of_ours():

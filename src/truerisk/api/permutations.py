@@ -15,7 +15,7 @@ from truerisk.core.errors import BadData, Refusal
 from truerisk.core.interval import Scale, tied
 from truerisk.core.plan.leaks import order_of
 from truerisk.core.progress import listen, tell
-from truerisk.core.records import Column, Count, Record, Size
+from truerisk.core.records import FINITE, Column, Count, Finite, Record, Size
 from truerisk.core.table.data import Data
 from truerisk.engines.workers.executors import run_batches, workers_of
 from truerisk.run.run import Run
@@ -200,8 +200,8 @@ class PermutationTest(Record):
     schema: ClassVar[str] = "truerisk.permutation-test/1"
     derived: ClassVar[tuple[str, ...]] = ("p_value", "n_permutations")
 
-    observed: float
-    null: Annotated[np.ndarray, Column(least=1)] = field(repr=False)
+    observed: Finite
+    null: Annotated[np.ndarray, Column(least=1, numbers=FINITE)] = field(repr=False)
     permuted: str
     n_units: Count
     loss: str

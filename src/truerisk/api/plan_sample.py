@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
@@ -15,7 +15,8 @@ from truerisk.core.arguments import check_count, check_level, is_count, is_numbe
 from truerisk.core.errors import BadArgument, Refusal, UnknownName
 from truerisk.core.interval import Interval
 from truerisk.core.learning_curve import FURTHEST, ExpectedRisk, LearningCurve
-from truerisk.core.records import Count, Record, Share
+from truerisk.core.records import Column, Count, Record, Share
+from truerisk.core.statistics.error_posterior import MOST as LARGEST_PRIOR
 from truerisk.core.statistics.error_posterior import ErrorPosterior
 from truerisk.core.statistics.sample_size import (
     expected_measures,
@@ -78,9 +79,21 @@ class SamplePlan(Record):
     n: Count | None = None
     best: Split | None = None
     best_by: Mapping[str, Split] = field(default_factory=dict)
-    splits: tuple[Split, ...] = ()
+    splits: Annotated[tuple[Split, ...], Column(most=MOST_SPLITS)] = ()
     notes: tuple[str, ...] = ()
     expected: ExpectedRisk | None = None
+
+    @property
+    def flaw(self) -> tuple[str | int, ...] | None:
+        """Return where a record read from a file is invalid, and what is wanted there, or None."""
+        for place, parameter in enumerate(self.prior):
+            if not 0 < parameter <= LARGEST_PRIOR:
+                return "prior", place, "a number above 0"
+        if self.n_test is not None:
+            for name in ("width", "n_assured", "assurance", "interval", "n_errors"):
+                if getattr(self, name) is None:
+                    return name, "there, as 'n_test' is"
+        return None
 
     def __str__(self) -> str:
         parts = [*self._of_rows(), *self._of_width(), *self._of_sharing()]

@@ -13,7 +13,7 @@ from truerisk.core.arguments import check_count, check_level, shown
 from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.interval import Scale
 from truerisk.core.present import frame_of, number, text_table
-from truerisk.core.records import FINITE, Column, Range, Record, Share, Size
+from truerisk.core.records import FINITE, Column, Finite, Range, Record, Share, Size
 from truerisk.core.registry import displays
 from truerisk.core.results import RiskEstimate
 from truerisk.core.statistics.long_run import long_run
@@ -50,7 +50,7 @@ class RiskOverTime(Record):
     ends: Times
     values: Annotated[np.ndarray, Column("stretches", least=1, most=1000, numbers=FINITE)]
     n_rows: Annotated[np.ndarray, Column("stretches", kind="i8", numbers=Range(0, 2**53))]
-    slope: float
+    slope: Finite
     std_error: Size | None
     p_value: Share | None
     loss: str
@@ -58,7 +58,7 @@ class RiskOverTime(Record):
     low: Ends | None = None
     high: Ends | None = None
     confidence_level: Share = 0.95
-    perfect: float | None = None
+    perfect: Finite | None = None
 
     @property
     def scale(self) -> Scale:

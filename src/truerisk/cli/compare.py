@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from truerisk.cli.options import confidence_option, json_option
+from truerisk.cli.options import confidence_option, json_option, results_size_option
 from truerisk.cli.output import show
 
 
@@ -27,9 +27,16 @@ from truerisk.cli.output import show
     help="For bayes: risks that differ by at most this much count as equal.  [default: 0.01]",
 )
 @confidence_option("--level")
+@results_size_option
 @json_option
 def compare(
-    first: Path, second: Path, test: str, rope: float | None, confidence: float, as_json: bool
+    first: Path,
+    second: Path,
+    test: str,
+    rope: float | None,
+    confidence: float,
+    max_bytes: int | None,
+    as_json: bool,
 ) -> int:
     """Compare two estimates that `estimate --json` wrote, made on the same splits.
 
@@ -40,9 +47,11 @@ def compare(
     """  # noqa: D301 - \b is for click
     from truerisk.comparing.paired import compare as compared
     from truerisk.core.comparison import ROPE
+    from truerisk.core.json_values import MAX_BYTES
     from truerisk.core.results import RiskEstimate
 
-    a, b = RiskEstimate.from_json(first), RiskEstimate.from_json(second)
+    most = max_bytes or MAX_BYTES
+    a, b = (RiskEstimate.from_json(file, max_bytes=most) for file in (first, second))
     region = ROPE if rope is None else rope
     found = compared(a, b, test=test, rope=region, confidence_level=confidence)
     show(found.to_json() if as_json else str(found))

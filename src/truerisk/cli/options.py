@@ -51,6 +51,11 @@ def with_options(*options: Callable[[Command], Command]) -> Callable[[Command], 
     return added
 
 
+results_size_option = click.option(
+    "--max-bytes",
+    type=click.IntRange(1),
+    help="Read results of so many bytes at most.  [default: 64 MiB]",
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 n_jobs_option = click.option(
     "--n-jobs",

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from truerisk.cli.options import figures_option
+from truerisk.cli.options import figures_option, results_size_option
 from truerisk.cli.output import say, show, write_page
 from truerisk.core.writing import write_text
 
@@ -23,18 +23,20 @@ from truerisk.core.writing import write_text
     help="Where the page goes; - for stdout.  [default: FILE with .html]",
 )
 @figures_option
-def report(file: str, output: str | None, figures: Path | None) -> None:
+@results_size_option
+def report(file: str, output: str | None, figures: Path | None, max_bytes: int | None) -> None:
     """Draw the HTML page of FILE, which --json or to_json(path) wrote.
 
     \b
     truerisk assess data.csv --target y --json > results.json
     truerisk report results.json
     """  # noqa: D301 - \b is for click
-    from truerisk.core.json_values import parse
+    from truerisk.core.json_values import MAX_BYTES, parse
     from truerisk.core.present import named
     from truerisk.report.page import read_any
 
-    content = parse(sys.stdin.read() if file == "-" else Path(file))
+    most = max_bytes or MAX_BYTES
+    content = parse(sys.stdin.read(most + 1) if file == "-" else Path(file), max_bytes=most)
     with nullcontext() if file == "-" else named(Path(file).name):
         result = read_any(content)
         page = result.to_html()

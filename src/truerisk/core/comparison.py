@@ -27,7 +27,7 @@ import numpy as np
 from truerisk.core import present
 from truerisk.core.arguments import check_level, check_number
 from truerisk.core.interval import ERROR, Interval, OwnScale, Scale
-from truerisk.core.records import Count, Record, Share, Size
+from truerisk.core.records import Count, Finite, Record, Share, Size
 from truerisk.core.registry import displays
 
 ROPE = 0.01
@@ -67,7 +67,7 @@ class Comparison(Record):
     derived: ClassVar[tuple[str, ...]] = ("value", "probability")
 
     test: str
-    difference: float
+    difference: Finite
     n_pairs: Count
     loss: str | None = None
     std_error: Size | None = None

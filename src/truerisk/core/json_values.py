@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from math import inf, isfinite, nan
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
-from truerisk.core.arguments import shown
+from truerisk.core.arguments import check_count, path_of, shown
 from truerisk.core.errors import BadArgument, BadData
 from truerisk.core.present import clean
 
 T = TypeVar("T")
 
-LARGEST = 512 * 2**20  # bytes of a file of results
+MAX_BYTES = 64 * 2**20
+"""The largest document of results that is read unless `max_bytes` says otherwise.
+
+Reading takes up to half a second and 25 MiB of memory for each MiB of text.
+"""
+
+MOST_KEYS = 10_000  # of one object: settings, learners, classes
+DEEPEST = 64  # levels of objects and arrays; results have fewer than 20
 LARGEST_COUNT = 2**53
 LARGEST_INTEGER = 2**63
 LARGEST_NUMBER = 1e150  # beyond it differences and squares overflow
@@ -24,40 +33,100 @@ TO_WRITE = "write results with to_json() or --json."
 _WORDS = {"nan": nan, "inf": inf, "-inf": -inf}
 
 
-def parse(source: str | bytes | Path) -> Any:
-    """What a JSON text says, or the file of a Path; NaN, which JSON does not know, is refused."""
+def parse(source: str | bytes | Path, *, max_bytes: int = MAX_BYTES) -> Any:
+    """Parse a JSON text, or the file of a Path, and refuse what no result holds.
+
+    Refused are NaN, which JSON does not know, a key that stands twice in an object, more than
+    `DEEPEST` levels, and more than `max_bytes` of text.
+    """
+    check_count("max_bytes", max_bytes, 1, "give the largest number of bytes that shall be read")
     named, remedy = "this", "give the text that to_json() or --json wrote."
     text: str | bytes
     if isinstance(source, Path):
         named, remedy = f"'{clean(str(source), 200)}'", TO_WRITE
-        text = _text_of(source)
+        text = _text_of(path_of("source", source, "results.json"), max_bytes)
     elif isinstance(source, str | bytes):
         text = source
+        _refuse_size(named, len(text), max_bytes)
     else:
         raise BadArgument(f"{shown(source)}: {WANTED}")
     if not text.strip():
         raise BadData(f"{named} is empty: {TO_WRITE}")
     try:
-        return json.loads(text, parse_constant=_no_constant)
+        content = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_object_of)
+        is_deep = _is_deeper(content, DEEPEST)
     except RecursionError:
-        raise BadData(f"{named} is no file of results: it is nested too deeply.") from None
+        is_deep = True
+    except _KeyTwice as error:
+        raise BadData(
+            f"{named} is damaged: the key {error} stands twice in one object, and which of the two "
+            f"is meant cannot be known; {TO_WRITE}"
+        ) from None
     except ValueError as error:
         where = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
         if isinstance(source, str) and source.endswith(".json"):
             remedy = WANTED  # it looks like the name of a file
         raise BadData(f"{named} is no JSON{where}: {remedy}") from None
+    if is_deep:
+        raise BadData(
+            f"{named} is no file of results: it is nested too deeply, in more than {DEEPEST} "
+            f"levels; {TO_WRITE}"
+        )
+    return content
 
 
-def _text_of(file: Path) -> str:
+class _KeyTwice(Exception):
+    """A key that an object holds twice, as it is shown."""
+
+
+def _object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the object of these pairs; raise _KeyTwice if a key stands twice."""
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        counts = Counter(key for key, _ in pairs)
+        raise _KeyTwice(f"'{clean(counts.most_common(1)[0][0], 40)}'")
+    return content
+
+
+def _is_deeper(content: Any, most: int) -> bool:
+    """Return True if arrays and objects stand in each other in more than `most` levels."""
+    level = [content]
+    for _ in range(most + 1):
+        level = [
+            inner
+            for outer in level
+            if isinstance(outer, dict | list)
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(inner, dict | list)
+        ]
+        if not level:
+            return False
+    return True
+
+
+def _text_of(file: Path, max_bytes: int) -> str:
+    """Read a file of at most `max_bytes`; a pipe, which has no size, is read up to there."""
     named = f"'{clean(str(file), 200)}'"
     try:
-        if file.stat().st_size > LARGEST:
-            raise BadData(f"{named} is larger than {LARGEST >> 20} MiB: these are no results.")
-        return file.read_text(encoding="utf-8")
+        _refuse_size(named, file.stat().st_size, max_bytes)
+        with file.open("rb") as opened:
+            content = opened.read(max_bytes + 1)
+        _refuse_size(named, len(content), max_bytes)
+        return content.decode("utf-8")
     except UnicodeDecodeError:
         raise BadData(f"{named} is no JSON: it is not text in UTF-8.") from None
     except OSError as error:
         raise BadData(f"{named} cannot be read: {error.strerror}.") from None
+
+
+def _refuse_size(named: str, size: int, max_bytes: int) -> None:
+    """Raise BadData if a document has more bytes than shall be read."""
+    if size > max_bytes:
+        raise BadData(
+            f"{named} holds {size:,} bytes or more, and at most {max_bytes:,} are read: results "
+            "are seldom as large. If these are, raise the cap: max_bytes= of from_json(), or "
+            "--max-bytes on the command line."
+        )
 
 
 def _no_constant(word: str) -> NoReturn:
@@ -103,7 +172,8 @@ class JsonValue:
     def wrong(self, wanted: str) -> NoReturn:
         """Refuse the document for this value."""
         value = clean(json.dumps(self.value), 60)
-        raise BadData(f"the results are damaged: '{self.place}' is {value}, not {wanted}.")
+        place = f"'{self.place}'" if self.place else "the document"
+        raise BadData(f"the results are damaged: {place} is {value}, not {wanted}.")
 
     def __getitem__(self, name: str | int) -> JsonValue:
         """A field of an object, which must be there, or the entry of an array."""
@@ -129,6 +199,8 @@ class JsonValue:
     def _object(self) -> dict[str, Any]:
         if not isinstance(self.value, dict):
             self.wrong("an object")
+        if len(self.value) > MOST_KEYS:
+            self.wrong(f"an object of at most {MOST_KEYS:,} keys")
         return self.value
 
     def items(self) -> Iterator[tuple[str, JsonValue]]:
@@ -157,17 +229,26 @@ class JsonValue:
         """A whole number of any sign."""
         if isinstance(self.value, bool) or not isinstance(self.value, int):
             self.wrong("a whole number")
-        if abs(self.value) > LARGEST_INTEGER:
+        if not -LARGEST_INTEGER <= self.value < LARGEST_INTEGER:
             self.wrong("a whole number of 64 bits")
         return self.value
 
     def all_of(self, read: Callable[[JsonValue], T], *plain: type) -> list[T]:
-        """The entries of an array, as `read` takes each; at once where all are of `plain` types."""
-        entries: Any = self.value
-        alike = isinstance(entries, list) and set(map(type, entries)) <= set(plain)
-        if alike and max(map(abs, entries), default=0) <= LARGEST_COUNT:
-            return list(entries)
-        return [read(entry) for entry in self.each()]
+        """Read the entries of an array by `read`; at once where all are of `plain` types.
+
+        Where floats are plain, so are the words for NaN and infinity.
+        """
+        found = _read_at_once(self.value, plain) if isinstance(self.value, list) else None
+        return [read(entry) for entry in self.each()] if found is None else found
+
+    def lines_of(self, read: Callable[[JsonValue], T], *plain: type) -> list[list[T]]:
+        """Read the arrays of an array, each as `all_of` does; at once where all are numbers."""
+        lines: Any = self.value
+        if isinstance(lines, list) and set(map(type, lines)) == {list}:
+            numbers = [*chain.from_iterable(lines)]
+            if str not in set(map(type, numbers)) and _read_at_once(numbers, plain) is not None:
+                return list(lines)
+        return [line.all_of(read, *plain) for line in self.each()]
 
     def whole(self) -> int:
         """A whole number, not negative and of a size that things are counted in."""
@@ -223,3 +304,17 @@ class JsonValue:
     def words(self) -> dict[str, str]:
         """An object of texts, such as versions."""
         return {name: entry.text() for name, entry in self.items()}
+
+
+def _read_at_once(entries: list[Any], plain: tuple[type, ...]) -> list[Any] | None:
+    """Return the entries if all are of `plain` types and of a usual size, or else None."""
+    kinds = set(map(type, entries))
+    if str in kinds and float in plain:
+        numbers = [entry for entry in entries if type(entry) is not str]
+        if not all(type(entry) is not str or entry in _WORDS for entry in entries):
+            return None
+        if _read_at_once(numbers, plain) is None:
+            return None
+        return [_WORDS[entry] if type(entry) is str else entry for entry in entries]
+    usual = kinds <= set(plain) and max(map(abs, entries), default=0) <= LARGEST_COUNT
+    return list(entries) if usual else None

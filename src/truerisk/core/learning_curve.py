@@ -23,8 +23,9 @@ from truerisk.core import present
 from truerisk.core.arguments import is_number, shown
 from truerisk.core.errors import BadArgument, Refusal
 from truerisk.core.interval import Interval, OnOwnScale
+from truerisk.core.json_values import LARGEST_COUNT
 from truerisk.core.present import frame_of
-from truerisk.core.records import UNWRITTEN, Column, Range, Record, Share
+from truerisk.core.records import FINITE, UNWRITTEN, Column, Finite, Range, Record, Share
 from truerisk.core.registry import displays
 from truerisk.core.results import RiskEstimate
 
@@ -65,22 +66,34 @@ class LearningCurve(Record):
     schema: ClassVar[str] = "truerisk.learning-curve/1"
     derived: ClassVar[Mapping[str, str]] = {"law": "law", "expected": "_written_expected"}
 
-    sizes: Annotated[np.ndarray, Column("sizes", least=1, numbers=Range(1, np.inf))]
+    sizes: Annotated[np.ndarray, Column("sizes", least=1, numbers=Range(1, LARGEST_COUNT))]
     estimates: Annotated[tuple[RiskEstimate, ...], Column("sizes")]
-    covariance: Annotated[np.ndarray, Column("sizes", n_axes=2)] | None
+    covariance: Annotated[np.ndarray, Column("sizes", n_axes=2, numbers=FINITE)] | None
     confidence_level: Share
-    lower: float | None = 0.0
-    upper: float | None = None
+    lower: Finite | None = 0.0
+    upper: Finite | None = None
     lacking: str | None = None
 
     @property
-    def flaw(self) -> tuple[str, str] | None:
-        """What makes it none, where it was read from a file."""
+    def flaw(self) -> tuple[str | int, ...] | None:
+        """Return where a record read from a file is invalid, and what is wanted there, or None."""
         if (np.diff(self.sizes) <= 0).any():
             return "sizes", "ascending"
         n = len(self.sizes)
-        square = self.covariance is None or self.covariance.shape == (n, n)
-        return None if square else ("covariance", f"{n} lines of {n} numbers")
+        if self.covariance is not None and self.covariance.shape != (n, n):
+            return "covariance", f"{n} lines of {n} numbers"
+        if self.law is None:
+            return ("lacking", "the reason for no law") if self.lacking is None else None
+        for place, estimate in enumerate(self.estimates):
+            if estimate.value is None:
+                return "estimates", place, "value", "a number, as there is a law"
+            if self.lower is not None and estimate.value < self.lower:
+                return "estimates", place, "value", f"{self.lower:g} or more, the least loss"
+            if self.upper is not None and estimate.value > self.upper:
+                return "estimates", place, "value", f"{self.upper:g} or less, the largest loss"
+        if n < FEWEST_SIZES:
+            return "sizes", f"{FEWEST_SIZES} or more, as there is a law"
+        return None if self.law.is_defined else ("covariance", "one by which a law can be told")
 
     @cached_property
     def values(self) -> np.ndarray:
@@ -231,6 +244,19 @@ class PowerLaw:
     def c(self) -> float:
         return self._best[2]
 
+    @property
+    def is_defined(self) -> bool:
+        """Return True if the covariance is positive definite and the posterior has a weight."""
+        if not (np.diag(self.covariance) > 0).all():
+            return False
+        try:
+            with np.errstate(all="ignore"):
+                precise = np.isfinite(np.linalg.cholesky(self._precision)).all()
+                parts = (*self._mixture, self._best) if precise else ((),)
+                return all(len(part) > 0 and bool(np.isfinite(part).all()) for part in parts)
+        except (np.linalg.LinAlgError, ValueError):  # a singular matrix, no weight at all
+            return False
+
     def check(self) -> None:
         """Refuse a curve that the law does not fit, such as one that rises."""
         from scipy.special import chdtrc
@@ -274,6 +300,8 @@ class PowerLaw:
         cut = ndtr(floor)
         while high - low > CLOSE * scale:
             middle = (low + high) / 2
+            if not low < middle < high:  # numbers next to each other, where risks are huge
+                break
             below = (ndtr((middle - centres) / scale) - cut) / allowed
             share = float(weights @ np.where(middle > first, below, 0.0))
             low, high = (low, middle) if share >= tail else (middle, high)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -12,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from truerisk.core.arguments import is_number
 from truerisk.core.errors import MissingExtra, TrueRiskError, visible
 
 MODELS_SAW = {
@@ -367,7 +369,7 @@ def metrics_of(content: Mapping[str, Any]) -> dict[str, float]:
     """
     metrics: dict[str, float] = {}
     for path, value in leaves(content):
-        if isinstance(value, int | float) and not isinstance(value, bool) and np.isfinite(value):
+        if is_number(value) and math.isfinite(float(value)):  # a label may be a larger integer
             name = _UNTRACKED.sub("_", path)
             while name in metrics:  # names that differ in other letters alone stay apart
                 name += "_"

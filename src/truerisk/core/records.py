@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 import types
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cache, partial, reduce
 from inspect import getattr_static
-from math import inf
 from pathlib import Path
 from typing import (
     Annotated,
@@ -33,8 +33,15 @@ from typing import (
 import numpy as np
 
 from truerisk.core import present
-from truerisk.core.errors import BadArgument, BadData, UnknownName
-from truerisk.core.json_values import JsonValue, parse, require_schema
+from truerisk.core.errors import (
+    BadArgument,
+    BadData,
+    MissingExtra,
+    TrueRiskError,
+    UnknownName,
+    said_by,
+)
+from truerisk.core.json_values import MAX_BYTES, JsonValue, parse, require_schema
 from truerisk.core.writing import Written
 
 T = TypeVar("T")
@@ -71,9 +78,10 @@ class Column:
 Share = Annotated[float, Range(0, 1)]
 Count = Annotated[int, Range(0, 2**53)]
 FINITE = Range(-1e150, 1e150)
+Finite = Annotated[float, FINITE]
 Points = Annotated[np.ndarray, Column("points", least=1, numbers=FINITE)]
 Positive = Annotated[int, Range(1, 2**53)]
-Size = Annotated[float, Range(0, inf)]
+Size = Annotated[float, Range(0, FINITE.high)]
 
 
 UNWRITTEN = {"written": False}
@@ -96,18 +104,59 @@ class Record(Written):
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Self:
-        """The result that `to_dict` wrote."""
-        return read_record(cls, JsonValue(content))
+        """Read the result that `to_dict` wrote; one that cannot be shown is refused as damaged."""
+        made = read_record(cls, JsonValue(content))
+        made._refuse_unshowable()
+        return made
 
     @classmethod
-    def from_json(cls, source: str | bytes | Path) -> Self:
-        """The result that `to_json` wrote: its text, or the Path of its file."""
-        content = parse(source)
+    def from_json(cls, source: str | bytes | Path, *, max_bytes: int = MAX_BYTES) -> Self:
+        """Read the result that `to_json` wrote.
+
+        Parameters
+        ----------
+        source : str, bytes or pathlib.Path
+            The text, or the Path of its file.
+        max_bytes : int, default 32 MiB
+            Refuse a larger document.
+
+        Returns
+        -------
+        Self
+            A result of this class.
+
+        Raises
+        ------
+        BadData
+            If the document is damaged, of another class, or too large. One sentence names the
+            place.
+        """
+        content = parse(source, max_bytes=max_bytes)
         with present.named(source.name) if isinstance(source, Path) else nullcontext():
             return cls.from_dict(content)
 
     def __str__(self) -> str:
         return "\n\n".join(present.text_table(b.head, b.rows) for b in self.blocks())
+
+    def _refuse_unshowable(self) -> None:
+        """Raise BadData if this result cannot be printed or drawn.
+
+        The types of the fields say what each value may be, and `flaw` what they may be together.
+        Drawing the page once finds what neither foresees, before anybody relies on the result.
+        """
+        try:
+            with np.errstate(all="ignore"), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                str(self)
+                self.to_html()
+        except MissingExtra:
+            return
+        except Exception as error:
+            why = str(error) if isinstance(error, TrueRiskError) else said_by(error)
+            raise BadData(
+                f"the results are damaged: they can be read and not be shown ({why.rstrip('.')}). "
+                "Write them anew, with to_json() or --json."
+            ) from error
 
     def to_frame(self) -> Any:
         """Its lines as a frame of pandas, or of polars where only that is installed.
@@ -339,11 +388,11 @@ def _array(mark: Column) -> Reader:
         if mark.kind == "times":
             return _times(content, mark)
         read, *plain = ENTRIES[mark.kind[0]]
-        lines = content.each() if mark.n_axes == 2 else [content]
-        rows = [np.array(line.all_of(read, *plain), dtype=mark.kind) for line in lines]
-        if len({len(row) for row in rows}) > 1:
+        rows: Any = content.lines_of(read, *plain) if mark.n_axes == 2 else None
+        if rows is not None and len({len(row) for row in rows}) > 1:
             content.wrong("an array of lines of one length")
-        values = np.array(rows, dtype=mark.kind) if mark.n_axes == 2 else rows[0]
+        entries = content.all_of(read, *plain) if rows is None else rows
+        values = np.array(entries, dtype=mark.kind)
         if len(values) < mark.least:
             content.wrong(f"of {mark.least} entries at least")
         within = mark.numbers

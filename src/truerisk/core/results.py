@@ -25,7 +25,7 @@ from truerisk.core.evaluation import (
 )
 from truerisk.core.interval import Breakdown, Interval, OnOwnScale
 from truerisk.core.present import frame_of, frame_of_rows
-from truerisk.core.records import UNWRITTEN, Column, Count, Record, Size
+from truerisk.core.records import UNWRITTEN, Column, Count, Finite, Record, Size
 from truerisk.core.registry import Line, displays
 
 _DIFFERENCE = Line("truerisk.comparing.paired:difference", "two estimates on the same splits")
@@ -51,7 +51,7 @@ class RiskEstimate(OnOwnScale, Record):
 
     schema: ClassVar[str] = "truerisk.risk-estimate/1"
 
-    value: float | None
+    value: Finite | None
     std_error: Size | None
     interval: Interval | None
     method: str
@@ -80,7 +80,7 @@ class RiskEstimate(OnOwnScale, Record):
     weighted: bool = False
     ordered: bool = False
     placed: bool = False
-    perfect: float | None = None
+    perfect: Finite | None = None
     scores: Mapping[str, RiskEstimate] = field(default_factory=dict, repr=False)
     answered: AnsweredRows | None = field(default=None, repr=False, metadata=UNWRITTEN)
     influences: Influences | None = field(

@@ -17,6 +17,8 @@ from truerisk.study.store import Cell, Store, Tally
 from truerisk.study.versions import refuse_fits
 
 SHOWN_ERRORS = 5
+ENTRIES_OF_ERROR: Mapping[str, type] = {"cell": Mapping, "number": int, "error": str, "state": str}
+WANTED: Mapping[type, str] = {Mapping: "an object", int: "a whole number", str: "text"}
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,21 @@ class Status(Record):
     held_by: str | None
     n_runs: Count
     errors: tuple[Mapping[str, Any], ...]
+
+    @property
+    def flaw(self) -> tuple[str | int, ...] | None:
+        """Return where a record read from a file is invalid, and what is wanted there, or None."""
+        for place, error in enumerate(self.errors):
+            for key, kinds in ENTRIES_OF_ERROR.items():
+                if key not in error:
+                    return "errors", place, f"an object with the key '{key}'"
+                if not isinstance(error[key], kinds):
+                    return "errors", place, key, WANTED[kinds]
+            method = error["cell"].get("method", "")
+            named = isinstance(method, Mapping) and isinstance(method.get("name"), str)
+            if not isinstance(method, str) and not named:
+                return "errors", place, "cell", "method", "the word or the name of a method"
+        return None
 
     def __str__(self) -> str:
         rows = [

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 
 from truerisk.core import present
 from truerisk.core.interval import Interval
-from truerisk.core.records import Count, Record, Size
+from truerisk.core.records import Count, Finite, Record, Size
 from truerisk.core.registry import of_word
 
 OVERLAP = (
@@ -69,12 +69,12 @@ class Measured(Record):
     derived: ClassVar[tuple[str, ...]] = ("optimism", "corrected")
 
     word: str
-    honest: float | None = None
+    honest: Finite | None = None
     std_error: Size | None = None
     interval: Interval | None = None
-    apparent: float | None = None
-    training: float | None = None
-    test: float | None = None
+    apparent: Finite | None = None
+    training: Finite | None = None
+    test: Finite | None = None
     n: Count = 0
     reason: str | None = None
 

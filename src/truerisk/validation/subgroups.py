@@ -17,7 +17,7 @@ from truerisk.core.arguments import even_array, shown
 from truerisk.core.errors import BadArgument, BadData, UnknownName
 from truerisk.core.interval import Interval, OnOwnScale
 from truerisk.core.present import clean, frame_of_rows
-from truerisk.core.records import Count, Record, Share, Size
+from truerisk.core.records import Count, Finite, Record, Share, Size
 from truerisk.core.registry import displays, of_word
 from truerisk.core.table.columns import is_missing
 from truerisk.core.table.rows import column_arrays, column_names, n_columns, take_columns
@@ -50,13 +50,13 @@ class SubgroupRisk(OnOwnScale):
     """
 
     subgroup: Subgroup
-    value: float | None = None
+    value: Finite | None = None
     std_error: Size | None = None
     interval: Interval | None = None
-    shrunken: float | None = None
+    shrunken: Finite | None = None
     own_share: Share | None = field(default=None, metadata={"key": "kept"})
     reason: str | None = None
-    perfect: float | None = None
+    perfect: Finite | None = None
 
     @property
     def own_shrunken(self) -> float | None:

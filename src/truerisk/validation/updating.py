@@ -12,7 +12,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
@@ -22,7 +22,7 @@ from truerisk.core.errors import BadData, DuplicateRowsWarning, FitFailed, Refus
 from truerisk.core.family import Family
 from truerisk.core.interval import Interval
 from truerisk.core.present import Block, number, text_table
-from truerisk.core.records import Record, Share, Size
+from truerisk.core.records import Column, Finite, Record, Share, Size
 from truerisk.core.results import RiskEstimate
 from truerisk.methods.nested import Pairs
 from truerisk.run.problem import pose
@@ -109,11 +109,11 @@ class Update:
     """
 
     fits: str
-    intercept: float
-    slope: float
+    intercept: Finite
+    slope: Finite
     risk: Size
     brier: Share | None = None
-    change: float | None = None
+    change: Finite | None = None
     interval: Interval | None = None
 
 
@@ -125,7 +125,15 @@ class Updating(Record):
     """The finished model as it is, with its intercept updated, and with its slope besides."""
 
     loss: str
-    updates: tuple[Update, ...]
+    updates: Annotated[tuple[Update, ...], Column(least=1, most=10)]
+
+    @property
+    def flaw(self) -> tuple[str | int, ...] | None:
+        """Return where a record read from a file is invalid, and what is wanted there, or None."""
+        with_brier = [update.brier is not None for update in self.updates]
+        if any(with_brier) and not all(with_brier):
+            return "updates", with_brier.index(False), "brier", "a number, as other updates have it"
+        return None
 
     @classmethod
     def of(
