@@ -10,7 +10,7 @@ from sklearn.svm import SVC
 
 from truerisk.core import present
 from truerisk.core.interval import Interval
-from truerisk.core.present import signed, unsigned
+from truerisk.core.present import metrics_of, signed, unsigned
 
 
 @pytest.mark.parametrize(
