@@ -90,17 +90,6 @@ def test_a_constant_column_tells_nothing():
     assert codes(np.c_[X, np.ones(80)]) == set()
 
 
-def test_a_patient_number_is_suspected():
-    """By its name in a frame, unless groups are given; by its purity in an array."""
-    patient = np.repeat(np.arange(20), 4)
-    frame = pd.DataFrame(X, columns=list("abcd")).assign(patient_id=patient)
-    assert "groups-suspected" in codes(frame)
-    assert "groups-suspected" not in codes(frame.rename(columns={"patient_id": "width"}))
-    assert "groups-suspected" not in codes(frame, groups=patient)
-    assert "groups-suspected" in codes(np.c_[X, patient], y=patient % 2)
-    assert "groups-suspected" not in codes(np.c_[X, patient])
-
-
 @pytest.mark.parametrize("scaler", [StandardScaler(), MinMaxScaler()])
 def test_scaling_before_the_folds_is_seen(scaler):
     """All columns have mean 0 and deviation 1, or run from 0 to 1; half of them is not enough."""

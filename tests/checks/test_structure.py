@@ -151,3 +151,13 @@ def test_structure_findings_survive_unsuitable_tables():
     X, y = walk(3)
     assert codes_of(sparse.csr_matrix(X), y, task="regression") == {"rows-in-order"}
     assert codes_of([f"text {i}" for i in range(200)], y, task="regression") == {"rows-in-order"}
+
+
+def test_group_numbers_by_the_name_of_a_column():
+    """A column of a frame that is named like the number of a patient, unless groups are given."""
+    rng = np.random.default_rng(0)
+    X, y, patient = rng.normal(size=(80, 4)), np.arange(80) % 2, np.repeat(np.arange(20), 4)
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(patient_id=patient)
+    assert "group-numbers" in codes_of(frame, y)
+    assert "group-numbers" not in codes_of(frame.rename(columns={"patient_id": "width"}), y)
+    assert "group-numbers" not in codes_of(frame, y, groups=patient)

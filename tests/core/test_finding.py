@@ -12,7 +12,7 @@ from truerisk.core.errors import UnknownName
 from truerisk.core.finding import CODES, Finding, by_severity
 
 ROOT = Path(__file__).parents[2]
-ROOMS = ("api/assessing", "api/auditing", "checks", "run")
+ROOMS = ("api/assessing", "api/auditing", "checks", "methods/parts", "run")
 
 
 def test_a_finding_prints_what_is_wrong_and_what_to_do():

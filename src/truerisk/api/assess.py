@@ -14,11 +14,13 @@ from truerisk.api.assessing.tuned_learner import TunedLearner, honest_learner, w
 from truerisk.api.searching.stored_search import StoredSearch, check_store, open_store
 from truerisk.core.arguments import as_typed, check_flag, shown
 from truerisk.core.errors import BadArgument, Refusal, UnknownName
+from truerisk.core.finding import warn_of_findings
 from truerisk.core.present import named
 from truerisk.core.progress import counting, shows_progress, stage
 from truerisk.core.table.data import Data
 from truerisk.engines.workers.executors import connections_kept
 from truerisk.methods.words import as_method, method_or_cv
+from truerisk.run.checking import with_equal_checks
 from truerisk.run.problem import Problem, as_seed
 from truerisk.run.run import Run
 from truerisk.validation.honest import HonestRun
@@ -63,6 +65,7 @@ def assess(
     mixed_versions: bool = False,
     learning_curve: str | Sequence[str] | None = None,
     validate: bool | Mapping[str, Any] | None = None,
+    checks: bool = True,
 ) -> Assessment:
     """Compare tuned learners by their honest risks, all on the same splits.
 
@@ -106,6 +109,10 @@ def assess(
         Tell what a reviewer asks of the best learner, from its answers to the same splits, as
         `validate` does: True, or words of it, such as ``{"subgroups": "sex", "positive": "ill"}``.
         Nothing is tuned for it unless ``"replicates"`` asks for bootstrap samples.
+    checks : bool, default=True
+        Look through rows and columns for what makes the risks too good, as `estimate_risk` does,
+        and for columns that predict y alone or were selected beforehand. False leaves only the
+        findings on splits, on the choice and on intervals.
 
     Returns
     -------
@@ -162,13 +169,16 @@ def assess(
     )
     if wishes is not None and wishes.horizon is not None:
         problems = {name: each.asking_at(wishes.horizon) for name, each in problems.items()}
+    problems = with_equal_checks(problems, checks)
     schedule = Schedule.draw(problems, methods, outer)
     problems = {name: schedule.with_intervals(problem) for name, problem in problems.items()}
     curves = planned_curves(learning_curve, problems, schedule)
     typed = as_typed(**rows, scores=scores or None, positive=positive, validate=validate or None)
     opened = open_store(store, problems, kind="assessment", mixed_versions=mixed_versions)
     with connections_kept(), opened as stored:
-        assessment = _assess_each(problems, schedule, stored, curves, typed)
+        assessment = _assess_each(problems, schedule, stored, curves, typed, checks=checks)
+        if checks:
+            warn_of_findings(assessment.warned_findings)
         if wishes is None:
             return assessment
         try:
@@ -187,6 +197,8 @@ def _assess_each(
     stored: StoredSearch,
     curves: Mapping[str, PlannedCurve | str],
     typed: Mapping[str, str],
+    *,
+    checks: bool,
 ) -> Assessment:
     """Tune all learners, then test each: what one of them refuses is known before the long part."""
     done: dict[str, TunedLearner] = {}
@@ -211,9 +223,10 @@ def _assess_each(
             *(name for name in problems if name not in done),
             *(f"learning curve of {n}" for n in curves if n in done and not done[n].has_curve),
         )
-    whole = (
-        assessment_of(done, problems, schedule, stored.fits, typed, missing or ()) if done else None
-    )
+    whole = None
+    if done:
+        whole = assessment_of(done, problems, schedule, stored.fits, typed, missing or ())
+        whole = replace(whole, checked=checks)
     if missing is not None or whole is None:
         raise Interrupted(whole, missing or ()) from None
     return whole

@@ -22,7 +22,7 @@ from truerisk.api.auditing.on_scores import (
 from truerisk.api.auditing.outcome import Audit, Stated, conclusion_of
 from truerisk.api.auditing.reading import given_to, read_claim
 from truerisk.api.auditing.repeat import state_findings
-from truerisk.checks.columns import column_findings, columns_of, neighbour_findings
+from truerisk.checks.columns import column_findings, columns_of
 from truerisk.checks.selected_columns import selection_findings
 from truerisk.checks.splits import row_findings, split_findings
 from truerisk.core.arguments import check_level, shown
@@ -35,13 +35,14 @@ from truerisk.core.errors import (
     TrueRiskError,
 )
 from truerisk.core.family import Family
-from truerisk.core.finding import Finding, by_severity
+from truerisk.core.finding import OF_EVERY_CALL, Finding, by_severity, warn_of_findings
 from truerisk.core.plan.plan import Plan
 from truerisk.core.progress import shows_progress
 from truerisk.core.registry import check_known
 from truerisk.core.table.data import Data
 from truerisk.core.table.rows import n_columns
 from truerisk.engines.workers.executors import executor_of
+from truerisk.run.checking import with_checks, with_findings
 from truerisk.run.problem import Problem, pose, versions
 
 LEVELS = ("scores", "bbc", "nested")
@@ -65,6 +66,7 @@ def audit(
     n_jobs: int | None = None,
     executor: Any = None,
     random_state: Any = 0,
+    checks: bool = True,
 ) -> Audit:
     """Audit a fitted search: its claim, the honest risk, and what else is wrong.
 
@@ -97,6 +99,9 @@ def audit(
         Of the interval.
     engine, n_jobs, executor, random_state
         As in `estimate_risk`.
+    checks : bool, default=True
+        Look through rows and columns, as `assess` does. False leaves only the findings on splits,
+        on scores and on the claim.
 
     Returns
     -------
@@ -124,7 +129,7 @@ def audit(
         "executor": executor_of(executor, n_jobs),
         "random_state": random_state,
     }
-    return audited(search, X, y, Wanted(level, outer, replicates, terms))
+    return audited(search, X, y, Wanted(level, outer, replicates, terms, checks=checks))
 
 
 def audited(search: Any, X: Any, y: Any, wanted: Wanted) -> Audit:
@@ -164,12 +169,16 @@ def audited(search: Any, X: Any, y: Any, wanted: Wanted) -> Audit:
         usable = claim.usable()
         loss = scale.loss if scale.by_rows or scale.word == "auc" else None
         problem = pose(Family(usable.estimator, usable.candidates), X, y, loss=loss, **terms)
+        problem = with_checks(problem, wanted.checks)
         scale = known_by(scale, problem.data)
         with _leaks_are_findings():
             seen, more = _look(search, usable, scale, problem, wanted)
         findings += more
     findings += score_findings(claim, scale, getattr(search, "error_score", None))
+    findings = list(dict.fromkeys(findings))
     audit = _outcome(claim, scale, level, seen, findings, terms["confidence_level"])
+    if wanted.checks:
+        warn_of_findings(finding for finding in findings if finding.code in OF_EVERY_CALL)
     if problem is None:
         return audit
     return replace(audit, n_rows=problem.data.n_rows, class_counts=problem.class_counts)
@@ -180,15 +189,22 @@ def _look(
 ) -> tuple[Corrected, list[Finding]]:
     """The honest risk by the level, and what rows, columns and splits show."""
     data = problem.data
-    columns = columns_of(data.X)
-    findings = [*column_findings(data, columns), *selection_findings(data, columns)]
-    findings += [*neighbour_findings(data, columns), *row_findings(data, len(claim.candidates))]
+    findings = [*problem.findings, *row_findings(data, len(claim.candidates))]
+    if wanted.checks:
+        columns = columns_of(data.X)
+        findings += [*column_findings(data, columns), *selection_findings(data, columns)]
     plan = _plan(claim, data, wanted.level)
     if plan is not None:
         findings += split_findings(data, plan)
     seen = corrected(search, claim, scale, problem, plan, wanted)
     findings += seen.findings
+    seen = replace(
+        seen,
+        honest=None if seen.honest is None else with_findings(seen.honest, problem.findings),
+        choosing=None if seen.choosing is None else with_findings(seen.choosing, problem.findings),
+    )
     if seen.honest is not None:
+        findings += seen.honest.findings
         claimed = scale.risk(claim.score)
         findings += risk_findings(claimed, seen.honest, scale.shown, seen.mixes is not None)
     return seen, findings

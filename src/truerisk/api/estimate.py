@@ -6,11 +6,13 @@ from dataclasses import replace
 from typing import Any
 
 from truerisk.core.family import Family
+from truerisk.core.finding import warn_of_findings
 from truerisk.core.progress import shows_progress
 from truerisk.core.results import RiskCurve, RiskEstimate
 from truerisk.methods.parts.averages import Averaged
 from truerisk.methods.parts.procedure import Procedure
 from truerisk.methods.words import as_method, method_or_cv
+from truerisk.run.checking import all_findings, with_checks
 from truerisk.run.outer_splits import usual_word
 from truerisk.run.problem import Problem, pose
 from truerisk.run.run import compute, curve_of
@@ -38,6 +40,7 @@ def estimate_risk(
     engine: Any = "auto",
     executor: Any = None,
     random_state: Any = 0,
+    checks: bool = True,
 ) -> RiskEstimate:
     """Estimate the risk of a model: an error, so lower is better.
 
@@ -87,6 +90,10 @@ def estimate_risk(
         anything with ``submit``.
     random_state : int, None or Generator
         The same seed gives the same number on any executor.
+    checks : bool, default=True
+        Look through the rows, of large tables a sample, for near copies, an order, and columns
+        that number groups, and count the events that a score rests on. What is found is in ``findings``
+        and ``notes`` of the result, and in one warning. Fits inside other calls make no checks.
 
     Returns
     -------
@@ -120,8 +127,11 @@ def estimate_risk(
         executor=executor,
         random_state=random_state,
     )
-    curve = _curve(problem, method, cv)
-    return curve[0] if curve.procedure is None else curve.procedure
+    curve = _curve(with_checks(problem, checks), method, cv)
+    estimate = curve[0] if curve.procedure is None else curve.procedure
+    if checks:
+        warn_of_findings(all_findings(estimate))
+    return estimate
 
 
 @shows_progress
@@ -148,6 +158,7 @@ def risk_curve(
     engine: Any = "auto",
     executor: Any = None,
     random_state: Any = 0,
+    checks: bool = True,
 ) -> RiskCurve:
     """Estimate the risk of every setting of a grid, on the same splits.
 
@@ -185,7 +196,10 @@ def risk_curve(
         executor=executor,
         random_state=random_state,
     )
-    return _curve(problem, method, cv)
+    curve = _curve(with_checks(problem, checks), method, cv)
+    if checks:
+        warn_of_findings(all_findings(curve.procedure or curve[curve.best]))
+    return curve
 
 
 def _curve(problem: Problem, method: Any, cv: Any) -> RiskCurve:

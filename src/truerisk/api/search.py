@@ -19,9 +19,11 @@ from truerisk.api.searching.tuned_model import LossScorer, Missing, TunedModel
 from truerisk.core import present
 from truerisk.core.contracts import Fits
 from truerisk.core.errors import Refusal
+from truerisk.core.finding import warn_of_findings
 from truerisk.core.progress import shows_progress, stage
 from truerisk.core.results import RiskCurve, RiskEstimate
 from truerisk.engines.workers.executors import connections_kept
+from truerisk.run.checking import all_findings, with_checks
 from truerisk.run.outer_splits import OuterFold, Stability
 from truerisk.run.run import Computed, Run, curve_of
 
@@ -120,6 +122,9 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
     search_ : estimator
         The search that was given in the place of a grid, fitted on all rows; `outer_`,
         `stability_` and `curve_` are then missing.
+    findings_ : tuple of Finding
+        What the checks saw, each with `code`, `sentence`, `remedy` and `severity`. The same stands
+        in ``risk_.findings``, in ``risk_.notes`` and in one warning.
     kept_ : Fits
         How many fits the `store` had, and how many were added to it.
     best_estimator_, best_params_, best_index_, best_score_, cv_results_, scorer_, refit_time_
@@ -174,6 +179,7 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         verbose: int = 0,
         time_limit: float | None = None,
         store: Any = None,
+        checks: bool = True,
     ) -> None:
         self.estimator = estimator
         self.param_grid = param_grid
@@ -198,6 +204,7 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         self.verbose = verbose
         self.time_limit = time_limit
         self.store = store
+        self.checks = checks
 
     @shows_progress
     def fit(
@@ -220,10 +227,13 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         check_words(self)
         routed = route(self, groups, params, time, block)
         try:
-            return self._fitted(X, y, routed)
+            fitted = self._fitted(X, y, routed)
         except BaseException:
             self._forget()  # a failed fit leaves nothing of an earlier one
             raise
+        if self.checks:
+            warn_of_findings(self.findings_)
+        return fitted
 
     def _fitted(self, X: Any, y: Any, routed: Routed) -> Self:
         if (attributes := fit_given_search(self, X, y, routed)) is not None:
@@ -231,6 +241,7 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
                 setattr(self, name, value)
             return self
         run, self.multimetric_ = run_of_search(self, X, y, routed)
+        run = replace(run, problem=with_checks(run.problem, self.checks))
         check_race(run.select_by, self.error_score, return_train_score=self.return_train_score)
         trained = {"trained": self.return_train_score}
         named = {run.problem.family.name: run.problem}
@@ -256,6 +267,10 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
                     known_answers = tried.known_answers(selected)
                     run = run.test(known=known_answers, keeper=stored.keeper)
                     self._keep_risk(tried.tested(replace(run, tuned=selected)))
+            told = [vars(self).get(name) for name in ("risk_", "selected_risk_")]
+            estimates = [estimate for estimate in told if estimate is not None]
+            found = [*run.problem.findings, *(f for each in estimates for f in all_findings(each))]
+            self.findings_ = tuple(dict.fromkeys(found))
             if stored.fits is not None:
                 self.kept_ = stored.fits
         if self.refit:
@@ -336,7 +351,11 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
             own, name = risk.own_scale, risk.scale.of(risk.named_loss)
             rows.append([f"{word} {name}", present.risk(own.value), str(own.interval or "none")])
         caption = "What to report is the honest risk of the whole search."
-        return present.Block(caption, ["", "value", "interval"], rows).html + diagram
+        tables = present.Block(caption, ["", "value", "interval"], rows).html
+        if self.findings_:
+            found = [[f.severity, f.sentence, f.remedy] for f in self.findings_]
+            tables += present.Block("Findings", ["severity", "what", "what to do"], found).html
+        return tables + diagram
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         bundle: dict[str, str] = super()._repr_mimebundle_(**options)

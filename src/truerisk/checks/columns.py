@@ -1,8 +1,7 @@
-"""Checks of columns: one that tells y by itself, group numbers, what was done before the folds."""
+"""Checks of columns: one that predicts y by itself, and what was done before the folds."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,10 +16,6 @@ from truerisk.core.table.data import Data
 from truerisk.core.table.rows import codes_of_cells, column_names, n_columns, n_rows
 
 LARGEST = 20_000_000  # cells
-WORDS_OF_GROUPS = (
-    "id|ids|patient|subject|person|user|customer|donor|group|family|site|batch|animal|mouse|case"
-)
-NAME_OF_GROUP = re.compile(rf"(?:^|[^a-z])(?:{WORDS_OF_GROUPS})(?:[^a-z]|$)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +80,6 @@ def column_findings(data: Data, columns: ColumnView | None) -> list[Finding]:
     return [
         *telling_columns(data, columns),
         *unrepeated_columns(data, columns),
-        *_groups(data, columns),
         *_scaled(columns),
         *_rotated(columns),
         *_imputed(columns),
@@ -163,37 +157,6 @@ def unrepeated_columns(data: Data, columns: ColumnView) -> Iterator[Finding]:
         )
 
 
-# ---------------------------------------------------------------- groups
-
-
-def _groups(data: Data, columns: ColumnView) -> Iterator[Finding]:
-    if data.groups is not None:
-        return
-    suspects = [
-        name
-        for name, codes in zip(columns.names, columns.coded, strict=True)
-        if 5 <= codes.max() + 1 <= len(codes) / 2  # five values or more, each about twice
-        and ((columns.named and NAME_OF_GROUP.search(name)) or _pure_beyond_chance(codes, data))
-    ]
-    if suspects:
-        yield Finding(
-            "groups-suspected",
-            f"{_listed(suspects)} looks like the number of a group: its values repeat"
-            + (" and each has one class." if data.codes is not None else "."),
-            "If rows of one group belong together, give groups (--groups at the command line) and "
-            "split by them, as GroupKFold does.",
-        )
-
-
-def _pure_beyond_chance(codes: np.ndarray, data: Data) -> bool:
-    """Whether all rows of a value share their class, by less than 1 in a million by chance."""
-    if data.codes is None or _errors(codes, data):
-        return False
-    largest = data.class_sizes.max() / data.n_rows
-    repeated = len(codes) - (codes.max() + 1)
-    return bool(repeated * np.log(largest) < np.log(1e-6))
-
-
 # ---------------------------------------------------------------- done before the folds
 
 
@@ -259,47 +222,3 @@ def _is_filled(values: np.ndarray) -> bool:
 def _listed(names: Sequence[str]) -> str:
     shown = ", ".join(repr(name) if not name.startswith("column ") else name for name in names[:3])
     return shown if len(names) <= 3 else f"{shown} and {len(names) - 3} more columns"
-
-
-NEAR = 0.1  # of the distance to the tenth neighbour
-FEWEST_COLUMNS, FEWEST_ROWS, MOST_ROWS = 3, 30, 1000
-
-
-def neighbour_findings(data: Data, columns: ColumnView | None) -> Iterator[Finding]:
-    """Rows that come in near pairs although no groups are given."""
-    if columns is None or data.groups is not None:
-        return
-    share = near_copies(columns.numbers)
-    if share is not None and share[0] > 2 * share[1] + 0.1:
-        yield Finding(
-            "near-copies",
-            f"{share[0]:.0%} of the rows have a neighbour ten times nearer than their tenth "
-            f"({share[1]:.0%} would be usual).",
-            "If a case was measured several times, give groups and split by them.",
-        )
-
-
-def near_copies(X: np.ndarray) -> tuple[float, float] | None:
-    r"""Share of rows with :math:`d_1 < d_{10}/10`, and the share that independent rows have.
-
-    In D dimensions :math:`(d_1/d_{10})^D` is the smallest of 9 uniform numbers, so that the usual
-    share is :math:`1 - (1 - 10^{-D})^9`; D is estimated from the distances to the 10th and the
-    20th neighbour. None for tables that are too small or mostly discrete.
-    """
-    continuous = [j for j in range(X.shape[1]) if len(np.unique(X[:, j])) > len(X) / 2]
-    if len(continuous) < FEWEST_COLUMNS or len(X) < FEWEST_ROWS:
-        return None
-    from sklearn.neighbors import NearestNeighbors
-
-    X = X[:, continuous]
-    X = (X - X.mean(axis=0)) / X.std(axis=0)
-    asked = np.unique(np.linspace(0, len(X) - 1, MOST_ROWS).astype(int))
-    found = NearestNeighbors(n_neighbors=20).fit(X)
-    distances = found.kneighbors(X[asked])[0]  # the first is the row itself
-    nearest, tenth, last = distances[:, 1], distances[:, 10], distances[:, 19]
-    if not tenth.all():
-        return None  # exact copies are another finding
-    ratio = float(np.median(last) / np.median(tenth))
-    dimension = np.log(19 / 10) / max(np.log(ratio), 1e-9)
-    usual = 1 - (1 - NEAR**dimension) ** 9
-    return float((nearest < NEAR * tenth).mean()), float(usual)

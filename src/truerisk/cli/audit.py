@@ -98,7 +98,7 @@ def run_code(code: Any, name: str) -> Any:
 REPLICATES = 1000
 WHERE_AND_HOW = ("report", "figures", "as_json", "jobs", "executor")
 """Options that no number depends on."""
-OF_COLUMNS = {"column-predicts-alone", "groups-suspected", "imputed-outside"}
+OF_COLUMNS = {"column-predicts-alone", "group-numbers", "imputed-outside"}
 
 
 @click.command()

@@ -17,7 +17,7 @@ import numpy as np
 
 from truerisk.core.arguments import shown
 from truerisk.core.errors import BadArgument, Refusal, UnknownName
-from truerisk.core.loss import Loss, class_named
+from truerisk.core.loss import Events, Loss, class_named
 from truerisk.core.table.data import Data
 
 OverClasses = Literal["macro", "weighted"]
@@ -53,6 +53,9 @@ class OfOneClass(Loss):
             return class_named(self.positive, data)
         return 1 if self.over_classes is None and data.n_classes == 2 else None
 
+    def events(self, data: Data) -> Events | None:
+        return Events.of_class(data, self.rated(data))
+
     def of_class(self, positive: Any) -> Self:
         if self.over_classes is not None or self.positive is not None:
             return self
@@ -71,6 +74,9 @@ class _OfTable(Loss):
     usual_average = "pooled"
     tells_influences = True
     wants_two = False  # whether the truth must hold two classes
+
+    def events(self, data: Data) -> Events | None:
+        return Events.of_class(data)
 
     @abstractmethod
     def _score(self, hits: np.ndarray, true: np.ndarray, named: np.ndarray) -> np.ndarray:
@@ -317,6 +323,12 @@ class Specificity(_OfClass):
     """
 
     word, needs_positive = "specificity", False
+
+    def events(self, data: Data) -> Events | None:
+        code = self.rated(data)
+        if code is None or data.n_classes > 2:
+            return None  # rows of all other classes are rarely few
+        return Events.of_class(data, 1 - code)
 
     def _score(self, hits: np.ndarray, true: np.ndarray, named: np.ndarray) -> np.ndarray:
         if self._rates_one(true):

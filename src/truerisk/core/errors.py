@@ -19,6 +19,7 @@ __all__ = [
     "Brief",
     "CompiledModuleWarning",
     "DuplicateRowsWarning",
+    "FindingWarning",
     "FitFailed",
     "FitFailedTypeError",
     "FitFailedValueError",
@@ -165,6 +166,10 @@ class SpaceLeakWarning(LeakWarning):
 
 class FittedPartWarning(LeakWarning):
     """A part of the model is fitted before all folds: if it saw these rows, it is too good."""
+
+
+class FindingWarning(TrueRiskWarning):
+    """The checks of a call found something in the rows or in the answers, and say what to do."""
 
 
 class CompiledModuleWarning(TrueRiskWarning):

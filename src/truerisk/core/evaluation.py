@@ -14,6 +14,7 @@ from typing import Any, Protocol, overload
 import numpy as np
 
 from truerisk.core.answers import Answers, Response
+from truerisk.core.finding import Finding
 from truerisk.core.interval import Interval
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
@@ -40,7 +41,8 @@ class Tested:
     longer than all the rest.
     `rank` orders candidates where the values themselves are too small to tell them apart: the log
     of the value, say. `table` are the named numbers that the value was made of. `influences` say
-    what each row does to the value, for who takes the difference of two.
+    what each row does to the value, for who takes the difference of two. `findings` are what was
+    seen in the answers; the notes say it, too.
     """
 
     value: float
@@ -54,6 +56,7 @@ class Tested:
     rank: float | None = None
     table: Mapping[str, float] | None = None
     influences: Influences | None = None
+    findings: tuple[Finding, ...] = ()
 
     def read_std_error(self) -> float | None:
         """The standard error, made now if it was left for later."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import ClassVar, Literal, get_args
 
 from truerisk.core.arguments import shown
-from truerisk.core.errors import UnknownName
+from truerisk.core.errors import FindingWarning, UnknownName, warn
 
 Severity = Literal["serious", "warning", "note"]
 
@@ -33,7 +35,6 @@ CODES: Mapping[str, tuple[Severity, str]] = {
     "edge-of-grid": ("warning", "the chosen value is the first or last one tried"),
     "many-candidates": ("warning", "more settings were tried than half the rows"),
     "few-rows-per-fold": ("warning", "test sets of fewer than ten rows"),
-    "groups-suspected": ("warning", "a column looks like the number of a group of rows"),
     "order-matters": (
         "warning",
         "the table is sorted by a count of its rows, and the risk of stretches is larger",
@@ -41,9 +42,10 @@ CODES: Mapping[str, tuple[Severity, str]] = {
     "near-copies": ("warning", "many rows have a near copy: measured twice?"),
     "rows-in-order": ("warning", "y of rows that follow each other is alike beyond chance"),
     "group-numbers": ("warning", "a column looks like the number of a group of rows"),
+    "few-events": ("warning", "a score rests on few rows of a class, or on few events"),
+    "infinite-loss": ("warning", "a row's own class had probability 0: the log loss is infinite"),
     "rotated-outside": ("warning", "the columns are principal components of all rows"),
     "random-model": ("warning", "the models draw at random and their seed was not kept"),
-    "few-rows-of-a-class": ("warning", "a class has fewer than ten rows"),
     "interval-wide": ("warning", "the interval covers more than a fifth of what the loss can be"),
     "setting-unstable": ("warning", "few outer splits chose the setting that all rows choose"),
     "flat-curve": ("note", "half of the settings are within one standard error of the best"),
@@ -55,6 +57,15 @@ CODES: Mapping[str, tuple[Severity, str]] = {
     "columns-unseen": ("note", "the table is too large, or no table of numbers"),
 }
 """Every code with its severity and what it means."""
+
+OF_EVERY_CALL = ("near-copies", "rows-in-order", "group-numbers", "few-events", "infinite-loss")
+"""Codes that every verb looks for, and that it warns of."""
+
+RENAMED: Mapping[str, str] = {
+    "few-rows-of-a-class": "few-events",
+    "groups-suspected": "group-numbers",
+}
+"""Codes of earlier versions, which a stored result may hold, and what they are called now."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +79,7 @@ class Finding:
     remedy: str
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "code", RENAMED.get(self.code, self.code))
         if self.code not in CODES:
             raise UnknownName(f"{shown(self.code)} is the code of no finding.")
 
@@ -75,6 +87,11 @@ class Finding:
     def severity(self) -> Severity:
         """How much it matters: "serious", "warning" or "note"."""
         return CODES[self.code][0]
+
+    @property
+    def note(self) -> str:
+        """What is wrong and what to do, as a note of a result says it."""
+        return f"{self.sentence} {self.remedy}"
 
     def __str__(self) -> str:
         return f"{self.severity}: {self.sentence} {self.remedy} [{self.code}]"
@@ -84,3 +101,28 @@ def by_severity(findings: list[Finding]) -> tuple[Finding, ...]:
     """The most serious first; equal ones in the order they were found."""
     order = get_args(Severity)
     return tuple(sorted(findings, key=lambda f: order.index(f.severity)))
+
+
+_is_inside_fit: ContextVar[bool] = ContextVar("is_inside_fit", default=False)
+
+
+@contextmanager
+def without_checks() -> Iterator[None]:
+    """Switch checks off inside the block: it fits models, and their rows have been checked."""
+    token = _is_inside_fit.set(True)
+    try:
+        yield
+    finally:
+        _is_inside_fit.reset(token)
+
+
+def are_checks_on() -> bool:
+    """Return False inside a fit that another call of this package makes."""
+    return not _is_inside_fit.get()
+
+
+def warn_of_findings(findings: Iterable[Finding]) -> None:
+    """Give one warning that lists all findings; none inside a fit or without findings."""
+    listed = [f"{finding.note} [{finding.code}]" for finding in dict.fromkeys(findings)]
+    if listed and are_checks_on():
+        warn(f"{' '.join(listed)} (checks=False gives no such warning.)", FindingWarning)

@@ -18,7 +18,7 @@ from truerisk.core.arguments import refuse_class, shown
 from truerisk.core.errors import FitFailed, Refusal, TrueRiskError, UnknownName, is_failure
 from truerisk.core.identity import is_from
 from truerisk.core.loss import NO_PREDICTIONS, WANT_A_CLASS, PositiveScorer
-from truerisk.core.losses import Loss, RowLoss, registry
+from truerisk.core.losses import Log, Loss, RowLoss, registry
 from truerisk.core.present import clean
 from truerisk.core.registry import closest
 from truerisk.core.scorer_losses import ScorerLoss, Scoring, loss_of_scorer, same_as_scorer
@@ -133,6 +133,8 @@ def _by_word(word: str, data: Data, positive: Any, called: str) -> Loss:
         return in_time
     if word in AT:
         raise Refusal(f"loss '{word}' needs its time: such as '{word}-5'.")
+    if word.startswith(CLIPPED):
+        return _clipped_log(word)
     if word in registry:
         loss: Loss = registry.load(word)()
         return loss
@@ -151,6 +153,20 @@ def _by_word(word: str, data: Data, positive: Any, called: str) -> Loss:
         f"there is no {called} {shown(word)}{nearest} "
         f"Known: {', '.join(registry)}, and scikit-learn's scorer names."
     )
+
+
+CLIPPED = "log-clip-"
+
+
+def _clipped_log(word: str) -> Loss:
+    """Return the log loss of a word that names its clip, such as ``log-clip-0.001``."""
+    try:
+        return Log(clip=float(word.removeprefix(CLIPPED)))
+    except ValueError as error:
+        raise UnknownName(
+            f"loss {shown(word)}: write how near to 0 a probability may come, such as "
+            "log-clip-0.001."
+        ) from error
 
 
 def _from_function(function: Callable[..., Any], data: Data) -> Loss:

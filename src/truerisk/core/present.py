@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import math
 import re
+import textwrap
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -54,12 +55,19 @@ def plain(value: Any) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         schema, derived = getattr(value, "schema", ""), getattr(value, "derived", ())
         derived = derived if isinstance(derived, Mapping) else {name: name for name in derived}
-        written = [each for each in fields(value) if each.metadata.get("written", True)]
+        written = [each for each in fields(value) if _is_written(value, each)]
         names = {each.metadata.get("key", each.name): each.name for each in written}
         names |= {**derived, **getattr(value, "stored", {})}
         head = {"schema": schema} if schema else {}
         return {**head, **{key: plain(getattr(value, name)) for key, name in names.items()}}
     return clean(without_folders(str(value)))
+
+
+def _is_written(value: Any, field: Any) -> bool:
+    """Return False for fields that are never written, and for empty ones that need not be."""
+    if field.metadata.get("written", True) != "unless empty":
+        return bool(field.metadata.get("written", True))
+    return bool(getattr(value, field.name))
 
 
 def dates_text(dates: np.ndarray) -> np.ndarray:
@@ -232,7 +240,14 @@ def estimate_rows(estimate: Any) -> list[list[str]]:
     for name, value in (estimate.table or {}).items():
         name = name if lower or isinstance(value, int) else f"{name}, as a risk"
         rows.append([name, str(value) if isinstance(value, int) else risk(value)])
-    return rows + [["note", note] for note in estimate.notes]
+    found = {finding.note: finding.severity for finding in estimate.findings}
+    return rows + [[found.get(note, "note"), note] for note in estimate.notes]
+
+
+def finding_lines(findings: Iterable[Any]) -> list[str]:
+    """Findings as the lines that are printed below a result."""
+    wide = textwrap.TextWrapper(100, break_long_words=False, break_on_hyphens=False)
+    return [wide.fill(str(each)) for each in findings]
 
 
 def scale_rows(estimate: Any) -> list[list[str]]:

@@ -90,6 +90,9 @@ UNWRITTEN = {"written": False}
 Another name in the JSON is `field(metadata={"key": ...})`.
 """
 
+UNLESS_EMPTY = {"written": "unless empty"}
+"""`field(metadata=UNLESS_EMPTY)` is left out of the JSON where it is empty, which few are not."""
+
 
 class Record(Written):
     """A frozen result whose JSON is its fields and, beside them, the properties in `derived`.

@@ -23,9 +23,10 @@ from truerisk.core.evaluation import (
     std_errors_of,
     values_of,
 )
+from truerisk.core.finding import Finding
 from truerisk.core.interval import Breakdown, Interval, OnOwnScale
 from truerisk.core.present import frame_of, frame_of_rows
-from truerisk.core.records import UNWRITTEN, Column, Count, Finite, Record, Size
+from truerisk.core.records import UNLESS_EMPTY, UNWRITTEN, Column, Count, Finite, Record, Size
 from truerisk.core.registry import Line, displays
 
 _DIFFERENCE = Line("truerisk.comparing.paired:difference", "two estimates on the same splits")
@@ -46,7 +47,8 @@ class RiskEstimate(OnOwnScale, Record):
     score of a rule without error where the loss is the distance to it, None for a pure loss;
     `positive` is the class that a score of one class speaks of, None for all others; `scores` are
     further losses of the same fits, by name. `best_of` counts the candidates that it is the best of
-    where that choice is in neither value nor interval.
+    where that choice is in neither value nor interval. `findings` are what the checks of the call
+    saw in its rows and answers; `notes` say the same in sentences.
     """
 
     schema: ClassVar[str] = "truerisk.risk-estimate/1"
@@ -87,6 +89,7 @@ class RiskEstimate(OnOwnScale, Record):
         default=None, repr=False, compare=False, metadata=UNWRITTEN
     )
     positive: Any = None
+    findings: tuple[Finding, ...] = field(default=(), metadata=UNLESS_EMPTY)
     best_of: int | None = field(default=None, repr=False, compare=False, metadata=UNWRITTEN)
 
     @property
@@ -146,7 +149,8 @@ class RiskEstimate(OnOwnScale, Record):
         return displays.load("estimate")(self, ax=ax, **options)
 
     def __str__(self) -> str:
-        return "\n".join(map(RiskEstimate._line, (self, *present.further(self))))
+        lines = map(RiskEstimate._line, (self, *present.further(self)))
+        return "\n".join([*lines, *present.finding_lines(self.findings)])
 
     def _line(self) -> str:
         """A score as a score, any other loss as a risk."""
@@ -250,7 +254,9 @@ class RiskCurve(Record):
     def std_errors(self) -> np.ndarray:
         """The standard error of every candidate; NaN where it has none."""
         if isinstance(self.estimates, DressedRisks):
-            return std_errors_of(self.estimates.tested)
+            tested = self.estimates.tested
+            infinite = [has_infinite_loss(one) for one in tested]
+            return np.where(infinite, np.nan, std_errors_of(tested))
         return np.array([risk.std_error for risk in self.estimates], dtype=float)
 
     @property
@@ -258,6 +264,11 @@ class RiskCurve(Record):
         """What all estimates share: method, loss, origin."""
         estimates = self.estimates
         return estimates.common if isinstance(estimates, DressedRisks) else estimates[0]
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What the checks saw in the rows, and in the answers of the chosen setting."""
+        return self[self.best].findings
 
     @property
     def best_params(self) -> dict[str, Any]:
@@ -320,7 +331,8 @@ class RiskCurve(Record):
 
     def __str__(self) -> str:
         head = [*self._head, f"{self.common.method}, rule {self.rule}"]
-        return present.text_table(head, self._rows("<- chosen"))
+        table = present.text_table(head, self._rows("<- chosen"))
+        return "\n".join([table, *present.finding_lines(self.findings)])
 
     def blocks(self) -> list[present.Block]:
         head = [*self._head, ""]
@@ -352,18 +364,30 @@ class RiskCurve(Record):
             return None
 
 
+def has_infinite_loss(tested: Tested) -> bool:
+    """Return True if a held-out row has infinite log loss, so that the risk has no bound."""
+    return any(finding.code == "infinite-loss" for finding in tested.findings)
+
+
 def dress(tested: Tested, common: RiskEstimate, params: Mapping[str, Any]) -> RiskEstimate:
-    """A tested risk with the papers of its computation."""
+    """Put a tested risk together with the provenance of its computation.
+
+    A rule may need the standard error of a clipped value; a reader is given none where the loss of
+    a row is infinite.
+    """
+    is_infinite = has_infinite_loss(tested)
+    notes = (*tested.notes, *(finding.note for finding in tested.findings))
     return replace(
         common,
         value=None if np.isnan(tested.value) else float(tested.value),
-        std_error=tested.read_std_error(),
-        interval=tested.read_interval(),
+        std_error=None if is_infinite else tested.read_std_error(),
+        interval=None if is_infinite else tested.read_interval(),
         params=dict(params),
         losses=None if tested.losses is None else tested.losses.astype(np.float64, copy=False),
         loss_rows=tested.loss_rows,
         split_risks=tested.split_risks,
         influences=tested.influences,
         table=None if tested.table is None else Breakdown(dict(tested.table)),
-        notes=common.notes + tuple(map(present.without_folders, tested.notes)),
+        notes=common.notes + tuple(map(present.without_folders, notes)),
+        findings=common.findings + tested.findings,
     )

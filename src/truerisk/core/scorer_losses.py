@@ -14,7 +14,7 @@ import numpy as np
 from truerisk.core.arguments import refuse_both, shown
 from truerisk.core.confusion_scores import OfOneClass
 from truerisk.core.errors import BadArgument, Refusal
-from truerisk.core.loss import PositiveScorer, class_named
+from truerisk.core.loss import Events, PositiveScorer, class_named
 from truerisk.core.losses import (
     AUC,
     MCC,
@@ -146,6 +146,21 @@ def _metric(scorer: Any) -> str:
     return name if as_ours and getattr(metrics, name, None) is made["_score_func"] else ""
 
 
+OF_CLASSES = (
+    "average_precision",
+    "balanced_accuracy",
+    "f1",
+    "jaccard",
+    "matthews",
+    "neg_negative_likelihood",
+    "positive_likelihood",
+    "precision",
+    "recall",
+    "roc_auc",
+)
+"""How the names of those of scikit-learn's scores begin that rest on the rows of single classes."""
+
+
 class ScorerLoss(Loss):
     """A scikit-learn scorer turned into an error: the score of a perfect rule minus the score.
 
@@ -169,6 +184,12 @@ class ScorerLoss(Loss):
         if not isinstance(self.scorer, PositiveScorer):
             return None
         return class_named(self.scorer.positive, data)
+
+    def events(self, data: Data) -> Events | None:
+        """Count them where scikit-learn's name says that the score rests on single classes."""
+        if data.task != "classification" or not self.word.startswith(OF_CLASSES):
+            return None
+        return Events.of_class(data, self.rated(data))
 
     def _rate_perfect_rule(self, data: Data) -> float:
         rows = np.arange(data.n_rows)[:, None]

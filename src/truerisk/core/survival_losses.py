@@ -14,7 +14,7 @@ import numpy as np
 from truerisk.core.answers import Response
 from truerisk.core.arguments import check_number
 from truerisk.core.errors import Refusal
-from truerisk.core.loss import Loss, RowLoss
+from truerisk.core.loss import Events, Loss, RowLoss
 from truerisk.core.rank_scores import AUC
 from truerisk.core.table.data import Data, TaskWord
 from truerisk.core.table.survival import follow_up
@@ -78,6 +78,9 @@ class Concordance(Loss):
             for c, (told, mean) in enumerate(zip(answers, about, strict=True)):
                 twice[c] += ((of_pairs * (_wrong(told, some) - mean)) ** 2).sum()
         return twice / weighed**2
+
+    def events(self, data: Data) -> Events | None:
+        return Events(int((data.y[:, 0] == 1).sum()), "events")
 
     def enlargement(self, data: Data, rows: np.ndarray) -> tuple[float, float]:
         """(n − 1)²/((n − 2)(n − 3)) leaves no bias; how many events there are tells the degrees."""
@@ -196,6 +199,12 @@ class AUCAt(Loss):
     def check(self, data: Data) -> None:
         super().check(data)
         data.at(self.horizons[0])
+
+    def events(self, data: Data) -> Events | None:
+        (came, time), (horizon,) = data.y.T, self.horizons
+        by_then = Events(int(((came == 1) & (time <= horizon)).sum()), f"events by {horizon:g}")
+        past = Events(int((time > horizon).sum()), f"rows followed past {horizon:g}")
+        return min(by_then, past, key=lambda events: events.n)
 
     def of_set(
         self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None

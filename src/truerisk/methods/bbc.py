@@ -77,7 +77,9 @@ class BootstrapBiasCorrected(KFold):
             terms.rule,
             data.row_marks[rows],
         )
-        estimate = Tested(corrected.value, notes=(NOTE,))
+        chosen = [one for one, n in zip(tested, corrected.frequencies, strict=True) if n]
+        findings = dict.fromkeys(finding for one in chosen for finding in one.findings)
+        estimate = Tested(corrected.value, notes=(NOTE,), findings=tuple(findings)[:1])
         if not np.ptp(corrected.replicates) > 0:
             return replace(estimate, notes=(NOTE, NO_SPREAD))
         error = float(corrected.replicates.std(ddof=1))

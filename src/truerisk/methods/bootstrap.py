@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
@@ -23,6 +23,7 @@ from truerisk.methods.interval_forms.evidence import SampleEvidence
 from truerisk.methods.interval_forms.form import dependence, if_independent
 from truerisk.methods.parts.averages import failure_notes
 from truerisk.methods.parts.bootstrap_answers import Replicated, jackknife_error, no_information
+from truerisk.methods.parts.caveats import infinite_findings
 from truerisk.resampling.samples import draw_samples, given_samples
 
 Kind = Literal["bootstrap", "oob", ".632", ".632+", "optimism"]
@@ -143,7 +144,11 @@ class Bootstrap(Method):
             ".632+": self._plus,
             "optimism": self._optimism,
         }[self.kind](replicated)
-        return [self._tested(replicated, c, part, terms) for c, part in enumerate(parts)]
+        risks = [self._tested(replicated, c, part, terms) for c, part in enumerate(parts)]
+        if not terms.with_errors:
+            return risks
+        found = infinite_findings(answers, data, loss)
+        return [replace(risk, findings=found[c]) for c, risk in enumerate(risks)]
 
     # -- the kinds: value, table, notes and weights of row losses for each candidate -----------
 

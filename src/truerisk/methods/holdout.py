@@ -25,6 +25,7 @@ from truerisk.methods.interval_forms import as_form
 from truerisk.methods.interval_forms.evidence import HalfEvidence
 from truerisk.methods.interval_forms.form import NONE, if_independent
 from truerisk.methods.parts.averages import OF_ROW_MEANS, Averaged, tested_by_average, tested_with
+from truerisk.methods.parts.caveats import infinite_findings
 from truerisk.methods.parts.procedure import by_fit, chosen_candidate, winners_of, with_winners
 from truerisk.methods.parts.set_risks import split_risks
 from truerisk.resampling.folds import draw_folds
@@ -234,4 +235,5 @@ class PairedHalves(Method):
             halves = means[1:].T.reshape(len(values), -1, 2)
             evidence = HalfEvidence(values=values, loss=loss, terms=terms, halves=halves)
             bounds = if_independent(as_form(terms.interval or "conservative-z"), evidence, data)
-        return tested_with(bounds, answers, values, risks)
+        found = infinite_findings(answers, data, loss)
+        return tested_with(bounds, answers, values, risks, findings=found)

@@ -21,6 +21,7 @@ from truerisk.methods.interval_forms import as_form
 from truerisk.methods.interval_forms.evidence import NestedErrors, PairEvidence
 from truerisk.methods.interval_forms.form import NONE, if_independent
 from truerisk.methods.parts.averages import means_by_row, tested_with
+from truerisk.methods.parts.caveats import infinite_findings
 from truerisk.methods.parts.set_risks import mean_by_question, position_weights, row_losses
 from truerisk.resampling.folds import fold_numbers
 
@@ -294,4 +295,7 @@ class NestedInterval(Method):
                 pairs=[spread.of(c) for c in range(len(values))],
             )
             bounds = if_independent(as_form(terms.interval or "ncv"), evidence, data)
-        return tested_with(bounds, answers, values, spread.by_question, per_row, rows)
+        found = infinite_findings(answers, data, loss)
+        return tested_with(
+            bounds, answers, values, spread.by_question, per_row, rows, findings=found
+        )

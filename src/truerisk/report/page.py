@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from truerisk.core.errors import BadData, xml_text
 from truerisk.core.json_values import schema_of
 from truerisk.core.present import clean
 from truerisk.core.records import Record
+from truerisk.core.results import RiskCurve, RiskEstimate
 from truerisk.papers.figures import Report
 from truerisk.report.assessment_page import draw_page
 from truerisk.report.audit_page import draw_audit
@@ -41,7 +43,8 @@ def page_of(record: Any) -> Page:
     for cls, drawn in RECORDS.items():
         if isinstance(record, cls):
             return drawn(record)
-    blocks, text = record.blocks(), str(record)
+    is_estimate = isinstance(record, RiskEstimate)
+    blocks, text = record.blocks(), str(replace(record, findings=()) if is_estimate else record)
     facts = [f"{record.n_rows} rows"] if hasattr(record, "n_rows") else []
     if isinstance(record, Report):
         made = f"truerisk reproduce {record.word}"
@@ -51,6 +54,7 @@ def page_of(record: Any) -> Page:
         "eyebrow": "result",
         "title": record.title if isinstance(record, Report) else word,
         "facts": facts,
+        "findings": record.findings if isinstance(record, RiskEstimate | RiskCurve) else (),
         "conclusion": [] if "\n" in text else [clean(text, 4000)],
         "sections": [Section("numbers", "Numbers", "", figures_of(record))],
         "blocks": [(FigureTable.of(b.head, b.rows), clean(b.caption, 1000)) for b in blocks],

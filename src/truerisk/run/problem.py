@@ -16,6 +16,7 @@ from truerisk.core.arguments import check_level, shown
 from truerisk.core.contracts import Method, Request, Rule, Streams
 from truerisk.core.errors import BadArgument, Refusal, UnknownName, visible
 from truerisk.core.family import Family
+from truerisk.core.finding import Finding
 from truerisk.core.loss import class_named
 from truerisk.core.loss_words import as_loss
 from truerisk.core.losses import Loss
@@ -41,7 +42,8 @@ class Problem:
     """Everything a computation needs, checked; `scores` are further losses of the same fits.
 
     `steps` holds the fitted steps that several families share. `positive` is the class that was
-    named for scores of one class. `calibrated` says that losses for which no interval is asked
+    named for scores of one class. `findings` are what the checks of the call saw in the rows.
+    `calibrated` says that losses for which no interval is asked
     have the calibrated one.
     """
 
@@ -59,6 +61,7 @@ class Problem:
     scores: Mapping[str, Score] = field(default_factory=dict)
     steps: Any = None
     positive: Any = None
+    findings: tuple[Finding, ...] = ()
 
     @property
     def losses(self) -> list[Loss]:

@@ -52,15 +52,15 @@ def test_folds_of_eight_rows_are_no_finding_of_an_assessment():
 
 
 def test_a_class_of_few_rows_is_named(sound):
-    """Nine rows of a class are too few, ten are not called so."""
+    """Eleven rows of a class are too few, twelve are not called so."""
     X, y = sound
-    for size in (9, 10):
+    for size in (11, 12):
         kept = np.r_[np.flatnonzero(y == y[0]), np.flatnonzero(y != y[0])[:size]]
         _, codes = found_in(X[kept], y[kept])
-        if size == 9:
-            assert "few-rows-of-a-class" in codes
+        if size == 11:
+            assert "few-events" in codes
         else:
-            assert "few-rows-of-a-class" not in codes
+            assert "few-events" not in codes
 
 
 def test_a_setting_that_few_splits_choose_is_called_unstable():

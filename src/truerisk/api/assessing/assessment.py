@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
-from truerisk.api.assessing.conclusion import conclude, fragile
+from truerisk.api.assessing.conclusion import call_findings_of, conclude, fragile
 from truerisk.api.assessing.families import by_text, ranked
 from truerisk.api.assessing.reference_risks import constant_risk
 from truerisk.api.assessing.risk_of_choice import risk_of_choice
@@ -57,6 +57,11 @@ class Assessment(TestedLearners):
     def findings(self) -> tuple[Finding, ...]:
         """What is wrong or worth knowing of rows, columns, splits and the choice."""
         return fragile(self)
+
+    @property
+    def warned_findings(self) -> tuple[Finding, ...]:
+        """Those findings that every call of the package warns of."""
+        return call_findings_of(self)
 
     def rows(self) -> list[list[str]]:
         """The table's cells, best learner first."""
@@ -174,7 +179,9 @@ class Assessment(TestedLearners):
     def __str__(self) -> str:
         table = present.text_table(HEAD, _narrowed(self.rows()))
         text = textwrap.fill(self.conclusion, WIDEST, break_long_words=False)
-        warned = [textwrap.fill(str(finding), WIDEST) for finding in self.findings]
+        warned = [
+            textwrap.fill(str(finding), WIDEST, break_on_hyphens=False) for finding in self.findings
+        ]
         card = [] if not self._card else [present.text_table(CARD, self._card), ""]
         card += [textwrap.fill(line, WIDEST) for line in self._more_rows]
         card += [""] if self._more_rows else []

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from truerisk.api.assessing.tested_learners import TestedLearners
 from truerisk.api.assessing.tuned_learner import TunedLearner
-from truerisk.checks.columns import column_findings, columns_of, neighbour_findings
+from truerisk.checks.columns import column_findings, columns_of
+from truerisk.checks.events import rarest_class_findings
 from truerisk.checks.selected_columns import selection_findings
 from truerisk.checks.splits import row_findings, split_findings
 from truerisk.core import present
@@ -15,7 +16,7 @@ from truerisk.core.finding import Finding, by_severity
 from truerisk.core.loss import Loss
 from truerisk.core.present import clean, params_text, signed
 from truerisk.core.results import RiskEstimate
-from truerisk.core.table.data import Data
+from truerisk.run.checking import all_findings
 
 _NAME = 40
 _SETTING = 80
@@ -184,7 +185,6 @@ def _of_a_hundred(tested: TestedLearners) -> str:
 
 FEW_OF_A_HUNDRED = 0.05
 WIDE = 0.2  # an interval over more of the loss's range than this share is wide
-FEWEST_PER_CLASS = 10
 RARELY = 1 / 3  # a setting that wins a smaller share of the outer splits is unstable
 QUIETLY = ("scaled-outside", "columns-unseen", "few-rows-per-fold")  # the table and our own folds
 
@@ -202,31 +202,27 @@ def fragile(tested: TestedLearners) -> tuple[Finding, ...]:
         columns = replace(columns, names=names, numbered=numbered, named=True)
     settings = sum(len(finding.curve) for finding in tested.learners.values())
     outer = tested.learners[tested.best].answers
+    seen = list(call_findings_of(tested))
+    if tested.checked:
+        seen += [*column_findings(data, columns), *selection_findings(data, columns)]
+        if all(finding.code != "few-events" for finding in seen):
+            seen += rarest_class_findings(data)
     findings = [
-        *column_findings(data, columns),
-        *selection_findings(data, columns),
-        *neighbour_findings(data, columns),
+        *seen,
         *row_findings(data, settings),
         *([] if outer is None else split_findings(data, outer.plan)),
-        *_few_of_a_class(data),
         *_wide(tested, tested.problem.loss),
         *_unstable(tested),
     ]
     return by_severity([finding for finding in findings if finding.code not in QUIETLY])
 
 
-def _few_of_a_class(data: Data) -> Iterator[Finding]:
-    if data.codes is None:
-        return
-    sizes = data.class_sizes.tolist()
-    least = min(range(data.n_classes), key=sizes.__getitem__)
-    if sizes[least] < FEWEST_PER_CLASS:
-        yield Finding(
-            "few-rows-of-a-class",
-            f"Class {clean(str(data.label(least)), 60)!r} has {sizes[least]} rows: a fold holds "
-            "one of them, or none.",
-            "Gather more rows of it; how well it is recognised cannot be estimated.",
-        )
+def call_findings_of(tested: TestedLearners) -> tuple[Finding, ...]:
+    """List what the checks of the call saw in the rows and in the answers of the best learner."""
+    seen = [] if tested.problem is None else list(tested.problem.findings)
+    estimates = [tested.learners[tested.best].risk, tested.report]
+    seen += [finding for estimate in estimates for finding in all_findings(estimate)]
+    return tuple(dict.fromkeys(seen))
 
 
 def _wide(tested: TestedLearners, loss: Loss) -> Iterator[Finding]:

@@ -46,7 +46,9 @@ def risk_of_choice(
     def risk(one: Score, papers: RiskEstimate, of: Answers, shaken: Answers | None) -> RiskEstimate:
         terms = Terms(problem.confidence_level, problem.rule, interval=one.interval)
         tested = testing.risk(of, shaken, problem.data, one.loss, terms)
-        return dress(tested, _papers(results, papers, (*one.loss.notes, note)), {})
+        seen = tuple(finding.note for finding in problem.findings)
+        papers = _papers(results, papers, (*one.loss.notes, *seen, note))
+        return dress(tested, replace(papers, findings=problem.findings), {})
 
     first = results[0].risk
     moved = [None] * len(mixed.also) if shaken is None else shaken.also

@@ -62,7 +62,8 @@ class TestedLearners(Record):
     what was typed, `given` which further arguments were. `validation` is that of the best learner;
     where one was asked for and is None, `no_validation` says why. What follows is not written:
     `order` says which comes first of equal learners, `testing` is the method that tested them, and
-    `kept` says what a store spared; no number depends on it.
+    `kept` says what a store spared, and `checked` that rows and columns are looked through; no
+    number depends on them.
     """
 
     schema: ClassVar[str] = "truerisk.assessment/1"
@@ -111,6 +112,7 @@ class TestedLearners(Record):
     constant: Constant | None = field(default=None, repr=False, metadata=UNWRITTEN)
     column_names: tuple[str, ...] = field(default=(), metadata=UNWRITTEN)
     kept: Fits | None = field(default=None, metadata=UNWRITTEN)
+    checked: bool = field(default=True, metadata=UNWRITTEN)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, under a versioned schema name; `docs/report.md` says what each is."""

@@ -49,13 +49,17 @@ class Corrected:
 
 @dataclass(frozen=True, eq=False)
 class Wanted:
-    """What an audit is asked; `order` is what its caller knows of the order of the rows."""
+    """What an audit is asked; `order` is what its caller knows of the order of the rows.
+
+    `checks` says whether rows and columns are looked through.
+    """
 
     level: Any
     outer: Any
     replicates: int
     terms: Mapping[str, Any]
     order: OrderOfRows | None = None
+    checks: bool = True
 
 
 def corrected(

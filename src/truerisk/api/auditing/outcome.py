@@ -176,7 +176,13 @@ class Audit(Record):
     def __str__(self) -> str:
         table = present.text_table(self._head, self.rows())
         findings = [
-            textwrap.fill(f"- {f}", WIDEST, subsequent_indent="  ", break_long_words=False)
+            textwrap.fill(
+                f"- {f}",
+                WIDEST,
+                subsequent_indent="  ",
+                break_long_words=False,
+                break_on_hyphens=False,
+            )
             for f in self.findings
         ]
         text = textwrap.fill(self.conclusion, WIDEST, break_long_words=False)

@@ -10,7 +10,7 @@ from truerisk.api.auditing.claim import USED_UP, Claim, ScoreScale
 from truerisk.core.contracts import Method
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
-from truerisk.core.finding import Finding
+from truerisk.core.finding import Finding, without_checks
 from truerisk.core.present import clean
 from truerisk.core.progress import stage
 from truerisk.core.results import RiskCurve, RiskEstimate
@@ -62,7 +62,8 @@ def _ours(
         if again.select_by is None and again.cv is None:  # whatever is known of the rows by now
             again.set_params(select_by=curve.common.method)
         of_rows = {name: terms[name] for name in ("groups", "time", "block")}
-        risk = again.fit(X, y, **of_rows, **(terms["fit_params"] or {})).risk_
+        with without_checks():
+            risk = again.fit(X, y, **of_rows, **(terms["fit_params"] or {})).risk_
     return risk
 
 

@@ -6,7 +6,7 @@ search says; that they do is checked.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import ceil
@@ -29,6 +29,7 @@ from truerisk.core.results import RiskCurve, RiskEstimate, dress
 from truerisk.core.table.data import Data
 from truerisk.methods.interval_forms.bootstrapped_choice import Corrected, corrected_by_bootstrap
 from truerisk.methods.interval_forms.form import NO_SPREAD, dependence
+from truerisk.methods.parts.caveats import infinite_findings
 from truerisk.methods.parts.set_risks import row_losses
 from truerisk.methods.splitter import Splitter
 from truerisk.run.problem import Problem
@@ -53,6 +54,7 @@ class Replayed:
     risks: np.ndarray
     common: RiskEstimate
     scores: Answers | None = None
+    infinite: Sequence[tuple[Finding, ...]] = ()
 
 
 def replay(claim: Claim, scale: ScoreScale, problem: Problem, plan: Plan) -> Replayed:
@@ -94,7 +96,8 @@ def _of_kept(curve: RiskCurve) -> Replayed:
         )
     losses = np.array([t.losses for t in tested])
     risks = np.array([t.split_risks for t in tested])
-    return Replayed(losses, rows, np.ones(len(rows)), risks, replace(curve.common, n_fits=0))
+    common, infinite = replace(curve.common, n_fits=0), [one.findings for one in tested]
+    return Replayed(losses, rows, np.ones(len(rows)), risks, common, infinite=infinite)
 
 
 def _by_row(
@@ -129,7 +132,14 @@ def _by_row(
     shares = np.bincount(member, weights)
     summed = np.array([np.bincount(member, weights * row) for row in losses])
     common = replace(curve_of(computed).common, loss=scale.word)
-    return Replayed(summed / shares, rows, shares * len(rows), risks, common)
+    return Replayed(
+        summed / shares,
+        rows,
+        shares * len(rows),
+        risks,
+        common,
+        infinite=infinite_findings(answers, data, loss),
+    )
 
 
 def bias_corrected(
@@ -151,8 +161,11 @@ def bias_corrected(
             )
     why = _no_interval(corrected, problem, replayed.common.ordered)
     share = corrected.frequencies[claim.best] / corrected.frequencies.sum()
+    drawn = np.flatnonzero(corrected.frequencies) if replayed.infinite else ()
+    infinite = [finding for c in drawn for finding in replayed.infinite[c]]
     tested = Tested(
         corrected.value,
+        findings=tuple(infinite[:1]),
         interval=None if why else corrected.interval(problem.confidence_level),
         notes=(
             f"{share:.0%} of the bootstrap samples chose the same setting",

@@ -31,6 +31,7 @@ from truerisk.core.results import RiskEstimate
 from truerisk.methods.nested import Nested, Pairs
 from truerisk.methods.words import as_method
 from truerisk.models.stated.question import has_best_params
+from truerisk.run.checking import all_findings, with_checks, with_findings
 from truerisk.run.outer_splits import usual_word
 from truerisk.run.problem import Problem
 from truerisk.run.run import Run, curve_of
@@ -71,7 +72,9 @@ def fit_given_search(search: Any, X: Any, y: Any, routed: Routed) -> dict[str, A
         )
     claim = claim_of(fitted)
     problem, own = problem_and_loss(search, rows, claim, fitted)
+    problem = with_checks(problem, search.checks)
     selected = selected_risk(problem, own, claim, fitted, rows.seconds)
+    selected = with_findings(selected, problem.findings)
     attributes = {name: getattr(fitted, name) for name in TOLD if hasattr(fitted, name)}
     attributes |= {"search_": fitted, "loss_": problem.loss, "selected_risk_": selected}
     attributes |= {"best_params_": dict(fitted.best_params_)}
@@ -83,7 +86,8 @@ def fit_given_search(search: Any, X: Any, y: Any, routed: Routed) -> dict[str, A
     if search.outer is not None:
         with stage("honest risk"):
             attributes |= _honest(problem, search.outer, kind, selected)
-    return attributes
+    found = all_findings(attributes.get("risk_", selected))
+    return attributes | {"findings_": tuple(dict.fromkeys([*problem.findings, *found]))}
 
 
 def _honest(problem: Problem, outer: Any, kind: str, selected: RiskEstimate) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from truerisk.core.errors import (
     is_failure,
 )
 from truerisk.core.family import Family
+from truerisk.core.finding import without_checks
 from truerisk.core.plan.plan import Plan
 from truerisk.core.present import params_text
 from truerisk.core.table.data import Data, has_row_entries
@@ -135,7 +136,7 @@ def fit_pieces(
                 columns = _columns(family, data, plan, fit)
                 own = own.against(columns)
             asked = partial(enquiries, data, plan, questions, columns)
-            with kept_warnings() as warned:
+            with without_checks(), kept_warnings() as warned:
                 piece, *more = one(family, data, request, own, asked, (seed, fit, candidate))
             if warned:
                 piece = replace(piece, warned=tuple(warned))
@@ -333,7 +334,8 @@ def fitted_on_all(family: Family, candidate: int, data: Data, seed: Any) -> Any:
     model = None
     try:
         model = family.make(candidate, seed)
-        model.fit(data.X, *data.targets(data.y), **data.fit_params)
+        with without_checks():
+            model.fit(data.X, *data.targets(data.y), **data.fit_params)
     except TrueRiskError:
         raise
     except BaseException as error:

@@ -11,20 +11,27 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from truerisk.core.answers import Answers
 from truerisk.core.contracts import Method, Terms
 from truerisk.core.evaluation import Shaken, Tested, compact
+from truerisk.core.finding import Finding
 from truerisk.core.interval import Basis
 from truerisk.core.loss import Average, Loss, RowLoss
 from truerisk.core.plan.leaks import order_of
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.methods.interval_forms import RowEvidence, Sureness, as_form
-from truerisk.methods.parts.caveats import ahead_notes, apart_note, few_rows_note, unseen_note
+from truerisk.methods.parts.caveats import (
+    ahead_notes,
+    apart_note,
+    few_rows_note,
+    infinite_findings,
+    unseen_note,
+)
 from truerisk.methods.parts.interval_choice import calibrated_word, choose, own_interval
 from truerisk.methods.parts.procedure import by_rule
 from truerisk.methods.parts.set_risks import (
@@ -104,10 +111,12 @@ def tested_by_average(
     if not terms.with_errors:
         return [Tested(float(value), split_risks=by_split[c]) for c, value in enumerate(values)]
     rows, per_row, shares, repeatedly = means_by_row(losses, weights / total, answers.plan)
-    losses_of_rows = (compact(per_row), rows) if loss.per_row else ()
+    infinite = infinite_findings(answers, data, loss)
+    told: dict[str, Any] = {"losses": compact(per_row), "rows": rows} if loss.per_row else {}
+    told["findings"] = infinite
     if own.unsure is not None:
         bounds: list[Sureness] = [(None, None, (own.unsure,))] * len(values)
-        return tested_with(bounds, answers, values, by_split, *losses_of_rows)
+        return tested_with(bounds, answers, values, by_split, **told)
     form, best = as_form(own.word or ("corrected-t" if repeatedly else "wald")), None
     if form.counts_choice and len(values) > 1 and np.isfinite(values).any():
         plain = replace(terms, interval=None)  # rules may need the errors
@@ -134,8 +143,9 @@ def tested_by_average(
         shaken=moved,
         one_row=None if loss.per_row else changes_by_one_row(answers, data, loss, values),
     )
-    bounds = _with_notes(form.of_each(evidence), evidence, answers.values, weights / total)
-    risks = tested_with(bounds, answers, values, by_split, *losses_of_rows)
+    bounds = form.of_each(evidence)
+    bounds = _with_notes(bounds, evidence, answers.values, weights / total, infinite)
+    risks = tested_with(bounds, answers, values, by_split, **told)
     if own.in_time or not loss.tells_influences:
         return risks
     return [
@@ -145,7 +155,11 @@ def tested_by_average(
 
 
 def _with_notes(
-    bounds: Sequence[Sureness], evidence: RowEvidence, answers: np.ndarray, shares: np.ndarray
+    bounds: Sequence[Sureness],
+    evidence: RowEvidence,
+    answers: np.ndarray,
+    shares: np.ndarray,
+    infinite: Sequence[tuple[Finding, ...]],
 ) -> list[Sureness]:
     """What is to be known of few rows, and of rows that lie apart from those that were seen."""
     apart = apart_note(evidence.plan, evidence.data)
@@ -156,7 +170,7 @@ def _with_notes(
         if unseen and interval is not None:
             interval, notes = None, notes + unseen
         few = few_rows_note(evidence.loss, losses, evidence.weights)
-        more = (few if evidence.loss.per_row else ()) + apart
+        more = (few if evidence.loss.per_row and not infinite[c] else ()) + apart
         # the last note is why there is no interval
         noted.append((error, interval, more + notes if interval is None else notes + more))
     return noted
@@ -199,6 +213,7 @@ def tested_with(
     by_split: np.ndarray,
     losses: np.ndarray | None = None,
     rows: np.ndarray | None = None,
+    findings: Sequence[tuple[Finding, ...]] = (),
 ) -> list[Tested]:
     """One estimate per candidate, of its value and how sure it is; failed fits are noted first."""
     return [
@@ -210,6 +225,7 @@ def tested_with(
             rows,
             by_split[c],
             failure_notes(answers, c) + notes,
+            findings=findings[c] if findings else (),
         )
         for c, (value, (error, interval, notes)) in enumerate(zip(values, bounds, strict=True))
     ]

@@ -1,0 +1,41 @@
+"""A check of how many rows of a class, or how many events, the losses of a call rest on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from truerisk.core.finding import Finding
+from truerisk.core.loss import Events, Loss
+from truerisk.core.present import clean, listed
+from truerisk.core.table.data import Data
+
+
+def event_findings(data: Data, losses: Iterable[Loss]) -> Iterator[Finding]:
+    """Find losses that rest on few rows of a class or on few events."""
+    few: dict[Events, list[str]] = {}
+    for loss in losses:
+        events = loss.events(data)
+        if events is not None and events.n < events.enough:
+            few.setdefault(events, []).append(clean(loss.word, 60))
+    for events, words in few.items():
+        names = list(dict.fromkeys(words))
+        who = f"{listed(names)} rest" + ("s" if len(names) == 1 else "")
+        yield _few(events, who)
+
+
+def rarest_class_findings(data: Data) -> Iterator[Finding]:
+    """Find a class of few rows: a ROC curve and rates at a threshold rest on it in any case."""
+    if data.codes is None:
+        return
+    events = Events.of_class(data)
+    if events.n < events.enough:
+        yield _few(events, "The ROC curve and the rates at its thresholds rest")
+
+
+def _few(events: Events, who: str) -> Finding:
+    return Finding(
+        "few-events",
+        f"{who} on {events.n} {events.noun}. With fewer than {events.enough} of them an interval "
+        "holds the truth less often than it promises.",
+        "Gather more of them, or take the interval for too narrow.",
+    )
