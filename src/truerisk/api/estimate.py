@@ -92,8 +92,9 @@ def estimate_risk(
         The same seed gives the same number on any executor.
     checks : bool, default=True
         Look through the rows, of large tables a sample, for near copies, an order, and columns
-        that number groups, and count the events that a score rests on. What is found is in ``findings``
-        and ``notes`` of the result, and in one warning. Fits inside other calls make no checks.
+        that number groups, and count the events that a score rests on. What is found is in
+        ``findings`` and ``notes`` of the result, and in one warning. Fits inside other calls make
+        no checks.
 
     Returns
     -------
