@@ -341,6 +341,10 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         """In a notebook the honest risk, once it is there, stands above scikit-learn's diagram."""
         diagram: str = super()._repr_html_inner()
         fitted = vars(self)
+        found = [[f.severity, f.sentence, f.remedy] for f in fitted.get("findings_", ())]
+        if found:
+            head = ["severity", "what", "what to do"]
+            diagram = present.Block("Findings", head, found).html + diagram
         if "risk_" not in fitted:
             return diagram
         shown = [("honest", risk) for risk in (self.risk_, *self.scores_.values())]
@@ -351,11 +355,7 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
             own, name = risk.own_scale, risk.scale.of(risk.named_loss)
             rows.append([f"{word} {name}", present.risk(own.value), str(own.interval or "none")])
         caption = "What to report is the honest risk of the whole search."
-        tables = present.Block(caption, ["", "value", "interval"], rows).html
-        if self.findings_:
-            found = [[f.severity, f.sentence, f.remedy] for f in self.findings_]
-            tables += present.Block("Findings", ["severity", "what", "what to do"], found).html
-        return tables + diagram
+        return present.Block(caption, ["", "value", "interval"], rows).html + diagram
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         bundle: dict[str, str] = super()._repr_mimebundle_(**options)
