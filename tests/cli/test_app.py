@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import pytest
 from tests.support.cut_off import begun
 
@@ -272,3 +273,22 @@ def _has_processes(group):
     except ProcessLookupError:
         return False
     return True
+
+
+@pytest.mark.parametrize("words", [("estimate", "--model", "knn"), ("assess", "--models", "knn")])
+def test_no_checks_leaves_the_checks_of_rows_out(call, tmp_path, words):
+    """Near copies are said on stderr, in the text and in the JSON, unless --no-checks is given."""
+    rng = np.random.default_rng(0)
+    patients, y = np.repeat(rng.normal(size=(40, 5)), 4, axis=0), np.repeat(np.arange(40) % 2, 4)
+    rows = np.c_[patients + 0.1 * rng.normal(size=patients.shape), y][rng.permutation(160)]
+    file = tmp_path / "visits.csv"
+    np.savetxt(file, rows, delimiter=",", header="a,b,c,d,e,y", comments="", fmt="%.5g")
+    verb, *more = words
+    asked = (verb, file, "--target", "y", *more)
+    said = call(*asked)
+    assert "warning" in said.out
+    assert "give groups" in said.out
+    assert "[near-copies]" in said.err
+    assert "near-copies" in str(call(*asked, "--json").content["findings"])
+    silent = call(*asked, "--no-checks")
+    assert "give groups" not in silent.out + silent.err

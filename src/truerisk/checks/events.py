@@ -35,7 +35,7 @@ def rarest_class_findings(data: Data) -> Iterator[Finding]:
 def _few(events: Events, who: str) -> Finding:
     return Finding(
         "few-events",
-        f"{who} on {events.n} {events.noun}. With fewer than {events.enough} of them an interval "
-        "holds the truth less often than it promises.",
-        "Gather more of them, or take the interval for too narrow.",
+        f"{who} on {events.n} {events.noun}, fewer than {events.enough}: each of them moves the "
+        "value much, and the interval may hold the truth less often than it says.",
+        "Gather more of them before the value is relied on.",
     )

@@ -10,6 +10,7 @@ import click
 
 from truerisk.cli.gate import gate_options, judged, named_bounds, refuse_bounds
 from truerisk.cli.options import (
+    checks_option,
     confidence_option,
     executor_of,
     gathered,
@@ -77,6 +78,7 @@ WHERE_AND_HOW = ("report", "figures", "as_json", "jobs", "executor", "store", "m
 @click.option("--validate", is_flag=True, help="Also give calibration, net benefit, optimism.")
 @review_options(replicates=None)
 @confidence_option()
+@checks_option
 @gate_options
 @page_options
 @json_option
@@ -147,6 +149,7 @@ def assess(asked: Any) -> int:
         _say_cost(source, problems, plan)
     options |= {"methods": methods, "outer": asked.outer, "learning_curve": curves}
     options |= {"store": asked.store, "mixed_versions": asked.mixed_versions}
+    options |= {"checks": asked.checks}
     result, code = _run(source, families, options | {"validate": validation}, asked)
     return code or (0 if result is None else judged(result.report, *bounds))
 

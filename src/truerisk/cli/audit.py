@@ -12,6 +12,7 @@ import click
 
 from truerisk.cli.gate import CLOSED, gate_options, judged, refuse_bounds
 from truerisk.cli.options import (
+    checks_option,
     confidence_option,
     executor_of,
     gathered,
@@ -115,6 +116,7 @@ OF_COLUMNS = {"column-predicts-alone", "group-numbers", "imputed-outside"}
 )
 @click.option("--outer", metavar="METHOD", help="Outer folds of level nested.  [default: 5-fold]")
 @confidence_option()
+@checks_option
 @gate_options
 @page_options
 @click.option("--allow-import", is_flag=True, help="Run the code of SEARCH.py.")
@@ -201,9 +203,9 @@ def _audited(factory: Any, source: Source, X: Any, runs_on: Any, asked: Any) -> 
             bounds = asked.fail_above, asked.min_score
             refuse_bounds(*bounds, {scoring: Scale(perfect_of(scoring))}, remedy)
         search = _fitted(search, X, y, of_rows)
-        return audited(
-            search, X, y, Wanted(asked.level, asked.outer, REPLICATES, terms, _order(source))
-        )
+        order = _order(source)
+        wanted = Wanted(asked.level, asked.outer, REPLICATES, terms, order, checks=asked.checks)
+        return audited(search, X, y, wanted)
 
 
 def _order(source: Source) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from truerisk.cli.options import (
+    checks_option,
     confidence_option,
     executor_of,
     gathered,
@@ -46,6 +47,7 @@ from truerisk.core.registry import closest
 @click.option("--scores", help="Further scores of the same fits, with commas: auc,log,brier.")
 @positive_option
 @confidence_option()
+@checks_option
 @json_option
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @worker_options
@@ -67,6 +69,7 @@ def estimate(asked: Any) -> None:
     names = ("cv", "method", "scoring", "loss")
     options: dict[str, Any] = {name: getattr(asked, name) for name in names}
     options |= {"confidence_level": asked.confidence, "random_state": asked.seed}
+    options |= {"checks": asked.checks}
     options |= {"scores": listed("--scores", asked.scores, "score", "auc,f1"), **source.of_rows}
     options |= {"positive": label_written(source, asked.positive), "executor": runs_on}
     with worded_warnings(), shown_progress():

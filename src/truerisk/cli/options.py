@@ -123,6 +123,16 @@ def confidence_option(*aliases: str) -> Callable[[Command], Command]:
     )
 
 
+checks_option = click.option(
+    "--no-checks",
+    "checks",
+    is_flag=True,
+    default=True,
+    flag_value=False,
+    help="Do not look through the rows for copies, an order, group numbers and few events.",
+)
+
+
 store_path = click.Path(dir_okay=False, path_type=Path)
 
 

@@ -125,4 +125,4 @@ def warn_of_findings(findings: Iterable[Finding]) -> None:
     """Give one warning that lists all findings; none inside a fit or without findings."""
     listed = [f"{finding.note} [{finding.code}]" for finding in dict.fromkeys(findings)]
     if listed and are_checks_on():
-        warn(f"{' '.join(listed)} (checks=False gives no such warning.)", FindingWarning)
+        warn(" ".join(listed), FindingWarning)

@@ -161,8 +161,8 @@ def bias_corrected(
             )
     why = _no_interval(corrected, problem, replayed.common.ordered)
     share = corrected.frequencies[claim.best] / corrected.frequencies.sum()
-    drawn = np.flatnonzero(corrected.frequencies) if replayed.infinite else ()
-    infinite = [finding for c in drawn for finding in replayed.infinite[c]]
+    pairs = zip(replayed.infinite, corrected.frequencies, strict=False)
+    infinite = [finding for found, times in pairs if times for finding in found]
     tested = Tested(
         corrected.value,
         findings=tuple(infinite[:1]),
