@@ -32,7 +32,8 @@ DROP = 0.25  # outcomes before a gap agree by so much more than those behind it
 ERRORS = 4.0  # and by so many standard errors
 FEWEST_GAPS = 8
 ROUNDED = 0.5  # share of distinct values below which a column was rounded
-SMALLEST_COMBINATION = 6  # rows with equal categories, to look for neighbours among them
+SMALLEST_COMBINATION = 16  # rows with equal categories, to look for neighbours among them
+NEAREST_SHARE = 4  # the law holds for the nearest quarter of a set of rows, not for its far end
 
 
 @dataclass(frozen=True)
@@ -128,7 +129,7 @@ def find_copies(
     known = None if combination is None else np.bincount(combination)[combination] - 1
     # a row of a combination of m rows has m - 1 neighbours
     if known is not None:
-        asked = asked[known[asked] >= SMALLEST_COMBINATION]
+        asked = asked[known[asked] + 1 >= SMALLEST_COMBINATION]
         if len(asked) < FEWEST_ROWS:
             return None
     distances, neighbours = _neighbours(Z, asked, k, combination)
@@ -136,8 +137,8 @@ def find_copies(
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log(distances[:, 1:] / distances[:, :-1])
     logs = np.nan_to_num(logs, nan=0.0, posinf=0.0)
-    if known is not None:  # beyond the last row of its combination a row has no neighbour
-        logs = np.where(positions < known[asked][:, None], logs, 0.0)
+    if known is not None:
+        logs = np.where(positions <= known[asked][:, None] // NEAREST_SHARE, logs, 0.0)
     spacings = positions * logs
     usual = np.median(spacings[spacings > 0]) if (spacings > 0).any() else 0.0
     if usual <= 0:

@@ -21,12 +21,15 @@ import numpy as np
 
 from truerisk.checks.agreement import Outcome
 
-FEWEST_VALUES = 5
+FEWEST_VALUES = 5  # of a column that is named like a group number
+FEWEST_NUMBERS, FEWEST_WORDS = 12, 15  # that say so by y alone: small scales and lists are features
+MOST_ROWS_OF_NUMBER, MOST_ROWS_OF_WORD = 50, 20  # mean size of a group
+MOST_ROWS_OF_NAMED = 100
 ERRORS = 4.5
 MOST_VALUES = 0.35  # share of rows in values with an excess: a step of a feature has few of them
 CLEAR_OF_CHANCE = 0.1
 RATIO = 0.5  # agreement with the next numbers is at most this share of that within a number
-LEAST = 0.2  # excess of agreement within a number over agreement with the next numbers
+LEAST = 0.2  # agreement within a number, and its excess over agreement with the next numbers
 LEAST_OF_TEXT = 0.4  # excess of agreement over chance; for text nothing else tells
 MANY_VALUES = 20
 LEAST_OF_FINE_TEXT = 0.2  # the same for text with many values of few rows
@@ -52,8 +55,12 @@ class GroupNumber:
         excess = self.inside - self.outside
         if self.errors <= ERRORS or self.often < MOST_VALUES:
             return False
+        fewest = FEWEST_NUMBERS if self.has_order else FEWEST_WORDS
+        largest = MOST_ROWS_OF_NUMBER if self.has_order else MOST_ROWS_OF_WORD
+        if self.n_values < fewest or self.size > largest:
+            return False
         if self.has_order:
-            return excess > LEAST and self.outside < RATIO * self.inside
+            return min(excess, self.inside) > LEAST and self.outside < RATIO * self.inside
         is_fine = self.n_values >= MANY_VALUES and self.size <= FEW_ROWS
         return excess > (LEAST_OF_FINE_TEXT if is_fine else LEAST_OF_TEXT)
 

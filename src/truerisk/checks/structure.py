@@ -12,7 +12,12 @@ import numpy as np
 
 from truerisk.checks.agreement import FEWEST_ROWS, Outcome, outcome_of
 from truerisk.checks.copies import Copies, find_copies
-from truerisk.checks.group_numbers import GroupNumber, group_number, has_repeated_values
+from truerisk.checks.group_numbers import (
+    MOST_ROWS_OF_NAMED,
+    GroupNumber,
+    group_number,
+    has_repeated_values,
+)
 from truerisk.checks.order import columns_in_order, order_given_columns, order_of_outcomes
 from truerisk.core.finding import Finding
 from truerisk.core.present import clean
@@ -24,6 +29,8 @@ MOST_ROWS_OF_GROUPS = 20_000
 MOST_ROWS_IN_ORDER = 50_000
 MOST_ROWS_EXPLAINED = 1000  # whose y the columns are asked to explain
 MOST_CELLS = 150_000  # looked at by one check
+LUMP = 0.1  # share of rows with one value of a measured column, from which it is a category
+FEWEST_VALUES_OF_LUMPS = 20
 FEWEST_DISTINCT = 8  # a number with fewer values is a category
 WORDS_OF_GROUPS = (
     "id|ids|patient|subject|person|user|customer|donor|group|family|site|batch|animal|mouse|case"
@@ -191,14 +198,35 @@ def _copies(data: Data, rng: np.random.Generator) -> Iterator[Finding]:
     numbers = [column.numbers for column in measured]
     kept = [j for j, values in enumerate(numbers) if values is not None]
     X = np.column_stack([values for values in numbers if values is not None])
-    found = find_copies(X, None, outcome, rng, spread[kept])
+    lumps = [_lumps(measured[j]) for j in kept]
+    patterns = [codes for codes in lumps if codes.any()]
+    found = find_copies(X, _combined(patterns), outcome, rng, spread[kept])
     if (found is None or not found.is_found) and categories:
-        combination = np.unique(
-            np.column_stack([column.codes for column in categories]), axis=0, return_inverse=True
-        )[1]
-        found = find_copies(X, combination.ravel(), outcome, rng, spread[kept])
+        patterns += [column.codes for column in categories]
+        found = find_copies(X, _combined(patterns), outcome, rng, spread[kept])
     if found is not None and found.is_found:
         yield _copies_finding(found)
+
+
+def _lumps(column: _Column) -> np.ndarray:
+    """Return 0 for most cells and a code for each value that many rows share, such as zero.
+
+    Rows with a common value in such a column lie in a plane of their own. Distances within it and
+    to rows outside do not follow one law.
+    """
+    counts = np.bincount(column.codes)
+    frequent = np.flatnonzero(counts > LUMP * len(column.codes))
+    code = np.zeros(len(counts), dtype=np.int64)
+    if len(counts) > FEWEST_VALUES_OF_LUMPS:
+        code[frequent] = 1 + np.arange(len(frequent))
+    return code[column.codes]
+
+
+def _combined(codes: list[np.ndarray]) -> np.ndarray | None:
+    """Return one code for each combination of codes."""
+    if not codes:
+        return None
+    return np.unique(np.column_stack(codes), axis=0, return_inverse=True)[1].ravel()
 
 
 def _copies_finding(found: Copies) -> Finding:
@@ -290,7 +318,11 @@ def _group_numbers(data: Data, rng: np.random.Generator) -> Iterator[Finding]:
         found = group_number(codes, outcome, has_order=column.numbers is not None)
         if found is not None and found.is_found:
             by_agreement.append((column.name, found))
-        elif has_names and NAME_OF_GROUP.search(column.name):
+        elif (
+            has_names
+            and NAME_OF_GROUP.search(column.name)
+            and len(codes) <= MOST_ROWS_OF_NAMED * (int(codes.max()) + 1)
+        ):
             by_name.append((column.name, int(codes.max()) + 1, len(codes)))
     yield from _group_findings(by_agreement, by_name)
 
