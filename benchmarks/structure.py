@@ -231,7 +231,7 @@ def _situations_of_groups() -> Iterator[tuple[str, str, Draw]]:
 
 
 def real_tables() -> Iterator[tuple[str, Any, np.ndarray, str]]:
-    """Yield the name, X, y and task of the real tables and of the package's generators."""
+    """Yield the name, X, y and task of real tables, and of a draw of truerisk's generators."""
     import sklearn.datasets
 
     import truerisk as tr
@@ -246,6 +246,23 @@ def real_tables() -> Iterator[tuple[str, Any, np.ndarray, str]]:
         yield name, X, np.asarray(bundle.y), bundle.task
     X, y = sklearn.datasets.load_linnerud(return_X_y=True)
     yield "linnerud", X, y[:, 0], "regression"
+
+
+def generators() -> Iterator[tuple[str, Draw]]:
+    """Yield the generators of scikit-learn, with 200 rows each."""
+    import sklearn.datasets as sk
+
+    classification = ("make_classification", "make_moons", "make_circles", "make_blobs",
+                      "make_gaussian_quantiles", "make_hastie_10_2")  # fmt: skip
+    regression = ("make_regression", "make_friedman1", "make_friedman2", "make_friedman3",
+                  "make_sparse_uncorrelated", "make_s_curve", "make_swiss_roll")  # fmt: skip
+
+    def drawn(rng: np.random.Generator, name: str) -> Drawing:
+        X, y = getattr(sk, name)(n_samples=200, random_state=int(rng.integers(1 << 31)))
+        return X, y, "classification" if name in classification else "regression"
+
+    for name in (*classification, *regression):
+        yield name, partial(drawn, name=name)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -265,6 +282,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for name, X, y, task in real_tables():
             _print(f"{name} as it stands", iter([(X, y, task)]))
             _print(f"{name} shuffled", _shuffled(X, y, task, asked.drawings))
+        for name, draw in generators():
+            _print(name, _tables(draw, asked.drawings, [asked.seed]))
     return 0
 
 
