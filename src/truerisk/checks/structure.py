@@ -231,15 +231,15 @@ def _combined(codes: list[np.ndarray]) -> np.ndarray | None:
 
 def _copies_finding(found: Copies) -> Finding:
     size = round(found.size)
-    others = "another row that is" if size == 2 else f"about {size - 1} other rows that are"
+    others = "another row is" if size == 2 else f"about {size - 1} other rows are"
     sentence = (
-        f"{found.share:.0%} of the rows have {others} far nearer than the next one, which is "
-        f"{found.ratio:.1f} times as far (by chance 5% would)."
+        f"{found.share:.0%} of the rows lie in small clusters: {others} much nearer to them than "
+        f"the next one, which is {found.ratio:.1f} times as far away (of independent rows 5% do)."
     )
     if found.errors > 3 and found.inside - found.outside > 0.1:
         sentence += (
-            f" Their y agree by {found.inside:.2f}, with rows beyond by {found.outside:.2f} "
-            "(0 is chance, 1 is equal)."
+            f" Within a cluster y agree by {found.inside:.2f}, with the rows beyond by "
+            f"{found.outside:.2f} (0 is chance, 1 is equal)."
         )
     return Finding(
         "near-copies",
@@ -280,8 +280,9 @@ def _order(data: Data, rng: np.random.Generator) -> Iterator[Finding]:
         return
     yield Finding(
         "rows-in-order",
-        f"y of rows that follow each other agree by {found.correlation:.2f}{residual} (0 is "
-        f"chance; a random order of the rows exceeds {found.bound:.2f} in 1 of 2,000 tables).",
+        f"Rows that follow each other have similar y: they agree by {found.correlation:.2f}"
+        f"{residual} (0 is chance; a random order of the rows exceeds {found.bound:.2f} in 1 of "
+        "2,000 tables).",
         "If the rows were taken one after the other, give time=; if rows of one case stand "
         "together, give groups. Shuffled folds test a row by its neighbours.",
     )
@@ -334,20 +335,23 @@ def _group_findings(
     if not names:
         return
     shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more columns" if names[3:] else "")
+    look = "looks like the number" if len(names) == 1 else "look like numbers"
     if by_agreement:
         name, found = by_agreement[0]
         beside = "those of the next numbers" if found.has_order else "rows of other values"
         seen = (
-            f" {found.n_values} values of {name} have {found.size:.1f} rows each, whose y agree by "
-            f"{found.inside:.2f}, with {beside} by {found.outside:.2f} (0 is chance, 1 is equal)."
+            f"{name} has {found.n_values} values of {found.size:.1f} rows each, whose y agree by "
+            f"{found.inside:.2f}, and with {beside} by {found.outside:.2f} (0 is chance, 1 is "
+            "equal)."
         )
     else:
         name, n_values, n = by_name[0]
-        each = n / n_values
-        seen = f" {name} is named like one, and its {n_values} values have {each:.1f} rows each."
+        seen = (
+            f"{name} is named like one, and has {n_values} values of {n / n_values:.1f} rows each."
+        )
     yield Finding(
         "group-numbers",
-        f"{shown} looks like the number of a group of rows.{seen}",
+        f"{shown} {look} of a group of rows. {seen}",
         "If new rows come from other groups, drop the column and give it as groups (--groups at "
         "the command line), so that splits keep a group together, as GroupKFold does.",
     )

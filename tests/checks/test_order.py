@@ -1,0 +1,124 @@
+"""Rows in order: the correlation of y along the table, and what explains it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from truerisk.checks.agreement import outcome_of
+from truerisk.checks.order import (
+    columns_in_order,
+    is_counter,
+    is_sorted,
+    order_given_columns,
+    order_of_outcomes,
+)
+
+
+def of_classes(y):
+    """Return class codes as an outcome."""
+    return outcome_of(np.asarray(y), np.asarray(y))
+
+
+def of_numbers(y):
+    """Return numbers as an outcome."""
+    return outcome_of(None, np.asarray(y, float))
+
+
+def autoregression(seed, a, n=200):
+    """Draw y that depends on the row before."""
+    y, noise = np.zeros(n), np.random.default_rng(seed).standard_normal(n)
+    for i in range(n):
+        y[i] = a * y[i - 1] + noise[i]
+    return y
+
+
+def test_order_of_autoregression_is_suspected():
+    """With a coefficient of .4 in at least 18 of 20 drawings, and in none without."""
+    told = [order_of_outcomes(of_numbers(autoregression(b, 0.4))).is_suspected for b in range(20)]
+    assert sum(told) >= 18
+    told = [order_of_outcomes(of_numbers(autoregression(b, 0.0))).is_suspected for b in range(20)]
+    assert not any(told)
+
+
+def test_order_of_random_rows_has_its_law():
+    """The correlation scatters as its bound says: 3.3 standard errors."""
+    rng = np.random.default_rng(0)
+    for y in (rng.standard_normal(150), rng.integers(0, 3, 150), rng.random(150) < 0.2):
+        outcomes = [rng.permutation(y) for _ in range(400)]
+        make = of_numbers if y.dtype.kind == "f" else lambda v: of_classes(v.astype(int))
+        told = [order_of_outcomes(make(v)) for v in outcomes]
+        scaled = [one.correlation / one.bound * 3.3 for one in told if one is not None]
+        if y.dtype.kind == "f":
+            assert 0.85 < np.std(scaled) < 1.15
+        assert sum(one is not None and one.is_suspected for one in told) <= 3
+
+
+def test_two_rare_neighbours_are_no_order():
+    """Six events of 300 rows, three of which stand together."""
+    y = np.zeros(300, int)
+    y[[10, 11, 12, 100, 200, 250]] = 1
+    assert order_of_outcomes(of_classes(y)) is None
+
+
+def test_sorted_outcomes_have_no_order():
+    """Classes in one or two pieces, numbers that rise or fall, also in several parts."""
+    rng = np.random.default_rng(0)
+    y = np.sort(rng.standard_normal(200))
+    assert is_sorted(of_classes(np.repeat([0, 1, 2], 50)))
+    assert is_sorted(of_classes(np.tile(np.repeat([0, 1], 25), 2)))
+    assert not is_sorted(of_classes(np.tile(np.repeat([0, 1], 25), 4)))
+    for numbers in (y, y[::-1], np.r_[y[::4], y[1::4], y[2::4], y[3::4]], np.round(y)):
+        assert is_sorted(of_numbers(numbers))
+    assert not is_sorted(of_numbers(np.cumsum(rng.standard_normal(200))))
+    assert not is_sorted(of_numbers(np.sin(np.arange(200) / 8)))
+
+
+def test_order_within_given_groups_is_not_counted():
+    """Visits that stand together agree; with groups only rows of different groups are compared."""
+    rng = np.random.default_rng(0)
+    y = of_classes(np.repeat(rng.integers(0, 2, 60), 4))
+    assert order_of_outcomes(y).is_suspected
+    assert not order_of_outcomes(y, np.repeat(np.arange(60), 4)).is_suspected
+    assert order_of_outcomes(y, np.repeat([0, 1], 120)) is None
+
+
+def test_counters_are_monotone_with_equal_steps():
+    """The number of a row, in whatever unit; a sorted feature has steps of every size."""
+    rng = np.random.default_rng(0)
+    for counter in (np.arange(100), 7 - 0.1 * np.arange(100), np.r_[np.arange(50), 60:110]):
+        assert is_counter(counter.astype(float))
+    for feature in (np.sort(rng.standard_normal(100)), np.arange(100) // 4, rng.random(100)):
+        assert not is_counter(feature.astype(float))
+
+
+def test_columns_in_order_leave_counters_out():
+    """A sorted feature and a slow series have an order; noise and the row number have none."""
+    rng = np.random.default_rng(0)
+    noise, series = rng.standard_normal(200), np.sin(np.arange(200) / 8)
+    X = np.c_[np.arange(200), noise, np.sort(noise), series]
+    assert columns_in_order(X).tolist() == [2, 3]
+
+
+def test_order_is_explained_by_a_sorted_feature():
+    """Independent rows sorted by a feature; not so a random walk beside a sorted feature."""
+    explained, walks = 0, 0
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        x = np.sort(rng.standard_normal(200))[:, None]
+        y = np.sin(2 * x[:, 0]) + 0.5 * rng.standard_normal(200)
+        value, bound = order_given_columns(x, of_numbers(y))
+        explained += value <= bound
+        value, bound = order_given_columns(x, of_numbers(np.cumsum(rng.standard_normal(200))))
+        walks += value > bound
+    assert (explained, walks) == (10, 10)
+
+
+def test_order_is_explained_by_a_series_among_the_columns():
+    """Dependence on a slow series of the same row, with independent noise."""
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        x = autoregression(seed, 0.9, 600)
+        y = x + rng.standard_normal(600)
+        assert order_of_outcomes(of_numbers(y)).is_suspected
+        value, bound = order_given_columns(x[:, None], of_numbers(y))
+        assert value <= max(bound, 0.1)
