@@ -12,7 +12,7 @@ import pytest
 from tests.support.cut_off import interrupted_at
 
 from truerisk import papers
-from truerisk.core.errors import BadData, BadStore, StudyIncomplete, UnknownName
+from truerisk.core.errors import BadData, BadStore, StudyIncomplete, TrueRiskError, UnknownName
 from truerisk.core.progress import Progress, listen, tell
 from truerisk.datasets.documents import FOLDER
 from truerisk.papers import bee_real, colon_table_1, mehta
@@ -311,3 +311,68 @@ def test_a_store_needs_functions_that_stand_in_a_file(tmp_path):
     typed = replace(TOY, replicate=space["replicate"])
     with pytest.raises(UnknownName, match="stand in no file: import them from one"):
         reproduce(typed, replicates=2, store=tmp_path / "kept")
+
+
+def _leaving(seed, number):
+    sys.exit(3)
+
+
+ODD_FIELDS = {
+    "replicate": {
+        "no dict": lambda seed, number: 5,
+        "no names": lambda seed, number: {},
+        "a number as a name": lambda seed, number: {1: 2.0},
+        "text": lambda seed, number: {"mean": "x"},
+        "complex numbers": lambda seed, number: {"mean": 1j},
+        "objects": lambda seed, number: {"mean": object()},
+        "uneven lists": lambda seed, number: {"mean": [[1], [1, 2]]},
+        "another name each time": lambda seed, number: {f"mean {number}": 1.0},
+        "another shape each time": lambda seed, number: {"mean": np.zeros(number)},
+        "an error": lambda seed, number: 1 / 0,
+        "sys.exit": _leaving,
+        "no function": 5,
+    },
+    "findings": {
+        "nothing": lambda draws: None,
+        "a dict": lambda draws: {},
+        "odd tables": lambda draws: Findings(tables=5),
+        "an odd row": lambda draws: Findings((PaperTable("t", "r", (5,)),)),
+        "an error": lambda draws: draws["none"],
+        "sys.exit": lambda draws: sys.exit(),
+        "no function": None,
+    },
+    "check": {"an error": lambda: 1 / 0, "sys.exit": lambda: sys.exit("no"), "no function": 0},
+    "replicates": {"none": None, "text": "x", "one": 1, "half": 2.5},
+    "quick": {"none": None, "negative": -1},
+    "word": {"number": 5, "empty": " "},
+    "full": {"number": 5, "text": "x"},
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "what"), [(name, what) for name, odd in ODD_FIELDS.items() for what in odd]
+)
+def test_reproduce_refuses_an_odd_experiment_with_a_sentence(name, what):
+    """Whatever an experiment of one's own gives, raises, or is made of."""
+    with pytest.raises(TrueRiskError) as refused:
+        reproduce(replace(TOY, **{name: ODD_FIELDS[name][what]}))
+    assert str(refused.value).isprintable()
+    assert " " in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        *({"name": odd} for odd in (None, 5, "", ["toy"], Experiment, b"kearns")),
+        *({"replicates": odd} for odd in (2.5, "3", np.nan, 10**9, 10**30, True, [5], -3)),
+        *({"seed": odd} for odd in (0.5, "0", None, -1, 2**63, 10**400, np.nan, [0])),
+        *({"executor": odd} for odd in ("x", 0, -1, 1.5, True, object())),
+        *({"store": odd} for odd in (5, "", ".", "a\0b", ["x"])),
+        *({flag: odd} for flag in ("quick", "full", "resume") for odd in ("no", 5, None, [1])),
+    ],
+    ids=str,
+)
+def test_reproduce_refuses_odd_arguments_with_a_sentence(options):
+    """Each argument, of a wrong type or size."""
+    with pytest.raises(TrueRiskError):
+        reproduce(**{"name": TOY, **options})

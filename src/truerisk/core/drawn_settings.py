@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.arguments import check_count, shown
-from truerisk.core.errors import BadArgument, TrueRiskWarning, said_by, warn
+from truerisk.core.errors import BadArgument, TrueRiskWarning, is_failure, said_by, warn
 
 
 def is_distribution(values: Any) -> bool:
@@ -93,7 +93,9 @@ class _Drawn:
             if hasattr(self.distribution, "rvs"):
                 return self.distribution.rvs(random_state=random_state)
             return self.distribution(np.random.default_rng(random_state.randint(2**31 - 1)))
-        except Exception as error:  # whatever a distribution raises
+        except BaseException as error:  # whatever a distribution raises
+            if not is_failure(error):
+                raise
             raise BadArgument(
                 f"no value of {self.name!r} can be drawn from {shown(self.distribution)}: "
                 f"{said_by(error)}"

@@ -184,11 +184,13 @@ def is_failure(error: BaseException) -> bool:
     """Whether code that was called failed, which its user is told; all else ends the program.
 
     A panic of code written in Rust (polars, tokenizers) is no Exception. Each such library has a
-    class of its own for it, which cannot be imported; they share this name.
+    class of its own for it, which cannot be imported; they share this name. SystemExit, which
+    `sys.exit` raises, is a failure as well: a model that calls it shall not end the program of
+    whoever asks for its risk.
     """
     kind = type(error)
     panicked = (kind.__module__, kind.__name__) == ("pyo3_runtime", "PanicException")
-    return isinstance(error, Exception) or panicked
+    return isinstance(error, Exception | SystemExit) or panicked
 
 
 def first_line(error: BaseException) -> str:
@@ -206,6 +208,9 @@ def first_line(error: BaseException) -> str:
 
 def said_by(error: BaseException) -> str:
     """'ValueError: no rows': the kind of an error and its first line."""
+    if isinstance(error, SystemExit):
+        code = "" if error.code is None else visible(repr(error.code)[:60])
+        return f"SystemExit: it called sys.exit({code}); let it raise an error instead"
     return f"{type(error).__name__}: {first_line(error)}"
 
 

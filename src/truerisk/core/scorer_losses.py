@@ -13,7 +13,7 @@ import numpy as np
 
 from truerisk.core.arguments import refuse_both, shown
 from truerisk.core.confusion_scores import OfOneClass
-from truerisk.core.errors import BadArgument, Refusal
+from truerisk.core.errors import BadArgument, Refusal, is_failure
 from truerisk.core.loss import Events, PositiveScorer, class_named
 from truerisk.core.losses import (
     AUC,
@@ -197,7 +197,9 @@ class ScorerLoss(Loss):
             with warnings.catch_warnings():  # the perfect rule is ours, and so are its warnings
                 warnings.simplefilter("ignore")
                 return float(self.scorer(perfect_rule(data), rows, *data.targets(data.y)))
-        except Exception as error:  # a user's scorer may raise anything
+        except BaseException as error:  # a user's scorer may raise anything
+            if not is_failure(error):
+                raise
             raise Refusal(
                 f"scorer {self.word} cannot rate even a perfect rule on this y "
                 f"({type(error).__name__}: {error}); use another scorer, or make_scorer with the "

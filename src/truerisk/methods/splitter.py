@@ -12,7 +12,7 @@ import numpy as np
 
 from truerisk.core.arguments import as_array, shown
 from truerisk.core.contracts import Method, Streams, Target
-from truerisk.core.errors import BadArgument, BadData, Refusal, said_by
+from truerisk.core.errors import BadArgument, BadData, Refusal, is_failure, said_by
 from truerisk.core.loss import Average, check_average
 from truerisk.core.losses import Loss
 from truerisk.core.plan.builder import split_plan
@@ -63,7 +63,9 @@ class Splitter(Averaged):
             with warnings.catch_warnings():  # we say ourselves, and how many rows, if groups leak
                 warnings.filterwarnings("ignore", message="The groups parameter is ignored")
                 pairs = list(self.splitter.split(data.X, data.y, data.groups))
-        except Exception as error:  # a user's splitter may raise anything
+        except BaseException as error:  # a user's splitter may raise anything
+            if not is_failure(error):
+                raise
             raise BadData(
                 f"the splitter {self.word} cannot split these rows: {said_by(error)}"
             ) from error

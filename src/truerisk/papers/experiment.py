@@ -5,23 +5,35 @@ from __future__ import annotations
 import inspect
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing, nullcontext
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, nullcontext
+from dataclasses import dataclass, field, fields
 from functools import lru_cache, partial
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from truerisk.core.answers import Answers
+from truerisk.core.arguments import check_count, check_flag, even_array, is_count, shown, store_of
 from truerisk.core.contracts import Method, Rule, Streams, Terms
-from truerisk.core.errors import Refusal, StudyIncomplete, UnknownName
+from truerisk.core.errors import (
+    BadArgument,
+    BadData,
+    FitFailed,
+    Refusal,
+    StudyIncomplete,
+    TrueRiskError,
+    UnknownName,
+    is_failure,
+)
 from truerisk.core.evaluation import Evaluation, values_of
 from truerisk.core.family import Family
 from truerisk.core.losses import Loss, ZeroOne
 from truerisk.core.plan.builder import PlanBuilder
 from truerisk.core.plan.plan import Plan
+from truerisk.core.present import clean, listed
 from truerisk.core.progress import listen, stage, tell
 from truerisk.core.table.data import Data
 from truerisk.engines.asking import Asking
@@ -35,6 +47,8 @@ from truerisk.study.tasks import one_thread
 BATCHES_PER_WORKER = 8
 LARGEST_BATCH = 50
 KIND = "reproduction"  # of a store
+MOST_REPLICATES = 10_000_000
+LARGEST_SEED = 2**63 - 1
 SMALLEST = Minimum()
 
 Draws = Mapping[str, np.ndarray]  # for every quantity, its value in one replicate or in all
@@ -148,7 +162,13 @@ def reproduce(
     mixed_versions : bool
         Also with those of other versions of Python, NumPy, SciPy or scikit-learn.
     """
+    flags = {"quick": quick, "full": full, "resume": resume, "mixed_versions": mixed_versions}
+    for word, flag in flags.items():
+        check_flag(word, flag)
+    is_own = isinstance(name, Experiment)
     experiment = name if isinstance(name, Experiment) else registry.load(name)
+    if is_own:
+        _check_fields(experiment)
     if full:
         if experiment.full is None:
             raise UnknownName(
@@ -157,25 +177,36 @@ def reproduce(
         experiment = experiment.full
     if replicates is None:
         replicates = experiment.quick if quick else experiment.replicates
-    if replicates < 2:
+    if not is_count(replicates) or not 2 <= replicates <= MOST_REPLICATES:
         raise UnknownName(
-            f"replicates={replicates}: give 2 or more; every number is a mean with its standard "
-            "error, which one replicate does not have."
+            f"replicates={shown(replicates)}: give a whole number from 2 to {MOST_REPLICATES:,}; "
+            "every number is a mean with its standard error, which one replicate does not have."
         )
-    if seed < 0:
-        raise UnknownName(f"seed={seed}: use 0 or a positive number.")
+    if not (is_count(seed) or (isinstance(seed, Integral) and seed == 0)) or seed > LARGEST_SEED:
+        raise UnknownName(
+            f"seed={shown(seed)}: use 0 or a positive number, {LARGEST_SEED:,} at most."
+        )
+    replicates, seed = int(replicates), int(seed)
+    path = None if store is None else store_of(store)
     going_on = {"resume": resume, "mixed_versions": mixed_versions}
     for word in (word for word, given in going_on.items() if given and store is None):
         raise UnknownName(f"{word}= goes on with a store: name it by store=.")
-    experiment.check()
+    with _own_code(f"the check of {experiment.word} failed"):
+        experiment.check()
     started = time.perf_counter()
     with stage(experiment.word):
-        if store is None:
+        if path is None:
             draws = draw_replicates(experiment, replicates, seed, executor)
         else:
-            path = Path(store)
             draws = stored_replicates(experiment, replicates, seed, executor, path, **going_on)
-    return Report(
+    with _own_code(f"the findings of {experiment.word} cannot be made"):
+        findings = experiment.findings(draws)
+    if not isinstance(findings, Findings):
+        raise BadData(
+            f"the findings of {experiment.word} are {shown(findings)}: give a "
+            "truerisk.papers.figures.Findings."
+        )
+    report = Report(
         word=experiment.word,
         title=experiment.title,
         document=experiment.document,
@@ -183,12 +214,78 @@ def reproduce(
         unit=experiment.unit,
         seed=seed,
         seconds=time.perf_counter() - started,
-        **vars(experiment.findings(draws)),
+        **{each.name: getattr(findings, each.name) for each in fields(Findings)},
     )
+    if is_own:
+        with _own_code(f"the findings of {experiment.word} cannot be shown"):
+            str(report), report.to_json(), report.to_html()
+    return report
+
+
+@contextmanager
+def _own_code(what: str) -> Iterator[None]:
+    """Word whatever the code of an experiment raises, `sys.exit` included, as a FitFailed."""
+    try:
+        yield
+    except TrueRiskError:
+        raise
+    except BaseException as error:
+        if not is_failure(error):
+            raise
+        raise FitFailed.of(error, what) from error
+
+
+def _check_fields(experiment: Experiment) -> None:
+    """Raise BadArgument if a field of an experiment of one's own is of a wrong type."""
+    for name in ("word", "title", "document", "unit"):
+        value = getattr(experiment, name)
+        if not isinstance(value, str) or not value.strip():
+            raise BadArgument(f"an experiment has {name}={shown(value)}: give a text.")
+    for name in ("replicate", "findings", "check"):
+        value = getattr(experiment, name)
+        if not callable(value):
+            raise BadArgument(f"{experiment.word} has {name}={shown(value)}: give a function.")
+    for name in ("replicates", "quick"):
+        check_count(name, getattr(experiment, name), 2, "an experiment has 2 replicates or more")
+    if experiment.full is not None:
+        if not isinstance(experiment.full, Experiment):
+            raise BadArgument(
+                f"{experiment.word} has full={shown(experiment.full)}: give another Experiment."
+            )
+        _check_fields(experiment.full)
+
+
+def _checked_draws(draws: Any, number: int) -> dict[str, np.ndarray]:
+    """Return what a replicate gave as arrays by name, or raise BadData if it gave anything else."""
+    if not isinstance(draws, Mapping) or not draws:
+        raise BadData(
+            f"replicate {number} gives {shown(draws)}: give a dict of numbers, or of arrays of "
+            "them, by their names."
+        )
+    arrays = {}
+    for name, value in draws.items():
+        if not isinstance(name, str):
+            raise BadData(f"replicate {number} gives the name {shown(name)}: name numbers by text.")
+        arrays[name] = even_array(f"{name!r} of replicate {number}", value, "numbers are wanted")
+        if arrays[name].dtype.kind not in "biuf":
+            raise BadData(
+                f"replicate {number} gives {name}={shown(value)}: give real numbers, or an array "
+                "of them."
+            )
+    return arrays
 
 
 def _stacked(draws: Sequence[Draws]) -> Draws:
-    """The replicates along the first axis of every quantity."""
+    """Stack the replicates along the first axis of every quantity; all must have the same ones."""
+    shapes = [{name: np.shape(value) for name, value in draw.items()} for draw in draws]
+    for number, shape in enumerate(shapes):
+        if shape != shapes[0]:
+            differing = [*dict(shape.items() ^ shapes[0].items())]
+            raise BadData(
+                f"replicates 0 and {number} differ in the names or the shapes of what they give "
+                f"({listed([repr(clean(name, 40)) for name in sorted(differing)])}): every "
+                "replicate must give the same."
+            )
     return {name: np.stack([np.asarray(draw[name]) for draw in draws]) for name in draws[0]}
 
 
@@ -222,7 +319,12 @@ def _batch(
 ) -> list[Draws]:
     """Replicates of a batch; what an engine tells inside is not passed on."""
     with threads(), listen(None):
-        return [replicate(seed, number) for number in numbers]
+        found = []
+        for number in numbers:
+            with _own_code(f"replicate {number} failed"):
+                draws = replicate(seed, number)
+            found.append(_checked_draws(draws, number))
+        return found
 
 
 # ---------------------------------------------------------------- in a store
@@ -284,8 +386,7 @@ def stored_replicates(
 def _draw(
     replicate: Replicate, content: Mapping[str, Any], number: int, arrays: Sequence[np.ndarray]
 ) -> dict[str, np.ndarray]:
-    draws = replicate(content["seed"], number)
-    return {name: np.asarray(value) for name, value in draws.items()}
+    return _checked_draws(replicate(content["seed"], number), number)
 
 
 def two_classes(X: np.ndarray, codes: np.ndarray) -> Data:

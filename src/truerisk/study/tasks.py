@@ -12,6 +12,7 @@ from uuid import uuid4
 
 import numpy as np
 
+from truerisk.core.errors import is_failure
 from truerisk.core.progress import listen
 from truerisk.study.schema import Fate, State
 from truerisk.study.values import pack
@@ -71,7 +72,9 @@ def run_task(work: Work, batch: Batch, number: int, arrays: Sequence[np.ndarray]
             content = dict(work(batch.content, number, arrays))
         cost = content.pop(COST, None)
         packed = pack(content)
-    except Exception as error:  # noqa: BLE001  a replicate must not take the others with it
+    except BaseException as error:  # a replicate must not take the others with it
+        if not is_failure(error):
+            raise
         seconds = time.perf_counter() - started
         return failed(batch, number, seconds, worded(error))
     seconds = time.perf_counter() - started

@@ -233,6 +233,7 @@ class Faulty:
 
 
 ERRORS = [RuntimeError("no"), ValueError("no"), KeyError("no"), PanicException("no")]
+LEAVING = SystemExit(3)
 
 
 @pytest.mark.parametrize("error", ERRORS, ids=lambda e: type(e).__name__)
@@ -301,7 +302,21 @@ class Refuses30(Step):
         return super().fit(X, y)
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(3)])
+@pytest.mark.parametrize("word", ["knn", "discriminant", "tree", "generic"])
+def test_sys_exit_in_a_users_code_is_a_failure(word):
+    """A model, loss, scorer, splitter or distribution that leaves does not end the program."""
+    learner, faulty = SERVED[word][0], Faulty(LEAVING)
+    wanted = r"SystemExit: it called sys.exit\(3\); let it raise an error instead"
+    for options in ({"loss": faulty.loss}, {"loss": faulty.rate}, {"method": faulty}):
+        said = raised(learner, None, "auto", **options)
+        assert isinstance(said, FitFailed | BadData), repr(said)
+        assert re.search(wanted, str(said))
+    said = raised(make_pipeline(FunctionTransformer(faulty.split), learner), None, "auto")
+    assert isinstance(said, FitFailed)
+    assert re.search(wanted, str(said))
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt()])
 @pytest.mark.parametrize("word", ["knn", "discriminant", "tree", "generic"])
 def test_what_ends_the_program_ends_it(word, error):
     """Ctrl-C in a step, a loss or a scorer is no failure of theirs."""

@@ -12,7 +12,7 @@ from typing import Any
 
 from truerisk.api.auditing.claim import Claim, known_by, scale_of
 from truerisk.api.auditing.reading import read_claim
-from truerisk.core.errors import Refusal
+from truerisk.core.errors import Refusal, is_failure
 from truerisk.core.finding import without_checks
 from truerisk.core.losses import Loss
 from truerisk.core.present import clean
@@ -32,7 +32,9 @@ def claimed_by(problem: Problem, like: RiskEstimate) -> RiskEstimate | str:
     try:
         with without_checks():
             model = model.fit(data.X, *data.targets(data.y), **data.fit_params)
-    except Exception as error:  # noqa: BLE001  whatever a model raises: it then claims nothing
+    except BaseException as error:  # whatever a model raises: it then claims nothing
+        if not is_failure(error):
+            raise
         return f"{name} cannot be fitted on all rows: {clean(str(error), 160)}"
     fitted = model[-1] if family.is_piped else model
     try:

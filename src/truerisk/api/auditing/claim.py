@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.errors import BadData, Refusal, UnknownName, said_by
+from truerisk.core.errors import BadData, Refusal, UnknownName, is_failure, said_by
 from truerisk.core.family import Family
 from truerisk.core.finding import Finding
 from truerisk.core.identity import is_exactly
@@ -132,7 +132,9 @@ class Claim:
             with warnings.catch_warnings():  # that groups are cut is a finding of its own
                 warnings.filterwarnings("ignore", message="The groups parameter is ignored")
                 pairs = list(self.splitter(data.y).split(data.X, data.y, data.groups))
-        except Exception as error:  # a user's splitter may raise anything
+        except BaseException as error:  # a user's splitter may raise anything
+            if not is_failure(error):
+                raise
             why = said_by(error)
             hint = ". Give groups= as you did to fit." if "group" in why else ""
             raise Refusal(f"the splits of the search cannot be replayed: {why}{hint}") from error

@@ -19,7 +19,7 @@ from truerisk.api.auditing.repeat import study_given
 from truerisk.api.searching.stored_search import check_store
 from truerisk.core.arguments import check_flag, is_number, refuse_both, shown
 from truerisk.core.contracts import Method
-from truerisk.core.errors import BadArgument, Refusal
+from truerisk.core.errors import BadArgument, Refusal, is_failure
 from truerisk.core.family import Family, of_survival, refuse_no_estimator
 from truerisk.core.losses import Loss
 from truerisk.core.present import clean
@@ -307,7 +307,9 @@ def by_function(function: Callable[..., Any], data: Data) -> dict[str, Callable[
         with warnings.catch_warnings():  # the probing rule is ours, and so are its warnings
             warnings.simplefilter("ignore")
             found = function(perfect_rule(data), rows, *data.targets(data.y))
-    except Exception:  # noqa: BLE001  a user's function may raise anything
+    except BaseException as error:  # a user's function may raise anything
+        if not is_failure(error):
+            raise
         return {}
     if not isinstance(found, Mapping):
         return {}
