@@ -27,6 +27,8 @@ MAY: Of = {"binary": ("margin",), "continuous": ("ratio",), "time-to-event": ("m
 """What else one may ask for of it."""
 
 SHARES = ("prevalence", "auc", "r2")
+CLOSEST = 1e-12  # to 0 or 1, of a share
+LARGEST = 1e50  # of a mean, a rate or a time; the reciprocal is the least size
 Purpose = Literal["development", "validation"]
 
 
@@ -272,6 +274,11 @@ def check_foreseen(outcome: Any, foreseen: Mapping[str, Any], needs: Of, may: Of
         elif not is_number(value) or not math.isfinite(value) or value == 0:
             wanted = "other than" if name == "mean" else "above"
             raise BadArgument(f"{name}={shown(value)}: use a number {wanted} 0.")
+        elif not 1 / LARGEST <= abs(float(value)) <= LARGEST:
+            raise BadArgument(
+                f"{name}={shown(value)}: use a number of a size from {1 / LARGEST:g} to "
+                f"{LARGEST:g}; choose another unit for a larger or a smaller one."
+            )
         elif name != "mean" and value < 0:
             raise BadArgument(f"{name}={shown(value)}: use a number above 0.")
 
@@ -285,3 +292,8 @@ def check_inside(name: str, value: Any) -> None:
     """Refuse what is no share of something."""
     if not is_number(value) or not 0 < value < 1:
         raise BadArgument(f"{name}={shown(value)}: use a number between 0 and 1.")
+    if not CLOSEST <= value <= 1 - CLOSEST:
+        raise BadArgument(
+            f"{name}={shown(value)}: use a number between 0 and 1, no nearer to either than "
+            f"{CLOSEST:g}."
+        )

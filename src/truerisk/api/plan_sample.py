@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from truerisk.core import present
-from truerisk.core.arguments import check_count, check_level, is_count, is_number, shown
+from truerisk.core.arguments import MOST, check_count, check_level, is_count, is_number, shown
 from truerisk.core.errors import BadArgument, Refusal, UnknownName
 from truerisk.core.interval import Interval
 from truerisk.core.learning_curve import FURTHEST, ExpectedRisk, LearningCurve
@@ -26,6 +26,7 @@ from truerisk.core.statistics.sample_size import (
 )
 
 MOST_SPLITS = 400
+CLOSEST = 1e-9  # to 0 or 1, of an error, a width and an assurance
 CURVE_SIZES = 48  # sizes at which the law of a learning curve is read
 ERROR = "zero-one"  # the loss that counts errors
 MEASURES = ("ub", "above_half", "q2", "err")
@@ -308,18 +309,25 @@ def _check(error: Any, width: Any, n: Any, level: float, assurance: float) -> No
         raise BadArgument(
             f"error={shown(error)}: an error is a share between 0 and 1, or a dict of such."
         )
-    if isinstance(error, Mapping) and not all(
-        isinstance(m, int | np.integer) and m >= 1 for m in error
-    ):
-        raise BadArgument(f"error={shown(error)}: its keys are numbers of training rows.")
+    if any(0 < e < CLOSEST or 0 < 1 - e < CLOSEST for e in values):
+        raise BadArgument(
+            f"error={shown(error)}: an error is 0, 1, or no nearer to either than {CLOSEST:g}."
+        )
+    if isinstance(error, Mapping) and not all(is_count(m) and m <= MOST for m in error):
+        raise BadArgument(
+            f"error={shown(error)}: its keys are numbers of training rows, {MOST:,} at most."
+        )
     if width is None and n is None:
         raise UnknownName("say what to plan: width= of the interval, or n= rows to share, or both.")
-    if width is not None and not (is_number(width) and 0 < width < 1):
+    if width is not None and not (is_number(width) and CLOSEST <= width <= 1 - CLOSEST):
         raise BadArgument(
-            f"width={shown(width)}: an interval of an error has a width between 0 and 1."
+            f"width={shown(width)}: an interval of an error has a width between 0 and 1, no nearer "
+            f"to either than {CLOSEST:g}."
         )
     if n is not None:
         check_count("n", n, 2, "rows to share are 2 or more")
     check_level("confidence_level", level)
-    if not is_number(assurance) or not 0.5 <= assurance < 1:
-        raise UnknownName(f"assurance={shown(assurance)}: use a probability from .5 up to 1.")
+    if not is_number(assurance) or not 0.5 <= assurance <= 1 - CLOSEST:
+        raise UnknownName(
+            f"assurance={shown(assurance)}: use a probability from .5 up to 1 - {CLOSEST:.0e}."
+        )

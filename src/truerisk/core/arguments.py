@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 
 LONGEST_NAME = 255  # of a file, on any system
+LEAST_LEVEL, LARGEST_LEVEL = 1e-9, 1 - 1e-12  # of an interval
 MOST = 10**9  # of anything that is counted: what is more was mistyped
 
 
@@ -140,6 +141,11 @@ def check_level(name: str, value: Any) -> None:
     """
     if not is_number(value) or not 0 < value < 1:
         raise BadArgument(f"{name}={shown(value)}: use a level between 0 and 1, such as 0.95.")
+    if not LEAST_LEVEL <= value <= LARGEST_LEVEL:
+        raise BadArgument(
+            f"{name}={shown(value)}: use a level from {LEAST_LEVEL:g} to "
+            f"1 - {1 - LARGEST_LEVEL:.0e}, beyond which its quantiles are rounding."
+        )
 
 
 def check_flag(name: str, value: Any) -> None:

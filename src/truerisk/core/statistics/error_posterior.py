@@ -77,12 +77,14 @@ class ErrorPosterior(Shown):
         return cls(float(losses.sum()), len(losses), prior, _label(estimate))
 
     def __post_init__(self) -> None:
+        if not isinstance(self.of, str):
+            raise BadArgument(f"of={shown(self.of)}: say in words what the posterior is of.")
         if not (is_number(self.errors) and is_number(self.n)):
             raise BadData(
                 f"errors={self.errors!r}, n={self.n!r}: give two numbers, how many errors in how "
                 "many test rows."
             )
-        if MOST < max(self.n, self.errors) < np.inf:
+        if MOST < max(float(self.n), float(self.errors)) < np.inf:
             raise BadData(f"n={shown(self.n)} test rows are more than {MOST:,}, which nothing has.")
         if not (np.isfinite(self.n) and np.isfinite(self.errors) and 0 <= self.errors <= self.n):
             raise BadData(

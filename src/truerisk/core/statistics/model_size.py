@@ -74,7 +74,9 @@ def rows_for_risk(rate: float, horizon: float, follow_up: float, margin: float, 
     near = -math.log(1 - min(risk + margin, 1.0)) / horizon if risk + margin < 1 else math.inf
     below = -math.log1p(-max(risk - margin, 0.0)) / horizon
     spread = min(near - rate, rate - below if risk > margin else math.inf)
-    return 1 if math.isinf(spread) else _rows(rate / follow_up * (z / spread) ** 2)
+    if math.isinf(spread):
+        return 1
+    return _rows(rate / follow_up * (z / spread) ** 2 if spread > 0 else math.inf)
 
 
 def rows_of_line(
@@ -266,4 +268,4 @@ def benefit_error(
         + weight**2 * specificity * (1 - specificity) / (1 - prevalence)
         + weight**2 * (1 - specificity) ** 2 / (prevalence * (1 - prevalence))
     )
-    return sensitivity - weight * (1 - specificity), math.sqrt(variance)
+    return sensitivity - weight * (1 - specificity), math.sqrt(max(variance, 0.0))

@@ -11,6 +11,7 @@ from truerisk.core.errors import Refusal
 Prior = tuple[float, float]
 MOST_ROWS = 10**8
 CHUNK = 512
+NODES = 4_000  # numbers of errors that an expectation is summed over
 REACH = 8.0  # standard deviations of the number of errors that an expectation runs over
 
 
@@ -123,7 +124,9 @@ def expected_measures(error: float, n: int, level: float, prior: Prior) -> dict[
     from scipy.stats import binom
 
     spread = REACH * np.sqrt(n * error * (1 - error)) + 1
-    k = np.arange(max(0, int(n * error - spread)), min(n, int(n * error + spread) + 1) + 1)
+    low, high = max(0, int(n * error - spread)), min(n, int(n * error + spread) + 1)
+    # Of very many counts some that are evenly spaced do: sums of smooth functions are exact.
+    k = np.arange(low, high + 1, max(1, (high - low) // NODES))
     chance = binom.pmf(k, n, error)
     chance = chance / chance.sum()
     a, b = k + prior[0], n - k + prior[1]

@@ -1,0 +1,96 @@
+"""Plans for numbers that are denormal, huge or of other types: a plan, or one sentence."""
+
+from __future__ import annotations
+
+import warnings
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import truerisk as tr
+from truerisk.core.errors import TrueRiskError
+
+ODD = (
+    *(5e-324, 1e-310, 1e-160, 1e-100, 1e-17, 1e-12, 1e-8, 1 - 1e-12, 1 - 2**-53, 1.0000001),
+    *(10**9, 10**9 + 1, 1e17, 2**62, 10**30, 1e100, 1e160, 1e308, 10**400, -1e-320, -0.0),
+    *(np.nan, np.inf, True, "x", 1j, [1], (1, 2), (1e-320, 1), (1e308, 1e308)),
+    *(Fraction(1, 3), Decimal("0.1"), np.float32(0.1), np.array(0.2), np.array([0.2, 0.3]), {}),
+)
+PLANS: dict[str, tuple[Any, dict[str, Any]]] = {
+    "sample": (tr.plan_sample, {"error": 0.2, "width": 0.1, "n": 500}),
+    "shared sample": (tr.plan_sample, {"error": {30: 0.3, 90: 0.2}, "n": 120}),
+    "development": (tr.plan_development, {"parameters": 4, "prevalence": 0.2, "auc": 0.8}),
+    "development of numbers": (
+        tr.plan_development,
+        {"outcome": "continuous", "parameters": 5, "r2": 0.2, "mean": 1.9, "sd": 0.6},
+    ),
+    "development in time": (
+        tr.plan_development,
+        {"outcome": "time-to-event", "parameters": 5, "r2": 0.1}
+        | {"rate": 0.1, "horizon": 2, "follow_up": 2},
+    ),
+    "validation": (tr.plan_validation, {"prevalence": 0.2, "auc": 0.8, "threshold": 0.3}),
+    "validation of numbers": (
+        tr.plan_validation,
+        {"outcome": "continuous", "r2": 0.3, "sd": 1, "mean_width": 0.2},
+    ),
+}
+MORE = {
+    "sample": ("confidence_level", "assurance", "prior"),
+    "shared sample": ("confidence_level", "prior"),
+    "development": ("shrinkage", "optimism", "margin", "confidence_level"),
+    "development of numbers": ("ratio", "shrinkage", "optimism", "confidence_level"),
+    "development in time": ("margin", "confidence_level"),
+    "validation": ("slope_width", "linear_predictor", "benefit_width", "confidence_level"),
+    "validation of numbers": ("r2_width", "ratio", "confidence_level"),
+}
+
+
+def said_or_planned(plan: Any, given: dict[str, Any]) -> str:
+    """Nothing where there is a plan that is shown and read again, or one sentence; else why not."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            made = plan(**given)
+        except TrueRiskError as refused:
+            sentence = str(refused)
+            return "" if sentence.isprintable() and len(sentence) < 600 else sentence
+        made.to_html()
+        again = type(made).from_json(made.to_json())
+    return "" if again.to_json() == made.to_json() else "it comes back as another"
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"), [(kind, name) for kind in PLANS for name in (*PLANS[kind][1], *MORE[kind])]
+)
+def test_plan_is_made_or_refused_for_odd_numbers(kind, name):
+    """Of each argument in turn; squares, quotients and quantiles neither overflow nor vanish."""
+    plan, given = PLANS[kind]
+    found = {repr(odd): said_or_planned(plan, {**given, name: odd}) for odd in ODD}
+    assert not {odd: wrong for odd, wrong in found.items() if wrong}
+
+
+@pytest.mark.parametrize(
+    "error", [{10**30: 0.2}, {2**53 + 1: 0.2, 9: 0.3}, {5: 5e-324}, {1.5: 0.2}]
+)
+def test_plan_sample_refuses_odd_sizes_with_a_sentence(error):
+    """Sizes are numbers of rows, and errors are no rounding."""
+    with pytest.raises(TrueRiskError, match="error="):
+        tr.plan_sample(error, n=100)
+
+
+def test_plan_sample_of_very_many_rows_sums_over_few_counts():
+    """The expectation of a smooth function is the same over every tenth count."""
+    few = tr.plan_sample({30: 0.3, 90: 0.2}, n=10**6).best
+    many = tr.plan_sample({30: 0.3, 90: 0.2}, n=10**8).best
+    assert few.ub == pytest.approx(0.2, abs=1e-3)
+    assert many.width == pytest.approx(few.width / 10, rel=0.01)
+
+
+def test_error_posterior_refuses_a_label_that_is_no_text():
+    """It is shown in tables."""
+    with pytest.raises(TrueRiskError, match="of=5: say in words"):
+        tr.ErrorPosterior(3, 20, of=5)
