@@ -49,10 +49,26 @@ def as_array(values: Any, dtype: Any = None) -> np.ndarray:
 
     with warnings.catch_warnings():
         warnings.filterwarnings("error", "Creating an ndarray from ragged")
+        warnings.filterwarnings("error", "Casting complex values to real discards")
         try:
             return np.asarray(values, dtype)
         except Exception as error:
             raise ValueError(first_line(error)) from error
+
+
+def real_array(values: Any) -> np.ndarray:
+    """Return the values as doubles; raise ValueError for complex numbers, which NumPy would cut.
+
+    >>> real_array([1j, 2])
+    Traceback (most recent call last):
+    ValueError: complex numbers, of which only the real parts would be taken
+    """
+    import numpy as np
+
+    array = np.asarray(values)
+    if array.dtype.kind == "c":
+        raise ValueError("complex numbers, of which only the real parts would be taken")
+    return array.astype(np.float64, copy=False)
 
 
 def even_array(name: str, values: Any, wanted: str) -> np.ndarray:

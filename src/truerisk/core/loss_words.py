@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.arguments import refuse_class, shown
+from truerisk.core.arguments import real_array, refuse_class, shown
 from truerisk.core.errors import FitFailed, Refusal, TrueRiskError, UnknownName, is_failure
 from truerisk.core.identity import is_from
 from truerisk.core.loss import NO_PREDICTIONS, WANT_A_CLASS, PositiveScorer
@@ -180,6 +180,8 @@ def _from_function(function: Callable[..., Any], data: Data) -> Loss:
     with _own_code(f"loss {word} failed on y against itself ({data.n_rows} rows)"):
         itself = function(data.y, data.y)
     shape = np.shape(itself)
+    if np.iscomplexobj(itself):
+        raise Refusal(f"loss {word} gave complex numbers, which have no order: give real ones.")
     if shape == (data.n_rows,):
         return CallableLoss(function, data)
     if shape == () and itself == 1:
@@ -203,6 +205,10 @@ def _try_rows(loss: RowLoss, data: Data) -> None:
     truth = data.y if loss.response == "value" else data.class_codes
     with _own_code(f"loss {loss.word} failed on y against itself ({data.n_rows} rows)"):
         losses = loss.of_rows(data, rows, truth[None])
+    if np.iscomplexobj(losses):
+        raise Refusal(
+            f"loss {loss.word} gave complex numbers, which have no order: give real ones."
+        )
     if np.shape(losses) != (1, data.n_rows):
         raise Refusal(
             f"loss {loss.word} gave shape {np.shape(losses)} for one model's answers about "
@@ -225,7 +231,7 @@ def _call(loss: Any, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.nd
             raise Refusal("a model predicted a label that y does not hold: the loss cannot see it.")
         answers = data.classes[answers]
     with _own_code(f"loss {loss.word} failed on {len(rows)} rows, the first of them row {rows[0]}"):
-        return np.asarray(loss.function(data.y[rows], answers), dtype=np.float64)
+        return real_array(loss.function(data.y[rows], answers))
 
 
 @contextmanager

@@ -8,7 +8,8 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from truerisk.core import present
-from truerisk.core.errors import BadData
+from truerisk.core.arguments import real_array
+from truerisk.core.errors import BadData, first_line
 from truerisk.core.interval import normal_quantile
 from truerisk.core.records import Column, Range, Record, Share
 from truerisk.core.registry import displays
@@ -57,14 +58,19 @@ class Calibration(Record):
         confidence_level: float = 0.95,
     ) -> Calibration:
         """From what came (true or false) and the probability that was given for it."""
-        y, p = np.asarray(came, dtype=np.float64), np.asarray(given, dtype=np.float64)
+        try:
+            y, p = real_array(came), real_array(given)
+            w = np.ones(len(y)) if weights is None else real_array(weights)
+        except (TypeError, ValueError) as error:
+            raise BadData(
+                f"outcomes, probabilities and weights are numbers: {first_line(error)}."
+            ) from None
         if y.ndim != 1 or y.shape != p.shape or not len(y):
             raise BadData(
                 f"{len(y)} outcomes and {len(p)} probabilities: give one of each per row."
             )
         if not (np.isfinite(p).all() and (p >= 0).all() and (p <= 1).all()):
             raise BadData("probabilities are numbers from 0 to 1.")
-        w = np.ones(len(y)) if weights is None else np.asarray(weights, dtype=np.float64)
         # the bin of every row, numbered from 0 without gaps; equal probabilities share a bin
         n_bins = int(np.clip(len(p) // ROWS_PER_BIN, 1, MOST_BINS))
         edges = (

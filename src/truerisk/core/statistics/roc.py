@@ -8,8 +8,8 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from truerisk.core import present
-from truerisk.core.arguments import as_array, check_level
-from truerisk.core.errors import BadData, MissingResult, Refusal
+from truerisk.core.arguments import as_array, check_level, real_array
+from truerisk.core.errors import BadData, MissingResult, Refusal, first_line
 from truerisk.core.interval import Interval
 from truerisk.core.records import UNWRITTEN, Column, Positive, Range, Record, Share, Size
 from truerisk.core.registry import displays
@@ -96,7 +96,7 @@ class RocCurve(Record):
         `groups` are clusters of rows that may depend; the interval is then Obuchowski's (1997).
         """
         scores, classes, is_positive = _checked(y, scores, positive)
-        w = None if weights is None else _as_long(weights, len(scores), "weights").astype(float)
+        w = None if weights is None else _numbers(weights, len(scores), "weights")
         clusters = None if groups is None else _labels(_as_long(groups, len(scores), "groups"))
         if w is not None and (not np.isfinite(w).all() or (w < 0).any()):
             raise BadData("weights are finite and not negative.")
@@ -324,6 +324,14 @@ def _as_long(values: Any, n: int, name: str) -> np.ndarray:
     if array.shape != (n,):
         raise BadData(f"{name} has shape {array.shape} and there are {n} scores.")
     return array
+
+
+def _numbers(values: Any, n: int, name: str) -> np.ndarray:
+    """Return one real number for each score, or raise BadData."""
+    try:
+        return real_array(_as_long(values, n, name))
+    except (TypeError, ValueError) as error:
+        raise BadData(f"{name} are no numbers: {first_line(error)}.") from None
 
 
 def _sureness(

@@ -345,7 +345,18 @@ def _view(X: Any) -> TableView:
             "X has one dimension (expected 2D array): Reshape your data, X.reshape(-1, 1) "
             "for a single feature."
         )
+    _refuse_complex(X)
     return table
+
+
+def _refuse_complex(X: Any) -> None:
+    """Raise BadData if a column of X holds complex numbers."""
+    kinds = getattr(X, "dtypes", None) if hasattr(X, "iloc") else [getattr(X, "dtype", None)]
+    if any(getattr(kind, "kind", "") == "c" for kind in kinds if kind is not None):
+        raise BadData(
+            "Complex data not supported: X holds complex numbers; give their real and imaginary "
+            "parts, or sizes and angles, as columns of their own."
+        )
 
 
 def _from_another_library(X: Any) -> np.ndarray:

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.answers import code_type
+from truerisk.core.arguments import real_array
 from truerisk.core.contracts import Request
 from truerisk.core.errors import BadData, Refusal, TrueRiskWarning, warn
 from truerisk.core.family import CURVES, Family
@@ -160,7 +161,7 @@ def _of_intervals(model: Any, X: Any, horizons: np.ndarray) -> np.ndarray:
             )
         first, last = getattr(curve, "domain", (-math.inf, math.inf))
         chances.append(curve(np.clip(horizons, first, math.inf if last is None else last)))
-    told = np.array(chances, dtype=np.float64)
+    told = real_array(chances)
     outside = told[(told < -SLACK) | (told > 1 + SLACK)]
     if len(outside):
         raise ValueError(f"a curve of survival gave {outside[0]:.4g}, and chances lie in [0, 1]")
@@ -204,7 +205,7 @@ def _positive_scores(model: Any, data: Data, test: Enquiry) -> np.ndarray:
             "loss='log' or 'brier'."
         )
     if hasattr(model, "decision_function"):
-        scores = np.asarray(model.decision_function(test.X), dtype=np.float64).ravel()
+        scores = real_array(model.decision_function(test.X)).ravel()
         return -scores if _names_them_backwards(model, data) else scores
     if hasattr(model, "predict_proba"):
         return shares(*_said_of_classes(model, data, test))[:, 1]
@@ -297,7 +298,7 @@ def codes_of_classes(classes: Any, data: Data) -> np.ndarray:
 def probabilities(said: Any, codes: np.ndarray, n_rows: int, n_classes: int) -> np.ndarray:
     """Probabilities of all classes, from those of the classes that a model knows."""
     by_class = shares(said, codes, n_rows, n_classes)
-    table, slack = np.asarray(said, dtype=np.float64), _slack(np.asarray(said).dtype)
+    table, slack = real_array(said), _slack(np.asarray(said).dtype)
     with np.errstate(invalid="ignore"):  # infinities, which are told of later
         sums = table.sum(axis=1)
     if (np.abs(sums - 1) <= slack).all() and (table >= -slack).all():
@@ -322,7 +323,7 @@ def probabilities(said: Any, codes: np.ndarray, n_rows: int, n_classes: int) -> 
 
 def shares(said: Any, codes: np.ndarray, n_rows: int, n_classes: int) -> np.ndarray:
     """What `predict_proba` gave, with a column for each of all classes; 0 for one never seen."""
-    table = np.asarray(said, dtype=np.float64)
+    table = real_array(said)
     refuse_other_rows(len(np.atleast_1d(table)), n_rows)
     if table.shape != (n_rows, len(codes)):
         raise ValueError(
@@ -341,7 +342,7 @@ def _slack(kind: np.dtype[Any]) -> float:
 
 def numbers_of(answers: Any, shape: tuple[int, ...]) -> np.ndarray:
     """Numbers in the shape of y: axes of one entry may be more or fewer, others not another."""
-    values = np.asarray(answers, dtype=np.float64)
+    values = real_array(answers)
     refuse_other_rows(len(values) if values.ndim and len(shape) > 1 else values.size, shape[0])
     if [n for n in values.shape if n > 1] != [n for n in shape if n > 1]:
         raise ValueError(f"the model gave answers of shape {values.shape} for a y of shape {shape}")
