@@ -281,6 +281,18 @@ def test_infinite_loss_of_a_score_leaves_the_risk_its_interval():
     assert risk.scores["log"].interval is None
 
 
+def test_infinite_loss_leaves_a_difference_without_interval():
+    """The clipped values differ by a number that depends on the clip, and that is said."""
+    X, y = overlapping()
+    with pytest.warns(FindingWarning):
+        a = tr.estimate_risk(TREE[0], X, y, loss="log")
+    b = tr.estimate_risk(LDA[0], X, y, loss="log")
+    for compared in (a - b, tr.compare(b, a), tr.compare(a, b, test="bayes")):
+        assert abs(compared.value) == pytest.approx(abs(a.value - b.value))
+        assert (compared.interval, compared.p_value, compared.test) == (None, None, "none")
+        assert "clip=" in compared.notes[0]
+
+
 def test_infinite_loss_leaves_the_rule_its_standard_error():
     """The rule 1-se chooses by the clipped losses, as before."""
     X, y = overlapping()

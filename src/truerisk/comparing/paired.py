@@ -90,6 +90,9 @@ def compare(
         raise UnknownName(
             f"rope={rope} belongs to test='bayes' or 'paired-cv'; '{word}' has no such region."
         )
+    unbounded = _unbounded(a, b)
+    if unbounded is not None:
+        return unbounded
     pairs = pair(a, b, folds=folds, n_train=n_train, n_test=n_test, on=method.works_on)
     result = method.of(pairs, tolerance)
     return replace(result, is_score=isinstance(a, RiskEstimate) and a.perfect is not None)
@@ -109,6 +112,9 @@ def difference(
     if confidence_level is None:
         confidence_level = 0.95 if a.interval is None else a.interval.confidence_level
     tolerance = Tolerance(rope, confidence_level)
+    unbounded = _unbounded(a, b)
+    if unbounded is not None:
+        return unbounded
     refuse_unlike(a, b)
     assert a.value is not None
     assert b.value is not None
@@ -134,6 +140,19 @@ def difference(
         notes=tuple(reasons[:1]),
         is_score=a.perfect is not None,
     )
+
+
+def _unbounded(a: Any, b: Any) -> Comparison | None:
+    """Return the difference of the clipped values alone where a log loss is infinite, else None."""
+    if not (isinstance(a, RiskEstimate) and isinstance(b, RiskEstimate)):
+        return None
+    infinite = [f for risk in (a, b) for f in risk.findings if f.code == "infinite-loss"]
+    if not infinite or a.value is None or b.value is None:
+        return None
+    refuse_unlike(a, b)
+    n_rows = a.n_rows if a.losses is None else len(a.losses)
+    notes = (infinite[0].note,)
+    return Comparison("none", a.value - b.value, n_rows, a.named_loss, notes=notes)
 
 
 def _about_value(of_splits: Comparison, value: float, tolerance: Tolerance) -> Comparison:
