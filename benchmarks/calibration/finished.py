@@ -3,8 +3,8 @@
 A logistic regression of 100 rows and 6 columns is applied to rows of other people, among whom the
 event is rarer or more frequent and depends less on the columns; a ridge regression likewise, with
 errors from a normal distribution and from t with 5 degrees of freedom. In the last cells rows are
-in a few groups without any effect. Each interval is held to the number of the same model on 20,000
-fresh rows. Ten minutes.
+in a few groups, without any effect and with one that has a standard deviation of 0.5. Each
+interval is held to the number of the same model on 20,000 fresh rows. Ten minutes.
 """
 
 from __future__ import annotations
@@ -36,19 +36,24 @@ THRESHOLDS = np.array([0.2])
 class Cell:
     """Rows of other people, n of them; `tails` are degrees of freedom of errors, 0 of events.
 
-    Where there are `groups`, rows are in so many of equal size.
+    Where there are `groups`, rows are in so many of equal size, which have an `effect` on the
+    log-odds, drawn from a normal distribution with this standard deviation.
     """
 
     n: int
     shift: float = 0.0
     tails: float = 0.0
     groups: int = 0
+    effect: float = 0.0
 
     def draw(self, n: int, rng: np.random.Generator, *, own: bool = False) -> tuple[Any, Any]:
-        """Rows of the model's `own` people, or of others."""
+        """Rows of the model's `own` people, or of others; many rows are in groups of their own."""
         X = rng.standard_normal((n, 6))
         line = 1.2 * X[:, 0] + 0.6 * X[:, 1]
         line = line if own else self.shift + 0.8 * line
+        if self.effect and not own:
+            member = np.arange(n) % self.groups if n == self.n else np.arange(n)
+            line = line + self.effect * rng.standard_normal(n)[member]
         if self.tails:
             return X, line + rng.standard_t(self.tails, n)
         return X, (rng.random(n) < 1 / (1 + np.exp(-line))).astype(int)
@@ -86,7 +91,8 @@ CELLS = (
     *(Cell(30, -0.5), Cell(150, -0.5), Cell(500, -0.5), Cell(500, -2.0)),
     *(Cell(150, tails=1e6), Cell(500, tails=5)),
     *(Cell(240, -0.5, groups=2), Cell(240, -0.5, groups=4), Cell(240, -0.5, groups=10)),
-    *(Cell(240, -0.5, groups=20), Cell(240, -0.5, groups=40)),
+    *(Cell(240, -0.5, groups=20), Cell(240, -0.5, groups=40), Cell(200, -0.5, groups=20)),
+    *(Cell(200, -0.5, groups=g, effect=0.5) for g in (5, 10, 20, 40)),
 )
 
 

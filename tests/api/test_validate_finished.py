@@ -183,14 +183,18 @@ def test_groups_count_as_one():
     answers = {(i.guideline, i.number): i.answer for i in grouped.checklist.items}
     assert answers["TRIPOD+AI", "12d"] == "Each of the 240 groups counts as one in every interval."
     assert "intervals take the 240 clusters as independent." in grouped.checklist.methods_text
-    assert not any("groups: intervals" in note for note in grouped.notes)
+    assert not any("groups: the variance" in note for note in grouped.notes)
 
 
 def test_few_groups_are_remarked():
-    """Intervals rest on their number, which is taken for large."""
+    """Two groups give one degree of freedom, and a note says that intervals are wide."""
     halves = np.arange(len(Y)) % 2
-    notes = tr.validate(MODEL, X, Y, prefit=True, groups=halves).notes
-    assert sum(note.startswith("2 groups: intervals take their number") for note in notes) == 1
+    found = tr.validate(MODEL, X, Y, prefit=True, groups=halves)
+    assert (
+        sum(note.startswith("2 groups: the variance between groups") for note in found.notes) == 1
+    )
+    slope = found.measure("slope")
+    assert slope.interval.high - slope.honest == pytest.approx(12.7062 * slope.std_error, rel=1e-5)
 
 
 def test_weights_weigh_the_measures_of_any_model():

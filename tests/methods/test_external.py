@@ -64,7 +64,7 @@ def test_rows_are_independent_tests_of_one_rule():
 
 
 def test_few_events_of_a_survival_model_have_an_interval_by_student():
-    """Two events tell the variance badly, and 40 rows in 8 groups no better than before."""
+    """Two events tell the variance badly, and 40 rows in 8 groups have 7 degrees."""
     rng = np.random.default_rng(5)
     X, risk = rng.standard_normal((40, 3)), FrozenEstimator(Exponential().fit(*drawn_times()))
     came = np.arange(40) < 2
@@ -76,5 +76,5 @@ def test_few_events_of_a_survival_model_have_an_interval_by_student():
     assert [low, high] == pytest.approx([expit(logit(share) - half), expit(logit(share) + half)])
     grouped = pose(Family.of(risk), X, y, groups=np.arange(40) % 8)
     of_groups = Run(grouped, External(), External()).test().risk
-    half = ndtri(0.975) * of_groups.std_error / (share * (1 - share))
+    half = stdtrit(7, 0.975) * of_groups.std_error / (share * (1 - share))
     assert of_groups.own_scale.interval.high == pytest.approx(expit(logit(share) + half))

@@ -30,7 +30,7 @@ def test_the_band_holds_what_is_right():
     for _ in range(100):
         p = expit(rng.normal(size=400))
         rows = Outcomes.of(rng.random(400) < p, p)
-        low, high = CalibrationFit.of(rows).band(at, rows.members, 0.95)
+        low, high = CalibrationFit.of(rows).band(at, rows, 0.95)
         held += (low <= at) & (at <= high)
     assert (held >= 88).all()
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 from tests.support.rms_data import drawn, foreign
 
 from truerisk.validation.discrimination import NetBenefit, net_benefits
@@ -53,6 +54,17 @@ def test_the_band_is_wald_with_groups_whole():
     assert three == pytest.approx(one)
     gains = np.where(ROWS.predictions >= 0.5, np.where(Y == 1, 1.0, -1.0), 0.0)
     assert one[4] == pytest.approx(gains.std(ddof=1) / np.sqrt(len(Y)))
+
+
+def test_net_benefit_of_groups_has_the_t_quantile():
+    """The 20 groups give 19 degrees, to a band that rests on 20 sums."""
+    members = np.arange(len(Y)) % 20
+    rows = Outcomes.of(ROWS.observed, ROWS.predictions, members=members)
+    found = NetBenefit.of(rows, T, event="1", apparent=None, corrected=None)
+    half = stats.t.ppf(0.975, 19) * net_benefits(rows, T)[1]
+    assert found.high - found.honest == pytest.approx(half)
+    assert rows.degrees == 19
+    assert ROWS.degrees == np.inf
 
 
 def benefit(t: np.ndarray) -> NetBenefit:

@@ -56,6 +56,17 @@ def normal_quantile(level: float) -> float:
     return float(ndtri((1 + level) / 2))
 
 
+def quantile_of_t(level: float, degrees: float) -> float:
+    """Return the two-sided quantile of Student's t, the normal one for infinitely many degrees.
+
+    >>> round(quantile_of_t(0.95, 19), 3), round(quantile_of_t(0.95, float("inf")), 3)
+    (2.093, 1.96)
+    """
+    from scipy.special import stdtrit
+
+    return normal_quantile(level) if degrees == inf else float(stdtrit(degrees, (1 + level) / 2))
+
+
 @dataclass(frozen=True)
 class Interval:
     """`low` to `high`, by `method`, at `confidence_level`."""

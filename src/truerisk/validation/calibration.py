@@ -13,7 +13,7 @@ from typing import Annotated, Any, TypeVar
 import numpy as np
 
 from truerisk.core.errors import Refusal
-from truerisk.core.interval import normal_quantile
+from truerisk.core.interval import quantile_of_t
 from truerisk.core.present import Block, number
 from truerisk.core.records import FINITE, Column, Points, Record, Share
 from truerisk.validation.calibration_fits import (
@@ -178,12 +178,13 @@ class CalibrationFit:
         return self.link.back(self._columns(probabilities) @ self.fit.coef)
 
     def band(
-        self, probabilities: np.ndarray, members: np.ndarray, level: float
+        self, probabilities: np.ndarray, outcomes: Outcomes, level: float
     ) -> tuple[np.ndarray, np.ndarray]:
         """Point by point, on the scale of the link by the sandwich with members whole."""
         columns = self._columns(probabilities)
-        spread = np.einsum("ij,jk,ik->i", columns, self.fit.covariance(members), columns)
-        half = normal_quantile(level) * np.sqrt(np.maximum(spread, 0))
+        covariance = self.fit.covariance(outcomes.members)
+        spread = np.einsum("ij,jk,ik->i", columns, covariance, columns)
+        half = quantile_of_t(level, outcomes.degrees) * np.sqrt(np.maximum(spread, 0))
         middle = columns @ self.fit.coef
         return self.link.back(middle - half), self.link.back(middle + half)
 
@@ -266,7 +267,7 @@ class CalibrationCurve(Record):
         sure: bool,
     ) -> CalibrationCurve:
         """Of held-out answers, beside those of the fit on all rows; no band unless `sure`."""
-        low, high = fit.band(grid, outcomes.members, confidence_level) if sure else (None, None)
+        low, high = fit.band(grid, outcomes, confidence_level) if sure else (None, None)
         return cls(
             predicted=grid,
             observed=fit.at(grid),

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from truerisk.core import present
-from truerisk.core.interval import normal_quantile
+from truerisk.core.interval import quantile_of_t
 from truerisk.core.records import Points, Record, Share
 from truerisk.core.statistics.roc import RocCurve
 from truerisk.validation.calibration_fits import sums_by_member
@@ -85,8 +85,8 @@ class NetBenefit(Record):
     A false positive costs t/(1 − t) of what a true positive brings: who treats from probability t
     on says just that. `treat_all` is that of treating everybody, that of nobody is 0. It is a mean
     over rows, so `low` and `high` are Wald's, point by point, rows of one group added up first.
-    `apparent` is of the rows of the fit (None of a finished model), `corrected` is that less its
-    optimism.
+    Where there are groups the quantile is that of t with one degree fewer than groups. `apparent`
+    is of the rows of the fit (None of a finished model), `corrected` is that less its optimism.
     """
 
     event: str
@@ -116,7 +116,7 @@ class NetBenefit(Record):
         notes: tuple[str, ...] = (),
     ) -> NetBenefit:
         """Of held-out answers, beside those of the fit on all rows; no bands unless `sure`."""
-        z = normal_quantile(confidence_level)
+        z = quantile_of_t(confidence_level, outcomes.degrees)
         honest, error = net_benefits(outcomes, thresholds)
         everybody, spread = net_benefits(outcomes, thresholds, everybody=True)
         return cls(

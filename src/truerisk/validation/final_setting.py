@@ -26,7 +26,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from truerisk.core.contracts import Request
-from truerisk.core.interval import Interval
+from truerisk.core.interval import Interval, quantile_of_t
 from truerisk.core.present import number
 from truerisk.methods.parts.procedure import by_fit
 from truerisk.validation.calibration_fits import IDENTITY, Link
@@ -61,6 +61,7 @@ class ModelLine:
 
     `errors` are the sandwich standard errors of slope and intercepts. `needs_jackknife` says that
     the interval adds the variance between folds; `lacking` says why a fold is needed for that.
+    `degrees` are those of Student's t.
     """
 
     words: tuple[str, ...]
@@ -68,10 +69,11 @@ class ModelLine:
     errors: Mapping[str, float]
     jackknife: FoldJackknife | None
     needs_jackknife: bool
+    degrees: float
     lacking: str = "."
 
     def interval(self, word: str, level: float, *, of_setting: bool = True) -> Interval | None:
-        """Return the normal interval of the final model's number, None where it is unknown."""
+        """Return the interval of the final model's number, None where it is unknown."""
         if word not in self.errors or (self.needs_jackknife and self.jackknife is None):
             return None
         place = self.words.index(word)
@@ -83,7 +85,8 @@ class ModelLine:
             name = SANDWICH_PAIRS
         if not np.isfinite(middle + spread):
             return None
-        return Interval.normal(float(middle), float(spread) ** 0.5, name, level)
+        half = quantile_of_t(level, self.degrees) * float(spread) ** 0.5
+        return Interval(float(middle) - half, float(middle) + half, name, level)
 
 
 def disagreement(

@@ -6,6 +6,7 @@ classes as those about one class and the rest, and `Outcomes` is what formulas t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -109,6 +110,16 @@ class Outcomes:
     def linear(self) -> np.ndarray:
         """What was given, on the scale of the link: log(p/(1 − p)) of probabilities."""
         return self.link.of(self.predictions)
+
+    @property
+    def degrees(self) -> float:
+        """Degrees of freedom of Student's t: groups − 1, and infinite for independent rows.
+
+        The variance between G groups is estimated from G sums, so that the normal quantile is too
+        small where G is.
+        """
+        n_members = int(self.members.max(initial=0)) + 1
+        return math.inf if n_members == self.n_rows else max(n_members - 1, 1)
 
     def mean(self, values: np.ndarray) -> float:
         """The weighted mean."""

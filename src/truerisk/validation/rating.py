@@ -228,6 +228,7 @@ class Rating:
             errors={} if isinstance(fits[0], str) else fits[0].std_errors(outcomes.members),
             jackknife=jackknife,
             needs_jackknife=self.jackknife is not None,
+            degrees=outcomes.degrees,
             lacking=f": {fits[0]}" if isinstance(fits[0], str) else lacking,
         )
 
@@ -266,10 +267,14 @@ class Rating:
             return {"std_error": error, "reason": self.disagrees}
         line = self.model
         if line is None:
-            errors = {word: error}
-            has_pairs = self.jackknife is not None
             line = ModelLine(
-                self.profile.words, self.values, errors, self.jackknife, has_pairs, self.lacking
+                words=self.profile.words,
+                values=self.values,
+                errors={word: error},
+                jackknife=self.jackknife,
+                needs_jackknife=self.jackknife is not None,
+                degrees=self.honest.degrees,
+                lacking=self.lacking,
             )
         interval = line.interval(word, self.level, of_setting=self.model is not None)
         if interval is None:
@@ -359,8 +364,8 @@ class Rating:
 
 FEW_GROUPS = 10  # of `python -m benchmarks.calibration.finished`
 FEW = (
-    "{} groups: intervals take their number for large and are too short. Of groups without any "
-    "effect, intervals of 95 % held 71 % of the time with 2 groups, 87 % with 4, 93 % with 10."
+    "{} groups: the variance between groups is estimated from as many sums, so that intervals are "
+    "wide, and they hold as often as they state only if groups are of like size and effect."
 )
 DEPENDENT = (
     "rows that were taken near each other may depend on each other: losses of rows and the AUC "

@@ -177,8 +177,43 @@ def test_a_bounded_loss_has_the_size_of_its_spread():
     )
     m, variance = found.value, 1.8 * found.losses.var(ddof=1) / N_BETA_CV
     size = m * (1 - m) / variance
+    expected = stats.beta.ppf(0.975, size * m + 0.5, size * (1 - m) + 0.5)
+    assert found.interval.high == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("method", ["5-fold", "pairs"])
+def test_beta_cv_of_probabilities_reaches_further_down(method):
+    """The low end of Brier has 1.15 times as many standard errors as the high end."""
+    given = {"loss": "brier", "interval": "beta-cv", "method": method}
+    found = tr.estimate_risk(GaussianNB(), X_BETA_CV, Y_BETA_CV, **given)
+    m, high = found.value, found.interval.high
+    sizes = np.linspace(5, 500, 200_000)
+    highs = stats.beta.ppf(0.975, sizes * m + 0.5, sizes * (1 - m) + 0.5)
+    size = sizes[np.abs(highs - high).argmin()] / 1.15**2
+    low = stats.beta.ppf(0.025, size * m + 0.5, size * (1 - m) + 0.5)
+    assert found.interval.low == pytest.approx(low, rel=1e-3)
+
+
+def test_log_cv_of_log_loss_reaches_further_down():
+    """Squared errors have equal numbers of standard errors on both sides."""
+    given = {"interval": "log-cv", "method": "5-fold"}
+    found = tr.estimate_risk(GaussianNB(), X_BETA_CV, Y_BETA_CV, loss="log", **given)
+    down, up = (np.log(found.value / found.interval.low), np.log(found.interval.high / found.value))
+    assert down == pytest.approx(1.15 * up)
+    squared = tr.estimate_risk(Ridge(), FLAT, Y, **given)
+    assert squared.value**2 == pytest.approx(squared.interval.low * squared.interval.high)
+
+
+def test_finished_model_has_equal_sides_and_the_t_quantile_of_groups():
+    """Brier of 10 groups: t with 9 degrees takes the place of the normal quantile."""
+    model, groups = GaussianNB().fit(X_BETA_CV, Y_BETA_CV), np.arange(N_BETA_CV) % 10
+    found = tr.validate(model, X_BETA_CV, Y_BETA_CV, prefit=True, groups=groups)
+    brier = found.calibration["brier"]
+    enlarged = brier.std_error * stats.t.ppf(0.975, 9) / stats.norm.ppf(0.975)
+    m = brier.honest
+    size = m * (1 - m) / enlarged**2
     expected = stats.beta.interval(0.95, size * m + 0.5, size * (1 - m) + 0.5)
-    assert (found.interval.low, found.interval.high) == pytest.approx(expected)
+    assert (brier.interval.low, brier.interval.high) == pytest.approx(expected)
 
 
 def test_groups_are_added_up_first():

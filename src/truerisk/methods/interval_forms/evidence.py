@@ -13,7 +13,7 @@ import numpy as np
 
 from truerisk.core.contracts import Terms
 from truerisk.core.evaluation import Influences, Shaken
-from truerisk.core.interval import Interval, normal_quantile
+from truerisk.core.interval import Interval, normal_quantile, quantile_of_t
 from truerisk.core.losses import Loss
 from truerisk.core.plan.plan import Plan
 from truerisk.core.statistics.long_run import exceeds, least_factor, mean_of_chi
@@ -40,11 +40,7 @@ class Evidence:
 
     def reach(self, degrees: float) -> float:
         """That of Student's t, which is the normal one of infinitely many degrees."""
-        from scipy.special import stdtrit
-
-        if np.isinf(degrees):
-            return self.z
-        return float(stdtrit(degrees, (1 + self.terms.confidence_level) / 2))
+        return quantile_of_t(self.terms.confidence_level, degrees)
 
     @property
     def bounds(self) -> tuple[float, float]:
