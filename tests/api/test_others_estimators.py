@@ -14,6 +14,7 @@ from sklearn.model_selection import (
     GridSearchCV,
     KFold,
     TunedThresholdClassifierCV,
+    cross_val_score,
 )
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier, OutputCodeClassifier
 from sklearn.multioutput import ClassifierChain, MultiOutputClassifier
@@ -22,9 +23,11 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.utils import get_tags
 
 import truerisk as tr
-from truerisk.core.errors import BadData, FitFailed
+from truerisk.core.errors import BadData, FitFailed, Refusal
 
 N = 60
 Y = np.arange(N) % 2
@@ -199,3 +202,90 @@ def test_parameters_of_any_name(given):
     assert np.array_equal(found.values, same.values)
     search = tr.HonestSearchCV(Initialising(**given), grid, cv=3).fit(X, Y)
     assert search.best_estimator_.get_params()["module__n_neighbors"] in (1, 5)
+
+
+class ParamSearch(BaseEstimator):
+    """A search of its own kind: it sets `best_params_`, and does not say what it predicts."""
+
+    def __init__(self, estimator=None, depths=(1, 3), keeps_score=True):
+        self.estimator = estimator
+        self.depths = depths
+        self.keeps_score = keeps_score
+
+    def fit(self, X, y):
+        tried = [clone(self.estimator).set_params(max_depth=depth) for depth in self.depths]
+        scores = [cross_val_score(model, X, y, cv=3).mean() for model in tried]
+        best = int(np.argmax(scores))
+        self.best_params_ = {"max_depth": self.depths[best]}
+        if self.keeps_score:
+            self.best_score_ = max(scores)
+        self.best_estimator_ = tried[best].fit(X, y)
+        return self
+
+    def predict(self, X):
+        return self.best_estimator_.predict(X)
+
+
+def test_search_without_a_kind_is_of_the_kind_that_it_tunes():
+    """What the refusal of an audit recommends works, for classes and for numbers."""
+    X, y = tr.datasets.make_simple(60, random_state=0)
+    search = ParamSearch(DecisionTreeClassifier(random_state=0))
+    with pytest.raises(Refusal, match=r"use tr\.estimate_risk\(search, X, y\)"):
+        tr.audit(search.fit(X, y), X, y)
+    assert tr.estimate_risk(search, X, y).loss == "zero-one"
+    numbers = ParamSearch(DecisionTreeRegressor(random_state=0))
+    assert tr.estimate_risk(numbers, X, X[:, 0]).loss == "squared"
+    assert tr.HonestSearchCV(search).fit(X, y).risk_.loss == "zero-one"
+
+
+def test_search_without_a_score_has_no_selected_risk():
+    """The sentence says which call gives the honest risk, which works."""
+    X, y = tr.datasets.make_simple(60, random_state=0)
+    search = ParamSearch(DecisionTreeClassifier(random_state=0), keeps_score=False)
+    with pytest.raises(Refusal, match=r"ParamSearch keeps no score of the setting that it chose"):
+        tr.HonestSearchCV(search).fit(X, y)
+    assert tr.estimate_risk(search, X, y).value is not None
+
+
+class Tagless:
+    """A search that is not derived from BaseEstimator."""
+
+    keeps_score = True
+
+    def __init__(self, estimator=None, depths=(1, 3)):
+        self.estimator, self.depths = estimator, depths
+
+    def get_params(self, deep=True):
+        return {"estimator": self.estimator, "depths": self.depths}
+
+    def set_params(self, **params):
+        vars(self).update(params)
+        return self
+
+    fit, predict = ParamSearch.fit, ParamSearch.predict
+
+
+def has_default_tags():
+    """Return True if scikit-learn takes an estimator without tags for one of default tags."""
+    try:
+        get_tags(Tagless())
+    except AttributeError:
+        return False
+    return True
+
+
+@pytest.mark.skipif(has_default_tags(), reason="this scikit-learn knows default tags")
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda search, X, y: tr.audit(search.fit(X, y), X, y),
+        lambda search, X, y: tr.HonestSearchCV(search).fit(X, y),
+        tr.estimate_risk,
+    ],
+    ids=["audit", "HonestSearchCV", "estimate_risk"],
+)
+def test_search_without_tags_is_refused(call):
+    """With what to derive it from."""
+    X, y = tr.datasets.make_simple(60, random_state=0)
+    with pytest.raises(BadData, match="Tagless has no tags of scikit-learn.*derive it from"):
+        call(Tagless(DecisionTreeClassifier(random_state=0)), X, y)

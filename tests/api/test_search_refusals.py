@@ -96,3 +96,11 @@ def test_a_setting_that_fails_outside_is_refused():
         pytest.raises(Refusal, match="chosen candidate has a failed fit in an outer split"),
     ):
         search.fit(X, y)
+
+
+def test_set_callbacks_says_that_callbacks_are_not_supported_yet():
+    """A sentence with what to do; to have none is what a search has."""
+    search = HonestSearchCV(KNeighborsClassifier())
+    with pytest.raises(Refusal, match="takes no callbacks of scikit-learn yet: set them on the"):
+        search.set_callbacks(print)
+    assert search.set_callbacks() is search

@@ -90,6 +90,14 @@ def test_a_discriminant_is_shrunk_where_half_of_the_rows_have_no_inverse(
     assert learner("lda", "classification", text=[1], **size)[1] == {"model__shrinkage": shrunk}
 
 
+def test_lda_of_more_columns_than_rows_makes_no_matrix_of_columns() -> None:
+    """As it stands it is scikit-learn's default, and each shrinkage is a number as before."""
+    model, grid = learner("lda", "classification", n_rows=12, n_features=4_000, n_classes=2)
+    assert type(model[-1]).__name__ == "LinearDiscriminant"
+    assert (model[-1].solver, model[-1].shrinkage) == ("auto", None)
+    assert grid == {"model__shrinkage": [0.01, 0.03, 0.1, 0.3, 0.6, 0.9]}
+
+
 def test_what_is_not_shrunk_is_noise_where_columns_outnumber_rows() -> None:
     """Another order of the columns moves labels of scikit-learn's own, and not once it shrinks."""
     from sklearn.discriminant_analysis import LinearDiscriminantAnalysis

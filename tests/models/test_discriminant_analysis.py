@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from scipy.stats import multivariate_normal
 from sklearn.discriminant_analysis import (
     LinearDiscriminantAnalysis,
@@ -101,3 +102,43 @@ def test_an_unknown_divisor_is_named(model, message) -> None:
     """The linear one pools, the quadratic one does not."""
     with pytest.raises(ValueError, match=message):
         model.fit(X, Y)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("priors", [None, "equal"])
+@pytest.mark.parametrize("solver", ["lsqr", "auto"])
+@pytest.mark.parametrize("shrinkage", [0.01, 0.3, 1.0])
+def test_wide_shrunk_discriminant_is_that_of_scikit_learn(n_classes, priors, solver, shrinkage):
+    """More columns than rows: the coefficients of lsqr, without its p × p matrix."""
+    rng = np.random.default_rng(0)
+    y = np.r_[np.arange(25) % n_classes, np.zeros(5, dtype=int)]
+    X = rng.normal(size=(30, 80)) + y[:, None] / 2 + 3
+    given = None if priors is None else np.full(n_classes, 1 / n_classes)
+    theirs = LinearDiscriminantAnalysis(solver="lsqr", shrinkage=shrinkage, priors=given).fit(X, y)
+    ours = LinearDiscriminant(solver=solver, shrinkage=shrinkage, priors=given, divisor="n")
+    ours.fit(X, y)
+    assert_allclose(ours.coef_, theirs.coef_, rtol=1e-9, atol=1e-9 * abs(theirs.coef_).max())
+    assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-7)
+    assert not hasattr(ours, "covariance_")
+    with pytest.raises(NotImplementedError, match="transform"):
+        ours.transform(X)
+
+
+def test_solver_auto_is_svd_if_nothing_is_shrunk():
+    """Also for what it projects on, and the parameters stay as they were given."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 80)), np.arange(30) % 3
+    theirs = LinearDiscriminantAnalysis().fit(X, y)
+    ours = LinearDiscriminant(solver="auto", divisor="n" if pools_by_n("svd") else "n-K").fit(X, y)
+    assert_allclose(ours.coef_, theirs.coef_)
+    assert_allclose(ours.transform(X), theirs.transform(X))
+    assert (ours.solver, ours.shrinkage) == ("auto", None)
+
+
+def test_wide_discriminant_makes_no_matrix_of_columns():
+    """50,000 columns by 50,000 columns would take 20 GB."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(8, 50_000)), np.arange(8) % 2
+    for shrinkage in (None, 0.1):
+        model = LinearDiscriminant(solver="auto", shrinkage=shrinkage, divisor="n").fit(X, y)
+        assert model.coef_.shape == (1, 50_000)

@@ -18,6 +18,7 @@ from truerisk.core.finding import warn_of_findings
 from truerisk.core.present import named
 from truerisk.core.progress import counting, shows_progress, stage
 from truerisk.core.table.data import Data
+from truerisk.core.table.named_columns import take_named_columns
 from truerisk.engines.workers.executors import connections_kept
 from truerisk.methods.words import as_method, method_or_cv
 from truerisk.run.checking import with_equal_checks
@@ -146,7 +147,10 @@ def assess(
     seed = as_seed(random_state)  # one for all: a Generator would draw for each learner
     named_learners = read_learners(learners, seed)
     rows = {"groups": groups, "sample_weight": sample_weight, "time": time, "block": block}
-    data = Data.check(X, y, task=task_of(named_learners, y), **rows)
+    families = named_learners.values() if isinstance(named_learners, Mapping) else ()
+    models = [family.estimator for family in families]
+    table, found, _ = take_named_columns(X, rows, models=models)
+    data = Data.check(table, y, task=task_of(named_learners, y), **found)
     if cv is not None:
         methods = [method_or_cv(methods, cv, data, "methods")]
     wishes = Wishes.planned(validate, X, data, seed, positive)
@@ -154,7 +158,7 @@ def assess(
         named_learners,
         data,
         [*(methods or [None]), outer],
-        sample_weight,
+        found["sample_weight"],
         scoring=scoring,
         n_jobs=n_jobs,
         loss=loss,

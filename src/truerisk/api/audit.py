@@ -40,6 +40,7 @@ from truerisk.core.plan.plan import Plan
 from truerisk.core.progress import shows_progress
 from truerisk.core.registry import check_known
 from truerisk.core.table.data import Data
+from truerisk.core.table.named_columns import take_named_columns
 from truerisk.core.table.rows import n_columns
 from truerisk.engines.workers.executors import executor_of
 from truerisk.run.checking import with_checks, with_findings
@@ -87,8 +88,9 @@ def audit(
         them apart.
     replicates : int, default=1000
         Bootstrap samples of level "bbc".
-    groups : array of labels, optional
-        Which rows belong together, whether or not `search.fit` was given them.
+    groups : array of labels or name of a column of X, optional
+        Which rows belong together, whether or not `search.fit` was given them. A named column is no
+        feature, as in `estimate_risk`, unless the search has seen it in its own `fit`.
     time, block : array or names of columns of X, optional
         When and where each row was taken, as in `estimate_risk`. Where the splits of the search
         mix rows that belong together, `honest` is the risk of rows kept apart, and `choosing` what
@@ -160,6 +162,8 @@ def audited(search: Any, X: Any, y: Any, wanted: Wanted) -> Audit:
     findings = list(state_findings(search))
     seen, problem = Corrected(None), None
     if X is not None:
+        X, terms = _looked_up(search, X, terms)
+        wanted = replace(wanted, terms=terms)
         n_fitted = getattr(search, "n_features_in_", None)
         width = n_columns(X)
         if n_fitted is not None and width is not None and width != n_fitted:
@@ -182,6 +186,18 @@ def audited(search: Any, X: Any, y: Any, wanted: Wanted) -> Audit:
     if problem is None:
         return audit
     return replace(audit, n_rows=problem.data.n_rows, class_counts=problem.class_counts)
+
+
+def _looked_up(search: Any, X: Any, terms: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """Look up named columns of X, and take them out of X unless the search was fitted on them."""
+    params = dict(terms["fit_params"] or {})
+    given = {name: terms[name] for name in ("groups", "time", "block")}
+    given["sample_weight"] = params.get("sample_weight")
+    X, found, _ = take_named_columns(X, given, keep=getattr(search, "feature_names_in_", ()))
+    if given["sample_weight"] is not None:
+        params["sample_weight"] = found["sample_weight"]
+    del found["sample_weight"]
+    return X, {**terms, **found, "fit_params": params or None}
 
 
 def _look(

@@ -66,14 +66,15 @@ def estimate_risk(
     positive : label, optional
         The class that scores of one class, such as F1, speak of: by default the greater of two
         labels, as in scikit-learn. Results name it.
-    groups : array of labels, optional
-        Rows of one group stay on one side of every split.
-    sample_weight : array, optional
+    groups : array of labels or name of a column of X, optional
+        Rows of one group stay on one side of every split. A column that is named here, or as
+        `sample_weight`, `time` or `block`, is taken out of X, as on the command line: the number
+        of a patient is no feature. Give its values, ``time=X["day"]``, to keep it in X as well.
+    sample_weight : array or name of a column of X, optional
         Weights of the rows in every fit and in every mean loss.
     time : array or name of a column of X, optional
         When each row was taken: numbers or dates, in any order, ties allowed. Methods such as
         "forward-5" train on the past; of others a warning says which rows they test by later ones.
-        A named column stays in X; dates are taken out of it by ``time=X.pop("when")``.
     block : array, frame or names of columns of X, optional
         Where each row was taken: one to three coordinates, or the label of a block.
     interval : str or IntervalForm, optional

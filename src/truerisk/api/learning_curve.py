@@ -87,9 +87,9 @@ def learning_curve(
         Folds: "5-fold", or those that a search chooses by.
     loss : str, Loss, callable or scorer, optional
         Zero-one for classifiers and squared for regressors by default.
-    groups : array of labels, optional
+    groups : array of labels or name of a column of X, optional
         Groups stay whole, in test sets and in subsamples.
-    sample_weight : array, optional
+    sample_weight : array or name of a column of X, optional
         Weights of the rows in every fit and in every mean loss.
     time, block
         Refused, with what to do instead: fewer rows would be an older history, or a thinner map.

@@ -56,7 +56,7 @@ def permutation_test(
     X, y : table and target
     n_permutations : int
         How many; the smallest p-value is 1/(1 + n_permutations).
-    groups : array of labels, optional
+    groups : array of labels or name of a column of X, optional
         Rows of one group stay together. Where each group has one label, the labels of groups
         change places; else the labels of groups of equal size do, as a whole.
     time : array or name of a column of X, optional

@@ -22,6 +22,7 @@ from truerisk.core.errors import Refusal
 from truerisk.core.finding import warn_of_findings
 from truerisk.core.progress import shows_progress, stage
 from truerisk.core.results import RiskCurve, RiskEstimate
+from truerisk.engines.running.memory import refuse_too_large
 from truerisk.engines.workers.executors import connections_kept
 from truerisk.run.checking import all_findings, with_checks
 from truerisk.run.outer_splits import OuterFold, Stability
@@ -127,6 +128,10 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         in ``risk_.findings``, in ``risk_.notes`` and in one warning.
     kept_ : Fits
         How many fits the `store` had, and how many were added to it.
+    row_columns_ : tuple of str
+        The columns of X that `fit` was given by name as groups, times, places or weights. They are
+        no features: methods such as `predict` leave them out of a frame that has them.
+        `best_estimator_` is given frames without them.
     best_estimator_, best_params_, best_index_, best_score_, cv_results_, scorer_, refit_time_
         As GridSearchCV has them; scores are ``1 - risk`` for zero-one loss, ``-risk`` for squared.
 
@@ -221,7 +226,9 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
 
         `groups` and fit parameters (such as ``sample_weight``) reach both loops, with and
         without scikit-learn's metadata routing; ``sample_weight`` also weights the risks.
-        `time` and `block` say when and where rows were taken, as in `estimate_risk`.
+        `time` and `block` say when and where rows were taken, as in `estimate_risk`. `groups`,
+        `time`, `block` and ``sample_weight`` may name columns of the frame X, which are then no
+        features: `predict` takes frames with and without them.
         """
         self._forget()
         check_words(self)
@@ -236,12 +243,15 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         return fitted
 
     def _fitted(self, X: Any, y: Any, routed: Routed) -> Self:
+        X, routed, self.row_columns_ = routed.looked_up(X, self.estimator)
         if (attributes := fit_given_search(self, X, y, routed)) is not None:
             for name, value in attributes.items():
                 setattr(self, name, value)
             return self
         run, self.multimetric_ = run_of_search(self, X, y, routed)
         run = replace(run, problem=with_checks(run.problem, self.checks))
+        if self.refit:  # known before the fits of the search, which may need no such matrix
+            refuse_too_large(run.problem.family, run.problem.data)
         check_race(run.select_by, self.error_score, return_train_score=self.return_train_score)
         trained = {"trained": self.return_train_score}
         named = {run.problem.family.name: run.problem}
@@ -334,6 +344,32 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         if self.optimism_ is not None:
             numbers["selected"] = self.selected_risk_.own_scale.value
         return present.metrics_of(numbers)
+
+    def set_callbacks(self, *callbacks: Any) -> Self:
+        """Refuse callbacks of scikit-learn, which are not supported yet.
+
+        Parameters
+        ----------
+        *callbacks : callbacks
+            None of them resets callbacks that were never set.
+
+        Returns
+        -------
+        HonestSearchCV
+            The search itself, if no callback is given.
+
+        Raises
+        ------
+        Refusal
+            If a callback is given.
+        """
+        if callbacks:
+            raise Refusal(
+                "HonestSearchCV takes no callbacks of scikit-learn yet: set them on the estimator "
+                "that it tunes, and they follow each of its fits; progress is shown by itself, or "
+                "with the environment variable TRUERISK_PROGRESS=1."
+            )
+        return self
 
     # -- scikit-learn -------------------------------------------------------------------------
 

@@ -23,6 +23,7 @@ from truerisk.core.identity import is_a
 from truerisk.core.present import clean
 from truerisk.core.progress import shows_progress
 from truerisk.core.table.data import Data
+from truerisk.core.table.named_columns import take_named_columns
 from truerisk.engines.running.fitting import why_of
 from truerisk.engines.workers.executors import executor_of
 from truerisk.methods.external import External
@@ -86,8 +87,9 @@ def validate(
     subgroups : names, array, frame or dict of arrays, optional
         Columns, of X or others, in whose levels every score is told, with intervals that hold
         together and shrunken values. A missing level is one of its own.
-    groups : array of labels, optional
-        Rows of one group stay together in folds and in samples, and count as one in intervals.
+    groups : array of labels or name of a column of X, optional
+        Rows of one group stay together in folds and in samples, and count as one in intervals. A
+        named column is no feature, as in `estimate_risk`, unless a finished model has seen it.
     time, block : optional
         When and where rows were taken, as in `estimate_risk`: a model is tested on rows after
         those it learned from ("forward-5"), or apart from them ("blocks-5"), unless a search says
@@ -258,7 +260,9 @@ def run_of_finished(
             "fit it on rows of its own, or leave out prefit and FrozenEstimator for a validation "
             "that makes the fits."
         ) from None
-    rows = {"groups": groups, "sample_weight": weight, **order}
+    given = {"groups": groups, "sample_weight": weight, **order}
+    seen = getattr(frozen, "feature_names_in_", ())
+    X, rows, _ = take_named_columns(X, given, keep=seen)
     data = Data.check(X, y, task=family.task, as_given=family.takes_y_as_given, **rows)
     told = data.classes is not None and hasattr(frozen, "predict_proba")
     asked: dict[str, Any] = {"loss": "log" if told else None}  # of probabilities, where it has some

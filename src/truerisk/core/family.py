@@ -6,7 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from inspect import isfunction, unwrap
 from itertools import chain, product
+from types import CodeType
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -20,6 +22,7 @@ from truerisk.core.present import clean
 from truerisk.core.registry import closest
 from truerisk.core.table.data import TaskWord
 
+BEST = "best_params_"
 CURVES = "predict_survival_function"  # as scikit-survival calls it
 MOST_SHOWN = 30  # how many parameters a message lists
 
@@ -81,11 +84,7 @@ class Family:
                 if is_regressor(model):
                     return "regression"
         except AttributeError as error:
-            raise BadData(
-                f"{type(self.estimator).__name__} has no tags of scikit-learn, which say whether "
-                "it is a classifier or a regressor: derive it from ClassifierMixin or "
-                "RegressorMixin and, after that, BaseEstimator of sklearn.base."
-            ) from error
+            raise BadData(_without_tags(self.estimator)) from error
         raise BadData(
             f"{type(self.estimator).__name__} is neither a classifier nor a regressor, nor of "
             "survival: it makes no predictions whose risk could be estimated."
@@ -193,9 +192,34 @@ def of_survival(model: Any) -> bool:
     return is_a(model, "sksurv.base:SurvivalAnalysisMixin") or hasattr(model, CURVES)
 
 
+def has_best_params(learner: Any) -> bool:
+    """Whether its class gives a fitted model `best_params_`: known before any fit.
+
+    The class has them as a property, or one of its methods names them. What a learner holds, or
+    takes, does not count: bags of searches are no search.
+    """
+    kind = type(learner)
+    methods = (unwrap(m) for base in kind.__mro__ for m in vars(base).values() if isfunction(m))
+    return hasattr(kind, BEST) or any(BEST in _words_in(m.__code__) for m in methods)
+
+
+def _words_in(code: CodeType) -> Iterator[Any]:
+    """The attributes and texts that a function and those inside it name."""
+    yield from code.co_names
+    for one in code.co_consts:
+        if isinstance(one, CodeType):
+            yield from _words_in(one)
+        else:
+            yield one
+
+
 def tuned_by(model: Any) -> Any:
-    """What a model that answers tunes by splits of its own; else the model itself."""
-    own = hasattr(model, "cv") and hasattr(type(model), "predict")
+    """Return the estimator that a search tunes; of any other model the model itself.
+
+    A search has splits of its own (`cv`), or its class sets ``best_params_``.
+    """
+    is_search = hasattr(model, "cv") or has_best_params(model)
+    own = is_search and hasattr(type(model), "predict")
     tuned = getattr(model, "estimator", None) if own else None
     return tuned if hasattr(tuned, "get_params") else model
 
@@ -228,6 +252,24 @@ def parameters_of(model: Any) -> dict[str, Any]:
 def drawn_states(seed: Sequence[int], n: int) -> list[int]:
     """What `Family.make` sets n parameters `random_state` to, in the order of their names."""
     return [int(s) for s in np.random.SeedSequence(list(seed)).generate_state(n) // 2]
+
+
+def _without_tags(estimator: Any) -> str:
+    return (
+        f"{type(estimator).__name__} has no tags of scikit-learn, which say whether it is a "
+        "classifier or a regressor: derive it from ClassifierMixin or RegressorMixin and, after "
+        "that, BaseEstimator of sklearn.base."
+    )
+
+
+def refuse_no_tags(estimator: Any) -> None:
+    """Refuse an estimator of which scikit-learn cannot say what it is."""
+    from sklearn.utils import get_tags
+
+    try:
+        get_tags(estimator)
+    except AttributeError as error:
+        raise BadData(_without_tags(estimator)) from error
 
 
 def refuse_no_estimator(estimator: Any) -> None:

@@ -74,11 +74,16 @@ def _knn(task: TaskWord, size: Size) -> tuple[Any, Grid]:
 def _lda(task: TaskWord, size: Size) -> tuple[Any, Grid]:
     from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
+    from truerisk.models.discriminant_analysis import LinearDiscriminant
+
+    shrinkages = [0.01, 0.03, 0.1, 0.3, 0.6, 0.9]
+    if size.n_features > size.n_rows:  # scikit-learn's own would make a p × p matrix to shrink
+        return LinearDiscriminant(solver="auto", divisor="n"), {"shrinkage": shrinkages}
     # of a scatter that has no inverse least squares answer with rounding noise, which moves labels
     inverts = size.smallest_fold - size.n_classes >= size.n_features and not size.indicators
     # the default is not to shrink, which 0 says in a number
     model = LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.0 if inverts else None)
-    return model, {"shrinkage": [*[0.0] * inverts, 0.01, 0.03, 0.1, 0.3, 0.6, 0.9]}
+    return model, {"shrinkage": [*[0.0] * inverts, *shrinkages]}
 
 
 def _logistic(task: TaskWord, size: Size) -> tuple[Any, Grid]:

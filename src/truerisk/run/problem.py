@@ -24,6 +24,7 @@ from truerisk.core.plan.plan import Plan
 from truerisk.core.present import of_class
 from truerisk.core.scorer_losses import by_scoring
 from truerisk.core.table.data import Data
+from truerisk.core.table.named_columns import take_named_columns
 from truerisk.core.version import __version__
 from truerisk.engines.asking import Asking
 from truerisk.engines.running.fitting import fitted_on_all
@@ -128,17 +129,11 @@ def pose(
     **terms: Any,
 ) -> Problem:
     """Check what a user gave: rows, and what `problem_on` is asked for."""
-    data = Data.check(
-        X,
-        y,
-        task=family.task,
-        groups=groups,
-        sample_weight=sample_weight,
-        time=time,
-        block=block,
-        as_given=family.takes_y_as_given,
-    )
-    return refuse_unrated_class(problem_on(data, family, sample_weight=sample_weight, **terms))
+    given = {"groups": groups, "sample_weight": sample_weight, "time": time, "block": block}
+    X, rows, _ = take_named_columns(X, given, models=[family.estimator])
+    data = Data.check(X, y, task=family.task, as_given=family.takes_y_as_given, **rows)
+    weight = rows["sample_weight"]
+    return refuse_unrated_class(problem_on(data, family, sample_weight=weight, **terms))
 
 
 def problem_on(

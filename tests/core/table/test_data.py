@@ -226,3 +226,19 @@ def test_text_tables_have_no_infinite_cells() -> None:
     """Tables that are no numbers are not judged."""
     assert non_finite(pd.DataFrame({"a": ["x", "y"]})) is None
     assert non_finite(np.array(["x", "y"], dtype=object)) is None
+
+
+@pytest.mark.parametrize("kind", [np.asarray, list, lambda values: values.tolist()])
+def test_swapped_table_and_target_are_said_to_be_swapped(kind):
+    """Y in the place of X, in numbers or in words, as array or list."""
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    for y in (np.arange(20) % 2, np.array(["a", "b"] * 10), np.arange(20) / 7):
+        with pytest.raises(BadData, match="X and y look swapped: X is one value for each of 20"):
+            Data.check(kind(y), kind(X), task="classification")
+
+
+def test_documents_with_several_targets_are_not_swapped():
+    """A text for each row is a table of texts."""
+    texts = [f"text number {i}" for i in range(20)]
+    data = Data.check(texts, np.zeros((20, 2)) + np.arange(20)[:, None], task="regression")
+    assert data.n_rows == 20

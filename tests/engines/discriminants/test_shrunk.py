@@ -220,3 +220,19 @@ def test_no_matrix_of_the_columns_is_made() -> None:
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert most < 12e6
+
+
+def test_wide_learner_of_the_word_is_answered_as_its_own_fits_answer():
+    """More columns than rows: the engine and LinearDiscriminant(solver="auto") agree."""
+    from truerisk.api.estimate import risk_curve
+    from truerisk.models.learners import learner
+
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(24, 200)), np.arange(24) % 2
+    X[:, 0] += 2 * y
+    pipeline, grid = learner("lda", "classification", n_rows=24, n_features=200, n_classes=2)
+    fast, plain = (
+        risk_curve(pipeline, grid, X, y, loss="log", engine=engine)
+        for engine in ("discriminant", "generic")
+    )
+    np.testing.assert_allclose(fast.values, plain.values, rtol=1e-7)

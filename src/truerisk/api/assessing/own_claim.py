@@ -52,7 +52,13 @@ def claim_of(fitted: Any) -> Claim | None:
         return read_claim(fitted)
     except Refusal:
         if not hasattr(fitted, "best_score_"):
-            raise
+            if hasattr(fitted, "cv_results_"):
+                raise
+            raise Refusal(
+                f"{type(fitted).__name__} keeps no score of the setting that it chose "
+                "(best_score_), so that there is no selected risk to set beside the honest one: "
+                "tr.estimate_risk(search, X, y) gives the honest one."
+            ) from None
     if not hasattr(fitted, "scoring"):
         return None
     return Claim(

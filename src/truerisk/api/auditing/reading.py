@@ -12,6 +12,7 @@ import numpy as np
 from truerisk.api.auditing.claim import Claim
 from truerisk.core.arguments import shown
 from truerisk.core.errors import Refusal
+from truerisk.core.family import refuse_no_tags
 from truerisk.core.finding import Finding
 from truerisk.core.identity import is_a
 
@@ -52,6 +53,7 @@ def _refuse_what_is_no_search(search: Any) -> None:
         raise Refusal(f"{shown(search)} is no search; give a fitted one, such as a GridSearchCV.")
     if hasattr(search, "study_"):
         return  # OptunaSearchCV is fitted by its study
+    refuse_no_tags(search)
     try:
         check_is_fitted(search)
     except NotFittedError:

@@ -25,13 +25,14 @@ from truerisk.api.searching.search_words import (
 )
 from truerisk.api.searching.tuned_model import TunedModel
 from truerisk.core.errors import BadData, Refusal
-from truerisk.core.family import Family
+from truerisk.core.family import Family, refuse_no_tags
 from truerisk.core.identity import is_a
 from truerisk.core.loss_words import as_loss
 from truerisk.core.losses import Loss
 from truerisk.core.results import RiskEstimate
 from truerisk.core.scorer_losses import OwnScore, Scoring, are_several
 from truerisk.core.table.data import Data, TaskWord
+from truerisk.core.table.named_columns import take_named_columns
 from truerisk.engines.running.fitting import fitted_on_all
 from truerisk.methods.nested import Nested, Pairs
 from truerisk.methods.words import as_method
@@ -64,6 +65,7 @@ def run_of_search(search: Any, X: Any, y: Any, routed: Routed) -> tuple[Run, boo
     else:
         drawn_as = settings_seed(seed, plain=search.cv is not None)
         family = Family.drawn(model, grid, search.n_iter, drawn_as)
+    X, routed, _ = routed.looked_up(X, model)
     scored = isinstance(words.loss, OwnScore | Scoring) and not makes_predictions(model)
     weights = {"sample_weight": routed.sample_weight}
     task: TaskWord = "other" if scored else family.task
@@ -156,6 +158,12 @@ class Routed:
         """What says which rows belong together, and which come after others."""
         return {"groups": self.groups, "time": self.time, "block": self.block}
 
+    def looked_up(self, X: Any, model: Any) -> tuple[Any, Routed, tuple[str, ...]]:
+        """Look up named columns of X; also return X without them, and their names."""
+        given = {**self.of_rows, "sample_weight": self.sample_weight}
+        X, found, names = take_named_columns(X, given, models=[model])
+        return X, replace(self, **found) if names else self, names
+
 
 def route(
     search: Any, groups: Any, params: dict[str, Any], time: Any = None, block: Any = None
@@ -227,6 +235,8 @@ class SearchRows:
         from sklearn import get_config
 
         family = Family.of(search.estimator)
+        refuse_no_tags(search.estimator)
+        X, routed, _ = routed.looked_up(X, search.estimator)
         weight = routed.sample_weight
         try:
             task: TaskWord = family.task

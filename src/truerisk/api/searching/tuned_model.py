@@ -16,6 +16,7 @@ from truerisk.core.errors import BadArgument, MissingResult
 from truerisk.core.losses import Loss
 from truerisk.core.survival_losses import IN_TIME
 from truerisk.core.table.data import Data
+from truerisk.core.table.named_columns import without_columns
 from truerisk.engines.running.answering import answers_of
 
 Answering = TypeVar("Answering", bound=Callable[..., Any])
@@ -75,40 +76,44 @@ class TunedModel:
         except Exception as error:
             raise AttributeError(f"{type(self).__name__} has no n_features_in_: {error}") from error
 
+    def _features_of(self, X: Any) -> Any:
+        """Return X without the columns that `fit` was given by name, such as those of groups."""
+        return without_columns(X, vars(self).get("row_columns_", ()))
+
     @_best_has
     def predict(self, X: Any) -> np.ndarray:
         """Predictions of the tuned model."""
-        return self._tuned().predict(X)
+        return self._tuned().predict(self._features_of(X))
 
     @_best_has
     def predict_proba(self, X: Any) -> np.ndarray:
         """Class probabilities of the tuned model."""
-        return self._tuned().predict_proba(X)
+        return self._tuned().predict_proba(self._features_of(X))
 
     @_best_has
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Log-probabilities of the tuned model."""
-        return self._tuned().predict_log_proba(X)
+        return self._tuned().predict_log_proba(self._features_of(X))
 
     @_best_has
     def decision_function(self, X: Any) -> np.ndarray:
         """Decision values of the tuned model."""
-        return self._tuned().decision_function(X)
+        return self._tuned().decision_function(self._features_of(X))
 
     @_best_has
     def predict_survival_function(self, X: Any, **options: Any) -> Any:
         """Curves of survival of the tuned model."""
-        return self._tuned().predict_survival_function(X, **options)
+        return self._tuned().predict_survival_function(self._features_of(X), **options)
 
     @_best_has
     def predict_cumulative_hazard_function(self, X: Any, **options: Any) -> Any:
         """Cumulative hazards of the tuned model."""
-        return self._tuned().predict_cumulative_hazard_function(X, **options)
+        return self._tuned().predict_cumulative_hazard_function(self._features_of(X), **options)
 
     @_best_has
     def transform(self, X: Any) -> Any:
         """Transformation by the tuned model."""
-        return self._tuned().transform(X)
+        return self._tuned().transform(self._features_of(X))
 
     @_best_has
     def inverse_transform(self, X: Any) -> Any:
@@ -118,7 +123,7 @@ class TunedModel:
     @_best_has
     def score_samples(self, X: Any) -> np.ndarray:
         """Sample scores of the tuned model."""
-        return self._tuned().score_samples(X)
+        return self._tuned().score_samples(self._features_of(X))
 
     def score(self, X: Any, y: Any = None, **params: Any) -> float:
         """The tuned model's own score (accuracy, R²); with a `loss`, the loss as a score."""
@@ -127,7 +132,7 @@ class TunedModel:
                 f"score was given {', '.join(params)}, and a parameter of score is only supported "
                 "if metadata reach the scorer, which they do not here: give X and y."
             )
-        model = self._tuned()
+        model, X = self._tuned(), self._features_of(X)
         if self.loss is None and self.scoring is None:
             return float(model.score(X, y))
         scorer = self.scorer_

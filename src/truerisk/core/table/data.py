@@ -39,6 +39,7 @@ from truerisk.core.table.targets import (
     classes_of,
     form_of,
     numbers_in,
+    refuse_swapped,
 )
 from truerisk.core.table.times import checked_times
 
@@ -165,6 +166,7 @@ class Data:
 
         With `as_given` fits may take a column (`for_fits`), so that it is no matter.
         """
+        refuse_swapped(X, y)
         table = _view(X)
         n = table.n_rows
         if task == "survival":

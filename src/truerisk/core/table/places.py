@@ -38,12 +38,12 @@ def checked_places(block: Any, table: TableView) -> np.ndarray:
 def _looked_up(block: Any, table: TableView) -> Any:
     if isinstance(block, str):
         return table.column(block, "block")
-    if isinstance(block, list | tuple) and _are_names(block, table):
+    if isinstance(block, list | tuple) and are_names(block, table):
         return np.column_stack([np.asarray(table.column(name, "block")) for name in block])
     return block
 
 
-def _are_names(texts: Sequence[Any], table: TableView) -> bool:
+def are_names(texts: Sequence[Any], table: TableView) -> bool:
     """Whether these texts are columns: known ones, or too few to be a label of each row."""
     if not texts or not table.names or not all(isinstance(text, str) for text in texts):
         return False

@@ -38,6 +38,31 @@ def form_of(y: Any, target: np.ndarray) -> Form | None:
     return (kind if back else target.dtype), is_column
 
 
+def refuse_swapped(X: Any, y: Any) -> None:
+    """Refuse a target in the place of X and a table in the place of y, if that is plain.
+
+    Texts may be documents, a row each, with several numbers as their target: they are a target
+    only if most of them come again.
+    """
+    shape = getattr(y, "shape", None) if not isinstance(y, list | tuple) else np.shape(y[:1])
+    if not isinstance(shape, tuple) or len(shape) != 2 or shape[1] < 2:
+        return
+    try:
+        values = np.asarray(X) if not hasattr(X, "tocsr") else np.empty((0, 0))
+    except Exception:  # noqa: BLE001  X is refused elsewhere
+        return
+    n, p = len(y) if isinstance(y, list | tuple) else shape[0], shape[1]
+    if values.ndim != 1 or len(values) != n:
+        return
+    is_text = values.dtype.kind in "OUS" and any(isinstance(value, str) for value in values)
+    if is_text and 2 * len(set(values.tolist())) > n:
+        return
+    raise BadData(
+        f"X and y look swapped: X is one value for each of {n} rows, and y has {p} columns. Give "
+        "the table first and the target second."
+    )
+
+
 def checked_target(y: Any, n: int, as_given: bool = False) -> np.ndarray:
     """One value or several for each of n rows, none missing; of a column is warned, or not."""
     if y is None:

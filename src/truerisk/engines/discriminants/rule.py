@@ -44,11 +44,12 @@ class DiscriminantRule:
 
         setting = settings[0]
         priors = setting["priors"]
+        solver = "lsqr" if setting["solver"] == "auto" else setting["solver"]  # of what is shrunk
         return cls(
-            setting["solver"],
+            solver,
             max(float(setting["tol"]) for setting in settings),
             None if priors is None else np.asarray(priors, dtype=np.float64),
-            setting.get("divisor", "n" if pools_by_n(setting["solver"]) else "n-K"),
+            setting.get("divisor", "n" if pools_by_n(solver) else "n-K"),
             setting.get("n_components"),
         )
 
@@ -200,7 +201,9 @@ def shrinkage_of(setting: Mapping[str, Any]) -> float:
 def setting_refusal(setting: Mapping[str, Any]) -> str | None:
     """Why one setting is not served, or None."""
     solver, shrinkage = setting["solver"], setting["shrinkage"]
-    if solver not in ("svd", "lsqr", "eigen"):
+    if solver == "auto" and not shrinkage:
+        return "solver='auto' stands for 'svd' if nothing is shrunk, and 'lsqr' else."
+    if solver not in ("svd", "lsqr", "eigen", "auto"):
         return f"solver={solver!r} is no solver that it knows."
     if setting.get("covariance_estimator") is not None:
         return "a covariance_estimator is given."

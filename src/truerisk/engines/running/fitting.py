@@ -36,6 +36,7 @@ from truerisk.engines.running.answering import (
 from truerisk.engines.running.copies import keep_copies_together
 from truerisk.engines.running.fit_warnings import Warned, kept_warnings, reason_of
 from truerisk.engines.running.members import out_of_bag, standing_for
+from truerisk.engines.running.memory import refuse_too_large
 from truerisk.engines.running.shared_steps import SharedSteps
 from truerisk.engines.running.trie import Begun, Tries
 from truerisk.models.stated.degrees_of_freedom import bring_to_minimum, degrees_of_freedom
@@ -332,6 +333,7 @@ def _fit(
 def fitted_on_all(family: Family, candidate: int, data: Data, seed: Any) -> Any:
     """A candidate fitted on all rows; where it fails, the error of a failing fit."""
     model = None
+    refuse_too_large(replace(family, candidates=(family.candidates[candidate],)), data)
     try:
         model = family.make(candidate, seed)
         with without_checks():

@@ -26,6 +26,7 @@ from truerisk.engines.running.fitting import (
     fit_pieces,
     place_counts,
 )
+from truerisk.engines.running.memory import refuse_too_large
 from truerisk.engines.workers.executors import run_batches
 
 SHARE = 4  # batches for each worker …
@@ -50,6 +51,8 @@ def run_jobs(
     What the keeper has is not made again, and what is made is left with it.
     """
     n_rows_out = len(family) if run.only is None else 1
+    if one is None and jobs:  # scikit-learn's own fits
+        refuse_too_large(family, data, plan)
     collected = _Collected(data, plan, request, n_rows_out, run.needed)
     here = run.executor is None
     task = partial(fit_pieces, one=one, tries=run.steps) if here else partial(_in_worker, one=one)

@@ -6,16 +6,14 @@ rests on, and what the model's own `score` is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from inspect import isfunction, unwrap
-from types import CodeType
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from truerisk.core.errors import Refusal
-from truerisk.core.family import Family
+from truerisk.core.family import Family, has_best_params
 from truerisk.core.identity import PIPELINE, entry_of, is_exactly, keeps
 
 INSTEAD = "use a method that holds rows out, such as '10-fold'."
@@ -57,8 +55,6 @@ class Question(Generic[Answer]):
         return answer
 
 
-BEST = "best_params_"
-
 GRID = "sklearn.model_selection:GridSearchCV"
 RANDOM = "sklearn.model_selection:RandomizedSearchCV"
 OTHERS = ("truerisk.api.search:HonestSearchCV", "optuna_integration.sklearn:OptunaSearchCV")
@@ -80,27 +76,6 @@ def answers_by_its_best(model: Any) -> bool:
     inside = getattr(model, "search_", None)  # a search given to ours may answer in its own way
     own = inside is None or answers_by_its_best(inside)
     return own and hasattr(model, "best_estimator_") and is_a_search(model)
-
-
-def has_best_params(learner: Any) -> bool:
-    """Whether its class gives a fitted model `best_params_`: known before any fit.
-
-    The class has them as a property, or one of its methods names them. What a learner holds, or
-    takes, does not count: bags of searches are no search.
-    """
-    kind = type(learner)
-    methods = (unwrap(m) for base in kind.__mro__ for m in vars(base).values() if isfunction(m))
-    return hasattr(kind, BEST) or any(BEST in _words_in(m.__code__) for m in methods)
-
-
-def _words_in(code: CodeType) -> Iterator[Any]:
-    """The attributes and texts that a function and those inside it name."""
-    yield from code.co_names
-    for one in code.co_consts:
-        if isinstance(one, CodeType):
-            yield from _words_in(one)
-        else:
-            yield one
 
 
 def rows_behind(model: Any, X: Any, n_rows: int) -> np.ndarray:

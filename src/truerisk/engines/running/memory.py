@@ -1,0 +1,136 @@
+"""Fits that cannot fit into memory are refused before the first of them.
+
+Some learners of scikit-learn make a matrix of columns by columns, or of rows by rows. A table of
+100,000 columns then takes 80 GB, and the system ends the process without a word.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from truerisk.core.errors import Refusal
+from truerisk.core.family import Family
+from truerisk.core.identity import entry_of, is_exactly
+from truerisk.core.plan.plan import Plan
+from truerisk.core.table.data import Data
+from truerisk.core.table.rows import n_columns
+
+CELL = 8  # bytes of a double
+SQUARES = 3  # of columns by columns: the covariance of a class, of all, and the solver's copy
+KEEPING = (
+    "sklearn.preprocessing:StandardScaler",
+    "sklearn.preprocessing:MinMaxScaler",
+    "sklearn.preprocessing:RobustScaler",
+)
+"""Steps that keep the number of columns."""
+
+
+def _by_columns(setting: Mapping[str, Any], n: int, p: int) -> tuple[int, str]:
+    return SQUARES * p * p, f"a matrix of {p:,} columns by {p:,} columns"
+
+
+def _discriminant(setting: Mapping[str, Any], n: int, p: int) -> tuple[int, str]:
+    by_rows = setting["solver"] == "svd"
+    return (0, "") if by_rows else _by_columns(setting, n, p)
+
+
+def _own_discriminant(setting: Mapping[str, Any], n: int, p: int) -> tuple[int, str]:
+    shrinks = isinstance(setting["shrinkage"], str)
+    wide = p > n and not shrinks and setting["shrinkage"] is not None
+    by_rows = setting["solver"] == "svd" or (wide and setting["solver"] in ("lsqr", "auto"))
+    by_rows |= setting["solver"] == "auto" and not setting["shrinkage"]
+    return (0, "") if by_rows else _by_columns(setting, n, p)
+
+
+def _quadratic(setting: Mapping[str, Any], n: int, p: int) -> tuple[int, str]:
+    return _by_columns(setting, n, p) if setting.get("solver", "svd") == "eigen" else (0, "")
+
+
+def _by_rows(setting: Mapping[str, Any], n: int, p: int) -> tuple[int, str]:
+    return 2 * n * n, f"a matrix of {n:,} rows by {n:,} rows"
+
+
+NEEDS: dict[str, Callable[[Mapping[str, Any], int, int], tuple[int, str]]] = {
+    "sklearn.discriminant_analysis:LinearDiscriminantAnalysis": _discriminant,
+    "truerisk.models.discriminant_analysis:LinearDiscriminant": _own_discriminant,
+    "sklearn.discriminant_analysis:QuadraticDiscriminantAnalysis": _quadratic,
+    "sklearn.linear_model:ARDRegression": _by_columns,
+    "sklearn.gaussian_process:GaussianProcessClassifier": _by_rows,
+    "sklearn.gaussian_process:GaussianProcessRegressor": _by_rows,
+    "sklearn.kernel_ridge:KernelRidge": _by_rows,
+}
+"""Cells that a fit of a learner holds at least, and in what, by its setting, rows and columns."""
+
+
+def refuse_too_large(family: Family, data: Data, plan: Plan | None = None) -> None:
+    """Refuse fits if a matrix that the learner makes does not fit into memory.
+
+    The fits are those of the plan, or one on all rows. Learners that are not known, and tables
+    behind steps that change the number of columns, pass.
+    """
+    needs = entry_of(family.last, NEEDS)
+    columns = n_columns(data.X)
+    if needs is None or columns is None or not _keeps_columns(family):
+        return
+    n_rows = data.n_rows if plan is None else int(plan.train_sizes.max(initial=0))
+    cells, what = max(needs(setting, n_rows, columns) for setting in family.settings)
+    if cells * CELL < 2**30:  # a gigabyte is always tried: asking the system takes longer
+        return
+    room = available_memory()
+    if room is not None and cells * CELL > room:
+        raise Refusal(
+            f"{family.name} makes {what}, which takes {cells * CELL / 2**30:,.0f} GB, and "
+            f"{room / 2**30:,.0f} GB are free: {_remedy(family, what)}."
+        )
+
+
+def _keeps_columns(family: Family) -> bool:
+    steps = family.estimator.steps[:-1] if family.is_piped else []
+    return all(step in (None, "passthrough") or is_exactly(step, *KEEPING) for _, step in steps)
+
+
+def _remedy(family: Family, what: str) -> str:
+    if "rows by" in what:
+        return "use fewer rows, or a learner that does not compare all rows with all rows"
+    if family.name == "LinearDiscriminantAnalysis":
+        return "use tr.models.LinearDiscriminant(solver='auto'), which makes none, or fewer columns"
+    return "use fewer columns, chosen inside the folds, or another learner"
+
+
+def available_memory() -> int | None:
+    """Return the bytes that this process may still take, or None if the system does not say."""
+    found = [_of_machine(), _of_container(), _of_limit()]
+    known = [room for room in found if room is not None]
+    return min(known) if known else None
+
+
+def _of_machine() -> int | None:
+    with suppress(OSError, ValueError, IndexError):
+        for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    with suppress(AttributeError, OSError, ValueError):  # all of it: what is free is not said
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return None
+
+
+def _of_container() -> int | None:
+    with suppress(OSError, ValueError):
+        folder = Path("/sys/fs/cgroup")
+        most = int((folder / "memory.max").read_text(encoding="ascii"))
+        return most - int((folder / "memory.current").read_text(encoding="ascii"))
+    return None
+
+
+def _of_limit() -> int | None:
+    if sys.platform == "win32":
+        return None
+    import resource
+
+    most, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return None if most == resource.RLIM_INFINITY else int(most)
