@@ -144,12 +144,13 @@ def take_pictures() -> None:
     """The top of the tour's page in both schemes, in 64 colours: a third of the bytes."""
     root = Path(__file__).parent.parent
     sys.path[:0] = [str(root), str(root / "docs" / "_ext")]
-    from example_report import example_page
+    from example_report import PICTURED, conclusion_of, example_page
     from PIL import Image
     from playwright.sync_api import sync_playwright
     from tests.report.chromium import find
 
     page = example_page(root / "docs")
+    PICTURED.write_text(conclusion_of(page), encoding="utf-8")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=find())
         for scheme in ("light", "dark"):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import doctest
+import html
+import re
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +21,14 @@ FRAME = (
     f'<iframe class="example" src="_static/{PAGE}" title="An example of the report" '
     'loading="lazy"></iframe>'
 )
+PICTURED = Path(__file__).parents[1] / "_static" / "report.txt"
+"""What the pictures show, in words: `docs/pictures.py` writes it, and it is their alternative."""
 SHOWN = (
     f'<p class="shown"><a href="_static/{PAGE}">'
     '<img class="only-light" src="_static/report-light.png" alt="{0}" width="1100" height="700"/>'
     '<img class="only-dark" src="_static/report-dark.png" alt="{0}" width="1100" height="700"/>'
     "</a></p>"
-).format("The page of an assessment: open it")
+)
 
 
 class ExampleReport(SphinxDirective):
@@ -34,7 +38,10 @@ class ExampleReport(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         picture = self.arguments and directives.choice(self.arguments[0], ("picture",))
-        return [nodes.raw("", SHOWN if picture else FRAME, format="html")]
+        if not picture:
+            return [nodes.raw("", FRAME, format="html")]
+        said = "The page of an assessment: " + " ".join(PICTURED.read_text("utf-8").split())
+        return [nodes.raw("", SHOWN.format(html.escape(said)), format="html")]
 
 
 def example_page(folder: Path) -> str:
@@ -49,6 +56,17 @@ def example_page(folder: Path) -> str:
     if runner.run(test, out=printed.append, clear_globs=False).failed:
         raise ExtensionError("".join(printed))
     return str(test.globs["page"])
+
+
+def conclusion_of(page: str) -> str:
+    """Return the sentences under the title of a page, one a line.
+
+    >>> conclusion_of('<section id="conclusion"><p>Use <b>knn</b> &amp; co.</p></section>')
+    'Use knn & co.\\n'
+    """
+    section = page.partition('<section id="conclusion"')[2].partition("</section>")[0]
+    sentences = re.findall(r"<p>(.*?)</p>", section, flags=re.DOTALL)
+    return "".join(f"{html.unescape(re.sub('<[^>]*>', '', each))}\n" for each in sentences)
 
 
 def write_page(app: Any, error: Exception | None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -129,6 +130,21 @@ def test_scores_and_regressions_have_a_band() -> None:
     squared = tr.learning_curve(KNeighborsRegressor(2), X, target, sizes=SIZES)
     assert squared.law is not None
     assert squared.estimates[0].loss == "squared"
+
+
+@pytest.mark.parametrize("loss", ["zero-one", "auc"])
+def test_learning_curve_prints_one_law_on_one_scale(loss) -> None:
+    """The printed law gives the number that is expected, as an error or as an AUC."""
+    found = tr.learning_curve(KNeighborsClassifier(3), X, Y, loss=loss)
+    line = str(found).splitlines()[-1]
+    number = r"(-?[\d.]+(?:e-?\d+)?)"
+    said = re.match(
+        rf"law {number} ([+-]) {number} n\^-{number}; with (\d+) rows expect {number}", line
+    )
+    a, sign, b, c, n, expected = said.groups()
+    assert sign == ("-" if loss == "auc" else "+")
+    told = float(a) + float(sign + b) * float(n) ** -float(c)
+    assert told == pytest.approx(float(expected), abs=2e-4)
 
 
 def test_groups_and_weights_reach_every_size() -> None:

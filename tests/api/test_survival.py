@@ -289,3 +289,78 @@ class Wild(Exponential):
 def test_curves_are_chances():
     with pytest.raises(FitFailed, match="a curve of survival gave 1.5, and chances lie"):
         tr.estimate_risk(Wild(), X, Y, loss="brier-at-2")
+
+
+def test_answers_by_row_of_curves_hold_the_probability_by_each_horizon(search):
+    """One column for each time that the scores ask about, as the fold's own model predicts it."""
+    frame = search.risk_.answers_by_row()
+    times = [float(name.removeprefix("probability_by_")) for name in frame if "_by_" in name]
+    assert len(times) == 51  # 50 steps of the integrated score, and 2
+    assert times == sorted(times)
+    for place, (train, test) in enumerate(KFold(4).split(X)):
+        setting = search.outer_[place].params
+        model = Exponential(**setting).fit(X[train], Y[train])
+        curves = model.predict_survival_function(X[test])
+        rows = frame[frame["row"].isin(test)]
+        assert rows["probability_by_2"].tolist() == pytest.approx([1 - f(2) for f in curves])
+        first = f"probability_by_{times[0]:.12g}"
+        assert rows[first].tolist() == pytest.approx([1 - f(times[0]) for f in curves])
+
+
+def test_answers_by_row_of_one_brier_score_do_not_raise_an_assertion():
+    """A loss of curves alone was a bare AssertionError."""
+    found = tr.estimate_risk(Exponential(), X, Y, method="5-fold", loss="brier-at-2")
+    assert list(found.answers_by_row()) == [
+        *("row", "fold", "truth_0", "truth_1", "probability_by_2"),
+    ]
+
+
+# Scores of a finished model
+
+ELSEWHERE = drawn_times(n=90, seed=5)
+
+
+def followed_before(y, at):
+    """Return the Kaplan and Meier chance of being followed up to just before each time."""
+    lost = np.unique(y["time"][~y["event"]])
+    steps = [
+        1
+        - (y["time"][~y["event"]] == t).sum()
+        / ((y["time"] > t).sum() + (y["time"][~y["event"]] == t).sum())
+        for t in lost
+    ]
+    return np.array([np.prod([s for t, s in zip(lost, steps, strict=True) if t < a]) for a in at])
+
+
+def test_finished_model_has_uno_and_integrated_brier_of_an_own_loop():
+    """Scores of a finished model need no fit; both are those of plain loops."""
+    Z, z = ELSEWHERE
+    model = Exponential().fit(X, Y)
+    words = {"prefit": True, "horizon": 2, "loss": "uno", "scores": ["integrated-brier"]}
+    found = tr.validate(model, Z, z, **words)
+    risk, event, time = model.predict(Z), z["event"], z["time"]
+    pairs = (event[:, None] & (time[:, None] < time)) / followed_before(z, time)[:, None] ** 2
+    right = (risk[:, None] > risk) + 0.5 * (risk[:, None] == risk)
+    assert found.risk.own_scale.value == pytest.approx((pairs * right).sum() / pairs.sum())
+    before = time[time < time.max()]
+    until = float(np.quantile(before, 0.9, method="lower"))
+    curves, total = model.predict_survival_function(Z), 0.0
+    for step in range(1, 51):
+        h = step * until / 50
+        gone = np.where((time <= h) & event, 1 / followed_before(z, time), 0.0)
+        here = np.where(time > h, 1 / followed_before(z, [h + 1e-12])[0], 0.0)
+        p = np.array([1 - f(h) for f in curves])
+        brier = (gone * (1 - p) ** 2 + here * p**2).sum() / len(z)
+        total += brier * (0.5 if step == 50 else 1.0) / 50
+    score = found.risk.scores["integrated-brier"]
+    assert score.value == pytest.approx(total)
+    assert score.value in score.interval
+    assert "integrated-brier" in str(found)
+
+
+def test_validate_takes_loss_and_scores_of_a_model_and_refuses_them_of_a_search(search):
+    """A model that is fitted in folds is rated as asked; a search has its own words."""
+    found = tr.validate(Exponential(), X, Y, horizon=2, replicates=0, scores=["uno"])
+    assert "uno" in found.risk.scores
+    with pytest.raises(Refusal, match=r"scores=\['uno'\] is that of the search: give it to"):
+        tr.validate(search, X, Y, horizon=2, replicates=0, scores=["uno"])

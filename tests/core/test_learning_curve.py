@@ -53,9 +53,9 @@ def test_the_posterior_is_that_of_sums_over_a_grid(values, n) -> None:
     assert law.interval(n, 0.95) == pytest.approx((low, high), abs=3e-3)
 
 
-def test_the_best_fit_finds_the_law() -> None:
+def test_power_law_finds_its_parameters() -> None:
     """Risks that follow the law exactly give its a, b and c."""
-    law = PowerLaw(SIZES, 0.12 + 0.9 * SIZES**-0.75, CORRELATED, 0.0)
+    law = PowerLaw(SIZES, 0.12 + 0.9 * SIZES**-0.75, CORRELATED / 1e4, 0.0)
     assert (law.a, law.b, law.c) == pytest.approx((0.12, 0.9, 0.75), abs=0.02)
 
 
@@ -88,6 +88,18 @@ def test_lucky_sizes_do_not_pull() -> None:
     assert PowerLaw(SIZES, values, covariance, 0.0).mean(160) > 0.17
 
 
+@pytest.mark.parametrize(
+    "values", [0.1 + 1 / SIZES, 0.8 * SIZES**-0.5, np.array([0.3, 0.22, 0.2, 0.18, 0.18])]
+)
+def test_power_law_in_one_line_is_the_forecast(values) -> None:
+    """One line gives the expected risk at the largest size and twice it, and nearly elsewhere."""
+    law = PowerLaw(SIZES, values, CORRELATED, 0.0)
+    for n in (160.0, 320.0):
+        assert law.a + law.b * n**-law.c == pytest.approx(law.mean(n), abs=1e-9)
+    for n in (10.0, 40.0, 640.0):
+        assert law.a + law.b * n**-law.c == pytest.approx(law.mean(n), abs=0.01)
+
+
 def test_a_curve_that_rises_is_refused() -> None:
     """One that rises by more than chance, and one that falls otherwise; chance may rise."""
     with pytest.raises(Refusal, match=r"rises from 0\.2 at 10 rows to 0\.32 at 160"):
@@ -95,3 +107,10 @@ def test_a_curve_that_rises_is_refused() -> None:
     with pytest.raises(Refusal, match="it falls, but not by a power law"):
         PowerLaw(SIZES, np.array([0.5, 0.5, 0.5, 0.5, 0.1]), np.eye(5) * 1e-4, 0.0).check()
     PowerLaw(SIZES, np.array([0.2, 0.21, 0.2, 0.22, 0.21]), np.eye(5) * 1e-4, 0.0).check()
+
+
+def test_power_law_refusal_tells_of_scores_where_users_see_scores() -> None:
+    """An AUC that falls is a risk that rises."""
+    law = PowerLaw(SIZES, np.array([0.2, 0.21, 0.25, 0.3, 0.32]), np.eye(5) * 1e-4, 0.0)
+    with pytest.raises(Refusal, match=r"a - b n\^-c .* falls from 0\.8 at 10 rows to 0\.68 at 160"):
+        law.check(perfect=1.0)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from itertools import pairwise
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from truerisk.report.figure import thinned
+import truerisk as tr
+from truerisk.report.figure import corners, thinned
 from truerisk.report.svg import Drawing, PixelScale, round_ticks, tick_text
 
 
@@ -77,3 +79,22 @@ def test_thinning_keeps_the_ends(n, most):
     assert kept[0] == 0
     assert kept[-1] == n - 1
     assert len(kept) == min(n, most)
+
+
+def test_corners_keep_the_line_and_its_area():
+    """Points on straight pieces go, all others stay: the area under a ROC curve is the AUC."""
+    rng = np.random.default_rng(0)
+    y = rng.random(900) < 0.4
+    roc = tr.RocCurve.of(y, y + rng.standard_normal(900))
+    at = corners(roc.fpr, roc.tpr)
+    assert len(at) < len(roc.fpr)
+    right, up, tpr = np.diff(roc.fpr[at]), np.diff(roc.tpr[at]), roc.tpr[at]
+    assert right @ (tpr[1:] + tpr[:-1]) / 2 == pytest.approx(roc.auc, abs=1e-12)
+    steps = right * up
+    assert not steps.any()  # no slanted step: no two scores are equal
+
+
+def test_corners_of_a_line_with_repeated_points_keep_its_ends():
+    """Points without weight stand on others."""
+    assert corners(np.array([0, 0, 0, 1, 1]), np.array([0, 0.5, 0.5, 0.5, 1])) == [0, 2, 3, 4]
+    assert corners(np.zeros(3), np.zeros(3)) == [0, 2]

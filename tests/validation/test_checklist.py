@@ -61,7 +61,7 @@ def test_what_no_program_knows_stays_open():
     assert {item.number for item in Checklist.of(FACTS).open_questions} >= set(NOBODY)
     said = str(Checklist.of(FACTS))
     assert "open, for you to answer: 1, 2, 3a" in said
-    assert "evaluation: 7 of 18 items are answered by the data." in said
+    assert "evaluation: 6 of 18 items are answered by the data, 1 does not apply." in said
     alike = "  1.1, 1.2, 1.3, 2.1, 2.2, 2.3, 2.4, 3.1, 3.2, 3.3, 3.4: as for the development: the"
     assert alike in said
     assert said.count("open, for you to answer") == 2
@@ -315,3 +315,10 @@ def test_what_does_not_apply_is_told_once():
     text = str(Checklist.of(replace(FACTS, tested_on="others")))
     assert text.count("does not apply: nothing was developed on these rows.") == 1
     assert "  1.1, 1.2, 1.3, 2.1, 2.2, 2.3, 2.4, 3.1, 3.2, 3.3, 3.4, 4.1, 4.2, 4.3" in text
+
+
+def test_checklist_count_leaves_out_items_that_do_not_apply():
+    """Sixteen questions on a development that never was are not answered by the data."""
+    text = str(Checklist.of(replace(FACTS, tested_on="others")))
+    line = "PROBAST+AI, development: 0 of 16 items are answered by the data, 16 do not apply."
+    assert line in text.splitlines()

@@ -9,9 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
+from scipy.stats import beta, norm
 from tests.support.rms_data import drawn, foreign
 
 from truerisk.validation.discrimination import NetBenefit, net_benefits
+from truerisk.validation.gain import gain_interval
 from truerisk.validation.outcomes import Outcomes
 
 X, Y, _ = drawn()
@@ -83,21 +85,111 @@ def test_it_prints_some_thresholds_of_many_and_all_of_few():
     assert benefit(T).to_dict()["corrected"] is None
 
 
-def test_a_sentence_says_where_the_model_gains_more():
-    """Than the better of treating everybody and nobody; of one threshold what each gains."""
-    t = np.arange(1, 100) / 100
-    found = benefit(t)
-    better = t[found.honest > np.maximum(found.treat_all, 0)]
-    assert 0 < len(better) < len(t)
-    assert f"{len(better)} of 99 thresholds" in found.sentence
-    base = np.maximum(found.treat_all, 0)
-    ranges = replace(found, honest=base + ((t < 0.205) & (t > 0.015) | (t == 0.91)))
-    assert ranges.sentence.endswith("at 20 of 99 thresholds: 0.02 to 0.2 and 0.91.")
-    gaps = replace(found, honest=base + (np.arange(99) % 2))
-    assert gaps.sentence.endswith("at 49 of 99 thresholds: 0.02 to 0.98, with gaps.")
+T99 = np.arange(1, 100) / 100
+
+
+def test_net_benefit_sentence_counts_thresholds_with_a_shown_gain():
+    """The sentence counts the simultaneous intervals above 0, and not the values above 0."""
+    many = Outcomes.of(np.tile(Y, 5), np.tile(foreign(X), 5))
+    found = NetBenefit.of(many, T99, event="1", apparent=None, corrected=None)
+    by_value = int((found.honest > np.maximum(found.treat_all, 0)).sum())
+    shown = int((found.gain_low > 0).sum())
+    assert 0 < shown < by_value < 99
+    assert f"at {shown} of 99 thresholds" in found.sentence
+    assert "95 % interval of the difference, simultaneous over thresholds" in found.sentence
+
+
+def test_net_benefit_sentence_lists_runs_of_thresholds():
+    """Runs of neighbouring thresholds are named, or their ends where there are many runs."""
+    found = benefit(T99)
+    ranges = np.where((T99 < 0.205) & (T99 > 0.015) | (T99 == 0.91), 0.1, -0.1)
+    said = replace(found, gain_low=ranges).sentence
+    assert "at 20 of 99 thresholds (0.02 to 0.2 and 0.91)" in said
+    gaps = replace(found, gain_low=np.where(np.arange(99) % 2, 0.1, -0.1)).sentence
+    assert "at 49 of 99 thresholds (0.02 to 0.98, with gaps)" in gaps
+    assert "at every threshold (0.01 to 0.99)" in replace(found, gain_low=T99).sentence
+
+
+def test_net_benefit_sentence_without_intervals_calls_it_possible_chance():
+    """Rows in time or space have values alone: they show nothing."""
+    rows = {"event": "1", "apparent": None, "corrected": None, "sure": False}
+    found = NetBenefit.of(ROWS, T99, **rows)
+    assert found.gain_low is None
+    assert found.sentence.endswith("There is no interval, so this may be chance.")
+    same = Outcomes.of(Y, np.full(len(Y), 0.5))  # treats everybody, then nobody
+    assert NetBenefit.of(same, T99, **rows).sentence.startswith("At no threshold does the model")
+    assert NetBenefit.of(ROWS, T[:1], **rows).sentence.endswith("nobody 0.")
+
+
+def test_net_benefit_sentence_of_one_threshold_has_the_interval_of_the_gain():
+    """One threshold has the values of all three policies and the interval of the gain."""
     one = benefit(np.array([0.25]))
     assert f"from a probability of 0.25 on, gains {one.honest[0]:.4f} true" in one.sentence
     assert f"treating everybody gains {one.treat_all[0]:.4f}, nobody 0." in one.sentence
-    same = Outcomes.of(Y, np.full(len(Y), 0.5))  # treats everybody, then nobody
-    never = NetBenefit.of(same, t, event="1", apparent=t, corrected=None)
-    assert never.sentence.startswith("At no threshold")
+    gain = one.honest[0] - one.treat_all[0]
+    assert one.gain_low[0] < gain < one.gain_high[0]
+    assert f"is {gain:.4f} (95 % {one.gain_low[0]:.4f} to {one.gain_high[0]:.4f})" in one.sentence
+
+
+def test_net_benefit_of_noise_shows_no_gain():
+    """Held-out values of noise lie above both policies at several thresholds by chance alone."""
+    rng = np.random.default_rng(3)
+    y = rng.random(300) < 0.3
+    noise = Outcomes.of(y, 1 / (1 + np.exp(0.85 - rng.standard_normal(300) / 2)))
+    found = NetBenefit.of(noise, T99, event="1", apparent=None, corrected=None)
+    assert (found.honest > np.maximum(found.treat_all, 0)).sum() >= 3
+    assert found.sentence.startswith("At no threshold is it shown that the model gains more")
+
+
+# Simultaneous intervals of the gain
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 10**6))
+def test_gain_interval_surrounds_the_difference(seed):
+    """The paired difference from the better policy lies within its interval."""
+    rng = np.random.default_rng(seed)
+    p, weights = rng.random(60), rng.integers(1, 4, 60)
+    rows = Outcomes.of(rng.random(60) < p, p, weights, rng.integers(0, 25, 60))
+    low, high = gain_interval(rows, T99, 0.95)
+    gain = net_benefits(rows, T99)[0] - np.maximum(net_benefits(rows, T99, everybody=True)[0], 0)
+    assert (low <= gain + 1e-12).all()
+    assert (gain <= high + 1e-12).all()
+
+
+def test_gain_interval_is_that_of_clopper_and_pearson_at_one_threshold():
+    """At a single threshold the quantile is near that of one or two normal intervals."""
+    y, p = np.repeat([1, 0, 1, 0], [3, 27, 20, 10]), np.repeat([0.1, 0.8], 30)
+    low, high = gain_interval(Outcomes.of(y, p), np.array([0.5]), 0.95)
+    z = norm.ppf((1 + 0.95**0.5) / 2)  # two independent differences
+    tail = norm.sf(z)
+    few, many = beta.ppf([tail, 1 - tail], [30, 31], [31, 30])  # of the rows on either side
+    below = 0.5 - beta.ppf([1 - tail, tail], [4, 3], [27, 28])
+    above = beta.ppf([tail, 1 - tail], [20, 21], [11, 10]) - 0.5
+    lows = [one[0] * (few if one[0] > 0 else many) / 0.5 for one in (below, above)]
+    assert low[0] == pytest.approx(min(lows), abs=0.01)
+    assert high[0] == pytest.approx(min(below[1], above[1]) * many / 0.5, abs=0.01)
+
+
+def test_gain_interval_of_groups_of_equal_events_counts_groups():
+    """Four copies of every row, in groups of the four, tell no more than single rows."""
+    four = np.repeat(np.arange(len(Y)), 4)
+    copies = Outcomes.of(Y[four], ROWS.predictions[four], members=four)
+    low, high = gain_interval(copies, T, 0.95)
+    one_low, one_high = gain_interval(ROWS, T, 0.95)
+    assert low == pytest.approx(one_low, abs=0.01)
+    assert high == pytest.approx(one_high, abs=0.01)
+
+
+def test_gain_interval_of_repeated_answers_counts_rows():
+    """Two answers of half the weight to each row are one answer."""
+    twice = np.tile(np.arange(len(Y)), 2)
+    rows = Outcomes.of(Y[twice], ROWS.predictions[twice], np.full(len(twice), 0.5), rows=twice)
+    assert gain_interval(rows, T, 0.95)[0] == pytest.approx(gain_interval(ROWS, T, 0.95)[0])
+
+
+def test_gain_interval_is_not_positive_where_the_model_is_a_simple_policy():
+    """A model that treats everybody, or nobody, gains no more than that policy."""
+    low, high = gain_interval(Outcomes.of(Y, np.full(len(Y), 0.5)), T, 0.95)
+    assert (low <= 0).all()
+    assert (high >= 0).all()

@@ -202,3 +202,22 @@ def test_numbers_are_to_be_cut():
     """A column with more levels than can be compared is refused, and ranges are named."""
     with pytest.raises(BadData, match=r"has 40 levels.*pandas\.cut"):
         levels_of({"age": np.arange(40.0)}, None, 40)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_levels_of_an_ordered_categorical_keep_its_order(library):
+    """Stages are ordered by their author, and not as text."""
+    stages, values = ["low", "medium", "high"], ["high", "low", "medium", "low"]
+    module = pytest.importorskip(library)
+    if library == "pandas":
+        frame = module.DataFrame({"stage": module.Categorical(values, stages, ordered=True)})
+    elif library == "polars":
+        frame = module.DataFrame({"stage": module.Series(values, dtype=module.Enum(stages))})
+    else:
+        codes = module.array([stages.index(value) for value in values])
+        column = module.DictionaryArray.from_arrays(codes, stages, ordered=True)
+        frame = module.table({"stage": column})
+    for given in ("stage", frame):
+        (found,) = levels_of(given, frame, 4)
+        assert found.names == ("low", "medium", "high")
+        assert found.codes.tolist() == [2, 0, 1, 0]

@@ -223,7 +223,7 @@ def _with_law(curve: LearningCurve) -> LearningCurve:
     """The curve, whose law is left out where it does not fit."""
     try:
         if curve.law is not None:
-            curve.law.check()
+            curve.law.check(curve.estimates[-1].perfect)
     except Refusal as refusal:
         return replace(curve, lacking=str(refusal))
     return curve

@@ -52,6 +52,8 @@ def validate(
     samples: Any = None,
     confidence_level: float | None = None,
     horizon: float | None = None,
+    loss: Any = None,
+    scores: Any = (),
     n_jobs: int | None = None,
     executor: Any = None,
     random_state: Any = 0,
@@ -110,6 +112,12 @@ def validate(
     horizon : float, optional
         Of an outcome in time, which needs it: the event is that it came by this time. Rows that
         were lost before are made up for by others: these weigh 1 over the chance of being followed.
+    loss : word, Loss or callable, optional
+        The loss or score of `risk`, as in `estimate_risk`. A search has its own; of a finished
+        model it needs no fit.
+    scores : words, optional
+        Further losses or scores of the same answers, as in `estimate_risk`, such as
+        ``["uno", "integrated-brier"]`` of an outcome in time. A search has its own.
     n_jobs, executor : optional
         Where fits are made, as in `estimate_risk`; that of the search by default.
     random_state : int, None or Generator
@@ -148,12 +156,20 @@ def validate(
     if finished:
         refuse_refits(replicates=replicates or None, samples=samples)
     replicates = (0 if finished else USUAL) if replicates is None else replicates
+    of_a_search = not finished and isinstance(search_or_model, HonestSearchCV)
+    words = {} if loss is None else {"loss": loss}
+    words |= {} if _is_empty(scores) else {"scores": scores}
+    for name, value in words.items() if of_a_search else ():
+        raise Refusal(
+            f"{name}={shown(value)} is that of the search: give it to HonestSearchCV, and leave it "
+            "out here."
+        )
     run_of_model = run_of_finished if finished else run_to_validate
-    run = run_of_model(search_or_model, X, y, groups, dict(params), seed, **order)
+    run = run_of_model(search_or_model, X, y, groups, dict(params), seed, **order, **words)
     problem = run.problem.by(executor_of(executor, n_jobs))
     if confidence_level is not None:
         check_level("confidence_level", confidence_level)
-        if not finished and isinstance(search_or_model, HonestSearchCV):
+        if of_a_search:
             raise Refusal(
                 f"confidence_level={confidence_level:.15g} is that of the search: give it to "
                 "HonestSearchCV, and leave it out here."
@@ -183,6 +199,7 @@ def validate(
         samples=samples,
         confidence_level=confidence_level,
         horizon=horizon,
+        **words,
         random_state=seed or None,
     )
     found = validation_of(honest_run(run, search_or_model), wishes)
@@ -199,8 +216,8 @@ def run_to_validate(
 ) -> Run:
     """A search with its own words; a model by pairs of folds; one that tunes inside by folds.
 
-    `order` are times and places of the rows. Of a search that was fitted already, on these very
-    rows, it is what was tested.
+    `order` are times and places of the rows, and the loss and scores of a model. Of a search that
+    was fitted already, on these very rows, it is what was tested.
     """
     ours = isinstance(searched, HonestSearchCV)
     if ours and searched.outer is None:
@@ -237,8 +254,21 @@ def refuse_refits(**given: Any) -> None:
             )
 
 
+def _is_empty(scores: Any) -> bool:
+    return isinstance(scores, tuple | list) and not len(scores)
+
+
 def run_of_finished(
-    model: Any, X: Any, y: Any, groups: Any, params: dict[str, Any], seed: Any, **order: Any
+    model: Any,
+    X: Any,
+    y: Any,
+    groups: Any,
+    params: dict[str, Any],
+    seed: Any,
+    *,
+    loss: Any = None,
+    scores: Any = (),
+    **order: Any,
 ) -> Run:
     """All rows as one test set of a model that is asked as it is; a search of ours has its words.
 
@@ -274,8 +304,9 @@ def run_of_finished(
                 "honest: leave prefit out, and they are taken from its outer folds."
             )
         asked = {"loss": words_of(search).loss, "confidence_level": search.confidence_level}
+    asked |= {} if loss is None else {"loss": loss}
     _refuse_other_classes(frozen, data)
-    problem = problem_on(data, family, random_state=seed, **asked)
+    problem = problem_on(data, family, random_state=seed, scores=scores, **asked)
     return Run(problem, External(), External())
 
 

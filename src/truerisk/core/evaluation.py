@@ -269,7 +269,8 @@ class AnsweredRows:
 
     `answers` are those of the loss and those that were asked for besides; `truth` is y, or the
     codes of its labels, which are `classes` in the order of the codes, None for numbers. `times`
-    are those of all rows, if they had any; `placed` says whether they had places.
+    are those of all rows, if they had any; `placed` says whether they had places. For an outcome in
+    time, probabilities are those of the intervals that the `horizons` bound.
     """
 
     answers: tuple[Answers, ...]
@@ -278,6 +279,7 @@ class AnsweredRows:
     candidate: int = 0
     times: np.ndarray | None = None
     placed: bool = False
+    horizons: tuple[float, ...] = ()
 
     @classmethod
     def of(cls, answers: Answers | None, data: Data) -> AnsweredRows | None:
@@ -289,8 +291,14 @@ class AnsweredRows:
         truth = data.y if data.codes is None else data.codes
         if not rows:
             return None
-        placed = data.block is not None
-        return cls(rows, truth, data.classes, times=data.time, placed=placed)
+        return cls(
+            rows,
+            truth,
+            data.classes,
+            times=data.time,
+            placed=data.block is not None,
+            horizons=data.horizons,
+        )
 
     def line(self, candidate: int) -> AnsweredRows:
         """The answers of one candidate."""
@@ -327,6 +335,10 @@ class AnsweredRows:
             labels: np.ndarray = self.classes.astype(object)[values]
             labels[~answered | (values < 0)] = None
             return {"label": labels}
+        if answers.response == "probability" and self.classes is None:
+            by_then = np.cumsum(values[:, :0:-1], axis=1)  # the last interval is the first in time
+            each = zip(self.horizons, by_then.T, strict=True)
+            return {f"probability_by_{time:.12g}": shares for time, shares in each}
         if answers.response == "probability":
             assert self.classes is not None
             each = zip(self.classes.tolist(), values.T, strict=True)

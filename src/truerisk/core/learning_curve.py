@@ -201,7 +201,9 @@ class LearningCurve(Record):
         if self.law is None:
             return [f"note: {self.lacking}"]
         law, further = self.law, self.at(round(2 * float(self.sizes[-1])))
-        return [f"best fit {law.a:.4g} + {law.b:.4g} n^-{law.c:.3g}; {further}"]
+        perfect = self.estimates[-1].perfect
+        own, sign = (law.a, "+") if perfect is None else (perfect - law.a, "-")
+        return [f"law {own:.4g} {sign} {law.b:.4g} n^-{law.c:.4g}; {further}"]
 
 
 SLOWEST, FASTEST = 0.25, 2.0
@@ -216,7 +218,9 @@ UNLIKELY = 0.01  # chance of so bad a fit, below which the law is refused
 class PowerLaw:
     """The law behind `values` at `sizes`, ascending, whose errors have this `covariance`.
 
-    `lower` is the least loss there is, None without one. `a`, `b` and `c` are of the best fit.
+    `lower` is the least loss there is, None without one. `a`, `b` and `c` tell the law in one
+    line: it passes through the expected risks at the largest size and at twice that, and of all
+    such laws it is nearest to the expected risks at the other sizes.
 
     >>> sizes = np.array([10.0, 20.0, 40.0, 80.0])
     >>> law = PowerLaw(sizes, 0.1 + 1 / sizes, np.eye(4) * 1e-8, 0.0)
@@ -233,16 +237,16 @@ class PowerLaw:
 
     @property
     def a(self) -> float:
-        """What the best fit tends to with many rows."""
-        return self._best[0]
+        """What the risk tends to with many rows."""
+        return self._told[0]
 
     @property
     def b(self) -> float:
-        return self._best[1]
+        return self._told[1]
 
     @property
     def c(self) -> float:
-        return self._best[2]
+        return self._told[2]
 
     @property
     def is_defined(self) -> bool:
@@ -257,8 +261,11 @@ class PowerLaw:
         except (np.linalg.LinAlgError, ValueError):  # a singular matrix, no weight at all
             return False
 
-    def check(self) -> None:
-        """Refuse a curve that the law does not fit, such as one that rises."""
+    def check(self, perfect: float | None = None) -> None:
+        """Refuse a curve that the law does not fit, such as one whose risk rises.
+
+        `perfect` is that of `RiskEstimate`: the sentence tells of scores where users see scores.
+        """
         from scipy.special import chdtrc
 
         misfit, spare = self._best[3], len(self.sizes) - 3
@@ -266,14 +273,19 @@ class PowerLaw:
             return
         low = int(self.values.argmin())
         rises = low < len(self.sizes) - 1
-        what = (
-            f"it rises from {self.values[low]:.4g} at {self.sizes[low]:g} rows to "
-            f"{self.values[-1]:.4g} at {self.sizes[-1]:g}"
-            if rises
-            else "it falls, but not by a power law"
+        worse, better = ("rises", "falls") if perfect is None else ("falls", "rises")
+        first, last = (
+            self.values[at] if perfect is None else perfect - self.values[at] for at in (low, -1)
         )
+        what = (
+            f"it {worse} from {first:.4g} at {self.sizes[low]:g} rows to {last:.4g} at "
+            f"{self.sizes[-1]:g}"
+            if rises
+            else f"it {better}, but not by a power law"
+        )
+        law = "a + b n^-c" if perfect is None else "a - b n^-c"
         raise Refusal(
-            f"a + b n^-c does not fit this learning curve ({what}; chi-square {misfit:.3g} with "
+            f"{law} does not fit this learning curve ({what}; chi-square {misfit:.3g} with "
             f"{spare} degrees of freedom): it has no band and is not extrapolated to other sizes."
         )
 
@@ -363,6 +375,24 @@ class PowerLaw:
         heavy = weights > 1e-12
         parts = (np.concatenate(one)[heavy] for one in (exponents, slopes, means))
         return (*parts, weights[heavy] / weights[heavy].sum())
+
+    @cached_property
+    def _told(self) -> tuple[float, float, float]:
+        """Return a, b and c of the law through the expected risks at the last size and twice it."""
+        last = float(self.sizes[-1])
+        sizes = np.array([*self.sizes, 2 * last, FURTHEST * last])
+        means = np.array([self.mean(float(n)) for n in sizes])
+        now, twice = means[-3], means[-2]
+
+        def through(c: float) -> tuple[float, float, float]:
+            b = (now - twice) / (1 - 2.0**-c)  # at the last size
+            return now - b, b * last**c, c
+
+        laws = [through(float(c)) for c in np.linspace(SLOWEST, FASTEST, 8 * N_EXPONENTS)]
+        allowed = [law for law in laws if law[0] >= self._least] or laws[-1:]
+        return min(
+            allowed, key=lambda law: ((law[0] + law[1] * sizes ** -law[2] - means) ** 2).sum()
+        )
 
     @cached_property
     def _best(self) -> tuple[float, float, float, float]:

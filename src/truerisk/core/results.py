@@ -117,7 +117,8 @@ class RiskEstimate(OnOwnScale, Record):
 
         A line for each test: `row`, `fold`, `truth`, and as far as the losses asked for them
         `label`, a `probability_` of each class, `score` or `value`. `scores=("zero-one", "log")`
-        asks for labels and probabilities.
+        asks for labels and probabilities. For an outcome in time, `probability_by_5` is the
+        predicted probability of the event by time 5.
         """
         if self.answered is None:
             raise MissingResult(

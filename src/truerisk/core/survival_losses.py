@@ -123,7 +123,9 @@ class Concordance(Loss):
 class Uno(Concordance):
     """1 − Uno's C: pairs count 1/G², G the chance of being followed up to the earlier event.
 
-    Unlike Harrell's it estimates the same however long rows are followed.
+    Unlike Harrell's C it does not depend on the distribution of the losses before τ, the last time
+    at which a row is followed. It is about the pairs whose first event comes before τ, so it does
+    depend on τ itself, that is, on how long rows are followed.
     """
 
     word = "uno"

@@ -135,9 +135,12 @@ def _events(came: _Cells, label: str | None) -> list[bool]:
             "column of two labels of it."
         )
     if label is None:
+        shown = sorted(labels)
+        readings = " or ".join(f"--event {came.name}={each}" for each in shown)
+        survival = " (in R's survival 1 is censored and 2 the event)" if shown == ["1", "2"] else ""
         raise BadData(
-            f"{the_event} is {listed(labels)}, and not 1 and 0 or true and false: say which label "
-            f"is the event, as in --event {came.name}={labels[-1]}."
+            f"{the_event} is {listed(shown)}, and not 1 and 0 or true and false: say which label "
+            f"means that the event came, {readings}{survival}."
         )
     return [word == label for word in came.bare]
 

@@ -310,7 +310,8 @@ def draw_heat(shown: str, curve: RiskCurve, name: str) -> Figure | None:
         name=name,
         title=f"{shown}: {noun}s over {grid.down} and {grid.across}",
         drawing=drawing,
-        caption=f"Darker is a larger {noun} ({clean(curve.common.method, 60)}). The frame marks "
+        caption=f"The stronger the shade, the larger the {noun} (by "
+        f"{clean(curve.common.method, 60)}, while tuning). The frame marks the chosen setting, "
         f"{chosen}.",
         table=_grid_table(curve, grid),
         keys=(Key("h0", number(low), "cell"), Key("h8", number(high), "cell")),

@@ -81,14 +81,14 @@ def draw_ranks(many: ManyComparison) -> Figure | None:
 
 
 def draw_values(many: ManyComparison) -> Figure:
-    """A row per data set; within each the best is framed, and darker is worse."""
+    """A row per data set; within each the best is framed, and a stronger shade is worse."""
     order = [many.methods.index(name) for name, _ in many.ordered[:MOST_ACROSS]]
     rows = range(min(len(many.data_sets), MOST_DRAWN))
     top, high = 20, 24
     bottom = top + high * len(rows)
     drawing = Drawing(
         title=f"{clean(many.quantity, 60)} by data set and method",
-        about="Within each data set the best method is framed; darker is worse.",
+        about="Within each data set the best method is framed; a stronger shade is worse.",
         height=bottom + 14 * _name_lines(order) + 8,
         x=PixelScale(0, len(order), MARGIN, WIDTH - 8),
         y=PixelScale(0, len(rows), top, bottom),
@@ -108,8 +108,8 @@ def draw_values(many: ManyComparison) -> Figure:
         drawing=drawing,
         caption=(
             f"{clean(many.quantity, 60)}; {clean(many.terms.better, 10)} is better. Shades are "
-            "relative within each data set, from the best (light, framed) to the worst (dark). – "
-            f"is missing; a star marks data sets that took no part.{_undrawn(left_out)}"
+            "relative within each data set, from the best (faint, framed) to the worst (strong). "
+            f"– is missing; a star marks data sets that took no part.{_undrawn(left_out)}"
         ),
         table=_value_table(many, order),
         keys=(Key("h0", "best of its data set", "cell"), Key("h8", "worst", "cell")),

@@ -13,7 +13,15 @@ import numpy as np
 from truerisk.core.present import clean, number
 from truerisk.core.statistics.calibration import Calibration
 from truerisk.core.statistics.roc import RocCurve
-from truerisk.report.figure import MOST_POINTS, Figure, FigureTable, Key, thinned
+from truerisk.report.figure import (
+    MOST_CORNERS,
+    MOST_POINTS,
+    Figure,
+    FigureTable,
+    Key,
+    corners,
+    thinned,
+)
 from truerisk.report.svg import SHARE_X, SHARE_Y, Drawing, of_shares
 
 N_SHOWN = 13  # thresholds in the table
@@ -31,9 +39,10 @@ class Calls:
 
 @dataclass(frozen=True)
 class Rates:
-    """A ROC curve ready to be drawn, its thresholds thinned to `MOST_POINTS`.
+    """A ROC curve ready to be drawn, with the `calls` at `MOST_POINTS` thresholds for a slider.
 
-    `areas` says what is honest of "auc" and "average-precision", where the page has it.
+    The lines go through all thresholds, up to `MOST_CORNERS` of them. `areas` says what is honest
+    of "auc" and "average-precision", where the page has it.
     """
 
     roc: RocCurve
@@ -42,6 +51,9 @@ class Rates:
     @cached_property
     def calls(self) -> tuple[Calls, ...]:
         """From nothing called positive to everything."""
+        return self._calls_at(thinned(len(self.roc.thresholds), MOST_POINTS))
+
+    def _calls_at(self, places: Iterable[int]) -> tuple[Calls, ...]:
         roc = self.roc
         return tuple(
             Calls(
@@ -49,7 +61,7 @@ class Rates:
                 _whole(roc.tpr[i] * roc.n_positive),
                 _whole(roc.fpr[i] * roc.n_negative),
             )
-            for i in thinned(len(roc.thresholds), MOST_POINTS)
+            for i in places
         )
 
     @property
@@ -123,7 +135,7 @@ class Rates:
         """True against false positive rate."""
         roc = self.roc
         area = f"AUC {self.areas.get('auc') or POOLED.format(number(roc.auc), 'auc')}"
-        drawing = roc_drawing(f"{area}.", *zip(*self.points["roc"], strict=True))
+        drawing = roc_drawing(f"{area}.", roc.fpr, roc.tpr)
         return Figure(
             name="roc",
             title="ROC curve",
@@ -139,9 +151,10 @@ class Rates:
         pooled = POOLED.format(number(self.average_precision()), "average-precision")
         area = f"average precision {honest or pooled}"
         about = f"The share of positives is {number(self.prevalence)}; {area}."
-        pairs = zip(self.calls, self.points["pr"], strict=True)
-        some = [place for call, place in pairs if _called(call)]
-        recall, precision = zip(*some, strict=True)
+        every = self._calls_at(thinned(len(self.roc.thresholds), MOST_CORNERS))
+        some = [call for call in every if _called(call)]
+        recall = [call.true_positives / self.roc.n_positive for call in some]
+        precision = [self._precision(call) for call in some]
         drawing = precision_drawing(about, recall, precision, self.prevalence)
         return Figure(
             name="pr",
@@ -175,12 +188,13 @@ class Rates:
         return FigureTable.of(names, rows)
 
 
-def roc_drawing(about: str, fpr: Iterable[float], tpr: Iterable[float]) -> Drawing:
-    """The curve beside the diagonal, which ranks nothing."""
+def roc_drawing(about: str, fpr: np.ndarray, tpr: np.ndarray) -> Drawing:
+    """Draw the curve, without points on its straight pieces, and the diagonal."""
     axes = "true positive rate (sensitivity)", "false positive rate (1 − specificity)"
     drawing = of_shares("ROC curve", about, *axes)
     drawing.slope(0, 0, 1, 1, "baseline")
-    drawing.line(fpr, tpr, "s0")
+    at = corners(fpr, tpr)
+    drawing.line(fpr[at], tpr[at], "s0")
     return drawing
 
 

@@ -37,14 +37,13 @@ def draw_roc_curve(discrimination: Discrimination, document: Validation) -> Figu
     text += (
         f" {area.interval}." if area is not None and area.interval is not None else "." * bool(text)
     )
-    at = thinned(len(roc.fpr))
     about = f"{pooled}{text}".strip()
     shown, event = thinned(len(roc.fpr), N_SHOWN), clean(str(document.rows["event"]), 60)
     rows = [[number(roc.fpr[i]), number(roc.tpr[i])] for i in shown]
     return Figure(
         name="roc",
         title="ROC curve",
-        drawing=roc_drawing(about, roc.fpr[at], roc.tpr[at]),
+        drawing=roc_drawing(about, roc.fpr, roc.tpr),
         caption=f"Event: {event}. {about}",
         table=FigureTable.of(("false positive rate", "true positive rate"), rows),
         keys=(Key("s0", "held-out rows", "line"), Key("baseline", "ranking at random", "line")),

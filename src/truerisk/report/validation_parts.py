@@ -155,7 +155,7 @@ def _review(document: Validation) -> Iterator[PagePart]:
         answered = [item for item in document.checklist.items if item.answer is not None]
         yield PagePart(
             "checklist",
-            "What the data and the computation answer.",
+            "What the data and the computation answer, and what does not apply.",
             tables=tuple(checklist_tables(answered, "{}")),
             folded=tuple(checklist_tables(questions, "{}: {} items for you to answer")),
         )

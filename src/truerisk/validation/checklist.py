@@ -13,7 +13,7 @@ from truerisk.core.present import frame_of
 from truerisk.core.records import Record
 from truerisk.validation.probast_ai import DEVELOPMENT, EVALUATION, NOT_DEVELOPED, SAME
 from truerisk.validation.study_facts import StudyFacts
-from truerisk.validation.study_words import Question, methods_words
+from truerisk.validation.study_words import NOT_APPLICABLE, Question, methods_words
 from truerisk.validation.tripod_ai import TRIPOD_AI
 
 GUIDELINES = {
@@ -77,8 +77,7 @@ class Checklist(Record):
         lines = []
         for name in GUIDELINES:
             mine = [item for item in self.items if item.guideline == name]
-            answered = [item for item in mine if item.answer not in (None, SAME)]
-            lines.append(f"{name}: {len(answered)} of {len(mine)} items are answered by the data.")
+            lines.append(f"{name}: {_counts(mine)}.")
             alike: dict[str | None, list[str]] = {SAME: [], NOT_DEVELOPED: [], None: []}
             for item in mine:
                 if item.answer in alike:
@@ -89,6 +88,16 @@ class Checklist(Record):
             lines += [f"  {', '.join(each)}: {answer}" for answer, each in alike.items() if each]
             lines += [f"  open, for you to answer: {unsaid}"] if unsaid else []
         return "\n".join([*lines, "", self.methods_text])
+
+
+def _counts(items: list[Item]) -> str:
+    """Return how many items the data answer, and how many do not apply."""
+    answers = [item.answer for item in items if item.answer not in (None, SAME)]
+    n_idle = sum(str(answer).startswith(NOT_APPLICABLE) for answer in answers)
+    told = f"{len(answers) - n_idle} of {len(items)} items are answered by the data"
+    if not n_idle:
+        return told
+    return f"{told}, {n_idle} {'does' if n_idle == 1 else 'do'} not apply"
 
 
 def _answer(question: Question, facts: StudyFacts) -> str | None:

@@ -12,6 +12,7 @@ from truerisk.core.interval import quantile_of_t
 from truerisk.core.records import Points, Record, Share
 from truerisk.core.statistics.roc import RocCurve
 from truerisk.validation.calibration_fits import sums_by_member
+from truerisk.validation.gain import gain_interval
 from truerisk.validation.measures import Measured, MeasuredPart
 from truerisk.validation.outcomes import HeldOut, Outcomes
 
@@ -87,6 +88,8 @@ class NetBenefit(Record):
     over rows, so `low` and `high` are Wald's, point by point, rows of one group added up first.
     Where there are groups the quantile is that of t with one degree fewer than groups. `apparent`
     is of the rows of the fit (None of a finished model), `corrected` is that less its optimism.
+    `gain_low` and `gain_high` are the intervals of the paired difference between the model and the
+    better of treating everybody and nobody; they hold at all thresholds together.
     """
 
     event: str
@@ -101,6 +104,8 @@ class NetBenefit(Record):
     corrected: Points | None = field(repr=False)
     confidence_level: Share = 0.95
     notes: tuple[str, ...] = ()
+    gain_low: Points | None = field(default=None, repr=False)
+    gain_high: Points | None = field(default=None, repr=False)
 
     @classmethod
     def of(
@@ -119,6 +124,9 @@ class NetBenefit(Record):
         z = quantile_of_t(confidence_level, outcomes.degrees)
         honest, error = net_benefits(outcomes, thresholds)
         everybody, spread = net_benefits(outcomes, thresholds, everybody=True)
+        gain_low, gain_high = None, None
+        if sure:
+            gain_low, gain_high = gain_interval(outcomes, thresholds, confidence_level)
         return cls(
             event=event,
             thresholds=thresholds,
@@ -132,6 +140,8 @@ class NetBenefit(Record):
             corrected=corrected,
             confidence_level=confidence_level,
             notes=notes,
+            gain_low=gain_low,
+            gain_high=gain_high,
         )
 
     def __str__(self) -> str:
@@ -157,27 +167,55 @@ class NetBenefit(Record):
 
     @property
     def sentence(self) -> str:
-        """Where deciding by the model gains more than treating everybody, or nobody."""
-        t, others = self.thresholds, np.maximum(self.treat_all, 0)
-        if len(t) == 1:
-            honest, everybody = map(present.number, (self.honest[0], self.treat_all[0]))
+        """Where deciding by the model is shown to gain more than treating everybody or nobody."""
+        if len(self.thresholds) == 1:
+            return self._sentence_of_one
+        level = f"{100 * self.confidence_level:g} %"
+        if self.gain_low is None:
+            above = self.honest > np.maximum(self.treat_all, 0)
+            if not above.any():
+                return "At no threshold does the model gain more than treating everybody or nobody."
             return (
-                f"Deciding by the model, from a probability of {t[0]:g} on, gains {honest} true "
-                f"positives per row, false ones weighed off; treating everybody gains {everybody}, "
-                "nobody 0."
+                "On the held-out rows the model gains more than treating everybody or nobody "
+                f"{self._places(above)}. There is no interval, so this may be chance."
             )
-        better = self.honest > others
-        n_better = int(better.sum())
-        if not n_better:
-            return "At no threshold does the model gain more than treating everybody or nobody."
-        how = f"at {n_better} of {len(t)} thresholds" if n_better < len(t) else "at every one"
-        ends = np.flatnonzero(np.diff(np.concatenate([[False], better, [False]]).astype(int)))
+        shown = self.gain_low > 0
+        if not shown.any():
+            return (
+                "At no threshold is it shown that the model gains more than treating everybody or "
+                f"nobody: no {level} interval of the difference, simultaneous over thresholds, "
+                "lies above 0."
+            )
+        return (
+            f"The model gains more than treating everybody or nobody {self._places(shown)}: there "
+            f"the {level} interval of the difference, simultaneous over thresholds, lies above 0."
+        )
+
+    @property
+    def _sentence_of_one(self) -> str:
+        honest, everybody = map(present.number, (self.honest[0], self.treat_all[0]))
+        told = (
+            f"Deciding by the model, from a probability of {self.thresholds[0]:g} on, gains "
+            f"{honest} true positives per row, false ones weighed off; treating everybody gains "
+            f"{everybody}, nobody 0."
+        )
+        if self.gain_low is None or self.gain_high is None:
+            return told
+        gain = self.honest[0] - max(self.treat_all[0], 0.0)
+        value, low, high = map(present.number, (gain, self.gain_low[0], self.gain_high[0]))
+        level = f"{100 * self.confidence_level:g} %"
+        return f"{told} The gain over the better of these is {value} ({level} {low} to {high})."
+
+    def _places(self, chosen: np.ndarray) -> str:
+        """Return how many thresholds are chosen, and the runs that they form."""
+        t, n_chosen = self.thresholds, int(chosen.sum())
+        how = f"at {n_chosen} of {len(t)} thresholds" if n_chosen < len(t) else "at every threshold"
+        ends = np.flatnonzero(np.diff(np.concatenate([[False], chosen, [False]]).astype(int)))
         first, last = t[ends[::2]], t[ends[1::2] - 1]
         runs = [f"{a:g} to {b:g}" if a < b else f"{a:g}" for a, b in zip(first, last, strict=True)]
         if len(runs) > MOST_RUNS:
-            runs = [f"{t[better].min():g} to {t[better].max():g}, with gaps"]
-        where = present.listed(runs)
-        return f"The model gains more than treating everybody or nobody {how}: {where}."
+            runs = [f"{t[chosen].min():g} to {t[chosen].max():g}, with gaps"]
+        return f"{how} ({present.listed(runs)})"
 
 
 def net_benefits(

@@ -123,7 +123,8 @@ class HonestRun:
     def with_answers(self, answers: Answers) -> HonestRun:
         """With further answers of the same models to the same questions."""
         others = tuple(a for a in self.answered.answers if a.response != answers.response)
-        answered = replace(self.answered, answers=(answers, *others))
+        horizons = self.problem.data.horizons
+        answered = replace(self.answered, answers=(answers, *others), horizons=horizons)
         return replace(self, answered=answered)
 
 

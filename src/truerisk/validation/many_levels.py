@@ -51,8 +51,8 @@ AT_ONCE = 1 << 20  # numbers that are drawn together
 SEED = 1967
 
 
-def simultaneous_quantile(covariance: np.ndarray, level: float) -> float:
-    """The c by which all standard errors are to be multiplied.
+def simultaneous_quantile(covariance: np.ndarray, level: float, draws: int = DRAWS) -> float:
+    """Return the c by which all standard errors are to be multiplied, from so many `draws`.
 
     >>> round(simultaneous_quantile(np.eye(1), 0.95), 3)
     1.96
@@ -72,10 +72,10 @@ def simultaneous_quantile(covariance: np.ndarray, level: float) -> float:
     roots, vectors = np.linalg.eigh(correlation)
     spread = vectors * np.sqrt(np.maximum(roots, 0))
     rng = np.random.default_rng(SEED)
-    part = max(1, min(DRAWS, AT_ONCE // len(correlation)))
+    part = max(1, min(draws, AT_ONCE // len(correlation)))
     largest = [
-        np.abs(rng.standard_normal((min(part, DRAWS - start), len(spread))) @ spread.T).max(axis=1)
-        for start in range(0, DRAWS, part)
+        np.abs(rng.standard_normal((min(part, draws - start), len(spread))) @ spread.T).max(axis=1)
+        for start in range(0, draws, part)
     ]
     return min(most, max(least, float(np.quantile(np.concatenate(largest), level))))
 

@@ -17,6 +17,7 @@ from truerisk.validation.study_facts import StudyFacts
 from truerisk.validation.study_words import (
     INSIDE,
     INVERSE,
+    NOT_APPLICABLE,
     UNBALANCED,
     Question,
     counted,
@@ -91,13 +92,13 @@ def _recalibrated(facts: StudyFacts) -> str | None:
 
 def _as_they_came(facts: StudyFacts) -> str | None:
     if not facts.class_counts:
-        return "does not apply: y holds numbers."
+        return f"{NOT_APPLICABLE}y holds numbers."
     if facts.rebalanced is None:
         return None
     if facts.rebalanced:
         return "yes: rows were tested in the shares of classes in which they came."
     weights = ", and whether their weights rebalance them" if facts.weighted else ""
-    return f"does not apply: {UNBALANCED}. State whether rows were resampled before{weights}."
+    return f"{NOT_APPLICABLE}{UNBALANCED}. State whether rows were resampled before{weights}."
 
 
 def _overfitting(facts: StudyFacts) -> str:
@@ -177,7 +178,7 @@ def _not_developed(facts: StudyFacts) -> str:
 
 
 def _one_test(facts: StudyFacts) -> str:
-    return "does not apply: nothing was fitted to these rows, which are one test set."
+    return f"{NOT_APPLICABLE}nothing was fitted to these rows, which are one test set."
 
 
 def _served_evaluation(facts: StudyFacts) -> str:
@@ -188,7 +189,7 @@ def _served_evaluation(facts: StudyFacts) -> str:
 
 
 SAME = "as for the development: the rows are the same."
-NOT_DEVELOPED = "does not apply: nothing was developed on these rows."
+NOT_DEVELOPED = f"{NOT_APPLICABLE}nothing was developed on these rows."
 
 
 def _same_people(facts: StudyFacts) -> str | None:

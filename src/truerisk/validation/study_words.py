@@ -22,6 +22,9 @@ def methods_words(facts: StudyFacts) -> str:
 
 UNBALANCED = "no class weights and no resampling were found in the model"
 INSIDE = "settings are tuned inside the learner's own fit"
+NOT_APPLICABLE = "does not apply: "
+"""Beginning of the answer to a question that this study does not raise."""
+
 INVERSE = "weighted by the inverse chance of being followed (of Kaplan and Meier)"
 
 

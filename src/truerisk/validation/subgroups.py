@@ -20,7 +20,13 @@ from truerisk.core.present import clean, frame_of_rows
 from truerisk.core.records import Count, Finite, Record, Share, Size
 from truerisk.core.registry import displays, of_word
 from truerisk.core.table.columns import is_missing
-from truerisk.core.table.rows import column_arrays, column_names, n_columns, take_columns
+from truerisk.core.table.rows import (
+    category_order,
+    column_at,
+    column_names,
+    n_columns,
+    take_columns,
+)
 
 FEWEST = 10  # rows or groups of a level, and rows of either class where a score needs both
 
@@ -208,8 +214,12 @@ class Levels:
 
     @classmethod
     def of(cls, column: str, values: Any, n_rows: int) -> Levels:
-        """Those of a column of values, in their order, or a sentence on what is wrong with it."""
+        """Return the levels of a column in the order of their values.
+
+        An ordered categorical column keeps the order of its categories.
+        """
         name = clean(column, 40)
+        order = category_order(values)
         cells = even_array(f"subgroup column {name!r}", values, "give every row a level")
         if cells.shape != (n_rows,):
             raise BadData(
@@ -222,7 +232,7 @@ class Levels:
         named = [
             (cell, text) for cell, text, gap in zip(entries, texts, gaps, strict=True) if not gap
         ]
-        names = _ordered(named)
+        names = _ordered(named, order)
         names += [MISSING if MISSING not in names else UNNAMED] if gaps.any() else []
         if len(names) < 2:
             raise BadData(
@@ -268,7 +278,7 @@ def _columns(subgroups: Any, X: Any) -> Iterator[tuple[str, Any]]:
     elif isinstance(subgroups, list | tuple):
         yield from _named(subgroups, X)
     elif (names := column_names(subgroups)) is not None:
-        yield from zip(names, column_arrays(subgroups), strict=True)
+        yield from ((name, column_at(subgroups, j)) for j, name in enumerate(names))
     elif getattr(subgroups, "ndim", None) == 1:
         yield str(getattr(subgroups, "name", None) or "subgroup"), subgroups
     elif getattr(subgroups, "ndim", None) == 2 and not hasattr(subgroups, "tocsr"):
@@ -297,7 +307,7 @@ def _named(keys: Sequence[Any], X: Any) -> Iterator[tuple[str, Any]]:
                     f"subgroups: X has no column {clean(key, 40)!r}; it has "
                     f"{clean(', '.join(names), 160)}."
                 )
-            yield key, column_arrays(X)[names.index(key)]
+            yield key, column_at(X, names.index(key))
         elif isinstance(key, Integral) and count is not None:
             if not 0 <= int(key) < count:
                 raise UnknownName(f"subgroups: X has no column {key}; it has {count}, from 0 on.")
@@ -309,9 +319,9 @@ def _named(keys: Sequence[Any], X: Any) -> Iterator[tuple[str, Any]]:
             )
 
 
-def _number(X: Any, column: int) -> np.ndarray:
+def _number(X: Any, column: int) -> Any:
     if column_names(X) is not None:
-        return column_arrays(X)[column]
+        return column_at(X, column)
     cells = take_columns(X, np.array([column]))
     cells = cells.toarray() if hasattr(cells, "toarray") else np.asarray(cells)
     return np.asarray(cells[:, 0])
@@ -327,9 +337,11 @@ def _text(cell: Any) -> str:
     return short if float(short) == cell else repr(cell)
 
 
-def _ordered(present: list[tuple[Any, str]]) -> list[str]:
-    """The distinct texts in the order of their values, or of the texts where these have none."""
+def _ordered(present: list[tuple[Any, str]], order: list[Any] | None) -> list[str]:
+    """Return the distinct texts in the given order, else that of their values or of the texts."""
     first = {text: cell for cell, text in present}
+    if order is not None:
+        return [text for text in map(_text, order) if text in first]
     try:
         return sorted(first, key=lambda text: first[text])
     except TypeError:

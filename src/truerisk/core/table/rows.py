@@ -142,6 +142,34 @@ def column_arrays(table: Any) -> list[np.ndarray]:
     return [np.asarray(table[name]) for name in names]
 
 
+def column_at(table: Any, place: int) -> Any:
+    """Return a column of a frame as the frame's own library holds it."""
+    if hasattr(table, "iloc"):  # by position: pandas allows equal names
+        return table.iloc[:, place]
+    return table[(column_names(table) or [])[place]]
+
+
+def category_order(column: Any) -> list[Any] | None:
+    """Return the categories of an ordered categorical column in their order, else None.
+
+    An ordered ``Categorical`` of pandas, an ``Enum`` of polars and an ordered dictionary of pyarrow
+    have one.
+    """
+    kind = getattr(column, "dtype", None)
+    categories = getattr(kind, "categories", None)
+    if categories is not None and (
+        getattr(kind, "ordered", False) or type(kind).__name__ == "Enum"
+    ):
+        return list(categories)
+    arrow = getattr(column, "type", None)
+    if getattr(arrow, "ordered", False):
+        whole = column.combine_chunks() if hasattr(column, "combine_chunks") else column
+        whole = whole.unify_dictionaries() if hasattr(whole, "unify_dictionaries") else whole
+        part = whole.chunk(0) if hasattr(whole, "chunk") else whole
+        return list(part.dictionary.to_pylist())
+    return None
+
+
 def _arrays(table: Any) -> list[np.ndarray]:
     """The table's content as arrays that together say everything about it."""
     if _is_sparse(table):
