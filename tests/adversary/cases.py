@@ -17,19 +17,21 @@ from tests.adversary.lines import Line, draw_line
 from tests.adversary.methods import BY_HAND, draw_loss, draw_method, draw_options
 from tests.adversary.outputs import Output, draw_output
 from tests.adversary.steps import draw_steps
+from tests.adversary.structures import Structure, draw_structure
 from tests.adversary.tables import Table, draw_table
 from tests.adversary.wide import Wide, draw_wide
 from tests.adversary.writing import Call, imports, listed
 
 __all__ = ["KINDS", "Case", "Plain", "draw_case"]
 
-Plain = Command | Line | Face | Damage | Output | Wide
+Plain = Command | Line | Face | Damage | Output | Structure | Wide
 KINDS: dict[str, Callable[[np.random.Generator, int], Plain]] = {
     "commands": draw_command,
     "lines": draw_line,
     "faces": draw_face,
     "damage": draw_damage,
     "outputs": draw_output,
+    "structures": draw_structure,
     "wide": draw_wide,
 }
 """Cases that are no problem of learning."""
@@ -37,6 +39,7 @@ OTHERS = {
     3: draw_damage,
     14: draw_damage,
     22: draw_damage,
+    16: draw_structure,
     7: draw_command,
     11: draw_line,
     12: draw_output,

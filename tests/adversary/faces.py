@@ -14,6 +14,7 @@ import numpy as np
 
 import truerisk as tr
 from truerisk.core.errors import TrueRiskError
+from truerisk.papers.experiment import Experiment
 
 __all__ = ["FACES", "ODD", "Face", "draw_face", "face_wrong"]
 
@@ -34,6 +35,16 @@ FACES: dict[str, dict[str, str]] = {
     "plan_sample": {"error": "0.2", "width": "0.1"},
     "plan_development": {"parameters": "4", "prevalence": "0.2", "r2": "0.1"},
     "plan_validation": {"prevalence": "0.2", "auc": "0.8"},
+    "papers.reproduce": {"name": "'kearns-figure-1'", "replicates": "2"},
+    "papers.experiment.Experiment": {
+        "word": "'coin'",
+        "title": "'A coin'",
+        "document": "'tossed'",
+        "replicate": "lambda seed, number: {'heads': float(number)}",
+        "findings": "lambda draws: Findings(())",
+        "replicates": "3",
+        "quick": "2",
+    },
 }
 """Arguments that work."""
 MADE = {
@@ -41,6 +52,7 @@ MADE = {
     "Study.run": "Study(spec, folder + '/run.db').run",
 }
 AFTER = {"HonestSearchCV": ".fit(X, y)", "Study": ".run()"}
+INSIDE = {"papers.experiment.Experiment": "reproduce(Experiment({}))"}
 SETTING = """import tempfile
 from decimal import Decimal
 from fractions import Fraction
@@ -56,6 +68,8 @@ from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.neighbors import KNeighborsClassifier
 from tests.adversary.faces import face_wrong
+from truerisk.papers.experiment import Experiment, reproduce
+from truerisk.papers.figures import Findings
 
 folder = tempfile.mkdtemp()
 X = np.random.default_rng(0).normal(size=(20, 2))
@@ -141,10 +155,13 @@ def draw_face(rng: np.random.Generator, number: int) -> Face:
         plain = PLAIN.get(name, ()) if rng.random() < 0.3 else ()
         given[str(name)] = str(rng.choice(plain or ODD))
     arguments = ", ".join(f"{name}={text}" for name, text in given.items())
-    return Face(number, f"tr.{MADE.get(face, face)}({arguments}){AFTER.get(face, '')}")
+    call = INSIDE.get(face, f"tr.{MADE.get(face, face)}({{}}){AFTER.get(face, '')}")
+    return Face(number, call.replace("{}", arguments, 1))
 
 
 def _of(face: str) -> Callable[..., Any]:
+    if face in INSIDE:
+        return Experiment
     found: Any = tr
     for part in face.split("."):
         found = getattr(found, part)

@@ -21,6 +21,7 @@ from tests.adversary.methods import COMMON
 from tests.adversary.outputs import OUTPUTS, PRINTED, Output
 from tests.adversary.running import Here, Worker
 from tests.adversary.steps import STEPS
+from tests.adversary.structures import DRAWN_STRUCTURES, Structure
 from tests.adversary.tables import FORMS, LABELS, STRUCTURES, TARGETS, Table
 from tests.adversary.wide import CELLS, Wide
 from tests.adversary.writing import Call
@@ -148,7 +149,7 @@ def test_draw_case_draws_everything():
     seen.update(c.call.split("(")[0].removeprefix("tr.") for c in drawn if isinstance(c, Face))
     seen.update(c.words[0] for c in drawn if isinstance(c, Line) and c.words)
     seen.update(edit for c in drawn if isinstance(c, Damage) for _, edit in c.edits)
-    seen.update(c.kind for c in drawn if isinstance(c, Damage | Wide))
+    seen.update(c.kind for c in drawn if isinstance(c, Damage | Structure | Wide))
     seen.update(one for c in drawn if isinstance(c, Output) for one in (c.words, c.output))
     seen.update(case.table.structure for case in cases)
     of_classes = [c for c in cases if len(np.unique(c.table.y)) > 2 and c.task == "classification"]
@@ -173,6 +174,7 @@ def test_draw_case_draws_everything():
         *PRINTED,
         *CELLS,
         *STRUCTURES,
+        *DRAWN_STRUCTURES,
         *(line.split()[0] for line in LINES),
         *(face for face in FACES if "." not in face),
         "several classes",
