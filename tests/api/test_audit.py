@@ -49,7 +49,7 @@ def test_the_honest_value_is_the_bootstrap_of_the_replay(rows, k):
         weights[test] = 60 / (k * len(test))
     expected = corrected_by_bootstrap(losses, Streams(7).get("bbc"), weights=weights)
     assert expected.selected == pytest.approx(1 - search.best_score_)
-    u = tr.audit(search, X, y, random_state=7)
+    u = tr.audit(search, X, y, level="bbc", random_state=7)
     assert u.honest.value == pytest.approx(expected.value, abs=1e-12)
     assert u.honest.method == "bbc"
     assert u.honest.interval.low == pytest.approx(expected.interval().low)
@@ -58,9 +58,10 @@ def test_the_honest_value_is_the_bootstrap_of_the_replay(rows, k):
 
 def test_the_same_seed_is_the_same_number(search, rows):
     """Also with workers."""
-    first = tr.audit(search, *rows, random_state=1).honest
-    assert tr.audit(search, *rows, random_state=1, executor=2).honest.value == first.value
-    assert tr.audit(search, *rows, random_state=2).honest.value != first.value
+    first = tr.audit(search, *rows, level="bbc", random_state=1).honest
+    again = tr.audit(search, *rows, level="bbc", random_state=1, executor=2).honest
+    assert again.value == first.value
+    assert tr.audit(search, *rows, level="bbc", random_state=2).honest.value != first.value
 
 
 def test_rows_are_needed_to_fit_again(search, rows):
@@ -98,7 +99,7 @@ def test_the_search_and_the_rows_stay_as_they_were(rows):
     X, y = (np.array(part) for part in rows)
     search = GridSearchCV(KNeighborsClassifier(), GRID, cv=5).fit(X, y)
     before = {name: repr(value) for name, value in vars(search).items()}
-    for level in ("scores", "bbc", "nested"):
+    for level in ("scores", "bbc", "pairs", "nested"):
         tr.audit(search, X, y, level=level)
     assert {name: repr(value) for name, value in vars(search).items()} == before
     assert np.array_equal(X, rows[0])
@@ -164,7 +165,7 @@ def test_pure_noise_with_many_settings_is_optimistic():
     search = GridSearchCV(Column(), {"j": list(range(40))}, cv=5, scoring="accuracy").fit(X, y)
     u = tr.audit(search, X, y)
     assert u.claimed.value < 0.4
-    assert u.honest.value == pytest.approx(0.5, abs=0.08)
+    assert u.honest.value == pytest.approx(0.5, abs=0.1)
     assert "optimism-large" in u.codes
 
 

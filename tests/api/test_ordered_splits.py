@@ -77,7 +77,7 @@ def test_an_assessment_draws_no_conclusion_from_noise():
 def test_an_audit_of_such_a_search_lacks_it():
     """The bootstrap over rows corrects the value; its percentiles are those of independent rows."""
     search = GridSearchCV(KNN, GRID, cv=FORWARD).fit(X, Y)
-    found = tr.audit(search, X, Y, replicates=50)
+    found = tr.audit(search, X, Y, level="bbc", replicates=50)
     assert found.honest.interval is None
     assert found.honest.notes[-1] == ORDERED
     assert tr.audit(GridSearchCV(KNN, GRID, cv=4).fit(X, Y), X, Y).honest.interval is not None

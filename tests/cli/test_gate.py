@@ -9,6 +9,7 @@ import sys
 import textwrap
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 SEARCH = """
@@ -17,6 +18,9 @@ from sklearn.neighbors import KNeighborsClassifier
 
 def accuracy():
     return GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 9]}, cv=5)
+
+def f1():
+    return GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 9]}, cv=5, scoring="f1")
 
 def auc():
     return GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 9]}, cv=5, scoring="roc_auc")
@@ -73,6 +77,42 @@ def test_the_score_of_a_search_is_judged(call, search):
     for name in ("roc_auc", "auc"):
         assert call(*words, "--min-score", f"{name}=.8").code == 0
         assert call(*words, "--min-score", f"{name}=.999").code == 4
+
+
+@pytest.mark.parametrize(
+    ("score", "more"),
+    [
+        ("f1", []),
+        ("f1", ["--level", "nested"]),
+        ("f1", ["--groups", "site"]),
+        ("auc", ["--level", "nested"]),
+        ("auc", ["--groups", "site"]),
+    ],
+)
+def test_gate_passes_where_the_score_has_an_interval(call, search, tmp_path, score, more):
+    """F1 and AUC keep a bound below their interval, with groups too, at every level that tests."""
+    drawn = np.random.default_rng(0).normal(size=(160, 3)).round(3).tolist()
+    rows = [f"{a},{b},{i % 40 / 100},{int(a + b + c > 0)}" for i, (a, b, c) in enumerate(drawn)]
+    (tmp_path / "rows.csv").write_text("\n".join(["a,b,site,y", *rows]))
+    words = ["audit", search(score), tmp_path / "rows.csv", "--target", "y", "--allow-import"]
+    words += more
+    low = call(*words, "--json").content["honest"]["score_interval"]["low"]
+    kept = call(*words, "--min-score", f"{score}={low - 0.001}")
+    assert kept.code == 0
+    assert "bound kept" in kept.err
+    assert "interval=" not in kept.out
+    assert call(*words, "--min-score", f"{score}={low + 0.001}").code == 4
+
+
+def test_positive_makes_the_score_of_an_unfitted_search_that_of_a_class(call, search, tmp_path):
+    """F1 of words: without --positive scikit-learn looks for the label 1, which y lacks."""
+    rows = [f"{i % 7 + 4 * (i % 2)},{'ill' if i % 2 else 'well'}" for i in range(120)]
+    (tmp_path / "rows.csv").write_text("\n".join(["a,y", *rows]))
+    words = ["audit", search("f1"), tmp_path / "rows.csv", "--target", "y", "--allow-import"]
+    assert call(*words, "--positive", "ill", "--min-score", "f1=.5").code == 0
+    refused = call(*words, "--positive", "sick")
+    assert refused.code == 3
+    assert "--positive sick is no class of the target" in refused.err
 
 
 def test_what_a_search_does_not_score_is_refused_before_it_is_fitted(call, search):
@@ -180,7 +220,7 @@ def test_the_action_runs_the_gate(search, tmp_path):
     """Its last step as a runner calls it, names with blanks too; its exit code is the command's."""
     action = ACTION.read_text()
     script = textwrap.dedent(action.rpartition("run: |\n")[2])
-    for name in ("SEARCH", "DATA", "TARGET", "BOUNDS", "REPORT"):
+    for name in ("SEARCH", "DATA", "TARGET", "POSITIVE", "BOUNDS", "REPORT"):
         assert f"{name}: ${{{{ inputs.{name.lower()} }}}}" in action
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "truerisk").write_text(
@@ -189,14 +229,19 @@ def test_the_action_runs_the_gate(search, tmp_path):
     (tmp_path / "bin" / "truerisk").chmod(0o755)
     rows = tmp_path / "my rows.csv"
     rows.write_text("a,y\n" + "".join(f"{i % 7 + 5 * (i % 2)},{i % 2}\n" for i in range(60)))
-    for bound, code in (("0.9", 0), ("0.0001", 4)):
+    for score, positive, bound, code in (
+        ("accuracy", "", "--fail-above 0.9", 0),
+        ("accuracy", "", "--fail-above 0.0001", 4),
+        ("f1", "1", "--min-score f1=0.1", 0),
+    ):
         environment = {
             **os.environ,
             "PATH": f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}",
-            "SEARCH": search("accuracy"),
+            "SEARCH": search(score),
             "DATA": str(rows),
             "TARGET": "y",
-            "BOUNDS": f"--min-score accuracy=0.0001\n--fail-above {bound}\n",
+            "POSITIVE": positive,
+            "BOUNDS": f"--seed 0\n{bound}\n",
             "REPORT": str(tmp_path / "page.html"),
         }
         run = subprocess.run(

@@ -137,7 +137,7 @@ def test_an_audit_speaks_of_scores_where_its_search_does():
     for view in (found.conclusion, str(found), found._repr_html_(), plain(found.to_html())):
         assert shown <= set(re.findall(r"\d+\.\d{4}", view))
         assert not hidden & set(re.findall(r"\d+\.\d{4}", view))
-    assert "level 'bbc', accuracy\n" in str(found)
+    assert "level 'pairs', accuracy\n" in str(found)
     squared = GridSearchCV(*OF_NUMBERS["ridge"], cv=5, scoring="neg_mean_squared_error")
     errors = tr.audit(squared.fit(X, NUMBERS), X, NUMBERS)
     said = f"−best_score_ {number(errors.claimed.value)} "

@@ -80,6 +80,7 @@ def audited() -> Any:
     return {
         "scores": tr.audit(search, level="scores"),
         "bbc": tr.audit(search, X, y, level="bbc"),
+        "pairs": tr.audit(search, X, y),
         "nested": tr.audit(search, X, y, level="nested", outer="3-fold"),
     }
 

@@ -134,7 +134,8 @@ def test_the_paragraph_rests_on_what_was_done(audited):
     names = {"scores": ["Tibshirani"], "bbc": ["Tsamardinos", "Tibshirani"]}
     for level, wanted in names.items():
         assert cited(audited[level]) == wanted
-    assert cited(audited["nested"]) == ["Varma", "Bayle", "Tibshirani"]
+    assert cited(audited["nested"]) == ["Varma", "Bengio", "Tibshirani"]
+    assert cited(audited["pairs"]) == ["Varma", "Bengio", "Tibshirani"]
 
 
 def test_identifiers_are_unique_and_nothing_is_fetched(audited):

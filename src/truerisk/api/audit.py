@@ -11,7 +11,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from truerisk.api.auditing.claim import Claim, ScoreScale, known_by, scale_of
+from truerisk.api.auditing.claim import (
+    Claim,
+    ScoreScale,
+    refuse_other_class,
+    scale_of,
+    scale_on_rows,
+)
 from truerisk.api.auditing.correcting import Corrected, Wanted, corrected
 from truerisk.api.auditing.on_scores import (
     risk_findings,
@@ -46,7 +52,8 @@ from truerisk.engines.workers.executors import executor_of
 from truerisk.run.checking import with_checks, with_findings
 from truerisk.run.problem import Problem, pose, versions
 
-LEVELS = ("scores", "bbc", "nested")
+LEVELS = ("scores", "bbc", "pairs", "nested")
+USUAL_LEVEL = "pairs"
 
 
 @shows_progress
@@ -55,9 +62,10 @@ def audit(
     X: Any = None,
     y: Any = None,
     *,
-    level: str = "bbc",
+    level: str = USUAL_LEVEL,
     outer: Any = None,
     replicates: int = 1000,
+    positive: Any = None,
     groups: Any = None,
     time: Any = None,
     block: Any = None,
@@ -78,16 +86,24 @@ def audit(
         LassoCV, ElasticNetCV, OptunaSearchCV or HonestSearchCV.
     X, y : table and target
         What `search.fit` was given. Level "scores" works without.
-    level : {"scores", "bbc", "nested"}, default="bbc"
-        "scores" uses the kept scores alone. "bbc" replays the search's own splits, checks that its
-        scores come out, and corrects the best one by a bootstrap over rows (Tsamardinos et al.,
-        2018): one search. "nested" repeats the whole search in every fold of `outer`: five of them.
+    level : {"scores", "bbc", "pairs", "nested"}, default="pairs"
+        "pairs" tests the choice in the folds of the search, as HonestSearchCV does by default: the
+        setting that the other folds choose is tested in each fold. It takes the fits of three
+        searches for five folds. Splits that cannot be left out in pairs, and searches that draw
+        their settings from the data, are tested as at level "nested". "nested" repeats the whole
+        search in every fold of `outer`: five searches. "bbc" replays the search's own splits and
+        corrects its best score by a bootstrap over rows (Tsamardinos et al., 2018): one search.
+        "scores" uses the kept scores alone. The levels that fit check that the scores of the search
+        come out again.
     outer : method, optional
         Of level "nested": by default "5-fold", "forward-5" with `time`, "blocks-5" with `block`;
         where the splits of the search mix past and future, neighbours or groups, splits that keep
         them apart.
     replicates : int, default=1000
         Bootstrap samples of level "bbc".
+    positive : label, optional
+        The class that the score of the search is of, as F1 is of one class. It is checked: a search
+        that scores another class is refused.
     groups : array of labels or name of a column of X, optional
         Which rows belong together, whether or not `search.fit` was given them. A named column is no
         feature, as in `estimate_risk`, unless the search has seen it in its own `fit`.
@@ -119,7 +135,7 @@ def audit(
     >>> search = GridSearchCV(KNeighborsClassifier(), {"n_neighbors": list(range(1, 30))}, cv=5)
     >>> u = tr.audit(search.fit(X, y), X, y)
     >>> print(u.conclusion)
-    best_score_ 0.9000 is optimistic by 0.0304; honest 0.8696 [0.7059, 1.0000].
+    best_score_ 0.9000 is optimistic by 0.0600; honest 0.8400 [0.7140, 0.9243].
     """
     terms = {
         "groups": groups,
@@ -131,7 +147,8 @@ def audit(
         "executor": executor_of(executor, n_jobs),
         "random_state": random_state,
     }
-    return audited(search, X, y, Wanted(level, outer, replicates, terms, checks=checks))
+    wanted = Wanted(level, outer, replicates, terms, positive=positive, checks=checks)
+    return audited(search, X, y, wanted)
 
 
 def audited(search: Any, X: Any, y: Any, wanted: Wanted) -> Audit:
@@ -141,8 +158,8 @@ def audited(search: Any, X: Any, y: Any, wanted: Wanted) -> Audit:
     check_level("confidence_level", terms["confidence_level"])
     if outer is not None and level != "nested":
         raise BadArgument(
-            f"outer={shown(outer)}: level='{level}' repeats no search, so there are no outer "
-            "splits. Use level='nested', or leave outer out."
+            f"outer={shown(outer)}: level='{level}' has no outer splits of its own. "
+            "Use level='nested', or leave outer out."
         )
     search = given_to(search)
     claim = read_claim(search)
@@ -155,7 +172,7 @@ def audited(search: Any, X: Any, y: Any, wanted: Wanted) -> Audit:
         )
     if level == "scores" and claim.scores is None:
         raise Refusal(
-            f"this {claim.search} keeps no scores of the settings it compared: use level='bbc' "
+            f"this {claim.search} keeps no scores of the settings it compared: use level='pairs' "
             "(RidgeCV keeps them with store_cv_results=True)."
         )
     scale = scale_of(claim)
@@ -174,7 +191,8 @@ def audited(search: Any, X: Any, y: Any, wanted: Wanted) -> Audit:
         loss = scale.loss if scale.by_rows or scale.word == "auc" else None
         problem = pose(Family(usable.estimator, usable.candidates), X, y, loss=loss, **terms)
         problem = with_checks(problem, wanted.checks)
-        scale = known_by(scale, problem.data)
+        scale = scale_on_rows(scale, usable, problem.data)
+        refuse_other_class(scale, usable, problem.data, wanted.positive)
         with _leaks_are_findings():
             seen, more = _look(search, usable, scale, problem, wanted)
         findings += more
@@ -318,7 +336,7 @@ class AuditCheck:
 
     def __init__(self, **options: Any) -> None:
         self.options = options
-        self.slow = options.get("level", "bbc") != "scores"
+        self.slow = options.get("level", USUAL_LEVEL) != "scores"
 
     def check_function(self, report: Any) -> str | None:
         """The conclusion with all serious findings and warnings, or None where there is none."""

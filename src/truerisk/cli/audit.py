@@ -24,6 +24,7 @@ from truerisk.cli.options import (
 from truerisk.cli.output import say, show, shown_progress, worded_warnings, write_page
 from truerisk.cli.source import (
     Source,
+    label_written,
     order_options,
     outcome_options,
     read_source,
@@ -109,10 +110,16 @@ OF_COLUMNS = {"column-predicts-alone", "group-numbers", "imputed-outside"}
 @order_options
 @click.option(
     "--level",
-    type=click.Choice(["scores", "bbc", "nested"]),
-    default="bbc",
+    type=click.Choice(["scores", "bbc", "pairs", "nested"]),
+    default="pairs",
     show_default=True,
-    help="By the kept scores, by a replay of the splits, or by repeating the search.",
+    help="By the kept scores, by a bootstrap of the replayed splits, by testing the choice in the "
+    "folds of the search (as HonestSearchCV does), or by repeating the search in outer folds.",
+)
+@click.option(
+    "--positive",
+    metavar="LABEL",
+    help="The class that precision, recall, F1 and the like are of.  [default: the label 1]",
 )
 @click.option("--outer", metavar="METHOD", help="Outer folds of level nested.  [default: 5-fold]")
 @confidence_option()
@@ -202,9 +209,18 @@ def _audited(factory: Any, source: Source, X: Any, runs_on: Any, asked: Any) -> 
             remedy = " An audit bounds the score of the search: give it another `scoring`."
             bounds = asked.fail_above, asked.min_score
             refuse_bounds(*bounds, {scoring: Scale(perfect_of(scoring))}, remedy)
-        search = _fitted(search, X, y, of_rows)
+        positive = label_written(source, asked.positive)
+        search = _fitted(search, X, y, of_rows, positive)
         order = _order(source)
-        wanted = Wanted(asked.level, asked.outer, REPLICATES, terms, order, checks=asked.checks)
+        wanted = Wanted(
+            asked.level,
+            asked.outer,
+            REPLICATES,
+            terms,
+            order,
+            checks=asked.checks,
+            positive=positive,
+        )
         return audited(search, X, y, wanted)
 
 
@@ -218,7 +234,7 @@ def _order(source: Source) -> Any:
     return order_of_columns(named, source.y)
 
 
-def _fitted(search: Any, X: Any, y: Any, of_rows: dict[str, Any]) -> Any:
+def _fitted(search: Any, X: Any, y: Any, of_rows: dict[str, Any], positive: Any) -> Any:
     from sklearn.exceptions import NotFittedError
     from sklearn.utils.validation import check_is_fitted
 
@@ -226,9 +242,24 @@ def _fitted(search: Any, X: Any, y: Any, of_rows: dict[str, Any]) -> Any:
         check_is_fitted(search)
     except NotFittedError:
         say(f"note: {type(search).__name__} is not fitted yet: fitting it on these rows.")
+        _score_of_class(search, positive)
         names = ("groups", "time", "block") if hasattr(search, "select_by") else ("groups",)
         row_arrays = {n: of_rows[n] for n in names if of_rows[n] is not None}
         run_code(lambda: search.fit(X, y, **row_arrays), f"the fit of {type(search).__name__}")
     except TypeError:
         pass  # no estimator: the audit says so
     return search
+
+
+def _score_of_class(search: Any, positive: Any) -> None:
+    """Make the score of a search that is not fitted one of the class that was named."""
+    from truerisk.api.auditing.claim import OF_ONE_CLASS, scorer_of_class
+
+    scoring = getattr(search, "scoring", None)
+    if positive is None:
+        return
+    if hasattr(search, "select_by"):
+        if search.positive is None:
+            search.set_params(positive=positive)
+    elif isinstance(scoring, str) and scoring in OF_ONE_CLASS and positive != 1:
+        search.set_params(scoring=scorer_of_class(scoring, positive))

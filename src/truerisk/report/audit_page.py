@@ -114,7 +114,9 @@ def _legend(audit: Audit) -> list[str]:
         lines.append(f"honest: the choice tested by models that have not seen {saw}")
     elif audit.level == "bbc":
         lines.append("honest: the choice repeated on bootstrap samples, tested out of bag")
-    elif audit.level == "nested":
+    elif _in_pairs(audit):
+        lines.append("honest: each fold tested by the setting that the other folds choose")
+    elif audit.level in ("pairs", "nested"):
         lines.append("honest: the whole search repeated, tested on rows that took no part in it")
     if audit.rough is not None:
         lines.append("rough: corrected by the split scores alone; may be too large or too small")
@@ -171,16 +173,28 @@ def _how(audit: Audit, honest: RiskEstimate | Stated) -> str:
             f"the rows not drawn (bootstrap bias corrected cross-validation), which gave {risk}."
         )
     how = clean(honest.method, 80)
+    if _in_pairs(audit):
+        return (
+            "Every fold of the search was tested by the setting that the other folds choose, by "
+            f"models that lack a further fold ({how}), which gave {risk}."
+        )
     return (
         "The whole search was repeated on training sets and tested on rows that took no part in "
         f"it ({how}), which gave {risk}."
     )
 
 
+def _in_pairs(audit: Audit) -> bool:
+    """Return True if the folds of the search tested the choice among its settings."""
+    return audit.honest is not None and audit.honest.method.startswith("pairs")
+
+
 def _references(audit: Audit) -> list[str]:
     """What the paragraph rests on."""
-    level = audit.level if audit.level != "bbc" or not audit.mixes else "mixed"
+    level = audit.level if audit.level == "nested" or not audit.mixes else "mixed"
     cited = {"bbc": [reference_of("bbc")], "nested": [REFERENCES["nested"]]}.get(level, [])
+    if level == "pairs" and audit.honest is not None:
+        cited = [REFERENCES["nested"]]
     if audit.choosing is not None:
         cited.append(reference_of(audit.choosing.method))
     interval = None if audit.honest is None else audit.honest.interval

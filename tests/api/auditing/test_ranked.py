@@ -63,7 +63,7 @@ def by_hand(search, X, y, seed, replicates):
 def test_the_correction_is_that_of_a_loop_over_samples(grid_search, simple):
     """Fits, choices and tests one at a time give the same number."""
     search = grid_search(scoring="roc_auc")
-    u = tr.audit(search, *simple, replicates=40, random_state=3)
+    u = tr.audit(search, *simple, level="bbc", replicates=40, random_state=3)
     assert u.honest.value == pytest.approx(by_hand(search, *simple, 3, 40))
     assert "replay-differs" not in u.codes
     assert u.claimed.value == pytest.approx(1 - search.best_score_)

@@ -33,7 +33,7 @@ def quiet():
 
 def audited(search, X, y, **options):
     """The audit at level bbc."""
-    return tr.audit(search.fit(X, y), X, y, **options)
+    return tr.audit(search.fit(X, y), X, y, **{"level": "bbc", **options})
 
 
 @pytest.mark.usefixtures("quiet")
@@ -64,6 +64,8 @@ def test_ridge_by_leave_one_out_is_replayed(diabetes, scoring):
     assert "replay-differs" not in u.codes
     assert u.honest.engine == "least-squares"
     assert u.rough is None
+    again = audited(RidgeCV(ALPHAS, scoring=scoring), *diabetes, level="pairs")
+    assert again.honest.method == "nested (5-fold, RidgeCV cloned)"
 
 
 def test_ridge_by_folds_is_replayed(diabetes):

@@ -98,9 +98,10 @@ def test_a_part_of_the_rows_is_replayed_on_that_part(study_search, simple):
 def test_a_reused_study_cannot_be_repeated(study_search, simple):
     """It is found at every level, and refused where it would be repeated."""
     search = study_search(study=study_search().study_)
-    assert "state-survives-clone" in tr.audit(search, *simple).codes
-    with pytest.raises(Refusal, match="study=None"):
-        tr.audit(search, *simple, level="nested")
+    assert "state-survives-clone" in tr.audit(search, *simple, level="bbc").codes
+    for level in ("pairs", "nested"):
+        with pytest.raises(Refusal, match="study=None"):
+            tr.audit(search, *simple, level=level)
 
 
 def test_a_study_without_trials_claims_nothing(study_search):

@@ -71,11 +71,10 @@ def test_our_own_search_has_done_it(simple):
 
 
 def test_scores_of_whole_sets_can_be_repeated(grid_search, simple):
-    """AUC has no losses of rows: a value without an interval, and why."""
-    u = tr.audit(grid_search(scoring="roc_auc"), *simple, level="nested")
-    assert u.honest.interval is None
-    assert "no per-row losses" in u.honest.notes[-1]
-    assert "(no interval)" in u.conclusion
+    """AUC and F1 have the interval that HonestSearchCV has with the same outer splits."""
+    for scoring, method in (("roc_auc", "logit-cv"), ("f1", "logit-cv")):
+        u = tr.audit(grid_search(scoring=scoring), *simple, level="nested")
+        assert u.honest.interval.method == method
 
 
 def test_a_score_without_a_name_is_refused(simple):

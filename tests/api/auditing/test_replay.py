@@ -95,7 +95,7 @@ def test_r2_of_a_single_row_does_not_exist(simple):
     search = GridSearchCV(Ridge(), {"alpha": [1.0, 2.0]}, cv=KFold(6))
     flat = np.repeat(np.arange(6.0), 10)
     with pytest.raises(Refusal, match="y does not vary"):
-        tr.audit(search.fit(X, flat), X, flat)
+        tr.audit(search.fit(X, flat), X, flat, level="bbc")
 
 
 def test_a_balanced_score_by_hand(simple):
@@ -164,7 +164,7 @@ def test_a_model_that_draws_is_named(simple):
 def test_splits_that_are_gone_are_refused(grid_search, simple, cv, sentence):
     """A splitter without a seed, or an iterator, cannot be replayed."""
     with pytest.raises(Refusal, match=sentence):
-        tr.audit(grid_search(cv=cv), *simple)
+        tr.audit(grid_search(cv=cv), *simple, level="bbc")
 
 
 def test_grouped_splits_need_their_groups(grid_search, simple):
@@ -182,9 +182,10 @@ def test_grouped_splits_need_their_groups(grid_search, simple):
 
 @pytest.mark.parametrize("scoring", ["f1", "average_precision"])
 def test_scores_of_whole_sets_are_refused(grid_search, simple, scoring):
-    """No loss of single rows, so no bootstrap over rows; nested is named."""
-    with pytest.raises(Refusal, match="level='nested'"):
-        tr.audit(grid_search(scoring=scoring), *simple)
+    """No loss of single rows, so no bootstrap over rows; a level that has an interval is named."""
+    with pytest.raises(Refusal, match="level='pairs'"):
+        tr.audit(grid_search(scoring=scoring), *simple, level="bbc")
+    assert tr.audit(grid_search(scoring=scoring), *simple).honest.interval is not None
 
 
 def test_our_own_search_needs_no_fit(simple):
@@ -192,7 +193,7 @@ def test_our_own_search_needs_no_fit(simple):
     X, y = simple
     search = tr.HonestSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 5, 9]}, outer=None)
     search.fit(X, y)
-    u = tr.audit(search, X, y)
+    u = tr.audit(search, X, y, level="bbc")
     assert u.honest.n_fits == 0
     assert u.claimed.value == pytest.approx(search.selected_risk_.value)
     with pytest.raises(BadData, match="other fingerprint"):
@@ -204,7 +205,7 @@ def test_a_search_without_row_losses_is_refused(simple):
     X, y = simple
     search = tr.HonestSearchCV(Ridge(), {"alpha": [0.1, 1.0]}, select_by="aic", outer=None)
     with pytest.raises(Refusal, match="no losses of single rows"):
-        tr.audit(search.fit(X, X[:, 0] + y), X, X[:, 0] + y)
+        tr.audit(search.fit(X, X[:, 0] + y), X, X[:, 0] + y, level="bbc")
 
 
 def test_candidates_that_fail_are_left_out(simple):
@@ -221,18 +222,19 @@ def test_candidates_that_fail_are_left_out(simple):
 def test_few_samples_have_no_percentiles(grid_search, simple):
     """39 samples have no 2.5 % tail, 40 have; what does not vary has no interval, nor a verdict."""
     X, y = simple
-    few = tr.audit(grid_search(), X, y, replicates=39)
+    few = tr.audit(grid_search(), X, y, level="bbc", replicates=39)
     assert few.honest.interval is None
     assert few.refuted is None
     assert any("replicates=40" in note for note in few.honest.notes)
-    assert tr.audit(grid_search(), X, y, replicates=40).honest.interval is not None
+    enough = tr.audit(grid_search(), X, y, level="bbc", replicates=40)
+    assert enough.honest.interval is not None
     apart = X * 0 + 100.0 * y[:, None] + np.arange(len(y))[:, None] / 1e3
-    sure = tr.audit(grid_search(apart, y), apart, y)
+    sure = tr.audit(grid_search(apart, y), apart, y, level="bbc")
     assert (sure.honest.value, sure.honest.interval) == (0.0, None)
     assert "neither optimistic nor pessimistic; honest 1.0000 (no interval)" in sure.conclusion
 
 
 def test_outer_splits_of_a_level_without_them_are_refused(grid_search, simple):
     """An option that would be ignored is none."""
-    with pytest.raises(BadArgument, match="level='bbc' repeats no search"):
-        tr.audit(grid_search(), *simple, outer="5-fold")
+    with pytest.raises(BadArgument, match="level='bbc' has no outer splits"):
+        tr.audit(grid_search(), *simple, level="bbc", outer="5-fold")

@@ -9,18 +9,28 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.errors import BadData, Refusal, UnknownName, is_failure, said_by
+from truerisk.core.arguments import shown
+from truerisk.core.errors import (
+    BadArgument,
+    BadData,
+    Refusal,
+    UnknownName,
+    is_failure,
+    said_by,
+)
 from truerisk.core.family import Family
 from truerisk.core.finding import Finding
 from truerisk.core.identity import is_exactly
 from truerisk.core.interval import Scale
+from truerisk.core.loss import class_named
 from truerisk.core.loss_words import as_loss
-from truerisk.core.losses import Loss
+from truerisk.core.losses import AUC, Loss
 from truerisk.core.plan.builder import split_plan
 from truerisk.core.plan.partitions import leave_out
 from truerisk.core.plan.plan import Plan
 from truerisk.core.present import clean
 from truerisk.core.results import RiskCurve
+from truerisk.core.scorer_losses import ScorerLoss, loss_of_scorer
 from truerisk.core.table.data import Data
 from truerisk.methods.splitter import row_numbers
 from truerisk.models.stated.question import usual_score
@@ -41,7 +51,8 @@ class Claim:
     with `candidates[c]` is candidate c; `cv` draws its splits. `exact` is False where the search
     solved along a path, so that a replay differs in the last digits. `pooled` says that the score
     is one of all held-out rows together, not a mean over splits. `errors` says that the search
-    speaks of errors, not scores. `curve` is the risk curve of a search of ours.
+    speaks of errors, not scores. `curve` is the risk curve of a search of ours. `goes_on` says that
+    the search leaves out settings whose fits fail.
     """
 
     search: str
@@ -57,6 +68,7 @@ class Claim:
     pooled: bool = False
     errors: bool = False
     curve: RiskCurve | None = None
+    goes_on: bool = False
     findings: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = field(default=())
 
@@ -116,18 +128,19 @@ class Claim:
             return self.curve.evaluation.plan
         if is_exactly(self.cv, LEAVE_ONE_OUT):
             return leave_out(data.n_rows, [np.arange(data.n_rows)])
-        first, second = self._splits(data), self._splits(data)
+        first, second = self.draw_splits(data), self.draw_splits(data)
         if not first:
             raise Refusal(USED_UP)
         if not _alike(first, second):
             raise Refusal(
                 f"the splits of {clean(str(self.cv), 80)} are drawn anew each time, so those of "
                 "this search cannot be replayed: give it a random_state (an integer) and fit "
-                "again, or use level='nested', which repeats the whole search."
+                "again, or use level='pairs' or level='nested', which draw splits of their own."
             )
         return split_plan(data.n_rows, first)
 
-    def _splits(self, data: Data) -> list[tuple[np.ndarray, np.ndarray]]:
+    def draw_splits(self, data: Data) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Draw the splits once; refuse a splitter that fails on these rows."""
         try:
             with warnings.catch_warnings():  # that groups are cut is a finding of its own
                 warnings.filterwarnings("ignore", message="The groups parameter is ignored")
@@ -289,6 +302,85 @@ def perfect_of(word: str) -> float | None:
     if word.startswith("neg_"):
         return None
     return 1.0 if word in PERFECT_IS_1 or word.startswith(FAMILIES_OF_1) else np.inf
+
+
+def scale_on_rows(scale: ScoreScale, claim: Claim, data: Data) -> ScoreScale:
+    """Return the scale with the loss that HonestSearchCV uses for the same score.
+
+    Where the score is one of ours under another name (F1, balanced accuracy, AUC), that loss rates
+    the whole test sets: it knows what each row does to the score, so that an interval exists.
+    Any other score is asked what it gives a perfect rule on these y.
+    """
+    same = None if isinstance(claim.scoring, Loss) else _same_loss(claim, data)
+    if same is None or (scale.is_known and same.perfect != scale.perfect):
+        return known_by(scale, data)
+    if scale.is_known:
+        return replace(scale, whole=same)
+    return replace(
+        scale,
+        word=f"1 − {same.word}",
+        name=same.word,
+        perfect=same.perfect,
+        loss=same,
+        whole=same,
+        is_known=True,
+        errors=False,
+    )
+
+
+def _same_loss(claim: Claim, data: Data) -> Loss | None:
+    """Return our loss that means what the score of the search means, or None."""
+    from sklearn.metrics import get_scorer
+
+    word = known_word(claim)
+    scorer = claim.scoring if word is None else get_scorer(word)
+    if data.task not in ("classification", "regression") or not callable(scorer):
+        return None
+    try:
+        loss = loss_of_scorer(scorer, data)
+        loss.check(data)
+    except Refusal:
+        return None
+    return None if isinstance(loss, ScorerLoss) else loss
+
+
+def refuse_other_class(scale: ScoreScale, claim: Claim, data: Data, positive: Any) -> None:
+    """Refuse `positive` unless the score of the search is of that class."""
+    if positive is None:
+        return
+    named, rated = data.label(class_named(positive, data)), _rated_class(scale, claim, data)
+    if rated is None:
+        raise BadArgument(
+            f"positive={shown(positive)} names a class, and the score of this search "
+            f"({scale.name}) is not of one class: leave positive out."
+        )
+    if rated != named and not isinstance(scale.whole, AUC):  # the AUC is the same for both classes
+        raise BadArgument(
+            f"positive={shown(positive)}: the search scores by {scale.name} of class "
+            f"{shown(rated)}. Give the search the scorer of the class that you mean, "
+            "such as make_scorer(f1_score, pos_label=...), and fit it again."
+        )
+
+
+def _rated_class(scale: ScoreScale, claim: Claim, data: Data) -> Any:
+    """Return the class that the score of the search is of, or None if it is of all classes."""
+    if isinstance(scale.whole, Loss) and not isinstance(scale.whole, ScorerLoss):
+        return scale.whole.label(data)
+    if known_word(claim) in OF_ONE_CLASS:
+        return 1
+    return getattr(claim.scoring, "__dict__", {}).get("_kwargs", {}).get("pos_label")
+
+
+OF_ONE_CLASS = ("average_precision", "f1", "jaccard", "precision", "recall")
+
+
+def scorer_of_class(word: str, positive: Any) -> Any:
+    """Return scikit-learn's scorer of a word, for the class `positive` in place of the label 1."""
+    from sklearn.metrics import get_scorer, make_scorer
+
+    made = vars(get_scorer(word))
+    options = {**made["_kwargs"], "pos_label": positive}
+    return make_scorer(made["_score_func"], response_method=made["_response_method"], **options)
 
 
 def known_by(scale: ScoreScale, data: Data) -> ScoreScale:

@@ -4,21 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 
 from truerisk.api.auditing.claim import Claim, ScoreScale
 from truerisk.api.auditing.mixed_splits import Kind, Mixed, OrderOfRows, mixed_splits
-from truerisk.api.auditing.repeat import repeated
-from truerisk.api.auditing.replay import Replayed, bias_corrected, replay, replay_findings
+from truerisk.api.auditing.repeat import repeated, tested_in_pairs
+from truerisk.api.auditing.replay import (
+    Replayed,
+    bias_corrected,
+    refuse_bootstrap,
+    replay,
+    replay_findings,
+)
 from truerisk.core.answers import Answers, Ask
 from truerisk.core.contracts import Method, Streams, Target, Terms
 from truerisk.core.errors import BadData, FitFailed, Refusal
 from truerisk.core.evaluation import Evaluation, Tested
 from truerisk.core.family import Family
 from truerisk.core.finding import Finding
-from truerisk.core.interval import Scale, tied
+from truerisk.core.interval import Basis, Scale, tied
+from truerisk.core.loss_words import as_loss
 from truerisk.core.losses import Loss
 from truerisk.core.plan.plan import Plan
 from truerisk.core.present import number
@@ -60,6 +68,7 @@ class Wanted:
     terms: Mapping[str, Any]
     order: OrderOfRows | None = None
     checks: bool = True
+    positive: Any = None
 
 
 def corrected(
@@ -76,13 +85,18 @@ def corrected(
     a frame is sorted by only where the risk collapses. Numbers that may be no times are a finding
     then, and change no risk.
     """
-    chosen, replayed, seen = None, None, []
+    chosen, replayed = None, None
+    seen: list[Finding] = []
     level, outer, terms = wanted.level, wanted.outer, wanted.terms
-    if level == "bbc" and plan is not None:
-        replayed = replay(claim, scale, problem, plan)
-        other = replace(problem, seed=problem.seed + 1)
-        seen = replay_findings(claim, scale, replayed, lambda: replay(claim, scale, other, plan))
+    if level == "bbc" and claim.curve is None:
+        refuse_bootstrap(scale)
+    if level in ("bbc", "pairs") and plan is not None:
+        replayed, seen = _replayed(claim, scale, problem, plan, level)
+    if level == "bbc" and replayed is not None:
         chosen = bias_corrected(claim, replayed, problem, wanted.replicates)
+    if level == "pairs":
+        known = None if replayed is None else replayed.answers
+        chosen = tested_in_pairs(search, claim, scale, problem.data, terms, known)
     mixed = None if plan is None else mixed_splits(problem.data, plan, wanted.order)
     apart, more = _apart(mixed, claim, scale, replayed, terms)
     if mixed is not None and not mixed.by_user and not (more and mixed.are_times):
@@ -94,9 +108,31 @@ def corrected(
             return Corrected(chosen, mixes=mixed.kind, findings=tuple(seen))
     if mixed is None:
         return Corrected(chosen, findings=tuple(seen))
+    if level == "pairs" and not isinstance(apart, str) and ONE_CHOICE in apart.notes:
+        apart = _nested(search, claim, scale, problem, mixed, None, terms)
     if isinstance(apart, str):
         return Corrected(None, chosen, mixed.kind, apart, tuple(seen))
     return Corrected(apart, chosen, mixed.kind, findings=tuple(seen))
+
+
+def _replayed(
+    claim: Claim, scale: ScoreScale, problem: Problem, plan: Plan, level: str
+) -> tuple[Replayed | None, list[Finding]]:
+    """Return the replay of the search and what it shows; at level "pairs" it may be None.
+
+    The bootstrap needs the replay. The pairs of folds use it as a check, and to spare fits.
+    """
+    if level == "pairs" and not scale.by_rows and scale.whole is not None:
+        problem = replace(problem, loss=as_loss(scale.whole, problem.data))
+    try:
+        replayed = replay(claim, scale, problem, plan)
+    except Refusal:
+        if level == "bbc":
+            raise
+        return None, []
+    other = replace(problem, seed=problem.seed + 1)
+    again = partial(replay, claim, scale, other, plan)
+    return replayed, replay_findings(claim, scale, replayed, again)
 
 
 def _apart(
@@ -162,7 +198,12 @@ class ChosenWithout(Method):
     outer: Method
     best: int
     losses: Replayed | None = None
+    data: Data | None = None
     target: ClassVar[Target] = "Err"
+
+    @property
+    def gives(self) -> frozenset[Basis]:  # type: ignore[override]
+        return self.outer.gives
 
     @property
     def word(self) -> str:
@@ -194,9 +235,10 @@ class ChosenWithout(Method):
         """The setting with the least loss on the other rows; that of the search among equals."""
         if self.losses is None:
             return self.best
-        apart = ~np.isin(self.losses.rows, tested)
-        risks = self.losses.losses[:, apart] @ self.losses.weights[apart]
-        least = tied(risks, risks.min())
+        risks = self.losses.risks_without(tested, self.data)
+        if np.isnan(risks).all():  # no test set keeps both classes without these rows
+            return self.best
+        least = tied(risks, np.nanmin(risks))
         return self.best if least[self.best] else int(least.argmax())
 
 
@@ -213,10 +255,10 @@ def risk_apart(
     """
     if scale.whole is None:
         return "the score of the search is the model's own: give the search scoring=."
-    if replayed is not None and replayed.scores is not None:
+    if replayed is not None and not replayed.tells_rows:
         replayed = None
-    method = ChosenWithout(mixed.method, claim.best, replayed)
     data = mixed.data
+    method = ChosenWithout(mixed.method, claim.best, replayed, data)
     try:
         problem = pose(
             Family(claim.estimator, claim.candidates),
@@ -224,7 +266,7 @@ def risk_apart(
             data.y,
             **{**terms, "time": data.time, "loss": scale.whole},
         )
-        estimate = procedure_of(compute(problem, method))
+        estimate = procedure_of(compute(replace(problem, calibrated=True), method))
     except (BadData, FitFailed, Refusal) as error:  # a class may lie in one stretch alone
         return str(error)
     assert estimate is not None

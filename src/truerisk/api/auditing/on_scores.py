@@ -100,7 +100,7 @@ def _chosen(claim: Claim) -> Iterator[Finding]:
             f"The chosen setting scores {number(float(means[claim.best]))} and the best "
             f"{number(top)}: the choice was made by something else than this score.",
             "The audit corrects for taking the best score; repeat your own rule with "
-            "level='nested'.",
+            "level='pairs'.",
         )
 
 

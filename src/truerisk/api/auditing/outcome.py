@@ -253,7 +253,7 @@ def _roughly(audit: Audit) -> str:
     if audit.rough is not None:
         about = _shown(audit, audit.rough.value)
         text += f"; a rough correction from the split scores gives {about}, without an interval"
-    return f"{text}. Level 'bbc' or 'nested' measures how much, with X and y."
+    return f"{text}. Level 'pairs' or 'nested' measures how much, with X and y."
 
 
 def _shown(audit: Audit, risk: float) -> str:

@@ -96,6 +96,7 @@ def read_grid(search: Any) -> Claim:
         scoring=scoring,
         cv=cv,
         scores=scores,
+        goes_on=getattr(search, "error_score", "raise") != "raise",
         findings=_of_metrics(search, metric),
         notes=notes,
     )

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from truerisk.api.auditing.claim import USED_UP, Claim, ScoreScale
-from truerisk.core.contracts import Method
-from truerisk.core.errors import Refusal
+from truerisk.core.answers import Answers
+from truerisk.core.contracts import Method, Streams
+from truerisk.core.errors import BadData, FitFailed, FitFailedWarning, Refusal
 from truerisk.core.family import Family
 from truerisk.core.finding import Finding, without_checks
 from truerisk.core.present import clean
 from truerisk.core.progress import stage
 from truerisk.core.results import RiskCurve, RiskEstimate
-from truerisk.methods.nested import Nested
+from truerisk.core.table.data import Data
+from truerisk.engines.generic import Generic
+from truerisk.methods.nested import Nested, Pairs
 from truerisk.methods.splitter import Splitter
 from truerisk.methods.words import USUAL_FOLDS, as_method
+from truerisk.run.outer_splits import testing_method, usual_word
 from truerisk.run.problem import pose
 from truerisk.run.run import compute, curve_of, procedure_of
 
@@ -35,11 +40,7 @@ def repeated(
     A grid is known before any row is seen, so it goes the fast way; a search that draws its
     settings from the data is cloned and fitted as it stands.
     """
-    if study_given(search):
-        raise Refusal(
-            "the search goes on with a study that already knows all rows, so it cannot be "
-            "repeated honestly: fit it with study=None."
-        )
+    _refuse_study(search)
     with stage("repeating the search"):
         if claim.curve is not None:
             return _ours(search, claim.curve, X, y, outer, terms)
@@ -49,8 +50,62 @@ def repeated(
         return _by_clones(search, claim, scale, X, y, folds, terms)
 
 
+def tested_in_pairs(
+    search: Any,
+    claim: Claim,
+    scale: ScoreScale,
+    data: Data,
+    terms: Mapping[str, Any],
+    known: Answers | None = None,
+) -> RiskEstimate:
+    """Test the choice in the folds of the search, as HonestSearchCV does by default.
+
+    Every fold is tested by the setting that the other folds choose, with fits that lack a further
+    fold. `known` are the answers of a replay of the search, whose fits are not made again. Where
+    the splits cannot be left out in pairs, and where the search draws its settings from the data,
+    the whole search is repeated in outer folds.
+    """
+    _refuse_study(search)
+    claim.refuse_other_rows(data)
+    (y,) = data.targets(data.y)
+    X, terms = data.X, {**terms, "time": data.time}
+    usual = usual_word(data)
+    with stage("testing the choice"):
+        if claim.curve is not None:
+            return _ours(search, claim.curve, X, y, None, terms, usual="pairs")
+        if not _is_fixed_grid(search):
+            return _by_clones(search, claim, scale, X, y, usual, terms)
+        inner = _inner(claim, y)
+        claim.draw_splits(data)  # a splitter that fails is refused with what it lacks
+        method = testing_method("pairs", inner, usual)
+        try:
+            method.plan(data, Streams(0))
+        except BadData as error:
+            if not isinstance(method, Pairs):
+                raise
+            estimate = _by_grid(claim, scale, X, y, usual, terms)
+            note = f"the whole search was repeated in outer folds ('{usual}'): {error}"
+            return replace(estimate, notes=(note, *estimate.notes))
+        return _of_grid(claim, scale, X, y, method, terms, known)
+
+
+def _refuse_study(search: Any) -> None:
+    if study_given(search):
+        raise Refusal(
+            "the search goes on with a study that already knows all rows, so it cannot be "
+            "repeated honestly: fit it with study=None. level='bbc' corrects its score for the "
+            "choice among its trials alone."
+        )
+
+
 def _ours(
-    search: Any, curve: RiskCurve, X: Any, y: Any, outer: Any, terms: Mapping[str, Any]
+    search: Any,
+    curve: RiskCurve,
+    X: Any,
+    y: Any,
+    outer: Any,
+    terms: Mapping[str, Any],
+    usual: str = USUAL_FOLDS,
 ) -> RiskEstimate:
     """It has done this itself, unless it was told not to or is asked for other outer folds."""
     from sklearn.base import clone
@@ -58,7 +113,7 @@ def _ours(
     risk = getattr(search, "risk_", None)
     if risk is None or outer is not None:
         again = clone(search).set_params(refit=False)
-        again.set_params(outer=USUAL_FOLDS if outer is None else outer)
+        again.set_params(outer=usual if outer is None else outer)
         if again.select_by is None and again.cv is None:  # whatever is known of the rows by now
             again.set_params(select_by=curve.common.method)
         of_rows = {name: terms[name] for name in ("groups", "time", "block")}
@@ -75,7 +130,7 @@ def _is_fixed_grid(search: Any) -> bool:
 
     if type(search) not in (GridSearchCV, RandomizedSearchCV):
         return False
-    if not (search.refit is True or isinstance(search.refit, str)):
+    if callable(search.refit):
         return False
     seeded = isinstance(getattr(search, "random_state", None), Integral)
     return type(search) is GridSearchCV or seeded
@@ -84,12 +139,44 @@ def _is_fixed_grid(search: Any) -> bool:
 def _by_grid(
     claim: Claim, scale: ScoreScale, X: Any, y: Any, outer: Any, terms: Mapping[str, Any]
 ) -> RiskEstimate:
-    problem = pose(
-        Family(claim.estimator, claim.candidates), X, y, loss=_loss(scale, claim), **terms
-    )
-    estimate = procedure_of(compute(problem, Nested(outer, _inner(claim, y))))
+    return _of_grid(claim, scale, X, y, Nested(outer, _inner(claim, y)), terms)
+
+
+def _of_grid(
+    claim: Claim,
+    scale: ScoreScale,
+    X: Any,
+    y: Any,
+    method: Method,
+    terms: Mapping[str, Any],
+    known: Answers | None = None,
+) -> RiskEstimate:
+    """Test the choice among fixed settings; the interval is the calibrated one of the loss."""
+    family = Family(claim.estimator, claim.candidates)
+    problem = replace(pose(family, X, y, loss=_loss(scale, claim), **terms), calibrated=True)
+    notes = claim.notes
+    try:
+        computed = compute(problem, method, known=[known])
+    except FitFailed as error:
+        if not claim.goes_on or problem.engine not in ("auto", Generic.word):
+            raise
+        lenient = replace(problem, engine=Generic(error="warn"))
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", FitFailedWarning)  # the note says it
+                computed = compute(lenient, method, known=[known])
+        except Refusal:  # no setting is left: the first failure says why
+            raise error from None
+        notes = (SOME_FAILED, *notes)
+    estimate = procedure_of(computed)
     assert estimate is not None
-    return replace(estimate, notes=(*estimate.notes, *claim.notes))
+    return replace(estimate, notes=(*estimate.notes, *notes))
+
+
+SOME_FAILED = (
+    "fits of some settings failed on the smaller training sets; there these settings could not be "
+    "chosen, as in the search"
+)
 
 
 def _inner(claim: Claim, y: Any) -> Method:
@@ -114,7 +201,7 @@ def _by_clones(
 
     params = with_groups(terms.get("fit_params") or {}, terms.get("groups"))
     own_terms = {**terms, "fit_params": params, "loss": _loss(scale, claim)}
-    problem = pose(Family(clone(search)), X, y, **own_terms)
+    problem = replace(pose(Family(clone(search)), X, y, **own_terms), calibrated=True)
     return of_clones(curve_of(compute(problem, outer, new_rows=True))[0], claim.search)
 
 

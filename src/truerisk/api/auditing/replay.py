@@ -45,7 +45,8 @@ class Replayed:
 
     `losses[c, i]` is the mean over the splits that test row `rows[i]`; `weights` is what the row
     counts in the search's own average of its splits. `risks[c, k]` is the risk in split k. For AUC,
-    which no losses of rows add up to, `scores` hold what the candidates answered instead.
+    which no losses of rows add up to, `scores` hold what the candidates answered instead; of other
+    scores of whole test sets there are neither. `answers` are those of the fits, if any were made.
     """
 
     losses: np.ndarray
@@ -55,6 +56,33 @@ class Replayed:
     common: RiskEstimate
     scores: Answers | None = None
     infinite: Sequence[tuple[Finding, ...]] = ()
+    answers: Answers | None = None
+
+    @property
+    def tells_rows(self) -> bool:
+        """Whether the candidates can be compared on a part of the rows."""
+        return self.scores is not None or len(self.losses) > 0
+
+    def risks_without(self, tested: np.ndarray, data: Data) -> np.ndarray:
+        """Return the risk of every candidate on all other rows; NaN where there is none."""
+        if self.scores is None:
+            apart = ~np.isin(self.rows, tested)
+            risks: np.ndarray = self.losses[:, apart] @ self.weights[apart]
+            return risks
+        rows, _ = self.scores.plan.positions
+        sets = [slice(a, b) for a, b in pairwise(self.scores.plan.test_offsets)]
+        apart = (~np.isin(rows, tested)).astype(np.float64)
+        return _risks(self.scores.values, data.codes_of(rows) == 1, sets, apart[None])[0]
+
+
+def refuse_bootstrap(scale: ScoreScale) -> None:
+    """Refuse the bootstrap bias correction of a score that rows do not add up to."""
+    if not scale.by_rows and scale.word != "auc":
+        raise Refusal(
+            f"'{scale.word}' is no mean over rows, and the bootstrap bias correction draws rows: "
+            "use level='pairs', the default, which tests the choice in the folds of the search, or "
+            "level='nested'."
+        )
 
 
 def replay(claim: Claim, scale: ScoreScale, problem: Problem, plan: Plan) -> Replayed:
@@ -62,11 +90,6 @@ def replay(claim: Claim, scale: ScoreScale, problem: Problem, plan: Plan) -> Rep
     if claim.curve is not None:
         claim.refuse_other_rows(problem.data)
         return _of_kept(claim.curve)
-    if not scale.by_rows and scale.word != "auc":
-        raise Refusal(
-            f"'{scale.word}' is no mean over rows, and the bootstrap bias correction draws rows: "
-            "use level='nested', which repeats the whole search."
-        )
     method = Splitter(claim.splitter(problem.data.y), average="fold")
     with stage("replaying the search"):
         computed = compute(problem, method, plan=plan)
@@ -75,7 +98,8 @@ def replay(claim: Claim, scale: ScoreScale, problem: Problem, plan: Plan) -> Rep
         risks = np.array([t.split_risks for t in tested])
         rows = np.unique(answers.plan.positions[0])
         common = curve_of(computed).common
-        return Replayed(np.empty((0, len(rows))), rows, np.ones(len(rows)), risks, common, answers)
+        none, scores = np.empty((0, len(rows))), answers if scale.word == "auc" else None
+        return Replayed(none, rows, np.ones(len(rows)), risks, common, scores, answers=answers)
     plain = _by_row(claim, scale, computed, None)
     weight = problem.data.fit_params.get("sample_weight")
     if weight is None or _agrees(claim, scale, plain):
@@ -92,7 +116,7 @@ def _of_kept(curve: RiskCurve) -> Replayed:
     if rows is None or any(t.losses is None or t.split_risks is None for t in tested):
         raise Refusal(
             f"method '{curve.common.method}' that chose the setting has no losses of single rows: "
-            "use level='nested'."
+            "use level='pairs' or level='nested'."
         )
     losses = np.array([t.losses for t in tested])
     risks = np.array([t.split_risks for t in tested])
@@ -132,14 +156,9 @@ def _by_row(
     shares = np.bincount(member, weights)
     summed = np.array([np.bincount(member, weights * row) for row in losses])
     common = replace(curve_of(computed).common, loss=scale.word)
-    return Replayed(
-        summed / shares,
-        rows,
-        shares * len(rows),
-        risks,
-        common,
-        infinite=infinite_findings(answers, data, loss),
-    )
+    weights = shares * len(rows)
+    told = infinite_findings(answers, data, loss)
+    return Replayed(summed / shares, rows, weights, risks, common, infinite=told, answers=answers)
 
 
 def bias_corrected(
@@ -278,7 +297,7 @@ def corrected_ranks(
     if not usable.any():
         raise Refusal(
             "no test set keeps both classes in a bootstrap sample: use fewer folds, or "
-            "level='nested'."
+            "level='pairs'."
         )
     return Corrected(
         value=float(risks[usable].mean()),

@@ -171,7 +171,9 @@ def _note_of_all_rows(evidence: RowEvidence, c: int, k: float, error: float) -> 
         f"{scale.value(more):.3g} where these have {scale.value(value):.3g}."
     )
     if fall > STEEP * half:
-        remedy = "interval='ncv'" if evidence.loss.per_row else "more folds"
+        remedy = "more folds"
+        if evidence.loss.per_row:
+            remedy = "interval='ncv' of tr.estimate_risk, tr.assess or HonestSearchCV"
         note += (
             " Where learning is so steep, the interval covers less often than it states. Use "
             f"{remedy}, or a learner that needs fewer rows."

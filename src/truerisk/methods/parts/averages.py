@@ -262,7 +262,10 @@ def _rated(answers: Answers, data: Data, loss: Loss, average: Average) -> list[T
     note = f"loss '{loss.word}' has no per-row losses: no standard error is justified."
     calibrated = calibrated_word(loss, data)
     if calibrated is not None and (average == "fold" or loss.one_scale):
-        note = f"{note[:-1]} by them; interval='{calibrated}' uses the influence of each row."
+        note = (
+            f"{note[:-1]} by them. interval='{calibrated}' of tr.estimate_risk, tr.assess and "
+            "HonestSearchCV uses the influence of each row."
+        )
     return [
         Tested(float(value), split_risks=by_split[c], notes=(*failure_notes(answers, c), note))
         for c, value in enumerate(values)

@@ -1,0 +1,121 @@
+"""Level "pairs" of an audit: the number, the interval and the verdict of HonestSearchCV."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LassoCV, LogisticRegression
+from sklearn.metrics import f1_score, make_scorer
+from sklearn.model_selection import GridSearchCV, GroupKFold, ShuffleSplit, TimeSeriesSplit
+
+import truerisk as tr
+from truerisk.core.errors import BadArgument, Refusal
+
+GRID = {"C": [0.01, 0.1, 1.0]}
+X, Y = make_classification(240, 8, n_informative=4, flip_y=0.3, random_state=3)
+GROUPS = np.arange(240) // 4
+
+
+def searched(scoring=None, cv=4, y=Y, **fit):
+    """A fitted grid search."""
+    return GridSearchCV(LogisticRegression(), GRID, cv=cv, scoring=scoring).fit(X, y, **fit)
+
+
+def honest(scoring=None, cv=4, outer="pairs", groups=None):
+    """The honest risk of the same search as one of ours."""
+    search = tr.HonestSearchCV(LogisticRegression(), GRID, cv=cv, scoring=scoring, outer=outer)
+    return search.fit(X, Y, groups=groups).risk_
+
+
+SCORES = ["accuracy", "balanced_accuracy", "f1", "recall", "roc_auc", "average_precision"]
+SCORES += ["neg_log_loss", "f1_macro"]
+
+
+@pytest.mark.parametrize("scoring", [None, *SCORES])
+def test_pairs_level_has_the_number_and_interval_of_honest_search(scoring):
+    """By default, and so does level nested with the same outer splits."""
+    for options, outer in (({}, "pairs"), ({"level": "nested", "outer": "5-fold"}, "5-fold")):
+        found, ours = tr.audit(searched(scoring), X, Y, **options), honest(scoring, outer=outer)
+        assert found.honest.value == pytest.approx(ours.value, abs=1e-12)
+        assert found.honest.interval.low == pytest.approx(ours.interval.low, abs=1e-12)
+        assert found.honest.interval.high == pytest.approx(ours.interval.high, abs=1e-12)
+        assert not any("interval=" in note for note in found.honest.notes)
+
+
+def test_pairs_level_has_the_interval_of_honest_search_with_groups():
+    """Folds of groups, where the search has them."""
+    cv = GroupKFold(4)
+    found = tr.audit(searched("roc_auc", cv, groups=GROUPS), X, Y, groups=GROUPS)
+    ours = honest("roc_auc", cv, groups=GROUPS)
+    assert found.mixes is None
+    assert found.honest.value == pytest.approx(ours.value)
+    assert found.honest.own_scale.interval.low == pytest.approx(ours.own_scale.interval.low)
+
+
+@pytest.mark.parametrize("level", ["bbc", "pairs", "nested"])
+@pytest.mark.parametrize("scoring", ["roc_auc", "f1", "balanced_accuracy"])
+def test_groups_that_the_search_split_leave_an_interval(scoring, level):
+    """Groups are left out whole; the score has its interval, and no note names interval=."""
+    if (scoring, level) == ("f1", "bbc"):
+        return
+    found = tr.audit(searched(scoring), X, Y, groups=GROUPS, level=level)
+    assert found.mixes == "groups"
+    assert found.honest.interval is not None
+    assert not any("interval=" in note for note in found.honest.notes)
+    assert not any("choice is not corrected" in note for note in found.honest.notes)
+
+
+def test_replay_of_level_pairs_spares_the_fits_of_the_search():
+    """The fits without one fold are those of the replay."""
+    found = tr.audit(searched("f1"), X, Y)
+    assert found.honest.n_fits == 3 * (4 + 6)
+    assert "replay-differs" not in found.codes
+    assert "replay-differs" in tr.audit(searched("f1"), X[::-1], Y).codes
+
+
+@pytest.mark.parametrize(
+    ("cv", "method"),
+    [
+        (ShuffleSplit(4, random_state=0), "nested (5-fold, inner ShuffleSplit"),
+        (TimeSeriesSplit(3), "nested (TimeSeriesSplit"),
+    ],
+    ids=str,
+)
+def test_splits_without_pairs_are_tested_by_outer_folds(cv, method):
+    """The method says which; what cannot be left out in pairs is a note."""
+    found = tr.audit(searched(cv=cv), X, Y).honest
+    assert found.method.startswith(method)
+    repeated = any("whole search was repeated in outer folds" in note for note in found.notes)
+    assert repeated == isinstance(cv, ShuffleSplit)
+
+
+def test_a_search_that_draws_settings_from_the_data_is_cloned():
+    """The settings of LassoCV follow from the rows, so the whole search is repeated."""
+    y = X[:, 0] + np.random.default_rng(0).normal(size=240)
+    found = tr.audit(LassoCV(cv=4, alphas=[0.1, 0.2]).fit(X, y), X, y)
+    assert found.honest.method == "nested (5-fold, LassoCV cloned)"
+    assert found.honest.interval.method == "log-cv"
+
+
+def test_positive_names_the_class_of_the_score():
+    """It is checked against the scorer; another class, or a score of no class, is refused."""
+    words = np.where(Y == 1, "well", "ill")
+    search = searched(make_scorer(f1_score, pos_label="ill"), y=words)
+    found = tr.audit(search, X, words, positive="ill")
+    assert found.honest.interval is not None
+    assert found.claimed.loss == "f1"
+    with pytest.raises(BadArgument, match="scores by f1 of class 'ill'"):
+        tr.audit(search, X, words, positive="well")
+    with pytest.raises(BadArgument, match="not of one class"):
+        tr.audit(searched(), X, Y, positive=1)
+    assert tr.audit(searched("f1"), X, Y, positive=1).honest.value is not None
+    assert tr.audit(searched("roc_auc"), X, Y, positive=0).honest.value is not None
+
+
+def test_outer_belongs_to_level_nested():
+    """The default level has no outer splits of its own."""
+    with pytest.raises(BadArgument, match="Use level='nested'"):
+        tr.audit(searched(), X, Y, outer="5-fold")
+    with pytest.raises(Refusal, match="level 'pairs' fits again"):
+        tr.audit(searched())
