@@ -280,3 +280,24 @@ def test_what_no_formula_knows_has_a_value_alone():
     assert found.value == pytest.approx(a.value - b.value)
     assert (found.interval, found.probability) == (None, None)
     assert "no losses of single rows" in found.notes[0]
+
+
+@pytest.mark.parametrize("loss", ["auc", "f1"])
+def test_compare_takes_paired_cv_by_itself_for_scores_without_row_losses(loss):
+    """Of estimates and of searches by outer folds; what a file does not hold is told."""
+    X, y = tr.datasets.make_difficult(80, random_state=0)
+    a, b = (tr.estimate_risk(m, X, y, loss=loss) for m in (GaussianNB(), KNeighborsClassifier()))
+    assert tr.compare(a, b).test == "paired-cv"
+    assert tr.compare(a, b).interval == tr.compare(a, b, test="paired-cv").interval
+    searches = [
+        tr.HonestSearchCV(m, grid, loss=loss, outer="5-fold").fit(X, y)
+        for m, grid in (
+            (GaussianNB(), {"var_smoothing": [1e-9, 1.0]}),
+            (KNeighborsClassifier(), {"n_neighbors": [3, 9]}),
+        )
+    ]
+    assert tr.compare(*searches).test == "paired-cv"
+    stored = [tr.RiskEstimate.from_json(risk.to_json()) for risk in (a, b)]
+    with pytest.raises(Refusal, match="read from a file") as refused:
+        tr.compare(*stored)
+    assert "test='paired-cv'" not in str(refused.value)

@@ -50,7 +50,8 @@ def compare(
         ``(J,)`` risks of J splits, with `n_train` and `n_test`; or ``(J, 2)`` risks in halves.
     test : str, optional
         "paired-cv", "nadeau-bengio", "bayes", "sharp", "mcnemar" or "5x2". By default "paired-cv"
-        where both were tested by pairs of folds, else "nadeau-bengio".
+        where both were tested by pairs of folds, and where losses of single rows do not add up to
+        the score (AUC, F1); else "nadeau-bengio".
     score : str, optional
         One of the further ``scores`` of the searches or estimates, such as "auc", in place of the
         loss.
@@ -82,7 +83,7 @@ def compare(
     {'better': 0.001, 'equivalent': 0.0, 'worse': 0.998}
     """
     a, b = (_risk_of(risk, score) for risk in (a_losses, b_losses))
-    usual = "paired-cv" if _in_pairs(a, b) else "nadeau-bengio"
+    usual = "paired-cv" if _in_pairs(a, b) or _by_influence(a, b) else "nadeau-bengio"
     word = usual if test is None else test
     method: PairedTest = registry.load(word)()
     tolerance = Tolerance(rope, confidence_level)
@@ -203,6 +204,14 @@ def _in_pairs(a: Any, b: Any) -> bool:
     """Whether both are estimates that were tested by models without a further fold as well."""
     return all(
         isinstance(risk, RiskEstimate) and risk.influences is not None and risk.influences.in_pairs
+        for risk in (a, b)
+    )
+
+
+def _by_influence(a: Any, b: Any) -> bool:
+    """Return True if single rows have no losses, and their effect on both scores is known."""
+    return all(
+        isinstance(risk, RiskEstimate) and risk.losses is None and risk.influences is not None
         for risk in (a, b)
     )
 

@@ -174,10 +174,16 @@ def _enough(halves: np.ndarray) -> np.ndarray:
 
 def _of_splits(a: RiskEstimate, b: RiskEstimate) -> PairedLosses:
     if a.losses is None or b.losses is None or a.split_risks is None or b.split_risks is None:
-        areas = ", and areas of two fixed rules compare by tr.RocCurve.minus (DeLong)"
+        areas = " Areas of two fixed rules compare by tr.RocCurve.minus (DeLong)."
+        remedy = "Use test='paired-cv', which needs none."
+        if a.influences is None or b.influences is None:
+            remedy = (
+                "Nor is the effect of single rows on the score known: the method or the loss "
+                "cannot tell it, or the estimate was read from a file, which does not hold it."
+            )
         raise Refusal(
-            f"'{a.method}' with loss '{a.loss}' has no losses of single rows to pair; "
-            f"test='paired-cv' needs none{areas if 'auc' in a.loss.lower() else ''}."
+            f"'{a.method}' with loss '{a.loss}' has no losses of single rows to pair. {remedy}"
+            f"{areas if 'auc' in a.loss.lower() else ''}"
         )
     if not np.array_equal(np.asarray(a.loss_rows), np.asarray(b.loss_rows)):
         raise Refusal("the two estimates tested different rows: their losses are not paired.")
