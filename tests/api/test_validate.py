@@ -21,7 +21,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
-from sklearn.svm import LinearSVC
+from sklearn.svm import SVC, LinearSVC
 from tests.support.rms_data import drawn
 
 import truerisk as tr
@@ -348,3 +348,18 @@ def test_the_executor_makes_the_fits_of_the_folds():
     np.testing.assert_array_equal(spread.held_out.answers, alone.held_out.answers)
     with pytest.raises(UnknownName, match="executor='x' is unknown"):
         tr.validate(searched().fit(X, Y), X, Y, replicates=0, executor="x")
+
+
+@pytest.mark.parametrize("scores", [(), {"area": "auc"}, ("roc_auc",)], ids=str)
+def test_validation_of_decision_values_has_the_interval_of_the_score(scores):
+    """One number has one interval: models without a further fold are asked here, too."""
+    X, y = tr.datasets.make_difficult(80, random_state=0)
+    searches = [
+        tr.HonestSearchCV(SVC(), {"C": [0.1, 1.0]}, scores=each).fit(X, y)
+        for each in (["auc"], scores)
+    ]
+    score = searches[0].scores_["auc"].own_scale
+    measure = tr.validate(searches[1], X, y, replicates=0).measures["auc"]
+    assert measure.honest == pytest.approx(score.value)
+    assert measure.interval.low == pytest.approx(score.interval.low)
+    assert measure.interval.high == pytest.approx(score.interval.high)

@@ -205,16 +205,23 @@ def score_of(run: HonestRun, word: str, event: Event | None) -> Measured:
 
 
 def _score(run: HonestRun, word: str, event: Event | None) -> Measured:
-    """The score, with the interval that its method gives."""
-    for estimate in (run.risk, *run.risk.scores.values()):
-        if estimate.loss == word and (event is None or event.is_of(estimate.positive)):
-            shown = estimate.own_scale
-            return Measured(word, shown.value, estimate.std_error, shown.interval)
+    """The score, with the interval that its method gives.
+
+    At a horizon it is the score of an outcome in time that a search has by the name "auc-at-5", so
+    that both have one interval.
+    """
     problem, testing = run.problem, run.testing
     data = problem.data if event is None else event.data
-    loss = as_loss(word, data)
+    in_time = None if event is None else event.score_in_time(word)
+    if in_time is not None:
+        data = problem.data
+    loss = as_loss(word if in_time is None else in_time, data)
+    for estimate in (run.risk, *run.risk.scores.values()):
+        if _is_of(estimate, loss, event, problem):
+            shown = estimate.own_scale
+            return Measured(word, shown.value, estimate.std_error, shown.interval)
     by_winners, by_shaken = list(run.answered.answers), list(run.pairs_by_response.values())
-    if event is not None:
+    if event is not None and in_time is None:
         by_winners = [event.answers(a) for a in by_winners]
         by_shaken = [event.answers(a) for a in by_shaken]
     answers = _with_response(by_winners, loss.response)
@@ -229,6 +236,38 @@ def _score(run: HonestRun, word: str, event: Event | None) -> Measured:
         return Measured(word, reason=str(refusal))
     shown = loss.scale.shown(float(tested.value), tested.read_interval())
     return Measured(word, shown.value, tested.read_std_error(), shown.interval)
+
+
+def ranks_known(run: HonestRun, event: Event | None) -> bool:
+    """Return True if the search was asked for every score of ranks that a validation tells."""
+    data = run.problem.data if event is None else event.data
+    estimates = (run.risk, *run.risk.scores.values())
+    return all(
+        any(_is_of(one, as_loss(word, data), event, run.problem) for one in estimates)
+        for word in ("auc", "average-precision")
+    )
+
+
+def with_pairs(run: HonestRun, response: Response) -> HonestRun:
+    """Return the run with answers by models that lack a further fold, where pairs tested it.
+
+    They show how much the scores move with the training rows, so that a score has the same interval
+    whether the search was asked for it or not.
+    """
+    try:
+        return run.with_pair_answers(pair_answers(run, response))
+    except Refusal:
+        return run
+
+
+def _is_of(estimate: RiskEstimate, loss: Loss, event: Event | None, problem: Problem) -> bool:
+    """Return True if an estimate of a search is this score of this event, whatever its name."""
+    asked = next((one for one in problem.losses if one.word == estimate.loss), None)
+    if asked is None or type(asked) is not type(loss) or asked.horizons != loss.horizons:
+        return False
+    alike = asked.usual_average == loss.usual_average
+    alike = alike and getattr(asked, "over_classes", None) == getattr(loss, "over_classes", None)
+    return alike and (event is None or bool(loss.horizons) or event.is_of(estimate.positive))
 
 
 def _with_response(answers: Sequence[Answers], response: Response) -> Answers | None:

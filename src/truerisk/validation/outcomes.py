@@ -18,7 +18,8 @@ from truerisk.core import present
 from truerisk.core.answers import Answers, Response
 from truerisk.core.errors import Brief
 from truerisk.core.evaluation import AnsweredRows
-from truerisk.core.loss import class_named
+from truerisk.core.loss import Loss, class_named
+from truerisk.core.survival_losses import AT
 from truerisk.core.table.data import Data
 from truerisk.validation.calibration_fits import IDENTITY, LOGIT, Link
 
@@ -215,12 +216,13 @@ class Event:
     code: int
     of: Data
     place: int | None = None
+    horizon: float | None = None
 
     @classmethod
     def named(cls, positive: Any, data: Data, horizon: float | None = None) -> Event | None:
         """The class that a user names, else the second of two; None where there is no such."""
         if horizon is not None:
-            return cls(1, data.at(horizon), data.horizons.index(horizon))
+            return cls(1, data.at(horizon), data.horizons.index(horizon), float(horizon))
         if positive is None:
             return cls(1, data) if data.n_classes == 2 else None
         return cls(class_named(positive, data), data)
@@ -239,6 +241,14 @@ class Event:
     def usual(self) -> bool:
         """Whether it is the second of two classes, as scores of one class take it."""
         return self.of.n_classes == 2 and self.code == 1
+
+    def score_in_time(self, word: str) -> Loss | None:
+        """Return the score of an outcome in time that has this word at the horizon, or None.
+
+        Its interval counts how the censoring weights vary, which a score of two classes does not.
+        """
+        kind = AT.get(f"{word}-at")
+        return None if kind is None or self.horizon is None else kind(self.horizon)
 
     @property
     def by_order(self) -> tuple[str, ...]:

@@ -30,7 +30,13 @@ from truerisk.validation.final_setting import (
     uneven_spread,
     with_final_setting,
 )
-from truerisk.validation.honest import HonestRun, pair_answers, score_of
+from truerisk.validation.honest import (
+    HonestRun,
+    pair_answers,
+    ranks_known,
+    score_of,
+    with_pairs,
+)
 from truerisk.validation.measures import (
     MEASURES,
     OF_EVENTS,
@@ -109,6 +115,8 @@ class Rating:
         if self.independent and not bare:
             self.jackknife, self.lacking = self._without_each_fold()
             self._compare_with_final_model(apparent)
+        if bare and self.independent and not run.finished and not ranks_known(run, event):
+            self.run = with_pairs(self.run, held.response)
 
     # -- outcomes ---------------------------------------------------------------------------------
 
