@@ -191,9 +191,9 @@ def _learners(cell: Cell, given: Drawn, fresh: Callable[[], Drawn], seed: int) -
     risks = [
         _risk(asked[name][0], found.curves[name].best_params, given, more, task) for name in models
     ]
-    losses = np.array([found.risks[name].losses for name in models])
-    shares = np.full(cell.n, 1 / cell.n)
-    return Found(PairedLosses(losses, shares, given.groups), np.array(risks))
+    names = list(models)
+    paired, _ = found._paired(names, None)
+    return Found(paired, np.array(risks))
 
 
 def _grid(cell: Cell, task: str) -> tuple[Any, Any]:

@@ -12,8 +12,10 @@ are made without row i, so that picking the good rivals is no double use of it: 
 nearly normal however many candidates there are and however many of them tie (Zhang, Lee and Lei,
 2024, arXiv 2408.02060). No correction for their number is needed, and bad candidates cost nothing.
 
-Out-of-fold losses share training rows, so that the variance of the mean of Q is enlarged (`FOLDS`),
-as that of a risk is.
+Out-of-fold losses share training rows, so that the variance of the mean of Q is enlarged by the
+factor of a paired difference (`comparing/paired.py`). A candidate leaves the set only if its
+difference from the winner alone exceeds its noise as well: the mean of several rivals varies less
+than one of them, and a set must not contradict the paired test that is printed beside it.
 """
 
 from __future__ import annotations
@@ -131,6 +133,14 @@ class Comparison(Record):
             worse=worse,
         )
 
+    def shows_larger(self, level: float) -> bool:
+        """Return True if the one-sided interval of this level says that a has the larger risk."""
+        from scipy.special import stdtrit
+
+        if not self.std_error or self.df is None:
+            return False
+        return bool(self.difference > stdtrit(self.df, level) * self.std_error)
+
     def noting(self, *notes: str) -> Comparison:
         """The same with further notes."""
         return replace(self, notes=(*self.notes, *notes))
@@ -198,7 +208,7 @@ class Comparison(Record):
 
 
 SHARPNESS = 1.0  # λ in standard errors of a difference: a single row moves no weight by much
-FOLDS = 1.4  # times the variance of independent rows; calibrated (`benchmarks.best_set`)
+FOLDS = 1.8  # times the variance of independent rows, of one drawing of the folds; calibrated
 CANCELLED = 1e-6  # of a sum: what is left of it has too few digits
 NOTHING = 1e-12  # of the largest loss: a smaller difference is rounding
 
@@ -208,11 +218,16 @@ class PairedLosses:
     """`losses[c, j]` of candidate c on row j, whose `shares` in the risk add to 1.
 
     A candidate without a risk has NaN. Rows of one of the `groups` may depend on each other.
+    `one_row[c]` is what another answer to one row does to the risk of candidate c, where answers
+    are labels. `factors[c]` is by how much its difference from the winner varies more than one of
+    independent rows; None where fits without a further fold do not tell it.
     """
 
     losses: np.ndarray
     shares: np.ndarray
     groups: np.ndarray | None = None
+    one_row: np.ndarray | None = None
+    factors: np.ndarray | None = None
 
     def by_unit(self) -> tuple[np.ndarray, np.ndarray]:
         """What each row, or group, adds to every risk, and its share; those without any are out."""
@@ -249,29 +264,45 @@ def may_be_best(paired: PairedLosses, level: float) -> np.ndarray:
     may_be = np.zeros(len(paired.losses), dtype=bool)
     if not len(finite):
         return may_be
-    parts, shares = PairedLosses(paired.losses[finite], paired.shares, paired.groups).by_unit()
-    scale = float(np.abs(paired.losses[finite]).max())
-    may_be[finite] = _not_worse(parts, shares, NOTHING * scale, level)
+    parts, shares = replace(paired, losses=paired.losses[finite]).by_unit()
+    rivals = _Rivals.of(parts, shares, NOTHING * float(np.abs(paired.losses[finite]).max()))
+    if rivals is None:
+        may_be[finite] = True
+        return may_be
+    factors = np.full(len(finite), FOLDS) if paired.factors is None else paired.factors[finite]
+    one_row = np.zeros(len(finite)) if paired.one_row is None else paired.one_row[finite]
+    best = int(parts.sum(axis=1).argmin())
+    for c, (place, factor) in enumerate(zip(finite.tolist(), factors.tolist(), strict=True)):
+        unseen = 2 * max(one_row[c], one_row[best]) ** 2
+        noise = _Noise(shares, factor, float(unseen), level, rivals.nothing)
+        leaves = c != best and all(
+            noise.is_exceeded_by(parts[c] - other)
+            for other in (parts[best], rivals.mean_without(c))
+        )
+        may_be[place] = not leaves
     return may_be
 
 
-def _not_worse(parts: np.ndarray, shares: np.ndarray, nothing: float, level: float) -> np.ndarray:
-    """Of which candidates it is not shown that their rivals do better."""
-    rivals = _Rivals.of(parts, shares, nothing)
-    if rivals is None:
-        return np.ones(len(parts), dtype=bool)
-    from scipy.special import stdtrit
+@dataclass(frozen=True, eq=False)
+class _Noise:
+    """What the mean of a difference may be by chance, as the test "paired-cv" has it."""
 
-    m = len(shares)
-    most = float(stdtrit(m - 1, level)) * (FOLDS * m / (m - 1)) ** 0.5
-    is_best = np.empty(len(parts), dtype=bool)
-    for c, mine in enumerate(parts):
-        behind = mine - rivals.mean_without(c)
-        mean = behind.sum()
-        noise = np.sqrt(((behind - shares * mean) ** 2).sum())
-        is_best[c] = mean <= max(most * noise, nothing)
-    is_best[parts.sum(axis=1).argmin()] = True
-    return is_best
+    shares: np.ndarray
+    factor: float
+    unseen: float
+    level: float
+    nothing: float
+
+    def is_exceeded_by(self, parts: np.ndarray) -> bool:
+        """Return True if the sum of the parts, one for each row or group, is more than noise."""
+        from scipy.special import stdtrit
+
+        m, mean = len(self.shares), float(parts.sum())
+        if mean <= self.nothing or m <= self.factor:
+            return False
+        plain = m / (m - 1) * float(((parts - self.shares * mean) ** 2).sum())
+        error = (self.factor * (plain + self.unseen)) ** 0.5
+        return bool(mean > stdtrit(m / self.factor - 1, self.level) * error)
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,6 +314,7 @@ class _Rivals:
     weights: np.ndarray
     total: np.ndarray
     weighted: np.ndarray
+    nothing: float
 
     @classmethod
     def of(cls, parts: np.ndarray, shares: np.ndarray, nothing: float) -> _Rivals | None:
@@ -299,7 +331,8 @@ class _Rivals:
             return None
         logs = (values[:, None] - parts) / (1 - shares) * (-SHARPNESS / np.median(noises))
         weights = np.exp(logs - logs.max(axis=0))
-        return cls(parts, logs, weights, weights.sum(axis=0), (weights * parts).sum(axis=0))
+        total, weighted = weights.sum(axis=0), (weights * parts).sum(axis=0)
+        return cls(parts, logs, weights, total, weighted, nothing)
 
     def mean_without(self, c: int) -> np.ndarray:
         """What each row adds to the mean of the rivals of c."""

@@ -101,3 +101,32 @@ def test_a_page_of_an_older_file_has_a_dash(found):
     content = json.loads(found.to_json())
     del content["best_set"]
     assert tr.Assessment.from_dict(content).usual_best_set is None
+
+
+@pytest.mark.parametrize("outer", ["pairs", "5-fold"])
+@pytest.mark.parametrize("score", [None, "auc"])
+def test_best_set_excludes_only_learners_that_are_shown_to_be_worse(outer, score):
+    """The difference that is printed beside the set has a one-sided interval without 0."""
+    from scipy.stats import t as student
+
+    n_out = 0
+    for seed in range(4):
+        X, y = tr.datasets.make_difficult(80, random_state=seed)
+        models = {
+            "knn": KNeighborsClassifier(),
+            "bayes": GaussianNB(),
+            "far": KNeighborsClassifier(40),
+        }
+        found = tr.assess(models, X, y, outer=outer, scores=["auc"], random_state=seed)
+        kept = found.best_set(0.8, score=score)
+        best = (
+            kept[0]
+            if score is None
+            else min(kept, key=lambda n: found.risks[n].scores["auc"].value)
+        )
+        for name in set(models) - set(kept):
+            n_out += 1
+            behind = found.difference(name, best, score=score)
+            limit = student(behind.df).ppf(0.8) * behind.std_error
+            assert behind.value - limit > 0
+    assert n_out > 0

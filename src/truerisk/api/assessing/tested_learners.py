@@ -15,7 +15,7 @@ from truerisk.api.assessing.tuned_learner import TunedLearner
 from truerisk.comparing.paired import check_asked, difference, of_score
 from truerisk.core import present
 from truerisk.core.answers import joined
-from truerisk.core.comparison import ROPE, Comparison, may_be_best
+from truerisk.core.comparison import FOLDS, ROPE, Comparison, PairedLosses, may_be_best
 from truerisk.core.contracts import Fits
 from truerisk.core.errors import Refusal, UnknownName
 from truerisk.core.interval import Scale
@@ -313,8 +313,13 @@ class TestedLearners(Record):
         fit (`core/comparison.py`). In the order of the ranking.
         """
         names = [name for name in self.ranking if self.risks[name].value is not None]
-        are_best = may_be_best(self._comparable(names, score).losses(), level)
-        return [name for name, may_be in zip(names, are_best, strict=True) if may_be]
+        paired, behind = self._paired(names, score)
+        kept = may_be_best(paired, level).tolist()
+        return [
+            name
+            for name, may_be in zip(names, kept, strict=True)
+            if may_be or name not in behind or not behind[name].shows_larger(level)
+        ]
 
     @cached_property
     def usual_best_set(self) -> Sequence[str] | None:
@@ -323,6 +328,22 @@ class TestedLearners(Record):
             return self.best_set(self.confidence_level)
         except Refusal:
             return None
+
+    def _paired(
+        self, names: Sequence[str], score: str | None
+    ) -> tuple[PairedLosses, dict[str, Comparison]]:
+        """Return the losses of these learners, and the difference of each from the best of them.
+
+        The set and the differences that are shown beside it enlarge variances by one factor.
+        """
+        paired = self._comparable(names, score).losses()
+        values = {name: of_score(self.risks[name], score).value for name in names}
+        best = min(names, key=lambda name: values[name] or 0.0)
+        behind = {name: self.difference(name, best, score=score) for name in names if name != best}
+        factors = [
+            behind[name].details.get("factor", FOLDS) if name in behind else FOLDS for name in names
+        ]
+        return replace(paired, factors=np.array(factors, dtype=float)), behind
 
     def _comparable(self, names: Sequence[str], score: str | None) -> PairedAnswers:
         """The answers of these learners to the questions of the outer splits."""

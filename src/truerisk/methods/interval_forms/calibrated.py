@@ -24,6 +24,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from truerisk.core.comparison import FOLDS
 from truerisk.core.interval import Basis, Interval
 from truerisk.methods.interval_forms.evidence import RowEvidence, variances_of_means
 from truerisk.methods.interval_forms.form import (
@@ -35,7 +36,7 @@ from truerisk.methods.interval_forms.form import (
     is_none,
 )
 
-ONCE = 1.8  # one drawing of the folds, and nothing else
+ONCE = FOLDS  # one drawing of the folds, and nothing else
 STABLE = 1.3  # learners whose instability is 0, unless errors are counted
 BELOW = 1.15  # times as many standard errors to low ends of losses of probabilities
 SMALL, STEEP = 0.1, 0.4  # falls of the risk, of the interval's half: not worth a word; a warning

@@ -17,6 +17,7 @@ from truerisk.core.table.data import Data
 from truerisk.methods.interval_forms.calibrated import ONCE
 from truerisk.methods.parts.averages import Averaged, average_weights, means_by_row
 from truerisk.methods.parts.set_risks import (
+    changes_by_one_row,
     losses_by_influence,
     of_sets,
     position_weights,
@@ -62,12 +63,14 @@ class PairedAnswers:
             average = self.method.average_of(self.loss)
         answers, data, loss = self.answers, self.data, self.loss
         weights, total = average_weights(data, answers.plan, average)
+        changes = None
         if isinstance(loss, RowLoss):
             losses = row_losses(answers, data, loss)
         elif average == "fold" or loss.one_scale:
             values = of_sets(answers, data, loss, average)[1]
             given = position_weights(data, answers.plan)
             losses = losses_by_influence(answers, data, loss, values, given)
+            changes = changes_by_one_row(answers, data, loss, values)
         else:
             raise Refusal(
                 f"'{loss.word}' of all folds at once ranks answers of several models, and nothing "
@@ -75,7 +78,12 @@ class PairedAnswers:
             )
         rows, per_row, shares, _ = means_by_row(losses, weights / total, answers.plan)
         groups = None if data.clusters is None else data.clusters[rows]
-        return PairedLosses(per_row, shares, groups)
+        one_row = np.zeros(len(per_row))
+        if loss.response == "label" and changes is not None:
+            one_row = changes
+        elif loss.response == "label" and loss.binary:
+            one_row += np.sqrt((shares**2).mean())
+        return PairedLosses(per_row, shares, groups, one_row)
 
 
 def joint_covariance(
