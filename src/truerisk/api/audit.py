@@ -31,7 +31,7 @@ from truerisk.api.auditing.repeat import state_findings
 from truerisk.checks.columns import column_findings, columns_of
 from truerisk.checks.selected_columns import selection_findings
 from truerisk.checks.splits import row_findings, split_findings
-from truerisk.core.arguments import check_level, shown
+from truerisk.core.arguments import check_count, check_level, shown
 from truerisk.core.errors import (
     BadArgument,
     BadData,
@@ -156,6 +156,7 @@ def audited(search: Any, X: Any, y: Any, wanted: Wanted) -> Audit:
     level, outer, terms = wanted.level, wanted.outer, wanted.terms
     check_known("an audit has no level", level, LEVELS, "It has")
     check_level("confidence_level", terms["confidence_level"])
+    check_count("replicates", wanted.replicates)
     if outer is not None and level != "nested":
         raise BadArgument(
             f"outer={shown(outer)}: level='{level}' has no outer splits of its own. "

@@ -114,7 +114,7 @@ def _curse(claim: Claim, scale: ScoreScale) -> Iterator[Finding]:
             "winners-curse",
             f"The best of {len(claim.candidates)} settings owes about {number(flattery)} of its "
             f"score to having been the best (standard error {number(error)}).",
-            "Do not report it; level='bbc' or 'nested' corrects it.",
+            "Do not report it; level='pairs' or 'nested' corrects it.",
         )
 
 
