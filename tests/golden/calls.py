@@ -200,7 +200,7 @@ def _assessments() -> Iterator[tuple[str, Call]]:
 
 
 def _further() -> Iterator[tuple[str, Call]]:
-    for level in ("scores", "bbc", "nested"):
+    for level in ("scores", "bbc", "pairs", "nested"):
         yield (
             f"audit {level}",
             lambda level=level: tr.audit(GridSearchCV(*KNN).fit(X, Y), X, Y, level=level),

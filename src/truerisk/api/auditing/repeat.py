@@ -112,7 +112,7 @@ def _ours(
 
     risk = getattr(search, "risk_", None)
     if risk is None or outer is not None:
-        again = clone(search).set_params(refit=False)
+        again = clone(search).set_params(refit=False, checks=False)
         again.set_params(outer=usual if outer is None else outer)
         if again.select_by is None and again.cv is None:  # whatever is known of the rows by now
             again.set_params(select_by=curve.common.method)
