@@ -109,6 +109,11 @@ def test_verdict_draws_no_conclusion_from_a_slope_without_interval(disagreeing):
     assert said.endswith("; it has no interval, for the reason below the table.")
 
 
+def test_net_benefit_says_that_it_is_of_the_models_of_the_folds(agreeing):
+    _, found = agreeing
+    assert any("are of the models of the folds" in note for note in found.net_benefit.notes)
+
+
 def test_slope_of_equal_settings_needs_no_further_fit():
     """Tuned by log loss every fold chose the final setting: the interval is that of pairs."""
     X, y = drawn(12)
@@ -121,6 +126,7 @@ def test_slope_of_equal_settings_needs_no_further_fit():
         assert one.low == pytest.approx(other.low, abs=5e-3)
         assert one.high == pytest.approx(other.high, abs=5e-3)
     assert len(found.calibration.notes) == 2
+    assert len(found.net_benefit.notes) == 1
 
 
 def test_slope_of_inner_tuning_has_no_interval_where_spreads_differ():

@@ -62,6 +62,10 @@ OF_ALL_ROWS = (
     "the intervals of slope and intercepts are of the model of all rows: they count the noise of "
     "few held-out rows, and how models of pairs of folds differ; the band counts the noise alone."
 )
+OF_FOLDS = (
+    "some folds chose other settings than the final model. The intervals of net benefit are of the "
+    "models of the folds: they hold that of the final model less often than they state."
+)
 OF_SETTING = (
     "some folds chose other settings than the final model. The intervals of slope and intercepts "
     "are of the final model and rest on fits of its setting in every fold."
@@ -342,7 +346,7 @@ class Rating:
                 corrected=corrected if np.isfinite(corrected).all() else None,
                 confidence_level=self.level,
                 sure=self.independent,
-                notes=overlap,
+                notes=overlap if self.model is None else (*overlap, OF_FOLDS),
             )
         return parts
 
