@@ -99,3 +99,21 @@ def test_columns_whose_values_do_not_repeat_are_no_group_numbers():
     assert not has_repeated_values(np.arange(100) // 2 + np.arange(100))
     y = np.arange(100) % 2
     assert group_number(np.arange(100), outcome_of(y, y), has_order=True) is None
+
+
+def test_noise_is_no_group_number():
+    """Few rows for each value: agreement is large by chance, and so is its error."""
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        codes = np.repeat(np.arange(16), 3)
+        assert not told(codes, rng.random(48) < 0.5)
+        assert not told(codes, rng.standard_normal(48))
+
+
+def test_features_whose_effect_swings_are_no_group_numbers():
+    """Neighbouring values still agree at more than half of what equal values do."""
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        value = rng.integers(0, 40, 1000)
+        assert not told(value, rng.random(1000) < 0.5 + 0.5 * np.sin(0.9 * value))
+        assert not told(value, 5 * np.sin(0.9 * value) + rng.standard_normal(1000))

@@ -69,6 +69,8 @@ def test_structure_findings_stop_where_groups_times_or_places_are_given():
     """What the user has said of the rows is not said again."""
     X, y, patient = visits(0)
     assert codes_of(X, y, groups=patient) == set()
+    assert "near-copies" not in codes_of(X, y, time=np.arange(160))
+    assert "near-copies" not in codes_of(X, y, block=X[:, :2])
     X, y = numbered(0)
     assert "group-numbers" not in codes_of(X, y, groups=X[:, 0].astype(int))
     X, y = walk(0)
