@@ -163,3 +163,13 @@ def test_group_numbers_by_the_name_of_a_column():
     assert "group-numbers" in codes_of(frame, y)
     assert "group-numbers" not in codes_of(frame.rename(columns={"patient_id": "width"}), y)
     assert "group-numbers" not in codes_of(frame, y, groups=patient)
+
+
+def test_group_numbers_are_found_among_many_columns():
+    """One of a thousand columns, of which two hundred are looked at: whole numbers first."""
+    X, y = numbered(4)
+    wide = np.random.default_rng(0).standard_normal((len(X), 1000))
+    wide[:, 700] = X[:, 0]
+    assert codes_of(wide, y) == {"group-numbers"}
+    frame = pd.DataFrame(wide[:, :690], columns=[f"x{j}" for j in range(690)])
+    assert codes_of(frame.assign(patient_id=X[:, 0]), y) == {"group-numbers"}

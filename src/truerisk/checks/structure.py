@@ -28,7 +28,7 @@ MOST_ROWS = 5000  # among which neighbours are sought
 MOST_ROWS_OF_GROUPS = 20_000
 MOST_ROWS_IN_ORDER = 50_000
 MOST_ROWS_EXPLAINED = 1000  # whose y the columns are asked to explain
-MOST_CELLS = 150_000  # looked at by one check
+MOST_CELLS, MOST_COLUMNS = 100_000, 200  # looked at by one check
 LUMP = 0.1  # share of rows with one value of a measured column, from which it is a category
 FEWEST_VALUES_OF_LUMPS = 20
 FEWEST_DISTINCT = 8  # a number with fewer values is a category
@@ -127,8 +127,10 @@ class _Column:
 def _columns(X: Any, rows: np.ndarray, most: int, rng: np.random.Generator) -> list[_Column]:
     """Return the columns, or a random choice of them if there are more than `most`.
 
-    Columns named like the number of a group are always among them.
+    Columns named like the number of a group are always among them, and before others the columns of
+    whole numbers of an array.
     """
+    most = min(most, MOST_COLUMNS)
     width = n_columns(X)
     if not width or hasattr(X, "tocsr"):
         return []
@@ -136,8 +138,12 @@ def _columns(X: Any, rows: np.ndarray, most: int, rng: np.random.Generator) -> l
     chosen = np.arange(width)
     if width > most:
         named = [j for j, name in enumerate(names or ()) if NAME_OF_GROUP.search(name)][:most]
-        others = rng.permutation(np.setdiff1d(chosen, named))[: most - len(named)]
-        chosen = np.sort(np.r_[named, others].astype(np.int64))
+        others = rng.permutation(np.setdiff1d(chosen, named))
+        if isinstance(X, np.ndarray) and X.dtype.kind == "f":
+            head = X[:FEWEST_ROWS]
+            is_whole = (head == np.floor(head)).all(axis=0)
+            others = others[np.argsort(~is_whole[others], kind="stable")]
+        chosen = np.sort(np.r_[named, others[: most - len(named)]].astype(np.int64))
     return [_Column(X, j, names, rows) for j in chosen.tolist()]
 
 
