@@ -3,11 +3,13 @@
 The sentence of a decision curve names thresholds at which a model gains more than treating
 everybody and nobody. A data set counts as false if it names one at which the model gains nothing.
 
-The first cells are pure noise, tested in folds: no model gains anywhere. In the `edge` cells
+The first cells are pure noise: predictions that depend on nothing, near the share of events, all
+over [0, 1] or nearly constant, and models that are tested in folds. No model gains anywhere. In the
+`edge` cells
 predictions p are uniform below one half and the event has the probability 2p. Then the rows with
 p < t hold the share t of events: at every threshold the model gains exactly as much as treating
 everybody, and much more than treating nobody. No other case is as hard. In the `groups` cells of
-noise the events of a group of ten are correlated by .3, and so are the predictions. Ten minutes.
+noise the events of a group of ten are correlated by .3, and so are the predictions. Half an hour.
 """
 
 from __future__ import annotations
@@ -43,6 +45,21 @@ def noise_of(learner: Callable[[int], object]) -> Draw:
     return draw
 
 
+def unrelated(kind: str) -> Draw:
+    """Return a drawing of predictions that depend on nothing, and of events."""
+
+    def draw(n: int, share: float, rng: np.random.Generator) -> Outcomes:
+        noise = rng.standard_normal(n)
+        p = {
+            "spread": 1 / (1 + np.exp(-np.log(share / (1 - share)) - noise / 2)),
+            "uniform": rng.random(n),
+            "narrow": np.clip(share + 0.02 * noise, 0, 1),
+        }[kind]
+        return Outcomes.of(rng.random(n) < share, p)
+
+    return draw
+
+
 def edge(n: int, share: float, rng: np.random.Generator) -> Outcomes:
     """Draw answers of a finished model that gains as much as treating everybody, everywhere."""
     p = share * rng.random(n)
@@ -73,9 +90,14 @@ class Cell:
 
 REGRESSION = noise_of(lambda _: LogisticRegression())
 FOREST = noise_of(lambda seed: RandomForestClassifier(30, random_state=seed))
-SIZES = [(n, share) for n in (100, 300, 1000) for share in (0.1, 0.3, 0.5)]
+SIZES = [(n, share) for n in (100, 300, 2000) for share in (0.05, 0.2, 0.5)]
 CELLS = (
-    *(Cell("noise, logistic regression", REGRESSION, *size) for size in SIZES),
+    *(
+        Cell(f"noise, {kind} predictions", unrelated(kind), *size)
+        for kind in ("spread", "uniform", "narrow")
+        for size in SIZES
+    ),
+    *(Cell("noise, logistic regression", REGRESSION, n, 0.3) for n in (100, 300, 1000)),
     *(Cell("noise, forest", FOREST, n, 0.3) for n in (100, 300)),
     *(Cell("edge", edge, n, 0.5) for n in (100, 300, 1000, 3000)),
     *(Cell("noise in groups", groups, n, 0.3) for n in (200, 500, 1000)),
@@ -99,7 +121,7 @@ def rate(cell: Cell, n_sets: int, seed: int) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Rate every cell."""
-    rate_cells(CELLS, rate, arguments, __doc__, n_sets=400)
+    rate_cells(CELLS, rate, arguments, __doc__, n_sets=300)
 
 
 if __name__ == "__main__":

@@ -162,3 +162,16 @@ def test_given_samples_of_rows_in_time_are_refused():
     for where in ({"time": np.arange(len(X))}, {"block": np.arange(len(X)) % 8}):
         with pytest.raises(Refusal, match="samples= are drawn row by row, and these rows depend"):
             tr.validate(GaussianNB(), X, NAMES, samples=drawn, **where)
+
+
+def test_validate_notes_that_ordered_categories_name_the_other_class():
+    """Labels are sorted as text: 'severe' < 'slight', although y says slight < severe."""
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((80, 2))
+    labels = np.where(X[:, 0] + rng.standard_normal(80) > 0, "severe", "slight")
+    for order, is_noted in ((["slight", "severe"], True), (["severe", "slight"], False)):
+        y = pandas.Series(pandas.Categorical(labels, order, ordered=True))
+        found = tr.validate(GaussianNB(), X, y, replicates=0)
+        assert found.rows["event"] == "slight"
+        assert any("positive='severe'" in note for note in found.notes) == is_noted

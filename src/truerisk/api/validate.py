@@ -24,6 +24,7 @@ from truerisk.core.present import clean
 from truerisk.core.progress import shows_progress
 from truerisk.core.table.data import Data
 from truerisk.core.table.named_columns import take_named_columns
+from truerisk.core.table.rows import category_order
 from truerisk.engines.running.fitting import why_of
 from truerisk.engines.workers.executors import executor_of
 from truerisk.methods.external import External
@@ -208,7 +209,25 @@ def validate(
     if columns is not None:
         told = (*telling_columns(data, columns), *unrepeated_columns(data, columns))
         notes += [f"{each.sentence} {each.remedy}" for each in told]
+    if positive is None:
+        notes += _order_contradicted(y, data, found.rows["event"])
     return replace(found, notes=tuple(notes), given=typed)
+
+
+def _order_contradicted(y: Any, data: Data, event: Any) -> list[str]:
+    """Return a note if the order of y's categories would make the other class the event."""
+    order = category_order(y)
+    if order is None or data.classes is None or data.n_classes != 2:
+        return []
+    last = [label for label in order if label in data.classes.tolist()][-1:]
+    if not last or last[0] == event:
+        return []
+    note = (
+        f"the event is {event!r}, the second class as labels are sorted, and y orders its "
+        f"categories so that {last[0]!r} is the second: where that is the event, name it "
+        f"(positive={last[0]!r})."
+    )
+    return [note]
 
 
 def run_to_validate(
