@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import click
@@ -110,10 +111,16 @@ def read_model(
 
 
 def _value(text: str) -> Any:
-    """A number, true, false or null as JSON writes them; anything else as text."""
+    """Return a number, true, false or null as JSON writes them; anything else as text.
+
+    >>> _value(".3"), _value("1e-3"), _value("auto")
+    (0.3, 0.001, 'auto')
+    """
     words = {"True": True, "False": False, "None": None}
     if text in words:
         return words[text]
+    if re.fullmatch(r"[+-]?(\d+\.|\.\d+)(e[+-]?\d+)?", text):  # no JSON, and a number
+        return float(text)
     try:
         return json.loads(text)
     except ValueError:

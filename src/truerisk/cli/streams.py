@@ -127,7 +127,7 @@ def _whole(
         if not is_missing_an_error:
             return stream, None
         writer = WholeWriter(None)
-        return io.TextIOWrapper(writer, "utf-8", write_through=True), writer  # type: ignore[type-var]
+        return io.TextIOWrapper(writer, "utf-8", write_through=True), writer
     buffer = getattr(stream, "buffer", None)
     raw = buffer if isinstance(buffer, io.RawIOBase) else None
     if isinstance(buffer, io.BufferedWriter):

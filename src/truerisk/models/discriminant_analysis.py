@@ -57,6 +57,8 @@ class LinearDiscriminant(LinearDiscriminantAnalysis):
 
     coef_: np.ndarray
     intercept_: np.ndarray
+    solver: str
+    shrinkage: Any
 
     def __init__(
         self,
@@ -146,8 +148,8 @@ class LinearDiscriminant(LinearDiscriminantAnalysis):
         """
         with self._as_in("svd", None), np.errstate(divide="ignore", invalid="ignore"):
             super().fit(X, y)  # which checks X and y, and gives classes, priors and means
-        for name in ("scalings_", "xbar_", "explained_variance_ratio_"):
-            vars(self).pop(name, None)
+        for name in {"scalings_", "xbar_", "explained_variance_ratio_"} & vars(self).keys():
+            delattr(self, name)
         rows = np.asarray(X)
         rows = rows if rows.dtype == np.float32 else rows.astype(np.float64)
         codes = np.searchsorted(self.classes_, np.asarray(y).ravel())

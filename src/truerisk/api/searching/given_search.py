@@ -26,11 +26,11 @@ from truerisk.api.searching.search_words import (
 )
 from truerisk.core.contracts import Method
 from truerisk.core.errors import Refusal
+from truerisk.core.family import has_best_params
 from truerisk.core.progress import stage
 from truerisk.core.results import RiskEstimate
 from truerisk.methods.nested import Nested, Pairs
 from truerisk.methods.words import as_method
-from truerisk.models.stated.question import has_best_params
 from truerisk.run.checking import all_findings, with_checks, with_findings
 from truerisk.run.outer_splits import usual_word
 from truerisk.run.problem import Problem
