@@ -63,12 +63,13 @@ class Replayed:
         """Whether the candidates can be compared on a part of the rows."""
         return self.scores is not None or len(self.losses) > 0
 
-    def risks_without(self, tested: np.ndarray, data: Data) -> np.ndarray:
+    def risks_without(self, tested: np.ndarray, data: Data | None) -> np.ndarray:
         """Return the risk of every candidate on all other rows; NaN where there is none."""
         if self.scores is None:
             apart = ~np.isin(self.rows, tested)
             risks: np.ndarray = self.losses[:, apart] @ self.weights[apart]
             return risks
+        assert data is not None  # whose classes are ranked
         rows, _ = self.scores.plan.positions
         sets = [slice(a, b) for a, b in pairwise(self.scores.plan.test_offsets)]
         apart = (~np.isin(rows, tested)).astype(np.float64)
@@ -156,9 +157,9 @@ def _by_row(
     shares = np.bincount(member, weights)
     summed = np.array([np.bincount(member, weights * row) for row in losses])
     common = replace(curve_of(computed).common, loss=scale.word)
-    weights = shares * len(rows)
+    counted = np.asarray(shares * len(rows), dtype=np.float64)
     told = infinite_findings(answers, data, loss)
-    return Replayed(summed / shares, rows, weights, risks, common, infinite=told, answers=answers)
+    return Replayed(summed / shares, rows, counted, risks, common, infinite=told, answers=answers)
 
 
 def bias_corrected(
