@@ -173,3 +173,11 @@ def test_group_numbers_are_found_among_many_columns():
     assert codes_of(wide, y) == {"group-numbers"}
     frame = pd.DataFrame(wide[:, :690], columns=[f"x{j}" for j in range(690)])
     assert codes_of(frame.assign(patient_id=X[:, 0]), y) == {"group-numbers"}
+
+
+def test_structure_findings_do_not_compare_long_texts():
+    """Documents that repeat are no group numbers; short words of the same number are."""
+    X, y = numbered(5)
+    words = [f"g{int(i):02d}" for i in X[:, 0]]
+    assert codes_of(pd.DataFrame({"x": X[:, 1], "text": words}), y) == {"group-numbers"}
+    assert codes_of(pd.DataFrame({"x": X[:, 1], "text": [w * 100 for w in words]}), y) == set()

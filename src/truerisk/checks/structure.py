@@ -31,6 +31,7 @@ MOST_ROWS_EXPLAINED = 1000  # whose y the columns are asked to explain
 MOST_CELLS, MOST_COLUMNS = 100_000, 200  # looked at by one check
 LUMP = 0.1  # share of rows with one value of a measured column, from which it is a category
 FEWEST_VALUES_OF_LUMPS = 20
+LONGEST_WORD = 200  # characters of a cell that may name a group
 FEWEST_DISTINCT = 8  # a number with fewer values is a category
 WORDS_OF_GROUPS = (
     "id|ids|patient|subject|person|user|customer|donor|group|family|site|batch|animal|mouse|case"
@@ -112,7 +113,12 @@ class _Column:
     @cached_property
     def codes(self) -> np.ndarray:
         """A number for each cell, the same for equal cells, in the order of numbers."""
-        return codes_of_cells(self.cells if self.numbers is None else self.numbers)
+        if self.numbers is not None:
+            return codes_of_cells(self.numbers)
+        first = self.cells[:FEWEST_ROWS].tolist()
+        if any(len(str(cell)) > LONGEST_WORD for cell in first):
+            return np.arange(len(self.cells))  # whole texts name no group, and take long to compare
+        return codes_of_cells(self.cells)
 
     @property
     def is_measured(self) -> bool:
