@@ -119,6 +119,8 @@ def test_structure_findings_do_not_depend_on_scale_columns_or_names_of_classes()
         expected = codes_of(X, y)
         assert expected
         assert codes_of(X[:, ::-1] * 7 + 3, np.where(y == 1, "a", "b")) == expected
+        for scale in (1e250, 1e-300):
+            assert codes_of(X * scale, y) == expected
 
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])

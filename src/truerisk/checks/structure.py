@@ -60,7 +60,8 @@ def structure_findings(data: Data, seed: int = 0) -> list[Finding]:
     for check in (_copies, _order, _group_numbers):
         try:
             if data.n_rows >= FEWEST_ROWS:
-                found += check(data, np.random.default_rng([seed, data.n_rows]))
+                with np.errstate(all="ignore"):
+                    found += check(data, np.random.default_rng([seed, data.n_rows]))
         except Exception:  # noqa: BLE001  a foreign table may fail in any way
             continue
     return found
@@ -108,6 +109,9 @@ class _Column:
             return None
         if not present.all():
             numbers = np.where(present, numbers, np.median(numbers[present]))
+        largest = np.abs(numbers).max()
+        if not 1e-100 < largest < 1e100 and largest > 0:
+            numbers = numbers / largest  # squares of such numbers are infinite or 0
         return numbers if numbers.min() < numbers.max() else None
 
     @cached_property
