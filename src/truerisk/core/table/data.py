@@ -353,8 +353,8 @@ def _view(X: Any) -> TableView:
 
 def _refuse_complex(X: Any) -> None:
     """Raise BadData if a column of X holds complex numbers."""
-    kinds = getattr(X, "dtypes", None) if hasattr(X, "iloc") else [getattr(X, "dtype", None)]
-    if any(getattr(kind, "kind", "") == "c" for kind in kinds if kind is not None):
+    kinds = list(X.dtypes) if hasattr(X, "iloc") else [getattr(X, "dtype", None)]
+    if any(getattr(kind, "kind", "") == "c" for kind in kinds):
         raise BadData(
             "Complex data not supported: X holds complex numbers; give their real and imaginary "
             "parts, or sizes and angles, as columns of their own."
