@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 
 import truerisk as tr
 from truerisk.core.contracts import Streams
-from truerisk.core.errors import BadArgument, BadData, Refusal, UnknownName
+from truerisk.core.errors import BadArgument, BadData, LeakWarning, Refusal, UnknownName
 from truerisk.core.progress import listen
 from truerisk.methods.interval_forms.bootstrapped_choice import corrected_by_bootstrap
 
@@ -113,7 +113,7 @@ def test_copies_are_a_finding_and_no_warning(rows):
     X, y = X[order], y[order]
     search = GridSearchCV(KNeighborsClassifier(), GRID, cv=5).fit(X, y)
     with warnings.catch_warnings():
-        warnings.simplefilter("error")
+        warnings.simplefilter("error", LeakWarning)
         assert "duplicate-rows" in tr.audit(search, X, y).codes
 
 

@@ -116,7 +116,9 @@ def test_checks_say_the_same_on_every_face(face, code):
     assert heard[0].filename == __file__
     assert said.note in notes_of(result)
     assert f"[{code}]" in str(result)
-    assert said.sentence.split(".")[0].replace("'", "&#39;") in result.to_html()
+    page = result.to_html()
+    assert said.sentence.split(".")[0].replace("'", "&#39;") in page
+    assert '<ul class="findings">' in page
     read = type(result).from_json(result.to_json())
     assert said in read.findings
     assert json.loads(result.to_json()) == json.loads(read.to_json())

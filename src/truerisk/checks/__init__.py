@@ -1,8 +1,9 @@
 """Checks that look at the rows, columns and splits of one call and yield findings.
 
+The class of a finding and the table of codes stand in `core/finding.py`.
+
 | file | what |
 |---|---|
-| `finding.py` | the class of a finding and the table of codes, which live in `core/finding.py` |
 | `splits.py` | checks of the number of rows, and of what splits do to copies, groups and classes |
 | `columns.py` | checks of columns: y in disguise, and work done before folds |
 | `selected_columns.py` | a check for columns that were selected with these very labels |
