@@ -319,7 +319,7 @@ def _batch(
 ) -> list[Draws]:
     """Replicates of a batch; what an engine tells inside is not passed on."""
     with threads(), listen(None):
-        found = []
+        found: list[Draws] = []
         for number in numbers:
             with _own_code(f"replicate {number} failed"):
                 draws = replicate(seed, number)
