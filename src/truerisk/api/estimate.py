@@ -200,7 +200,7 @@ def risk_curve(
     )
     curve = _curve(with_checks(problem, checks), method, cv)
     if checks:
-        warn_of_findings(all_findings(curve.procedure or curve[curve.best]))
+        warn_of_findings(all_findings(curve.procedure or curve))
     return curve
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from truerisk.checks.call import call_findings
 from truerisk.core.arguments import check_flag
 from truerisk.core.finding import Finding, are_checks_on
-from truerisk.core.results import RiskEstimate
+from truerisk.core.results import RiskCurve, RiskEstimate
 from truerisk.run.problem import Problem
 
 
@@ -37,7 +37,7 @@ def with_findings(estimate: RiskEstimate, findings: Sequence[Finding]) -> RiskEs
     return replace(estimate, findings=new + estimate.findings, notes=notes)
 
 
-def all_findings(estimate: RiskEstimate) -> list[Finding]:
+def all_findings(estimate: RiskEstimate | RiskCurve) -> list[Finding]:
     """List what was found for an estimate and for the further scores of the same fits."""
     estimates = (estimate, *estimate.scores.values())
     return list(dict.fromkeys(finding for each in estimates for finding in each.findings))
