@@ -370,7 +370,6 @@ def test_reproduce_refuses_an_odd_experiment_with_a_sentence(name, what):
         *({"store": odd} for odd in (5, "", ".", "a\0b", ["x"])),
         *({flag: odd} for flag in ("quick", "full", "resume") for odd in ("no", 5, None, [1])),
     ],
-    ids=str,
 )
 def test_reproduce_refuses_odd_arguments_with_a_sentence(options):
     """Each argument, of a wrong type or size."""
