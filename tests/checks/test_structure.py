@@ -183,3 +183,13 @@ def test_structure_findings_do_not_compare_long_texts():
     words = [f"g{int(i):02d}" for i in X[:, 0]]
     assert codes_of(pd.DataFrame({"x": X[:, 1], "text": words}), y) == {"group-numbers"}
     assert codes_of(pd.DataFrame({"x": X[:, 1], "text": [w * 100 for w in words]}), y) == set()
+
+
+def test_group_numbers_are_not_said_of_exact_copies():
+    """Rows measured once and joined twice are told as copies; the values repeat with them."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 3)), rng.integers(0, 2, 60)
+    twice = rng.permutation(np.repeat(np.arange(60), 2))
+    assert codes_of(X[twice], y[twice]) == set()
+    visits = np.column_stack([np.repeat(np.arange(60), 2), rng.normal(size=120)])
+    assert "group-numbers" in codes_of(visits, np.repeat(y, 2))

@@ -330,7 +330,7 @@ def _group_numbers(data: Data, rng: np.random.Generator) -> Iterator[Finding]:
             column = column.in_rows(sliced)
             outcome = _outcome(data, sliced)
         codes = column.codes
-        if outcome is None or not has_repeated_values(codes):
+        if outcome is None or not has_repeated_values(codes) or _only_repeats_rows(data, column):
             continue
         found = group_number(codes, outcome, has_order=column.numbers is not None)
         if found is not None and found.is_found:
@@ -342,6 +342,14 @@ def _group_numbers(data: Data, rng: np.random.Generator) -> Iterator[Finding]:
         ):
             by_name.append((column.name, int(codes.max()) + 1, len(codes)))
     yield from _group_findings(by_agreement, by_name)
+
+
+def _only_repeats_rows(data: Data, column: _Column) -> bool:
+    """Return True if rows with equal cells in this column are exact copies, told of elsewhere."""
+    keys = data.row_keys
+    if keys is None or n_columns(data.X) == 1:
+        return False
+    return len(np.unique(keys[column.rows])) == int(column.codes.max()) + 1
 
 
 def _group_findings(
