@@ -25,7 +25,7 @@ def test_one_replicate_is_refused_with_the_reason(call):
     """By the sentence that Python says, too."""
     said = call("reproduce", "kearns-figure-2", "--replicates", 1)
     assert (said.code, said.out) == (2, "")
-    assert said.err.startswith("truerisk: --replicates 1: give 2 or more")
+    assert said.err.startswith("truerisk: --replicates 1: give a whole number from 2 to")
     assert "standard error, which one replicate does not have" in said.err
 
 

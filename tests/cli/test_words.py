@@ -33,7 +33,7 @@ def test_permute_and_validate_hear_them(call):
     few = ("--model", "tree", "--permutations", 1, "--json")
     told = call("permute", "--dataset", "wine", "--cv", 3, "--scoring", "f1_macro", *few).content
     assert (told["loss"], told["method"]) == ("f1_macro", "pairs (StratifiedKFold(n_splits=3))")
-    level = ("--model", "tree", "--replicates", 0, "--confidence", 0.8, "--json")
+    level = ("--model", "logistic", "--replicates", 0, "--confidence", 0.8, "--json")
     told = call("validate", "--dataset", "breast-cancer", *level).content
     assert told["risk"]["interval"]["confidence_level"] == 0.8
 

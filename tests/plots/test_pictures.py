@@ -185,11 +185,19 @@ ROC = RocCurve.of(LABELS, SCORES)
 
 
 def test_the_line_goes_through_every_point(axes):
-    """Each threshold is a point, from (0, 0) to (1, 1); the legend says the area."""
+    """The corners are drawn, from (0, 0) to (1, 1), and all points lie between; with the area."""
     assert ROC.plot(ax=axes, label="knn") is axes
     diagonal, line = lines_of(axes)
-    np.testing.assert_allclose(line.get_xdata(), ROC.fpr)
-    np.testing.assert_allclose(line.get_ydata(), ROC.tpr)
+    x, y = line.get_xdata(), line.get_ydata()
+    assert {*zip(x, y, strict=True)} <= {*zip(ROC.fpr, ROC.tpr, strict=True)}
+    assert np.trapezoid(y, x) == pytest.approx(ROC.auc)
+    for corner in zip(ROC.fpr, ROC.tpr, strict=True):  # it lies on one of the pieces
+        assert any(
+            min(a, b) <= corner[0] <= max(a, b)
+            and min(c, d) <= corner[1] <= max(c, d)
+            and (corner[0] - a) * (d - c) == pytest.approx((corner[1] - c) * (b - a))
+            for a, b, c, d in zip(x[:-1], x[1:], y[:-1], y[1:], strict=True)
+        )
     assert list(diagonal.get_xdata()) == [0, 1]
     first = axes.get_legend().get_texts()[0].get_text()
     assert first == f"knn: AUC {ROC.auc:.3f} {ROC.interval}"

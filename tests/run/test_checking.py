@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.model_selection import GridSearchCV
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV, TimeSeriesSplit
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
@@ -309,3 +310,18 @@ def test_clip_that_is_none_is_refused(word):
     """A word without a clip between 0 and one half is refused by a sentence."""
     with pytest.raises(UnknownName, match=r"log-clip-0\.001"):
         tr.estimate_risk(KNN[0], *overlapping(), loss=word)
+
+
+def test_rows_in_order_are_not_told_where_splits_go_forward():
+    """Models that saw earlier rows alone gain nothing from rows beside the tested ones."""
+    X, y = tr.datasets.make_daily_load(200, random_state=1)
+    grid, cv = {"alpha": [0.1, 1.0]}, TimeSeriesSplit(4)
+    with pytest.warns(FindingWarning, match="rows-in-order"):
+        assert [f.code for f in tr.estimate_risk(Ridge(), X, y).findings] == ["rows-in-order"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", FindingWarning)
+        assert not tr.estimate_risk(Ridge(), X, y, method=cv).findings
+        assert not tr.risk_curve(Ridge(), grid, X, y, method="forward-4").findings
+        assert not tr.HonestSearchCV(Ridge(), grid, cv=cv).fit(X, y).findings_
+        search = GridSearchCV(Ridge(), grid, cv=cv).fit(X, y)
+        assert "rows-in-order" not in tr.audit(search, X, y).codes

@@ -191,7 +191,7 @@ def audited(search: Any, X: Any, y: Any, wanted: Wanted) -> Audit:
         usable = claim.usable()
         loss = scale.loss if scale.by_rows or scale.word == "auc" else None
         problem = pose(Family(usable.estimator, usable.candidates), X, y, loss=loss, **terms)
-        problem = with_checks(problem, wanted.checks)
+        problem = with_checks(problem, wanted.checks, forward=usable.goes_forward)
         scale = scale_on_rows(scale, usable, problem.data)
         refuse_other_class(scale, usable, problem.data, wanted.positive)
         with _leaks_are_findings():
@@ -209,7 +209,13 @@ def audited(search: Any, X: Any, y: Any, wanted: Wanted) -> Audit:
 
 def _looked_up(search: Any, X: Any, terms: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
     """Look up named columns of X, and take them out of X unless the search was fitted on them."""
-    params = dict(terms["fit_params"] or {})
+    fit_params = terms["fit_params"]
+    if fit_params is not None and not isinstance(fit_params, Mapping):
+        raise BadArgument(
+            f"fit_params={shown(fit_params)}: give a dict of what the fit of the search was given, "
+            "such as {'sample_weight': w}."
+        )
+    params = dict(fit_params or {})
     given = {name: terms[name] for name in ("groups", "time", "block")}
     given["sample_weight"] = params.get("sample_weight")
     X, found, _ = take_named_columns(X, given, keep=getattr(search, "feature_names_in_", ()))

@@ -13,7 +13,7 @@ from truerisk.methods.parts.averages import Averaged
 from truerisk.methods.parts.procedure import Procedure
 from truerisk.methods.words import as_method, method_or_cv
 from truerisk.run.checking import all_findings, with_checks
-from truerisk.run.outer_splits import usual_word
+from truerisk.run.outer_splits import goes_forward, usual_word
 from truerisk.run.problem import Problem, pose
 from truerisk.run.run import compute, curve_of
 
@@ -129,7 +129,7 @@ def estimate_risk(
         executor=executor,
         random_state=random_state,
     )
-    curve = _curve(with_checks(problem, checks), method, cv)
+    curve = _curve(problem, method, cv, checks=checks)
     estimate = curve[0] if curve.procedure is None else curve.procedure
     if checks:
         warn_of_findings(all_findings(estimate))
@@ -198,18 +198,19 @@ def risk_curve(
         executor=executor,
         random_state=random_state,
     )
-    curve = _curve(with_checks(problem, checks), method, cv)
+    curve = _curve(problem, method, cv, checks=checks)
     if checks:
         warn_of_findings(all_findings(curve.procedure or curve))
     return curve
 
 
-def _curve(problem: Problem, method: Any, cv: Any) -> RiskCurve:
+def _curve(problem: Problem, method: Any, cv: Any, *, checks: bool) -> RiskCurve:
     """The risks by a method, means over folds with the interval that was calibrated for them.
 
     A rule of standard errors weighs those of a search, which has none calibrated for its settings.
     """
     method = method_or_cv(method, cv, problem.data)
     chosen = as_method(usual_word(problem.data) if method is None else method)
+    problem = with_checks(problem, checks, forward=goes_forward(chosen))
     of_means = isinstance(chosen, Averaged | Procedure) and not problem.rule.needs_std_errors
     return curve_of(compute(replace(problem, calibrated=of_means), chosen))

@@ -25,7 +25,7 @@ from truerisk.core.results import RiskCurve, RiskEstimate
 from truerisk.engines.running.memory import refuse_too_large
 from truerisk.engines.workers.executors import connections_kept
 from truerisk.run.checking import all_findings, with_checks
-from truerisk.run.outer_splits import OuterFold, Stability
+from truerisk.run.outer_splits import OuterFold, Stability, goes_forward
 from truerisk.run.run import Computed, Run, curve_of
 
 _NO_OUTER = ("outer=None", "leaves the honest risk out", "outer='10-fold'")
@@ -249,7 +249,8 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
                 setattr(self, name, value)
             return self
         run, self.multimetric_ = run_of_search(self, X, y, routed)
-        run = replace(run, problem=with_checks(run.problem, self.checks))
+        forward = goes_forward(run.select_by)
+        run = replace(run, problem=with_checks(run.problem, self.checks, forward=forward))
         if self.refit:  # known before the fits of the search, which may need no such matrix
             refuse_too_large(run.problem.family, run.problem.data)
         check_race(run.select_by, self.error_score, return_train_score=self.return_train_score)

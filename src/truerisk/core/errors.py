@@ -209,7 +209,10 @@ def first_line(error: BaseException) -> str:
 def said_by(error: BaseException) -> str:
     """'ValueError: no rows': the kind of an error and its first line."""
     if isinstance(error, SystemExit):
-        code = "" if error.code is None else visible(repr(error.code)[:60])
+        left = error.code  # a copy made by tblib, which Dask installs, keeps the arguments alone
+        if left is None and error.args:
+            left = error.args[0]
+        code = "" if left is None else visible(repr(left)[:60])
         return f"SystemExit: it called sys.exit({code}); let it raise an error instead"
     return f"{type(error).__name__}: {first_line(error)}"
 

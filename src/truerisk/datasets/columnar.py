@@ -68,7 +68,7 @@ def read_here(
     except BadData:
         raise
     except BaseException as error:  # of a damaged file, in polars' words, or it panics
-        if not is_failure(error):
+        if not is_failure(error) or isinstance(error, SystemExit):  # no code of a user runs here
             raise
         why = clean(first_line(error))
         raise BadData(f"{quoted(path, 200)} is damaged: {why}; write it anew.") from None

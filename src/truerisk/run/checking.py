@@ -12,15 +12,18 @@ from truerisk.core.results import RiskCurve, RiskEstimate
 from truerisk.run.problem import Problem
 
 
-def with_checks(problem: Problem, checks: bool) -> Problem:
+def with_checks(problem: Problem, checks: bool, *, forward: bool = False) -> Problem:
     """Check the rows of a problem, unless that is switched off or a fit of another call runs.
 
-    Results of the problem hold the findings and say them in their notes.
+    Results of the problem hold the findings and say them in their notes. Where the splits go
+    `forward` in time, an order of the rows misleads nobody and is not told.
     """
     check_flag("checks", checks)
     if not checks or not are_checks_on():
         return problem
     findings = call_findings(problem.data, problem.losses, seed=problem.seed)
+    if forward:
+        findings = tuple(finding for finding in findings if finding.code != "rows-in-order")
     return replace(problem, findings=findings)
 
 

@@ -57,6 +57,12 @@ def _n_parts(method: Any) -> int:
     return 2
 
 
+def goes_forward(method: Any) -> bool:
+    """Return True if the method tests rows by models that saw rows before them alone."""
+    outer = getattr(method, "outer_method", method)
+    return outer.respects_time or (isinstance(outer, Splitter) and outer.goes_forward)
+
+
 def testing_method(
     outer: Any,
     select_by: Method,
@@ -96,7 +102,7 @@ def _procedure(outer: Any, select_by: Method, otherwise: Any, compare: bool) -> 
         return Nested(method, select_by, compare)
     if method.folds is not None:
         return replace(method, compare=compare)
-    if select_by.respects_time or (isinstance(select_by, Splitter) and select_by.goes_forward):
+    if goes_forward(select_by):
         return Nested(select_by, select_by, compare)
     if isinstance(select_by, Averaged) and select_by.has_folds:
         return replace(method, folds=select_by, compare=compare)

@@ -26,6 +26,7 @@ from truerisk.core.loss import class_named
 from truerisk.core.loss_words import as_loss
 from truerisk.core.losses import AUC, Loss
 from truerisk.core.plan.builder import split_plan
+from truerisk.core.plan.leaks import order_of
 from truerisk.core.plan.partitions import leave_out
 from truerisk.core.plan.plan import Plan
 from truerisk.core.present import clean
@@ -80,6 +81,13 @@ class Claim:
     def is_one_by_one(self) -> bool:
         """Whether each row is tested alone: the smallest score of a split is then meaningless."""
         return self.pooled or is_exactly(self.cv, LEAVE_ONE_OUT)
+
+    @property
+    def goes_forward(self) -> bool:
+        """Whether its models were tested on rows that come after those they saw."""
+        if self.curve is not None and self.curve.evaluation is not None:
+            return order_of(self.curve.evaluation.plan) is not None
+        return is_exactly(self.cv, "sklearn.model_selection:TimeSeriesSplit")
 
     @property
     def means(self) -> np.ndarray | None:

@@ -353,7 +353,8 @@ def _view(X: Any) -> TableView:
 
 def _refuse_complex(X: Any) -> None:
     """Raise BadData if a column of X holds complex numbers."""
-    kinds = list(X.dtypes) if hasattr(X, "iloc") else [getattr(X, "dtype", None)]
+    frame = hasattr(X, "iloc") and len(X.shape) == 2
+    kinds = list(X.dtypes) if frame else [getattr(X, "dtype", None)]
     if any(getattr(kind, "kind", "") == "c" for kind in kinds):
         raise BadData(
             "Complex data not supported: X holds complex numbers; give their real and imaginary "

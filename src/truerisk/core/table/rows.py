@@ -36,6 +36,7 @@ import numpy as np
 
 from truerisk.core.arguments import shown
 from truerisk.core.errors import BadData
+from truerisk.core.identity import is_a
 from truerisk.core.registry import Line, closest
 
 
@@ -157,9 +158,7 @@ def category_order(column: Any) -> list[Any] | None:
     """
     kind = getattr(column, "dtype", None)
     categories = getattr(kind, "categories", None)
-    if categories is not None and (
-        getattr(kind, "ordered", False) or type(kind).__name__ == "Enum"
-    ):
+    if categories is not None and (getattr(kind, "ordered", False) or is_a(kind, "polars:Enum")):
         return list(categories)
     arrow = getattr(column, "type", None)
     if getattr(arrow, "ordered", False):
