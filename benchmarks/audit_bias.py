@@ -21,7 +21,7 @@ from itertools import product
 import numpy as np
 from scipy.special import ndtri
 
-from truerisk.methods.interval_forms.bootstrapped_choice import (
+from truerisk.intervals.bootstrapped_choice import (
     corrected_by_bootstrap,
     corrected_by_splits,
 )

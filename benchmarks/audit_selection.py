@@ -13,7 +13,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from truerisk.checks.selected_columns import spread_of
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 
 Draw = Callable[[np.random.Generator], tuple[np.ndarray, np.ndarray]]
 ROWS, POOL = 50, 2000

@@ -32,13 +32,13 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import truerisk as tr
-from truerisk.core.answers import Answers
-from truerisk.core.contracts import Streams, Terms
+from truerisk.contracts import Streams, Terms
 from truerisk.core.family import Family
-from truerisk.core.plan.plan import Plan
+from truerisk.estimation.problem import Problem, pose
 from truerisk.methods.parts.procedure import chosen_candidate
 from truerisk.methods.racing import RacedPairs, Racing
-from truerisk.run.problem import Problem, pose
+from truerisk.plan.answers import Answers
+from truerisk.plan.plan import Plan
 
 Table = tuple[np.ndarray, np.ndarray]
 SIZES, SEEDS = (100, 300, 1000), range(50, 54)

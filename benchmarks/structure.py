@@ -35,7 +35,7 @@ Draw = Callable[[np.random.Generator], Drawing]
 def said(X: Any, y: np.ndarray, task: str, seed: int = 0) -> set[str]:
     """Return the codes of the findings on one table."""
     from truerisk.checks.structure import structure_findings
-    from truerisk.core.table.data import Data
+    from truerisk.data.data import Data
 
     data = Data.check(X, y, task=task)  # type: ignore[arg-type]
     return {finding.code for finding in structure_findings(data, seed)}
@@ -275,7 +275,7 @@ def survey(folder: Path) -> Iterator[str]:
 
     from truerisk.checks.structure import structure_findings
     from truerisk.core.errors import TrueRiskError
-    from truerisk.core.table.data import Data
+    from truerisk.data.data import Data
 
     counts: Counter[str] = Counter()
     n = 0

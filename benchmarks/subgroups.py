@@ -17,10 +17,10 @@ import numpy as np
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from benchmarks.machine import one_blas_thread
-from truerisk.core.contracts import Terms
+from truerisk.contracts import Terms
 from truerisk.core.family import Family
-from truerisk.run.problem import pose
-from truerisk.run.run import compute
+from truerisk.estimation.problem import pose
+from truerisk.estimation.run import compute
 from truerisk.validation.subgroup_risks import subgroup_risks
 from truerisk.validation.subgroups import Levels, SubgroupRisks, levels_of
 

@@ -19,7 +19,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
 import truerisk as tr
-from truerisk.papers.figures import Report
+from truerisk.experiments.figures import Report
 from truerisk.report.page import picture as drawn
 
 EXPERIMENTS = Path(__file__).parent / "documents" / "pictures"
@@ -177,7 +177,7 @@ def keep(report: Report) -> None:
 
 if __name__ == "__main__":
     for word in sys.argv[1:]:
-        keep(tr.papers.reproduce(word))
+        keep(tr.experiments.reproduce(word))
     if not sys.argv[1:]:
         take_pictures()
         PLACE.write_text(picture(searches()), encoding="utf-8")

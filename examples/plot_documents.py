@@ -10,7 +10,7 @@ more on fresh labels (CER) and on new points (TER).
 
 import matplotlib.pyplot as plt
 
-from truerisk.papers import reproduce
+from truerisk.experiments import reproduce
 
 report = reproduce("kearns-figure-1", replicates=60)
 _, both = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")

@@ -12,8 +12,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier
 from tests.support.signatures import remember_signatures
 
+import truerisk as tr
 from truerisk.engines.workers import processes
 
 with contextlib.suppress(ImportError):  # the tests of partners go without it
@@ -37,8 +40,8 @@ processes.IDLE = 3600
 TESTS = Path(__file__).parent
 SLOW = {
     "adversary/test_adversary.py",
-    "api/searching/test_stored_search.py",
-    "api/searching/test_time_limit.py",
+    "search/test_stored_search.py",
+    "search/test_time_limit.py",
     "benchmarks/test_drop_in.py",
     "cli/test_stores.py",
     "cli/test_study.py",
@@ -124,3 +127,34 @@ def pytest_collection_finish(session: pytest.Session) -> None:
                 BEGINNINGS[value] = value.bit_generator.state
     gc.collect()
     gc.freeze()
+
+
+# ---------------- searches to audit, fitted once
+
+GRID = {"n_neighbors": [1, 3, 5, 9, 15]}
+
+
+@pytest.fixture(scope="session")
+def simple():
+    """60 rows of two overlapping classes."""
+    return tr.datasets.make_simple(60, random_state=3)
+
+
+@pytest.fixture(scope="session")
+def noise():
+    """40 rows of noise whose labels are coin tosses."""
+    rng = np.random.default_rng(0)
+    return rng.normal(size=(40, 4)), np.arange(40) % 2
+
+
+@pytest.fixture
+def grid_search(simple):
+    """A fitted grid search of k nearest neighbours; keywords as GridSearchCV takes them."""
+
+    def made(X=None, y=None, groups=None, estimator=None, grid=None, **options):
+        rows = simple if X is None else (X, y)
+        learner = KNeighborsClassifier() if estimator is None else estimator
+        search = GridSearchCV(learner, grid or GRID, **{"cv": 5, **options})
+        return search.fit(*rows, groups=groups)
+
+    return made

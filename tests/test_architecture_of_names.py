@@ -73,10 +73,10 @@ def test_no_file_reaches_into_private_names():
 @pytest.mark.parametrize(
     "code",
     [
-        "from truerisk.core.plan import _rows",
+        "from truerisk.plan import _rows",
         "from truerisk.kernels._native import votes",
         "import numpy._core",
-        "import truerisk.core.plan as p\np._rows()",
+        "import truerisk.plan as p\np._rows()",
         "def f(store):\n    return store._connection",
     ],
 )

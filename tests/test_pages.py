@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from truerisk.papers import registry
+from truerisk.experiments import registry
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"

@@ -6,8 +6,8 @@ from typing import Any, assert_type
 import numpy as np
 
 import truerisk as tr
-from truerisk.core.finding import Finding
-from truerisk.core.statistics.calibration import Calibration
+from truerisk.results.calibration import Calibration
+from truerisk.results.finding import Finding
 
 X, y = np.zeros((4, 2)), np.array([0, 1, 0, 1])
 

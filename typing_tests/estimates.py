@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
-from truerisk.core.interval import Breakdown, Interval
+from truerisk.results.interval import Breakdown, Interval
 
 X, y = np.zeros((4, 2)), np.array([0, 1, 0, 1])
 TREE = DecisionTreeClassifier()

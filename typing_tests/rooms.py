@@ -6,10 +6,10 @@ import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
-from truerisk.core.contracts import Engine, Method, Rule
-from truerisk.core.interval import Interval
+from truerisk.contracts import Engine, Method, Rule
 from truerisk.core.registry import Registry
-from truerisk.methods.interval_forms import IntervalForm
+from truerisk.intervals import IntervalForm
+from truerisk.results.interval import Interval
 
 X, y = np.zeros((4, 2)), np.array([0, 1, 0, 1])
 

@@ -6,10 +6,10 @@ import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
-from truerisk.api.auditing.outcome import Stated
-from truerisk.core.contracts import Fits
-from truerisk.core.finding import Finding
-from truerisk.run.outer_splits import OuterFold, Stability
+from truerisk.auditing.outcome import Stated
+from truerisk.contracts import Fits
+from truerisk.estimation.outer_splits import OuterFold, Stability
+from truerisk.results.finding import Finding
 
 X, y = np.zeros((4, 2)), np.array([0, 1, 0, 1])
 

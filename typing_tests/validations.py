@@ -7,8 +7,8 @@ from typing import Any, assert_type
 import numpy as np
 
 import truerisk as tr
-from truerisk.core.interval import Interval
-from truerisk.validation.checklist import Checklist
+from truerisk.results.interval import Interval
+from truerisk.validation.checklists.checklist import Checklist
 from truerisk.validation.prediction_stability import PredictionStability
 from truerisk.validation.stability import FeatureStability
 from truerisk.validation.subgroups import SubgroupRisks, Subgroups

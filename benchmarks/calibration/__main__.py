@@ -30,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from benchmarks.calibration.tables import here
     from truerisk.cli.output import shown_progress
     from truerisk.core.errors import NotWritten, TrueRiskError
-    from truerisk.core.writing import place_of
+    from truerisk.results.writing import place_of
 
     forms = {"short": SHORT, "hard": HARD, "pairs": PAIRS, "scores": SCORES}
     cells = next((cells for word, cells in forms.items() if getattr(given, word)), FULL)

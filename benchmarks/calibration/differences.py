@@ -26,14 +26,14 @@ from benchmarks.calibration.learners import learner
 from benchmarks.calibration.problems import PROBLEMS
 from benchmarks.calibration.rating import Rows, asked
 from benchmarks.machine import one_blas_thread
-from truerisk.comparing.paired import Spread
-from truerisk.comparing.paired_tests import Correlated
-from truerisk.comparing.pairing import PairedLosses as Paired
+from truerisk.comparison.paired import Spread
+from truerisk.comparison.paired_tests import Correlated
+from truerisk.comparison.pairing import PairedLosses as Paired
 from truerisk.core.family import Family
+from truerisk.estimation.problem import Problem, pose
+from truerisk.estimation.run import Computed, compute, curve_of
 from truerisk.methods import KFold, Pairs
-from truerisk.resampling.folds import draw_folds
-from truerisk.run.problem import Problem, pose
-from truerisk.run.run import Computed, compute, curve_of
+from truerisk.splitting.folds import draw_folds
 
 __all__ = ["CELLS", "TUNING", "Duel", "SoftThreshold", "run"]
 

@@ -10,8 +10,8 @@ import numpy as np
 from scipy.special import bdtr, stdtr, stdtrit
 
 from benchmarks.calibration.differences import Duel
-from truerisk.comparing.paired import Spread
-from truerisk.comparing.paired_tests import z_of_halves
+from truerisk.comparison.paired import Spread
+from truerisk.comparison.paired_tests import z_of_halves
 
 __all__ = ["TESTS", "Line", "table"]
 

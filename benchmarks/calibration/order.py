@@ -2,7 +2,7 @@
 
     python -m benchmarks.calibration.order --series 2000 --forecasts 300
 
-The constants of `core/statistics/long_run.py` were chosen on other drawings (seeds 77, 101, 201 and
+The constants of `statistics/long_run.py` were chosen on other drawings (seeds 77, 101, 201 and
 202); the default seed, which the documentation quotes, took no part. A line says how many series of
 100 get an interval, how many of these cover the mean, how many of 100 get one that misses, and the
 median width beside that of the normal interval with the true standard error.
@@ -24,8 +24,8 @@ from sklearn.linear_model import LinearRegression
 
 from benchmarks.machine import one_blas_thread
 from truerisk import estimate_risk
-from truerisk.api.risk_over_time import trend_of
-from truerisk.core.statistics.long_run import FEWEST_TIMES, long_run
+from truerisk.diagnostics.risk_over_time import trend_of
+from truerisk.statistics.long_run import FEWEST_TIMES, long_run
 
 __all__ = ["FORECASTS", "SERIES", "Line", "forecast_lines", "series_lines"]
 

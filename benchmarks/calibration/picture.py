@@ -11,7 +11,7 @@ import numpy as np
 
 from benchmarks.calibration.battery import Cell
 from benchmarks.calibration.summary import Total, by_interval, rows
-from truerisk.core.writing import write_text
+from truerisk.results.writing import write_text
 
 __all__ = ["draw"]
 

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from truerisk.core.loss_words import as_loss
-from truerisk.core.losses import Cost, Loss
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
+from truerisk.losses.loss_words import as_loss
+from truerisk.losses.row_losses import Cost, Loss
 
 __all__ = ["Drawn", "Rows", "asked", "rated"]
 

@@ -30,7 +30,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 import truerisk as tr
 from benchmarks.machine import one_blas_thread
 from truerisk.core.errors import FitFailed, Refusal
-from truerisk.core.table.places import grid_cells, usual_side
+from truerisk.data.places import grid_cells, usual_side
 from truerisk.datasets.dependent import FieldProblem
 
 __all__ = ["CELLS", "LEARNERS", "Cell", "main", "run", "table"]

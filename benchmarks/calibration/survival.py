@@ -20,11 +20,11 @@ import numpy as np
 import truerisk as tr
 from benchmarks.calibration.validated import rate_cells
 from benchmarks.machine import one_blas_thread
-from truerisk.core.contracts import Request
-from truerisk.core.interval import Interval
-from truerisk.core.loss_words import as_loss
-from truerisk.core.table.data import Data
+from truerisk.contracts import Request
+from truerisk.data.data import Data
 from truerisk.engines.running.answering import answers_of
+from truerisk.losses.loss_words import as_loss
+from truerisk.results.interval import Interval
 from truerisk.validation.calibration import Recalibration
 from truerisk.validation.discrimination import net_benefits
 from truerisk.validation.outcomes import Outcomes

@@ -14,11 +14,11 @@ from benchmarks.calibration.problems import PROBLEMS
 from benchmarks.calibration.rating import Drawn, asked
 from benchmarks.calibration.tables import TABLES
 from benchmarks.calibration.usual import Said
-from truerisk.core.answers import Answers
-from truerisk.core.contracts import Method, Terms
-from truerisk.core.evaluation import Tested
+from truerisk.contracts import Method, Terms
 from truerisk.core.family import Family
-from truerisk.core.interval import Interval
+from truerisk.estimation.problem import Problem, pose
+from truerisk.estimation.run import Computed, compute, curve_of
+from truerisk.intervals.bootstrapped_choice import corrected_by_splits
 from truerisk.methods import (
     BootstrapBiasCorrected,
     KFold,
@@ -27,9 +27,9 @@ from truerisk.methods import (
     PairedHalves,
     Pairs,
 )
-from truerisk.methods.interval_forms.bootstrapped_choice import corrected_by_splits
-from truerisk.run.problem import Problem, pose
-from truerisk.run.run import Computed, compute, curve_of
+from truerisk.plan.answers import Answers
+from truerisk.results.evaluation import Tested
+from truerisk.results.interval import Interval
 
 __all__ = ["run"]
 

@@ -6,10 +6,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from truerisk.core.answers import Answers
-from truerisk.core.evaluation import Tested
-from truerisk.core.losses import Loss
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
+from truerisk.losses.row_losses import Loss
+from truerisk.plan.answers import Answers
+from truerisk.results.evaluation import Tested
 
 __all__ = ["Said", "corrected_t", "cvauc", "influences"]
 

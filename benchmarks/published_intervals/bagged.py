@@ -10,11 +10,11 @@ import numpy as np
 
 from benchmarks.published_intervals.form import Asked, Published
 from benchmarks.published_intervals.formulas import Found, around, jackknife, plus, shifted
-from truerisk.core.contracts import Streams
-from truerisk.core.plan.partitions import plan_of_samples, times_drawn
-from truerisk.core.plan.plan import Plan
-from truerisk.core.table.data import Data
-from truerisk.resampling.samples import draw_samples
+from truerisk.contracts import Streams
+from truerisk.data.data import Data
+from truerisk.plan.partitions import plan_of_samples, times_drawn
+from truerisk.plan.plan import Plan
+from truerisk.splitting.samples import draw_samples
 
 __all__ = ["LocationShifted", "OutOfBag", "Plus"]
 

@@ -8,11 +8,11 @@ import numpy as np
 
 from benchmarks.published_intervals.form import Asked, Published
 from benchmarks.published_intervals.formulas import Found, case_percentiles
-from truerisk.core.contracts import Streams
-from truerisk.core.plan.builder import PlanBuilder
-from truerisk.core.plan.plan import Plan
-from truerisk.core.table.data import Data
-from truerisk.resampling.samples import draw_samples
+from truerisk.contracts import Streams
+from truerisk.data.data import Data
+from truerisk.plan.builder import PlanBuilder
+from truerisk.plan.plan import Plan
+from truerisk.splitting.samples import draw_samples
 
 __all__ = ["CaseBootstrap"]
 

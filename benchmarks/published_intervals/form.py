@@ -10,18 +10,18 @@ from typing import ClassVar
 import numpy as np
 
 from benchmarks.published_intervals.formulas import Found
-from truerisk.core.answers import Answers
-from truerisk.core.contracts import Method, Target, Terms
+from truerisk.contracts import Method, Terms
 from truerisk.core.errors import Refusal
-from truerisk.core.evaluation import Tested
-from truerisk.core.interval import Interval
-from truerisk.core.losses import Loss, RowLoss
-from truerisk.core.plan.builder import PlanBuilder
-from truerisk.core.plan.plan import Plan
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
+from truerisk.losses.row_losses import Loss, RowLoss
 from truerisk.methods.parts.averages import failure_notes
 from truerisk.methods.parts.bootstrap_answers import no_information
 from truerisk.methods.parts.set_risks import row_losses
+from truerisk.plan.answers import Answers
+from truerisk.plan.builder import PlanBuilder
+from truerisk.plan.plan import Plan
+from truerisk.results.evaluation import Target, Tested
+from truerisk.results.interval import Interval
 
 __all__ = ["Asked", "Published", "ask_copies"]
 

@@ -8,12 +8,12 @@ import numpy as np
 
 from benchmarks.published_intervals.form import Asked, Published
 from benchmarks.published_intervals.formulas import Found, replaced
-from truerisk.core.contracts import Streams
-from truerisk.core.plan.blocks import ALL
-from truerisk.core.plan.builder import PlanBuilder
-from truerisk.core.plan.plan import Plan
-from truerisk.core.table.data import Data
-from truerisk.resampling.folds import fold_numbers
+from truerisk.contracts import Streams
+from truerisk.data.data import Data
+from truerisk.plan.blocks import ALL
+from truerisk.plan.builder import PlanBuilder
+from truerisk.plan.plan import Plan
+from truerisk.splitting.folds import fold_numbers
 
 __all__ = ["ReplaceOne", "repeated"]
 

@@ -8,11 +8,11 @@ import numpy as np
 
 from benchmarks.published_intervals.form import Asked, Published
 from benchmarks.published_intervals.formulas import Found, five_by_two
-from truerisk.core.contracts import Streams
-from truerisk.core.plan.partitions import leave_out
-from truerisk.core.plan.plan import Plan
-from truerisk.core.table.data import Data
-from truerisk.resampling.folds import fold_numbers
+from truerisk.contracts import Streams
+from truerisk.data.data import Data
+from truerisk.plan.partitions import leave_out
+from truerisk.plan.plan import Plan
+from truerisk.splitting.folds import fold_numbers
 
 __all__ = ["FiveByTwo"]
 

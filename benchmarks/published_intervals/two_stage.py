@@ -8,12 +8,12 @@ import numpy as np
 
 from benchmarks.published_intervals.form import Asked, Published, ask_copies
 from benchmarks.published_intervals.formulas import Found, plus
-from truerisk.core.contracts import Streams
-from truerisk.core.plan.blocks import ALL
-from truerisk.core.plan.builder import PlanBuilder
-from truerisk.core.plan.plan import Plan
-from truerisk.core.table.data import Data
-from truerisk.resampling.samples import draw_samples
+from truerisk.contracts import Streams
+from truerisk.data.data import Data
+from truerisk.plan.blocks import ALL
+from truerisk.plan.builder import PlanBuilder
+from truerisk.plan.plan import Plan
+from truerisk.splitting.samples import draw_samples
 
 __all__ = ["TwoStage"]
 

@@ -23,8 +23,8 @@ from benchmarks.contest import contest
 from benchmarks.limits import limit
 from benchmarks.results import Options, Result
 from truerisk.datasets import make_simple
-from truerisk.papers.double_cv import KS, SIZES, double_cv, folds_of
-from truerisk.papers.experiment import Sample, stream
+from truerisk.experiments.double_cv import KS, SIZES, double_cv, folds_of
+from truerisk.experiments.experiment import Sample, stream
 
 __all__ = ["results"]
 

@@ -24,7 +24,7 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_sco
 import truerisk as tr
 from benchmarks.contest import difference
 from benchmarks.results import Options, Result
-from truerisk.core.table.columns import kinds_of_columns, number_columns_have_holes
+from truerisk.data.columns import kinds_of_columns, number_columns_have_holes
 from truerisk.datasets import load
 from truerisk.models.learners import learner
 

@@ -26,8 +26,8 @@ import truerisk as tr
 from benchmarks.contest import contest
 from benchmarks.limits import limit
 from benchmarks.results import Options, Result
-from truerisk.core.contracts import Streams
-from truerisk.core.table.data import Data
+from truerisk.contracts import Streams
+from truerisk.data.data import Data
 from truerisk.models import LogisticPath
 
 __all__ = ["results"]

@@ -77,8 +77,8 @@ def _problem(n: int) -> tuple[np.ndarray, np.ndarray]:
 
 def planning(n: int) -> Side:
     """The work: draw the plan; its value: the bytes of the plan, as it is sent."""
-    from truerisk.core.contracts import Streams
-    from truerisk.core.table.data import Data
+    from truerisk.contracts import Streams
+    from truerisk.data.data import Data
     from truerisk.methods.kfold import LeaveOneOut
 
     data = Data.check(*_problem(n), task="classification")

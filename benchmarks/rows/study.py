@@ -24,7 +24,7 @@ from benchmarks.contest import contest
 from benchmarks.growth import exponent
 from benchmarks.limits import limit
 from benchmarks.results import Options, Result
-from truerisk.papers.double_cv import double_cv
+from truerisk.experiments.double_cv import double_cv
 from truerisk.study.driving import COMMIT_SIZE, drive
 from truerisk.study.queue import Rules
 from truerisk.study.schema import Fate, State

@@ -6,12 +6,12 @@ import warnings
 from dataclasses import replace
 from typing import ClassVar
 
-from truerisk.core.answers import Answers
-from truerisk.core.contracts import Engine, Request, RunOptions
+from truerisk.contracts import Engine, Request, RunOptions
 from truerisk.core.family import Family
-from truerisk.core.plan.plan import Plan
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 from truerisk.engines.generic import Generic
+from truerisk.plan.answers import Answers
+from truerisk.plan.plan import Plan
 
 __all__ = ["Losing", "OffByAMillionth", "Raising", "Sleeping", "Truthful", "Warning"]
 

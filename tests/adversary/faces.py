@@ -14,7 +14,7 @@ import numpy as np
 
 import truerisk as tr
 from truerisk.core.errors import TrueRiskError
-from truerisk.papers.experiment import Experiment
+from truerisk.experiments.experiment import Experiment
 
 __all__ = ["FACES", "ODD", "Face", "draw_face", "face_wrong"]
 
@@ -35,8 +35,8 @@ FACES: dict[str, dict[str, str]] = {
     "plan_sample": {"error": "0.2", "width": "0.1"},
     "plan_development": {"parameters": "4", "prevalence": "0.2", "r2": "0.1"},
     "plan_validation": {"prevalence": "0.2", "auc": "0.8"},
-    "papers.reproduce": {"name": "'kearns-figure-1'", "replicates": "2"},
-    "papers.experiment.Experiment": {
+    "experiments.reproduce": {"name": "'kearns-figure-1'", "replicates": "2"},
+    "experiments.experiment.Experiment": {
         "word": "'coin'",
         "title": "'A coin'",
         "document": "'tossed'",
@@ -52,7 +52,7 @@ MADE = {
     "Study.run": "Study(spec, folder + '/run.db').run",
 }
 AFTER = {"HonestSearchCV": ".fit(X, y)", "Study": ".run()"}
-INSIDE = {"papers.experiment.Experiment": "reproduce(Experiment({}))"}
+INSIDE = {"experiments.experiment.Experiment": "reproduce(Experiment({}))"}
 SETTING = """import tempfile
 from decimal import Decimal
 from fractions import Fraction
@@ -68,8 +68,8 @@ from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.neighbors import KNeighborsClassifier
 from tests.adversary.faces import face_wrong
-from truerisk.papers.experiment import Experiment, reproduce
-from truerisk.papers.figures import Findings
+from truerisk.experiments.experiment import Experiment, reproduce
+from truerisk.experiments.figures import Findings
 
 folder = tempfile.mkdtemp()
 X = np.random.default_rng(0).normal(size=(20, 2))

@@ -16,13 +16,13 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
 from benchmarks import space_folds
-from truerisk.core import evaluation as found
 from truerisk.core.family import Family
 from truerisk.datasets import make_simple
+from truerisk.estimation.problem import pose
+from truerisk.estimation.run import compute
 from truerisk.methods import KFold
 from truerisk.methods.bayesian import rule_errors
-from truerisk.run.problem import pose
-from truerisk.run.run import compute
+from truerisk.results import evaluation as found
 
 CELL = Cell(0.15, 40)
 

@@ -62,8 +62,8 @@ def test_the_tests_are_those_of_the_library():
     X, y = tr.datasets.make_difficult(60, random_state=2)
     models = GaussianNB(), KNeighborsClassifier(1)
     from truerisk.core.family import Family
-    from truerisk.run.problem import pose
-    from truerisk.run.run import compute
+    from truerisk.estimation.problem import pose
+    from truerisk.estimation.run import compute
 
     line, found = {}, {}
     for k in (5, 10):

@@ -18,12 +18,12 @@ from sklearn.dummy import DummyRegressor
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 import truerisk as tr
-from truerisk.core.contracts import Streams, Terms
+from truerisk.contracts import Streams, Terms
 from truerisk.core.errors import BadData, Refusal, UnknownName
-from truerisk.core.losses import Squared
-from truerisk.core.table.data import Data
-from truerisk.methods.interval_forms import as_form
-from truerisk.methods.interval_forms.evidence import HalfEvidence
+from truerisk.data.data import Data
+from truerisk.intervals import as_form
+from truerisk.intervals.evidence import HalfEvidence
+from truerisk.losses.row_losses import Squared
 from truerisk.selection import as_rule
 
 SMALL = [ReplaceOne(3), ReplaceOne(2, 2), FiveByTwo(), OutOfBag(40), Plus(40), LocationShifted(40),

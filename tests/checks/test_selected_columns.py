@@ -9,7 +9,7 @@ from sklearn.feature_selection import f_classif, f_regression
 
 from truerisk.checks.columns import columns_of
 from truerisk.checks.selected_columns import LEVEL, selection_findings, spread_of
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 
 
 def codes(X, y, task="classification"):

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from truerisk.checks.splits import row_findings, split_findings
-from truerisk.core.contracts import Streams
-from truerisk.core.plan.plan import Plan
-from truerisk.core.table.data import Data
+from truerisk.contracts import Streams
+from truerisk.data.data import Data
 from truerisk.methods.kfold import KFold, LeaveOneOut
+from truerisk.plan.plan import Plan
 
 
 def data_of(n=60, groups=None, y=None, X=None):

@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
 
 from truerisk.checks.structure import structure_findings
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 
 SEEDS = range(6)
 

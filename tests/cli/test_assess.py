@@ -14,8 +14,8 @@ import pytest
 from tests.support.cut_off import begun
 
 import truerisk as tr
-from truerisk.api.assess import Interrupted
-from truerisk.api.assessing import schedule
+from truerisk.assessment import schedule
+from truerisk.assessment.assess import Interrupted
 
 
 def timeless(content):
@@ -216,7 +216,7 @@ def test_interrupted_with_something_done(monkeypatch, assess):
     def stop(*_, **__):
         raise Interrupted(partial, ["lda"])
 
-    monkeypatch.setattr("truerisk.api.assess.assess", stop)
+    monkeypatch.setattr("truerisk.assessment.assess.assess", stop)
     said = assess("--json")
     assert said.code == 130
     assert list(said.content["learners"]) == ["tree"]
@@ -229,7 +229,7 @@ def test_interrupted_with_nothing_done(monkeypatch, assess):
     def stop(*_, **__):
         raise Interrupted(None, ["lda", "tree"])
 
-    monkeypatch.setattr("truerisk.api.assess.assess", stop)
+    monkeypatch.setattr("truerisk.assessment.assess.assess", stop)
     said = assess()
     assert (said.code, said.out) == (130, "")
     assert said.sentences[-1] == "truerisk: interrupted; nothing was kept."

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from truerisk import papers
+from truerisk import experiments as papers
 
 
 def test_without_a_name_it_lists_them(call):
@@ -76,7 +76,7 @@ def test_an_unknown_name_gets_the_nearest(call):
 
 def test_missing_data_are_bad_data(call, monkeypatch):
     """Exit code 3 and one sentence."""
-    from truerisk.papers import colon_table_1
+    from truerisk.experiments import colon_table_1
 
     colon_table_1._standardised.cache_clear()
     monkeypatch.delenv("TRUERISK_DATA", raising=False)

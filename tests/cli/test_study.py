@@ -127,7 +127,7 @@ def test_an_interruption_before_there_is_a_store(call, spec, tmp_path, monkeypat
     def stopped(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("truerisk.api.study.tables_of", stopped)
+    monkeypatch.setattr("truerisk.study.study.tables_of", stopped)
     said = call("study", "run", spec, "--store", tmp_path / "runs.db")
     assert (said.code, said.err.strip()) == (130, "truerisk: interrupted; nothing was kept.")
     assert not (tmp_path / "runs.db").exists()

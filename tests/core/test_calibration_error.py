@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from truerisk.core.errors import BadArgument
-from truerisk.core.losses import ECE
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
+from truerisk.losses.row_losses import ECE
 
 RNG = np.random.default_rng(6)
 N, K = 40, 3

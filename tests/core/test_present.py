@@ -9,8 +9,8 @@ import pytest
 from sklearn.svm import SVC
 
 from truerisk.core import present
-from truerisk.core.interval import Interval
 from truerisk.core.present import metrics_of, signed, unsigned
+from truerisk.results.interval import Interval
 
 
 @pytest.mark.parametrize(

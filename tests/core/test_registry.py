@@ -6,9 +6,9 @@ import pytest
 
 import truerisk as tr
 from truerisk import selection
-from truerisk.core import losses
 from truerisk.core.errors import UnknownName
 from truerisk.core.registry import Line, Registry, closest
+from truerisk.losses import row_losses as losses
 
 TABLE = Registry(
     "thing",

@@ -13,8 +13,8 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 import truerisk as tr
-from truerisk.core.interval import ERROR, Interval, Scale, tied
 from truerisk.core.present import number
+from truerisk.results.interval import ERROR, Interval, Scale, tied
 
 X, Y = make_classification(150, 6, flip_y=0.2, random_state=1)
 NUMBERS = X @ np.arange(6.0) + np.random.default_rng(0).normal(0, 8, 150)

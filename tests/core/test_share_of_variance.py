@@ -7,8 +7,8 @@ import pytest
 from sklearn import metrics
 
 from truerisk.core.errors import Refusal
-from truerisk.core.losses import R2
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
+from truerisk.losses.row_losses import R2
 
 RNG = np.random.default_rng(5)
 N = 30

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from tests.support.fitted_once import fitted_once
 
-from truerisk.core.contracts import Request, RunOptions, Streams
+from truerisk.contracts import Request, RunOptions, Streams
 from truerisk.core.family import Family
-from truerisk.core.plan.blocks import ALL
-from truerisk.core.plan.builder import PlanBuilder
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 from truerisk.engines.generic import Generic
 from truerisk.engines.templates import task as tasks
 from truerisk.methods import KFold, LeaveOneOut
+from truerisk.plan.blocks import ALL
+from truerisk.plan.builder import PlanBuilder
 from truerisk.testing import engine_checks
 
 LOO, FOLDS = LeaveOneOut(), KFold(5)

@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
 from truerisk.core.family import Family
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 from truerisk.engines.running.shared_steps import SharedSteps
 from truerisk.engines.settings import why_not_apart
 from truerisk.engines.trees.growing import may_step, stands_alone

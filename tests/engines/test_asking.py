@@ -8,13 +8,13 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
-from truerisk.core.answers import filled
-from truerisk.core.contracts import Streams
+from truerisk.contracts import Streams
 from truerisk.core.errors import NoEngine, Refusal
 from truerisk.core.family import Family
-from truerisk.core.loss_words import as_loss
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 from truerisk.engines.asking import Asking
+from truerisk.losses.loss_words import as_loss
+from truerisk.plan.answers import filled
 
 X, Y = tr.datasets.make_simple(40, random_state=2)
 DATA = Data.check(np.hstack([X, X[::-1]]), Y, task="classification")

@@ -15,7 +15,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
-from truerisk.core.contracts import Engine
+from truerisk.contracts import Engine
 from truerisk.core.errors import BadArgument, Refusal, TrueRiskError, UnknownName
 from truerisk.core.registry import Line, Registry
 from truerisk.engines import choice

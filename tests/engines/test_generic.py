@@ -20,14 +20,14 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
-from truerisk.core.contracts import Request, RunOptions, Streams
+from truerisk.contracts import Request, RunOptions, Streams
 from truerisk.core.errors import TrueRiskWarning
 from truerisk.core.family import Family
-from truerisk.core.plan.blocks import ALL
-from truerisk.core.plan.builder import PlanBuilder
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 from truerisk.engines.generic import Generic
 from truerisk.methods import KFold, LeaveOneOut, Nested
+from truerisk.plan.blocks import ALL
+from truerisk.plan.builder import PlanBuilder
 
 RNG = np.random.default_rng(4)
 N = 36

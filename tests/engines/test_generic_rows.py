@@ -17,10 +17,10 @@ from sklearn.svm import SVC
 from tests.engines.test_generic import DATA, FOLDS, X, Y, any_plan
 
 import truerisk as tr
-from truerisk.core.contracts import Request, RunOptions, Streams
+from truerisk.contracts import Request, RunOptions, Streams
 from truerisk.core.errors import BadData
 from truerisk.core.family import Family
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 from truerisk.engines.generic import Generic
 from truerisk.methods import KFold, Nested
 

@@ -37,13 +37,13 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import truerisk as tr
-from truerisk.core.contracts import Request, Streams
+from truerisk.contracts import Request, Streams
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
-from truerisk.core.loss_words import as_loss
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 from truerisk.engines.choice import choose_engine, registry
 from truerisk.engines.running.members import why_no_bags
+from truerisk.losses.loss_words import as_loss
 from truerisk.methods import LeaveOneOut
 from truerisk.models import (
     FisherClassifier,

@@ -11,10 +11,10 @@ from sklearn.preprocessing import StandardScaler
 from tests.engines.closed_forms import RESPONSES
 from tests.engines.test_lookalikes import CLASSIFIERS, LEARNERS, REGRESSORS
 
-from truerisk.core.contracts import Request, RunOptions, Streams
+from truerisk.contracts import Request, RunOptions, Streams
 from truerisk.core.errors import TrueRiskError
 from truerisk.core.family import Family
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 from truerisk.engines.choice import choose_engine
 from truerisk.engines.generic import Generic
 from truerisk.methods.kfold import KFold

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from truerisk.core.table.rows import mixed
+from truerisk.data.rows import mixed
 from truerisk.kernels.row_sums import row_sums
 
 TABLE = np.random.default_rng(0).integers(0, 2**63, size=(1030, 9), dtype=np.uint64)

@@ -5,10 +5,10 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from truerisk.core.plan.blocks import ALL
-from truerisk.core.plan.builder import PlanBuilder
 from truerisk.kernels.neighbours import NearestRows, euclidean
 from truerisk.kernels.walk import SHORT, SURE, TIED, RowTargets, walk_plan
+from truerisk.plan.blocks import ALL
+from truerisk.plan.builder import PlanBuilder
 
 X = np.array([[0.0], [1.0], [3.0], [6.0], [10.0]])
 CODES = np.array([0, 1, 1, 0, 1])

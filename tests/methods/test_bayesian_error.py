@@ -19,13 +19,13 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 import truerisk as tr
-from truerisk.core.contracts import Streams
+from truerisk.contracts import Streams
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.family import Family
-from truerisk.core.plan.builder import PlanBuilder
 from truerisk.engines.generic import Generic
 from truerisk.methods.bayesian.class_errors import ClassErrors
 from truerisk.methods.bayesian_error import BayesianError, ImproperBayesianError
+from truerisk.plan.builder import PlanBuilder
 from truerisk.selection.rules import Minimum
 from truerisk.testing.cases import evaluate, two_classes
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import truerisk as tr
-from truerisk.core import contracts
-from truerisk.core.evaluation import RisksByColumn, ranks_of, std_errors_of, values_of
+from truerisk import contracts
+from truerisk.results.evaluation import RisksByColumn, ranks_of, std_errors_of, values_of
 
 X, Y = tr.datasets.make_simple(40, random_state=0)
 CURVE = tr.risk_curve(

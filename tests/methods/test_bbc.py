@@ -8,7 +8,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 import truerisk as tr
 from truerisk.core.errors import Refusal
-from truerisk.methods.interval_forms.bootstrapped_choice import corrected_by_bootstrap
+from truerisk.intervals.bootstrapped_choice import corrected_by_bootstrap
 
 RNG = np.random.default_rng(2)
 N = 40

@@ -17,12 +17,12 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 import truerisk as tr
-from truerisk.core.contracts import Streams
+from truerisk.contracts import Streams
 from truerisk.core.errors import BadData, Refusal
-from truerisk.core.plan.plan import Plan
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 from truerisk.methods import BolsteredBySampling, bolstered
 from truerisk.methods.bolstered import Bolstered, kernel_width
+from truerisk.plan.plan import Plan
 from truerisk.testing.cases import evaluate, two_classes
 
 RNG = np.random.default_rng(0)

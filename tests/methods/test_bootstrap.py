@@ -11,13 +11,13 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 import truerisk as tr
-from truerisk.core.contracts import Streams
+from truerisk.contracts import Streams
 from truerisk.core.errors import BadData, FitFailedWarning, Refusal, UnknownName
-from truerisk.core.plan.leaks import leaks_of
-from truerisk.core.results import RiskEstimate
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 from truerisk.methods import Bootstrap
 from truerisk.methods.bootstrap import weight_632_plus
+from truerisk.plan.leaks import leaks_of
+from truerisk.results.results import RiskEstimate
 
 KINDS = ("bootstrap", "oob", ".632", ".632+", "optimism")
 RNG = np.random.default_rng(0)

@@ -8,8 +8,8 @@ from sklearn.neighbors import KNeighborsClassifier
 from tests.methods.test_bootstrap import CODES, KINDS, N, X
 
 import truerisk as tr
-from truerisk.core.contracts import Streams
-from truerisk.core.table.data import Data
+from truerisk.contracts import Streams
+from truerisk.data.data import Data
 from truerisk.methods import Bootstrap, KFold, Nested
 
 

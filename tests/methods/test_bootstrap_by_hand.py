@@ -11,8 +11,8 @@ from sklearn.neighbors import KNeighborsClassifier
 from tests.methods.test_bootstrap import CODES, KINDS, NUMBERS, SAMPLES, N, X
 
 import truerisk as tr
-from truerisk.core.contracts import Streams
-from truerisk.core.table.data import Data
+from truerisk.contracts import Streams
+from truerisk.data.data import Data
 from truerisk.methods import Bootstrap, Nested
 from truerisk.methods.bootstrap import weight_632_plus
 

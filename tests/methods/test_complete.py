@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
 from truerisk.core.errors import BadData, Refusal
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 from truerisk.methods import Complete
 from truerisk.testing.toy_learners import NearestMean
 

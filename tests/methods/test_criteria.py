@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
 from truerisk.core.errors import BadData, FitFailedWarning, Refusal
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 from truerisk.methods.criteria import Likelihood, has_exact_fit, squares
 from truerisk.testing.cases import numbers
 

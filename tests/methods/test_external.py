@@ -10,12 +10,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from tests.support.survival import PAIRS, Exponential, drawn_times
 
-from truerisk.core.contracts import Streams
+from truerisk.contracts import Streams
 from truerisk.core.family import Family
-from truerisk.core.statistics.roc import RocCurve
+from truerisk.estimation.problem import pose
+from truerisk.estimation.run import Run
 from truerisk.methods.external import External
-from truerisk.run.problem import pose
-from truerisk.run.run import Run
+from truerisk.results.roc import RocCurve
 
 RNG = np.random.default_rng(3)
 X = RNG.standard_normal((240, 2))

@@ -8,11 +8,11 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
-from truerisk.core.contracts import Streams
+from truerisk.contracts import Streams
 from truerisk.core.errors import BadData
-from truerisk.core.plan.leaks import leaks_of
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 from truerisk.methods import ThreeWay
+from truerisk.plan.leaks import leaks_of
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 2))

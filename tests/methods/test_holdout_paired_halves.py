@@ -7,11 +7,11 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import truerisk as tr
-from truerisk.core.contracts import Streams
+from truerisk.contracts import Streams
 from truerisk.core.errors import BadData
-from truerisk.core.plan.leaks import leaks_of
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 from truerisk.methods import Nested, PairedHalves
+from truerisk.plan.leaks import leaks_of
 
 RNG = np.random.default_rng(1)
 N = 40

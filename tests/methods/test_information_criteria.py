@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import truerisk as tr
-from truerisk.core.contracts import Streams
+from truerisk.contracts import Streams
 from truerisk.core.errors import BadData, Refusal
 from truerisk.methods.information_criteria import EBIC
 from truerisk.testing.cases import evaluate, two_classes

@@ -9,11 +9,11 @@ from sklearn.model_selection import PredefinedSplit, RepeatedKFold, ShuffleSplit
 from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
-from truerisk.core.contracts import Streams
+from truerisk.contracts import Streams
 from truerisk.core.errors import BadArgument, Refusal, UnknownName
-from truerisk.core.loss_words import as_loss
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 from truerisk.engines.asking import Asking
+from truerisk.losses.loss_words import as_loss
 from truerisk.methods.interval_wanted import with_interval
 from truerisk.methods.parts.interval_choice import choose, offered
 from truerisk.methods.words import as_method

@@ -12,9 +12,9 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
-from truerisk.core.contracts import Streams
+from truerisk.contracts import Streams
 from truerisk.core.errors import BadData, Refusal
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 
 GOLDEN_X = np.array([1, 2, 4, 8, 13, 21, 31, 45, 66.0])[:, None]
 GOLDEN_Y = np.array([0, 0, 1, 0, 1, 1, 0, 1, 1])

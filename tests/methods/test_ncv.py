@@ -10,11 +10,11 @@ from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 import truerisk as tr
-from truerisk.core.contracts import Streams
+from truerisk.contracts import Streams
 from truerisk.core.errors import BadData, Refusal, UnknownName
-from truerisk.core.plan.plan import Plan
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 from truerisk.methods import Nested, NestedInterval, Splitter
+from truerisk.plan.plan import Plan
 
 RNG = np.random.default_rng(3)
 N, K, R = 41, 4, 3

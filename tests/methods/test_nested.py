@@ -11,9 +11,9 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
-from truerisk.core.contracts import Streams
+from truerisk.contracts import Streams
 from truerisk.core.errors import BadData, FitFailedWarning, Refusal
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 from truerisk.methods import GivenSplits, KFold, Nested
 
 GOLDEN_X = np.array([1, 2, 4, 8, 13, 21, 31, 45, 66.0])[:, None]

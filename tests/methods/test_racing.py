@@ -15,12 +15,12 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
-from truerisk.core.contracts import Streams
+from truerisk.contracts import Streams
 from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.family import Family
-from truerisk.core.loss_words import as_loss
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 from truerisk.engines.asking import Asking
+from truerisk.losses.loss_words import as_loss
 from truerisk.methods import Pairs, Racing, racing
 from truerisk.methods.parts.averages import average_weights
 from truerisk.methods.parts.set_risks import row_losses

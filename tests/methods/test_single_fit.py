@@ -24,16 +24,16 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 import truerisk as tr
-from truerisk.core.contracts import Request, RunOptions
+from truerisk.contracts import Request, RunOptions
 from truerisk.core.errors import DuplicateRowsWarning, FitFailed, FitFailedWarning, Refusal
 from truerisk.core.family import Family
-from truerisk.core.plan.builder import PlanBuilder
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 from truerisk.engines.generic import Generic
 from truerisk.engines.running.members import why_no_bags
 from truerisk.engines.trees.ensemble import Ensembles
 from truerisk.methods import Bootstrap, Nested
 from truerisk.models import LogisticPath
+from truerisk.plan.builder import PlanBuilder
 
 X = np.array([1, 2, 4, 8, 13, 21, 31, 45, 66.0])[:, None]
 Y = np.array([0, 0, 1, 0, 1, 1, 0, 1, 1])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.methods.test_spatial import KNN, OF_VERDE, PLACES, Y, data_at
 
 import truerisk as tr
-from truerisk.core.contracts import Streams
+from truerisk.contracts import Streams
 from truerisk.core.errors import BadArgument, BadData, Refusal, TrueRiskWarning
 from truerisk.methods.spatial import Buffered
 from truerisk.methods.words import as_method

@@ -11,9 +11,9 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
-from truerisk.core.contracts import Streams
+from truerisk.contracts import Streams
 from truerisk.core.errors import BadData
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 
 RNG = np.random.default_rng(2)
 N = 60

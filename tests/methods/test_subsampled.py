@@ -9,11 +9,11 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
-from truerisk.core.contracts import Streams
+from truerisk.contracts import Streams
 from truerisk.core.errors import BadArgument, BadData, Refusal
-from truerisk.core.plan.leaks import leaks_of
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 from truerisk.methods.subsampled import Subsampled
+from truerisk.plan.leaks import leaks_of
 from truerisk.testing import method_checks
 
 X, Y = tr.datasets.make_difficult(60, random_state=0)

@@ -18,15 +18,15 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
-from truerisk.core.contracts import Request, RunOptions, Streams, Terms
+from truerisk.contracts import Request, RunOptions, Streams, Terms
 from truerisk.core.errors import BadData, Refusal, UnknownName
 from truerisk.core.family import Family
-from truerisk.core.losses import ZeroOne
-from truerisk.core.plan.partitions import flip_each
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 from truerisk.engines.generic import Generic
+from truerisk.losses.row_losses import ZeroOne
 from truerisk.methods import Swapping
 from truerisk.models.stated.question import rows_behind
+from truerisk.plan.partitions import flip_each
 from truerisk.selection.rules import Minimum
 from truerisk.testing.toy_learners import NearestMean
 

@@ -15,7 +15,7 @@ from sklearn.model_selection import TimeSeriesSplit
 from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
-from truerisk.core.contracts import Streams
+from truerisk.contracts import Streams
 from truerisk.core.errors import (
     BadArgument,
     BadData,
@@ -24,7 +24,7 @@ from truerisk.core.errors import (
     TimeLeakWarning,
     UnknownName,
 )
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 from truerisk.methods.nested import Nested
 from truerisk.methods.temporal import Forward
 from truerisk.methods.words import as_method

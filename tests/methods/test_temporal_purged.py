@@ -10,13 +10,13 @@ from sklearn.linear_model import Ridge
 from sklearn.model_selection import KFold
 
 import truerisk as tr
-from truerisk.core.contracts import Streams
+from truerisk.contracts import Streams
 from truerisk.core.errors import BadArgument, BadData, Refusal
-from truerisk.core.plan.leaks import IN_TIME
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 from truerisk.methods.parts.paired_losses import PairedAnswers
 from truerisk.methods.temporal import Purged
 from truerisk.methods.words import as_method
+from truerisk.plan.leaks import IN_TIME
 from truerisk.testing import method_checks
 from truerisk.testing.cases import two_classes
 

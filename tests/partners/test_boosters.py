@@ -14,10 +14,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import truerisk as tr
-from truerisk.core.contracts import Request, RunOptions, Streams
+from truerisk.contracts import Request, RunOptions, Streams
 from truerisk.core.errors import BadArgument, FitFailed
 from truerisk.core.family import Family
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 from truerisk.engines.generic import Generic
 from truerisk.engines.trees.ensemble import Ensembles
 from truerisk.methods.words import as_method

@@ -15,9 +15,9 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
-from truerisk.core.contracts import Streams
+from truerisk.contracts import Streams
 from truerisk.core.errors import FitFailed, Refusal
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 from truerisk.methods import Bootstrap
 
 imblearn = pytest.importorskip(

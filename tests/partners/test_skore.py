@@ -7,7 +7,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
-from truerisk.api.audit import AuditCheck
+from truerisk.auditing.audit import AuditCheck
 
 skore = pytest.importorskip(
     "skore", reason="skore is not installed; `make test-partners` installs it"

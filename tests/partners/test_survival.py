@@ -10,11 +10,11 @@ from sklearn.preprocessing import StandardScaler
 from tests.support.survival import drawn_times
 
 import truerisk as tr
-from truerisk.core.contracts import Request
+from truerisk.contracts import Request
 from truerisk.core.errors import Refusal
-from truerisk.core.loss_words import as_loss
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 from truerisk.engines.running.answering import answers_of
+from truerisk.losses.loss_words import as_loss
 
 metrics = pytest.importorskip("sksurv.metrics")
 

@@ -14,11 +14,11 @@ from tests.report.test_in_browser import require_open_to_all, require_stopped
 from tests.support.demsar import C45, DATA_SETS, METHODS
 
 import truerisk as tr
-from truerisk.comparing import method_pairs
+from truerisk.comparison import method_pairs
 from truerisk.core.errors import BadData
-from truerisk.core.json_values import parse
 from truerisk.core.present import number
 from truerisk.report.many_figures import draw_effects, draw_ranks, draw_values
+from truerisk.results.json_values import parse
 
 
 @pytest.fixture(scope="module")

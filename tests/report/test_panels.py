@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from truerisk.core.errors import BadData
-from truerisk.papers.figures import Panel, Panels, Report, Series, mean_line
+from truerisk.experiments.figures import Panel, Panels, Report, Series, mean_line
 from truerisk.report.panels import draw_panels
 from truerisk.report.svg import Mark
 

@@ -7,7 +7,7 @@ import pytest
 from tests.report.test_in_browser import require_open_to_all
 from tests.report.test_panels import report_of
 
-from truerisk.papers.figures import Panel, Series
+from truerisk.experiments.figures import Panel, Series
 
 SAID = ("one gene: <b>4</b> and 1", "two genes: 3 and 2", "five genes: 2 and 6")
 LINES = (

@@ -7,9 +7,9 @@ import pytest
 
 import truerisk as tr
 from truerisk.core.present import number
-from truerisk.core.statistics.roc import RocCurve
 from truerisk.report.figure import MOST_POINTS
 from truerisk.report.rates import Rates
+from truerisk.results.roc import RocCurve
 
 
 def rates_of(curve) -> Rates:

@@ -11,7 +11,7 @@ from tests.report.conftest import draw_any
 
 import truerisk as tr
 from truerisk.core.errors import BadData, Refusal
-from truerisk.core.json_values import parse
+from truerisk.results.json_values import parse
 
 
 def places(value, path=()):

@@ -15,8 +15,8 @@ from tests.study.works import numbers, run
 from tests.support.cut_off import interrupted_at, killed_at, n_results
 
 import truerisk as tr
-from truerisk.api.assess import Interrupted
-from truerisk.core.contracts import Fits
+from truerisk.assessment.assess import Interrupted
+from truerisk.contracts import Fits
 from truerisk.core.errors import (
     BadStore,
     FitFailed,

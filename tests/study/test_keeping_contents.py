@@ -27,7 +27,7 @@ from tests.support.words import built_here
 import truerisk as tr
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 from truerisk.models.learners import learner
 from truerisk.study.keeping import content_of, data_content, learner_content
 from truerisk.study.values import key_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from truerisk.validation.checklist import Checklist
+from truerisk.validation.checklists.checklist import Checklist
 
 BEFORE = {"PROBAST+AI, evaluation": "evaluation "}
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from truerisk.api.assessing.families import families_of, read_learners, task_of
-from truerisk.core.table.data import Data
+from truerisk.assessment.families import families_of, read_learners, task_of
+from truerisk.data.data import Data
 
 __all__ = ["families_on"]
 

@@ -9,7 +9,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
-from truerisk.core.statistics.calibration import Calibration
+from truerisk.results.calibration import Calibration
 from truerisk.study.results import CellSummary, StudyResults
 from truerisk.study.status import Status
 

@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 from sklearn.neighbors import KNeighborsClassifier
 
-from truerisk.core.contracts import Request
+from truerisk.contracts import Request
 from truerisk.core.family import Family
-from truerisk.core.plan.blocks import ALL
-from truerisk.core.plan.builder import PlanBuilder
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
+from truerisk.plan.blocks import ALL
+from truerisk.plan.builder import PlanBuilder
 from truerisk.testing.brute_force import (
     brute_force,
     decoded,

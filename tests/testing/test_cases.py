@@ -8,8 +8,8 @@ from sklearn.linear_model import Ridge
 
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
-from truerisk.core.losses import Squared
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
+from truerisk.losses.row_losses import Squared
 from truerisk.methods import KFold
 from truerisk.testing import Case, NotConforming, check_method, method_checks
 

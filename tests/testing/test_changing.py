@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from truerisk.core.plan.blocks import ALL
-from truerisk.core.plan.builder import PlanBuilder
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
+from truerisk.plan.blocks import ALL
+from truerisk.plan.builder import PlanBuilder
 from truerisk.testing.brute_force import decoded
 from truerisk.testing.cases import altered, frozen, permuted_data, permuted_plan, renamed
 from truerisk.testing.strategies import data_sets, plans

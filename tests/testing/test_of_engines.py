@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from sklearn.neighbors import KNeighborsClassifier
 
-from truerisk.core.contracts import Engine
+from truerisk.contracts import Engine
 from truerisk.core.family import Family
-from truerisk.core.table.rows import row_keys
+from truerisk.data.rows import row_keys
 from truerisk.engines import Generic
 from truerisk.testing import NotConforming, check_engine, comparing, engine_checks
 from truerisk.testing.brute_force import brute_force

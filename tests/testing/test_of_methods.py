@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from truerisk.core.errors import BadData, FitFailed
-from truerisk.core.plan.blocks import ALL, RowSets
-from truerisk.core.plan.plan import Plan
 from truerisk.methods import KFold
+from truerisk.plan.blocks import ALL, RowSets
+from truerisk.plan.plan import Plan
 from truerisk.testing import NotConforming, check_method, method_checks
 
 SOUND = KFold(4)

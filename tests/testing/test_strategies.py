@@ -10,8 +10,8 @@ from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
 from truerisk.core.errors import MissingExtra
-from truerisk.core.plan import ALL, PlanBuilder
-from truerisk.core.plan.plan import Plan
+from truerisk.plan import ALL, PlanBuilder
+from truerisk.plan.plan import Plan
 from truerisk.testing import engine_checks, strategies
 from truerisk.testing.strategies import NestingBuilder, data_sets, plans
 

@@ -12,7 +12,7 @@ from sklearn.svm import LinearSVC
 from tests.support.rms_data import drawn
 
 import truerisk as tr
-from truerisk.api.assess import Interrupted
+from truerisk.assessment.assess import Interrupted
 from truerisk.core.errors import BadArgument, BadData, UnknownName
 from truerisk.core.progress import listen
 

@@ -11,7 +11,7 @@ from tests.support.rms_data import drawn
 
 import truerisk as tr
 from truerisk.core.errors import Refusal, UnknownName
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 from truerisk.validation.outcomes import Event
 
 X, Y, SAMPLES = drawn()

@@ -9,8 +9,8 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from truerisk.core.family import Family
-from truerisk.run.problem import pose
-from truerisk.run.run import compute
+from truerisk.estimation.problem import pose
+from truerisk.estimation.run import compute
 from truerisk.validation.prediction_stability import PredictionStability, others_of_pairs
 
 RNG = np.random.default_rng(2)

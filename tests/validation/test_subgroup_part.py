@@ -90,7 +90,7 @@ def test_bad_columns_are_refused_before_any_fit(subgroups, kind, why, monkeypatc
     def never(_):
         raise AssertionError("run")
 
-    monkeypatch.setattr(import_module("truerisk.api.validate"), "honest_run", never)
+    monkeypatch.setattr(import_module("truerisk.validation.validate"), "honest_run", never)
     with pytest.raises(kind, match=why):
         tr.validate(LogisticRegression(), MODEL_X, Y, subgroups=subgroups)
 

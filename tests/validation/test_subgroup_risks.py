@@ -10,11 +10,11 @@ from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import average_precision_score, f1_score, log_loss, roc_auc_score
 
-from truerisk.core.contracts import Terms
+from truerisk.contracts import Terms
 from truerisk.core.family import Family
-from truerisk.core.interval import Interval
-from truerisk.run.problem import pose
-from truerisk.run.run import compute
+from truerisk.estimation.problem import pose
+from truerisk.estimation.run import compute
+from truerisk.results.interval import Interval
 from truerisk.validation.subgroup_risks import subgroup_risks
 from truerisk.validation.subgroups import levels_of
 

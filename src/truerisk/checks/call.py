@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 from truerisk.checks.events import event_findings
 from truerisk.checks.structure import structure_findings
-from truerisk.core.finding import Finding
-from truerisk.core.loss import Loss
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
+from truerisk.losses.loss import Loss
+from truerisk.results.finding import Finding
 
 
 def call_findings(data: Data, losses: Iterable[Loss], *, seed: int = 0) -> tuple[Finding, ...]:

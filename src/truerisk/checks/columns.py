@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.arguments import as_array
-from truerisk.core.finding import Finding
 from truerisk.core.present import clean
-from truerisk.core.table.columns import kinds_of_columns
-from truerisk.core.table.data import Data
-from truerisk.core.table.rows import codes_of_cells, column_names, n_columns, n_rows
+from truerisk.data.columns import kinds_of_columns
+from truerisk.data.data import Data
+from truerisk.data.rows import codes_of_cells, column_names, n_columns, n_rows
+from truerisk.results.finding import Finding
 
 LARGEST = 20_000_000  # cells
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from truerisk.core.finding import Finding
-from truerisk.core.loss import Events, Loss
 from truerisk.core.present import clean, listed
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
+from truerisk.losses.loss import Events, Loss
+from truerisk.results.finding import Finding
 
 
 def event_findings(data: Data, losses: Iterable[Loss]) -> Iterator[Finding]:

@@ -25,9 +25,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from truerisk.checks.columns import ColumnView
-from truerisk.core.finding import Finding
 from truerisk.core.present import number
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
+from truerisk.results.finding import Finding
 
 LEVEL = 1e-3
 WEAK = 0.1  # the p-value that nine of ten columns must stay below

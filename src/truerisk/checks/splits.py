@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from truerisk.core.finding import Finding
-from truerisk.core.plan.leaks import leaks_of
-from truerisk.core.plan.plan import Plan
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
+from truerisk.plan.leaks import leaks_of
+from truerisk.plan.plan import Plan
+from truerisk.results.finding import Finding
 
 FEWEST_ROWS = 10
 

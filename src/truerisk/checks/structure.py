@@ -19,10 +19,10 @@ from truerisk.checks.group_numbers import (
     has_repeated_values,
 )
 from truerisk.checks.order import columns_in_order, order_given_columns, order_of_outcomes
-from truerisk.core.finding import Finding
 from truerisk.core.present import clean
-from truerisk.core.table.data import Data
-from truerisk.core.table.rows import codes_of_cells, column_names, n_columns
+from truerisk.data.data import Data
+from truerisk.data.rows import codes_of_cells, column_names, n_columns
+from truerisk.results.finding import Finding
 
 MOST_ROWS = 5000  # among which neighbours are sought
 MOST_ROWS_OF_GROUPS = 20_000

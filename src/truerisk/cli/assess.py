@@ -37,8 +37,8 @@ from truerisk.cli.source import (
 )
 
 if TYPE_CHECKING:
-    from truerisk.api.assessing.assessment import Assessment
-    from truerisk.run.problem import Problem
+    from truerisk.assessment.assessment import Assessment
+    from truerisk.estimation.problem import Problem
 
 
 Planned = tuple[list[Any] | None, str | None, str | list[str] | None]
@@ -156,8 +156,8 @@ def assess(asked: Any) -> int:
 
 def _usual(source: Source) -> str:
     """The method where none is named."""
-    from truerisk.api.assessing.schedule import word_by_size
-    from truerisk.run.outer_splits import usual_word
+    from truerisk.assessment.schedule import word_by_size
+    from truerisk.estimation.outer_splits import usual_word
 
     return usual_word(source, word_by_size(len(source.y)))
 
@@ -175,7 +175,7 @@ def _say_plan(source: Source, methods: list[Any] | None, outer: str | None) -> N
 
 def _say_cost(source: Source, problems: dict[str, Problem], plan: Planned) -> None:
     """Say so before very many fits are made, and how many the usual methods would need."""
-    from truerisk.api.assessing.schedule import MANY, planned_fits
+    from truerisk.assessment.schedule import MANY, planned_fits
 
     fits, of_curves = planned_fits(problems, *plan)
     if of_curves:
@@ -193,8 +193,8 @@ def _say_cost(source: Source, problems: dict[str, Problem], plan: Planned) -> No
 def _problems(
     source: Source, families: dict[str, Any], options: dict[str, Any]
 ) -> dict[str, Problem]:
-    from truerisk.core.table.data import Data
-    from truerisk.run.problem import problem_on
+    from truerisk.data.data import Data
+    from truerisk.estimation.problem import problem_on
 
     terms = {name: value for name, value in options.items() if name not in source.of_rows}
     with worded_warnings():
@@ -203,8 +203,8 @@ def _problems(
 
 
 def _families(source: Source, models: str | None, tested_by: Iterable[Any]) -> dict[str, Any]:
-    from truerisk.api.assessing.families import word_families
-    from truerisk.run.outer_splits import n_parts
+    from truerisk.assessment.families import word_families
+    from truerisk.estimation.outer_splits import n_parts
 
     return word_families(
         listed("--models", models, "learner", "knn,tree"),
@@ -222,8 +222,8 @@ def _run(
     """What was found, and the exit code; nothing where no learner was assessed."""
     from dataclasses import replace
 
-    from truerisk.api.assess import Interrupted
-    from truerisk.api.assess import assess as assess_learners
+    from truerisk.assessment.assess import Interrupted
+    from truerisk.assessment.assess import assess as assess_learners
 
     code, store = 0, asked.store
     try:
@@ -255,7 +255,7 @@ def _run(
 def _dry_run(problems: dict[str, Problem], plan: Planned, *, as_json: bool) -> int:
     from dataclasses import asdict
 
-    from truerisk.api.assessing.schedule import forecast
+    from truerisk.assessment.schedule import forecast
     from truerisk.core.present import seconds, text_table
 
     with worded_warnings():

@@ -191,11 +191,11 @@ def _handed(source: Source) -> Any:
 
 
 def _audited(factory: Any, source: Source, X: Any, runs_on: Any, asked: Any) -> Any:
-    from truerisk.api.audit import audited
-    from truerisk.api.auditing.claim import perfect_of
-    from truerisk.api.auditing.correcting import Wanted
-    from truerisk.core.interval import Scale
+    from truerisk.auditing.audit import audited
+    from truerisk.auditing.correcting import Wanted
     from truerisk.models.stated.question import usual_score
+    from truerisk.results.interval import Scale
+    from truerisk.search.claim import perfect_of
 
     y, of_rows = source.y, source.of_rows
     terms = {"fit_params": None, "engine": "auto", **of_rows, "executor": runs_on}
@@ -226,7 +226,7 @@ def _audited(factory: Any, source: Source, X: Any, runs_on: Any, asked: Any) -> 
 
 def _order(source: Source) -> Any:
     """What the columns of the file tell of the order of its rows, by their names there."""
-    from truerisk.api.auditing.mixed_splits import order_of_columns
+    from truerisk.auditing.mixed_splits import order_of_columns
     from truerisk.core.present import clean
 
     columns = {**source.dates, **{name: source.column(name) for name in source.columns}}
@@ -253,7 +253,7 @@ def _fitted(search: Any, X: Any, y: Any, of_rows: dict[str, Any], positive: Any)
 
 def _score_of_class(search: Any, positive: Any) -> None:
     """Make the score of a search that is not fitted one of the class that was named."""
-    from truerisk.api.auditing.claim import OF_ONE_CLASS, scorer_of_class
+    from truerisk.search.claim import OF_ONE_CLASS, scorer_of_class
 
     scoring = getattr(search, "scoring", None)
     if positive is None:

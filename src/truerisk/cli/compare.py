@@ -45,10 +45,10 @@ def compare(
     truerisk estimate data.csv --target y --model lda --json > b.json
     truerisk compare a.json b.json
     """  # noqa: D301 - \b is for click
-    from truerisk.comparing.paired import compare as compared
-    from truerisk.core.comparison import ROPE
-    from truerisk.core.json_values import MAX_BYTES
-    from truerisk.core.results import RiskEstimate
+    from truerisk.comparison.paired import compare as compared
+    from truerisk.results.comparison import ROPE
+    from truerisk.results.json_values import MAX_BYTES
+    from truerisk.results.results import RiskEstimate
 
     most = max_bytes or MAX_BYTES
     a, b = (RiskEstimate.from_json(file, max_bytes=most) for file in (first, second))

@@ -64,7 +64,7 @@ def estimate(asked: Any) -> None:
     one_of("--loss", asked.loss, "--scoring", asked.scoring)
     runs_on = executor_of(asked.jobs, asked.executor)
     source = source_of(asked)
-    from truerisk.api.estimate import risk_curve
+    from truerisk.estimation.estimate import risk_curve
 
     pipeline, params, _ = read_model(asked.model, asked.settings, source)
     names = ("cv", "method", "scoring", "loss")
@@ -83,8 +83,8 @@ def read_model(
     word: str, settings: tuple[str, ...], source: Source
 ) -> tuple[Any, dict[str, list[Any]] | None, dict[str, Any]]:
     """The learner of a word, its one setting, and its grid; short names are of its last step."""
+    from truerisk.estimation.outer_splits import n_parts
     from truerisk.models.learners import learner
-    from truerisk.run.outer_splits import n_parts
 
     size: dict[str, Any] = {"n_rows": len(source.y), "n_classes": source.n_classes}
     size["parts"] = n_parts(source, [None])

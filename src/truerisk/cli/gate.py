@@ -12,7 +12,7 @@ from truerisk.cli.options import with_options
 from truerisk.cli.output import say
 
 if TYPE_CHECKING:
-    from truerisk.core.interval import OwnScale, Scale
+    from truerisk.results.interval import OwnScale, Scale
 
 CLOSED = 4
 
@@ -132,7 +132,7 @@ def judged(
     """
     if fail_above is None and not min_score:
         return 0
-    from truerisk.core.interval import OwnScale, Scale  # late: a command helps without numpy
+    from truerisk.results.interval import OwnScale, Scale  # late: a command helps without numpy
 
     estimates = [] if risk is None else [risk, *getattr(risk, "scores", {}).values()]
     known = {each.loss: (each.named_loss, each.own_scale) for each in estimates}

@@ -15,7 +15,7 @@ from click.core import ParameterSource
 
 from truerisk.core.arguments import store_of
 from truerisk.core.errors import BadArgument, NotWritten
-from truerisk.core.writing import place_of
+from truerisk.results.writing import place_of
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 Code = TypeVar("Code", int, None)

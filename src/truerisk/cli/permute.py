@@ -67,7 +67,7 @@ def permute(asked: Any) -> None:
     one_of("--loss", asked.loss, "--scoring", asked.scoring)
     runs_on = executor_of(asked.jobs, asked.executor)
     source = source_of(asked)
-    from truerisk.api.permutation_test import permutation_test
+    from truerisk.diagnostics.permutation_test import permutation_test
 
     words = {name: getattr(asked, name) for name in ("cv", "scoring", "loss")}
     words |= {"select_by": asked.method, "random_state": asked.seed}

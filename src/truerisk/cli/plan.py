@@ -84,7 +84,7 @@ def plan(asked: Any) -> int:
     truerisk plan --error 30:.25 --error 60:.21 --error 150:.19 --rows 180
     truerisk plan pilot.csv --target y --model knn --rows 400
     """  # noqa: D301 - \b is for click
-    from truerisk.api.plan_sample import plan_sample
+    from truerisk.planning.plan_sample import plan_sample
 
     pilot = asked.model is not None or any(given is not None for given in words_of(asked).values())
     if pilot and asked.errors:
@@ -134,8 +134,8 @@ def _measured(source: Source, runs_on: Any, asked: Any) -> Any:
         raise click.UsageError("--model is missing: the learning curve of which learner?")
     for note in source.notes:
         say(f"note: {note}")
-    from truerisk.api.learner_by_size import WIDEST
-    from truerisk.api.learning_curve import learning_curve
+    from truerisk.diagnostics.learner_by_size import WIDEST
+    from truerisk.diagnostics.learning_curve import learning_curve
 
     n_rows = len(source.y)
     search = search_of(
@@ -201,7 +201,7 @@ def development(confidence: float, as_json: bool, **told: Any) -> int:
     truerisk plan development --parameters 24 --prevalence .174 --r2 .288
     truerisk plan development --outcome continuous --parameters 25 --r2 .2 --mean 1.9 --sd .6
     """  # noqa: D301 - \b is for click
-    from truerisk.api.plan_model import plan_development
+    from truerisk.planning.plan_model import plan_development
 
     return _as_planned(plan_development, confidence, as_json, told)
 
@@ -244,6 +244,6 @@ def validation(confidence: float, as_json: bool, **told: Any) -> int:
     truerisk plan validation --prevalence .1 --auc .75 --threshold .1
     truerisk plan validation --outcome continuous --r2 .5 --sd 20 --mean-width 10
     """  # noqa: D301 - \b is for click
-    from truerisk.api.plan_validation import plan_validation
+    from truerisk.planning.plan_validation import plan_validation
 
     return _as_planned(plan_validation, confidence, as_json, told)

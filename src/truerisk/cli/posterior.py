@@ -12,7 +12,7 @@ from truerisk.cli.output import show
 from truerisk.core.errors import BadData
 
 if TYPE_CHECKING:
-    from truerisk.core.statistics.error_posterior import ErrorPosterior
+    from truerisk.results.error_posterior import ErrorPosterior
 
 
 SCHEMA = "truerisk.posterior/1"
@@ -41,7 +41,7 @@ def posterior(asked: Any) -> int:
     truerisk posterior --errors 6 --rows 60
     truerisk posterior --errors 0 --rows 60 --confidence .9 --prior .5 .5
     """  # noqa: D301 - \b is for click
-    from truerisk.core.statistics.error_posterior import ErrorPosterior
+    from truerisk.results.error_posterior import ErrorPosterior
 
     try:
         found = ErrorPosterior(asked.errors, asked.rows, asked.prior)

@@ -10,7 +10,7 @@ import click
 
 from truerisk.cli.options import figures_option, results_size_option
 from truerisk.cli.output import say, show, write_page
-from truerisk.core.writing import write_text
+from truerisk.results.writing import write_text
 
 
 @click.command()
@@ -31,9 +31,9 @@ def report(file: str, output: str | None, figures: Path | None, max_bytes: int |
     truerisk assess data.csv --target y --json > results.json
     truerisk report results.json
     """  # noqa: D301 - \b is for click
-    from truerisk.core.json_values import MAX_BYTES, parse
     from truerisk.core.present import named
     from truerisk.report.page import read_any
+    from truerisk.results.json_values import MAX_BYTES, parse
 
     most = max_bytes or MAX_BYTES
     content = parse(sys.stdin.read(most + 1) if file == "-" else Path(file), max_bytes=most)

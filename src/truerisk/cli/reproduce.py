@@ -11,7 +11,7 @@ from truerisk.cli.options import gathered, json_option, n_jobs_option
 from truerisk.cli.output import say, show, shown_progress, worded_warnings
 from truerisk.cli.registries import show_words
 from truerisk.cli.signals import interrupted_code, interrupted_word
-from truerisk.core.writing import write_text
+from truerisk.results.writing import write_text
 
 
 @click.command()
@@ -49,8 +49,8 @@ def reproduce(asked: Any) -> int:
     truerisk reproduce kearns-figure-3 --n-jobs 2 --out results
     truerisk reproduce bee-table-2 --store runs.db --resume
     """  # noqa: D301 - \b is for click
-    from truerisk.papers import registry
-    from truerisk.papers import reproduce as reproduced
+    from truerisk.experiments import registry
+    from truerisk.experiments import reproduce as reproduced
 
     if asked.listed and asked.name is not None:
         raise click.UsageError(f"--list names all experiments: leave out {asked.name}, or --list.")

@@ -21,8 +21,8 @@ from truerisk.cli.source import (
 from truerisk.core.errors import BadData
 
 if TYPE_CHECKING:
-    from truerisk.core.statistics.operating_points import OperatingPoint
-    from truerisk.core.statistics.roc import RocCurve
+    from truerisk.results.operating_points import OperatingPoint
+    from truerisk.results.roc import RocCurve
 
 
 RATES = ("sensitivity", "specificity", "precision")
@@ -97,7 +97,7 @@ def _idle(column: str, left_out: Mapping[str, str]) -> str:
 
 
 def _curve(source: Source, column: str, asked: Any) -> RocCurve:
-    from truerisk.core.statistics.roc import RocCurve
+    from truerisk.results.roc import RocCurve
 
     if column in source.left_out:
         raise BadData(_idle(column, source.left_out))

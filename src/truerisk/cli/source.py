@@ -265,9 +265,9 @@ def label_written(source: Source, positive: str | None) -> Any:
 
 def search_of(word: str, source: Source, *, n_rows: int | None = None, **options: Any) -> Any:
     """The learner of a word, tuned over its usual grid; `n_rows` is what the grid is made for."""
-    from truerisk.api.search import HonestSearchCV
+    from truerisk.estimation.outer_splits import n_parts
     from truerisk.models.learners import learner
-    from truerisk.run.outer_splits import n_parts
+    from truerisk.search.search import HonestSearchCV
 
     rows = len(source.y) if n_rows is None else n_rows
     layout = {"n_rows": rows, "n_classes": source.n_classes, **source.layout}

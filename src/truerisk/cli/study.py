@@ -22,7 +22,7 @@ from truerisk.cli.signals import interrupted_code, interrupted_word
 from truerisk.core.errors import BadStore, NotWritten
 
 if TYPE_CHECKING:
-    from truerisk.comparing.many_comparison import ManyComparison
+    from truerisk.comparison.many_comparison import ManyComparison
     from truerisk.study.status import Status
 
 
@@ -145,7 +145,7 @@ def _run(
     here = str(Path.cwd())
     if allow_import and here not in sys.path:  # modules beside the specification
         sys.path.insert(0, here)
-    from truerisk.api.study import Study
+    from truerisk.study.study import Study
 
     made = Study(spec, store, allow_import=allow_import)
     options["limit_megabytes"] = options.pop("limit_memory")

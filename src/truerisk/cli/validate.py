@@ -80,7 +80,7 @@ def validate(asked: Any) -> int:
     truerisk validate others.csv --target y --predictions p
     """  # noqa: D301 - \b is for click
     if asked.checklist is not None:
-        from truerisk.validation.checklist_file import table_place
+        from truerisk.validation.checklists.checklist_file import table_place
 
         table_place(asked.checklist)
     one_of("--loss", asked.loss, "--scoring", asked.scoring)
@@ -92,12 +92,12 @@ def validate(asked: Any) -> int:
     for note in source.notes:
         if asked.predictions is None or note.startswith(about):
             say(f"note: {note}")
-    from truerisk.api.search import HonestSearchCV
-    from truerisk.api.validate import run_to_validate
-    from truerisk.api.validate import validate as validated
     from truerisk.core.family import Family
-    from truerisk.core.interval import OwnScale, Scale
-    from truerisk.core.survival_losses import BrierAt
+    from truerisk.losses.survival_losses import BrierAt
+    from truerisk.results.interval import OwnScale, Scale
+    from truerisk.search.search import HonestSearchCV
+    from truerisk.validation.validate import run_to_validate
+    from truerisk.validation.validate import validate as validated
 
     of_events = ("auc", "average-precision", "r2", "d")
     ranked = ("r2",) if source.task == "regression" else of_events

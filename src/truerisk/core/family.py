@@ -9,7 +9,7 @@ from functools import cached_property
 from inspect import isfunction, unwrap
 from itertools import chain, product
 from types import CodeType
-from typing import Any
+from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -20,11 +20,12 @@ from truerisk.core.errors import BadArgument, BadData, UnknownName, first_line
 from truerisk.core.identity import PIPELINE, is_a, is_from
 from truerisk.core.present import clean
 from truerisk.core.registry import closest
-from truerisk.core.table.data import TaskWord
 
 BEST = "best_params_"
 CURVES = "predict_survival_function"  # as scikit-survival calls it
 MOST_SHOWN = 30  # how many parameters a message lists
+
+TaskWord = Literal["classification", "regression", "survival", "other"]
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from truerisk.core.arguments import shown
 from truerisk.core.errors import BadArgument, BadData, Brief
-from truerisk.core.table.times import dates_in
+from truerisk.data.times import dates_in
 from truerisk.datasets.cells import cells_of, counted, listed, quoted, side_by_side
 from truerisk.datasets.columnar import Column, Kind, numbers_rows, read_column
 from truerisk.datasets.formats import read_columns

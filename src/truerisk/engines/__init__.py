@@ -30,7 +30,7 @@ from truerisk.kernels import why_not
 if TYPE_CHECKING:  # every class, for type checkers
     from collections.abc import Callable
 
-    from truerisk.core.contracts import Engine
+    from truerisk.contracts import Engine
     from truerisk.engines.choice import choose_engine as choose_engine
     from truerisk.engines.choice import registry as registry
     from truerisk.engines.discriminants.discriminant import (

@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.answers import Answers, Response, filled
-from truerisk.core.contracts import Engine, Keeper, Request, RunOptions
+from truerisk.contracts import Engine, Keeper, Request, RunOptions
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
-from truerisk.core.losses import Loss
-from truerisk.core.plan.plan import Plan
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 from truerisk.engines.choice import choose_engine
 from truerisk.engines.running.fitting import fitted_on_all
+from truerisk.losses.row_losses import Loss
+from truerisk.plan.answers import Answers, Response, filled
+from truerisk.plan.plan import Plan
 
 
 class Asking:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
+from truerisk.contracts import Engine, Request
 from truerisk.core.arguments import refuse_class, shown
-from truerisk.core.contracts import Engine, Request
 from truerisk.core.errors import CompiledModuleWarning, NoEngine, UnknownName, warn
 from truerisk.core.family import Family
-from truerisk.core.plan.plan import Plan
 from truerisk.core.registry import Registry, lines_of
-from truerisk.core.table.data import Data
-from truerisk.core.table.rows import n_columns
+from truerisk.data.data import Data
+from truerisk.data.rows import n_columns
 from truerisk.kernels import why_not
+from truerisk.plan.plan import Plan
 
 registry = Registry(
     "engine",

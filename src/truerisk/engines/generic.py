@@ -7,17 +7,17 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from truerisk.core.answers import Answers
-from truerisk.core.contracts import Engine, Request, RunOptions
+from truerisk.contracts import Engine, Request, RunOptions
 from truerisk.core.errors import UnknownName
 from truerisk.core.family import Family
-from truerisk.core.plan.plan import BESIDES, Plan
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 from truerisk.engines.running.copies import copies_note
 from truerisk.engines.running.jobs import run_jobs
 from truerisk.engines.running.listed_draws import enumerated, too_many
 from truerisk.engines.running.members import why_no_bags
 from truerisk.models.stated.linear_rule import why_no_rule
+from truerisk.plan.answers import Answers
+from truerisk.plan.plan import BESIDES, Plan
 
 
 @dataclass(frozen=True)

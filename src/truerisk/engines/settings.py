@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.contracts import Request
+from truerisk.contracts import Request
 from truerisk.core.family import CURVES, Family
 from truerisk.core.identity import PIPELINE, is_exactly, is_from, is_plain
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 from truerisk.engines.preparation.prepared import may_not_draw
 
 # what they make of a row is the same whichever other rows they were fitted on

@@ -1,4 +1,4 @@
-// A plan as core/plan/plan.py codes it, and which rows each of its fits sees.
+// A plan as plan/plan.py codes it, and which rows each of its fits sees.
 
 #pragma once
 

@@ -1,5 +1,5 @@
 // Checksums of rows, and whether all cells are finite, in one pass. Called by row_sums.py, which
-// checks; what a checksum is says core/table/rows.py.
+// checks; what a checksum is says data/rows.py.
 
 #include <algorithm>
 #include <cstddef>

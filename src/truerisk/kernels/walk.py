@@ -7,10 +7,10 @@ from typing import Literal
 
 import numpy as np
 
-from truerisk.core.plan.blocks import Flips
-from truerisk.core.plan.plan import Plan
 from truerisk.kernels import native
 from truerisk.kernels.neighbours import NearestRows
+from truerisk.plan.blocks import Flips
+from truerisk.plan.plan import Plan
 
 SURE, TIED, SHORT = 0, 1, 2
 MOST_CLASSES = 32767  # labels are of two bytes

@@ -25,7 +25,6 @@
 | `interval_wanted.py` | which intervals a method offers; the method that draws what one needs |
 | `parts/` | arithmetic that several methods share |
 | `bayesian/` | posteriors of the error of linear rules |
-| `interval_forms/` | intervals by name |
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:  # every class, for type checkers
     from collections.abc import Callable
 
-    from truerisk.core.contracts import Method
+    from truerisk.contracts import Method
     from truerisk.methods.bayesian_error import BayesianError as BayesianError
     from truerisk.methods.bayesian_error import ImproperBayesianError as ImproperBayesianError
     from truerisk.methods.bbc import BootstrapBiasCorrected as BootstrapBiasCorrected

@@ -9,16 +9,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from truerisk.core.answers import Answers, LinearRules
+from truerisk.contracts import Method, Streams, Terms
 from truerisk.core.arguments import as_array, check_flag, shown
-from truerisk.core.contracts import Method, Streams, Target, Terms
 from truerisk.core.errors import BadArgument, BadData, Refusal
-from truerisk.core.evaluation import RisksByColumn, Tested
-from truerisk.core.loss import Loss
-from truerisk.core.losses import ZeroOne
-from truerisk.core.plan.builder import one_fit
-from truerisk.core.plan.plan import Plan
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
+from truerisk.losses.loss import Loss
+from truerisk.losses.row_losses import ZeroOne
 from truerisk.methods.bayesian.priors import (
     ClassPrior,
     Prior,
@@ -31,6 +27,10 @@ from truerisk.methods.bayesian.priors import (
 from truerisk.methods.bayesian.rule_errors import Credible, RuleErrors, pairwise
 from truerisk.methods.bayesian.scaled_rows import ScaledRows, scaled_rows
 from truerisk.methods.parts.averages import failure_notes
+from truerisk.plan.answers import Answers, LinearRules
+from truerisk.plan.builder import one_fit
+from truerisk.plan.plan import Plan
+from truerisk.results.evaluation import RisksByColumn, Target, Tested
 
 _LEAST_RANK = -1e300  # below every log of an error: rules whose error is 0 for sure
 _SURE = "the rule is constant, or a class has no spread: the error is exact and has no interval"

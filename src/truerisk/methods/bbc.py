@@ -8,17 +8,17 @@ from typing import ClassVar
 
 import numpy as np
 
-from truerisk.core.answers import Ask
-from truerisk.core.contracts import Target, Terms
+from truerisk.contracts import Terms
 from truerisk.core.errors import Refusal
-from truerisk.core.evaluation import Evaluation, Tested
-from truerisk.core.interval import Basis
-from truerisk.core.losses import Loss
-from truerisk.core.plan.plan import Plan
-from truerisk.core.table.data import Data
-from truerisk.methods.interval_forms import NO_SPREAD
-from truerisk.methods.interval_forms.bootstrapped_choice import corrected_in_any_order
+from truerisk.data.data import Data
+from truerisk.intervals import NO_SPREAD
+from truerisk.intervals.bootstrapped_choice import corrected_in_any_order
+from truerisk.losses.row_losses import Loss
 from truerisk.methods.kfold import KFold
+from truerisk.plan.answers import Ask
+from truerisk.plan.plan import Plan
+from truerisk.results.evaluation import Evaluation, Target, Tested
+from truerisk.results.interval import Basis
 
 NOTE = "risk of choosing by these folds, bootstrap-bias-corrected; not of one setting"
 

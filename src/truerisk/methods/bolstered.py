@@ -7,19 +7,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from truerisk.core.answers import Answers, LinearRules
+from truerisk.contracts import Method, Streams, Terms
 from truerisk.core.arguments import as_array, check_count, check_flag
-from truerisk.core.contracts import Method, Streams, Target, Terms
 from truerisk.core.errors import BadData, Refusal
-from truerisk.core.evaluation import Tested
-from truerisk.core.loss import Loss
-from truerisk.core.plan.blocks import ALL, Moves
-from truerisk.core.plan.builder import PlanBuilder
-from truerisk.core.plan.plan import Plan
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
+from truerisk.losses.loss import Loss
 from truerisk.methods.bayesian.scaled_rows import ScaledRows, scaled_rows
 from truerisk.methods.bayesian_error import check_rows, ruled_plan
 from truerisk.methods.parts.averages import failure_notes
+from truerisk.plan.answers import Answers, LinearRules
+from truerisk.plan.blocks import ALL, Moves
+from truerisk.plan.builder import PlanBuilder
+from truerisk.plan.plan import Plan
+from truerisk.results.evaluation import Target, Tested
 
 _BLOCK = 2_000_000  # distances held at a time
 

@@ -8,23 +8,23 @@ from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
-from truerisk.core.answers import Answers
+from truerisk.contracts import Method, Streams, Terms
 from truerisk.core.arguments import check_count, check_flag
-from truerisk.core.contracts import Method, Streams, Target, Terms
 from truerisk.core.errors import BadData, Refusal, UnknownName
-from truerisk.core.evaluation import Tested
-from truerisk.core.interval import Basis, tied
-from truerisk.core.losses import Loss, RowLoss
-from truerisk.core.plan.partitions import plan_of_samples
-from truerisk.core.plan.plan import Plan
-from truerisk.core.table.data import Data
-from truerisk.methods.interval_forms import as_form
-from truerisk.methods.interval_forms.evidence import SampleEvidence
-from truerisk.methods.interval_forms.form import dependence, if_independent
+from truerisk.data.data import Data
+from truerisk.intervals import as_form
+from truerisk.intervals.evidence import SampleEvidence
+from truerisk.intervals.form import dependence, if_independent
+from truerisk.losses.row_losses import Loss, RowLoss
 from truerisk.methods.parts.averages import failure_notes
 from truerisk.methods.parts.bootstrap_answers import Replicated, jackknife_error, no_information
 from truerisk.methods.parts.caveats import infinite_findings
-from truerisk.resampling.samples import draw_samples, given_samples
+from truerisk.plan.answers import Answers
+from truerisk.plan.partitions import plan_of_samples
+from truerisk.plan.plan import Plan
+from truerisk.results.evaluation import Target, Tested
+from truerisk.results.interval import Basis, tied
+from truerisk.splitting.samples import draw_samples, given_samples
 
 Kind = Literal["bootstrap", "oob", ".632", ".632+", "optimism"]
 OUT = 0.632  # about 1 − 1/e, as it is printed

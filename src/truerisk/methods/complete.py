@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from truerisk.core.answers import Answers
+from truerisk.contracts import Method, Streams, Terms
 from truerisk.core.arguments import is_number, shown
-from truerisk.core.contracts import Method, Streams, Target, Terms
 from truerisk.core.errors import BadArgument, BadData, Refusal
-from truerisk.core.evaluation import Tested
-from truerisk.core.loss import Loss
-from truerisk.core.plan.partitions import draw_every
-from truerisk.core.plan.plan import Plan
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
+from truerisk.losses.loss import Loss
 from truerisk.methods.parts.averages import tested_by_average
+from truerisk.plan.answers import Answers
+from truerisk.plan.partitions import draw_every
+from truerisk.plan.plan import Plan
+from truerisk.results.evaluation import Target, Tested
 
 UNSURE = (
     "the training sets behind the expected losses overlap, and no formula gives the standard error."

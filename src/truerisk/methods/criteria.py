@@ -8,18 +8,18 @@ from typing import ClassVar
 
 import numpy as np
 
-from truerisk.core.answers import Answers, Response
+from truerisk.contracts import Method, Streams, Terms
 from truerisk.core.arguments import is_number, shown
-from truerisk.core.contracts import Method, Streams, Target, Terms
 from truerisk.core.errors import BadArgument, BadData, Refusal
-from truerisk.core.evaluation import Tested
-from truerisk.core.loss import Loss
-from truerisk.core.losses import Log, Squared
-from truerisk.core.plan.blocks import ALL
-from truerisk.core.plan.builder import PlanBuilder
-from truerisk.core.plan.plan import Plan
-from truerisk.core.table.data import Data, TaskWord
+from truerisk.data.data import Data, TaskWord
+from truerisk.losses.loss import Loss
+from truerisk.losses.row_losses import Log, Squared
 from truerisk.methods.parts.averages import failure_notes
+from truerisk.plan.answers import Answers, Response
+from truerisk.plan.blocks import ALL
+from truerisk.plan.builder import PlanBuilder
+from truerisk.plan.plan import Plan
+from truerisk.results.evaluation import Target, Tested
 
 
 class Likelihood(Loss):

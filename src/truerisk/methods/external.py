@@ -7,17 +7,17 @@ from typing import ClassVar
 
 import numpy as np
 
-from truerisk.core.answers import Answers, Ask
-from truerisk.core.contracts import Method, Streams, Target, Terms, in_every_loss
+from truerisk.contracts import Method, Streams, Terms, in_every_loss
 from truerisk.core.errors import Refusal
-from truerisk.core.evaluation import Evaluation
-from truerisk.core.loss import Loss
-from truerisk.core.plan.blocks import ALL
-from truerisk.core.plan.builder import PlanBuilder
-from truerisk.core.plan.plan import Plan
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
+from truerisk.losses.loss import Loss
 from truerisk.methods.holdout import Holdout
 from truerisk.methods.parts.procedure import Procedure, winners_of, with_winners
+from truerisk.plan.answers import Answers, Ask
+from truerisk.plan.blocks import ALL
+from truerisk.plan.builder import PlanBuilder
+from truerisk.plan.plan import Plan
+from truerisk.results.evaluation import Evaluation, Target
 
 
 @dataclass(frozen=True)

@@ -10,26 +10,26 @@ from typing import ClassVar
 
 import numpy as np
 
-from truerisk.core.answers import Answers, Ask
+from truerisk.contracts import Method, Streams, Terms, in_every_loss
 from truerisk.core.arguments import check_count, check_flag, check_share
-from truerisk.core.contracts import Method, Streams, Target, Terms, in_every_loss
 from truerisk.core.errors import BadArgument, BadData
-from truerisk.core.evaluation import Evaluation, Tested
-from truerisk.core.interval import Basis
-from truerisk.core.loss import Average, Loss, check_average
-from truerisk.core.plan.blocks import ALL
-from truerisk.core.plan.builder import PlanBuilder
-from truerisk.core.plan.plan import Plan
-from truerisk.core.table.data import Data
-from truerisk.methods.interval_forms import as_form
-from truerisk.methods.interval_forms.evidence import HalfEvidence
-from truerisk.methods.interval_forms.form import NONE, if_independent
+from truerisk.data.data import Data
+from truerisk.intervals import as_form
+from truerisk.intervals.evidence import HalfEvidence
+from truerisk.intervals.form import NONE, if_independent
+from truerisk.losses.loss import Average, Loss, check_average
 from truerisk.methods.parts.averages import OF_ROW_MEANS, Averaged, tested_by_average, tested_with
 from truerisk.methods.parts.caveats import infinite_findings
 from truerisk.methods.parts.procedure import by_fit, chosen_candidate, winners_of, with_winners
 from truerisk.methods.parts.set_risks import split_risks
-from truerisk.resampling.folds import draw_folds
-from truerisk.resampling.samples import draw_held_out
+from truerisk.plan.answers import Answers, Ask
+from truerisk.plan.blocks import ALL
+from truerisk.plan.builder import PlanBuilder
+from truerisk.plan.plan import Plan
+from truerisk.results.evaluation import Evaluation, Target, Tested
+from truerisk.results.interval import Basis
+from truerisk.splitting.folds import draw_folds
+from truerisk.splitting.samples import draw_held_out
 
 
 def tested_by_one_split(answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:

@@ -9,16 +9,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from truerisk.core.answers import Answers, LinearRules
+from truerisk.contracts import Streams, Terms
 from truerisk.core.arguments import check_flag, check_number
-from truerisk.core.contracts import Streams, Terms
 from truerisk.core.errors import BadData, Refusal
-from truerisk.core.evaluation import Tested
-from truerisk.core.loss import Loss
-from truerisk.core.losses import Log
-from truerisk.core.plan.plan import Plan
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
+from truerisk.losses.loss import Loss
+from truerisk.losses.row_losses import Log
 from truerisk.methods.criteria import Criterion, Likelihood, Seen, without_saturated
+from truerisk.plan.answers import Answers, LinearRules
+from truerisk.plan.plan import Plan
+from truerisk.results.evaluation import Tested
 
 
 @dataclass(frozen=True)

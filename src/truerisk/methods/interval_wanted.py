@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from truerisk.core.contracts import Method
-from truerisk.core.interval import OF_PLANS, Basis
+from truerisk.contracts import Method
+from truerisk.intervals import as_form
 from truerisk.methods.bootstrap import Bootstrap
 from truerisk.methods.holdout import PairedHalves
-from truerisk.methods.interval_forms import as_form
 from truerisk.methods.kfold import KFold
 from truerisk.methods.ncv import NestedInterval
 from truerisk.methods.nested import Nested, Pairs
 from truerisk.methods.parts.procedure import Procedure
 from truerisk.methods.single_fit import OutOfBag
+from truerisk.results.interval import OF_PLANS, Basis
 
 REPEATS = 10  # of nested cross-validation, where the method has fewer
 

@@ -7,20 +7,20 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from truerisk.core.answers import Answers
+from truerisk.contracts import Streams, Terms
 from truerisk.core.arguments import check_count, check_flag
-from truerisk.core.contracts import Streams, Target, Terms
 from truerisk.core.errors import BadData, Refusal
-from truerisk.core.evaluation import Tested
-from truerisk.core.interval import Basis
-from truerisk.core.loss import Average, Loss, check_average
-from truerisk.core.plan.blocks import ALL
-from truerisk.core.plan.builder import PlanBuilder
-from truerisk.core.plan.partitions import leave_out
-from truerisk.core.plan.plan import Plan
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
+from truerisk.losses.loss import Average, Loss, check_average
 from truerisk.methods.parts.averages import Averaged, tested_by_average
-from truerisk.resampling.folds import fold_numbers
+from truerisk.plan.answers import Answers
+from truerisk.plan.blocks import ALL
+from truerisk.plan.builder import PlanBuilder
+from truerisk.plan.partitions import leave_out
+from truerisk.plan.plan import Plan
+from truerisk.results.evaluation import Target, Tested
+from truerisk.results.interval import Basis
+from truerisk.splitting.folds import fold_numbers
 
 
 @dataclass(frozen=True)

@@ -7,23 +7,23 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from truerisk.core.answers import Answers
+from truerisk.contracts import Method, Streams, Terms
 from truerisk.core.arguments import check_count, check_flag
-from truerisk.core.contracts import Method, Streams, Target, Terms
 from truerisk.core.errors import BadData, Refusal, UnknownName
-from truerisk.core.evaluation import Tested
-from truerisk.core.interval import Basis
-from truerisk.core.loss import Loss, RowLoss
-from truerisk.core.plan.partitions import leave_pairs_out
-from truerisk.core.plan.plan import Plan
-from truerisk.core.table.data import Data
-from truerisk.methods.interval_forms import as_form
-from truerisk.methods.interval_forms.evidence import NestedErrors, PairEvidence
-from truerisk.methods.interval_forms.form import NONE, if_independent
+from truerisk.data.data import Data
+from truerisk.intervals import as_form
+from truerisk.intervals.evidence import NestedErrors, PairEvidence
+from truerisk.intervals.form import NONE, if_independent
+from truerisk.losses.loss import Loss, RowLoss
 from truerisk.methods.parts.averages import means_by_row, tested_with
 from truerisk.methods.parts.caveats import infinite_findings
 from truerisk.methods.parts.set_risks import mean_by_question, position_weights, row_losses
-from truerisk.resampling.folds import fold_numbers
+from truerisk.plan.answers import Answers
+from truerisk.plan.partitions import leave_pairs_out
+from truerisk.plan.plan import Plan
+from truerisk.results.evaluation import Target, Tested
+from truerisk.results.interval import Basis
+from truerisk.splitting.folds import fold_numbers
 
 POWERS = {"bates": 1.5, "mlr3inferr": 1.0}
 

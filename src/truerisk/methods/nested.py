@@ -9,17 +9,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from truerisk.core.answers import Answers, Ask
-from truerisk.core.contracts import Method, Streams, Terms, in_every_loss
+from truerisk.contracts import Method, Streams, Terms, in_every_loss
 from truerisk.core.errors import BadData, Refusal
-from truerisk.core.evaluation import Evaluation, RisksToRead, Tested, values_of
-from truerisk.core.interval import Basis
-from truerisk.core.loss import Average, Loss, check_average
-from truerisk.core.plan.builder import merge_equal_fits
-from truerisk.core.plan.leaks import order_of
-from truerisk.core.plan.nesting import nest, with_pairs
-from truerisk.core.plan.plan import Plan
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
+from truerisk.losses.loss import Average, Loss, check_average
 from truerisk.methods.parts.averages import Averaged, tested_by_average
 from truerisk.methods.parts.interval_choice import calibrated_word
 from truerisk.methods.parts.procedure import (
@@ -32,6 +25,13 @@ from truerisk.methods.parts.procedure import (
 )
 from truerisk.methods.splitter import refuse_known_rows
 from truerisk.methods.words import USUAL_FOLDS, as_method
+from truerisk.plan.answers import Answers, Ask
+from truerisk.plan.builder import merge_equal_fits
+from truerisk.plan.leaks import order_of
+from truerisk.plan.nesting import nest, with_pairs
+from truerisk.plan.plan import Plan
+from truerisk.results.evaluation import Evaluation, RisksToRead, Tested, values_of
+from truerisk.results.interval import Basis
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ class Pairs(Procedure):
     rows; None are those that the search chooses by, or five. `average` says how the tests are
     averaged, as in `KFold`. Row r of fold i was answered by the K − 1 fits of c(i) without i and j,
     too; their spread tells how much the procedure depends on its training rows
-    (`interval_forms/calibrated.py`).
+    (`intervals/calibrated.py`).
     """
 
     folds: Any = None

@@ -14,19 +14,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from truerisk.core.answers import Answers, Ask, filled
-from truerisk.core.contracts import Method, Streams, Target, Terms, in_every_loss
+from truerisk.contracts import Method, Streams, Terms, in_every_loss
 from truerisk.core.errors import BadData, Refusal
-from truerisk.core.evaluation import Evaluation, Tested
-from truerisk.core.interval import Basis
-from truerisk.core.loss import Average, Loss, RowLoss, check_average
-from truerisk.core.plan.nesting import partitions_of
-from truerisk.core.plan.plan import Plan
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
+from truerisk.losses.loss import Average, Loss, RowLoss, check_average
 from truerisk.methods.nested import Pairs
 from truerisk.methods.parts.averages import Averaged, average_weights
 from truerisk.methods.parts.procedure import chosen_candidate, inner_risks, winners_of, with_winners
 from truerisk.methods.parts.set_risks import row_losses
+from truerisk.plan.answers import Answers, Ask, filled
+from truerisk.plan.nesting import partitions_of
+from truerisk.plan.plan import Plan
+from truerisk.results.evaluation import Evaluation, Target, Tested
+from truerisk.results.interval import Basis
 
 LEAST = 1.75  # standard deviations; the price of a wrong farewell is higher early than late …
 MORE = 1.0  # … and so is what it spares: this is added in proportion to the rows that were seen

@@ -7,17 +7,17 @@ from typing import ClassVar
 
 import numpy as np
 
-from truerisk.core.answers import Answers
-from truerisk.core.contracts import Method, Streams, Target, Terms
+from truerisk.contracts import Method, Streams, Terms
 from truerisk.core.errors import Refusal
-from truerisk.core.evaluation import Tested
-from truerisk.core.loss import Loss
-from truerisk.core.plan.blocks import ALL
-from truerisk.core.plan.builder import PlanBuilder
-from truerisk.core.plan.plan import Plan
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
+from truerisk.losses.loss import Loss
 from truerisk.methods.bootstrap import Bootstrap
 from truerisk.methods.parts.averages import tested_by_average
+from truerisk.plan.answers import Answers
+from truerisk.plan.blocks import ALL
+from truerisk.plan.builder import PlanBuilder
+from truerisk.plan.plan import Plan
+from truerisk.results.evaluation import Target, Tested
 
 
 @dataclass(frozen=True)

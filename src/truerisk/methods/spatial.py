@@ -7,18 +7,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from truerisk.contracts import Streams
 from truerisk.core.arguments import check_count, check_flag, is_number, shown
-from truerisk.core.contracts import Streams, Target
 from truerisk.core.errors import BadArgument, BadData, TrueRiskWarning, warn
-from truerisk.core.loss import Average, Loss, check_average
-from truerisk.core.plan.blocks import ALL
-from truerisk.core.plan.builder import PlanBuilder
-from truerisk.core.plan.partitions import leave_out
-from truerisk.core.plan.plan import Plan
 from truerisk.core.registry import displays
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
+from truerisk.losses.loss import Average, Loss, check_average
 from truerisk.methods.parts.averages import Averaged
-from truerisk.resampling.folds import block_folds, blocks_of, rows_within, side_of
+from truerisk.plan.blocks import ALL
+from truerisk.plan.builder import PlanBuilder
+from truerisk.plan.partitions import leave_out
+from truerisk.plan.plan import Plan
+from truerisk.results.evaluation import Target
+from truerisk.splitting.folds import block_folds, blocks_of, rows_within, side_of
 
 
 class InSpace(Averaged):
@@ -35,8 +36,8 @@ class InSpace(Averaged):
     def plot(self, block: Any, **options: Any) -> Any:
         """Draw a split of rows with these coordinates on a map, and return its axes.
 
-        Options are those of `truerisk.plots.fold_map.draw_fold_map`: `y` as it is given to an
-        estimate, `fold` (None for all at once), `random_state`, `ax`.
+        Options are those of `truerisk.report.plots.fold_map.draw_fold_map`: `y` as it is given to
+        an estimate, `fold` (None for all at once), `random_state`, `ax`.
         """
         return displays.load("fold-map")(self, block, **options)
 

@@ -10,16 +10,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from truerisk.contracts import Method, Streams
 from truerisk.core.arguments import as_array, shown
-from truerisk.core.contracts import Method, Streams, Target
 from truerisk.core.errors import BadArgument, BadData, Refusal, is_failure, said_by
-from truerisk.core.loss import Average, check_average
-from truerisk.core.losses import Loss
-from truerisk.core.plan.builder import split_plan
-from truerisk.core.plan.plan import Plan
 from truerisk.core.present import clean
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
+from truerisk.losses.loss import Average, check_average
+from truerisk.losses.row_losses import Loss
 from truerisk.methods.parts.averages import Averaged
+from truerisk.plan.builder import split_plan
+from truerisk.plan.plan import Plan
+from truerisk.results.evaluation import Target
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,18 +7,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from truerisk.contracts import Method, Streams
 from truerisk.core.arguments import check_count
-from truerisk.core.contracts import Method, Streams, Target
 from truerisk.core.errors import BadData, Refusal
-from truerisk.core.interval import Basis
-from truerisk.core.loss import Average
-from truerisk.core.losses import Loss
-from truerisk.core.plan.builder import PlanBuilder
-from truerisk.core.plan.plan import Plan
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
+from truerisk.losses.loss import Average
+from truerisk.losses.row_losses import Loss
 from truerisk.methods.parts.averages import Averaged
 from truerisk.methods.words import USUAL_FOLDS, as_method
-from truerisk.resampling.samples import draw_order, subsamples
+from truerisk.plan.builder import PlanBuilder
+from truerisk.plan.plan import Plan
+from truerisk.results.evaluation import Target
+from truerisk.results.interval import Basis
+from truerisk.splitting.samples import draw_order, subsamples
 
 MOST_DRAWS = 10
 

@@ -7,16 +7,16 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from truerisk.core.answers import Answers
+from truerisk.contracts import Method, Streams, Terms
 from truerisk.core.arguments import check_number
-from truerisk.core.contracts import Method, Streams, Target, Terms
 from truerisk.core.errors import BadData, Refusal, UnknownName
-from truerisk.core.evaluation import Tested
-from truerisk.core.losses import Loss, ZeroOne
-from truerisk.core.plan.partitions import flip_each
-from truerisk.core.plan.plan import Plan
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
+from truerisk.losses.row_losses import Loss, ZeroOne
 from truerisk.methods.parts.averages import failure_notes
+from truerisk.plan.answers import Answers
+from truerisk.plan.partitions import flip_each
+from truerisk.plan.plan import Plan
+from truerisk.results.evaluation import Target, Tested
 
 UNSURE = "no formula is known for the standard error of the swapping criterion."
 

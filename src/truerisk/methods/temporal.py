@@ -8,19 +8,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from truerisk.core.answers import Answers
+from truerisk.contracts import Streams, Terms
 from truerisk.core.arguments import check_count, is_number, shown
-from truerisk.core.contracts import Streams, Target, Terms
 from truerisk.core.errors import BadArgument
-from truerisk.core.evaluation import Tested
-from truerisk.core.interval import Basis
-from truerisk.core.loss import Average, Loss, check_average
-from truerisk.core.plan.builder import split_plan
-from truerisk.core.plan.plan import Plan
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
+from truerisk.losses.loss import Average, Loss, check_average
 from truerisk.methods.parts.averages import OF_ROW_MEANS, Averaged, tested_by_average
 from truerisk.methods.parts.caveats import ahead_notes
-from truerisk.resampling.in_time import forward_splits, purged_splits, times_of
+from truerisk.plan.answers import Answers
+from truerisk.plan.builder import split_plan
+from truerisk.plan.plan import Plan
+from truerisk.results.evaluation import Target, Tested
+from truerisk.results.interval import Basis
+from truerisk.splitting.in_time import forward_splits, purged_splits, times_of
 
 
 def check_span(name: str, given: Any, *, may_be_0: bool) -> None:

@@ -9,11 +9,11 @@ from dataclasses import replace
 from numbers import Integral
 from typing import Any
 
+from truerisk.contracts import Method
 from truerisk.core.arguments import refuse_both, refuse_class, shown
-from truerisk.core.contracts import Method
 from truerisk.core.errors import BadArgument, UnknownName, said_by
 from truerisk.core.registry import Registry, check_known, closest, lines_of
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 from truerisk.methods.kfold import KFold
 from truerisk.methods.splitter import GivenSplits, Splitter
 

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from truerisk.core.arguments import check_share
 from truerisk.core.identity import is_a, known_class
-from truerisk.core.table.rows import take_rows
+from truerisk.data.rows import take_rows
 
 Part = list[Any]
 """X, y and the weights (or None) of some rows."""

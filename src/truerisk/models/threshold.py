@@ -19,8 +19,8 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
 
 from truerisk.core.arguments import shown
-from truerisk.core.statistics.operating_points import RATES, Sweep, check_cost, check_rate
 from truerisk.models.early_stopping import Around
+from truerisk.results.operating_points import RATES, Sweep, check_cost, check_rate
 
 RESPONSES = ("predict_proba", "decision_function")
 WEIGHT = "sample_weight"  # what the name of a weight of the rows ends with

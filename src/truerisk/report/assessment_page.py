@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from truerisk.api.assessing.assessment import Assessment
-from truerisk.api.assessing.tuned_learner import TunedLearner
-from truerisk.core.interval import Interval
+from truerisk.assessment.assessment import Assessment
+from truerisk.assessment.tuned_learner import TunedLearner
 from truerisk.core.present import (
     SELECTED_SCORE,
     clean,
@@ -34,6 +33,7 @@ from truerisk.report.methods_text import described, honest_rank, level_and_ends,
 from truerisk.report.rates import Rates, draw_calibration
 from truerisk.report.validation_page import validated_by
 from truerisk.report.validation_parts import PagePart, parts_of, rows_text
+from truerisk.results.interval import Interval
 
 MOST_LEARNERS = 12  # how many learners' risk curves are drawn
 RATE_NAMES = (

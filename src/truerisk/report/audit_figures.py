@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from truerisk.api.auditing.outcome import Audit, Stated
-from truerisk.core.interval import OwnScale
+from truerisk.auditing.outcome import Audit, Stated
 from truerisk.core.present import number, setting_text
-from truerisk.core.results import RiskEstimate
 from truerisk.report.figure import Figure, FigureTable, Key, thinned
 from truerisk.report.svg import WIDTH, Drawing, PixelScale, columns_of, of_rows
+from truerisk.results.interval import OwnScale
+from truerisk.results.results import RiskEstimate
 
 ROW, TOP, LEFT = 40, 14, 92
 HEIGHT, MARGIN = 300, 52

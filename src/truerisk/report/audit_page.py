@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from truerisk.api.auditing.outcome import Audit, Stated
+from truerisk.auditing.outcome import Audit, Stated
 from truerisk.core.present import MODELS_SAW, clean, number, rows_counted, setting_text, signed
-from truerisk.core.results import RiskEstimate
 from truerisk.report.assessment_page import MOST_CLASSES
 from truerisk.report.audit_figures import draw_claim, draw_settings, own_scale
 from truerisk.report.figure import FigureTable
@@ -19,6 +18,7 @@ from truerisk.report.methods_text import (
     reference_of,
     value_and_interval,
 )
+from truerisk.results.results import RiskEstimate
 
 ROUGH = (
     "Tibshirani RJ, Tibshirani R (2009). A bias correction for the minimum error rate in "

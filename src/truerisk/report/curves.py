@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from math import isfinite, log10
 from numbers import Real
 
-from truerisk.api.assessing.assessment import Assessment
-from truerisk.api.assessing.tuned_learner import TunedLearner
+from truerisk.assessment.assessment import Assessment
+from truerisk.assessment.tuned_learner import TunedLearner
 from truerisk.core.present import clean, number, setting_text
-from truerisk.core.results import RiskCurve
 from truerisk.report.figure import Figure, FigureTable, Key, thinned
 from truerisk.report.svg import (
     N_SHADES,
@@ -22,6 +21,7 @@ from truerisk.report.svg import (
     shape,
     tick_text,
 )
+from truerisk.results.results import RiskCurve
 
 HEIGHT, TOP, BOTTOM, LEFT = 264, 30, 222, 52
 LEAST = 1e-100  # smaller parameters, or larger ones than its inverse, are not drawn by decades

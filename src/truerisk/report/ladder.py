@@ -7,9 +7,8 @@ from math import isfinite
 
 import numpy as np
 
-from truerisk.api.assessing.assessment import Assessment
-from truerisk.api.assessing.tuned_learner import TunedLearner
-from truerisk.core.interval import OwnScale
+from truerisk.assessment.assessment import Assessment
+from truerisk.assessment.tuned_learner import TunedLearner
 from truerisk.core.present import (
     WHOLE_SEARCH,
     clean,
@@ -19,9 +18,10 @@ from truerisk.core.present import (
     setting_text,
     signed,
 )
-from truerisk.core.results import RiskEstimate
 from truerisk.report.figure import Figure, FigureTable, Key
 from truerisk.report.svg import WIDTH, Drawing, PixelScale, columns_of, of_rows
+from truerisk.results.interval import OwnScale
+from truerisk.results.results import RiskEstimate
 
 ROW = 34
 TOP = 14

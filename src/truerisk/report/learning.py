@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from truerisk.api.assessing.assessment import Assessment
-from truerisk.api.assessing.tuned_learner import TunedLearner
-from truerisk.api.risk_over_time import RiskOverTime
-from truerisk.core.interval import Scale
-from truerisk.core.learning_curve import ExpectedRisk, LearningCurve
+from truerisk.assessment.assessment import Assessment
+from truerisk.assessment.tuned_learner import TunedLearner
 from truerisk.core.present import clean, dates_text, number
+from truerisk.diagnostics.risk_over_time import RiskOverTime
 from truerisk.report.figure import Figure, FigureTable, Key
 from truerisk.report.ladder import interval_text, own_value
 from truerisk.report.svg import WIDTH, Drawing, PixelScale, columns_of
+from truerisk.results.interval import Scale
+from truerisk.results.learning_curve import ExpectedRisk, LearningCurve
 
 HEIGHT, TOP, BOTTOM, LEFT = 264, 30, 222, 52
 CLOSEST = 34  # places between two ticks: what their numbers take

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from math import ceil, floor
 
-from truerisk.comparing.many_comparison import ManyComparison
-from truerisk.comparing.method_pairs import MethodPair
-from truerisk.core.interval import OwnScale
+from truerisk.comparison.many_comparison import ManyComparison
+from truerisk.comparison.method_pairs import MethodPair
 from truerisk.core.present import clean, number
 from truerisk.report.figure import Figure, FigureTable, Key
 from truerisk.report.svg import (
@@ -18,6 +17,7 @@ from truerisk.report.svg import (
     of_rows,
     tick_text,
 )
+from truerisk.results.interval import OwnScale
 
 MARGIN, STEP = 132, 24
 MOST_DRAWN, MOST_ACROSS, MOST_PAIRS = 60, 16, 40

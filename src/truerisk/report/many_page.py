@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from truerisk.comparing.many_comparison import (
+from truerisk.comparison.many_comparison import (
     ManyComparison,
     p_text,
     pairs_table,

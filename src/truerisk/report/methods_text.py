@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from truerisk.api.assessing.assessment import Assessment
-from truerisk.core.interval import Interval, OwnScale
+from truerisk.assessment.assessment import Assessment
 from truerisk.core.present import clean, listed, number, setting_text
-from truerisk.core.results import RiskEstimate
-from truerisk.methods.interval_forms import IntervalForm, as_form, names
+from truerisk.intervals import IntervalForm, as_form, names
 from truerisk.report.ladder import own_value
 from truerisk.report.learning import ends_of
+from truerisk.results.interval import Interval, OwnScale
+from truerisk.results.results import RiskEstimate
+from truerisk.validation.checklists.study_words import cautions
 from truerisk.validation.measures import Measured
-from truerisk.validation.study_words import cautions
 
 REFERENCES = {
     "nested": "Varma S, Simon R (2006). Bias in error estimation when using cross-validation for "

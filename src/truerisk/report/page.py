@@ -11,15 +11,12 @@ from typing import Any
 
 from markupsafe import Markup
 
-from truerisk.api.assessing.assessment import Assessment
-from truerisk.api.auditing.outcome import Audit
-from truerisk.comparing.many_comparison import ManyComparison
+from truerisk.assessment.assessment import Assessment
+from truerisk.auditing.outcome import Audit
+from truerisk.comparison.many_comparison import ManyComparison
 from truerisk.core.errors import BadData, xml_text
-from truerisk.core.json_values import schema_of
 from truerisk.core.present import clean
-from truerisk.core.records import Record
-from truerisk.core.results import RiskCurve, RiskEstimate
-from truerisk.papers.figures import Report
+from truerisk.experiments.figures import Report
 from truerisk.report.assessment_page import draw_page
 from truerisk.report.audit_page import draw_audit
 from truerisk.report.figure import Figure, FigureTable
@@ -28,6 +25,9 @@ from truerisk.report.many_page import draw_many
 from truerisk.report.record_figures import figures_of
 from truerisk.report.svg import N_SERIES, WIDTH, Drawing
 from truerisk.report.validation_page import draw_validation
+from truerisk.results.json_values import schema_of
+from truerisk.results.records import Record
+from truerisk.results.results import RiskCurve, RiskEstimate
 from truerisk.validation.validation import Validation
 
 RECORDS: dict[type[Record], Callable[[Any], Page]] = {

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.present import five_numbers, number
-from truerisk.papers.figures import CELLS, REACH, Panel, Report, Series
+from truerisk.experiments.figures import CELLS, REACH, Panel, Report, Series
 from truerisk.report.figure import Figure, FigureTable, Key
 from truerisk.report.svg import (
     N_SERIES,

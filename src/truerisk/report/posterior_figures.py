@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from truerisk.api.bayesian_error import RulePosterior
-from truerisk.api.plan_sample import SamplePlan
 from truerisk.core.present import number, risk
-from truerisk.core.statistics.error_posterior import ErrorPosterior
-from truerisk.core.statistics.selection_bias import RiskMixture, SelectionBias
-from truerisk.papers.figures import Series
+from truerisk.estimation.bayesian_error import RulePosterior
+from truerisk.experiments.figures import Series
+from truerisk.planning.plan_sample import SamplePlan
 from truerisk.report.figure import Figure, FigureTable, Key
 from truerisk.report.panels import draw_series
 from truerisk.report.svg import WIDTH, PixelScale, of_rows
+from truerisk.results.error_posterior import ErrorPosterior
+from truerisk.results.selection_bias import RiskMixture, SelectionBias
 
 TAIL, LEVEL, POINTS = 1e-3, 0.95, 120
 SHARES = (0.05, 0.25, 0.5, 0.75, 0.95)

@@ -11,8 +11,6 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.present import clean, number
-from truerisk.core.statistics.calibration import Calibration
-from truerisk.core.statistics.roc import RocCurve
 from truerisk.report.figure import (
     MOST_CORNERS,
     MOST_POINTS,
@@ -23,6 +21,8 @@ from truerisk.report.figure import (
     thinned,
 )
 from truerisk.report.svg import SHARE_X, SHARE_Y, Drawing, of_shares
+from truerisk.results.calibration import Calibration
+from truerisk.results.roc import RocCurve
 
 N_SHOWN = 13  # thresholds in the table
 POOLED = "{} of all predictions pooled; scores=['{}'] gives the honest one, with its interval"

@@ -7,22 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.api.assessing.assessment import Assessment
-from truerisk.api.auditing.outcome import Audit
-from truerisk.api.bayesian_error import RulePosterior
-from truerisk.api.permutations import PermutationTest
-from truerisk.api.plan_sample import SamplePlan
-from truerisk.comparing.many_comparison import ManyComparison
-from truerisk.core.comparison import Comparison
-from truerisk.core.learning_curve import LearningCurve
+from truerisk.assessment.assessment import Assessment
+from truerisk.auditing.outcome import Audit
+from truerisk.comparison.many_comparison import ManyComparison
 from truerisk.core.present import clean, risk, setting_text
-from truerisk.core.results import RiskCurve, RiskEstimate
-from truerisk.core.statistics.calibration import Calibration
-from truerisk.core.statistics.error_posterior import ErrorPosterior
-from truerisk.core.statistics.roc import RocCurve
-from truerisk.core.statistics.selection_bias import SelectionBias
-from truerisk.core.writing import Shown
-from truerisk.papers.figures import Report
+from truerisk.diagnostics.permutations import PermutationTest
+from truerisk.estimation.bayesian_error import RulePosterior
+from truerisk.experiments.figures import Report
+from truerisk.planning.plan_sample import SamplePlan
 from truerisk.report.audit_figures import draw_claim
 from truerisk.report.curves import draw_lines
 from truerisk.report.figure import Figure, FigureTable, Key
@@ -40,6 +32,14 @@ from truerisk.report.rates import Rates, draw_calibration
 from truerisk.report.review_figures import draw_features, draw_forest, draw_instability
 from truerisk.report.svg import WIDTH, Drawing, PixelScale, columns_of, of_rows, series
 from truerisk.report.validation_figures import draw_benefit, draw_calibration_curve
+from truerisk.results.calibration import Calibration
+from truerisk.results.comparison import Comparison
+from truerisk.results.error_posterior import ErrorPosterior
+from truerisk.results.learning_curve import LearningCurve
+from truerisk.results.results import RiskCurve, RiskEstimate
+from truerisk.results.roc import RocCurve
+from truerisk.results.selection_bias import SelectionBias
+from truerisk.results.writing import Shown
 from truerisk.validation.calibration import CalibrationCurve, SmoothCalibration
 from truerisk.validation.discrimination import Discrimination, NetBenefit
 from truerisk.validation.prediction_stability import PredictionStability

@@ -9,7 +9,7 @@ import numpy as np
 from truerisk.core.present import clean, number
 from truerisk.report.figure import Figure, FigureTable, Key, thinned
 from truerisk.report.svg import SHARES, WIDTH, Drawing, PixelScale, columns_of, of_rows
-from truerisk.validation.checklist import Item
+from truerisk.validation.checklists.checklist import Item
 from truerisk.validation.prediction_stability import PredictionStability
 from truerisk.validation.stability import FeatureStability
 from truerisk.validation.subgroups import HEAD, SubgroupRisk, SubgroupRisks, rows_of

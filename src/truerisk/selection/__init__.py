@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from truerisk.contracts import Rule
 from truerisk.core.arguments import refuse_class, shown
-from truerisk.core.contracts import Rule
 from truerisk.core.errors import UnknownName
 from truerisk.core.registry import Registry, lazy, lines_of
 

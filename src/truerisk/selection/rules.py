@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from truerisk.contracts import Rule
 from truerisk.core.arguments import is_number
-from truerisk.core.contracts import Rule
 from truerisk.core.errors import Refusal, UnknownName
-from truerisk.core.interval import tied
+from truerisk.results.interval import tied
 
 
 def smallest(values: np.ndarray) -> float:

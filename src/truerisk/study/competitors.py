@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.comparing.many import compared
-from truerisk.comparing.many_comparison import ManyComparison
-from truerisk.comparing.scores import RankTerms, Scores
+from truerisk.comparison.many import compared
+from truerisk.comparison.many_comparison import ManyComparison
+from truerisk.comparison.scores import RankTerms, Scores
 from truerisk.core.arguments import shown
 from truerisk.core.errors import BadArgument, UnknownName
 from truerisk.core.registry import closest

@@ -21,16 +21,16 @@ from typing import Any
 
 import numpy as np
 
+from truerisk.contracts import Request
 from truerisk.core.arguments import store_of
-from truerisk.core.contracts import Request
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
 from truerisk.core.identity import is_from
-from truerisk.core.plan.plan import Plan
 from truerisk.core.present import clean
-from truerisk.core.table.data import Data
-from truerisk.core.table.rows import column_names, digest
+from truerisk.data.data import Data
+from truerisk.data.rows import column_names, digest
 from truerisk.engines.workers.crews import versions
+from truerisk.plan.plan import Plan
 from truerisk.study.schema import Fate, State
 from truerisk.study.store import Store
 from truerisk.study.values import canonical, digest_of, key_of, pack

@@ -21,12 +21,12 @@ from typing import Any, ClassVar, TypedDict
 
 import numpy as np
 
-from truerisk.comparing.many_comparison import ManyComparison
+from truerisk.comparison.many_comparison import ManyComparison
 from truerisk.core.errors import BadStore, MissingExtra, UnknownName
 from truerisk.core.present import Block, frame_of_rows, number, seconds, text_table
-from truerisk.core.records import UNWRITTEN, Count, Record, Share, Size
 from truerisk.core.registry import closest, displays
-from truerisk.core.writing import write_file
+from truerisk.results.records import UNWRITTEN, Count, Record, Share, Size
+from truerisk.results.writing import write_file
 from truerisk.study.competitors import Replicates, compare_study
 from truerisk.study.store import Cell, Store
 from truerisk.study.versions import refuse_fits

@@ -190,7 +190,7 @@ class _Reader:
         return value
 
     def loss(self) -> str | None:
-        from truerisk.core.losses import registry
+        from truerisk.losses.row_losses import registry
 
         value = self.content.get("loss")
         if value is not None and value not in registry:
@@ -282,7 +282,7 @@ class _Reader:
 
     def method(self, written: dict[str, Any], key: str, i: int) -> str:
         """A word with its options, or an import; either may name its interval."""
-        from truerisk.methods.interval_forms import as_form
+        from truerisk.intervals import as_form
         from truerisk.methods.words import method_by
 
         if "interval" in written:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from truerisk.core.present import clean
 from truerisk.core.progress import duration
-from truerisk.core.records import Count, Record, Size
+from truerisk.results.records import Count, Record, Size
 from truerisk.study.lock import Lock
 from truerisk.study.results import name_of_method
 from truerisk.study.schema import State

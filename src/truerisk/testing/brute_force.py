@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from truerisk.core.answers import LinearRules
-from truerisk.core.contracts import Request
+from truerisk.contracts import Request
 from truerisk.core.family import Family
-from truerisk.core.plan.plan import Plan
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 from truerisk.models.stated.degrees_of_freedom import bring_to_minimum, degrees_of_freedom
 from truerisk.models.stated.linear_rule import linear_rule
+from truerisk.plan.answers import LinearRules
+from truerisk.plan.plan import Plan
 
 
 @dataclass(frozen=True)

@@ -14,18 +14,18 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.answers import Answers
-from truerisk.core.contracts import Engine, Method, Request, RunOptions, Streams, Terms
-from truerisk.core.evaluation import Evaluation, Tested
+from truerisk.contracts import Engine, Method, Request, RunOptions, Streams, Terms
 from truerisk.core.family import Family
-from truerisk.core.losses import Loss, Squared, ZeroOne
-from truerisk.core.plan.blocks import Blocks
-from truerisk.core.plan.plan import Plan
 from truerisk.core.present import plain
-from truerisk.core.results import RiskEstimate, dress
-from truerisk.core.table.data import Data
-from truerisk.core.table.rows import digest
+from truerisk.data.data import Data
+from truerisk.data.rows import digest
 from truerisk.engines.generic import Generic
+from truerisk.losses.row_losses import Loss, Squared, ZeroOne
+from truerisk.plan.answers import Answers
+from truerisk.plan.blocks import Blocks
+from truerisk.plan.plan import Plan
+from truerisk.results.evaluation import Evaluation, Tested
+from truerisk.results.results import RiskEstimate, dress
 from truerisk.selection.rules import Minimum
 
 

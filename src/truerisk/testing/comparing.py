@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.answers import Answers, LinearRules, code_type
-from truerisk.core.contracts import Engine, Request, RunOptions
+from truerisk.contracts import Engine, Request, RunOptions
 from truerisk.core.errors import FitFailed, TrueRiskError
 from truerisk.core.family import Family
-from truerisk.core.plan.plan import Plan
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
+from truerisk.plan.answers import Answers, LinearRules, code_type
+from truerisk.plan.plan import Plan
 from truerisk.testing import strategies
 from truerisk.testing.brute_force import brute_force
 from truerisk.testing.cases import quiet

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from truerisk.core.answers import Answers
-from truerisk.core.contracts import Engine
+from truerisk.contracts import Engine
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
-from truerisk.core.plan.plan import Plan
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 from truerisk.engines.generic import Generic
+from truerisk.plan.answers import Answers
+from truerisk.plan.plan import Plan
 from truerisk.testing import strategies
 from truerisk.testing.brute_force import freedom_by_brute_force, rules_by_brute_force
 from truerisk.testing.cases import frozen

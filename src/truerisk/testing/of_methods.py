@@ -14,12 +14,12 @@ from typing import Any, get_args
 
 import numpy as np
 
-from truerisk.core.contracts import Method, Streams, Target
+from truerisk.contracts import Method, Streams
 from truerisk.core.errors import Refusal
-from truerisk.core.evaluation import Evaluation
-from truerisk.core.plan.plan import Plan
-from truerisk.core.results import RiskEstimate
 from truerisk.engines.workers.processes import reusable_workers
+from truerisk.plan.plan import Plan
+from truerisk.results.evaluation import Evaluation, Target
+from truerisk.results.results import RiskEstimate
 from truerisk.testing.cases import (
     Case,
     Recorder,

@@ -8,12 +8,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from truerisk.core.contracts import Method
+from truerisk.contracts import Method
 from truerisk.core.family import Family
-from truerisk.core.losses import Squared, ZeroOne
-from truerisk.core.table.data import Data, TaskWord
+from truerisk.data.data import Data, TaskWord
 from truerisk.datasets.gaussian import GaussianProblem, TrueRisk
 from truerisk.datasets.problems import make_simple
+from truerisk.losses.row_losses import Squared, ZeroOne
 from truerisk.testing.cases import Case, evaluate
 from truerisk.testing.comparing import require
 

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from truerisk.core.errors import MissingExtra
-from truerisk.core.plan.blocks import ALL, RowSets
-from truerisk.core.plan.builder import PlanBuilder, RowSet
-from truerisk.core.plan.nesting import with_pairs
-from truerisk.core.plan.partitions import leave_out
-from truerisk.core.plan.plan import Plan
-from truerisk.core.table.data import Data, TaskWord
+from truerisk.data.data import Data, TaskWord
+from truerisk.plan.blocks import ALL, RowSets
+from truerisk.plan.builder import PlanBuilder, RowSet
+from truerisk.plan.nesting import with_pairs
+from truerisk.plan.partitions import leave_out
+from truerisk.plan.plan import Plan
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy

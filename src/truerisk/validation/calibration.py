@@ -13,9 +13,9 @@ from typing import Annotated, Any, TypeVar
 import numpy as np
 
 from truerisk.core.errors import Refusal
-from truerisk.core.interval import quantile_of_t
 from truerisk.core.present import Block, number
-from truerisk.core.records import FINITE, Column, Points, Record, Share
+from truerisk.results.interval import quantile_of_t
+from truerisk.results.records import FINITE, Column, Points, Record, Share
 from truerisk.validation.calibration_fits import (
     IDENTITY,
     LOGIT,

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from truerisk.core import present
-from truerisk.core.interval import quantile_of_t
-from truerisk.core.records import Points, Record, Share
-from truerisk.core.statistics.roc import RocCurve
+from truerisk.results.interval import quantile_of_t
+from truerisk.results.records import Points, Record, Share
+from truerisk.results.roc import RocCurve
 from truerisk.validation.calibration_fits import sums_by_member
 from truerisk.validation.gain import gain_interval
 from truerisk.validation.measures import Measured, MeasuredPart

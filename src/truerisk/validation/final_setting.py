@@ -25,10 +25,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from truerisk.core.contracts import Request
-from truerisk.core.interval import Interval, quantile_of_t
+from truerisk.contracts import Request
 from truerisk.core.present import number
 from truerisk.methods.parts.procedure import by_fit
+from truerisk.results.interval import Interval, quantile_of_t
 from truerisk.validation.calibration_fits import IDENTITY, Link
 from truerisk.validation.honest import HonestRun
 from truerisk.validation.measures import SANDWICH, SANDWICH_PAIRS, SANDWICH_SETTING

@@ -30,7 +30,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truerisk.core.interval import normal_quantile
+from truerisk.results.interval import normal_quantile
 from truerisk.validation.calibration_fits import sums_by_member
 from truerisk.validation.many_levels import level_of_each, simultaneous_quantile
 from truerisk.validation.outcomes import Outcomes

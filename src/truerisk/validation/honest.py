@@ -8,22 +8,22 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.answers import Answers, Response, told_of_a_row
-from truerisk.core.contracts import Request, Streams, Terms
+from truerisk.contracts import Request, Streams, Terms
 from truerisk.core.errors import Refusal
-from truerisk.core.evaluation import AnsweredRows, Shaken
-from truerisk.core.loss import Loss, RowLoss
-from truerisk.core.loss_words import as_loss
-from truerisk.core.plan.plan import Plan
-from truerisk.core.results import RiskEstimate
-from truerisk.core.survival_losses import BrierAt
+from truerisk.estimation.problem import Problem, scores_of
+from truerisk.estimation.run import Run, curve_of
+from truerisk.losses.loss import Loss, RowLoss
+from truerisk.losses.loss_words import as_loss
+from truerisk.losses.survival_losses import BrierAt
 from truerisk.methods.external import External
 from truerisk.methods.nested import Pairs
 from truerisk.methods.parts.interval_choice import choose
 from truerisk.methods.parts.procedure import Procedure, by_fit
 from truerisk.methods.parts.set_risks import row_losses
-from truerisk.run.problem import Problem, scores_of
-from truerisk.run.run import Run, curve_of
+from truerisk.plan.answers import Answers, Response, told_of_a_row
+from truerisk.plan.plan import Plan
+from truerisk.results.evaluation import AnsweredRows, Shaken
+from truerisk.results.results import RiskEstimate
 from truerisk.validation.measures import Measured
 from truerisk.validation.outcomes import Event
 

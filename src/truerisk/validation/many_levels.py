@@ -44,7 +44,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truerisk.core.interval import normal_quantile
+from truerisk.results.interval import normal_quantile
 
 DRAWS = 1 << 16
 AT_ONCE = 1 << 20  # numbers that are drawn together

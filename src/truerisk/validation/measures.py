@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from truerisk.core import present
-from truerisk.core.interval import Interval
-from truerisk.core.records import Count, Finite, Record, Size
 from truerisk.core.registry import of_word
+from truerisk.results.interval import Interval
+from truerisk.results.records import Count, Finite, Record, Size
 
 OVERLAP = (
     "the interval treats the rows as tests of one model; it does not account for the model of each "

@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 
 from truerisk.core import present
-from truerisk.core.answers import Answers, Response
 from truerisk.core.errors import Brief
-from truerisk.core.evaluation import AnsweredRows
-from truerisk.core.loss import Loss, class_named
-from truerisk.core.survival_losses import AT
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
+from truerisk.losses.loss import Loss, class_named
+from truerisk.losses.survival_losses import AT
+from truerisk.plan.answers import Answers, Response
+from truerisk.results.evaluation import AnsweredRows
 from truerisk.validation.calibration_fits import IDENTITY, LOGIT, Link
 
 

@@ -20,11 +20,11 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from truerisk.core import present
-from truerisk.core.answers import Answers, Response
 from truerisk.core.errors import Refusal
 from truerisk.core.present import frame_of
-from truerisk.core.records import FINITE, UNWRITTEN, Column, Count, Record
 from truerisk.core.registry import displays
+from truerisk.plan.answers import Answers, Response
+from truerisk.results.records import FINITE, UNWRITTEN, Column, Count, Record
 from truerisk.validation.honest import HonestRun, pair_answers
 from truerisk.validation.outcomes import Event
 from truerisk.validation.resampled import Resampled

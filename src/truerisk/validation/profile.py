@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truerisk.core.statistics.operating_points import Sweep, area
-from truerisk.core.statistics.roc import PrecisionRecall
+from truerisk.results.operating_points import Sweep, area
+from truerisk.results.roc import PrecisionRecall
 from truerisk.validation.calibration import CalibrationFit, Recalibration, line_and_curve
 from truerisk.validation.discrimination import net_benefits
 from truerisk.validation.measures import OF_EVENTS, OF_RANKS

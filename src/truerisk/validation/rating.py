@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.answers import Answers
-from truerisk.core.contracts import Request
+from truerisk.contracts import Request
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
-from truerisk.core.plan.builder import one_fit
-from truerisk.core.plan.leaks import ORDERED
 from truerisk.engines.running.answering import answers_of
 from truerisk.models.stated.question import tunes_inside
+from truerisk.plan.answers import Answers
+from truerisk.plan.builder import one_fit
+from truerisk.plan.leaks import ORDERED
 from truerisk.validation.calibration import (
     CalibrationCurve,
     SmoothCalibration,

@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.contracts import Request, Streams
+from truerisk.contracts import Request, Streams
 from truerisk.core.errors import Refusal, TrueRiskWarning, warn
-from truerisk.core.plan.partitions import times_drawn
-from truerisk.core.plan.plan import Plan
 from truerisk.core.present import seconds as in_words
 from truerisk.core.progress import stage
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
+from truerisk.estimation.outer_splits import testing_method, usual_word
+from truerisk.estimation.run import compute
 from truerisk.methods.bootstrap import Bootstrap
-from truerisk.run.outer_splits import testing_method, usual_word
-from truerisk.run.run import compute
+from truerisk.plan.partitions import times_drawn
+from truerisk.plan.plan import Plan
 from truerisk.validation.honest import HonestRun, asking_besides
 from truerisk.validation.wishes import NOT_ROW_BY_ROW
 

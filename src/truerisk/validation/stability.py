@@ -35,13 +35,13 @@ import numpy as np
 
 from truerisk.core import present
 from truerisk.core.errors import Refusal
-from truerisk.core.interval import Interval
 from truerisk.core.present import frame_of
-from truerisk.core.records import UNWRITTEN, Column, Count, Range, Record, Size
 from truerisk.core.registry import displays
-from truerisk.core.table.rows import column_names, n_columns
+from truerisk.data.rows import column_names, n_columns
 from truerisk.methods.parts.procedure import by_fit
 from truerisk.models.stated.selected_features import selected_features
+from truerisk.results.interval import Interval
+from truerisk.results.records import UNWRITTEN, Column, Count, Range, Record, Size
 from truerisk.validation.honest import HonestRun
 from truerisk.validation.outcomes import Event
 from truerisk.validation.prediction_stability import (

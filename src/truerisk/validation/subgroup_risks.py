@@ -2,7 +2,7 @@
 
 A loss of rows is averaged over the rows of a level. A score of whole test sets is that of all
 answers about the level's rows, of a repetition, taken as one test set; a fold may hold none of
-them. Every level has the interval that cross-validation has for the loss (`interval_forms`), at the
+them. Every level has the interval that cross-validation has for the loss (`intervals`), at the
 level at which all of them hold together (`truerisk/validation/many_levels.py`).
 """
 
@@ -14,19 +14,19 @@ from functools import cached_property
 
 import numpy as np
 
-from truerisk.core.answers import Answers
-from truerisk.core.contracts import Terms
-from truerisk.core.evaluation import Shaken
-from truerisk.core.loss import Loss, RowLoss
-from truerisk.core.plan.leaks import ORDERED, order_of
-from truerisk.core.table.data import Data
-from truerisk.methods.interval_forms import RowEvidence, as_form
-from truerisk.methods.interval_forms.calibrated import enlarged
-from truerisk.methods.interval_forms.form import Sureness
-from truerisk.methods.interval_forms.instability import instability
+from truerisk.contracts import Terms
+from truerisk.data.data import Data
+from truerisk.intervals import RowEvidence, as_form
+from truerisk.intervals.calibrated import enlarged
+from truerisk.intervals.form import Sureness
+from truerisk.intervals.instability import instability
+from truerisk.losses.loss import Loss, RowLoss
 from truerisk.methods.parts.averages import average_weights, means_by_row
 from truerisk.methods.parts.interval_choice import calibrated_word
 from truerisk.methods.parts.set_risks import row_losses
+from truerisk.plan.answers import Answers
+from truerisk.plan.leaks import ORDERED, order_of
+from truerisk.results.evaluation import Shaken
 from truerisk.validation.many_levels import (
     StableScale,
     level_of_each,

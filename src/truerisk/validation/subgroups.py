@@ -15,18 +15,18 @@ import numpy as np
 from truerisk.core import present
 from truerisk.core.arguments import even_array, shown
 from truerisk.core.errors import BadArgument, BadData, UnknownName
-from truerisk.core.interval import Interval, OnOwnScale
 from truerisk.core.present import clean, frame_of_rows
-from truerisk.core.records import Count, Finite, Record, Share, Size
 from truerisk.core.registry import displays, of_word
-from truerisk.core.table.columns import is_missing
-from truerisk.core.table.rows import (
+from truerisk.data.columns import is_missing
+from truerisk.data.rows import (
     category_order,
     column_at,
     column_names,
     n_columns,
     take_columns,
 )
+from truerisk.results.interval import Interval, OnOwnScale
+from truerisk.results.records import Count, Finite, Record, Share, Size
 
 FEWEST = 10  # rows or groups of a level, and rows of either class where a score needs both
 

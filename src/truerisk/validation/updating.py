@@ -17,16 +17,16 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
-from truerisk.comparing.paired import compare
+from truerisk.comparison.paired import compare
 from truerisk.core.errors import BadData, DuplicateRowsWarning, FitFailed, Refusal
 from truerisk.core.family import Family
-from truerisk.core.interval import Interval
 from truerisk.core.present import Block, number, text_table
-from truerisk.core.records import Column, Finite, Record, Share, Size
-from truerisk.core.results import RiskEstimate
+from truerisk.estimation.problem import pose
+from truerisk.estimation.run import Run
 from truerisk.methods.nested import Pairs
-from truerisk.run.problem import pose
-from truerisk.run.run import Run
+from truerisk.results.interval import Interval
+from truerisk.results.records import Column, Finite, Record, Share, Size
+from truerisk.results.results import RiskEstimate
 from truerisk.validation.calibration import Recalibration
 from truerisk.validation.calibration_fits import IDENTITY, LOGIT, Link
 from truerisk.validation.measures import rounded

@@ -9,22 +9,22 @@ from typing import Any, ClassVar, TypedDict
 
 import numpy as np
 
+from truerisk.contracts import Terms
 from truerisk.core import present
-from truerisk.core.contracts import Terms
-from truerisk.core.interval import OwnScale
-from truerisk.core.loss import Loss
-from truerisk.core.records import UNWRITTEN, Count, Record
-from truerisk.core.results import RiskEstimate
+from truerisk.losses.loss import Loss
 from truerisk.methods.external import External
+from truerisk.results.interval import OwnScale
+from truerisk.results.records import UNWRITTEN, Count, Record
+from truerisk.results.results import RiskEstimate
 from truerisk.validation.calibration import SmoothCalibration
-from truerisk.validation.checklist import Checklist
+from truerisk.validation.checklists.checklist import Checklist
+from truerisk.validation.checklists.study_facts import facts_of
 from truerisk.validation.discrimination import Discrimination, NetBenefit
 from truerisk.validation.honest import HonestRun, answered_losses, score_of
 from truerisk.validation.measures import Measured
 from truerisk.validation.outcomes import Event, HeldOut
 from truerisk.validation.rating import Rating, why_unrated
 from truerisk.validation.stability import ModelStability, stability_of
-from truerisk.validation.study_facts import facts_of
 from truerisk.validation.subgroup_risks import subgroup_risks
 from truerisk.validation.subgroups import Levels, SubgroupRisks, Subgroups
 from truerisk.validation.updating import Updating

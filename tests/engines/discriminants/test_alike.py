@@ -21,7 +21,7 @@ from tests.engines.discriminants import test_discriminant as linear
 from tests.engines.discriminants import test_fisher as fisher
 from tests.engines.discriminants import test_quadratic as quadratic
 
-from truerisk.core.contracts import Request, RunOptions, Streams
+from truerisk.contracts import Request, RunOptions, Streams
 from truerisk.models import LinearDiscriminant, QuadraticDiscriminant
 
 KINDS = {"linear": linear, "quadratic": quadratic, "fisher": fisher}

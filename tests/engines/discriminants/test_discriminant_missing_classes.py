@@ -17,9 +17,9 @@ from tests.engines.closed_forms import (
 from tests.engines.discriminants.test_discriminant import ENGINE, LEARNERS, PLAIN
 
 import truerisk as tr
-from truerisk.core.contracts import RunOptions, Streams
+from truerisk.contracts import RunOptions, Streams
 from truerisk.core.errors import FitFailed
-from truerisk.core.plan.builder import PlanBuilder
+from truerisk.plan.builder import PlanBuilder
 
 OOB = tr.methods.Bootstrap(kind="oob", replicates=6)
 

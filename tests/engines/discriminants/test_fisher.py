@@ -20,7 +20,7 @@ from tests.engines.closed_forms import (
 )
 
 import truerisk as tr
-from truerisk.core.contracts import RunOptions, Streams
+from truerisk.contracts import RunOptions, Streams
 from truerisk.core.errors import FitFailed
 from truerisk.engines.discriminants.fisher import FisherDiscriminants
 from truerisk.models import FisherClassifier

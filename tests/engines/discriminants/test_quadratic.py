@@ -22,12 +22,12 @@ from tests.engines.closed_forms import (
 )
 
 import truerisk as tr
-from truerisk.core.contracts import Streams
+from truerisk.contracts import Streams
 from truerisk.core.errors import FitFailed
-from truerisk.core.plan.blocks import ALL
-from truerisk.core.plan.builder import PlanBuilder
 from truerisk.engines.discriminants.quadratic import QuadraticDiscriminants
 from truerisk.models import QuadraticDiscriminant
+from truerisk.plan.blocks import ALL
+from truerisk.plan.builder import PlanBuilder
 
 ENGINE = QuadraticDiscriminants()
 GRID = {"reg_param": [0.0, 0.01, 0.4, 1.0]}

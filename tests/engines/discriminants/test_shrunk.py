@@ -22,7 +22,7 @@ from tests.engines.closed_forms import (
     require_equal,
 )
 
-from truerisk.core.contracts import Request, RunOptions, Streams
+from truerisk.contracts import Request, RunOptions, Streams
 from truerisk.engines.discriminants import scatter
 from truerisk.engines.discriminants.discriminant import SHARE, LinearDiscriminants, ShrunkFit
 from truerisk.engines.discriminants.rule import DiscriminantRule
@@ -145,8 +145,8 @@ def test_labels_that_rounding_decides_are_asked_of_the_learner(monkeypatch) -> N
 
 def last_two_apart(data):
     """One fit on all rows but 11 and 23, which it is asked about."""
-    from truerisk.core.plan.blocks import ALL
-    from truerisk.core.plan.builder import PlanBuilder
+    from truerisk.plan.blocks import ALL
+    from truerisk.plan.builder import PlanBuilder
 
     builder = PlanBuilder(data.n_rows)
     rows = builder.block(np.array([11, 23]))
@@ -224,7 +224,7 @@ def test_no_matrix_of_the_columns_is_made() -> None:
 
 def test_wide_learner_of_the_word_is_answered_as_its_own_fits_answer():
     """More columns than rows: the engine and LinearDiscriminant(solver="auto") agree."""
-    from truerisk.api.estimate import risk_curve
+    from truerisk.estimation.estimate import risk_curve
     from truerisk.models.learners import learner
 
     rng = np.random.default_rng(0)

@@ -12,8 +12,8 @@ from sklearn.preprocessing import StandardScaler
 from tests.engines.closed_forms import both, counted, family_of, kit, warnings_of
 
 import truerisk as tr
-from truerisk.core.contracts import Request, Streams
-from truerisk.core.table.data import Data
+from truerisk.contracts import Request, Streams
+from truerisk.data.data import Data
 from truerisk.engines.choice import choose_engine
 from truerisk.engines.generic import Generic
 from truerisk.engines.linear import elastic_net

@@ -15,12 +15,12 @@ from sklearn.preprocessing import StandardScaler
 from tests.engines.closed_forms import both, counted, family_of, kit
 
 import truerisk as tr
-from truerisk.core.contracts import Request, RunOptions, Streams
+from truerisk.contracts import Request, RunOptions, Streams
 from truerisk.core.errors import FitFailed
-from truerisk.core.plan.blocks import ALL
-from truerisk.core.plan.builder import PlanBuilder
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 from truerisk.engines.linear.kernel_ridge import KernelRidges
+from truerisk.plan.blocks import ALL
+from truerisk.plan.builder import PlanBuilder
 
 ENGINE = KernelRidges()
 VALUE = Request("value")

@@ -22,12 +22,12 @@ from tests.engines.closed_forms import both, counted, family_of, kit
 from tests.support.fitted_once import fitted_once
 
 import truerisk as tr
-from truerisk.core.contracts import Request, RunOptions, Streams
+from truerisk.contracts import Request, RunOptions, Streams
 from truerisk.core.errors import FitFailed
-from truerisk.core.plan.blocks import ALL
-from truerisk.core.plan.builder import PlanBuilder
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 from truerisk.engines.linear.least_squares import LeastSquares
+from truerisk.plan.blocks import ALL
+from truerisk.plan.builder import PlanBuilder
 
 ENGINE = LeastSquares()
 ALPHAS = [1e-6, 1e-2, 1.0, 1e3]

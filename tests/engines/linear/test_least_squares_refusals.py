@@ -11,11 +11,11 @@ from tests.engines.closed_forms import family_of
 from tests.engines.linear.test_least_squares import ENGINE
 
 import truerisk as tr
-from truerisk.core.contracts import Request, Streams
+from truerisk.contracts import Request, Streams
 from truerisk.core.errors import FitFailed, Refusal
-from truerisk.core.plan.blocks import ALL
-from truerisk.core.plan.builder import PlanBuilder
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
+from truerisk.plan.blocks import ALL
+from truerisk.plan.builder import PlanBuilder
 
 
 @pytest.mark.parametrize(

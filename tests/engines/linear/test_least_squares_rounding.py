@@ -11,8 +11,8 @@ from tests.engines.closed_forms import both, counted, family_of
 from tests.engines.linear.test_least_squares import ENGINE, require_equal
 
 import truerisk as tr
-from truerisk.core.contracts import Request, RunOptions, Streams
-from truerisk.core.table.data import Data
+from truerisk.contracts import Request, RunOptions, Streams
+from truerisk.data.data import Data
 from truerisk.engines.linear.least_squares import LeastSquares
 
 

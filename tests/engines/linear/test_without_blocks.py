@@ -11,15 +11,15 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 import truerisk as tr
-from truerisk.core.contracts import Request, RunOptions, Streams
+from truerisk.contracts import Request, RunOptions, Streams
 from truerisk.core.family import Family
-from truerisk.core.plan.blocks import ALL
-from truerisk.core.plan.builder import PlanBuilder
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 from truerisk.engines.generic import Generic
 from truerisk.engines.linear import without_blocks as linear_blocks
 from truerisk.engines.linear.least_squares import LeastSquares
 from truerisk.methods import KFold, NestedInterval
+from truerisk.plan.blocks import ALL
+from truerisk.plan.builder import PlanBuilder
 
 RNG = np.random.default_rng(0)
 N = 60

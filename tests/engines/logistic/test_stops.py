@@ -14,7 +14,7 @@ from tests.engines.closed_forms import counted, data_of, drawn, family_of
 from tests.support.fitted_once import fitted_once
 
 import truerisk as tr
-from truerisk.core.contracts import Request, RunOptions, Streams
+from truerisk.contracts import Request, RunOptions, Streams
 from truerisk.engines.generic import Generic
 from truerisk.engines.logistic import paths as logistic
 from truerisk.engines.logistic import stops

@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from tests.engines.closed_forms import both, data_of, drawn, family_of
 
 import truerisk as tr
-from truerisk.core.contracts import Request, Streams
+from truerisk.contracts import Request, Streams
 from truerisk.engines.logistic.paths import LogisticPaths
 from truerisk.models import LogisticPath
 

@@ -22,15 +22,15 @@ from sklearn.preprocessing import (
 )
 
 import truerisk as tr
-from truerisk.core.contracts import Request, RunOptions, Streams
+from truerisk.contracts import Request, RunOptions, Streams
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
-from truerisk.core.plan.blocks import ALL
-from truerisk.core.plan.builder import PlanBuilder
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 from truerisk.engines.generic import Generic
 from truerisk.engines.neighbours import nearest
 from truerisk.engines.neighbours.knn import NearestNeighbours
+from truerisk.plan.blocks import ALL
+from truerisk.plan.builder import PlanBuilder
 
 KS = [1, 2, 3, 4, 7]
 ENGINES = NearestNeighbours(), Generic()

@@ -9,13 +9,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer, StandardScaler
 
 import truerisk as tr
-from truerisk.core.contracts import Request, RunOptions, Streams
+from truerisk.contracts import Request, RunOptions, Streams
 from truerisk.core.errors import DuplicateRowsWarning, Refusal
 from truerisk.core.family import Family
-from truerisk.core.losses import Brier, Cost, Log, ZeroOne
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 from truerisk.engines.generic import Generic
 from truerisk.engines.neighbours.knn import NearestNeighbours
+from truerisk.losses.row_losses import Brier, Cost, Log, ZeroOne
 from truerisk.methods import Complete, ExactOutOfBag, Nested
 
 RNG = np.random.default_rng(0)

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import hypergeom
 
-from truerisk.core.plan.blocks import Law
 from truerisk.engines.neighbours.laws import expected_costs, ranks_needed
+from truerisk.plan.blocks import Law
 
 KS = np.array([1, 2, 3, 4])
 

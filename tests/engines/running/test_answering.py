@@ -14,12 +14,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import truerisk as tr
-from truerisk.api.assessing.pace import pace_of
-from truerisk.core.contracts import Streams
+from truerisk.assessment.pace import pace_of
+from truerisk.contracts import Streams
 from truerisk.core.family import Family
 from truerisk.engines.running.answering import asked_once
+from truerisk.estimation.problem import pose
 from truerisk.methods.kfold import KFold
-from truerisk.run.problem import pose
 
 N = 60
 Y = np.arange(N) % 2

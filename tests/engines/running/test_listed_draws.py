@@ -11,16 +11,16 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 
 import truerisk as tr
-from truerisk.core.contracts import Request, RunOptions
+from truerisk.contracts import Request, RunOptions
 from truerisk.core.errors import FitFailed, FitFailedWarning, Refusal
 from truerisk.core.family import Family
-from truerisk.core.losses import AUC, ZeroOne
-from truerisk.core.plan.blocks import Law
-from truerisk.core.plan.partitions import draw_every
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 from truerisk.engines.generic import Generic
 from truerisk.engines.running.listed_draws import drawn_sets
+from truerisk.losses.row_losses import AUC, ZeroOne
 from truerisk.methods import Complete
+from truerisk.plan.blocks import Law
+from truerisk.plan.partitions import draw_every
 from truerisk.testing.toy_learners import NearestMean
 
 X = np.arange(12.0).reshape(6, 2) ** 1.5

@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 import truerisk as tr
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 from truerisk.engines.running import memory
 from truerisk.engines.running.memory import available_memory, refuse_too_large
 
@@ -67,7 +67,7 @@ def test_learner_that_works_by_rows_is_not_refused(monkeypatch, model):
 def test_search_is_refused_before_its_first_fit(monkeypatch):
     """The engine needs no such matrix, and the model that is fitted on all rows would."""
     monkeypatch.setattr(memory, "available_memory", lambda: 2**30)
-    monkeypatch.setattr("truerisk.api.search.try_in_time", None)
+    monkeypatch.setattr("truerisk.search.search.try_in_time", None)
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(10, 8_000)), np.arange(10) % 2
     search = tr.HonestSearchCV(LinearDiscriminantAnalysis(**SHRUNK), {"shrinkage": [0.1, 0.5]})

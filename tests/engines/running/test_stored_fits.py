@@ -17,11 +17,11 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
-from truerisk.core.contracts import Request, RunOptions, Streams
+from truerisk.contracts import Request, RunOptions, Streams
 from truerisk.core.errors import BadStore, FitFailed, FitFailedWarning
 from truerisk.core.family import Family
 from truerisk.core.progress import listen
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 from truerisk.engines.generic import Generic
 from truerisk.engines.running.fitting import Piece
 from truerisk.engines.running.jobs import content_of, pieces_of

@@ -12,13 +12,13 @@ from sklearn.svm import SVC
 from tests.engines.closed_forms import both, counted, data_of, drawn, family_of
 
 import truerisk as tr
-from truerisk.core.contracts import Request, Streams
+from truerisk.contracts import Request, Streams
 from truerisk.core.errors import FitFailed
-from truerisk.core.plan.blocks import ALL
-from truerisk.core.plan.builder import PlanBuilder
 from truerisk.engines.support_vectors import stepping
 from truerisk.engines.support_vectors.svm import SupportVectors
 from truerisk.kernels.svm_steps import products_between, steps_of_each
+from truerisk.plan.blocks import ALL
+from truerisk.plan.builder import PlanBuilder
 
 ENGINE = SupportVectors()
 LABEL, SCORE = Request("label"), Request("score")

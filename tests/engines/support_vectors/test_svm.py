@@ -10,13 +10,13 @@ from sklearn.svm import SVC, LinearSVC
 from tests.engines.closed_forms import both, data_of, drawn, family_of
 
 import truerisk as tr
-from truerisk.core.contracts import Request, RunOptions, Streams
+from truerisk.contracts import Request, RunOptions, Streams
 from truerisk.core.errors import FitFailed
 from truerisk.core.family import Family
-from truerisk.core.plan.blocks import ALL
-from truerisk.core.plan.builder import PlanBuilder
 from truerisk.engines.support_vectors.svm import SupportVectors
 from truerisk.engines.templates.task import Task
+from truerisk.plan.blocks import ALL
+from truerisk.plan.builder import PlanBuilder
 from truerisk.testing import engine_checks
 
 ENGINE = SupportVectors()

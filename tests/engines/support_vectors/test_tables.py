@@ -14,7 +14,7 @@ from tests.engines.closed_forms import both, counted, data_of, family_of
 from tests.engines.support_vectors.test_stepping import machine, plan_of
 
 import truerisk as tr
-from truerisk.core.contracts import Request, Streams
+from truerisk.contracts import Request, Streams
 from truerisk.core.errors import FitFailed
 from truerisk.engines.preparation.prepared import OwnArithmetic
 from truerisk.engines.support_vectors import stepping

@@ -12,13 +12,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import truerisk as tr
-from truerisk.core.plan.blocks import ALL
-from truerisk.core.plan.builder import PlanBuilder
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 from truerisk.engines.discriminants.discriminant import LinearDiscriminants
 from truerisk.engines.templates import fits_of_one_table
 from truerisk.engines.templates.fits_of_one_table import Samples, single_row_fits
 from truerisk.methods import Bootstrap, Nested
+from truerisk.plan.blocks import ALL
+from truerisk.plan.builder import PlanBuilder
 from truerisk.testing.strategies import data_sets, plans
 
 RNG = np.random.default_rng(0)

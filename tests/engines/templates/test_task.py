@@ -14,11 +14,11 @@ from sklearn.preprocessing import StandardScaler
 from tests.engines.closed_forms import both, data_of, family_of
 
 import truerisk as tr
-from truerisk.core.contracts import Request, Streams
+from truerisk.contracts import Request, Streams
 from truerisk.core.errors import FitFailed
-from truerisk.core.losses import AUC
 from truerisk.engines.choice import choose_engine
 from truerisk.engines.templates.task import fits_ranked_by_rounding
+from truerisk.losses.row_losses import AUC
 from truerisk.methods.kfold import KFold
 from truerisk.models import FisherClassifier
 

@@ -31,9 +31,9 @@ from sklearn.tree import DecisionTreeClassifier
 from tests.support.fitted_once import fitted_once
 
 import truerisk as tr
-from truerisk.core.contracts import Request, RunOptions, Streams
+from truerisk.contracts import Request, RunOptions, Streams
 from truerisk.core.family import Family
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 from truerisk.engines.generic import Generic
 from truerisk.engines.trees.ensemble import Ensembles
 from truerisk.methods.words import as_method

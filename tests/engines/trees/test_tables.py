@@ -14,9 +14,9 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import truerisk as tr
-from truerisk.core.contracts import Request, RunOptions, Streams
+from truerisk.contracts import Request, RunOptions, Streams
 from truerisk.core.family import Family
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 from truerisk.engines.generic import Generic
 from truerisk.engines.settings import groups_along
 from truerisk.engines.trees.growing import growing_of

@@ -20,11 +20,11 @@ from sklearn.tree import (
 from tests.support.fitted_once import fitted_once
 
 import truerisk as tr
-from truerisk.core.contracts import Request, RunOptions, Streams
+from truerisk.contracts import Request, RunOptions, Streams
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
 from truerisk.core.progress import listen
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 from truerisk.engines.generic import Generic
 from truerisk.engines.trees.tree import Trees
 from truerisk.methods.words import as_method

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-from truerisk.core.answers import LinearRules
 from truerisk.core.errors import BadData
 from truerisk.methods.bayesian.priors import check_prior, class_priors
 from truerisk.methods.bayesian.rule_errors import RuleErrors
 from truerisk.methods.bayesian.scaled_rows import ScaledRows
+from truerisk.plan.answers import LinearRules
 
 RNG = np.random.default_rng(0)
 X = np.round(RNG.normal(5, [1, 20, 0.1, 3], size=(12, 4)), 3)

@@ -11,13 +11,13 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
-from truerisk.core.answers import Answers
-from truerisk.core.contracts import Terms
+from truerisk.contracts import Terms
 from truerisk.core.errors import FitFailedWarning, Refusal, UnknownName
-from truerisk.core.loss_words import as_loss
-from truerisk.core.plan.builder import split_plan
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
+from truerisk.losses.loss_words import as_loss
 from truerisk.methods.parts import averages, set_risks
+from truerisk.plan.answers import Answers
+from truerisk.plan.builder import split_plan
 from truerisk.selection.rules import Minimum
 
 RNG = np.random.default_rng(3)

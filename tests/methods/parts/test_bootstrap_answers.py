@@ -9,9 +9,9 @@ import pytest
 from sklearn.metrics import fbeta_score
 
 from truerisk.core.errors import Refusal
-from truerisk.core.loss_words import as_loss
-from truerisk.core.losses import AUC, Absolute, Brier, Cost, Log, Squared, ZeroOne
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
+from truerisk.losses.loss_words import as_loss
+from truerisk.losses.row_losses import AUC, Absolute, Brier, Cost, Log, Squared, ZeroOne
 from truerisk.methods.parts.bootstrap_answers import directions, jackknife_error, no_information
 
 RNG = np.random.default_rng(0)

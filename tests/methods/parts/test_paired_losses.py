@@ -10,7 +10,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
 from truerisk.core.errors import Refusal
-from truerisk.core.losses import Squared, ZeroOne
+from truerisk.losses.row_losses import Squared, ZeroOne
 from truerisk.methods.parts.paired_losses import joint_covariance
 
 X, Y = tr.datasets.make_difficult(53, random_state=0)

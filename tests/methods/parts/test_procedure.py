@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from truerisk.core import contracts
+from truerisk import contracts
 from truerisk.methods.parts.procedure import by_rule
 from truerisk.selection import as_rule
 

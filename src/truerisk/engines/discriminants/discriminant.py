@@ -29,11 +29,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from truerisk.core.contracts import Request
+from truerisk.contracts import Request
 from truerisk.core.family import Family
 from truerisk.core.identity import is_exactly
-from truerisk.core.plan.plan import Plan
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 from truerisk.engines.discriminants.left_out import LeftOut, Without
 from truerisk.engines.discriminants.rule import (
     DOUBT,
@@ -51,6 +50,7 @@ from truerisk.engines.templates.one_pass import OnePass
 from truerisk.engines.templates.task import ELSEWHERE, Shown, Task
 from truerisk.engines.templates.turned import Turned, is_wide, turned_about_mean
 from truerisk.kernels.spectral import EPS
+from truerisk.plan.plan import Plan
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from truerisk.core.contracts import Request
+from truerisk.contracts import Request
 from truerisk.core.family import Family
-from truerisk.core.plan.plan import Plan
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 from truerisk.engines.discriminants.left_out import LeftOut
 from truerisk.engines.discriminants.rule import respond, undecided
 from truerisk.engines.discriminants.scatter import FLAT, Root, root_of
@@ -24,6 +23,7 @@ from truerisk.engines.templates.one_pass import OnePass
 from truerisk.engines.templates.task import Shown, Task
 from truerisk.kernels.spectral import EPS
 from truerisk.models.fisher_classifier import THRESHOLDS, class_codes
+from truerisk.plan.plan import Plan
 
 LEAST_KEPT = 1e-5  # of 1 − leverage: at 0 the fit without the row is not unique
 FAR_ABOVE = 1e4  # times the cut-off: without a row a singular value keeps √LEAST_KEPT of itself

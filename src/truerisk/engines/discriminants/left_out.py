@@ -17,7 +17,6 @@ from functools import cached_property
 
 import numpy as np
 
-from truerisk.core.plan.plan import Plan
 from truerisk.engines.discriminants.rule import (
     NOISE,
     WORST,
@@ -38,6 +37,7 @@ from truerisk.engines.discriminants.scatter import (
 )
 from truerisk.engines.templates.fits_of_one_table import single_row_fits
 from truerisk.engines.templates.task import Task
+from truerisk.plan.plan import Plan
 
 LEAST_KEPT = 1e-5  # of 1 − leverage: at 0 the fit without the row has no inverse
 

@@ -16,10 +16,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from truerisk.core.contracts import Request
+from truerisk.contracts import Request
 from truerisk.core.family import Family
-from truerisk.core.plan.plan import Plan
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 from truerisk.engines.discriminants.left_out import LeftOut
 from truerisk.engines.discriminants.rule import is_number_in, priors_refusal, respond, undecided
 from truerisk.engines.discriminants.scatter import (
@@ -33,6 +32,7 @@ from truerisk.engines.discriminants.scatter import (
 from truerisk.engines.settings import Group
 from truerisk.engines.templates.one_pass import OnePass
 from truerisk.engines.templates.task import Shown, Task
+from truerisk.plan.plan import Plan
 
 LEAST_KEPT = 1e-5  # of 1 − leverage: at 0 the fit without the row has no inverse
 

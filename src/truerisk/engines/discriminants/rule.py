@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.answers import code_type
+from truerisk.contracts import Request
 from truerisk.core.arguments import as_array
-from truerisk.core.contracts import Request
 from truerisk.engines.discriminants.scatter import (
     FLAT,
     Classes,
@@ -19,6 +18,7 @@ from truerisk.engines.discriminants.scatter import (
     root_of,
 )
 from truerisk.kernels.spectral import EPS
+from truerisk.plan.answers import code_type
 
 WORST = 1e8  # condition of a shrunk scatter
 NOISE = 1e-12  # a share of the scatter between classes that is rounding only

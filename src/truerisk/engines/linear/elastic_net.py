@@ -15,10 +15,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from truerisk.core.contracts import Request
+from truerisk.contracts import Request
 from truerisk.core.family import Family
-from truerisk.core.plan.plan import Plan
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 from truerisk.engines.linear.fit import DOUBT, TrainSet
 from truerisk.engines.linear.least_squares import negative_weights, penalty_refusal
 from truerisk.engines.preparation.prepared import unless_it_fails
@@ -27,6 +26,7 @@ from truerisk.engines.templates.one_pass import OnePass
 from truerisk.engines.templates.task import Shown, Task
 from truerisk.kernels.normal_equations import descend
 from truerisk.kernels.spectral import EPS
+from truerisk.plan.plan import Plan
 
 SAME = 1e-9
 FEW = 4  # penalties: from here on side by side pays

@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.answers import Response, code_type
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 from truerisk.kernels.spectral import (
     EPS,
     Spectrum,
@@ -28,6 +27,7 @@ from truerisk.kernels.spectral import (
     lengths_of_coefficients,
     without_first,
 )
+from truerisk.plan.answers import Response, code_type
 
 DOUBT = 1e-10  # of the targets' spread: answers that rounding could move further are left open
 MARGIN = 10.0  # a singular value this near to the cut-off may fall on either side of it

@@ -14,10 +14,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from truerisk.core.contracts import Request
+from truerisk.contracts import Request
 from truerisk.core.family import Family
-from truerisk.core.plan.plan import Plan
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 from truerisk.engines.linear.fit import DOUBT, Manner, scales
 from truerisk.engines.linear.least_squares import negative_weights, penalty_refusal
 from truerisk.engines.settings import Group, groups_along
@@ -26,6 +25,7 @@ from truerisk.engines.templates.one_pass import OnePass
 from truerisk.engines.templates.task import Shown, Task
 from truerisk.kernels.leverage import leave_out_dual
 from truerisk.kernels.spectral import EPS, Spectrum, answers_at, doubts_at, from_product, longest
+from truerisk.plan.plan import Plan
 
 BYTES = 1 << 29  # the kernel of all rows may take so much
 

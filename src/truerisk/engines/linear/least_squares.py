@@ -16,11 +16,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from truerisk.core.contracts import Request
+from truerisk.contracts import Request
 from truerisk.core.family import Family
 from truerisk.core.identity import is_exactly
-from truerisk.core.plan.plan import Plan
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 from truerisk.engines.linear.fit import Coding, Manner, TrainSet, degrees_of_freedom, solve
 from truerisk.engines.linear.shared_rows import SharedRows
 from truerisk.engines.linear.singles import Singles
@@ -30,6 +29,7 @@ from truerisk.engines.settings import Group
 from truerisk.engines.templates.fits_of_one_table import single_row_fits
 from truerisk.engines.templates.one_pass import OnePass
 from truerisk.engines.templates.task import Shown, Task
+from truerisk.plan.plan import Plan
 
 EXACT = ("auto", "svd", "cholesky")
 

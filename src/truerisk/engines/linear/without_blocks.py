@@ -13,13 +13,13 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from truerisk.core.plan.plan import Plan
 from truerisk.engines.linear.fit import DOUBT, Coding, Manner
 from truerisk.engines.templates.fits_of_one_table import lacking_blocks
 from truerisk.engines.templates.task import Task
 from truerisk.kernels import why_not
 from truerisk.kernels.normal_equations import answers_of, solve_without
 from truerisk.kernels.spectral import CLEARLY, EPS
+from truerisk.plan.plan import Plan
 
 FEW = 5  # fits; fewer are answered one by one, which is as fast
 MANY = 300  # penalties times columns; above it a decomposition of every fit is faster

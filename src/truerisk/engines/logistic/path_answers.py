@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, softmax
 
-from truerisk.core.answers import code_type
 from truerisk.engines.templates.fits_of_one_table import Samples, products_of
 from truerisk.engines.templates.task import Task
 from truerisk.models.logistic_places import codes_of_scores
 from truerisk.models.stated.without_a_row import logistic_without, row_variances
+from truerisk.plan.answers import code_type
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,14 +17,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from truerisk.core.answers import LinearRules
+from truerisk.contracts import Request
 from truerisk.core.arguments import check_flag
-from truerisk.core.contracts import Request
 from truerisk.core.family import Family
-from truerisk.core.plan.blocks import ALL
-from truerisk.core.plan.plan import Plan
 from truerisk.core.progress import tell
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 from truerisk.engines.logistic.path_answers import (
     OwnRows,
     Penalty,
@@ -43,6 +40,9 @@ from truerisk.engines.templates.task import Shown, Task
 from truerisk.kernels.logistic import column_major, logistic_path
 from truerisk.models.logistic_places import paths_of
 from truerisk.models.stated.degrees_of_freedom import tolerance_at_minimum
+from truerisk.plan.answers import LinearRules
+from truerisk.plan.blocks import ALL
+from truerisk.plan.plan import Plan
 
 EXACT = 1e-20  # a squared move: ten digits of the linear predictor
 MANY_PASSES = 300_000

@@ -20,12 +20,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from truerisk.core.contracts import Request
+from truerisk.contracts import Request
 from truerisk.core.family import Family
-from truerisk.core.losses import RowLoss
-from truerisk.core.plan.blocks import spread
-from truerisk.core.plan.plan import Plan
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 from truerisk.engines.neighbours.laws import expected_costs, ranks_needed
 from truerisk.engines.neighbours.nearest import (
     Measure,
@@ -46,6 +43,9 @@ from truerisk.engines.settings import Group, groups_along
 from truerisk.engines.templates.one_pass import OnePass
 from truerisk.engines.templates.task import ELSEWHERE, Shown, Task
 from truerisk.kernels.walk import MOST_CLASSES
+from truerisk.losses.row_losses import RowLoss
+from truerisk.plan.blocks import spread
+from truerisk.plan.plan import Plan
 
 BLOCK = 1 << 22  # list entries held at once
 BEYOND = 16  # ranks looked at beyond the last that matters, for rows as near as that one

@@ -21,7 +21,7 @@ from typing import Protocol
 
 import numpy as np
 
-from truerisk.core.plan.blocks import Law
+from truerisk.plan.blocks import Law
 
 NOTHING = 1e-16
 

@@ -10,14 +10,14 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from truerisk.core.plan.blocks import ALL
-from truerisk.core.plan.builder import PlanBuilder
-from truerisk.core.plan.plan import Plan
-from truerisk.core.table.data import Data, SameRows
+from truerisk.data.data import Data, SameRows
 from truerisk.engines.settings import Group
 from truerisk.engines.templates.task import Shown, Task
 from truerisk.kernels.neighbours import NearestRows, by_distances, euclidean
 from truerisk.kernels.walk import SHORT, SURE, TIED, RowTargets, walk_plan
+from truerisk.plan.blocks import ALL
+from truerisk.plan.builder import PlanBuilder
+from truerisk.plan.plan import Plan
 
 WEIGHTS = ("uniform", "distance")
 OTHERS = {"manhattan", "cityblock", "l1", "chebyshev", "cosine", "minkowski", "canberra"}

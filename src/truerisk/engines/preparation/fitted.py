@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 from truerisk.engines.preparation.closed.first_steps import closed_steps
 from truerisk.engines.preparation.prepared import OwnArithmetic, drew, is_by_rows
 

@@ -18,18 +18,18 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.answers import code_type
+from truerisk.contracts import Request
 from truerisk.core.arguments import real_array
-from truerisk.core.contracts import Request
 from truerisk.core.errors import BadData, Refusal, TrueRiskWarning, warn
 from truerisk.core.family import CURVES, Family
 from truerisk.core.identity import PIPELINE, is_a
-from truerisk.core.loss import PositiveScorer
-from truerisk.core.plan.plan import Plan
 from truerisk.core.present import clean
-from truerisk.core.table.data import Data
-from truerisk.core.table.rows import copied, take_columns
+from truerisk.data.data import Data
+from truerisk.data.rows import copied, take_columns
+from truerisk.losses.loss import PositiveScorer
 from truerisk.models.stated.question import rows_behind
+from truerisk.plan.answers import code_type
+from truerisk.plan.plan import Plan
 
 
 @dataclass(frozen=True, eq=False)

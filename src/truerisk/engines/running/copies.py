@@ -15,8 +15,8 @@ import numpy as np
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family, tuned_by
 from truerisk.core.identity import is_a
-from truerisk.core.plan.plan import Plan
-from truerisk.core.table.rows import n_rows, take_rows
+from truerisk.data.rows import n_rows, take_rows
+from truerisk.plan.plan import Plan
 
 LEAVING_ONE_OUT = ("sklearn.linear_model:RidgeCV", "sklearn.linear_model:RidgeClassifierCV")
 REMEDY = (

@@ -15,9 +15,9 @@ import numpy as np
 from truerisk.core.errors import BadData, first_line, kind_of, said_by, warn
 from truerisk.core.identity import PIPELINE, is_a
 from truerisk.core.present import clean
-from truerisk.core.table.columns import non_finite, unreadable
-from truerisk.core.table.data import Data
-from truerisk.core.table.targets import as_shown
+from truerisk.data.columns import non_finite, unreadable
+from truerisk.data.data import Data
+from truerisk.data.targets import as_shown
 
 Warned = tuple[type[Warning], str]
 

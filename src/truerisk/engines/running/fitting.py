@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.answers import LinearRules, code_type, told_of_a_row
-from truerisk.core.contracts import Request
+from truerisk.contracts import Request
 from truerisk.core.errors import (
     BadData,
     FitFailed,
@@ -20,11 +19,9 @@ from truerisk.core.errors import (
     is_failure,
 )
 from truerisk.core.family import Family
-from truerisk.core.finding import without_checks
-from truerisk.core.plan.plan import Plan
 from truerisk.core.present import params_text
-from truerisk.core.table.data import Data, has_row_entries
-from truerisk.core.table.rows import copied, n_columns, take_columns, take_rows
+from truerisk.data.data import Data, has_row_entries
+from truerisk.data.rows import copied, n_columns, take_columns, take_rows
 from truerisk.engines.running.answering import (
     Enquiry,
     answer_of,
@@ -42,6 +39,9 @@ from truerisk.engines.running.trie import Begun, Tries
 from truerisk.models.stated.degrees_of_freedom import bring_to_minimum, degrees_of_freedom
 from truerisk.models.stated.linear_rule import linear_rule
 from truerisk.models.stated.without_a_row import taken_out
+from truerisk.plan.answers import LinearRules, code_type, told_of_a_row
+from truerisk.plan.plan import Plan
+from truerisk.results.finding import without_checks
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,13 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.answers import Answers, Failure, LinearRules, gathered, with_besides
-from truerisk.core.contracts import Keeper, Request, RunOptions, Shelf
+from truerisk.contracts import Keeper, Request, RunOptions, Shelf
 from truerisk.core.errors import BadStore, FitFailed, FitFailedWarning, TrueRiskError, said_by, warn
 from truerisk.core.family import Family
-from truerisk.core.plan.plan import Plan
 from truerisk.core.progress import tell
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 from truerisk.engines.running.fit_warnings import Tally
 from truerisk.engines.running.fitting import (
     Piece,
@@ -28,6 +26,8 @@ from truerisk.engines.running.fitting import (
 )
 from truerisk.engines.running.memory import refuse_too_large
 from truerisk.engines.workers.executors import run_batches
+from truerisk.plan.answers import Answers, Failure, LinearRules, gathered, with_besides
+from truerisk.plan.plan import Plan
 
 SHARE = 4  # batches for each worker …
 SHARE_KEPT = 32  # … and where fits are kept, as a batch that is under way can be lost

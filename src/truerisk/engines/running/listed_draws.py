@@ -13,15 +13,15 @@ from math import comb, factorial, prod
 
 import numpy as np
 
-from truerisk.core.answers import Answers, Failure
-from truerisk.core.contracts import Engine, Request, RunOptions
+from truerisk.contracts import Engine, Request, RunOptions
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
-from truerisk.core.losses import RowLoss
-from truerisk.core.plan.blocks import ALL, Law
-from truerisk.core.plan.builder import PlanBuilder
-from truerisk.core.plan.plan import Plan
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
+from truerisk.losses.row_losses import RowLoss
+from truerisk.plan.answers import Answers, Failure
+from truerisk.plan.blocks import ALL, Law
+from truerisk.plan.builder import PlanBuilder
+from truerisk.plan.plan import Plan
 
 MOST_FITS = 20_000
 INSTEAD = {

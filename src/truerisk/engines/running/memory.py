@@ -16,9 +16,9 @@ from typing import Any
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
 from truerisk.core.identity import entry_of, is_exactly
-from truerisk.core.plan.plan import Plan
-from truerisk.core.table.data import Data
-from truerisk.core.table.rows import n_columns
+from truerisk.data.data import Data
+from truerisk.data.rows import n_columns
+from truerisk.plan.plan import Plan
 
 CELL = 8  # bytes of a double
 SQUARES = 3  # of columns by columns: the covariance of a class, of all, and the solver's copy

@@ -23,13 +23,13 @@ import numpy as np
 from truerisk.core.errors import is_failure
 from truerisk.core.family import Family, parameters_of
 from truerisk.core.identity import PIPELINE, is_exactly
-from truerisk.core.plan.plan import Plan
-from truerisk.core.table.data import Data
-from truerisk.core.table.rows import copied
+from truerisk.data.data import Data
+from truerisk.data.rows import copied
 from truerisk.engines.preparation.fitted import Begin
 from truerisk.engines.preparation.read_off import reading_of
 from truerisk.engines.running.trie import Begun, Start, Trie, Tries
 from truerisk.engines.settings import why_not_apart
+from truerisk.plan.plan import Plan
 
 
 class Starts:

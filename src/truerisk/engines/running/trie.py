@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.plan.plan import Plan
-from truerisk.core.table.rows import copied
+from truerisk.data.rows import copied
 from truerisk.engines.preparation.fitted import fit_and_transform
 from truerisk.engines.preparation.read_off import reading_of
 from truerisk.engines.running.fit_warnings import Warned, kept_warnings
+from truerisk.plan.plan import Plan
 
 ROOM = 256 * 2**20  # bytes of tables that are kept for learners to come
 DEPTH = 4  # how far a fitted step is looked into for its arrays

@@ -20,11 +20,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from truerisk.core.contracts import Request
+from truerisk.contracts import Request
 from truerisk.core.family import Family
-from truerisk.core.plan.plan import Plan
 from truerisk.core.progress import tell
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 from truerisk.engines.preparation.prepared import OwnArithmetic, as_dense, dense, is_bearable
 from truerisk.engines.settings import Group, groups_along
 from truerisk.engines.support_vectors.gram import (
@@ -43,6 +42,7 @@ from truerisk.engines.support_vectors.stepping import (
 )
 from truerisk.engines.templates.one_pass import OnePass
 from truerisk.engines.templates.task import Shown, Task
+from truerisk.plan.plan import Plan
 
 MOST_ROWS = 8_000  # of a Gram matrix: 1.8 GB with the products that it is made of
 KERNEL = ("kernel", "gamma", "degree", "coef0")

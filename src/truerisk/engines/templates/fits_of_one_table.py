@@ -13,10 +13,10 @@ from functools import cached_property
 
 import numpy as np
 
-from truerisk.core.plan.blocks import ALL, Blocks, RowSets, covered, spread
-from truerisk.core.plan.partitions import times_drawn
-from truerisk.core.plan.plan import Plan
 from truerisk.engines.templates.task import ELSEWHERE, Task
+from truerisk.plan.blocks import ALL, Blocks, RowSets, covered, spread
+from truerisk.plan.partitions import times_drawn
+from truerisk.plan.plan import Plan
 
 NOTHING = -1
 

@@ -15,11 +15,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from truerisk.core.answers import Answers
-from truerisk.core.contracts import Engine, Request, RunOptions
+from truerisk.contracts import Engine, Request, RunOptions
 from truerisk.core.family import Family
-from truerisk.core.plan.plan import Plan
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 from truerisk.engines.running.answering import Enquiry, refuse_other_rows
 from truerisk.engines.running.fitting import FitInput, Piece, attempt
 from truerisk.engines.running.jobs import run_jobs
@@ -30,6 +28,8 @@ from truerisk.engines.settings import (
     learner_refusal,
     response_refusal,
 )
+from truerisk.plan.answers import Answers
+from truerisk.plan.plan import Plan
 
 
 class OneFit(Engine):

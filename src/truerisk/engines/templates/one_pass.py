@@ -19,12 +19,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from truerisk.core.answers import Answers, gathered
-from truerisk.core.contracts import Engine, Request, RunOptions
+from truerisk.contracts import Engine, Request, RunOptions
 from truerisk.core.family import Family
-from truerisk.core.plan.plan import Plan
 from truerisk.core.progress import tell
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 from truerisk.engines.preparation.prepared import dense, squares_fit, unless_it_fails
 from truerisk.engines.running.fit_warnings import Tally, kept_warnings
 from truerisk.engines.running.fitting import empty_counts, empty_values
@@ -37,6 +35,8 @@ from truerisk.engines.settings import (
 )
 from truerisk.engines.templates.task import ELSEWHERE, Shown, Task
 from truerisk.kernels import why_not
+from truerisk.plan.answers import Answers, gathered
+from truerisk.plan.plan import Plan
 
 
 class OnePass(Engine):

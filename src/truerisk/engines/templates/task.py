@@ -9,17 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.answers import LinearRules
-from truerisk.core.contracts import Request, RunOptions
+from truerisk.contracts import Request, RunOptions
 from truerisk.core.family import Family
-from truerisk.core.plan.plan import Plan
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 from truerisk.engines.preparation.fitted import Begin, fitted_steps
 from truerisk.engines.preparation.prepared import dense, unless_it_fails
 from truerisk.engines.running.fit_warnings import Warned
 from truerisk.engines.running.fitting import error_of, fit_pieces, place_counts
 from truerisk.engines.running.shared_steps import known_steps
 from truerisk.engines.settings import Group
+from truerisk.plan.answers import LinearRules
+from truerisk.plan.plan import Plan
 
 ELSEWHERE = -1
 CLOSE = 1e-9  # scores, beside the largest, that rounding may rank

@@ -16,10 +16,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from truerisk.core.contracts import Request
+from truerisk.contracts import Request
 from truerisk.core.family import Family
-from truerisk.core.plan.plan import Plan
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 from truerisk.engines.running.answering import Enquiry, answer_of
 from truerisk.engines.running.members import (
     FixedAnswers,
@@ -34,6 +33,7 @@ from truerisk.engines.running.members import (
 from truerisk.engines.settings import Group
 from truerisk.engines.templates.one_fit import OneFit
 from truerisk.engines.trees.packages import FirstTrees, package_of, packaged
+from truerisk.plan.plan import Plan
 
 STOPS_EARLY = 10_000  # early_stopping="auto" of histogram boosting, in scikit-learn's words
 

@@ -15,13 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.answers import Answers, with_besides
-from truerisk.core.contracts import Request, RunOptions
+from truerisk.contracts import Request, RunOptions
 from truerisk.core.family import Family, drawn_states
-from truerisk.core.plan.blocks import spread
-from truerisk.core.plan.plan import BESIDES, Plan
 from truerisk.core.progress import tell
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 from truerisk.engines.preparation.fitted import Begin, fitted_steps
 from truerisk.engines.preparation.prepared import (
     OwnArithmetic,
@@ -37,6 +34,9 @@ from truerisk.engines.settings import Group, family_refusal, steps_key, why_not_
 from truerisk.engines.trees.pruning import nodes_at
 from truerisk.engines.trees.recipes import Recipe, closeness, recipe_of, start_of
 from truerisk.kernels.trees import Growth, RowLists, TreeTable, exact_sums, grow_trees
+from truerisk.plan.answers import Answers, with_besides
+from truerisk.plan.blocks import spread
+from truerisk.plan.plan import BESIDES, Plan
 
 SECONDS = 0.1  # about so long a call lasts: progress is told and an interruption seen between them
 

@@ -29,18 +29,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from truerisk.core.answers import Answers
-from truerisk.core.contracts import Request, RunOptions
+from truerisk.contracts import Request, RunOptions
 from truerisk.core.family import Family
-from truerisk.core.plan.plan import Plan
-from truerisk.core.table.data import Data
-from truerisk.core.table.rows import take_rows
+from truerisk.data.data import Data
+from truerisk.data.rows import take_rows
 from truerisk.engines.running.answering import Enquiry, codes_of_classes
 from truerisk.engines.running.fitting import FitInput, Piece
 from truerisk.engines.settings import Group, groups_along
 from truerisk.engines.templates.one_fit import OneFit
 from truerisk.engines.trees.growing import growing_of
 from truerisk.engines.trees.pruning import nodes_at
+from truerisk.plan.answers import Answers
+from truerisk.plan.plan import Plan
 
 UNCOUNTED = {
     "min_samples_split": 2,

@@ -17,7 +17,7 @@ from typing import Any
 from truerisk.core.arguments import shown
 from truerisk.core.errors import MissingExtra, TrueRiskError, UnknownName
 from truerisk.core.identity import is_a
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 from truerisk.engines.workers.crews import Crew, Shared
 
 CLIENT = "distributed:Client"

@@ -14,12 +14,12 @@ from functools import cached_property
 
 import numpy as np
 
-from truerisk.core.answers import LinearRules
 from truerisk.core.errors import Refusal
-from truerisk.core.interval import Interval
 from truerisk.methods.bayesian.class_errors import ClassErrors, Scored, improper, moments, posterior
 from truerisk.methods.bayesian.priors import ClassPrior
 from truerisk.methods.bayesian.scaled_rows import ScaledRows
+from truerisk.plan.answers import LinearRules
+from truerisk.results.interval import Interval
 
 _REACH = 8.5  # standard deviations: beyond lies 1e-17 of a normal
 _INNER, _INNER_WEIGHTS = np.polynomial.legendre.leggauss(48)

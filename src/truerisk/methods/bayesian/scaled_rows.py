@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.answers import Answers, LinearRules
 from truerisk.core.arguments import as_array
 from truerisk.core.errors import BadData, Refusal
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
+from truerisk.plan.answers import Answers, LinearRules
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,16 +15,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from truerisk.core.answers import Answers
-from truerisk.core.contracts import Method, Terms
-from truerisk.core.evaluation import Shaken, Tested, compact
-from truerisk.core.finding import Finding
-from truerisk.core.interval import Basis
-from truerisk.core.loss import Average, Loss, RowLoss
-from truerisk.core.plan.leaks import order_of
-from truerisk.core.plan.plan import Plan
-from truerisk.core.table.data import Data
-from truerisk.methods.interval_forms import RowEvidence, Sureness, as_form
+from truerisk.contracts import Method, Terms
+from truerisk.data.data import Data
+from truerisk.intervals import RowEvidence, Sureness, as_form
+from truerisk.losses.loss import Average, Loss, RowLoss
 from truerisk.methods.parts.caveats import (
     ahead_notes,
     apart_note,
@@ -44,6 +38,12 @@ from truerisk.methods.parts.set_risks import (
     refuse_non_finite,
     row_losses,
 )
+from truerisk.plan.answers import Answers
+from truerisk.plan.leaks import order_of
+from truerisk.plan.plan import Plan
+from truerisk.results.evaluation import Shaken, Tested, compact
+from truerisk.results.finding import Finding
+from truerisk.results.interval import Basis
 
 OF_ROW_MEANS: frozenset[Basis] = frozenset({Basis.LOSSES, Basis.MEAN})
 

@@ -26,13 +26,13 @@ from functools import cached_property
 
 import numpy as np
 
-from truerisk.core.answers import Answers
 from truerisk.core.errors import Refusal
-from truerisk.core.loss import Loss, RowLoss
-from truerisk.core.losses import AUC, Brier, Cost, Log, Squared, ZeroOne
-from truerisk.core.plan.partitions import times_drawn
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
+from truerisk.losses.loss import Loss, RowLoss
+from truerisk.losses.row_losses import AUC, Brier, Cost, Log, Squared, ZeroOne
 from truerisk.methods.parts.set_risks import row_losses, split_risks
+from truerisk.plan.answers import Answers
+from truerisk.plan.partitions import times_drawn
 
 MOST_SHIFTS = 500
 

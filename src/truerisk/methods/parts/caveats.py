@@ -9,20 +9,20 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.answers import Answers
-from truerisk.core.finding import Finding
-from truerisk.core.loss import Loss
-from truerisk.core.losses import Log
-from truerisk.core.plan.leaks import distances_to_seen
-from truerisk.core.plan.plan import Plan
-from truerisk.core.table.data import Data
-from truerisk.resampling.in_time import times_of
+from truerisk.data.data import Data
+from truerisk.losses.loss import Loss
+from truerisk.losses.row_losses import Log
+from truerisk.plan.answers import Answers
+from truerisk.plan.leaks import distances_to_seen
+from truerisk.plan.plan import Plan
+from truerisk.results.finding import Finding
+from truerisk.splitting.in_time import times_of
 
 
 def ahead_notes(plan: Plan, data: Data) -> tuple[str, ...]:
     """How far ahead of which training windows rows were tested; nothing where later rows train.
 
-    >>> from truerisk.core.plan.builder import split_plan
+    >>> from truerisk.plan.builder import split_plan
     >>> rows = np.arange(6)
     >>> data = Data.check(rows[:, None], rows / 2, task="regression")
     >>> plan = split_plan(6, [(rows[:2], rows[2:4]), (rows[:4], rows[4:])])
@@ -72,7 +72,7 @@ def apart_note(plan: Plan, data: Data) -> tuple[str, ...]:
     """At which distance from the training places the risk is one; nothing without places.
 
     >>> import numpy as np
-    >>> from truerisk.core.plan.partitions import leave_out
+    >>> from truerisk.plan.partitions import leave_out
     >>> places = np.array([[0.0], [1.0], [3.0], [4.0]])
     >>> data = Data.check(places, [0, 1, 0, 1], task="classification", block=places)
     >>> apart_note(leave_out(4, [np.array([0, 0, 1, 1])]), data)[0][:50]
@@ -106,7 +106,7 @@ def few_rows_note(loss: Loss, losses: np.ndarray, weights: np.ndarray) -> tuple[
 
     Few are the largest 1 % of the rows and, of log loss, up to nine that are sure and wrong.
 
-    >>> from truerisk.core.losses import Squared
+    >>> from truerisk.losses.row_losses import Squared
     >>> few_rows_note(Squared(), np.r_[np.ones(99), 60.0], np.full(100, 0.01))[0][:63]
     'the largest row of 100 carries 38% of the squared loss: value a'
     >>> few_rows_note(Squared(), np.ones(100), np.full(100, 0.01))

@@ -6,16 +6,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truerisk.core.contracts import Method, Terms
+from truerisk.contracts import Method, Terms
 from truerisk.core.errors import Refusal
-from truerisk.core.interval import Basis
-from truerisk.core.loss import Loss
-from truerisk.core.plan.leaks import ORDERED, order_of
-from truerisk.core.plan.plan import Plan
-from truerisk.core.table.data import Data
-from truerisk.methods.interval_forms import as_form, registry
-from truerisk.methods.interval_forms.form import word_of_dependence
+from truerisk.data.data import Data
+from truerisk.intervals import as_form, registry
+from truerisk.intervals.form import word_of_dependence
+from truerisk.losses.loss import Loss
 from truerisk.methods.parts.procedure import Procedure
+from truerisk.plan.leaks import ORDERED, order_of
+from truerisk.plan.plan import Plan
+from truerisk.results.interval import Basis
 
 
 def choose(

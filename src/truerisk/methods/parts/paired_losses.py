@@ -6,15 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truerisk.core.answers import Answers
-from truerisk.core.comparison import PairedLosses
-from truerisk.core.contracts import Method
+from truerisk.contracts import Method
 from truerisk.core.errors import Refusal
-from truerisk.core.interval import Basis
-from truerisk.core.loss import Loss, RowLoss
-from truerisk.core.plan.leaks import IN_TIME, ORDERED, order_of
-from truerisk.core.table.data import Data
-from truerisk.methods.interval_forms.calibrated import ONCE
+from truerisk.data.data import Data
+from truerisk.intervals.calibrated import ONCE
+from truerisk.losses.loss import Loss, RowLoss
 from truerisk.methods.parts.averages import Averaged, average_weights, means_by_row
 from truerisk.methods.parts.set_risks import (
     changes_by_one_row,
@@ -23,6 +19,10 @@ from truerisk.methods.parts.set_risks import (
     position_weights,
     row_losses,
 )
+from truerisk.plan.answers import Answers
+from truerisk.plan.leaks import IN_TIME, ORDERED, order_of
+from truerisk.results.comparison import PairedLosses
+from truerisk.results.interval import Basis
 
 REMEDY = "compare by held-out rows, such as '10-fold'."
 
@@ -97,7 +97,7 @@ def joint_covariance(
     fewer than two, the variance is at least that of two (Agresti and Coull, 1998, add as many),
     which such sizes have in common: the same rows saw none.
 
-    >>> from truerisk.core.losses import Squared
+    >>> from truerisk.losses.row_losses import Squared
     >>> covariance = joint_covariance(
     ...     np.array([[0.25, -0.25], [0.5, -0.5]]), np.array([0.5, 0.5]), None, Squared()
     ... )

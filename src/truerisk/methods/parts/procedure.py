@@ -9,20 +9,21 @@ from typing import ClassVar
 
 import numpy as np
 
-from truerisk.core.answers import Answers
-from truerisk.core.contracts import Method, Rule, Target, Terms
-from truerisk.core.evaluation import (
+from truerisk.contracts import Method, Rule, Terms
+from truerisk.data.data import Data
+from truerisk.losses.loss import Loss
+from truerisk.plan.answers import Answers
+from truerisk.plan.plan import Plan
+from truerisk.results.evaluation import (
     Evaluation,
     OuterSplit,
+    Target,
     Tested,
     Winners,
     ranks_of,
     std_errors_of,
     values_of,
 )
-from truerisk.core.loss import Loss
-from truerisk.core.plan.plan import Plan
-from truerisk.core.table.data import Data
 
 
 def inner_risks(

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from truerisk.core.answers import Answers
 from truerisk.core.errors import Refusal
-from truerisk.core.loss import Average, Loss, RowLoss
-from truerisk.core.plan.plan import Plan
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
+from truerisk.losses.loss import Average, Loss, RowLoss
+from truerisk.plan.answers import Answers
+from truerisk.plan.plan import Plan
 
 
 def position_weights(data: Data, plan: Plan) -> np.ndarray | None:

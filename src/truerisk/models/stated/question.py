@@ -57,7 +57,7 @@ class Question(Generic[Answer]):
 
 GRID = "sklearn.model_selection:GridSearchCV"
 RANDOM = "sklearn.model_selection:RandomizedSearchCV"
-OTHERS = ("truerisk.api.search:HonestSearchCV", "optuna_integration.sklearn:OptunaSearchCV")
+OTHERS = ("truerisk.search.search:HonestSearchCV", "optuna_integration.sklearn:OptunaSearchCV")
 ANSWERS = ("predict", "predict_proba", "decision_function")
 
 

@@ -20,7 +20,7 @@ from sklearn.base import clone
 
 from truerisk.core.errors import Refusal
 from truerisk.core.identity import PIPELINE, entry_of, is_a
-from truerisk.core.table.rows import n_columns
+from truerisk.data.rows import n_columns
 from truerisk.models.stated.question import answers_by_its_best
 
 Origins = list[int]

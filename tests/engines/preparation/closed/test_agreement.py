@@ -12,7 +12,7 @@ import pytest
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 from truerisk.engines.preparation.closed import first_steps, scaling
 from truerisk.engines.preparation.closed.first_steps import (
     FORMS,

@@ -19,7 +19,7 @@ from sklearn.tree import DecisionTreeClassifier
 from tests.engines.preparation.closed.drawn import Draw, N
 
 import truerisk as tr
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 from truerisk.engines.preparation import fitted
 from truerisk.engines.preparation.closed import coded_data, first_steps, scaling
 from truerisk.engines.preparation.closed.first_steps import closed_steps

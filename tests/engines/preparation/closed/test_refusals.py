@@ -21,7 +21,7 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 from truerisk.engines.preparation.closed.first_steps import closed_steps
 from truerisk.engines.preparation.closed.selecting import _own_scores
 from truerisk.engines.preparation.closed.step_tables import Refused

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.identity import is_exactly
-from truerisk.core.table.rows import column_names
+from truerisk.data.rows import column_names
 from truerisk.engines.preparation.closed.step_tables import Coded, Levels, Refused, Table
 
 EXACT = 2**53  # whole numbers up to here are doubles

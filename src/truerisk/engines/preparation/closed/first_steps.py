@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from truerisk.core.identity import is_exactly, known_class
-from truerisk.core.table.data import Data
+from truerisk.data.data import Data
 from truerisk.engines.preparation.closed import encoding, imputing, joining, scaling, selecting
 from truerisk.engines.preparation.closed.coded_data import Cells, Source
 from truerisk.engines.preparation.closed.joining import in_turn

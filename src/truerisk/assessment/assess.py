@@ -1,0 +1,260 @@
+"""`assess`: several tuned learners on the same splits, and what to conclude."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from truerisk.assessment.assessment import Assessment, assessment_of
+from truerisk.assessment.families import problems_of, read_learners, task_of
+from truerisk.assessment.schedule import PlannedCurve, Schedule, planned_curves
+from truerisk.assessment.tuned_learner import TunedLearner, honest_learner, with_curve
+from truerisk.core.arguments import as_typed, check_flag, shown
+from truerisk.core.errors import BadArgument, Refusal, UnknownName
+from truerisk.core.present import named
+from truerisk.core.progress import counting, shows_progress, stage
+from truerisk.data.data import Data
+from truerisk.data.named_columns import take_named_columns
+from truerisk.engines.workers.executors import connections_kept
+from truerisk.estimation.checking import with_equal_checks
+from truerisk.estimation.problem import Problem, as_seed
+from truerisk.estimation.run import Run
+from truerisk.methods.words import as_method, method_or_cv
+from truerisk.results.finding import warn_of_findings
+from truerisk.search.stored_search import StoredSearch, check_store, open_store
+from truerisk.validation.honest import HonestRun
+from truerisk.validation.validation import Validation, validation_of
+from truerisk.validation.wishes import Wishes
+
+
+class Interrupted(KeyboardInterrupt):
+    """An assessment was stopped; `partial` holds what was done, None if nothing was."""
+
+    def __init__(self, partial: Assessment | None, missing: Sequence[str]) -> None:
+        super().__init__(f"interrupted; not assessed: {', '.join(missing)}")
+        self.partial = partial
+        self.missing = tuple(missing)
+
+
+@shows_progress
+def assess(
+    learners: Any,
+    X: Any,
+    y: Any,
+    *,
+    cv: Any = None,
+    scoring: Any = None,
+    n_jobs: int | None = None,
+    methods: Sequence[Any] | None = None,
+    outer: Any = None,
+    rule: Any = "min",
+    loss: Any = None,
+    scores: Any = (),
+    positive: Any = None,
+    groups: Any = None,
+    sample_weight: Any = None,
+    time: Any = None,
+    block: Any = None,
+    interval: Any = None,
+    confidence_level: float = 0.95,
+    engine: Any = "auto",
+    executor: Any = None,
+    random_state: Any = 0,
+    store: str | os.PathLike[str] | None = None,
+    mixed_versions: bool = False,
+    learning_curve: str | Sequence[str] | None = None,
+    validate: bool | Mapping[str, Any] | None = None,
+    checks: bool = True,
+) -> Assessment:
+    """Compare tuned learners by their honest risks, all on the same splits.
+
+    Parameters
+    ----------
+    learners : dict, list of words, or None
+        ``{"knn": (model, grid), "lda": model}``, or ``(model, distributions, 60)``, of which 60
+        settings are drawn; words of ``tr.models.names()``; None takes the usual ones with grids
+        for the size of the data. Words encode the text columns of a frame.
+    X, y : table and target
+    cv, scoring, n_jobs : optional
+        The words of `GridSearchCV`, which mean what they mean there: the splits that tune, a score,
+        a number of worker processes. They stand instead of `methods`, `loss` and `executor`.
+    methods : sequence of methods, optional
+        The first one tunes; the risk curves by the others are kept beside it in ``criteria``.
+        By default "5-fold"; "holdout" above 10,000 rows; "forward-5" where times are given,
+        "blocks-5" where places are.
+    outer : method, optional
+        The splits that test each tuned learner (nested validation). By default "pairs": the folds
+        of the first method, left out alone and two at a time; the usual method where it has none.
+    interval : str or IntervalForm, optional
+        Which interval the honest risks get; ``tr.intervals.names()`` lists the words.
+    positive : label, optional
+        The class that scores of one class, such as F1, speak of, that of the ROC curve and the
+        event of `validate`: of two classes the greater label by default. Results name it.
+    rule, loss, scores, groups, sample_weight, time, block, confidence_level, engine, executor,
+    random_state
+        As for `risk_curve`.
+    store : path, optional
+        A file that keeps every fit as it is found; it is made where it is not there. Run again
+        with the same data and learners after an interruption or a crash, only the other fits are
+        made, and the numbers are those of a run without it. Learners must have a key: parameters
+        that are numbers, words, arrays, models, or classes and functions of modules.
+    mixed_versions : bool
+        Whether fits of other versions of truerisk, NumPy, SciPy or scikit-learn may be used.
+    learning_curve : "cheap", "all" or list of learners, optional
+        Measure the learning curves of the tuned learners as well, as `learning_curve` does: with
+        twice the rows, expect which risk? That takes many fits. "cheap" leaves out learners that no
+        engine answers together, and says so; a list names learners, whatever they take.
+    validate : True or mapping, optional
+        Tell what a reviewer asks of the best learner, from its answers to the same splits, as
+        `validate` does: True, or words of it, such as ``{"subgroups": "sex", "positive": "ill"}``.
+        Nothing is tuned for it unless ``"replicates"`` asks for bootstrap samples.
+    checks : bool, default=True
+        Look through rows and columns for what makes the risks too good, as `estimate_risk` does,
+        and for columns that predict y alone or were selected beforehand. False leaves only the
+        findings on splits, on the choice and on intervals.
+
+    Returns
+    -------
+    Assessment
+        ``best``, ``risks``, ``curves``, ``table()``, ``conclusion``, ``validation``,
+        ``to_html(path)``, ``to_json(path)``.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> X, y = load_wine(return_X_y=True)
+    >>> knn = KNeighborsClassifier(), {"n_neighbors": [1, 5, 15]}
+    >>> a = tr.assess({"knn": knn, "bayes": GaussianNB()}, X, y, methods=["5-fold"])
+    >>> a.best
+    'bayes'
+    """
+    if methods is not None and (not isinstance(methods, list | tuple) or not methods):
+        raise BadArgument(
+            f"methods={shown(methods)}: give a list of methods, of which the first one tunes, such "
+            "as ['10-fold']."
+        )
+    methods = None if methods is None else [as_method(method) for method in methods]
+    outer = None if outer is None else as_method(outer)  # an iterable of splits is read once
+    check_flag("mixed_versions", mixed_versions)
+    if mixed_versions and store is None:
+        raise UnknownName("mixed_versions=True needs a store of fits, such as store='runs.db'.")
+    check_store(store, random_state)
+    seed = as_seed(random_state)  # one for all: a Generator would draw for each learner
+    named_learners = read_learners(learners, seed)
+    rows = {"groups": groups, "sample_weight": sample_weight, "time": time, "block": block}
+    families = named_learners.values() if isinstance(named_learners, Mapping) else ()
+    models = [family.estimator for family in families]
+    table, found, _ = take_named_columns(X, rows, models=models)
+    data = Data.check(table, y, task=task_of(named_learners, y), **found)
+    if cv is not None:
+        methods = [method_or_cv(methods, cv, data, "methods")]
+    wishes = Wishes.planned(validate, X, data, seed, positive)
+    problems = problems_of(
+        named_learners,
+        data,
+        [*(methods or [None]), outer],
+        found["sample_weight"],
+        scoring=scoring,
+        n_jobs=n_jobs,
+        loss=loss,
+        scores=scores,
+        positive=positive,
+        rule=rule,
+        interval=interval,
+        confidence_level=confidence_level,
+        engine=engine,
+        executor=executor,
+        random_state=seed,
+    )
+    if wishes is not None and wishes.horizon is not None:
+        problems = {name: each.asking_at(wishes.horizon) for name, each in problems.items()}
+    problems = with_equal_checks(problems, checks)
+    schedule = Schedule.draw(problems, methods, outer)
+    problems = {name: schedule.with_intervals(problem) for name, problem in problems.items()}
+    curves = planned_curves(learning_curve, problems, schedule)
+    typed = as_typed(**rows, scores=scores or None, positive=positive, validate=validate or None)
+    opened = open_store(store, problems, kind="assessment", mixed_versions=mixed_versions)
+    with connections_kept(), opened as stored:
+        assessment = _assess_each(problems, schedule, stored, curves, typed, checks=checks)
+        if checks:
+            warn_of_findings(assessment.warned_findings)
+        if wishes is None:
+            return assessment
+        try:
+            with named(assessment.best):
+                validated = _validated(assessment.learners[assessment.best], schedule, wishes)
+        except KeyboardInterrupt:  # Ctrl-C now loses the validation alone
+            raise Interrupted(assessment, ("validation",)) from None
+        if isinstance(validated, str):
+            return replace(assessment, no_validation=validated)
+        return replace(assessment, validation=validated)
+
+
+def _assess_each(
+    problems: Mapping[str, Problem],
+    schedule: Schedule,
+    stored: StoredSearch,
+    curves: Mapping[str, PlannedCurve | str],
+    typed: Mapping[str, str],
+    *,
+    checks: bool,
+) -> Assessment:
+    """Tune all learners, then test each: what one of them refuses is known before the long part."""
+    done: dict[str, TunedLearner] = {}
+    missing: tuple[str, ...] | None = None  # what an interruption left out
+    keeper = stored.keeper
+    total = sum(map(schedule.fits, problems.values()))
+    total += sum(curve.n_fits for curve in curves.values() if not isinstance(curve, str))
+    try:
+        with counting(total) as count:
+            tuned = {}
+            for name, problem in problems.items():
+                with named(name), stage(name), stage("tuning"):
+                    tuned[name] = schedule.tuned(problem, count, keeper)
+            for name, problem in problems.items():
+                with named(name), stage(name), stage("testing"):
+                    done[name] = honest_learner(problem, tuned[name], schedule, count, keeper)
+            for name, curve in curves.items():
+                with named(name), stage(name):
+                    done[name] = with_curve(done[name], curve, count, keeper)
+    except KeyboardInterrupt:
+        missing = (
+            *(name for name in problems if name not in done),
+            *(f"learning curve of {n}" for n in curves if n in done and not done[n].has_curve),
+        )
+    whole = None
+    if done:
+        whole = assessment_of(done, problems, schedule, stored.fits, typed, missing or ())
+        whole = replace(whole, checked=checks)
+    if missing is not None or whole is None:
+        raise Interrupted(whole, missing or ()) from None
+    return whole
+
+
+def _validated(learner: TunedLearner, schedule: Schedule, wishes: Wishes) -> Validation | str:
+    """By its answers, or why there are none: no fit of an assessment is lost for it."""
+    risk = learner.risk
+    if risk.value is None or learner.winners is None or learner.problem is None:
+        return "a fit failed in an outer split, so some rows have no answer."
+    if risk.answered is None:
+        return f"'{risk.method}' keeps no answers about single rows."
+    run = HonestRun(
+        run=Run(learner.problem, schedule.methods[0], schedule.nested),
+        risk=risk,
+        answered=risk.answered,
+        winners=learner.winners.candidate,
+        best=learner.curve.best,
+        pair_answers=learner.shaken,
+    )
+    rows = learner.out_of_fold
+    try:
+        with stage("validation"):
+            run = run.with_richest() if rows is None else run.with_answers(rows.answers)
+            return validation_of(run, wishes)
+    except Refusal as refusal:
+        return str(refusal)

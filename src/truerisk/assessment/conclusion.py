@@ -1,0 +1,257 @@
+"""What to conclude from an assessment, in words, and what makes its answer fragile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from truerisk.assessment.tested_learners import TestedLearners
+from truerisk.assessment.tuned_learner import TunedLearner
+from truerisk.checks.columns import column_findings, columns_of
+from truerisk.checks.events import rarest_class_findings
+from truerisk.checks.selected_columns import selection_findings
+from truerisk.checks.splits import row_findings, split_findings
+from truerisk.core import present
+from truerisk.core.present import clean, params_text, signed
+from truerisk.estimation.checking import all_findings
+from truerisk.losses.loss import Loss
+from truerisk.results.finding import Finding, by_severity
+from truerisk.results.results import RiskEstimate
+
+_NAME = 40
+_SETTING = 80
+
+
+def conclude(tested: TestedLearners) -> str:
+    """The number to report, which learner, how wrong it is, and whether others differ."""
+    if tested.learners[tested.best].risk.value is None:
+        return "No learner has a risk: fits failed for all of them."
+    if _is_useful(tested) is False:
+        sentences = [_none_is_better(tested), _whole_choice(tested)]
+    else:
+        sentences = [_whole_choice(tested), _winner(tested), _of_a_hundred(tested)]
+        as_given = tested.learners[tested.best].as_given
+        if as_given is not None and as_given.suffices(tested.confidence_level):
+            sentences.append(f"Tuning is not shown to help: {as_given}.")
+        sentences.append(_others(tested))
+    told = [
+        f"{each.scale.of(each.named_loss)} {present.risk(each.own_scale.value)} "
+        f"({_interval(each, why=False)})"
+        for each in present.further(tested.report)
+    ]
+    if told:
+        sentences.append(f"Report also {present.listed(told)}.")
+    if tested.missing:
+        names = ", ".join(clean(name, _NAME) for name in tested.missing)
+        sentences.append(f"Not assessed, because interrupted: {names}.")
+    return " ".join(sentence for sentence in sentences if sentence)
+
+
+def _is_useful(tested: TestedLearners) -> bool | None:
+    """Whether learning beats the best constant answer by more than its noise; None if unknown."""
+    gain = tested.gain()
+    if gain is not None:
+        return gain.mean > 0 and gain.exceeds_noise(tested.confidence_level)
+    if tested.baseline is None:
+        return None
+    choice = None if tested.choice is None else tested.choice.value
+    return None if max(_best(tested), choice or 0.0) < tested.baseline else False
+
+
+def _best(tested: TestedLearners) -> float:
+    value = tested.learners[tested.best].risk.value
+    assert value is not None
+    return value
+
+
+def _winner(tested: TestedLearners) -> str:
+    best = tested.learners[tested.best]
+    text = f"Use {_label(tested, tested.best)}"
+    if tested.choice is None or tested.choice.value is None:
+        text += f": expect {_risk_text(tested, best.risk)} on new rows"
+    else:
+        value = present.risk(best.risk.own_scale.value)
+        text += f", which on its own has {value} ({_interval(best.risk)})"
+    text += _claim(best)
+    if tested.constant is None:
+        return text + "."
+    text += (
+        f", and {tested.constant.rule} has {present.risk(tested.scale.value(tested.constant.risk))}"
+    )
+    unsure = tested.gain() is None and best.risk.interval is None
+    return text + (" (without an interval, the gain may be chance)." if unsure else ".")
+
+
+def _none_is_better(tested: TestedLearners) -> str:
+    assert tested.constant is not None
+    best = tested.learners[tested.best]
+    n = len(tested.learners)
+    who = f"Choosing the best of these {n} learners" if n > 1 else clean(tested.best, _NAME)
+    text = f"{who} is not shown to beat {tested.constant.rule} "
+    text += f"({present.risk(tested.scale.value(tested.constant.risk))}): "
+    text += f"{_label(tested, tested.best)} has {_risk_text(tested, best.risk)} on new rows"
+    return f"{text}{_claim(best)}."
+
+
+def _claim(learner: TunedLearner) -> str:
+    if learner.selected is None:
+        return ""
+    own = learner.selected
+    return f"; the {own.scale.noun} that tuned it was {present.risk(own.own_scale.value)}"
+
+
+def _label(tested: TestedLearners, name: str) -> str:
+    setting = params_text(tested.learners[name].curve.best_params)
+    return f"{clean(name, _NAME)} ({clean(setting, _SETTING)})"
+
+
+def _risk_text(tested: TestedLearners, risk: RiskEstimate) -> str:
+    """'a risk of 0.1333 (13.3 % wrong answers; 95 % interval ...)', 'auc 0.7890 (95 % ...)'."""
+    value = present.risk(risk.own_scale.value)
+    if risk.scale.perfect is None:
+        return f"a risk of {value} ({_meaning(tested, risk)})"
+    return f"{clean(risk.named_loss, _NAME)} {value} ({_interval(risk)})"
+
+
+def _meaning(tested: TestedLearners, risk: RiskEstimate, *, why: bool = True) -> str:
+    """What a value is, and its interval: '13.3 % wrong answers; 95 % interval ...'."""
+    assert risk.value is not None
+    problem, what = tested.problem, clean(risk.named_loss, _NAME)
+    if risk.scale.perfect is None and problem is not None and problem.loss.binary:
+        what = f"{100 * risk.value:.1f} % wrong answers"
+    return f"{what}; {_interval(risk, why=why)}"
+
+
+def _interval(risk: RiskEstimate, *, why: bool = True) -> str:
+    interval = risk.own_scale.interval
+    if interval is not None:
+        low, high = present.risk(interval.low, interval.high), present.risk(interval.high)
+        return f"{100 * interval.confidence_level:.15g} % interval {low} to {high}"
+    if not why or not risk.notes:
+        return "no interval"
+    return f"no interval, for {clean(risk.notes[-1].rstrip('.'), 200)}"
+
+
+def _others(tested: TestedLearners) -> str:
+    """Which learners may be the best besides, or that no other one may."""
+    best_set, level = tested.usual_best_set, 100 * tested.confidence_level
+    if best_set is None or len(tested.learners) < 2:
+        return ""
+    opening = f"At {level:.15g} % confidence (one-sided)"
+    others = [name for name in best_set if name != tested.best]
+    if not others:
+        return f"{opening}, no other learner is as good."
+    scale = tested.scale
+    what = scale.short(tested.named_loss)
+    named = [
+        f"{clean(name, _NAME)} ({what} {signed(scale.gap(_behind(tested, name)), _best(tested))})"
+        for name in others
+    ]
+    return f"{opening}, the best learner may also be {present.listed(named, 'or')}."
+
+
+def _behind(tested: TestedLearners, name: str) -> float:
+    value = tested.risks[name].value
+    assert value is not None  # a learner that may be the best has a risk
+    return value - _best(tested)
+
+
+def _whole_choice(tested: TestedLearners) -> str:
+    if tested.choice is None or tested.choice.value is None:
+        return ""
+    value = present.risk(tested.choice.own_scale.value)
+    return (
+        f"Report {value} ({_meaning(tested, tested.choice, why=False)}) for new rows: the choice "
+        f"among the {len(tested.learners)} learners was repeated in every split."
+    )
+
+
+def _of_a_hundred(tested: TestedLearners) -> str:
+    """The number to report as so many of a hundred rows, or of a thousand where it is small."""
+    risk, problem = tested.report, tested.problem
+    if problem is None or not problem.loss.binary or risk.weighted:
+        return ""
+    if risk.value is None or risk.interval is None:
+        return ""
+    n = 1000 if risk.value < FEW_OF_A_HUNDRED else 100
+    low, value, high = (round(n * p) for p in (risk.interval.low, risk.value, risk.interval.high))
+    text = f"Of {n} new rows about {value} get a wrong answer ({low} to {high})"
+    if risk.value == 0:
+        text = f"No tested row got a wrong answer; of {n} new rows at most about {high} do"
+    if tested.constant is not None:
+        text += f", {round(n * tested.constant.risk)} by {tested.constant.rule}"
+    return f"{text}."
+
+
+FEW_OF_A_HUNDRED = 0.05
+WIDE = 0.2  # an interval over more of the loss's range than this share is wide
+RARELY = 1 / 3  # a setting that wins a smaller share of the outer splits is unstable
+QUIETLY = ("scaled-outside", "columns-unseen", "few-rows-per-fold")  # the table and our own folds
+
+
+def fragile(tested: TestedLearners) -> tuple[Finding, ...]:
+    """Findings on rows, columns, splits and the choice, the most serious first."""
+    if tested.problem is None:
+        return ()
+    data = tested.problem.data
+    columns = columns_of(data.X)
+    if columns is not None and len(tested.column_names) == len(columns.names):
+        names = tuple(clean(name, 60) for name in tested.column_names)
+        by_place = dict(zip(columns.names, names, strict=True))
+        numbered = tuple(by_place[name] for name in columns.numbered)
+        columns = replace(columns, names=names, numbered=numbered, named=True)
+    settings = sum(len(finding.curve) for finding in tested.learners.values())
+    outer = tested.learners[tested.best].answers
+    seen = list(call_findings_of(tested))
+    if tested.checked:
+        seen += [*column_findings(data, columns), *selection_findings(data, columns)]
+        if all(finding.code != "few-events" for finding in seen):
+            seen += rarest_class_findings(data)
+    findings = [
+        *seen,
+        *row_findings(data, settings),
+        *([] if outer is None else split_findings(data, outer.plan)),
+        *_wide(tested, tested.problem.loss),
+        *_unstable(tested),
+    ]
+    return by_severity([finding for finding in findings if finding.code not in QUIETLY])
+
+
+def call_findings_of(tested: TestedLearners) -> tuple[Finding, ...]:
+    """List what the checks of the call saw in the rows and in the answers of the best learner."""
+    seen = [] if tested.problem is None else list(tested.problem.findings)
+    estimates = [tested.learners[tested.best].risk, tested.report]
+    seen += [finding for estimate in estimates for finding in all_findings(estimate)]
+    return tuple(dict.fromkeys(seen))
+
+
+def _wide(tested: TestedLearners, loss: Loss) -> Iterator[Finding]:
+    """An interval that leaves most of the question open, and the rows that would halve it."""
+    interval = tested.report.interval
+    if interval is None or loss.lower is None or loss.upper is None:
+        return
+    scale = loss.scale
+    shown = scale.interval(interval)
+    assert shown is not None
+    if interval.width > WIDE * (loss.upper - loss.lower):
+        yield Finding(
+            "interval-wide",
+            f"The interval reaches from {present.risk(shown.low)} to {present.risk(shown.high)}: "
+            f"{tested.n_rows} rows leave the {scale.noun} open.",
+            f"About {4 * tested.n_rows} rows would halve it (`truerisk plan`).",
+        )
+
+
+def _unstable(tested: TestedLearners) -> Iterator[Finding]:
+    """A setting that few of the outer splits chose, where they had several to choose from."""
+    best = tested.learners[tested.best]
+    stability = best.stability
+    if stability.n_splits < 3 or stability.n_distinct < 3 or stability.agreement >= RARELY:
+        return
+    yield Finding(
+        "setting-unstable",
+        f"{clean(params_text(best.curve.best_params), 80)} was chosen in "
+        f"{round(stability.agreement * stability.n_splits)} of {stability.n_splits} outer splits, "
+        f"which chose {stability.n_distinct} different settings.",
+        "The risk takes this into account; do not read the setting itself as a result.",
+    )

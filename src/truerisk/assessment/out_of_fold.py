@@ -1,0 +1,139 @@
+"""What tuned learners say of rows that took part in neither their tuning nor their fit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from truerisk.contracts import Keeper
+from truerisk.core import present
+from truerisk.core.errors import FitFailed, NoEngine, Refusal
+from truerisk.estimation.problem import Problem
+from truerisk.estimation.run import Run, is_in_time
+from truerisk.methods.parts.procedure import by_fit
+from truerisk.plan.answers import Answers, Response
+from truerisk.results.calibration import Calibration
+from truerisk.results.roc import RocCurve
+from truerisk.validation.discrimination import without_interval
+from truerisk.validation.outcomes import Event
+
+NEITHER = "the model gives neither probabilities nor decision values."
+
+
+@dataclass(frozen=True, eq=False)
+class OutOfFold:
+    """One answer per row of `rows`, by the model of outer split `split` that did not see the row.
+
+    `values` are class probabilities (a column per class) or decision values of the second class,
+    as `response` says. Rows that were tested more often keep their first test. `ordered` rows were
+    tested in the order of time, so that no interval is justified. `answers` are those to all
+    questions of the outer splits, for which `n_fits` were made.
+    """
+
+    response: Response
+    rows: np.ndarray
+    split: np.ndarray
+    values: np.ndarray
+    answers: Answers
+    ordered: bool = False
+    n_fits: int = 0
+
+
+def out_of_fold(run: Run, keeper: Keeper | None = None) -> OutOfFold | str:
+    """Fit each outer split's winner again and keep probabilities, or decision values.
+
+    The models are those that were tested: same rows, same settings, same seeds. Answers of a model
+    to rows that it saw, as bootstrap methods ask for besides, are left out. A sentence says why
+    there are none.
+    """
+    problem, evaluation = run.problem, run.honest.evaluation
+    tested, winners = evaluation.answers, evaluation.winners
+    if problem.data.task != "classification":
+        return "answers of a regression are numbers, and have no probabilities."
+    if tested is None or winners is None or not tested.answered.all():
+        return "a fit failed in an outer split, so some rows have no answer."
+    plan = tested.plan
+    if problem.richest is None:
+        return NEITHER
+    for told in (tested, *tested.also):
+        if told.response == problem.richest.response:
+            return _first(run, told)
+    try:
+        only = by_fit(plan, winners.candidate)
+        answers = run.asking_winners(keeper).answers(plan, problem.richest, only)
+    except NoEngine as refusal:  # no other engine answers in the place of the one that was named
+        return str(refusal)
+    except (FitFailed, Refusal):  # the fitted model gives no such answers
+        return NEITHER
+    if not (answers.answered.all() and np.isfinite(answers.values).all()):
+        return NEITHER
+    return _first(run, answers, answers.n_fits)
+
+
+def refits(problem: Problem) -> bool:
+    """Whether the winners are fitted again for it: no loss asked for what they can say."""
+    if problem.data.task != "classification" or problem.richest is None:
+        return False
+    return all(loss.response != problem.richest.response for loss in problem.losses)
+
+
+def roc_of(held_out: OutOfFold, problem: Problem) -> RocCurve | str:
+    """The ROC curve of the class that was named, else the second of two, or why there is none."""
+    event = Event.named(problem.positive, problem.data)
+    if event is None:
+        n, label = problem.data.n_classes, problem.data.label(1)
+        return (
+            f"a ROC curve is of two classes, and y has {n}: name the one that stands against the "
+            f"others, such as positive={label!r}."
+        )
+    data = event.data
+    truth, values = data.codes_of(held_out.rows), event.read(held_out.values, held_out.response)
+    if len(np.unique(truth)) < 2:
+        return "the rows that were tested are of one class."
+    curve = RocCurve.of(
+        truth,
+        values if values.ndim == 1 else values[:, 1],
+        weights=data.weights(held_out.rows),
+        groups=None if data.clusters is None else data.clusters[held_out.rows],
+        rows=held_out.rows,
+        method=f"out-of-fold {'probabilities' if held_out.response == 'probability' else 'scores'}",
+    )
+    return without_interval(
+        replace(curve, positive=present.plain(data.label(1))), pooled=held_out.response == "score"
+    )
+
+
+def calibration_of(rows: OutOfFold, problem: Problem) -> Calibration | None:
+    """Calibration of the class that was named, else the second of two, else the answered one."""
+    data = problem.data
+    if rows.response != "probability":
+        return None
+    codes, kind = data.codes_of(rows.rows), Event.named(problem.positive, data)
+    if kind is not None:
+        event, came, p = kind.label, codes == kind.code, rows.values[:, kind.code]
+    else:
+        event = "the most probable class"
+        came, p = rows.values.argmax(axis=1) == codes, rows.values.max(axis=1)
+    return Calibration.of(
+        came,
+        np.clip(p, 0, 1),
+        event=event,
+        weights=data.weights(rows.rows),
+        dependent=data.clusters is not None or rows.ordered,
+        confidence_level=problem.confidence_level,
+    )
+
+
+def _first(run: Run, answers: Answers, n_fits: int = 0) -> OutOfFold | str:
+    """The first answer to every row by a model that did not see it."""
+    plan, values = answers.plan, answers.values[0]
+    seen = np.concatenate([plan.seen(q) for q in range(plan.n_questions)])
+    unseen = np.flatnonzero(~seen)
+    distinct, first = np.unique(plan.positions[0][unseen], return_index=True)
+    if not len(distinct):
+        return "every row was tested by models that saw it."
+    split = np.repeat(np.arange(plan.n_questions), plan.test_sizes)
+    at = unseen[first]
+    ordered = is_in_time(run.problem.data, run.honest.method, answers)
+    return OutOfFold(answers.response, distinct, split[at], values[at], answers, ordered, n_fits)

@@ -1,0 +1,264 @@
+"""What was found of one learner: its curve, the honest risk of tuning it, and what goes with it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from time import perf_counter
+from typing import Any, ClassVar
+
+import numpy as np
+
+from truerisk.assessment.out_of_fold import OutOfFold, calibration_of, out_of_fold, roc_of
+from truerisk.assessment.schedule import PlannedCurve, Schedule
+from truerisk.contracts import Keeper, Terms
+from truerisk.core import present
+from truerisk.core.errors import BadData, FitFailed, NoEngine, Refusal
+from truerisk.core.family import Family
+from truerisk.core.progress import Count as Progress
+from truerisk.diagnostics.risk_over_time import RiskOverTime, risk_over_time
+from truerisk.estimation.outer_splits import OuterFold, Stability
+from truerisk.estimation.problem import Problem, draw_plan
+from truerisk.estimation.run import Computed, Run, curve_of
+from truerisk.methods.single_fit import Apparent
+from truerisk.models.stated.question import tunes_inside
+from truerisk.plan.answers import Answers
+from truerisk.results.calibration import Calibration
+from truerisk.results.evaluation import Evaluation, Winners
+from truerisk.results.learning_curve import ExpectedRisk, LearningCurve
+from truerisk.results.records import UNWRITTEN, Count, Record, Size
+from truerisk.results.results import RiskCurve, RiskEstimate
+from truerisk.results.roc import RocCurve
+from truerisk.search.own_claim import claimed_by
+from truerisk.search.reference_risks import AsGiven, as_given
+
+
+@dataclass(frozen=True, eq=False)
+class TunedLearner(Record):
+    """One learner: its risk curve, the honest risk of tuning it, and how stable the tuning was.
+
+    `selected` is the risk that was minimised: that of the chosen setting, or, of a learner that
+    tunes inside its own fit, the risk behind the score that it says of itself; where it is None,
+    `no_selected` says why. `apparent` is the risk on the very rows of the fit, None where that fit
+    failed. `learning_curve` is the risk of tuning it on fewer rows, and the law; where one was
+    asked for and is None, `no_learning_curve` says why. What follows is not written: `held_out` has
+    the probabilities (or scores) of the rows that the outer splits tested, or why there are none.
+    `as_given` is the setting that the model was given with, where it is known on the same fits.
+    """
+
+    derived: ClassVar[Mapping[str, str]] = {"setting": "setting", "optimism": "optimism"}
+    stored: ClassVar[Mapping[str, str]] = {"over_time": "over_time", "no_over_time": "no_over_time"}
+
+    curve: RiskCurve
+    risk: RiskEstimate
+    outer: tuple[OuterFold, ...]
+    stability: Stability
+    n_fits: Count
+    seconds: Size
+    criteria: Mapping[str, RiskCurve]
+    selected: RiskEstimate | None
+    no_selected: str | None = None
+    apparent: RiskEstimate | None = None
+    learning_curve: LearningCurve | None = field(default=None, repr=False)
+    no_learning_curve: str | None = None
+    answers: Answers | None = field(default=None, repr=False, metadata=UNWRITTEN)
+    shaken: Answers | None = field(default=None, repr=False, metadata=UNWRITTEN)
+    winners: Winners | None = field(default=None, repr=False, metadata=UNWRITTEN)
+    problem: Problem | None = field(default=None, repr=False, metadata=UNWRITTEN)
+    held_out: OutOfFold | str | None = field(default=None, repr=False, metadata=UNWRITTEN)
+    as_given: AsGiven | None = field(default=None, metadata=UNWRITTEN)
+
+    def __str__(self) -> str:
+        return f"{present.params_text(self.setting)}: {self.risk}"
+
+    @property
+    def setting(self) -> dict[str, Any]:
+        """What was chosen on all rows."""
+        return self.curve.best_params
+
+    @property
+    def tuned(self) -> bool:
+        """Whether anything was chosen: among the settings, or inside the learner's own fit."""
+        return self.no_selected != present.NOTHING_CHOSEN
+
+    @property
+    def claimed(self) -> str:
+        """Where `selected` is a claim of its own, what it is; or why there is none."""
+        claim = self.selected
+        if claim is None:
+            return present.clean(self.no_selected or "", 200)
+        if claim.method == self.curve.common.method:
+            return ""
+        return f"selected is {present.clean(claim.method, 100)}, as {claim.scale.of(claim.loss)}"
+
+    @property
+    def out_of_fold(self) -> OutOfFold | None:
+        """Probabilities (or scores) of the rows that the outer splits tested."""
+        return self.held_out if isinstance(self.held_out, OutOfFold) else None
+
+    @cached_property
+    def _roc(self) -> RocCurve | str | None:
+        held_out = self.held_out
+        if self.problem is None or not isinstance(held_out, OutOfFold):
+            return held_out if isinstance(held_out, str) else None
+        return roc_of(held_out, self.problem)
+
+    @property
+    def roc(self) -> RocCurve | None:
+        """The ROC curve of rows without part in tuning or fit; where None, `no_roc` says why."""
+        return self._roc if isinstance(self._roc, RocCurve) else None
+
+    @property
+    def no_roc(self) -> str | None:
+        """Why there is no ROC curve."""
+        return self._roc if isinstance(self._roc, str) else None
+
+    @cached_property
+    def calibration(self) -> Calibration | None:
+        """Whether the probabilities of such rows mean what they say; None without any."""
+        rows, problem = self.out_of_fold, self.problem
+        return None if rows is None or problem is None else calibration_of(rows, problem)
+
+    @cached_property
+    def _over_time(self) -> RiskOverTime | str | None:
+        time = None if self.problem is None else self.problem.data.time
+        try:
+            return None if time is None else risk_over_time(self.risk, time)
+        except (BadData, Refusal) as error:
+            return str(error)
+
+    @cached_property
+    def over_time(self) -> RiskOverTime | None:
+        """The honest risk in stretches of time, where rows have times; or `no_over_time`."""
+        return self._over_time if isinstance(self._over_time, RiskOverTime) else None
+
+    @cached_property
+    def no_over_time(self) -> str | None:
+        """Why rows with times have no risk over time."""
+        return self._over_time if isinstance(self._over_time, str) else None
+
+    @property
+    def has_curve(self) -> bool:
+        """Whether its learning curve was asked for and made, or refused."""
+        return self.learning_curve is not None or self.no_learning_curve is not None
+
+    @property
+    def expected(self) -> tuple[ExpectedRisk, ...]:
+        """What the law of the learning curve says up to twice the rows; empty without a law."""
+        return () if self.learning_curve is None else self.learning_curve.expected
+
+    @property
+    def optimism(self) -> float | None:
+        """Honest minus selected risk; None where they are of two losses."""
+        selected = self.selected
+        if selected is None or selected.loss != self.risk.loss:
+            return None
+        if self.risk.value is None or selected.value is None:
+            return None
+        return self.risk.value - selected.value
+
+    def _metrics(self) -> Mapping[str, Any]:
+        return {
+            **self.risk.to_metrics(),
+            "selected": None if self.selected is None else self.selected.own_scale.value,
+            "optimism": self.optimism,
+            "n_fits": self.n_fits,
+            "seconds": self.seconds,
+        }
+
+
+def honest_learner(
+    problem: Problem,
+    tuned: Sequence[Computed],
+    schedule: Schedule,
+    count: Progress,
+    keeper: Keeper | None,
+) -> TunedLearner:
+    """The honest risk of tuning this learner, put beside what the tuning found."""
+    started = perf_counter()
+    run = Run(problem, schedule.methods[0], schedule.nested, tuned=tuned[0])
+    run = run.test(plan=schedule.nested_plan, keeper=keeper)
+    count.finish(run.honest.n_made)
+    curve, evaluation = run.curve, run.honest.evaluation
+    inside = tunes_inside(problem.family)  # such a learner needs one more fit, on all rows
+    claim: RiskEstimate | str = claimed_by(problem, curve[0]) if inside else curve[curve.best]
+    if len(curve) == 1 and not inside:
+        claim = present.NOTHING_CHOSEN
+    with warnings.catch_warnings():  # these models were fitted before and have warned
+        warnings.simplefilter("ignore")
+        held_out = out_of_fold(run, keeper)
+        apparent = apparent_risk(problem, curve.best, keeper)
+    again = 1 + inside + (0 if isinstance(held_out, str) else held_out.n_fits)
+    count.finish(again)
+    return TunedLearner(
+        curve=curve,
+        criteria=_by_word([curve_of(computed) for computed in tuned[1:]]),
+        risk=run.risk,
+        outer=run.outer,
+        stability=run.stability(curve.best),
+        n_fits=sum(one.n_made for one in (*tuned, run.honest)) + again,
+        seconds=sum(one.seconds for one in tuned) + perf_counter() - started,
+        answers=evaluation.answers,
+        shaken=evaluation.shaken,
+        winners=evaluation.winners,
+        problem=problem,
+        apparent=apparent,
+        held_out=held_out,
+        selected=None if isinstance(claim, str) else claim,
+        no_selected=claim if isinstance(claim, str) else None,
+        as_given=as_given(run, curve),
+    )
+
+
+def with_curve(
+    learner: TunedLearner, curve: PlannedCurve | str, count: Progress, keeper: Keeper | None
+) -> TunedLearner:
+    """With its learning curve, or with the reason why it has none."""
+    if isinstance(curve, str):
+        return replace(learner, no_learning_curve=curve)
+    started = perf_counter()
+    learning, n_fits = curve.measured(keeper), learner.n_fits + curve.n_fits
+    count.finish(curve.n_fits)
+    learner = replace(learner, n_fits=n_fits, seconds=learner.seconds + perf_counter() - started)
+    if isinstance(learning, str):
+        return replace(learner, no_learning_curve=learning)
+    return replace(learner, learning_curve=learning)
+
+
+def _by_word(curves: Sequence[RiskCurve]) -> dict[str, RiskCurve]:
+    """Curves by the word of their method; a word that comes again gets a number."""
+    curves_by_word: dict[str, RiskCurve] = {}
+    for curve in curves:
+        word = curve.common.method
+        again = sum(other.common.method == word for other in curves_by_word.values())
+        curves_by_word[f"{word} ({again + 1})" if again else word] = curve
+    return curves_by_word
+
+
+def apparent_risk(
+    problem: Problem, candidate: int, keeper: Keeper | None = None
+) -> RiskEstimate | None:
+    """The risk of one setting on the rows of its fit; None where that fails or is refused."""
+    started, method = perf_counter(), Apparent()
+    problem, _, plan = draw_plan(replace(problem, scores={}, interval=None), method)
+    data = problem.data
+    asking = problem.asking(keeper=keeper)
+    try:
+        answers = asking(plan, np.full(plan.n_fits, candidate))
+    except (FitFailed, NoEngine):
+        return None
+    terms = Terms(problem.confidence_level, problem.rule, 1)
+    tested = tuple(method.reduce(answers, data, problem.loss, terms))
+    alone = Family(problem.family.estimator, (problem.family.candidates[candidate],))
+    computed = Computed(
+        replace(problem, family=alone),
+        method,
+        Evaluation(plan, tested, answers.n_fits, answers=answers),
+        asking.engine,
+        asking.refusals,
+        perf_counter() - started,
+        answers.n_fits,
+    )
+    return curve_of(computed)[0]

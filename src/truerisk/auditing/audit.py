@@ -1,0 +1,367 @@
+"""`audit`: whether the score of a fitted search is honest, and what is."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from importlib import import_module
+from typing import Any, ClassVar
+
+import numpy as np
+
+from truerisk.auditing.correcting import Corrected, Wanted, corrected
+from truerisk.auditing.on_scores import (
+    risk_findings,
+    rough_correction,
+    score_findings,
+    within_one_error,
+)
+from truerisk.auditing.outcome import Audit, Stated, conclusion_of
+from truerisk.checks.columns import column_findings, columns_of
+from truerisk.checks.selected_columns import selection_findings
+from truerisk.checks.splits import row_findings, split_findings
+from truerisk.core.arguments import check_count, check_level, shown
+from truerisk.core.errors import (
+    BadArgument,
+    BadData,
+    LeakWarning,
+    MissingExtra,
+    Refusal,
+    TrueRiskError,
+)
+from truerisk.core.family import Family
+from truerisk.core.progress import shows_progress
+from truerisk.core.registry import check_known
+from truerisk.data.data import Data
+from truerisk.data.named_columns import take_named_columns
+from truerisk.data.rows import n_columns
+from truerisk.engines.workers.executors import executor_of
+from truerisk.estimation.checking import with_checks, with_findings
+from truerisk.estimation.problem import Problem, pose, versions
+from truerisk.plan.plan import Plan
+from truerisk.results.finding import OF_EVERY_CALL, Finding, by_severity, warn_of_findings
+from truerisk.search.claim import (
+    Claim,
+    ScoreScale,
+    refuse_other_class,
+    scale_of,
+    scale_on_rows,
+)
+from truerisk.search.reading import given_to, read_claim
+from truerisk.search.repeat import state_findings
+
+LEVELS = ("scores", "bbc", "pairs", "nested")
+USUAL_LEVEL = "pairs"
+
+
+@shows_progress
+def audit(
+    search: Any,
+    X: Any = None,
+    y: Any = None,
+    *,
+    level: str = USUAL_LEVEL,
+    outer: Any = None,
+    replicates: int = 1000,
+    positive: Any = None,
+    groups: Any = None,
+    time: Any = None,
+    block: Any = None,
+    fit_params: Mapping[str, Any] | None = None,
+    confidence_level: float = 0.95,
+    engine: Any = "auto",
+    n_jobs: int | None = None,
+    executor: Any = None,
+    random_state: Any = 0,
+    checks: bool = True,
+) -> Audit:
+    """Audit a fitted search: its claim, the honest risk, and what else is wrong.
+
+    Parameters
+    ----------
+    search : fitted search
+        GridSearchCV, RandomizedSearchCV, the halving searches, LogisticRegressionCV, RidgeCV,
+        LassoCV, ElasticNetCV, OptunaSearchCV or HonestSearchCV.
+    X, y : table and target
+        What `search.fit` was given. Level "scores" works without.
+    level : {"scores", "bbc", "pairs", "nested"}, default="pairs"
+        "pairs" tests the choice in the folds of the search, as HonestSearchCV does by default: the
+        setting that the other folds choose is tested in each fold. It takes the fits of three
+        searches for five folds. Splits that cannot be left out in pairs, and searches that draw
+        their settings from the data, are tested as at level "nested". "nested" repeats the whole
+        search in every fold of `outer`: five searches. "bbc" replays the search's own splits and
+        corrects its best score by a bootstrap over rows (Tsamardinos et al., 2018): one search.
+        "scores" uses the kept scores alone. The levels that fit check that the scores of the search
+        come out again.
+    outer : method, optional
+        Of level "nested": by default "5-fold", "forward-5" with `time`, "blocks-5" with `block`;
+        where the splits of the search mix past and future, neighbours or groups, splits that keep
+        them apart.
+    replicates : int, default=1000
+        Bootstrap samples of level "bbc".
+    positive : label, optional
+        The class that the score of the search is of, as F1 is of one class. It is checked: a search
+        that scores another class is refused.
+    groups : array of labels or name of a column of X, optional
+        Which rows belong together, whether or not `search.fit` was given them. A named column is no
+        feature, as in `estimate_risk`, unless the search has seen it in its own `fit`.
+    time, block : array or names of columns of X, optional
+        When and where each row was taken, as in `estimate_risk`. Where the splits of the search
+        mix rows that belong together, `honest` is the risk of rows kept apart, and `choosing` what
+        the claim is when it is corrected for the choice alone.
+    fit_params : dict, optional
+        What else `search.fit` was given, such as ``{"sample_weight": w}``.
+    confidence_level : float, default=0.95
+        Of the interval.
+    engine, n_jobs, executor, random_state
+        As in `estimate_risk`.
+    checks : bool, default=True
+        Look through rows and columns, as `assess` does. False leaves only the findings on splits,
+        on scores and on the claim.
+
+    Returns
+    -------
+    Audit
+        `claimed`, `honest`, `optimism`, `findings`; it prints its conclusion first.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> X, y = tr.datasets.make_simple(50, random_state=1)
+    >>> search = GridSearchCV(KNeighborsClassifier(), {"n_neighbors": list(range(1, 30))}, cv=5)
+    >>> u = tr.audit(search.fit(X, y), X, y)
+    >>> print(u.conclusion)
+    best_score_ 0.9000 is optimistic by 0.0600; honest 0.8400 [0.7140, 0.9243].
+    """
+    terms = {
+        "groups": groups,
+        "time": time,
+        "block": block,
+        "fit_params": fit_params,
+        "confidence_level": confidence_level,
+        "engine": engine,
+        "executor": executor_of(executor, n_jobs),
+        "random_state": random_state,
+    }
+    wanted = Wanted(level, outer, replicates, terms, positive=positive, checks=checks)
+    return audited(search, X, y, wanted)
+
+
+def audited(search: Any, X: Any, y: Any, wanted: Wanted) -> Audit:
+    """`audit` where the caller may know more of the order of rows than X tells."""
+    level, outer, terms = wanted.level, wanted.outer, wanted.terms
+    check_known("an audit has no level", level, LEVELS, "It has")
+    check_level("confidence_level", terms["confidence_level"])
+    check_count("replicates", wanted.replicates)
+    if outer is not None and level != "nested":
+        raise BadArgument(
+            f"outer={shown(outer)}: level='{level}' has no outer splits of its own. "
+            "Use level='nested', or leave outer out."
+        )
+    search = given_to(search)
+    claim = read_claim(search)
+    if (X is None) != (y is None):
+        raise BadData(f"{'X' if X is None else 'y'} is missing: give both or neither.")
+    if X is None and level != "scores":
+        raise Refusal(
+            f"level '{level}' fits again and needs the rows: tr.audit(search, X, y). "
+            "Without rows use level='scores'."
+        )
+    if level == "scores" and claim.scores is None:
+        raise Refusal(
+            f"this {claim.search} keeps no scores of the settings it compared: use level='pairs' "
+            "(RidgeCV keeps them with store_cv_results=True)."
+        )
+    scale = scale_of(claim)
+    findings = list(state_findings(search))
+    seen, problem = Corrected(None), None
+    if X is not None:
+        X, terms = _looked_up(search, X, terms)
+        wanted = replace(wanted, terms=terms)
+        n_fitted = getattr(search, "n_features_in_", None)
+        width = n_columns(X)
+        if n_fitted is not None and width is not None and width != n_fitted:
+            raise BadData(
+                f"X has {width} columns and the search was fitted on {n_fitted}: give the same X."
+            )
+        usable = claim.usable()
+        loss = scale.loss if scale.by_rows or scale.word == "auc" else None
+        problem = pose(Family(usable.estimator, usable.candidates), X, y, loss=loss, **terms)
+        problem = with_checks(problem, wanted.checks, forward=usable.goes_forward)
+        scale = scale_on_rows(scale, usable, problem.data)
+        refuse_other_class(scale, usable, problem.data, wanted.positive)
+        with _leaks_are_findings():
+            seen, more = _look(search, usable, scale, problem, wanted)
+        findings += more
+    findings += score_findings(claim, scale, getattr(search, "error_score", None))
+    findings = list(dict.fromkeys(findings))
+    audit = _outcome(claim, scale, level, seen, findings, terms["confidence_level"])
+    if wanted.checks:
+        warn_of_findings(finding for finding in findings if finding.code in OF_EVERY_CALL)
+    if problem is None:
+        return audit
+    return replace(audit, n_rows=problem.data.n_rows, class_counts=problem.class_counts)
+
+
+def _looked_up(search: Any, X: Any, terms: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """Look up named columns of X, and take them out of X unless the search was fitted on them."""
+    fit_params = terms["fit_params"]
+    if fit_params is not None and not isinstance(fit_params, Mapping):
+        raise BadArgument(
+            f"fit_params={shown(fit_params)}: give a dict of what the fit of the search was given, "
+            "such as {'sample_weight': w}."
+        )
+    params = dict(fit_params or {})
+    given = {name: terms[name] for name in ("groups", "time", "block")}
+    given["sample_weight"] = params.get("sample_weight")
+    X, found, _ = take_named_columns(X, given, keep=getattr(search, "feature_names_in_", ()))
+    if given["sample_weight"] is not None:
+        params["sample_weight"] = found["sample_weight"]
+    del found["sample_weight"]
+    return X, {**terms, **found, "fit_params": params or None}
+
+
+def _look(
+    search: Any, claim: Claim, scale: ScoreScale, problem: Problem, wanted: Wanted
+) -> tuple[Corrected, list[Finding]]:
+    """The honest risk by the level, and what rows, columns and splits show."""
+    data = problem.data
+    findings = [*problem.findings, *row_findings(data, len(claim.candidates))]
+    if wanted.checks:
+        columns = columns_of(data.X)
+        findings += [*column_findings(data, columns), *selection_findings(data, columns)]
+    plan = _plan(claim, data, wanted.level)
+    if plan is not None:
+        findings += split_findings(data, plan)
+    seen = corrected(search, claim, scale, problem, plan, wanted)
+    findings += seen.findings
+    seen = replace(
+        seen,
+        honest=None if seen.honest is None else with_findings(seen.honest, problem.findings),
+        choosing=None if seen.choosing is None else with_findings(seen.choosing, problem.findings),
+    )
+    if seen.honest is not None:
+        findings += seen.honest.findings
+        claimed = scale.risk(claim.score)
+        findings += risk_findings(claimed, seen.honest, scale.shown, seen.mixes is not None)
+    return seen, findings
+
+
+def _plan(claim: Claim, data: Data, level: str) -> Plan | None:
+    """The search's splits; only the replay must have them."""
+    try:
+        return claim.plan(data)
+    except Refusal:
+        if level == "bbc":
+            raise
+        return None
+
+
+def _outcome(
+    claim: Claim,
+    scale: ScoreScale,
+    level: str,
+    seen: Corrected,
+    findings: list[Finding],
+    confidence_level: float,
+) -> Audit:
+    params = dict(claim.best_params)
+    named: dict[str, Any] = {"loss": scale.called, "perfect": scale.shown.perfect}
+    claimed = Stated(
+        float(scale.risk(claim.score)), f"{claim.search}: {claim.name}", params=params, **named
+    )
+    correction = rough_correction(claim, scale)
+    rough = None
+    if correction is not None:
+        notes = ("rough: it may be too large or too small", *claim.notes)
+        rough = replace(
+            claimed, value=correction, method="tibshirani-tibshirani (rough)", notes=notes
+        )
+    honest, choosing = (
+        None if risk is None else replace(risk, **named) for risk in (seen.honest, seen.choosing)
+    )
+    by_scores = level == "scores" and seen.mixes is None
+    outcome = Audit(
+        search=claim.search,
+        level=level,
+        claimed=claimed,
+        honest=rough if by_scores else honest,
+        rough=rough,
+        choosing=rough if level == "scores" and not by_scores else choosing,
+        mixes=seen.mixes,
+        why=seen.why,
+        findings=by_severity(findings),
+        within_one_error=within_one_error(claim),
+        n_candidates=len(claim.candidates),
+        confidence_level=confidence_level,
+        settings=claim.candidates,
+        chosen=claim.best,
+        risks=_measured(claim, scale),
+        conclusion="",
+        versions=versions(),
+    )
+    score = f"−{claim.name}" if scale.errors and not claim.errors else claim.name
+    return replace(outcome, conclusion=conclusion_of(outcome, score))
+
+
+def _measured(claim: Claim, scale: ScoreScale) -> tuple[float | None, ...]:
+    """The mean score of every candidate as a risk, None where it has none."""
+    means = claim.means
+    if means is None:
+        return ()
+    return tuple(float(scale.risk(m)) if np.isfinite(m) else None for m in means)
+
+
+@contextmanager
+def _leaks_are_findings() -> Iterator[None]:
+    """Copies, groups on both sides and fitted parts are findings here, not warnings as well."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LeakWarning)
+        yield
+
+
+class AuditCheck:
+    """Audits the search that a skore `EstimatorReport` reports on, on its training rows.
+
+    `options` are those of `tr.audit`, such as ``level`` and ``groups``. The protocol is structural,
+    so the class needs skore only when a report is not of a search and must be passed over.
+
+    >>> check = AuditCheck(level="scores")
+    >>> check.code, check.severity
+    ('TRAUDIT', 'issue')
+    """
+
+    code = "TRAUDIT"
+    title = "Score of the search"
+    report_types: ClassVar[list[str]] = ["estimator"]
+    docs_url = None
+    severity = "issue"
+
+    def __init__(self, **options: Any) -> None:
+        self.options = options
+        self.slow = options.get("level", USUAL_LEVEL) != "scores"
+
+    def check_function(self, report: Any) -> str | None:
+        """The conclusion with all serious findings and warnings, or None where there is none."""
+        X, y = report.X_train, report.y_train
+        if X is None or y is None:
+            raise _not_applicable("the report holds no training rows to audit the search on.")
+        try:
+            report_of_audit = audit(report.estimator_, X, y, **self.options)
+        except TrueRiskError as error:
+            raise _not_applicable(str(error)) from error
+        findings = [str(f) for f in report_of_audit.findings if f.severity != "note"]
+        return " ".join([report_of_audit.conclusion, *findings]) if findings else None
+
+
+def _not_applicable(sentence: str) -> Exception:
+    """What skore expects of a check that cannot run."""
+    try:
+        skore = import_module("skore")
+    except ImportError:
+        return MissingExtra(f"the audit cannot run here, and skore is not installed: {sentence}")
+    return skore.CheckNotApplicable(sentence)

@@ -1,0 +1,316 @@
+"""The honest risk of a search by the level, also where rows that belong together are kept apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+
+from truerisk.auditing.mixed_splits import Kind, Mixed, OrderOfRows, mixed_splits
+from truerisk.auditing.replay import (
+    Replayed,
+    bias_corrected,
+    refuse_bootstrap,
+    replay,
+    replay_findings,
+)
+from truerisk.contracts import Method, Streams, Terms
+from truerisk.core.errors import BadData, FitFailed, Refusal
+from truerisk.core.family import Family
+from truerisk.core.present import number
+from truerisk.data.data import Data
+from truerisk.estimation.outer_splits import usual_word
+from truerisk.estimation.problem import Problem, pose
+from truerisk.estimation.run import compute, procedure_of
+from truerisk.losses.loss_words import as_loss
+from truerisk.losses.row_losses import Loss
+from truerisk.methods.parts.procedure import by_fit, winners_of, with_winners
+from truerisk.methods.words import as_method
+from truerisk.plan.answers import Answers, Ask
+from truerisk.plan.plan import Plan
+from truerisk.results.evaluation import Evaluation, Target, Tested
+from truerisk.results.finding import Finding
+from truerisk.results.interval import Basis, Scale, tied
+from truerisk.results.results import RiskEstimate
+from truerisk.search.claim import Claim, ScoreScale
+from truerisk.search.repeat import repeated, tested_in_pairs
+
+
+@dataclass(frozen=True, eq=False)
+class Corrected:
+    """What an audit can justify: the `honest` risk, or `why` there is none.
+
+    `choosing` is the claim corrected for the choice alone, where the splits that tell it mix what
+    belongs together: `mixes` says what. It is None where they do not, or where `honest` alone was
+    computed.
+    """
+
+    honest: RiskEstimate | None
+    choosing: RiskEstimate | None = None
+    mixes: Kind | None = None
+    why: str = ""
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Wanted:
+    """What an audit is asked; `order` is what its caller knows of the order of the rows.
+
+    `checks` says whether rows and columns are looked through.
+    """
+
+    level: Any
+    outer: Any
+    replicates: int
+    terms: Mapping[str, Any]
+    order: OrderOfRows | None = None
+    checks: bool = True
+    positive: Any = None
+
+
+def corrected(
+    search: Any,
+    claim: Claim,
+    scale: ScoreScale,
+    problem: Problem,
+    plan: Plan | None,
+    wanted: Wanted,
+) -> Corrected:
+    """The risk by a level; that of rows kept apart where the splits mix what belongs together.
+
+    What the user has said of the rows (times, places, groups) is kept apart in any case; dates that
+    a frame is sorted by only where the risk collapses. Numbers that may be no times are a finding
+    then, and change no risk.
+    """
+    chosen, replayed = None, None
+    seen: list[Finding] = []
+    level, outer, terms = wanted.level, wanted.outer, wanted.terms
+    if level == "bbc" and claim.curve is None:
+        refuse_bootstrap(scale)
+    if level in ("bbc", "pairs") and plan is not None:
+        replayed, seen = _replayed(claim, scale, problem, plan, level)
+    if level == "bbc" and replayed is not None:
+        chosen = bias_corrected(claim, replayed, problem, wanted.replicates)
+    if level == "pairs":
+        known = None if replayed is None else replayed.answers
+        chosen = tested_in_pairs(search, claim, scale, problem.data, terms, known)
+    mixed = None if plan is None else mixed_splits(problem.data, plan, wanted.order)
+    apart, more = _apart(mixed, claim, scale, replayed, terms)
+    if mixed is not None and not mixed.by_user and not (more and mixed.are_times):
+        mixed = None
+    seen += more
+    if level == "nested":
+        chosen = _nested(search, claim, scale, problem, mixed, outer, terms)
+        if mixed is not None and (outer is None or not _mixes(outer, mixed, problem)):
+            return Corrected(chosen, mixes=mixed.kind, findings=tuple(seen))
+    if mixed is None:
+        return Corrected(chosen, findings=tuple(seen))
+    if level == "pairs" and not isinstance(apart, str) and ONE_CHOICE in apart.notes:
+        apart = _nested(search, claim, scale, problem, mixed, None, terms)
+    if isinstance(apart, str):
+        return Corrected(None, chosen, mixed.kind, apart, tuple(seen))
+    return Corrected(apart, chosen, mixed.kind, findings=tuple(seen))
+
+
+def _replayed(
+    claim: Claim, scale: ScoreScale, problem: Problem, plan: Plan, level: str
+) -> tuple[Replayed | None, list[Finding]]:
+    """Return the replay of the search and what it shows; at level "pairs" it may be None.
+
+    The bootstrap needs the replay. The pairs of folds use it as a check, and to spare fits.
+    """
+    if level == "pairs" and not scale.by_rows and scale.whole is not None:
+        problem = replace(problem, loss=as_loss(scale.whole, problem.data))
+    try:
+        replayed = replay(claim, scale, problem, plan)
+    except Refusal:
+        if level == "bbc":
+            raise
+        return None, []
+    other = replace(problem, seed=problem.seed + 1)
+    again = partial(replay, claim, scale, other, plan)
+    return replayed, replay_findings(claim, scale, replayed, again)
+
+
+def _apart(
+    mixed: Mixed | None,
+    claim: Claim,
+    scale: ScoreScale,
+    replayed: Replayed | None,
+    terms: Mapping[str, Any],
+) -> tuple[RiskEstimate | str, list[Finding]]:
+    if mixed is None:
+        return "", []
+    apart = risk_apart(mixed, claim, scale, replayed, terms)
+    if isinstance(apart, str):
+        return apart, []
+    claimed = float(scale.risk(claim.score))
+    return apart, list(apart_findings(mixed, apart, claimed, scale.shown))
+
+
+def _nested(
+    search: Any,
+    claim: Claim,
+    scale: ScoreScale,
+    problem: Problem,
+    mixed: Mixed | None,
+    outer: Any,
+    terms: Mapping[str, Any],
+) -> RiskEstimate:
+    """The whole search repeated, by outer splits that keep apart what its own splits mix."""
+    claim.refuse_other_rows(problem.data)
+    data = problem.data
+    if outer is None and mixed is not None:
+        outer, data = mixed.method, mixed.data
+    elif outer is None and data.dependent:
+        outer = usual_word(data)
+    (y,) = data.targets(data.y)
+    return repeated(search, claim, scale, data.X, y, outer, {**terms, "time": data.time})
+
+
+def _mixes(outer: Any, mixed: Mixed, problem: Problem) -> bool:
+    """Whether the outer splits that were asked for do what those of the search do."""
+    data = mixed.data
+    return mixed_splits(data, as_method(outer).plan(data, Streams(problem.seed))) is not None
+
+
+SHARE = 0.1  # a loss of less than this share of the risk apart is no collapse
+ERRORS = 2.0  # a loss within so many standard errors of the parts may be chance
+UNTOLD = 4.0  # the same where times are guessed and y of neighbours differs
+
+ONE_CHOICE = (
+    "tested is the setting that the search chose on all rows: the choice is not corrected for. "
+    "level='nested' does that."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class ChosenWithout(Method):
+    """The splits of `outer`, each asked of the setting that `losses` choose without its test rows.
+
+    The search compared its settings with splits of its own, which mix: only the choice rests on
+    them. Without `losses` each split is asked of setting `best`.
+    """
+
+    outer: Method
+    best: int
+    losses: Replayed | None = None
+    data: Data | None = None
+    target: ClassVar[Target] = "Err"
+
+    @property
+    def gives(self) -> frozenset[Basis]:  # type: ignore[override]
+        return self.outer.gives
+
+    @property
+    def word(self) -> str:
+        return f"{self.outer.word}, chosen {'without each' if self.losses else 'once'}"
+
+    @property
+    def bias(self) -> str:
+        return self.outer.bias
+
+    @property
+    def respects_time(self) -> bool:  # type: ignore[override]
+        return self.outer.respects_time
+
+    def plan(self, data: Data, streams: Streams) -> Plan:
+        return self.outer.plan(data, streams)
+
+    def evaluate(self, ask: Ask, data: Data, loss: Loss, plan: Plan, terms: Terms) -> Evaluation:
+        tested = [plan.test_rows(q)[0] for q in range(plan.n_questions)]
+        chosen = np.array([self._choice(rows) for rows in tested])
+        answers = ask(plan, only=by_fit(plan, chosen))
+        risk = self.reduce(answers, data, loss, terms)[0]
+        evaluation = Evaluation(plan, (risk,), answers.n_fits, answers=answers)
+        return with_winners(evaluation, risk, winners_of(chosen, ()))
+
+    def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
+        return list(self.outer.reduce(answers, data, loss, terms))
+
+    def _choice(self, tested: np.ndarray) -> int:
+        """The setting with the least loss on the other rows; that of the search among equals."""
+        if self.losses is None:
+            return self.best
+        risks = self.losses.risks_without(tested, self.data)
+        if np.isnan(risks).all():  # no test set keeps both classes without these rows
+            return self.best
+        least = tied(risks, np.nanmin(risks))
+        return self.best if least[self.best] else int(least.argmax())
+
+
+def risk_apart(
+    mixed: Mixed, claim: Claim, scale: ScoreScale, replayed: Replayed | None, terms: Any
+) -> RiskEstimate | str:
+    r"""The risk of the choice in splits that keep apart what belongs together, or why none.
+
+    .. math:: \frac{1}{K} \sum_{k=1}^{K} \frac{1}{|T_k|} \sum_{i \in T_k} ℓ(y_i, f_{k, c_k}(x_i)),
+       \quad c_k = \arg\min_c \sum_{i \notin T_k} ℓ_{c,i}
+
+    with :math:`ℓ_{c,i}` the losses that the search itself compared: the choice for a test set takes
+    no part of it, as in nested validation, and no inner fit is made.
+    """
+    if scale.whole is None:
+        return "the score of the search is the model's own: give the search scoring=."
+    if replayed is not None and not replayed.tells_rows:
+        replayed = None
+    data = mixed.data
+    method = ChosenWithout(mixed.method, claim.best, replayed, data)
+    try:
+        problem = pose(
+            Family(claim.estimator, claim.candidates),
+            data.X,
+            data.y,
+            **{**terms, "time": data.time, "loss": scale.whole},
+        )
+        estimate = procedure_of(compute(replace(problem, calibrated=True), method))
+    except (BadData, FitFailed, Refusal) as error:  # a class may lie in one stretch alone
+        return str(error)
+    assert estimate is not None
+    if estimate.value is None:
+        return " ".join(estimate.notes)
+    notes = estimate.notes
+    if replayed is None and len(claim.candidates) > 1:
+        notes = (*notes, ONE_CHOICE)
+    return replace(estimate, loss=scale.word, notes=(*notes, *claim.notes))
+
+
+def apart_findings(
+    mixed: Mixed, estimate: RiskEstimate, claimed: float, scale: Scale
+) -> Iterator[Finding]:
+    """Of times and places, where the risk of rows kept apart is larger than the claim.
+
+    By more than a tenth and two standard errors of the mean of the parts: then the rows depend on
+    those near them, and the search rated how well it remembers the neighbours of a row. Cut groups
+    are a finding whatever the risk (`checks/splits.py`). Of numbers that no name calls times
+    it is only known that the table is sorted by them.
+    """
+    risks, value = estimate.split_risks, estimate.value
+    if mixed.kind == "groups" or risks is None or value is None:
+        return
+    error, lost = float(risks.std(ddof=1) / np.sqrt(len(risks))), value - claimed
+    if lost <= max(SHARE * value, (ERRORS if mixed.alike else UNTOLD) * error):
+        return
+    saw = "later ones" if mixed.kind == "time" else "the rows beside"
+    have = f"have {'times' if mixed.kind == 'time' else 'places'} ({mixed.place})"
+    if not mixed.are_times:
+        have = f"are sorted by {mixed.place}, which counts them"
+    sentence = (
+        f"The rows {have}, and {mixed.n_rows} of {mixed.data.n_rows} were tested by models that "
+        f"saw {saw}. The search claims a {scale.noun} of {number(scale.value(claimed))} for its "
+        f"choice; in {len(risks)} {mixed.parts}, each left out whole, it is "
+        f"{number(scale.value(value))}: the claim shrinks by {number(lost)}."
+    )
+    if not mixed.are_times:
+        remedy = "If that is a time, give it as time=. If not, ask why rows in a row are alike."
+        yield Finding("order-matters", sentence, remedy)
+        return
+    if mixed.kind == "time":
+        forward = "cv=TimeSeriesSplit(), or HonestSearchCV and fit(X, y, time=...)"
+        yield Finding("time-shuffled", sentence, f"Search in the order of time: {forward}.")
+        return
+    whole = "HonestSearchCV and fit(X, y, block=...)"
+    yield Finding("space-shuffled", sentence, f"Search with whole blocks left out: {whole}.")

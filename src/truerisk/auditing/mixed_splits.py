@@ -1,0 +1,249 @@
+"""Which splits of a search mix rows that belong together: in time, in space, or in groups."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from truerisk.contracts import Method
+from truerisk.core.present import clean
+from truerisk.data.data import Data
+from truerisk.data.rows import column_names
+from truerisk.data.times import dates_in
+from truerisk.methods.kfold import KFold
+from truerisk.methods.spatial import Blocks
+from truerisk.methods.temporal import Purged
+from truerisk.plan.leaks import leaks_of
+from truerisk.plan.plan import Plan
+
+Kind = Literal["time", "space", "groups"]
+
+MOST_PARTS = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Mixed:
+    """Splits that test rows by models which saw what belongs to them.
+
+    `n_rows` of `data` were tested so. `place` says where that was learned, `by_user` whether the
+    user has said it. Where nobody has, `are_times` says whether these are times, or only what the
+    table is sorted by, and `alike` whether y of neighbours is alike. The splits of `method` keep
+    apart what belongs together: as many as the search had, so that models see about as many rows.
+    """
+
+    kind: Kind
+    data: Data
+    n_rows: int
+    place: str
+    by_user: bool
+    method: Method
+    are_times: bool = True
+    alike: bool = True
+
+    @property
+    def parts(self) -> str:
+        """What its method leaves out whole."""
+        stretches = "stretches of time" if self.are_times else "stretches of rows"
+        kinds: dict[type, str] = {Purged: stretches, Blocks: "folds of whole blocks"}
+        return kinds.get(type(self.method), "folds of whole groups")
+
+
+def mixed_splits(data: Data, plan: Plan, order: OrderOfRows | None = None) -> Mixed | None:
+    """What the splits of a plan mix, or None.
+
+    Where nobody has said when or where the rows were taken, or of which group they are, `order`
+    is looked at: by default what the table is sorted by.
+    """
+    named = _of_given(data, plan)
+    if named is not None or data.time is not None:
+        return named
+    order = order_of_table(data) if order is None else order
+    if order is None:
+        return None
+    timed = replace(data, time=order.times)
+    n_late = len(leaks_of(timed, plan, "late")["late"])
+    mixed = _of(timed, plan, "time", n_late, order.place, by_user=False)
+    alike = neighbours_alike(data.y[np.argsort(order.times, kind="stable")])
+    return None if mixed is None else replace(mixed, are_times=order.are_times, alike=alike)
+
+
+def _of_given(data: Data, plan: Plan) -> Mixed | None:
+    leaks = leaks_of(data, plan, "late", "near", "groups")
+    n = {kind: len(rows) for kind, rows in leaks.items()}
+    if n["late"]:
+        return _of(data, plan, "time", n["late"], "time=")
+    if 2 * n["near"] > n["apart"]:
+        return _of(data, plan, "space", n["near"], "block=")
+    return _of(data, plan, "groups", n["groups"], "groups=")
+
+
+def _of(
+    data: Data, plan: Plan, kind: Kind, n_rows: int, place: str, *, by_user: bool = True
+) -> Mixed | None:
+    """With the method that keeps apart all that is known of the rows, not this kind alone."""
+    if not n_rows:
+        return None
+    k = min(max(plan.n_questions, 2), MOST_PARTS)
+    method: Method = Purged(k, average="fold")
+    if data.time is None and data.places is not None:
+        method = Blocks(k, average="fold")
+    elif data.time is None and data.groups is not None:
+        method = KFold(min(k, len(np.unique(data.groups))), average="fold")
+    return Mixed(kind, data, n_rows, place, by_user, method)
+
+
+WORDS_OF_TIME = (
+    "time|times|timestamp|datetime|date|dates|epoch|year|month|week|day|days|hour|minute|second"
+)
+NAME_OF_TIME = re.compile(rf"(?:^|[^a-z])(?:{WORDS_OF_TIME})(?:[^a-z]|$)", re.IGNORECASE)
+DISTINCT = 0.95  # share of distinct values from which numbers may be times
+REGULAR = 0.5  # share of equal steps: a clock has them, a sorted feature has not
+FEWEST = 20  # fewer rows do not tell whether neighbours are alike
+ERRORS = 3.0  # neighbours are alike beyond so many standard errors
+LOOKED_AT = 50  # unsorted first rows spare a look at the others
+
+
+@dataclass(frozen=True, eq=False)
+class OrderOfRows:
+    """One time for each row, and where it was found; `are_times`: by kind or by name.
+
+    Other numbers say only that the table is sorted by them.
+    """
+
+    times: np.ndarray
+    place: str
+    are_times: bool
+
+
+def order_of_table(data: Data) -> OrderOfRows | None:
+    """What the rows of a frame or an array are sorted by; one answer, the surest.
+
+    Whatever sorts the rows makes the same stretches of them, so no second one is looked for.
+    """
+    X = data.X
+    names = column_names(X)
+    if names is None:
+        return order_of_columns(_of_array(X), data.y)
+    listed: list[tuple[str, Any]] = []
+    index = getattr(X, "index", None)
+    if index is not None and not _is_default(index):
+        listed = [("the index", index)]
+    frame = hasattr(X, "iloc")
+    columns = ((j, name, X.iloc[:, j] if frame else X[name]) for j, name in enumerate(names))
+    return order_of_columns(
+        (*listed, *((f"column {clean(name, 40)!r}", column) for _, name, column in columns)), data.y
+    )
+
+
+def order_of_columns(columns: Iterable[tuple[str, Any]], y: np.ndarray) -> OrderOfRows | None:
+    """The first dates in the order of the rows; else numbers that a name calls times; else numbers.
+
+    Numbers are looked at only where they count in equal steps, and where y of rows next to each
+    other is alike: else a model that finds no answer for numbers that it never saw is no sign of
+    time. Without a name, nothing else may tell why the rows stand so: neither y nor another column
+    is sorted. A table that was sorted by a feature and numbered has no times, though stretches of
+    it differ.
+    """
+    counted: list[OrderOfRows] = []
+    sorted_by = 0
+    for place, column in columns:
+        dates = dates_in(column)
+        if dates is not None:
+            if _is_sorted(dates) or _is_sorted(dates[::-1]):  # the newest may stand first
+                return OrderOfRows(dates, place, True)
+            continue
+        numbers = _numbers(column)
+        if numbers is None or not _is_sorted(numbers):
+            continue
+        sorted_by += 1
+        if _counts(numbers):
+            named = NAME_OF_TIME.search(_name(place, column)) is not None
+            counted.append(OrderOfRows(numbers, place, named))
+    if not counted or not neighbours_alike(y):
+        return None
+    times = next((order for order in counted if order.are_times), None)
+    if times is not None or sorted_by > len(counted) or _is_grouped(y):
+        return times
+    return counted[0]
+
+
+def neighbours_alike(y: np.ndarray) -> bool:
+    """Whether y of a row is like that of the next, more than in a random order of the rows.
+
+    By more than three standard errors: of the lag one correlation of ranks, or of the number of
+    neighbours of one class. Of several targets one is enough.
+    """
+    if y.dtype.kind == "O":  # labels, as frames hold words
+        y = np.array(list(map(str, y.ravel()))).reshape(y.shape)
+    if y.ndim == 2:
+        return any(neighbours_alike(column) for column in y.T)
+    if len(y) < FEWEST or y.dtype.kind not in "iufbUS":
+        return False
+    values, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
+    n, codes = len(y), codes.ravel()
+    if y.dtype.kind == "f":
+        ranks = (np.cumsum(counts) - counts / 2)[codes] - n / 2
+        return len(values) > 1 and ranks[1:] @ ranks[:-1] > ERRORS / np.sqrt(n) * (ranks @ ranks)
+    shares = counts / n
+    pairs, triples = np.sum(shares**2), np.sum(shares**3)
+    alike = np.mean(codes[1:] == codes[:-1])
+    return alike - pairs > ERRORS * np.sqrt((pairs + pairs**2 - 2 * triples) / n)
+
+
+def _of_array(X: Any) -> Iterator[tuple[str, Any]]:
+    """The columns of an array of numbers that may be sorted, by their first rows."""
+    if not isinstance(X, np.ndarray) or X.ndim != 2 or X.dtype.kind not in "iuf":
+        return iter(())
+    head = X[:LOOKED_AT]
+    rising = np.flatnonzero((head[1:] >= head[:-1]).all(axis=0))
+    return ((f"column {j}", X[:, j]) for j in rising)
+
+
+def _is_default(index: Any) -> bool:
+    """Whether it is the one that frames have of themselves: 0 to n - 1, without a name."""
+    values = np.asarray(index)
+    counts = values.dtype.kind in "iu" and np.array_equal(values, np.arange(len(values)))
+    return index.name is None and counts
+
+
+def _name(place: str, column: Any) -> str:
+    return (
+        str(getattr(column, "name", "") or "") if place == "the index" else place[len("column ") :]
+    )
+
+
+def _numbers(column: Any) -> np.ndarray | None:
+    """Finite numbers, one per row; None of anything else."""
+    values = np.asarray(column)
+    if values.ndim != 1 or values.dtype.kind not in "iuf" or len(values) < 3:
+        return None
+    numbers = values.astype(np.float64)
+    return numbers if np.isfinite(numbers).all() else None
+
+
+def _is_sorted(values: np.ndarray) -> bool:
+    return bool((values[1:] >= values[:-1]).all() and values[-1] > values[0])
+
+
+def _counts(numbers: np.ndarray) -> bool:
+    """Whether almost every row has a number of its own, in steps that are mostly one and the same.
+
+    A feature that the table happens to be sorted by has steps of every size.
+    """
+    steps = np.diff(numbers)
+    if (numbers != np.floor(numbers)).any() or np.mean(steps > 0) < DISTINCT:
+        return False
+    return bool(np.mean(steps == np.median(steps)) >= REGULAR)
+
+
+def _is_grouped(y: np.ndarray) -> bool:
+    """Whether the rows are sorted by y, or each class stands in one piece."""
+    if y.ndim != 1:
+        return False
+    if y.dtype.kind == "f":
+        return _is_sorted(y) or _is_sorted(y[::-1])
+    return int((y[1:] != y[:-1]).sum()) < len(set(y.tolist()))

@@ -1,0 +1,267 @@
+"""The audit of a fitted search: what it claims, what is honest, what was found."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar
+
+from truerisk.auditing.mixed_splits import Kind
+from truerisk.core import present
+from truerisk.core.present import MODELS_SAW, unsigned
+from truerisk.results.finding import Finding
+from truerisk.results.interval import Interval, OnOwnScale, Scale
+from truerisk.results.records import FINITE, Column, Count, Record, Share, Size
+from truerisk.results.results import RiskEstimate
+
+WIDEST = 88
+
+TOO_GOOD = {
+    "selection-outside": "the columns were selected before the search",
+    "duplicate-rows": "copies of a row are one case",
+    "column-predicts-alone": "the column that predicts y is not known when a prediction is made",
+}
+"""Findings that no number can be corrected for, and when they make it too good."""
+
+
+Number = Annotated[float, FINITE]
+
+
+@dataclass(frozen=True)
+class Stated(OnOwnScale, Record):
+    """A risk that the search's own scores state: no row was seen, so there is no interval.
+
+    `perfect` as in `RiskEstimate`: where the search speaks of scores, that of a perfect rule.
+    """
+
+    value: Number
+    method: str
+    loss: str
+    params: Mapping[str, Any]
+    notes: tuple[str, ...] = ()
+    perfect: float | None = None
+    std_error: Size | None = None
+    interval: Interval | None = None
+
+    @property
+    def named_loss(self) -> str:
+        """The loss: a search that states a risk names no class beside it."""
+        return self.loss
+
+    def __float__(self) -> float:
+        return self.value
+
+    def __str__(self) -> str:
+        own, name = self.own_scale, self.scale.of(self.loss)
+        return f"{name} {present.number(own.value)} ({own.better} is better, {self.method})"
+
+    def _metrics(self) -> Mapping[str, Any]:
+        return self.own_scale.named(self.loss)
+
+
+@dataclass(frozen=True, eq=False)
+class Audit(Record):
+    """What `tr.audit` gives. Risks are errors: lower is better.
+
+    `claimed` is the claim of the search, `honest` the risk by the asked level, `optimism` honest
+    minus claimed. At level "scores" `honest` is the rough correction of Tibshirani and Tibshirani
+    without an interval, or None where the scores of the splits were not kept. `rough` is that
+    correction at every level. `findings` come with the most serious first. `within_one_error` are
+    the candidates within one standard error, over splits, of the best. `settings` are all
+    candidates, `chosen` the number of the chosen one, and `risks` what the search measured of each,
+    as errors (None where a fit failed; empty where the search kept no scores).
+
+    Where the splits of the search mix what belongs together ("time", "space" or "groups" in
+    `mixes`), `honest` is the risk of rows kept apart and `choosing` the claim corrected for the
+    choice alone, on the splits that mix. `why` says why there is no honest risk then.
+    """
+
+    schema: ClassVar[str] = "truerisk.audit/1"
+    derived: ClassVar[tuple[str, ...]] = ("optimism", "refuted")
+
+    search: str
+    level: str
+    claimed: Stated
+    honest: RiskEstimate | Stated | None
+    rough: Stated | None
+    findings: tuple[Finding, ...]
+    within_one_error: tuple[Count, ...]
+    n_candidates: Count
+    confidence_level: Share
+    settings: Annotated[tuple[Mapping[str, Any], ...], Column(most=100_000)]
+    chosen: Count
+    risks: tuple[Number | None, ...]
+    conclusion: str
+    choosing: RiskEstimate | Stated | None = None
+    mixes: Kind | None = None
+    why: str = ""
+    versions: Mapping[str, str] = field(default_factory=dict, repr=False)
+    source: str = ""
+    command: str = ""
+    n_rows: Count | None = None
+    class_counts: Mapping[str, Count] = field(default_factory=dict)
+
+    @property
+    def flaw(self) -> tuple[str, str] | None:
+        """What makes it none, where it was read from a file."""
+        n = len(self.settings)
+        if self.settings and self.chosen >= n:
+            return "chosen", "the number of a setting"
+        if self.risks and len(self.risks) != n:
+            return "risks", f"as many risks as settings, {n}"
+        within = max(self.within_one_error, default=-1) < n
+        return None if within else ("within_one_error", "numbers of settings")
+
+    @property
+    def scale(self) -> Scale:
+        """How people read its risks: as the search speaks."""
+        return Scale(self.claimed.perfect)
+
+    @property
+    def is_rough(self) -> bool:
+        """Whether the risk to tell is a correction from scores alone."""
+        return self.level == "scores" and self.mixes is None
+
+    @property
+    def optimism(self) -> float | None:
+        """Honest minus claimed risk; positive where the search flatters itself."""
+        if self.honest is None or self.honest.value is None:
+            return None
+        return float(self.honest.value - self.claimed.value)
+
+    @property
+    def refuted(self) -> bool | None:
+        """Whether the claim lies outside the honest interval; None where there is no interval."""
+        interval = None if self.honest is None else self.honest.interval
+        return None if interval is None else self.claimed.value not in interval
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """The codes of the findings."""
+        return tuple(finding.code for finding in self.findings)
+
+    def rows(self) -> list[list[str]]:
+        """What is claimed and honest as cells: what, value, interval, method."""
+        stated: list[tuple[str, RiskEstimate | Stated | None]] = [("claimed", self.claimed)]
+        if self.mixes is not None:
+            stated.append(("choosing", self.choosing))
+        stated.append(("honest", self.honest))
+        if self.level != "scores":
+            stated.append(("rough", self.rough))
+        return [
+            [
+                name,
+                present.number(risk.own_scale.value),
+                str(risk.own_scale.interval or "none"),
+                risk.method,
+            ]
+            for name, risk in stated
+            if risk is not None
+        ]
+
+    @property
+    def _head(self) -> list[str]:
+        return ["", self.scale.head(self.claimed.loss), "interval", "by"]
+
+    @property
+    def title(self) -> str:
+        """What was audited."""
+        setting = present.params_text(self.claimed.params)
+        return (
+            f"{self.search}, {self.n_candidates} settings, chosen {setting}; "
+            f"level '{self.level}', {self.scale.of(self.claimed.loss)}"
+        )
+
+    def __str__(self) -> str:
+        table = present.text_table(self._head, self.rows())
+        findings = [
+            textwrap.fill(
+                f"- {f}",
+                WIDEST,
+                subsequent_indent="  ",
+                break_long_words=False,
+                break_on_hyphens=False,
+            )
+            for f in self.findings
+        ]
+        text = textwrap.fill(self.conclusion, WIDEST, break_long_words=False)
+        return "\n".join([text, "", self.title, table, "", *(findings or ["No findings."])])
+
+    def blocks(self) -> list[present.Block]:
+        findings = present.Block(
+            "Findings",
+            ["severity", "what", "what to do", "code"],
+            [[f.severity, f.sentence, f.remedy, f.code] for f in self.findings],
+        )
+        caption = f"{self.conclusion} {self.title}"
+        return [present.Block(caption, self._head, self.rows()), findings]
+
+    def _metrics(self) -> Mapping[str, Any]:
+        honest = {} if self.honest is None else self.honest.to_metrics()
+        stated = {"claimed": self.claimed, "rough": self.rough, "choosing": self.choosing}
+        values = {name: risk and risk.own_scale.value for name, risk in stated.items()}
+        return {**honest, **values, "optimism": self.optimism}
+
+
+def conclusion_of(audit: Audit, named: str) -> str:
+    """The result in a sentence or two, where the search calls its score `named`."""
+    claim = f"{named} {_shown(audit, audit.claimed.value)}"
+    if audit.is_rough:
+        return f"{claim} {_roughly(audit)}"
+    if audit.honest is None or audit.honest.value is None or audit.optimism is None:
+        return f"{claim} {_unknown(audit)}"
+    honest = f"honest {_shown(audit, audit.honest.value)} {_interval(audit)}"
+    size = unsigned(abs(audit.optimism), audit.claimed.value)
+    if abs(audit.optimism) <= 1e-12:
+        direction = "is neither optimistic nor pessimistic"
+    else:
+        direction = f"is {'optimistic' if audit.optimism > 0 else 'pessimistic'} by {size}"
+    text = f"{claim} {direction}; {honest}.{_shares(audit)}"
+    if audit.refuted:
+        text += " The claim lies outside the interval: it is refuted."
+    doubts = [doubt for code, doubt in TOO_GOOD.items() if code in audit.codes]
+    if doubts:
+        text += f" Both numbers are too good if {', or if '.join(doubts)}."
+    return text
+
+
+def _shares(audit: Audit) -> str:
+    """How much of the claim the choice took, and how much the splits."""
+    if audit.mixes is None:
+        return ""
+    saw = f"models that saw {MODELS_SAW[audit.mixes]}"
+    if audit.choosing is None or audit.choosing.value is None or audit.optimism is None:
+        return f" The splits of the search tested {saw}."
+    alone = f" Corrected for the choice alone it is {_shown(audit, audit.choosing.value)};"
+    more = audit.optimism - audit.choosing.value + audit.claimed.value
+    if more <= 0:
+        return f"{alone} {saw} do not flatter it."
+    return f"{alone} {unsigned(more, audit.claimed.value)} more is owed to {saw}."
+
+
+def _unknown(audit: Audit) -> str:
+    """Why there is no honest risk."""
+    if audit.mixes is None:
+        return "could not be checked: fits failed."
+    saw = f"models that saw {MODELS_SAW[audit.mixes]}"
+    return f"rests on {saw}, and what it is worth without is not known: {audit.why}"
+
+
+def _roughly(audit: Audit) -> str:
+    text = f"is the best of {audit.n_candidates} scores, which looks better than it is"
+    if audit.rough is not None:
+        about = _shown(audit, audit.rough.value)
+        text += f"; a rough correction from the split scores gives {about}, without an interval"
+    return f"{text}. Level 'pairs' or 'nested' measures how much, with X and y."
+
+
+def _shown(audit: Audit, risk: float) -> str:
+    return present.number(audit.scale.value(risk))
+
+
+def _interval(audit: Audit) -> str:
+    interval = None if audit.honest is None else audit.honest.own_scale.interval
+    if interval is None:
+        return "(no interval)"
+    return f"[{present.number(interval.low)}, {present.number(interval.high)}]"

@@ -1,0 +1,144 @@
+"""`compare_many`: methods by their values on many data sets, from a table to a comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from truerisk.comparison.many_comparison import ManyComparison, concluded
+from truerisk.comparison.method_pairs import MethodPair, pairs_of
+from truerisk.comparison.ranks import critical_difference, friedman, ranked
+from truerisk.comparison.scores import RankTable, RankTerms, Scores, rank_table, read_scores
+from truerisk.core.progress import shows_progress
+from truerisk.core.registry import check_known
+from truerisk.results.comparison import ROPE
+
+
+def compared(scores: Scores, terms: RankTerms, quantity: str = "value") -> ManyComparison:
+    """Rank, test and hold against each other the methods of a table."""
+    if terms.control is not None:
+        check_known("control=: the table has no method", terms.control, scores.methods, "It has")
+    table = rank_table(scores, terms)
+    ranks = ranked(table.for_ranks)
+    n, k = ranks.shape
+    pairs = pairs_of(table, ranks, terms)
+    comparison = ManyComparison(
+        quantity=quantity,
+        data_sets=scores.data_sets,
+        methods=scores.methods,
+        values=tuple(
+            tuple(None if np.isnan(v) else v for v in row) for row in scores.values.tolist()
+        ),
+        ranks=tuple(ranks.mean(0).tolist()),
+        friedman=friedman(ranks),
+        critical_difference=critical_difference(n, k, terms.confidence_level),
+        pairs=pairs,
+        terms=terms,
+        n_compared=n,
+        conclusion=(),
+        left_out=table.left_out,
+        notes=(*scores.notes, *table.notes, *_notes(table, ranks, pairs, terms)),
+    )
+    return replace(comparison, conclusion=tuple(concluded(comparison)))
+
+
+def _notes(
+    table: RankTable, ranks: np.ndarray, pairs: tuple[MethodPair, ...], terms: RankTerms
+) -> Iterator[str]:
+    n = len(ranks)
+    if (ranks == ranks[:, :1]).all():
+        yield "all methods are tied on every data set: there is nothing to distinguish"
+    else:
+        for pair in pairs:
+            if pair.ties == pair.n:
+                yield f"{pair.a} and {pair.b} are equal on every data set"
+    if table.no_splits:
+        yield f"the hierarchical test is left out: {table.no_splits}"
+    alpha, least = terms.alpha, 2.0 ** (1 - n)
+    if terms.pairwise == "wilcoxon" and least * len(pairs) > alpha:
+        yield (
+            f"{n} data sets are too few: the smallest p-value that the signed-rank test can have "
+            f"is {least:.3g}, and Holm multiplies it by {len(pairs)}, so nothing can be "
+            f"significant at level {alpha:.3g}"
+        )
+    if any(pair.interval is None for pair in pairs):
+        yield (
+            "no interval of a difference keeps the level "
+            f"{terms.confidence_level:.15g} with so few data sets"
+        )
+
+
+@shows_progress
+def compare_many(
+    scores: Any,
+    *,
+    better: str = "lower",
+    rope: float = ROPE,
+    missing: str = "leave-out",
+    pairwise: str = "wilcoxon",
+    control: str | None = None,
+    methods: Any = None,
+    data_sets: Any = None,
+    correlation: Any = None,
+    quantity: str = "value",
+    confidence_level: float = 0.95,
+    random_state: int = 0,
+) -> ManyComparison:
+    """Compare methods by their values on many data sets (Demšar 2006; Benavoli et al. 2017).
+
+    Parameters
+    ----------
+    scores : frame, mapping or array
+        A frame with a row per data set and a column per method (a column of text, or the index,
+        names the data sets); a mapping of method to values, or to a mapping of data set to value;
+        or an array ``(data sets, methods)``. What is missing is None or NaN. A cell may hold the
+        results of several splits (an array ``(data sets, methods, splits)``); its value is their
+        mean.
+    better : str
+        "lower" (risks) or "higher" (accuracy, AUC).
+    rope : float
+        Values that differ by no more are practically the same, in the units of the values.
+    missing : str
+        "leave-out": a data set on which a method has no value takes part in nothing. "last": that
+        method ranks last there.
+    pairwise : str
+        "wilcoxon": signed-rank tests, or "ranks": differences of average ranks.
+    control : str, optional
+        The method that all others are held against; without one all pairs are.
+    methods, data_sets : names, optional
+        Where the table has none, or other ones.
+    correlation : float or one per data set, optional
+        Of the results of two splits of a data set, n_test / (n_train + n_test): 1/k of k folds,
+        0 of splits that share no rows. With it the hierarchical test looks at single splits.
+    quantity : str
+        What the values are, for the page.
+    confidence_level : float
+        Of intervals; the level of the tests is what it leaves of 1.
+    random_state : int
+        Of the draws of the Bayesian test.
+
+    Returns
+    -------
+    ManyComparison
+        ``ranks``, ``friedman``, ``pairs``, ``critical_difference``, the ``conclusion`` in
+        sentences; ``to_html(path)`` writes a page, ``plot()`` draws the diagram.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> risks = {
+    ...     "knn": [0.31, 0.22, 0.12, 0.40, 0.08, 0.25, 0.19, 0.33],
+    ...     "forest": [0.24, 0.17, 0.11, 0.31, 0.04, 0.20, 0.17, 0.25],
+    ...     "constant": [0.50, 0.45, 0.41, 0.48, 0.33, 0.50, 0.39, 0.46],
+    ... }
+    >>> found = tr.compare_many(risks)
+    >>> dict(zip(found.methods, found.ranks))
+    {'knn': 2.0, 'forest': 1.0, 'constant': 3.0}
+    >>> found.pair("knn", "forest").p_holm
+    0.0234375
+    """
+    terms = RankTerms(better, missing, pairwise, control, rope, confidence_level, random_state)
+    return compared(read_scores(scores, methods, data_sets, correlation), terms, quantity)

@@ -1,0 +1,279 @@
+"""A comparison of methods over many data sets: a frozen value, and what it says in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, astuple, dataclass, field, fields
+from typing import Annotated, Any, ClassVar
+
+from truerisk.comparison.hierarchical import Hierarchical
+from truerisk.comparison.method_pairs import MethodPair
+from truerisk.comparison.ranks import Friedman
+from truerisk.comparison.scores import RankTerms
+from truerisk.core import present
+from truerisk.core.errors import UnknownName
+from truerisk.core.present import frame_of, frame_of_rows
+from truerisk.core.version import __version__
+from truerisk.results.records import FINITE, Column, Count, Record
+
+Number = Annotated[float, FINITE]
+
+
+@dataclass(frozen=True)
+class ManyComparison(Record):
+    """Methods compared over data sets by their values, the table of `data_sets` × `methods`.
+
+    `ranks` are average ranks, 1 the best, on the `n_compared` data sets that took part; those of
+    `left_out` did not. `friedman` tests all methods at once, `pairs` holds two of them each.
+    Average ranks that differ by more than `critical_difference` differ for all pairs at once
+    (Nemenyi). `conclusion` says in sentences what follows, `notes` say what was left out, and what
+    the data did not allow.
+    """
+
+    schema: ClassVar[str] = "truerisk.many-comparison/1"
+    derived: ClassVar[tuple[str, ...]] = ("alike",)
+
+    quantity: str
+    data_sets: Annotated[tuple[str, ...], Column("data sets", most=10_000)]
+    methods: Annotated[tuple[str, ...], Column("methods", least=2, most=200)]
+    values: Annotated[tuple[tuple[Number | None, ...], ...], Column("data sets")]
+    ranks: Annotated[tuple[Number, ...], Column("methods")]
+    friedman: Friedman
+    critical_difference: Number
+    pairs: tuple[MethodPair, ...]
+    terms: RankTerms
+    n_compared: Count
+    conclusion: tuple[str, ...]
+    left_out: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    name: str = ""
+    versions: Mapping[str, str] = field(default_factory=lambda: {"truerisk": __version__})
+
+    @property
+    def flaw(self) -> tuple[str | int, ...] | None:
+        """What makes it none, where it was read from a file."""
+        if len(set(self.methods)) < len(self.methods):
+            return "methods", "methods of different names"
+        for i, row in enumerate(self.values):
+            if len(row) != len(self.methods):
+                return "values", i, f"an array of {len(self.methods)} entries"
+        for i, pair in enumerate(self.pairs):
+            for end in ("a", "b"):
+                if getattr(pair, end) not in self.methods:
+                    return "pairs", i, end, "the name of a method"
+        return None
+
+    @property
+    def is_ranked(self) -> bool:
+        """Whether the data sets are enough to rank methods over them."""
+        return self.n_compared >= FEWEST
+
+    @property
+    def _summary(self) -> tuple[list[str], list[list[str]]]:
+        """The values in a table: its head, and a row for each method, the best rank first."""
+        columns = dict(zip(self.methods, zip(*self.values, strict=True), strict=True))
+        rows = [
+            [present.clean(name, 60), *map(present.number, columns[name])]
+            for name, _ in self.ordered
+        ]
+        return ["method", *(present.clean(name, 40) for name in self.data_sets)], rows
+
+    @property
+    def ordered(self) -> list[tuple[str, float]]:
+        """Methods with their average ranks, the best first."""
+        return sorted(zip(self.methods, self.ranks, strict=True), key=lambda method: method[1])
+
+    @property
+    def alike(self) -> list[tuple[str, ...]]:
+        """Largest groups of methods whose ranks lie within one critical difference."""
+        names = self.ordered
+        groups: list[tuple[str, ...]] = []
+        end = 0
+        for i, (_, rank) in enumerate(names):
+            reach = [name for name, other in names[i:] if other - rank <= self.critical_difference]
+            if len(reach) > 1 and i + len(reach) > end:
+                groups.append(tuple(reach))
+                end = i + len(reach)
+        return groups
+
+    def pair(self, a: str, b: str) -> MethodPair:
+        """What was found of two methods, in the order in which they were compared."""
+        for pair in self.pairs:
+            if {pair.a, pair.b} == {a, b} and a != b:
+                return pair
+        names = ", ".join(self.methods)
+        raise UnknownName(f"{a!r} and {b!r} were not compared. Methods: {names}.")
+
+    def to_frame(self) -> Any:
+        """The values, a row per data set (pandas, or polars where only that is installed)."""
+        columns = zip(*self.values, strict=True)
+        table: dict[str, list[Any]] = {"data set": list(self.data_sets)}
+        return frame_of(table | {m: list(c) for m, c in zip(self.methods, columns, strict=True)})
+
+    def pairs_frame(self) -> Any:
+        """One row per pair."""
+        return frame_of_rows([_flat(pair) for pair in self.pairs])
+
+    def __str__(self) -> str:
+        notes = [f"note: {note}" for note in self.notes]
+        if not self.is_ranked:
+            values = present.text_table(*self._summary)
+            return "\n".join([*self.conclusion, "", values, *notes])
+        methods = present.text_table(["method", "average rank"], self._ranked())
+        pairs = present.text_table(*pairs_table(self.pairs))
+        test = self.friedman
+        overall = (
+            f"Friedman: chi-square({test.df}) = {test.chi_square:.2f}, {p_text(test.chi_p_value)}; "
+            f"{test}, {p_text(test.p_value)}; critical difference {self.critical_difference:.2f}"
+        )
+        head, rows = splits_table(self.pairs)
+        if rows:
+            pairs += f"\n\nby single splits (hierarchical)\n{present.text_table(head, rows)}"
+        return "\n".join([*self.conclusion, "", methods, "", overall, "", pairs, *notes])
+
+    def _ranked(self) -> list[list[str]]:
+        return [[present.clean(name, 60), f"{rank:.3f}"] for name, rank in self.ordered]
+
+    def blocks(self) -> list[present.Block]:
+        head, rows = ["method", "average rank"], self._ranked()
+        if not self.is_ranked:
+            head, rows = self._summary
+        return [present.Block(" ".join(self.conclusion), head, rows)]
+
+
+def pairs_table(pairs: Sequence[MethodPair]) -> tuple[list[str], list[list[str]]]:
+    """What was found of two methods at a time: the head, and a row for each pair."""
+    head = ["a", "b", "better/tied/worse", "a − b", "interval", "p", "Holm", "P(better)",
+            "P(same)", "P(worse)"]  # fmt: skip
+    rows = [
+        [
+            present.clean(pair.a, 40), present.clean(pair.b, 40),
+            f"{pair.wins}/{pair.ties}/{pair.losses}", present.number(pair.difference),
+            str(pair.interval or "none"), f"{pair.p_value:.3g}", f"{pair.p_holm:.3g}",
+            present.number(pair.better, 3), present.number(pair.equivalent, 3),
+            present.number(pair.worse, 3),
+        ]
+        for pair in pairs
+    ]  # fmt: skip
+    return head, rows
+
+
+def splits_table(pairs: Sequence[MethodPair]) -> tuple[list[str], list[list[str]]]:
+    """The same by single splits, for the pairs of which they are known."""
+    head = ["a", "b", "P(better)", "P(same)", "P(worse)", "next better", "next same", "next worse"]
+    rows = [
+        [present.clean(p.a, 40), present.clean(p.b, 40)]
+        + [present.number(chance, 3) for chance in astuple(p.hierarchical)]
+        for p in pairs
+        if p.hierarchical is not None
+    ]
+    return head, rows
+
+
+def _flat(pair: MethodPair) -> dict[str, Any]:
+    """A pair in one row: the ends of its interval, and what single splits say, as columns."""
+    plain = asdict(pair)
+    interval, by_splits = plain.pop("interval"), plain.pop("hierarchical") or {}
+    ends = {end: None if interval is None else interval[end] for end in ("low", "high")}
+    names = [column.name for column in fields(Hierarchical)]
+    return plain | ends | {f"hierarchical_{name}": by_splits.get(name) for name in names}
+
+
+FEWEST = 5  # data sets over which methods are ranked
+PROBABLE = 0.95
+MOST_NAMED = 6
+BY_SPLITS = "By their single splits, for another data set"
+
+
+def concluded(comparison: ManyComparison) -> Iterator[str]:
+    """Ranks, the test of all, the pairs, what is practically so; of few data sets that alone."""
+    n, total, test = comparison.n_compared, len(comparison.data_sets), comparison.friedman
+    if not comparison.is_ranked:
+        yield (
+            f"{n} data sets are too few to rank methods over them or to test their differences: at "
+            f"least {FEWEST} are needed. The table has the values ({comparison.quantity}; "
+            f"{comparison.terms.better} is better)."
+        )
+    else:
+        yield _best(comparison)
+        differ = "do not differ by more than chance may make them"
+        if test.p_value < comparison.terms.alpha:
+            differ = "differ by more than chance"
+        yield f"The ranks {differ} (Friedman's test, {test}, {p_text(test.p_value)})."
+        yield from _significant(comparison)
+        # by the Bayesian signed-rank test, and where single splits are known
+        values = [(pair, pair) for pair in comparison.pairs]
+        splits = [(pair, pair.hierarchical) for pair in comparison.pairs if pair.hierarchical]
+        yield from _by_chances(comparison, values, "On most data sets these", "probably")
+        yield from _by_chances(comparison, splits, f"{BY_SPLITS} these", "likeliest")
+    if n < total:
+        yield f"All of this rests on {n} of {total} data sets: see the notes."
+
+
+def p_text(p: float) -> str:
+    """A p-value as it is printed.
+
+    >>> p_text(0.01162), p_text(3.2e-9), p_text(1.0)
+    ('p = 0.0116', 'p < 0.0001', 'p = 1')
+    """
+    return "p < 0.0001" if p < 1e-4 else f"p = {p:.3g}"
+
+
+def _best(comparison: ManyComparison) -> str:
+    ordered = comparison.ordered
+    lowest = [name for name, rank in ordered if rank <= ordered[0][1] + 1e-9]
+    of = f"Of {len(ordered)} methods on {comparison.n_compared} data sets"
+    if len(lowest) == len(ordered):
+        return f"{of}, all have the same average rank, {ordered[0][1]:.2f}."
+    if len(lowest) > 1:
+        names = f"{', '.join(lowest[:-1])} and {lowest[-1]}"
+        return f"{of}, {names} share the best average rank, {ordered[0][1]:.2f}."
+    second = f"{ordered[1][0]} with {ordered[1][1]:.2f}"
+    return f"{of}, {lowest[0]} has the best average rank, {ordered[0][1]:.2f}, before {second}."
+
+
+def _significant(comparison: ManyComparison) -> Iterator[str]:
+    alpha = comparison.terms.alpha
+    pairs = sorted((p for p in comparison.pairs if p.p_holm < alpha), key=lambda p: p.p_holm)
+    m = len(comparison.pairs)
+    test = f"Holm's correction over {m} pairs" if m > 1 else "The test of the one pair"
+    if not pairs:
+        yield f"{test} finds no two methods different, which does not show that they are alike."
+        return
+    told = [
+        f"{p.a if p.favours_a else p.b} is better than {p.b if p.favours_a else p.a} "
+        f"({p_text(p.p_holm)})"
+        for p in pairs
+    ]
+    yield f"{test} finds different: {_first_few(told)}."
+    if len(pairs) < m:
+        left = m - len(pairs)
+        yield f"{left} of the {m} pairs {'is' if left == 1 else 'are'} undecided."
+
+
+def _by_chances(
+    comparison: ManyComparison,
+    chances: Sequence[tuple[MethodPair, MethodPair | Hierarchical]],
+    opening: str,
+    how: str,
+) -> Iterator[str]:
+    rope = comparison.terms.rope
+    better = [(pair.a, pair.b, p.better) for pair, p in chances if p.better >= PROBABLE]
+    better += [(pair.b, pair.a, p.worse) for pair, p in chances if p.worse >= PROBABLE]
+    if better:
+        region = f"by more than {rope:.15g}" if rope else "at all"
+        pairs = [f"{a} than {b} ({_chance(p)})" for a, b, p in better]
+        yield f"{opening} are {how} better {region}: {_first_few(pairs)}."
+    alike = [(pair, p.equivalent) for pair, p in chances if p.equivalent >= PROBABLE]
+    if alike:
+        pairs = [f"{pair.a} and {pair.b} ({_chance(p)})" for pair, p in alike]
+        yield f"{opening} {how} differ by no more than {rope:.15g}: {_first_few(pairs)}."
+
+
+def _chance(p: float) -> str:
+    return "probability above 0.99" if p > 0.99 else f"probability {p:.2f}"
+
+
+def _first_few(texts: Sequence[str]) -> str:
+    more = len(texts) - MOST_NAMED
+    return "; ".join(texts[:MOST_NAMED]) + (f"; and {more} more" if more > 0 else "")

@@ -1,0 +1,319 @@
+"""`compare`: two learners on the same rows of the same splits; `difference`, what `a - b` means.
+
+`PairedCV` is the rule of the calibrated intervals, for a difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import sqrt
+from typing import Any, ClassVar
+
+import numpy as np
+
+from truerisk.comparison.paired_tests import PairedTest, Tolerance, registry
+from truerisk.comparison.pairing import PairedLosses, PairedOn, pair, refuse_unlike
+from truerisk.core.arguments import shown
+from truerisk.core.errors import BadArgument, Refusal, UnknownName
+from truerisk.core.registry import closest
+from truerisk.intervals.calibrated import ONCE, Law
+from truerisk.intervals.evidence import variances_of_means
+from truerisk.intervals.instability import instability_of_pairs
+from truerisk.results.comparison import ROPE, Comparison
+from truerisk.results.evaluation import Influences
+from truerisk.results.results import RiskEstimate
+
+WITH_ROPE = ("paired-cv", "bayes")
+
+
+def compare(
+    a_losses: Any,
+    b_losses: Any,
+    *,
+    test: str | None = None,
+    score: str | None = None,
+    rope: float = ROPE,
+    folds: Any = None,
+    n_train: Any = None,
+    n_test: Any = None,
+    confidence_level: float = 0.95,
+) -> Comparison:
+    """Compare two learners, or rules, on the same rows of the same splits.
+
+    Parameters
+    ----------
+    a_losses, b_losses : HonestSearchCV, RiskEstimate, or array of losses
+        Two searches that were fitted on the same rows, or two estimates made on the same splits
+        (the same method and seed, or two of the ``risks`` of an assessment), carry all that is
+        needed. Else losses: ``(n,)`` of rows, with `folds`; or a list of losses per split, or
+        ``(J,)`` risks of J splits, with `n_train` and `n_test`; or ``(J, 2)`` risks in halves.
+    test : str, optional
+        "paired-cv", "nadeau-bengio", "bayes", "sharp", "mcnemar" or "5x2". By default "paired-cv"
+        where both were tested by pairs of folds, and where losses of single rows do not add up to
+        the score (AUC, F1); else "nadeau-bengio".
+    score : str, optional
+        One of the further ``scores`` of the searches or estimates, such as "auc", in place of the
+        loss.
+    rope : float
+        For "paired-cv" and "bayes": risks that differ by no more are practically the same.
+    folds : array ``(n,)`` or ``(repeats, n)``, optional
+        The fold that tested each row; all other rows trained.
+    n_train, n_test : int or one per split, optional
+        Rows that each split trained on and tested (`n_test` is known where losses of rows are
+        given).
+    confidence_level : float
+        Of the interval of the difference.
+
+    Returns
+    -------
+    Comparison
+        ``value`` (a − b: negative favours a), ``interval``, ``p_value``, the probabilities
+        ``better``, ``equivalent``, ``worse``, and what was ``assumed``.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> X, y = tr.datasets.make_difficult(100, random_state=0)
+    >>> a, b = (tr.estimate_risk(m, X, y) for m in (GaussianNB(), KNeighborsClassifier()))
+    >>> c = tr.compare(a, b, test="bayes")
+    >>> {word: round(p, 3) for word, p in c.probabilities.items()}
+    {'better': 0.001, 'equivalent': 0.0, 'worse': 0.998}
+    """
+    a, b = (_risk_of(risk, score) for risk in (a_losses, b_losses))
+    usual = "paired-cv" if _in_pairs(a, b) or _by_influence(a, b) else "nadeau-bengio"
+    word = usual if test is None else test
+    method: PairedTest = registry.load(word)()
+    tolerance = Tolerance(rope, confidence_level)
+    if rope != ROPE and word not in WITH_ROPE:
+        raise UnknownName(
+            f"rope={rope} belongs to test='bayes' or 'paired-cv'; '{word}' has no such region."
+        )
+    unbounded = _unbounded(a, b)
+    if unbounded is not None:
+        return unbounded
+    pairs = pair(a, b, folds=folds, n_train=n_train, n_test=n_test, on=method.works_on)
+    result = method.of(pairs, tolerance)
+    return replace(result, is_score=isinstance(a, RiskEstimate) and a.perfect is not None)
+
+
+def difference(
+    a: RiskEstimate, b: RiskEstimate, *, rope: float = ROPE, confidence_level: float | None = None
+) -> Comparison:
+    """What a − b is, by the test that their splits justify: `a - b` of two estimates.
+
+    "paired-cv" where both were tested by pairs, else "bayes" on the splits, else "paired-cv" with
+    the factor of one drawing, also where the splits do not add up to the values (weights, folds of
+    unequal size) or all have one difference. Where no formula is known, the value alone, and a note
+    says why;
+    estimates of different data, splits or losses are refused.
+    """
+    if confidence_level is None:
+        confidence_level = 0.95 if a.interval is None else a.interval.confidence_level
+    tolerance = Tolerance(rope, confidence_level)
+    unbounded = _unbounded(a, b)
+    if unbounded is not None:
+        return unbounded
+    refuse_unlike(a, b)
+    assert a.value is not None
+    assert b.value is not None
+    value, reasons, others = a.value - b.value, [], []
+    for word in ("paired-cv",) if _in_pairs(a, b) else ("bayes", "paired-cv"):
+        try:
+            result = compare(a, b, test=word, rope=rope, confidence_level=confidence_level)
+        except Refusal as refusal:
+            reasons.append(str(refusal))
+            continue
+        of_values = np.isclose(result.value, value, rtol=1e-9, atol=1e-12 * max(a.value, b.value))
+        if of_values and result.interval is not None:
+            return result
+        others.append(result if of_values else _about_value(result, value, tolerance))
+    if others:
+        return others[0]
+    n_rows = a.n_rows if a.losses is None else len(a.losses)
+    return Comparison(
+        "none",
+        value,
+        n_rows,
+        a.named_loss,
+        notes=tuple(reasons[:1]),
+        is_score=a.perfect is not None,
+    )
+
+
+def _unbounded(a: Any, b: Any) -> Comparison | None:
+    """Return the difference of the clipped values alone where a log loss is infinite, else None."""
+    if not (isinstance(a, RiskEstimate) and isinstance(b, RiskEstimate)):
+        return None
+    infinite = [f for risk in (a, b) for f in risk.findings if f.code == "infinite-loss"]
+    if not infinite or a.value is None or b.value is None:
+        return None
+    refuse_unlike(a, b)
+    n_rows = a.n_rows if a.losses is None else len(a.losses)
+    notes = (infinite[0].note,)
+    return Comparison("none", a.value - b.value, n_rows, a.named_loss, notes=notes)
+
+
+def _about_value(of_splits: Comparison, value: float, tolerance: Tolerance) -> Comparison:
+    """The posterior of the splits about the difference of the values, where these weigh rows."""
+    result = replace(of_splits, difference=value).noting(
+        "the value weighs all rows equally; its error is that of the splits, which count equally."
+    )
+    if of_splits.std_error is None or of_splits.df is None:
+        return result
+    result = result.by_t(of_splits.std_error, of_splits.df, tolerance, "posterior")
+    return replace(result, statistic=None, p_value=None)
+
+
+def of_score(estimate: RiskEstimate, score: Any) -> RiskEstimate:
+    """The estimate of the loss itself, or of one of the further scores of the same fits."""
+    if score is None or (isinstance(score, str) and score == estimate.loss):
+        return estimate
+    check_asked(score, [estimate.loss, *estimate.scores])
+    return estimate.scores[score]
+
+
+def check_asked(score: Any, names: Sequence[str]) -> None:
+    """Refuse a score that these fits were not asked for, with the nearest that they were."""
+    if not isinstance(score, str) or score not in names:
+        raise UnknownName(
+            f"score={shown(score)} was not asked of these fits{closest(score, names) or '.'} "
+            f"Known: {', '.join(names)}. Ask for it by scores=."
+        )
+
+
+def _risk_of(source: Any, score: str | None) -> Any:
+    """The honest risk of a search; estimates and losses as they are."""
+    if hasattr(type(source), "risk_"):
+        source = source.risk_
+    elif hasattr(source, "fit"):
+        raise BadArgument(
+            f"{type(source).__name__} keeps no losses of rows that were held out: compare two "
+            "HonestSearchCV, two estimates, or losses."
+        )
+    if isinstance(source, RiskEstimate):
+        return of_score(source, score)
+    if score is not None:
+        raise UnknownName("score= names a further score of searches or estimates, not of losses.")
+    return source
+
+
+def _in_pairs(a: Any, b: Any) -> bool:
+    """Whether both are estimates that were tested by models without a further fold as well."""
+    return all(
+        isinstance(risk, RiskEstimate) and risk.influences is not None and risk.influences.in_pairs
+        for risk in (a, b)
+    )
+
+
+def _by_influence(a: Any, b: Any) -> bool:
+    """Return True if single rows have no losses, and their effect on both scores is known."""
+    return all(
+        isinstance(risk, RiskEstimate) and risk.losses is None and risk.influences is not None
+        for risk in (a, b)
+    )
+
+
+DIFFERENCES = Law(3.0 * sqrt(2), 2.0)  # u of the differences, by models without a further fold
+LEAST = 1.6  # the factor of differences that do not move
+TINY = 1e-12
+ALIKE = (
+    "no row tells the two apart: every row has the same loss under both, or the same effect on "
+    "both scores. Without a spread there is no interval and no p-value."
+)
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How a difference of two cross-validated values varies: what its interval is made of.
+
+    `plain` is the variance of a mean of as many independent rows, or groups, as there are `units`,
+    `unseen` what one more row each way that tells the two apart would add to it; `instability` is u
+    of the differences, None where no fits without a further fold show it.
+    """
+
+    plain: float
+    unseen: float
+    units: int
+    k: float
+    instability: float | None
+
+    @classmethod
+    def of(cls, a: Influences, b: Influences, mean: float) -> Spread:
+        differences, values = (a.losses - b.losses)[None], np.array([mean])
+        plain, units = variances_of_means(differences, a.weights, values, a.groups)
+        u = None
+        if a.shaken is not None and b.shaken is not None:
+            shaken = a.shaken.minus(b.shaken)
+            u = instability_of_pairs(shaken, differences - mean, a.weights, a.rows, a.groups)
+        unseen = 2 * max(a.one_row, b.one_row) ** 2
+        return cls(float(plain[0]), unseen, units, a.k, None if u is None else float(u[0]))
+
+    @property
+    def factor(self) -> float:
+        """By how much cross-validation varies more than independent rows."""
+        if self.instability is None:
+            return ONCE
+        return DIFFERENCES.factor(self.instability, self.k, LEAST)
+
+    @property
+    def error(self) -> float:
+        """The standard error of the difference."""
+        return sqrt(self.factor * (self.plain + self.unseen))
+
+    @property
+    def df(self) -> float:
+        """Degrees of freedom: rows, or groups, count for fewer by the factor."""
+        return self.units / self.factor - 1
+
+
+class PairedCV(PairedTest):
+    r"""D ± t √(c (V + 2h²)), with the influences of the two values differenced row by row.
+
+    φᵢ = wᵢ (dᵢ − D), dᵢ the difference of the losses of row i (of a score that rates whole test
+    sets: of the value plus the row's influence), V = m/(m − 1) Σ φ² over m rows, or groups, whose
+    rows are added up first. Models that lack a further fold show how much the *differences* move:
+    u = W/(Σ φ² + W), as for risks (`intervals/calibrated.py`), and c = 1.6 + 3u √(K/5), at
+    most 2; c = 1.8 where no such models were fitted. Where answers are labels, h is what another
+    answer to one row does to the value: one more row each way that tells the two apart, as Bonett
+    and Price (2012) add to paired proportions. t has m/c − 1 degrees of freedom. The posterior is
+    this t about D.
+
+    With c = 1 two learners differ too often, also where both are stable (Bayle, Janson and Mackey,
+    2025, arXiv 2508.04409).
+    """
+
+    word = "paired-cv"
+    works_on: ClassVar[PairedOn] = "influences"
+
+    def of(self, pairs: PairedLosses, tolerance: Tolerance) -> Comparison:
+        assert pairs.influences is not None  # else `pair` has refused
+        a, b = pairs.influences
+        mean = pairs.values[0] - pairs.values[1]
+        spread = Spread.of(a, b, mean)
+        details = {} if spread.instability is None else {"instability": spread.instability}
+        result = Comparison(
+            test=self.word,
+            difference=mean,
+            n_pairs=spread.units,
+            loss=pairs.loss,
+            details={
+                **details,
+                "factor": spread.factor,
+                "error of independent rows": sqrt(spread.plain),
+            },
+            assumed=(_assumed(spread, "rows" if a.groups is None else "groups"),),
+        )
+        if spread.error <= TINY * pairs.scale or spread.df <= 0:
+            return result.noting(ALIKE)
+        name = self.word if a.groups is None else f"{self.word}-grouped"
+        return result.by_t(spread.error, spread.df, tolerance, name)
+
+
+def _assumed(spread: Spread, units: str) -> str:
+    what = f"the difference varies {spread.factor:.2g} times as much as one of independent {units}"
+    if spread.instability is None:
+        return f"{what}, the factor where no models without a further fold were fitted (calibrated)"
+    return f"{what}, since differences have an instability of {spread.instability:.2g} (calibrated)"

@@ -1,0 +1,347 @@
+"""What a paired test is, pairs in and a comparison out; the tests on splits, halves and errors."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from math import inf, isfinite
+from typing import ClassVar
+
+import numpy as np
+from numpy.polynomial import Polynomial
+
+from truerisk.comparison.pairing import PairedLosses, PairedOn
+from truerisk.core.arguments import check_level
+from truerisk.core.errors import Refusal
+from truerisk.core.registry import Registry, lines_of
+from truerisk.results.comparison import ROPE, Comparison, check_rope
+from truerisk.results.interval import Interval, normal_quantile
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """What a test is told besides the pairs: half the region of equivalence, and a level."""
+
+    rope: float = ROPE
+    confidence_level: float = 0.95
+
+    def __post_init__(self) -> None:
+        check_rope(self.rope)
+        check_level("confidence_level", self.confidence_level)
+
+
+class PairedTest(ABC):
+    """A test of "a and b have the same risk" on paired losses; it refuses what it cannot justify.
+
+    `works_on` says on what: one difference per split, losses of rows that were tested once, what
+    each row does to a cross-validated value, or differences in disjoint halves.
+    """
+
+    word: ClassVar[str]
+    works_on: ClassVar[PairedOn]
+
+    @abstractmethod
+    def of(self, pairs: PairedLosses, tolerance: Tolerance) -> Comparison:
+        """What the pairs say."""
+
+
+registry = Registry(
+    "test",
+    lines_of(
+        "truerisk.comparison",
+        """
+    paired-cv  paired:PairedCV  rows paired, how much they move seen from pairs of folds
+    nadeau-bengio  paired_tests:NadeauBengio  corrected resampled t of the split differences
+    bayes  paired_tests:CorrelatedBayes  P(practically better, equivalent, worse), correlated t
+    sharp  paired_tests:Sharp  repeated halves, which tell how they correlate
+    mcnemar  paired_tests:McNemar  rows that one got wrong and the other right
+    5x2  paired_tests:FiveByTwo  Dietterich's t of five times two folds
+    """,
+    ),
+)
+
+
+NO_SPREAD = "every split has the same difference: their spread is 0 and says nothing of the error."
+
+
+@dataclass(frozen=True)
+class Correlated:
+    r"""Mean of J split differences, and its error where training sets overlap.
+
+    se² = s² (1/J + n_test/n_train): ρ = n_test/(n_train + n_test) is taken for the correlation of
+    two splits' differences, and ρ/(1 − ρ) = n_test/n_train. `error` is None without any spread.
+    """
+
+    mean: float
+    error: float | None
+    j: int
+    ratio: float
+
+    @classmethod
+    def of(cls, pairs: PairedLosses) -> Correlated:
+        splits, ratio = pairs.of_splits()
+        mean, j = float(splits.mean()), len(splits)
+        error = float(splits.std(ddof=1) * np.sqrt(1 / j + ratio))
+        return cls(mean, error if error > 1e-12 * pairs.scale else None, j, ratio)
+
+    @property
+    def assumed(self) -> str:
+        rho = self.ratio / (1 + self.ratio)
+        return (
+            f"differences of {self.j} splits are normal and correlate by "
+            f"ρ = n_test/(n_train + n_test) = {rho:.3g}, since training sets overlap"
+        )
+
+
+class NadeauBengio(PairedTest):
+    r"""t = mean d / √(s² (1/J + n_test/n_train)) with J − 1 degrees of freedom.
+
+    Derived for random splits of equal sizes; used for K folds and their repetitions with their mean
+    sizes.
+    """
+
+    word = "nadeau-bengio"
+    works_on: ClassVar[PairedOn] = "splits"
+
+    def of(self, pairs: PairedLosses, tolerance: Tolerance) -> Comparison:
+        splits = Correlated.of(pairs)
+        result = Comparison(self.word, splits.mean, splits.j, pairs.loss, assumed=(splits.assumed,))
+        if splits.error is None:
+            return result.noting(NO_SPREAD)
+        result = result.by_t(splits.error, splits.j - 1, tolerance, "corrected-t")
+        return replace(result, rope=None, better=None, equivalent=None, worse=None)
+
+
+class CorrelatedBayes(PairedTest):
+    r"""Posterior of the mean difference: Student t, J − 1 degrees of freedom, the corrected error.
+
+    Corani and Benavoli (2015); Benavoli, Corani, Demšar and Zaffalon (2017). With a flat prior on
+    the mean and 1/σ on the spread it is centred at the mean difference with the scale of Nadeau and
+    Bengio. `better` is P(a − b < −rope), `worse` P(a − b > rope).
+    """
+
+    word = "bayes"
+    works_on: ClassVar[PairedOn] = "splits"
+
+    def of(self, pairs: PairedLosses, tolerance: Tolerance) -> Comparison:
+        splits, rope = Correlated.of(pairs), tolerance.rope
+        region = f"risks within {rope:.15g} (in units of the loss) are practically the same"
+        assumed = (splits.assumed, "flat prior of the mean difference", region)
+        result = Comparison(
+            self.word, splits.mean, splits.j, pairs.loss, rope=rope, assumed=assumed
+        )
+        if splits.error is None:
+            return result.noting(NO_SPREAD)
+        result = result.by_t(splits.error, splits.j - 1, tolerance, "posterior")
+        return replace(result, statistic=None, p_value=None)
+
+
+class McNemar(PairedTest):
+    r"""Exact: of the m rows on which the rules differ, a is wrong on Bin(m, ½) if they are alike.
+
+    The p-value is min(1, 2 P(Bin(m, ½) ≤ min(n_a, n_b))). `details` has McNemar's (1947)
+    chi-square with Edwards' continuity correction, (|n_a − n_b| − 1)²/m, as Dietterich (1998)
+    prints it and R's `mcnemar.test` computes it, with its p-value.
+    """
+
+    word = "mcnemar"
+    works_on: ClassVar[PairedOn] = "rows"
+
+    def of(self, pairs: PairedLosses, tolerance: Tolerance) -> Comparison:
+        a, b = pairs.of_rows()
+        if not np.isin([a, b], (0, 1)).all():
+            raise Refusal("McNemar's test counts errors: losses must be 0 or 1 (loss='zero-one').")
+        from scipy.special import bdtr, chdtrc
+
+        a_alone, b_alone = int(((a == 1) & (b == 0)).sum()), int(((b == 1) & (a == 0)).sum())
+        m = a_alone + b_alone
+        details: dict[str, float] = {"a alone wrong": a_alone, "b alone wrong": b_alone}
+        notes: tuple[str, ...] = ()
+        p = None
+        if m:
+            p = min(1.0, 2 * float(bdtr(min(a_alone, b_alone), m, 0.5)))
+            chi2 = max(abs(a_alone - b_alone) - 1, 0) ** 2 / m
+            details |= {"chi-square, corrected": chi2, "its p-value": float(chdtrc(1, chi2))}
+        else:
+            notes = ("the two rules err on the same rows: nothing tells them apart.",)
+        assumed = ["rows are independent of each other"]
+        if not pairs.one_rule:
+            assumed.append(
+                "the rules are taken as fixed: how they vary over training sets is not counted, "
+                "which flatters the p-value after cross-validation"
+            )
+        return Comparison(
+            test=self.word,
+            difference=float((a - b).mean()),
+            n_pairs=len(a),
+            loss=pairs.loss,
+            p_value=p,
+            details=details,
+            assumed=tuple(assumed),
+            notes=notes,
+        )
+
+
+class FiveByTwo(PairedTest):
+    r"""t = p₁⁽¹⁾ / √(⅕ Σ s_i²) with 5 degrees of freedom (Dietterich, 1998).
+
+    p_i⁽¹⁾, p_i⁽²⁾ are the differences of the two folds of repetition i, s_i² their sum of squares
+    about their mean. The numerator is the first fold alone; `details` has the F of Alpaydin (1999),
+    Σ Σ p² / 2 Σ s² with (10, 5) degrees of freedom, which uses all ten and not their order.
+    """
+
+    word = "5x2"
+    works_on: ClassVar[PairedOn] = "splits"
+
+    def of(self, pairs: PairedLosses, tolerance: Tolerance) -> Comparison:
+        p = _five_by_two(pairs)
+        spread = ((p - p.mean(axis=1, keepdims=True)) ** 2).sum(axis=1)
+        mean = float(p.mean())
+        assumed = (
+            "differences of the two folds of a repetition are independent and normal",
+            "the t statistic is that of the first fold, so it depends on the order of the folds",
+        )
+        if spread.sum() <= (1e-12 * pairs.scale) ** 2:
+            return Comparison(self.word, mean, 10, pairs.loss, assumed=assumed, notes=(NO_SPREAD,))
+        from scipy.special import fdtrc, stdtr
+
+        t = float(p[0, 0] / np.sqrt(spread.mean()))
+        f = float((p**2).sum() / (2 * spread.sum()))
+        return Comparison(
+            test=self.word,
+            difference=mean,
+            n_pairs=10,
+            loss=pairs.loss,
+            statistic=t,
+            df=5,
+            p_value=float(2 * stdtr(5, -abs(t))),
+            details={"combined F": f, "its p-value": float(fdtrc(10, 5, f))},
+            assumed=assumed,
+        )
+
+
+def _five_by_two(pairs: PairedLosses) -> np.ndarray:
+    """The differences by repetition and fold; refused unless there are five times two halves."""
+    splits, _ = pairs.of_splits()
+    n_train, n_test = pairs.sizes()
+    repeat = np.repeat(np.arange(5), 2) if pairs.repeat is None else pairs.repeat
+    halves = len(splits) == 10 and np.array_equal(repeat, np.repeat(np.arange(5), 2))
+    if not halves or (n_train[::2] != n_test[1::2]).any() or (n_test[::2] != n_train[1::2]).any():
+        raise Refusal(
+            "the 5x2 test is for five repetitions of twofold cross-validation, and these are "
+            f"{len(splits)} splits of another kind: use method='5x2-fold', or test='nadeau-bengio'."
+        )
+    return splits.reshape(5, 2)
+
+
+LARGEST_RHO = 0.499  # of ρ: at ½ the covariance is singular
+DOUBLINGS = 60
+MODEL = (
+    "differences in halves are normal, independent within a repetition, and correlate alike "
+    "between repetitions"
+)
+ALIKE = "both halves have the same difference every time: their spread is 0."
+
+
+@dataclass(frozen=True)
+class _Halves:
+    r"""J differences in one half and J in the other, mean and sums of squares.
+
+    Model: variance σ², no correlation within a repetition, ρ between any two. The covariance
+    matrix has three eigenvalues (times σ²): λ₁ = 1 + 2(J − 1)ρ of the mean, λ₂ = 1 − 2ρ, J − 1
+    times, of the sums of the halves about their mean, 1, J times, of their differences.
+    """
+
+    j: int
+    mean: float
+    of_sums: float
+    of_differences: float
+
+    @classmethod
+    def of(cls, halves: np.ndarray) -> _Halves:
+        sums, differences = halves.sum(axis=1), halves[:, 0] - halves[:, 1]
+        squares = float(((sums - sums.mean()) ** 2).sum() / 2)
+        return cls(len(halves), float(halves.mean()), squares, float((differences**2).sum() / 2))
+
+    def z(self, about: float) -> float:
+        """(mean − about) by its standard error if the true difference is `about`: a score test."""
+        of_mean = 2 * self.j * (self.mean - about) ** 2
+        rho = self._likeliest(of_mean)
+        l1, l2 = 1 + 2 * (self.j - 1) * rho, 1 - 2 * rho
+        variance = (of_mean / l1 + self.of_sums / l2 + self.of_differences) / (2 * self.j)
+        return float((self.mean - about) / np.sqrt(variance * l1 / (2 * self.j)))
+
+    def _likeliest(self, of_mean: float) -> float:
+        """The ρ of greatest likelihood, σ² at its best for each: an end, or a root of a cubic.
+
+        q = Q₁/λ₁ + Q₂/λ₂ + Q₃; the deviance is 2J log q + log λ₁ + (J − 1) log λ₂, and its
+        derivative, times q λ₁² λ₂², a polynomial.
+        """
+        j = self.j
+        l1, l2 = Polynomial([1, 2 * (j - 1)]), Polynomial([1, -2])
+        q = of_mean * l2 + self.of_sums * l1 + self.of_differences * l1 * l2
+        slope = 2 * j * (2 * self.of_sums * l1**2 - 2 * (j - 1) * of_mean * l2**2)
+        slope += 2 * (j - 1) * (l2 - l1) * q
+        rhos = np.clip([0.0, LARGEST_RHO, *np.real(slope.roots())], 0.0, LARGEST_RHO)
+        deviance = 2 * j * np.log(q(rhos) / l1(rhos) / l2(rhos))
+        deviance += np.log(l1(rhos)) + (j - 1) * np.log(l2(rhos))
+        return float(rhos[np.argmin(deviance)])
+
+    def end(self, step: float, limit: float) -> float:
+        """Where |z| reaches the limit on this side of the mean; infinite where it never does."""
+        near = self.mean
+        for _ in range(DOUBLINGS):
+            far = self.mean + step
+            if abs(self.z(far)) > limit:
+                return _crossing(lambda at: abs(self.z(at)) - limit, near, far)
+            near, step = far, 2 * step
+        return inf if step > 0 else -inf
+
+
+class Sharp(PairedTest):
+    """The score test of the mean of repeated split-half differences (Zeng et al., 2026).
+
+    bioRxiv 2026.05.17.724301. Each repetition cuts the rows into two halves and cross-validates
+    both rules inside each, so the two differences of a repetition are independent; those of
+    different repetitions share rows and correlate by ρ, which likelihood estimates together with
+    the variance under the hypothesis. It is about rules that are trained on half of the rows.
+    """
+
+    word = "sharp"
+    works_on: ClassVar[PairedOn] = "halves"
+
+    def of(self, pairs: PairedLosses, tolerance: Tolerance) -> Comparison:
+        assert pairs.halves is not None  # else `pair` has refused
+        model = _Halves.of(pairs.halves)
+        result = Comparison(
+            self.word,
+            model.mean,
+            len(pairs.halves),
+            pairs.loss,
+            assumed=(MODEL, "the difference is that of rules trained on half of the rows"),
+        )
+        if model.of_differences <= (1e-12 * pairs.scale) ** 2:
+            return result.noting(ALIKE)
+        from scipy.special import ndtr
+
+        z, limit = model.z(0.0), normal_quantile(tolerance.confidence_level)
+        step = float(np.sqrt(model.of_differences) / model.j)
+        ends = model.end(-step, limit), model.end(step, limit)
+        result = replace(result, statistic=z, p_value=float(2 * ndtr(-abs(z))))
+        if not all(map(isfinite, ends)):
+            return result.noting(
+                "no difference is rejected at this level, however large: no interval."
+            )
+        return replace(result, interval=Interval(*ends, "sharp", tolerance.confidence_level))
+
+
+def z_of_halves(halves: np.ndarray, about: float = 0.0) -> float:
+    """The statistic of the test that the true difference is `about`."""
+    return _Halves.of(halves).z(about)
+
+
+def _crossing(excess: Callable[[float], float], near: float, far: float) -> float:
+    from scipy.optimize import brentq
+
+    return float(brentq(excess, *sorted((near, far)), xtol=1e-14, rtol=8.9e-16))

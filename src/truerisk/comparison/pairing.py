@@ -1,0 +1,378 @@
+"""Two sets of losses as paired differences, or the reason why they are not paired."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from truerisk.core.arguments import as_array, shown
+from truerisk.core.errors import BadArgument, BadData, Refusal, UnknownName
+from truerisk.results.evaluation import Influences
+from truerisk.results.results import RiskEstimate
+
+PairedOn = Literal["splits", "rows", "influences", "halves"]
+
+WAYS = (
+    "give two estimates made on the same splits, which carry them; or losses of rows with "
+    "folds= (the fold that tested each row); or one list of losses (or one risk) per split with "
+    "n_train= and n_test="
+)
+
+
+@dataclass(frozen=True, eq=False)
+class PairedLosses:
+    """Losses of two rules, a and b, on the same rows of the same splits.
+
+    `splits` are the differences a − b of the mean losses per split, `repeat`, `n_train` and
+    `n_test` belong to them; `rows` are the two losses of rows that were tested once. `values` are
+    the two risks and `influences` what each row does to them. Row r of `halves` are the differences
+    in the two halves of repetition r. Differences far below `scale`, the largest mean loss of a
+    split, are rounding.
+    """
+
+    loss: str | None = None
+    splits: np.ndarray | None = None
+    repeat: np.ndarray | None = None
+    n_train: np.ndarray | None = None
+    n_test: np.ndarray | None = None
+    rows: tuple[np.ndarray, np.ndarray] | None = None
+    one_rule: bool = False
+    scale: float = 1.0
+    why_no_rows: str = "there are no losses of rows that were each tested once."
+    values: tuple[float, float] = (0.0, 0.0)
+    influences: tuple[Influences, Influences] | None = None
+    halves: np.ndarray | None = None
+
+    def sizes(self) -> tuple[np.ndarray, np.ndarray]:
+        """`n_train` and `n_test`; refused where they are not known."""
+        if self.n_train is None or self.n_test is None:
+            raise Refusal(f"this test needs the sizes of the splits: {WAYS}.")
+        return self.n_train, self.n_test
+
+    def of_splits(self) -> tuple[np.ndarray, float]:
+        """The differences per split, and n_test/n_train; refused where a size is not known."""
+        n_train, n_test = self.sizes()
+        if self.splits is None:
+            raise Refusal(f"this test needs the sizes of the splits: {WAYS}.")
+        if len(self.splits) < 2:
+            raise Refusal(
+                "one split has no spread over splits: use test='mcnemar' on its rows, or "
+                "compare on several splits."
+            )
+        return self.splits, float(n_test.mean() / n_train.mean())
+
+    def of_rows(self) -> tuple[np.ndarray, np.ndarray]:
+        """The losses of rows that were each tested once; refused where there are none."""
+        if self.rows is None:
+            raise Refusal(f"this test needs one loss per row: {self.why_no_rows}")
+        return self.rows
+
+
+def pair(
+    a: Any,
+    b: Any,
+    *,
+    folds: Any = None,
+    n_train: Any = None,
+    n_test: Any = None,
+    on: PairedOn = "splits",
+) -> PairedLosses:
+    """The pairs of two estimates, or of two arrays of losses, that a test works on."""
+    kinds = {isinstance(a, RiskEstimate), isinstance(b, RiskEstimate)}
+    if kinds == {True, False}:
+        raise UnknownName("compare two estimates, or the losses of both, not one of each.")
+    if kinds == {False}:
+        _refuse_other_rows(a, b)
+        return _of_arrays(a, b, folds, n_train, n_test, on)
+    if not (folds is None and n_train is None and n_test is None):
+        raise UnknownName("estimates carry their splits: leave out folds, n_train and n_test.")
+    refuse_unlike(a, b)
+    of = {"influences": _of_influences, "halves": _of_halves}.get(on, _of_splits)
+    return of(a, b)
+
+
+def _refuse_other_rows(a: Any, b: Any) -> None:
+    """Losses are paired by where they stand: two series whose rows are named say if that is so."""
+    of_a, of_b = (getattr(losses, "index", None) for losses in (a, b))
+    if of_a is None or of_b is None or callable(of_a) or callable(of_b):  # of a list
+        return
+    names, others = np.asarray(of_a), np.asarray(of_b)
+    if len(names) == len(others) and (names != others).any():
+        row = int((names != others).argmax())
+        raise BadArgument(
+            f"the losses are of different rows: entry {row} is row {shown(names.tolist()[row])} of "
+            f"a, and {shown(others.tolist()[row])} of b. Put them in one order, such as "
+            "b.loc[a.index], or give arrays."
+        )
+
+
+def _of_influences(a: RiskEstimate, b: RiskEstimate) -> PairedLosses:
+    for estimate in (a, b):
+        if estimate.influences is None:
+            raise Refusal(_why_no_influences(estimate))
+    if not np.array_equal(a.influences.rows, b.influences.rows):  # type: ignore[union-attr]
+        raise Refusal("the two estimates tested different rows: their losses are not paired.")
+    values = float(a.value or 0.0), float(b.value or 0.0)
+    influences = a.influences, b.influences
+    scale = max(map(abs, values))
+    return PairedLosses(loss=a.named_loss, values=values, influences=influences, scale=scale)  # type: ignore[arg-type]
+
+
+def _why_no_influences(a: RiskEstimate) -> str:
+    """Why nothing is known of what single rows do to a value."""
+    if a.ordered:
+        return f"'{a.method}' tests rows in the order of time: no formula for its splits is known."
+    if a.losses is not None and (a.splits is None or a.splits[:, 2].sum() > len(a.losses)):
+        return (
+            f"'{a.method}' tests rows repeatedly: use test='nadeau-bengio' or 'bayes', or test "
+            "by pairs of one drawing of the folds."
+        )
+    return (
+        f"this estimate ('{a.method}', loss '{a.loss}') does not hold the effect of single rows on "
+        "it: it was read from a file, or the method or the loss cannot tell. Use HonestSearchCV or "
+        "tr.assess with outer='pairs', and a loss such as 'zero-one', 'brier', 'log', 'auc' or "
+        "'f1'."
+    )
+
+
+def _of_halves(a: RiskEstimate, b: RiskEstimate) -> PairedLosses:
+    if "paired-halves" not in a.method or a.splits is None:
+        raise Refusal(
+            f"SHARP needs repeated halves of the rows, and '{a.method}' has none: estimate both "
+            "with method='paired-halves' (searches: outer=tr.methods.PairedHalves(pairs=30)), or "
+            "give the risks in the halves of each repetition, two arrays (repetitions, 2)."
+        )
+    assert a.split_risks is not None
+    assert b.split_risks is not None
+    repeat, differences = a.splits[:, 0], a.split_risks - b.split_risks
+    means = [differences[repeat == r].mean() for r in range(1, int(repeat.max()) + 1)]
+    return PairedLosses(
+        loss=a.named_loss,
+        halves=_enough(np.array(means).reshape(-1, 2)),
+        scale=_scale(a.split_risks, b.split_risks),
+    )
+
+
+def _halves_of_arrays(a: Any, b: Any) -> PairedLosses:
+    first, second = _numbers(a, "a"), _numbers(b, "b")
+    if not first.shape == second.shape == (len(first), 2):
+        raise Refusal(
+            f"a has shape {first.shape} and b {second.shape}: SHARP takes the risks in the two "
+            "halves of each repetition, two arrays (repetitions, 2)."
+        )
+    return PairedLosses(halves=_enough(first - second), scale=_scale(first, second))
+
+
+def _enough(halves: np.ndarray) -> np.ndarray:
+    if len(halves) < 2:
+        raise Refusal("SHARP needs two repetitions of the halves at least; 30 are usual.")
+    return halves
+
+
+def _of_splits(a: RiskEstimate, b: RiskEstimate) -> PairedLosses:
+    if a.losses is None or b.losses is None or a.split_risks is None or b.split_risks is None:
+        areas = " Areas of two fixed rules compare by tr.RocCurve.minus (DeLong)."
+        remedy = "Use test='paired-cv', which needs none."
+        if a.influences is None or b.influences is None:
+            remedy = (
+                "Nor is the effect of single rows on the score known: the method or the loss "
+                "cannot tell it, or the estimate was read from a file, which does not hold it."
+            )
+        raise Refusal(
+            f"'{a.method}' with loss '{a.loss}' has no losses of single rows to pair. {remedy}"
+            f"{areas if 'auc' in a.loss.lower() else ''}"
+        )
+    if not np.array_equal(np.asarray(a.loss_rows), np.asarray(b.loss_rows)):
+        raise Refusal("the two estimates tested different rows: their losses are not paired.")
+    splits = a.splits
+    if splits is None or len(splits) != len(a.split_risks):
+        raise Refusal(f"'{a.method}' does not say which sizes its splits have: nothing to compare.")
+    if a.ordered:
+        raise Refusal(
+            f"'{a.method}' tests rows in the order of time: no formula for its splits is known."
+        )
+    # the formulas are for test sets outside the training set, and no larger than it
+    if (splits[:, 1] + splits[:, 2] > a.n_rows).any():
+        raise Refusal(f"'{a.method}' trains on drawn copies: no formula for its splits is known.")
+    if (splits[:, 2] > splits[:, 1] + 1).any():  # the halves of an odd number are alike
+        raise Refusal(
+            f"'{a.method}' tests more rows than it trains on, and test sets overlap: no formula is "
+            "known for its splits."
+        )
+    why = _why_no_rows(a, a.losses, splits)
+    return PairedLosses(
+        loss=a.named_loss,
+        splits=a.split_risks - b.split_risks,
+        repeat=splits[:, 0],
+        n_train=splits[:, 1],
+        n_test=splits[:, 2],
+        rows=(a.losses, b.losses) if why is None else None,
+        one_rule=a.target == "Err_XY",
+        scale=_scale(a.split_risks, b.split_risks),
+        why_no_rows=why or "",
+    )
+
+
+def refuse_unlike(a: RiskEstimate, b: RiskEstimate) -> None:
+    """Refuse estimates of different losses, data or splits, and those without a value."""
+    if a.value is None or b.value is None:
+        raise Refusal("an estimate without a value (a fit failed) cannot be compared.")
+    if (a.loss, a.positive) != (b.loss, b.positive):
+        raise Refusal(
+            f"losses differ ({a.named_loss}, {b.named_loss}): their difference has no meaning."
+        )
+    if a.data_fingerprint != b.data_fingerprint:
+        raise Refusal(
+            "the two estimates are of different data (their fingerprints differ). If the rows are "
+            "the same and only the columns differ, pass the losses: compare(a.losses, b.losses, "
+            "folds=...)."
+        )
+    if a.plan_fingerprint != b.plan_fingerprint:
+        raise Refusal(
+            f"the two estimates were made on different splits ('{a.method}', seed {a.seed}; "
+            f"'{b.method}', seed {b.seed}): use the same method and seed for both, or tr.assess, "
+            "which tests all learners on the same splits."
+        )
+
+
+def _why_no_rows(a: RiskEstimate, losses: np.ndarray, splits: np.ndarray) -> str | None:
+    """Why losses of rows are no independent trials; None where they may be."""
+    if splits[:, 2].sum() != len(losses):
+        return f"'{a.method}' tests rows repeatedly; use 'holdout' or one K-fold."
+    if a.n_groups is not None or (a.interval is not None and "grouped" in a.interval.method):
+        return "rows of one group depend on each other."
+    if a.weighted or a.value is None or not np.isclose(losses.mean(), a.value, 1e-9, 0):
+        return "the rows have weights, or folds of unequal size count alike."
+    return None
+
+
+def _of_arrays(a: Any, b: Any, folds: Any, n_train: Any, n_test: Any, on: PairedOn) -> PairedLosses:
+    if on == "influences":
+        raise Refusal(
+            "losses alone do not show how they change when training rows are left out: give two "
+            "estimates or searches that were tested by pairs, or use test='nadeau-bengio'."
+        )
+    if on == "halves":
+        if not (folds is None and n_train is None and n_test is None):
+            raise UnknownName("SHARP looks at halves alone: leave out folds, n_train and n_test.")
+        return _halves_of_arrays(a, b)
+    if folds is not None:
+        if n_train is not None or n_test is not None:
+            raise UnknownName("folds= says the sizes of the splits: leave out n_train and n_test.")
+        return _by_folds(_numbers(a, "a"), _numbers(b, "b"), np.asarray(folds))
+    first, second = _listed(a, "a"), _listed(b, "b")
+    sizes = [len(x) for x in first], [len(x) for x in second]
+    if sizes[0] != sizes[1]:
+        raise Refusal(
+            f"a has {_shape(sizes[0])} and b {_shape(sizes[1])}: losses pair only on the same rows "
+            "of the same splits."
+        )
+    if on == "rows":
+        if n_train is not None or n_test is not None:
+            raise UnknownName(
+                "this test looks at rows, not at splits: leave out n_train and n_test."
+            )
+        return PairedLosses(rows=(np.concatenate(first), np.concatenate(second)))
+    if all(size == 1 for size in sizes[0]) and n_test is None:
+        raise Refusal(f"the sizes of the splits are not known: {WAYS}.")
+    if n_train is None:
+        raise Refusal(f"the number of training rows per split is not known: {WAYS}.")
+    _refuse_rows_as_splits(first, second, n_train, n_test)
+    tested = np.array(sizes[0]) if n_test is None else _sizes(n_test, len(first), "n_test")
+    if n_test is not None and max(sizes[0]) > 1 and (tested != sizes[0]).any():
+        raise BadData("n_test contradicts the number of losses per split.")
+    means = np.array([[x.mean() for x in losses] for losses in (first, second)])
+    return PairedLosses(
+        splits=means[0] - means[1],
+        scale=_scale(*means),
+        n_train=_sizes(n_train, len(first), "n_train"),
+        n_test=tested,
+    )
+
+
+def _refuse_rows_as_splits(
+    first: list[np.ndarray], second: list[np.ndarray], n_train: Any, n_test: Any
+) -> None:
+    """A flat list of zeros and ones, as long as there are rows, is of rows and not of splits."""
+    if np.size(n_train) > 1 or np.size(n_test) > 1 or max(map(len, first)) > 1 or n_test == 1:
+        return
+    n_train, n_test = (
+        int(_sizes(n, 1, w)[0]) for n, w in ((n_train, "n_train"), (n_test, "n_test"))
+    )
+    if len(first) == n_train + n_test and np.isin([*first, *second], (0, 1)).all():
+        raise Refusal(f"these look like losses of rows, not risks of splits: {WAYS}.")
+
+
+def _by_folds(a: np.ndarray, b: np.ndarray, folds: np.ndarray) -> PairedLosses:
+    """Splits of K-fold cross-validation, `(n,)` or `(repeats, n)`: trained on all other rows."""
+    if not a.shape == b.shape == folds.shape or folds.ndim > 2:
+        raise Refusal(
+            f"a has shape {a.shape}, b {b.shape} and folds {folds.shape}: give one loss and one "
+            "fold number per row (and repetition)."
+        )
+    if folds.dtype.kind == "f" and not (np.isfinite(folds) & (folds == np.round(folds))).all():
+        raise BadData("folds holds numbers that are not whole, or missing: number the folds.")
+    splits = []
+    for repeat, (x, labels) in enumerate(
+        zip(np.atleast_2d(a - b), np.atleast_2d(folds), strict=True)
+    ):
+        _, fold = np.unique(labels, return_inverse=True)
+        sizes = np.bincount(fold)
+        if len(sizes) < 2:
+            raise BadData("folds holds a single fold: nothing was left to train on.")
+        for mean, size in zip(np.bincount(fold, x) / sizes, sizes, strict=True):
+            splits.append((mean, repeat, len(x) - size, size))
+    means, repeats, trained, tested = (np.array(column) for column in zip(*splits, strict=True))
+    once = folds.ndim == 1 or len(folds) == 1
+    return PairedLosses(
+        splits=means,
+        repeat=repeats,
+        n_train=trained,
+        n_test=tested,
+        scale=_scale(a, b),
+        rows=(np.ravel(a), np.ravel(b)) if once else None,
+        why_no_rows="rows were tested once per repetition; give one repetition alone.",
+    )
+
+
+def _scale(a: np.ndarray, b: np.ndarray) -> float:
+    return float(max(np.abs(a).max(), np.abs(b).max()))
+
+
+def _numbers(values: Any, name: str) -> np.ndarray:
+    try:
+        numbers = as_array(values, np.float64)
+    except ValueError as error:
+        raise BadData(f"{name} is no array of losses: {error}") from None
+    if not numbers.size or not np.isfinite(numbers).all():
+        raise BadData(f"{name} holds no losses, or some that are not finite.")
+    return numbers
+
+
+def _listed(values: Any, name: str) -> list[np.ndarray]:
+    """The losses of each split; a flat list is one loss (or one risk) per split."""
+    ragged = isinstance(values, Sequence) and len({_numbers(v, name).size for v in values}) > 1
+    if ragged:
+        return [_numbers(v, name).ravel() for v in values]
+    numbers = _numbers(values, name)
+    if numbers.ndim > 2:
+        raise BadData(f"{name} has shape {numbers.shape}: give losses per split and row.")
+    return list(numbers.reshape(len(np.atleast_1d(numbers)), -1))
+
+
+def _sizes(value: Any, n: int, name: str) -> np.ndarray:
+    sizes = np.asarray(value)
+    if sizes.ndim == 0:
+        sizes = np.full(n, sizes)
+    if sizes.shape != (n,) or sizes.dtype.kind not in "iu" or (sizes < 1).any():
+        raise BadData(f"{name} is a number of rows, or one for each of {n} splits.")
+    return sizes
+
+
+def _shape(sizes: list[int]) -> str:
+    if max(sizes) == 1:
+        return f"{len(sizes)} losses"
+    return f"{len(sizes)} splits of {min(sizes)} to {max(sizes)} losses"

@@ -1,0 +1,209 @@
+"""What the columns of X hold: numbers, text or dates; and what models cannot read of it."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, Literal
+
+import numpy as np
+
+from truerisk.core.arguments import as_array
+from truerisk.core.present import clean
+from truerisk.data.rows import column_arrays, column_names
+from truerisk.data.times import dates_in
+
+Kind = Literal["number", "text", "date"]
+
+
+def kinds_of_columns(table: Any) -> tuple[Kind, ...] | None:
+    """The kind of every column of a frame or an array of objects; None of other tables."""
+    if column_names(table) is None and not _holds_objects(table):
+        return None
+    return tuple(_kind(column) for column in _columns(table))
+
+
+def unreadable(table: Any, *, text: bool = False) -> str | None:
+    """A sentence on the first thing in X that models cannot read, or None.
+
+    With `text` it is read: it becomes indicators.
+    """
+    names = column_names(table)
+    if (why := unreadable_names(table)) is not None:
+        return why
+    for j, kind in enumerate(kinds_of_columns(table) or ()):
+        where = f"column {clean(names[j], 40)!r}" if names else f"column {j}"
+        of_texts = kind == "text" and not text
+        if kind == "date" or (of_texts and dates_in(_columns(table)[j]) is not None):
+            return f"X has dates in {where}: {_without_dates(table, names, j)}"
+        if kind == "text" and not text:
+            return (
+                f"X has text in {where}, such as '{_example(_columns(table)[j])}': encode it "
+                "inside the folds (make_pipeline(make_column_transformer((OneHotEncoder("
+                "handle_unknown='ignore'), columns), remainder='passthrough'), model))."
+            )
+    return None
+
+
+def _without_dates(table: Any, names: list[str] | None, j: int) -> str:
+    """What to write where a model is to have numbers of dates, or none of them."""
+    numbers = "turn them into numbers, such as days since the first"
+    if names is None:
+        return f"{numbers}."
+    name = repr(clean(names[j], 40))
+    apart = f"time=X.pop({name})" if hasattr(table, "iloc") else f"time=X[{name}], X.drop({name})"
+    return f"{numbers}; if they only say when the rows were taken, take them out of X: {apart}."
+
+
+def unreadable_names(table: Any) -> str | None:
+    """A sentence on names of columns that scikit-learn does not take, or None."""
+    names = column_names(table)
+    if names is None:
+        return None
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        return f"X has {names.count(twice)} columns named {clean(twice, 40)!r}: rename them."
+    frame = hasattr(table, "iloc") and hasattr(table, "columns")
+    own = table.columns if frame else ()  # of pandas alone they may be no text
+    others = [name for name in own if not isinstance(name, str)]
+    if 0 < len(others) < len(names):
+        return (
+            f"X has columns named by text and others by {clean(type(others[0]).__name__, 40)}, "
+            f"such as {clean(str(others[0]), 40)}: name all by text, X.columns.astype(str)."
+        )
+    return None
+
+
+def number_columns_have_holes(table: Any) -> bool:
+    """Whether a number is missing, so that it is to be imputed inside the folds."""
+    kinds = kinds_of_columns(table)
+    if kinds is not None:
+        columns = zip(_columns(table), kinds, strict=True)
+        return any(kind == "number" and _has_hole(column) for column, kind in columns)
+    try:
+        return bool(np.isnan(as_array(table, np.float64)).any())
+    except ValueError:  # a sparse table: the learner says what it needs
+        return False
+
+
+def with_plain_gaps(table: Any) -> Any:
+    """The table, or an array of its cells in which every gap is NaN, if it has others.
+
+    Encoders know NaN as a gap, take None for one more level, and cannot sort the NA of pandas; in
+    a frame scikit-learn reads the latter as NaN where it stands among numbers.
+    """
+    kinds = kinds_of_columns(table) or ()
+    columns = _columns(table) if kinds else []
+    read = {"number"} if column_names(table) is not None else set()
+    pairs = zip(columns, kinds, strict=True)
+    if not any(kind not in read and _has_unusual_gap(column) for column, kind in pairs):
+        return table
+    cells = np.empty((len(columns[0]), len(columns)), dtype=object)
+    for j, column in enumerate(columns):
+        cells[:, j] = [np.nan if is_missing(cell) else cell for cell in column.tolist()]
+    return cells
+
+
+def _has_unusual_gap(column: np.ndarray) -> bool:
+    cells = column.tolist() if column.dtype.hasobject else []
+    return any(is_missing(cell) and not isinstance(cell, float) for cell in cells)
+
+
+def _holds_objects(table: Any) -> bool:
+    kind = getattr(getattr(table, "dtype", None), "kind", "")
+    return isinstance(table, np.ndarray) and table.ndim == 2 and kind in "OUS"
+
+
+def _columns(table: Any) -> list[np.ndarray]:
+    if isinstance(table, np.ndarray):
+        return list(table.T)
+    return column_arrays(table)
+
+
+def _kind(column: np.ndarray) -> Kind:
+    if column.dtype.kind in "mM":
+        return "date"
+    if column.dtype.kind in "biufc":
+        return "number"
+    cells = [cell for cell in column.tolist() if not is_missing(cell)]
+    if all(map(_is_numeric, cells)):
+        return "number"
+    return "date" if all(hasattr(cell, "toordinal") for cell in cells) else "text"
+
+
+def _is_numeric(cell: Any) -> bool:
+    """Whether it becomes a number, as scikit-learn makes one of '1.5', too."""
+    try:
+        float(cell)
+    except (TypeError, ValueError, OverflowError):
+        return False
+    return True
+
+
+def _has_hole(column: np.ndarray) -> bool:
+    if column.dtype.kind == "f":
+        return bool(np.isnan(column).any())
+    return column.dtype.hasobject and any(map(is_missing, column.tolist()))
+
+
+def is_missing(cell: Any) -> bool:
+    """Whether a cell is None, a NaN, or what pandas has in the place of a value."""
+    if cell is None or (isinstance(cell, float) and cell != cell):
+        return True
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and (cell is pandas.NA or cell is pandas.NaT)
+
+
+def _example(column: np.ndarray) -> str:
+    cells = (cell for cell in column.tolist() if not is_missing(cell))
+    return clean(str(next(c for c in cells if not _is_numeric(c))), 40)
+
+
+def non_finite(X: Any) -> str | None:
+    """A sentence on the first NaN or infinite cell of X, or None."""
+    names = column_names(X)
+    if hasattr(X, "tocoo"):
+        return _sparse_non_finite(X.tocoo())
+    if getattr(getattr(X, "dtype", None), "kind", "") == "c":
+        return None
+    array = _numbers(X)
+    if array is None:
+        return None
+    with np.errstate(invalid="ignore", over="ignore"):
+        if np.isfinite(array.sum()):  # a sum with a NaN or an infinite cell is none: quickly seen
+            return None
+    bad = np.argwhere(~np.isfinite(array))
+    if array.ndim != 2 or not len(bad):
+        return None
+    row, column = (int(v) for v in bad[0])
+    where = f"column {names[column]!r}" if names else f"column {column}"
+    return _non_finite_sentence(len(bad), array[row, column], row, where)
+
+
+def _numbers(X: Any) -> np.ndarray | None:
+    """X as numbers, also of a pandas frame that says NA; None where it holds others."""
+    array: np.ndarray
+    try:
+        array = as_array(X, np.float64)
+    except ValueError:
+        try:
+            array = X.to_numpy(dtype=np.float64, na_value=np.nan)
+        except (AttributeError, TypeError, ValueError):
+            return None
+    return array
+
+
+def _sparse_non_finite(X: Any) -> str | None:
+    bad = np.flatnonzero(~np.isfinite(X.data))
+    if not len(bad):
+        return None
+    first = bad[np.lexsort((X.col[bad], X.row[bad]))[0]]
+    where = f"column {X.col[first]}"
+    return _non_finite_sentence(len(bad), X.data[first], int(X.row[first]), where)
+
+
+def _non_finite_sentence(count: int, value: float, row: int, where: str) -> str:
+    kind = "NaN" if np.isnan(value) else "infinity (inf)"
+    return (
+        f"X has {count} cells that are NaN or infinite, the first ({kind}) in row {row}, {where}. "
+        "Impute inside the folds (make_pipeline(SimpleImputer(), model)) or leave them out."
+    )

@@ -1,0 +1,188 @@
+"""Where each row was taken, and its group: coordinates, labels of blocks, or cells of a grid."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from truerisk.core.arguments import as_array, even_array, shown
+from truerisk.core.errors import BadData
+from truerisk.data.rows import TableView, column_arrays, column_names
+
+MOST_AXES = 3
+TINIEST, HUGEST = 1e-100, 1e100  # extents whose squares and products are numbers
+
+
+def checked_places(block: Any, table: TableView) -> np.ndarray:
+    """Codes of labels, shape (n,), or coordinates, floats of shape (n, d) with d <= 3.
+
+    Labels are whole numbers, texts or whatever can be sorted, in one dimension. Floats, and
+    whatever has two dimensions, are coordinates. One name, or a list of names, are columns of X.
+
+    >>> checked_places(["b", "a", "b"], TableView(None, 3))
+    array([1, 0, 1])
+    >>> checked_places([[0, 1], [2, 3]], TableView(None, 2)).shape
+    (2, 2)
+    """
+    n = table.n_rows
+    array = _array(_looked_up(block, table))
+    if array.ndim not in (1, 2) or len(array) != n:
+        raise BadData(
+            f"block has shape {array.shape}; give a label, or coordinates, for each of {n} rows."
+        )
+    return _coordinates(array) if array.ndim == 2 or array.dtype.kind == "f" else _labels(array)
+
+
+def _looked_up(block: Any, table: TableView) -> Any:
+    if isinstance(block, str):
+        return table.column(block, "block")
+    if isinstance(block, list | tuple) and are_names(block, table):
+        return np.column_stack([np.asarray(table.column(name, "block")) for name in block])
+    return block
+
+
+def are_names(texts: Sequence[Any], table: TableView) -> bool:
+    """Whether these texts are columns: known ones, or too few to be a label of each row."""
+    if not texts or not table.names or not all(isinstance(text, str) for text in texts):
+        return False
+    few = len(texts) != table.n_rows and len(texts) <= MOST_AXES
+    return few or set(texts) <= set(table.names)
+
+
+def _array(block: Any) -> np.ndarray:
+    if column_names(block):
+        return np.column_stack(column_arrays(block))
+    return even_array("block", block, "give every row a label, or the same number of coordinates")
+
+
+def _coordinates(array: np.ndarray) -> np.ndarray:
+    array = array[:, None] if array.ndim == 1 else array
+    if not 1 <= array.shape[1] <= MOST_AXES:
+        raise BadData(
+            f"block has {array.shape[1]} columns: give one to {MOST_AXES} coordinates, or a label."
+        )
+    try:
+        places = as_array(array, np.float64)
+    except ValueError:
+        raise BadData(
+            "block has several columns and not all of them are numbers: give coordinates, or one "
+            "label for each row."
+        ) from None
+    bad = np.flatnonzero(~np.isfinite(places).all(axis=1))
+    if len(bad):
+        raise BadData(
+            f"block of row {bad[0]} is {shown(places[bad[0]].tolist())}: coordinates must be "
+            "finite; give the row a place or leave it out."
+        )
+    if (places == places[0]).all():
+        raise BadData("block is one place only: no row lies apart from another.")
+    with np.errstate(over="ignore"):
+        extent = np.ptp(places, axis=0).max()
+    if not TINIEST < extent < HUGEST:
+        raise BadData(
+            f"block reaches over {extent:.3g}, and the squares of such distances are no numbers: "
+            "give the coordinates in another unit."
+        )
+    return places
+
+
+def _labels(array: np.ndarray) -> np.ndarray:
+    try:
+        distinct, codes = np.unique(array, return_inverse=True)
+    except TypeError:
+        raise BadData(
+            "block mixes types or misses labels: give one label of one type for each row."
+        ) from None
+    if len(distinct) < 2:
+        raise BadData("block has one label only: no split can keep it on one side.")
+    return codes.astype(np.int64)
+
+
+USUAL_CELLS = 25  # cells over the box around the places, by default
+
+
+def grid_cells(places: np.ndarray, side: float) -> np.ndarray:
+    """The number of the cell that holds each place; cells that hold none are not counted.
+
+    Every axis, from the least coordinate to the largest, is cut into as many equal parts as come
+    nearest to `side`.
+
+    >>> grid_cells(np.array([[0.0, 0.0], [1.0, 9.0], [4.0, 1.0], [0.5, 0.2]]), 5.0).tolist()
+    [0, 1, 0, 0]
+    """
+    low, extent = places.min(axis=0), np.ptp(places, axis=0)
+    n_parts = np.minimum(np.maximum(np.rint(extent / side), 1), len(places) ** 2).astype(np.int64)
+    share = (places - low) / np.where(extent > 0, extent, 1)
+    part = np.minimum((share * n_parts).astype(np.int64), n_parts - 1)
+    member: np.ndarray = np.unique(part, axis=0, return_inverse=True)[1].ravel()
+    return member
+
+
+def usual_side(places: np.ndarray, n_cells: int = USUAL_CELLS) -> float:
+    """The side of square cells, about `n_cells` of which cover the box around the places.
+
+    An axis along which the places reach less far than a side is one cell wide.
+
+    >>> usual_side(np.array([[0.0, 0.0], [4.0, 1.0]]), 16)
+    0.5
+    >>> usual_side(np.array([[0.0, 7.0], [3.0, 7.0]]), 6)
+    0.5
+    """
+    extents = np.sort(np.ptp(places, axis=0))
+    while True:
+        side = float(np.prod(extents) / n_cells) ** (1 / len(extents))
+        if len(extents) == 1 or extents[0] > side:
+            return side
+        extents = extents[1:]
+
+
+def joined(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """A number for each row, equal for rows that a chain of equal labels of either kind connects.
+
+    >>> joined(np.array([0, 0, 1, 2]), np.array([5, 6, 6, 7])).tolist()
+    [0, 0, 0, 1]
+    """
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    a, b = (np.unique(labels, return_inverse=True)[1].ravel() for labels in (first, second))
+    n, m = a.max() + 1, b.max() + 1
+    links = coo_matrix((np.ones(len(a), dtype=np.int8), (a, n + b)), shape=(n + m, n + m))
+    member: np.ndarray = connected_components(links, directed=False)[1][a].astype(np.int64)
+    return member
+
+
+def checked_groups(groups: Any, n: int) -> np.ndarray:
+    """A code for each row by its group."""
+    labels = even_array("groups", groups, "give every row one label")
+    if labels.shape != (n,):
+        raise BadData(
+            f"groups has shape {labels.shape}; give one group label for each of {n} rows."
+        )
+    try:
+        distinct, codes = np.unique(labels, return_inverse=True)
+    except TypeError:
+        raise BadData(
+            "groups mixes types or misses labels: give one label of one type for each row."
+        ) from None
+    if labels.dtype.kind == "f" and np.isnan(labels).any():
+        raise BadData(
+            f"groups is NaN, first in row {np.flatnonzero(np.isnan(labels))[0]}: rows without a "
+            "group belong nowhere; name their group or leave them out."
+        )
+    if len(distinct) < 2:
+        raise BadData("groups has one group only: no split can keep it on one side.")
+    return codes.astype(np.int64)
+
+
+def tied(groups: np.ndarray, blocks: np.ndarray) -> np.ndarray:
+    """Groups that are joined where a block ties them: folds leave both whole."""
+    both = joined(groups, blocks)
+    if both.max() == 0:
+        raise BadData(
+            "groups and the labels in block= tie all rows together, each group reaching into the "
+            "next block: no split can keep both whole. Give one of the two."
+        )
+    return both

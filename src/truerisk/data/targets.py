@@ -1,0 +1,203 @@
+"""y as it is given: checked, its classes or numbers, and the form that it came in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from truerisk.core.arguments import as_array, even_array, shown
+from truerisk.core.errors import BadData, warn
+from truerisk.data.columns import is_missing
+
+Form = tuple[np.dtype[Any], bool]
+"""The type of y as it was given, and whether it was a column."""
+
+ONE_EACH = "give one value per row"
+
+
+def as_shown(value: Any) -> Any:
+    """A numpy scalar as plain Python prints it."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def form_of(y: Any, target: np.ndarray) -> Form | None:
+    """How y was given, where it is held in another form and can be had back.
+
+    Of types of pandas that may miss values scikit-learn makes double precision, as we do.
+    """
+    given = np.asarray(y)
+    if given.dtype.names:  # pairs of an event and a time
+        return given.dtype, False
+    is_column = given.ndim == target.ndim + 1
+    own = given.dtype.kind in "biuf" and not hasattr(getattr(y, "dtype", None), "na_value")
+    kind = given.dtype if own else target.dtype
+    if not is_column and kind == target.dtype:
+        return None
+    back = np.array_equal(given.reshape(target.shape), target.astype(kind))
+    return (kind if back else target.dtype), is_column
+
+
+def refuse_swapped(X: Any, y: Any) -> None:
+    """Refuse a target in the place of X and a table in the place of y, if that is plain.
+
+    Texts may be documents, a row each, with several numbers as their target: they are a target
+    only if most of them come again.
+    """
+    shape = getattr(y, "shape", None) if not isinstance(y, list | tuple) else np.shape(y[:1])
+    if not isinstance(shape, tuple) or len(shape) != 2 or shape[1] < 2:
+        return
+    try:
+        values = np.asarray(X) if not hasattr(X, "tocsr") else np.empty((0, 0))
+    except Exception:  # noqa: BLE001  X is refused elsewhere
+        return
+    n, p = len(y) if isinstance(y, list | tuple) else shape[0], shape[1]
+    if values.ndim != 1 or len(values) != n:
+        return
+    is_text = values.dtype.kind in "OUS" and any(isinstance(value, str) for value in values)
+    if is_text and 2 * len(set(values.tolist())) > n:
+        return
+    raise BadData(
+        f"X and y look swapped: X is one value for each of {n} rows, and y has {p} columns. Give "
+        "the table first and the target second."
+    )
+
+
+def checked_target(y: Any, n: int, as_given: bool = False) -> np.ndarray:
+    """One value or several for each of n rows, none missing; of a column is warned, or not."""
+    if y is None:
+        raise BadData("requires y to be passed, but the target y is None: a risk compares with y.")
+    # a list that holds text and something else: numpy would turn all of it into text silently
+    mixed = isinstance(y, list | tuple) and len({isinstance(v, str) for v in y}) == 2
+    target = np.array(y, dtype=object) if mixed else even_array("y", y, ONE_EACH)
+    if target.dtype.names:
+        raise BadData(
+            "y holds pairs of an event and a time, which models of survival take: give one, with "
+            "predict_survival_function, or classes or numbers as y."
+        )
+    if target.ndim == 2 and target.shape[1] == 1:
+        if not as_given:
+            _warn_of_column()
+        target = target.ravel()
+    if target.ndim not in (1, 2):
+        raise BadData(f"y has {target.ndim} dimensions; {ONE_EACH}.")
+    if target.shape[1:] == (0,):
+        raise BadData(f"y has no columns: {ONE_EACH}.")
+    if len(target) != n:
+        raise BadData(f"X has {n} rows and y has {len(target)}: they must be equally long.")
+    if target.dtype.kind in "mM":
+        raise BadData(
+            "Unknown label type: y holds dates or spans of time, which are neither classes nor "
+            "numbers: turn them into numbers, such as days, or into classes."
+        )
+    if target.dtype.kind == "c":
+        raise BadData("Complex data not supported: y holds complex numbers; use their real parts.")
+    _refuse_missing(target)
+    return target
+
+
+def _warn_of_column() -> None:
+    from sklearn.exceptions import DataConversionWarning
+
+    warn(
+        "A column-vector y was passed when a 1d array was expected; its one column is used.",
+        DataConversionWarning,
+    )
+
+
+def any_target(y: Any, n: int) -> np.ndarray:
+    """A target that nobody compares with predictions; without one, a table without columns."""
+    target = np.empty((n, 0)) if y is None else even_array("y", y, ONE_EACH)
+    if target.shape[:1] != (n,):
+        raise BadData(f"X has {n} rows and y has {len(target)}: they must be equally long.")
+    return target
+
+
+def _refuse_missing(target: np.ndarray) -> None:
+    if target.dtype.kind == "f":
+        bad = np.flatnonzero(~np.isfinite(target).reshape(len(target), -1).all(axis=1))
+    elif target.dtype.hasobject:
+        flat = target.reshape(len(target), -1)
+        bad = np.flatnonzero([any(_missing(v) for v in row) for row in flat.tolist()])
+    else:
+        return
+    if len(bad):
+        raise BadData(
+            f"y is missing or not finite (NaN, inf) in {len(bad)} of {len(target)} rows, "
+            f"first in row {bad[0]}: leave these rows out."
+        )
+
+
+def _missing(value: Any) -> bool:
+    return is_missing(value) or (isinstance(value, float) and not np.isfinite(value))
+
+
+def classes_of(target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The classes that labels stand for, ascending, and the code of each label."""
+    if target.ndim == 2:
+        raise BadData(
+            "y has several columns: multi-label targets are not covered; assess one at a time."
+        )
+    if target.dtype.kind == "f" and not np.array_equal(target, np.floor(target)):
+        raise BadData(
+            "Unknown label type: y holds fractions, which a classifier cannot learn; "
+            "use a regressor or turn y into classes."
+        )
+    if target.dtype.hasobject or target.dtype.kind == "S":
+        _refuse_objects(target)
+    classes, codes = _sorted_classes(target)
+    if len(classes) == 1:
+        raise BadData(
+            f"y has only one class, {as_shown(classes[0])!r}: every classifier is right; "
+            "there is no risk to estimate. Check the target column."
+        )
+    return classes, codes.astype(np.int64, copy=False)
+
+
+def _refuse_objects(target: np.ndarray) -> None:
+    """Objects that are no text: scikit-learn takes them for no classes, whatever they hold."""
+    kinds = {type(v) for v in target.tolist()}
+    names = sorted({"str" if issubclass(kind, str) else kind.__name__ for kind in kinds})
+    if len(names) > 1:
+        raise BadData(
+            f"Unknown label type: y mixes {' and '.join(names)}; use one type for all labels."
+        )
+    if names != ["str"]:
+        raise BadData(
+            f"Unknown label type: y holds objects of type {names[0]}, which scikit-learn takes for "
+            "no classes: turn them into text, such as y.astype(str), or into integers of 64 bits."
+        )
+
+
+def _sorted_classes(target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Distinct labels ascending, and where each label stands among them."""
+    if target.dtype.kind in "iu" and target.dtype != np.uint64 and len(target):
+        wide = target.astype(np.int64, copy=False)
+        least = int(wide.min())
+        if int(wide.max()) - least < len(target):  # small whole numbers are counted, not sorted
+            shifted = wide - least
+            there = np.bincount(shifted) > 0
+            classes = (np.flatnonzero(there) + least).astype(target.dtype)
+            return classes, shifted if there.all() else (np.cumsum(there) - 1)[shifted]
+    classes, codes = np.unique(target, return_inverse=True)
+    return classes, codes
+
+
+def numbers_in(target: np.ndarray) -> np.ndarray:
+    """Targets as numbers of double precision; what is no number is named."""
+    try:
+        return as_array(target, np.float64)
+    except ValueError:
+        first = next(i for i, v in enumerate(target.ravel().tolist()) if not _is_number(v))
+        raise BadData(
+            f"y[{first}] is {shown(as_shown(target.ravel()[first]))}, not a number: "
+            "a regressor needs numbers; use a classifier for labels."
+        ) from None
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError, OverflowError):
+        return False
+    return True

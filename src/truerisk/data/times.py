@@ -1,0 +1,220 @@
+"""When each row was taken: numbers or dates, checked, with the column of a frame looked up."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+import numpy as np
+
+from truerisk.core.arguments import even_array, shown
+from truerisk.core.errors import BadArgument, BadData
+from truerisk.data.rows import TableView
+
+UNIT = "datetime64[us]"
+MISSING = "a row without a time is neither before nor after another; give it one or leave it out."
+EXACT = 2**53  # larger whole numbers are not told apart as floats
+
+
+def checked_times(time: Any, table: TableView) -> np.ndarray:
+    """One float, or one date without a zone (UTC), per row; in any order, and ties are allowed.
+
+    Texts are numbers, or dates as ISO 8601 writes them. A text that is a single name is the column
+    of X.
+
+    >>> checked_times(["2024-05-01", "2024-04-01"], TableView(None, 2))
+    array(['2024-05-01T00:00:00.000000', '2024-04-01T00:00:00.000000'],
+          dtype='datetime64[us]')
+    """
+    array = _array(table.column(time, "time") if isinstance(time, str) else time)
+    if array.shape != (table.n_rows,):
+        raise BadData(
+            f"time has shape {array.shape}; give one time for each of {table.n_rows} rows."
+        )
+    times = array if array.dtype.kind in "Mf" else _read(array)
+    missing = np.flatnonzero(np.isnat(times) if times.dtype.kind == "M" else ~np.isfinite(times))
+    if len(missing):
+        raise BadData(f"time[{missing[0]}] is {times[missing[0]]}: {MISSING}")
+    if times.dtype.kind == "f" and _numbered_dates(times) is not None:
+        raise BadData(
+            f"time[0] is {times[0]:.0f}, and all of time are dates written as numbers: from one "
+            "month to the next such numbers leap. Give them as texts, or as dates."
+        )
+    if (times == times[0]).all():
+        raise BadData("time is the same in all rows: no row comes after another.")
+    return times
+
+
+def dates_in(column: Any) -> np.ndarray | None:
+    """The dates that a column holds, however they are written; None where a row has none.
+
+    >>> dates_in(["20240531", "20240601"])
+    array(['2024-05-31T00:00:00.000000', '2024-06-01T00:00:00.000000'],
+          dtype='datetime64[us]')
+    >>> dates_in([1.5, 2.5])
+    """
+    try:
+        array = _array(column)
+        if array.ndim != 1 or not len(array) or array.dtype.kind not in "iufMOU":
+            return None
+        if array.dtype.kind in "iuf":
+            return _numbered_dates(array)
+        if array.dtype.kind != "M":
+            _read(array[:1])  # reading one first spares most texts that are no dates
+            array = _read(array)
+    except (BadData, OverflowError):
+        return None
+    return array if array.dtype.kind == "M" and not np.isnat(array).any() else None
+
+
+def as_span(span: Any, times: np.ndarray | None, name: str) -> Any:
+    """A length of time in the unit of `times`; in rows where these are None.
+
+    >>> int(as_span(3, None, "gap")), as_span(0.5, np.array([1.0, 2.0]), "gap")
+    (3, 0.5)
+    >>> str(as_span(timedelta(days=1), np.array(["2024-05-01"], "M8[h]"), "gap"))
+    '24 hours'
+    """
+    if times is not None and times.dtype.kind == "M":
+        return _as_duration(span, times, name)
+    if not isinstance(span, int | float | np.number) or isinstance(span, bool | np.timedelta64):
+        unit = "rows, since no time= is given" if times is None else "the unit of time="
+        raise BadArgument(f"{name}={shown(span)}: give a number, in {unit}.")
+    if not np.isfinite(span) or span < 0 or (times is None and span != int(span)):
+        kind = "whole number of rows" if times is None else "finite number"
+        raise BadArgument(f"{name}={shown(span)}: give a {kind} that is not negative.")
+    return int(span) if times is None else float(span)
+
+
+def _as_duration(span: Any, times: np.ndarray, name: str) -> np.timedelta64:
+    if isinstance(span, timedelta):  # pandas' Timedelta is one, too
+        span = np.timedelta64(getattr(span, "to_timedelta64", lambda: span)())
+    elif isinstance(span, int | float) and span == 0:
+        span = np.timedelta64(0, "us")
+    if not isinstance(span, np.timedelta64):
+        raise BadArgument(
+            f"{name}={shown(span)}: time= holds dates, so give a length of time, such as "
+            "numpy.timedelta64(7, 'D')."
+        )
+    if np.datetime_data(span.dtype)[0] in ("Y", "M"):
+        raise BadArgument(
+            f"{name}={shown(span)}: months and years are not equally long; give days, such as "
+            "np.timedelta64(30, 'D')."
+        )
+    if np.isnat(span) or span < np.timedelta64(0, "us"):
+        raise BadArgument(f"{name}={shown(span)}: a length of time is not negative.")
+    exact = span.astype(f"m8[{np.datetime_data(times.dtype)[0]}]")
+    return exact if exact == span else span  # the dates' unit may be too coarse for the span
+
+
+def _array(values: Any) -> np.ndarray:
+    """As an array; dates with a zone become UTC, whole numbers and bools stay what they are."""
+    if np.ma.isMaskedArray(values) and np.ma.getmaskarray(values).any():
+        row = int(np.flatnonzero(np.ma.getmaskarray(values))[0])
+        raise BadData(f"time[{row}] is masked: {MISSING}")
+    if str(getattr(values, "dtype", "")).startswith("datetime64") and hasattr(values, "to_numpy"):
+        return values.to_numpy(dtype="datetime64[ns]")
+    array = even_array("time", values, "give one number or date for each row")
+    if array.dtype.kind == "M" and np.datetime_data(array.dtype)[0] in ("Y", "M"):
+        return array.astype("datetime64[D]")  # years and months are no lengths of time
+    return array.astype(np.float64) if array.dtype.kind == "f" else array
+
+
+def _read(array: np.ndarray) -> np.ndarray:
+    """Whole numbers, texts and objects as floats or dates."""
+    kind, cells = array.dtype.kind, array.tolist()
+    if kind in "iu" or (kind == "O" and all(isinstance(cell, int | float) for cell in cells)):
+        if any(isinstance(cell, int) and abs(cell) > EXACT for cell in cells):
+            raise BadData(
+                "time holds whole numbers beyond 2**53, which floats do not tell apart: give "
+                "dates, such as array.astype('datetime64[ns]')."
+            )
+        return array.astype(np.float64)
+    if kind == "U" or (kind == "O" and all(isinstance(cell, str) for cell in cells)):
+        return _of_texts([str(cell) for cell in cells])
+    if kind == "O" and all(isinstance(cell, date) for cell in cells):
+        return _of_dates(cells)
+    row = next((i for i, c in enumerate(cells) if not isinstance(c, date)), 0)
+    raise BadData(
+        f"time[{row}] is {shown(cells[row])}, and {_among(cells, row)}: give numbers, or dates "
+        "(datetime64, datetime, or texts such as 2024-05-31)."
+    )
+
+
+def _among(cells: list[Any], row: int) -> str:
+    kinds = {type(cell) for cell in cells} - {type(cells[row])}
+    return "others are of another kind" if kinds else "that is no time"
+
+
+def _of_texts(cells: list[str]) -> np.ndarray:
+    numbers = [_is_number(cell) for cell in cells]
+    if all(numbers):
+        days = _basic_dates(cells)
+        return np.array([float(cell) for cell in cells]) if days is None else days
+    if any(numbers):  # a bare number would be read as a year
+        row = numbers.index(True)
+        raise BadData(
+            f"time[{row}] is {shown(cells[row])}, a number, and others are none: give numbers, or "
+            "dates as ISO 8601 writes them, in all rows."
+        )
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # of a zone, which the second way reads
+            return np.array([cell.strip() for cell in cells], dtype=UNIT)
+    except (ValueError, Warning):
+        pass
+    dates = []
+    for row, cell in enumerate(cells):
+        try:
+            dates.append(datetime.fromisoformat(cell.strip()))
+        except ValueError:
+            raise BadData(
+                f"time[{row}] is {shown(cell)}, which is neither a number nor a date as ISO 8601 "
+                "writes it, such as 2024-05-31 or 2024-05-31T18:00: convert the column first."
+            ) from None
+    return _of_dates(dates)
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def _basic_dates(cells: Iterable[str]) -> np.ndarray | None:
+    """Dates that are written 20240531, as ISO 8601 allows; None where some are other numbers."""
+    days = []
+    for cell in map(str.strip, cells):
+        if len(cell) != 8 or cell[:2] not in ("19", "20"):
+            return None
+        try:
+            days.append(date.fromisoformat(cell))
+        except ValueError:
+            return None
+    return np.array(days, dtype=UNIT)
+
+
+def _numbered_dates(numbers: np.ndarray) -> np.ndarray | None:
+    """Dates that are written as numbers, such as 20240531; None where some are other numbers."""
+    if not (numbers.min() >= 19e6 and numbers.max() < 21e6) or (numbers % 1 != 0).any():
+        return None
+    return _basic_dates(f"{number:.0f}" for number in numbers)
+
+
+def _of_dates(cells: list[Any]) -> np.ndarray:
+    missing = next((i for i, cell in enumerate(cells) if cell != cell), None)  # NaT of pandas
+    if missing is not None:
+        raise BadData(f"time[{missing}] is NaT: {MISSING}")
+    zoned = [getattr(cell, "tzinfo", None) is not None for cell in cells]
+    if any(zoned) and not all(zoned):
+        raise BadData(
+            "time has dates with a zone and dates without one: which comes first is not known. "
+            "Give all of them one."
+        )
+    if any(zoned):
+        cells = [cell.astimezone(UTC).replace(tzinfo=None) for cell in cells]
+    return np.array(cells, dtype=UNIT)

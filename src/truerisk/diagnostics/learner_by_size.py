@@ -1,0 +1,277 @@
+"""A learner tested with fewer rows: at which sizes, by which fits, and with what errors."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from truerisk.contracts import Keeper, Method, Streams
+from truerisk.core.arguments import is_count, shown
+from truerisk.core.errors import (
+    BadArgument,
+    BadData,
+    FitFailed,
+    LeakWarning,
+    Refusal,
+    TrueRiskWarning,
+    warn,
+)
+from truerisk.core.present import named
+from truerisk.core.progress import listen, stage
+from truerisk.data.data import Data
+from truerisk.estimation.problem import Problem
+from truerisk.estimation.run import Computed, Run, curve_of, procedure_of
+from truerisk.methods.nested import Nested
+from truerisk.methods.parts.averages import Averaged, influences_by_row
+from truerisk.methods.parts.interval_choice import gives
+from truerisk.methods.parts.paired_losses import joint_covariance
+from truerisk.methods.splitter import refuse_known_rows
+from truerisk.methods.subsampled import Subsampled
+from truerisk.plan.plan import Plan
+from truerisk.results.interval import Basis
+from truerisk.results.learning_curve import FEWEST_SIZES, LearningCurve
+from truerisk.results.results import RiskEstimate
+
+
+@dataclass(frozen=True, eq=False)
+class LearnerBySize:
+    """A problem, the splits that test it, and how its settings are compared inside, if at all."""
+
+    problem: Problem
+    method: Averaged
+    select_by: Method | None = None
+    store: Any = None
+
+    @property
+    def n_inner(self) -> int:
+        """How many folds compare the settings inside a training set; 0 where nothing is tuned."""
+        if self.select_by is None or len(self.problem.family) == 1:
+            return 0
+        return int(getattr(self.select_by, "k", 10))
+
+    def whole(self) -> Plan:
+        """The splits with all of their training rows, if they test every row equally often."""
+        plan = self._drawn(self.method)
+        refuse_known_rows(self.method, plan)
+        bases = gives(self.method, self.problem.data, plan)
+        if self.method.respects_time or not {Basis.MEAN, Basis.EQUALLY_OFTEN} <= bases:
+            raise Refusal(
+                f"'{self.method.word}' does not test all rows equally often (splits that go "
+                "forward in time mix more rows with later ones): use folds, such as '10-fold' or "
+                "'5x10-fold'."
+            )
+        return plan
+
+    def cut(self, n_train: int) -> Plan:
+        """The splits with so many training rows."""
+        return self._drawn(Subsampled(n_train, self.method))
+
+    def _drawn(self, method: Method) -> Plan:
+        streams = Streams(self.problem.seed)
+        if self.select_by is not None:
+            streams = streams.child("outer")  # `Nested` draws its outer folds from this stream
+        return method.plan(self.problem.data, streams)
+
+    def run(self, n_train: int) -> Run:
+        """The run of fits on so many rows."""
+        cut = Subsampled(n_train, self.method)
+        if self.select_by is None:
+            return Run(self.problem, self.method, cut)
+        return Run(self.problem, self.select_by, Nested(cut, self.select_by))
+
+    def plans(self, n_train: int) -> list[tuple[Plan, int]]:
+        """The plans of fits on so many rows, each with the number of settings it is asked for."""
+        problem, method = self.problem, self.run(n_train).testing
+        assert method is not None
+        plan, settings = method.plan(problem.data, Streams(problem.seed)), len(problem.family)
+        if not isinstance(method, Nested):
+            return [(plan, settings)]
+        parts = [(plan.part_named("outer"), 1)]
+        if method.asks_inside(settings):
+            parts.append((plan.part_named("inner"), settings))
+        return parts
+
+
+def testing(method: Any) -> Averaged:
+    """The method, if its training sets can be cut."""
+    return Subsampled(1, method).method
+
+
+MOST_SIZES = 8
+CLOSEST = 1.25  # ratio of two neighbouring sizes
+WIDEST = 16  # ratio of the largest to the smallest
+FEWEST = 10
+
+
+def checked_sizes(sizes: Any, whole: Plan) -> list[int]:
+    """Sizes that were asked for, ascending, each at most that of the training sets."""
+    if isinstance(sizes, str) or not isinstance(sizes, Sequence | np.ndarray):
+        raise BadArgument(f"sizes={shown(sizes)}: give a list of numbers of training rows.")
+    numbers = np.asarray(sizes).tolist()
+    if not all(is_count(size) for size in numbers):
+        raise BadArgument(
+            f"sizes={shown(sizes)}: they are numbers of training rows, whole and at least one."
+        )
+    each, most = sorted(set(numbers)), int(whole.train_sizes.max())
+    if len(each) < FEWEST_SIZES:
+        raise BadArgument(
+            f"sizes={shown(sizes)}: the law a + b n^-c has three unknowns, and {len(each)} sizes "
+            f"do not determine them: give at least {FEWEST_SIZES}."
+        )
+    if each[-1] > most:
+        raise BadData(
+            f"sizes={shown(sizes)}: there are no {each[-1]} training rows. Of {whole.n_rows} rows "
+            f"the training sets hold {most} at most, since the others test; "
+            "curve.at(n) says what to expect of more."
+        )
+    return each
+
+
+def usual_sizes(learner: LearnerBySize, whole: Plan) -> list[int]:
+    """Eight sizes at most, in a geometric series up to all training rows."""
+    most, data = int(whole.train_sizes.max()), learner.problem.data
+    least = max(_fewest_rows(data, tuned=learner.n_inner), -(-most // WIDEST))
+    least = _fitted_from(learner, least, most)
+    steps = int(np.log(max(1.0, most / least)) / np.log(CLOSEST) + 1e-9)
+    if steps + 1 < FEWEST_SIZES:
+        raise BadData(
+            f"{most} training rows are too few for a learning curve: the smallest size that keeps "
+            f"some rows of every class, group and inner fold is {least}. sizes= of "
+            "tr.learning_curve overrides that."
+        )
+    return [round(size) for size in np.geomspace(least, most, min(MOST_SIZES, steps + 1))]
+
+
+def _fitted_from(learner: LearnerBySize, least: int, most: int) -> int:
+    """The smallest size that every setting can be fitted on: 25 neighbours need 25 rows.
+
+    Where so many rows leave too few sizes it is `least`, and its fits say what is wrong.
+    """
+    size = least
+    while size * CLOSEST ** (FEWEST_SIZES - 1) <= most:
+        try:
+            plan = learner.plans(size)[-1][0]
+            part = plan.only(np.flatnonzero(plan.fit == plan.train_sizes.argmin()))
+            with listen(None), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                learner.problem.asking(executor=None)(part, None)
+        except FitFailed:
+            size = int(np.ceil(size * CLOSEST))
+        else:
+            return size
+    return least
+
+
+def _fewest_rows(data: Data, tuned: int) -> int:
+    """Rows that hold some of every class and several groups, two for each of `tuned` inner folds.
+
+    A stratified part of m rows has m times the share of a class of them, to within less than 2.
+    """
+    least = max(FEWEST, 2 * tuned)
+    if data.codes is not None:
+        rarest = data.class_sizes.min()
+        least = max(least, -(-(3 if tuned else 2) * data.n_rows // int(max(1, rarest))))
+    if data.groups is not None:
+        n_groups = len(np.unique(data.groups))
+        least = max(least, -(-(tuned + 2) * data.n_rows // n_groups))  # folds hold whole groups
+    return int(least)
+
+
+def measure(learner: LearnerBySize, sizes: Sequence[int], keeper: Keeper | None) -> LearningCurve:
+    """Every size by itself, the smallest first: what cannot be fitted is known early."""
+    runs: list[Computed] = []
+    estimates: list[RiskEstimate] = []
+    for size in sizes:
+        with (
+            named(f"with {size} training rows (see sizes=)"),
+            stage(f"{size} rows"),
+            warnings.catch_warnings(),
+        ):
+            if size != sizes[-1]:  # warnings about the rows come once, with the largest size
+                warnings.simplefilter("ignore", LeakWarning)
+            _warn_of_missing_classes(learner, size)
+            each = learner.run(size).test(keeper=keeper).honest
+            runs.append(each)
+            estimates.append(_estimate(each))
+    rows = np.array([each.answers.plan.train_sizes[each.answers.plan.fit].mean() for each in runs])
+    if (np.diff(rows) <= 0).any():
+        at = int(np.flatnonzero(np.diff(rows) <= 0)[0])
+        raise BadData(
+            f"sizes {sizes[at]} and {sizes[at + 1]} are fitted on equally many rows, "
+            f"{rows[at]:.4g} on average, since groups stay whole: give sizes further apart."
+        )
+    covariance, why = _covariance(learner, runs, estimates)
+    loss = learner.problem.loss
+    return _with_law(
+        LearningCurve(
+            sizes=rows,
+            estimates=tuple(estimates),
+            covariance=covariance,
+            confidence_level=learner.problem.confidence_level,
+            lower=loss.lower,
+            upper=loss.upper,
+            lacking=None if why is None else f"{why}: there is no band.",
+        )
+    )
+
+
+def _with_law(curve: LearningCurve) -> LearningCurve:
+    """The curve, whose law is left out where it does not fit."""
+    try:
+        if curve.law is not None:
+            curve.law.check(curve.estimates[-1].perfect)
+    except Refusal as refusal:
+        return replace(curve, lacking=str(refusal))
+    return curve
+
+
+def _estimate(computed: Computed) -> RiskEstimate:
+    estimate = procedure_of(computed) or curve_of(computed)[0]
+    if estimate.value is None or not np.isfinite(estimate.value):
+        failure = next((note for note in estimate.notes if "failed" in note), "some fits failed.")
+        raise Refusal(f"{failure} Leave small sizes out of sizes=.")
+    return estimate
+
+
+def _covariance(
+    learner: LearnerBySize, computations: Sequence[Computed], estimates: Sequence[RiskEstimate]
+) -> tuple[np.ndarray | None, str | None]:
+    loss, data = computations[0].problem.loss, learner.problem.data
+    average = learner.method.average_of(loss)
+    if not (loss.per_row or (loss.tells_influences and (average == "fold" or loss.one_scale))):
+        return None, f"loss '{loss.word}' has no formula for what a single row does to it"
+    every = [influences_by_row(computed.answers, data, loss, average) for computed in computations]
+    influences = np.stack([lines[0] for _, lines in every])
+    if data.time is not None or learner.method.respects_time:
+        return None, "rows depend on each other in time"
+    groups = None if data.clusters is None else data.clusters[every[0][0]]
+    values = np.array([computed.value for computed in estimates], dtype=float)
+    covariance = joint_covariance(influences, values, groups, loss)
+    return (
+        covariance,
+        None if covariance is not None else "at some size all rows have the same loss",
+    )
+
+
+def _warn_of_missing_classes(learner: LearnerBySize, size: int) -> None:
+    """Say how many fits see no row of a class: they never answer it, or fail."""
+    data = learner.problem.data
+    if data.codes is None:
+        return
+    plan = learner.cut(size)
+    classes = np.arange(data.n_classes)
+    has_class = np.array(
+        [np.isin(classes, data.codes_of(plan.train_rows(fit)[0])) for fit in range(plan.n_fits)]
+    )
+    lacking = (~has_class).sum(axis=0)
+    if lacking.any():
+        worst = int(lacking.argmax())
+        warn(
+            f"with {size} training rows {lacking[worst]} of {plan.n_fits} fits have no row of "
+            f"class {data.label(worst)!r}: leave such small sizes out (sizes=).",
+            TrueRiskWarning,
+        )

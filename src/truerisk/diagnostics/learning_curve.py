@@ -1,0 +1,215 @@
+"""`learning_curve`: the risk with fewer rows than there are, and what to expect of more."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from truerisk.contracts import Method
+from truerisk.core.arguments import shown
+from truerisk.core.errors import BadArgument, Refusal
+from truerisk.core.family import Family
+from truerisk.core.progress import shows_progress
+from truerisk.diagnostics.learner_by_size import (
+    LearnerBySize,
+    checked_sizes,
+    measure,
+    testing,
+    usual_sizes,
+)
+from truerisk.estimation.problem import pose
+from truerisk.methods.nested import Pairs
+from truerisk.methods.parts.averages import Averaged
+from truerisk.methods.words import USUAL_FOLDS, as_method, method_or_cv
+from truerisk.results.learning_curve import LearningCurve
+from truerisk.search.search import HonestSearchCV
+from truerisk.search.search_problem import route, run_of_search
+from truerisk.search.stored_search import check_store, open_store
+
+UNSAID: Mapping[str, Any] = {
+    "scoring": None,
+    "n_jobs": None,
+    "loss": None,
+    "confidence_level": 0.95,
+    "engine": "auto",
+    "executor": None,
+    "random_state": 0,
+    "store": None,
+}
+"""What `learning_curve` is given where a user says nothing."""
+
+REFUSED: Mapping[str, str] = {
+    "time": "time: rows drawn from a history leave gaps in it, and an earlier model is no smaller "
+    "one, so no law extrapolates such a curve. To compare lengths of history, compare windows: "
+    "tr.estimate_risk(model, X, y, time=time, method=tr.methods.Forward(5, window=w)) for each w.",
+    "block": "block: rows drawn from a map leave it thinner, and those tested further from it, so "
+    "that size and distance cannot be separated. Labels of blocks may be given as groups=; how the "
+    "risk grows with the distance is shown by tr.methods.Blocks with several sizes.",
+}
+
+
+@shows_progress
+def learning_curve(
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    sizes: Any = None,
+    cv: Any = None,
+    scoring: Any = None,
+    n_jobs: int | None = None,
+    method: Any = None,
+    loss: Any = None,
+    groups: Any = None,
+    sample_weight: Any = None,
+    time: Any = None,
+    block: Any = None,
+    confidence_level: float = 0.95,
+    engine: Any = "auto",
+    executor: Any = None,
+    random_state: Any = 0,
+    store: Any = None,
+) -> LearningCurve:
+    r"""How the risk falls with the rows that a learner is trained on, and what more would give.
+
+    The test sets are those of `method`, the same for all sizes; each fit sees a subsample of its
+    training set. What a smaller size sees is among what a larger one sees, and small sizes are
+    repeated on disjoint subsamples (`Subsampled`). The risks are fitted by a + b n^−c.
+
+    Parameters
+    ----------
+    model : estimator or HonestSearchCV
+        A search chooses its settings anew in every training set of every size. Of a
+        `HonestSearchCV`, which is not fitted, the grid, the rule and all other words hold.
+    X, y : table and target
+        Arrays, sparse matrices, pandas, polars or pyarrow.
+    sizes : list of int, optional
+        Numbers of training rows, four or more; by default up to eight in a geometric series, up to
+        all training rows.
+    cv, scoring, n_jobs : optional
+        As in `estimate_risk`: they stand instead of `method`, `loss` and `executor`.
+    method : str, int, Method or splitter, optional
+        Folds: "5-fold", or those that a search chooses by.
+    loss : str, Loss, callable or scorer, optional
+        Zero-one for classifiers and squared for regressors by default.
+    groups : array of labels or name of a column of X, optional
+        Groups stay whole, in test sets and in subsamples.
+    sample_weight : array or name of a column of X, optional
+        Weights of the rows in every fit and in every mean loss.
+    time, block
+        Refused, with what to do instead: fewer rows would be an older history, or a thinner map.
+    confidence_level : float
+        Of the intervals and of the band.
+    engine, executor, random_state
+        As in `estimate_risk`.
+    store : path, optional
+        A file that keeps every fit as it ends, so that a curve that was cut off goes on.
+
+    Returns
+    -------
+    LearningCurve
+        ``at(400)`` says what to expect of 400 training rows; ``tr.plan_sample`` takes the curve.
+
+    References
+    ----------
+    Mukherjee S et al. (2003). Estimating dataset size requirements for classifying DNA microarray
+    data. Journal of Computational Biology 10:119–142.
+    Viering T, Loog M (2023). The shape of learning curves: a review. IEEE Transactions on Pattern
+    Analysis and Machine Intelligence 45:7799–7819.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> X, y = tr.datasets.make_difficult(100, random_state=0)
+    >>> curve = tr.learning_curve(KNeighborsClassifier(3), X, y)
+    >>> curve.sizes.tolist()
+    [10.0, 13.0, 18.0, 24.0, 33.0, 44.0, 59.0, 80.0]
+    >>> print(curve.at(180))
+    with 180 rows expect 0.0865 [0.0310, 0.1525]
+    """
+    for name, value in {"time": time, "block": block}.items():
+        if value is not None:
+            raise Refusal(REFUSED[name])
+    learner = as_learner(
+        model,
+        X,
+        y,
+        cv=cv,
+        method=method,
+        store=store,
+        groups=groups,
+        sample_weight=sample_weight,
+        scoring=scoring,
+        n_jobs=n_jobs,
+        loss=loss,
+        confidence_level=confidence_level,
+        engine=engine,
+        executor=executor,
+        random_state=random_state,
+    )
+    whole = learner.whole()
+    wanted = usual_sizes(learner, whole) if sizes is None else checked_sizes(sizes, whole)
+    named = {learner.problem.family.name: learner.problem}
+    with open_store(learner.store, named, kind="search") as stored:
+        curve = measure(learner, wanted, stored.keeper)
+        stored.warn_of_another()
+    return curve
+
+
+def as_learner(
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    cv: Any,
+    method: Any,
+    store: Any,
+    groups: Any,
+    sample_weight: Any,
+    **terms: Any,
+) -> LearnerBySize:
+    """The learner of a model; a search of ours brings its settings and words."""
+    rows = {"groups": groups, "sample_weight": sample_weight}
+    if not isinstance(model, HonestSearchCV):
+        check_store(store, terms["random_state"])
+        problem = pose(Family.of(model), X, y, **rows, **terms)
+        method = method_or_cv(method, cv, problem.data)
+        tested_by = testing(USUAL_FOLDS if method is None else method)
+        return LearnerBySize(problem, tested_by, store=store)
+    # what the search says itself is not said twice, and what nobody could keep is refused
+    for name, value in {**terms, "store": store}.items():
+        if value is not UNSAID[name] and value != UNSAID[name]:
+            raise BadArgument(
+                f"{name}={shown(value)}: the search has {name}={shown(getattr(model, name))}; set "
+                "it there."
+            )
+    if model.time_limit is not None:
+        raise BadArgument(
+            f"time_limit={shown(model.time_limit)} would compare fewer settings where a fit has "
+            "more rows, and the curve would be of another search at each size: leave it out."
+        )
+    if callable(model.refit):
+        raise BadArgument(
+            "refit as a function chooses on all rows alone, and here settings are chosen in every "
+            "training set: choose by rule=."
+        )
+    check_store(model.store, model.random_state)
+    run, _ = run_of_search(model, X, y, route(model, groups, {"sample_weight": sample_weight}))
+    problem = replace(run.problem, scores={}, interval=None)
+    method = method_or_cv(method, cv, problem.data)
+    return LearnerBySize(problem, _outer(model, run.select_by, method), run.select_by, model.store)
+
+
+def _outer(search: HonestSearchCV, select_by: Method, method: Any) -> Averaged:
+    """The splits that test: those named, or the folds that the search chooses by."""
+    if method is not None:
+        return testing(method)
+    outer = Pairs() if search.outer is None else as_method(search.outer)
+    if not isinstance(outer, Pairs):
+        return testing(outer)
+    folds = select_by if outer.folds is None else as_method(outer.folds)
+    if isinstance(folds, Averaged) and folds.has_folds:
+        return testing(replace(folds, average=None))  # type: ignore[type-var]
+    return testing(USUAL_FOLDS)

@@ -1,0 +1,175 @@
+"""`bayesian_error`: the posterior of the error of a linear rule given by its coefficients."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from truerisk.core.arguments import as_array, check_level, shown
+from truerisk.core.errors import BadArgument, BadData, Refusal
+from truerisk.core.present import clean, risk, sureness
+from truerisk.data.data import Data
+from truerisk.losses.row_losses import ZeroOne
+from truerisk.methods.bayesian.rule_errors import ErrorLaw, pairwise
+from truerisk.methods.bayesian.scaled_rows import ScaledRows
+from truerisk.methods.bayesian_error import BayesianError
+from truerisk.plan.answers import LinearRules
+from truerisk.results.interval import Interval
+from truerisk.results.writing import Shown
+
+
+@dataclass(frozen=True)
+class RulePosterior(Shown):
+    """What the rows say about the error of a rule.
+
+    `value` is the posterior mean, `log_value` its log (which is there where the value underflows),
+    `per_class` the mean error of each of `classes`, `gamma` their shares. With several classes
+    `value` is the pairwise error, `per_class` adds over the pairs of a class, and there is no
+    standard error and no interval; nor where the prior makes the variance along the rule more than
+    1 + 1/√N times that of the N rows of a class ("flat" and "jeffreys", of many features):
+    `why_none` then says so.
+    """
+
+    value: float
+    log_value: float
+    per_class: tuple[float, ...]
+    classes: tuple[Any, ...]
+    gamma: tuple[float, ...]
+    std_error: float | None
+    prior: str
+    law: ErrorLaw | None = field(default=None, repr=False)
+    why_none: str | None = None
+
+    def interval(self, level: float = 0.95) -> Interval:
+        """Equal-tailed credible interval, from the exact posterior."""
+        check_level("level", level)
+        return Interval(*self._posterior("interval").interval(level), "credible", level)
+
+    def cdf(self, e: float) -> float:
+        """P(error ≤ e)."""
+        return self._posterior("distribution").cdf(float(e))
+
+    def __str__(self) -> str:
+        sure = sureness(self.std_error, None if self.law is None else self.interval())
+        each = zip(self.classes, self.per_class, strict=True)
+        classes = ", ".join(f"{clean(str(name), 40)} {risk(error)}" for name, error in each)
+        note = "" if self.why_none is None else f"\nnote: no interval is stated: {self.why_none}"
+        return f"error {risk(self.value)}{sure}, prior {self.prior}; by class {classes}{note}"
+
+    def _posterior(self, wanted: str) -> ErrorLaw:
+        if self.why_none is not None:
+            raise Refusal(f"no {wanted} is stated: {self.why_none}.")
+        if self.law is None:
+            raise Refusal(
+                f"no {wanted} is stated for the pairwise error of {len(self.classes)} classes: it "
+                "serves to choose among rules; for its uncertainty hold rows out."
+            )
+        return self.law
+
+
+def bayesian_error(
+    coef: Any,
+    intercept: Any,
+    X: Any,
+    y: Any,
+    *,
+    prior: Literal["proper", "improper", "flat", "jeffreys", "empirical"] = "proper",
+    gamma: float | Sequence[float] | None = None,
+    standardize: bool = True,
+    kappa: Any = None,
+    nu: Any = None,
+    scale: Any = None,
+    mean: Any = None,
+) -> RulePosterior:
+    """The Bayesian error estimate of a linear rule from the rows it was trained on.
+
+    Parameters
+    ----------
+    coef : array, shape (n_features,), (1, n_features) or (n_classes, n_features)
+        One score, positive for the second class in sorted order, or one score per class.
+    intercept : float or array
+        One for each score.
+    X, y : table of numbers and labels
+        The rows that judge the rule: those it was trained on, as method="bee" has it, or others. By
+        others the interval is right where the classes are normal; by its own rows a rule of many
+        features looks too good.
+    prior : {"proper", "improper", "flat", "jeffreys", "empirical"}
+        As in `tr.methods.BayesianError`, and so are `kappa`, `nu`, `scale` and `mean`.
+    gamma : float or sequence, optional
+        The share of the first of two classes, or of every class; by default those of y.
+    standardize : bool, default=True
+        Measure X in units in which each feature has mean 0 and variance 1 (the rule stays what it
+        is). The proper prior assumes features of that size.
+    kappa, nu : float or mapping, optional
+    scale : float, array of shape (n_features, n_features), or mapping, optional
+    mean : float, array of shape (n_features,), or mapping, optional
+
+    Returns
+    -------
+    RulePosterior
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> X = [(0, 0), (1, 2), (2, 1), (-1, 1), (3, 2), (2, 4), (4, 3)]
+    >>> y = [0, 0, 0, 0, 1, 1, 1]
+    >>> b = tr.bayesian_error([1, 0.5], -2.5, X, y, standardize=False)
+    >>> round(b.value, 6), [round(e, 6) for e in b.per_class]
+    (0.152668, [0.109991, 0.209572])
+    >>> print(b.interval(0.95))
+    [0.0269, 0.3653]
+    """
+    data = Data.check(X, y, task="classification")
+    method = BayesianError(prior, gamma, standardize, kappa, nu, scale, mean)
+    method.check(data, ZeroOne())
+    slopes = _numbers("coef", coef, 2)
+    starts = _numbers("intercept", intercept, 1).ravel()
+    n_scores = 1 if data.n_classes == 2 else data.n_classes
+    if slopes.ndim != 2 or slopes.shape[0] != n_scores or starts.shape != (n_scores,):
+        raise BadData(
+            f"coef has shape {np.shape(coef)} and intercept {np.shape(intercept)}; y has "
+            f"{data.n_classes} classes, so give {n_scores} score(s), each with its intercept."
+        )
+    if not (np.isfinite(slopes).all() and np.isfinite(starts).all()):
+        raise BadData("coef and intercept must be finite numbers.")
+    if data.non_finite is not None:
+        raise BadData(data.non_finite)
+    codes = tuple(range(data.n_classes))
+    rules = LinearRules(0, np.zeros(1, np.intp), slopes[None], starts[None], codes)
+    rows = ScaledRows.of(data.X, data.class_codes, standardize=standardize)
+    if rows.X.shape[1] != rules.coefficients.shape[2]:
+        raise BadData(
+            f"coef has {rules.coefficients.shape[2]} features and X {rows.X.shape[1]} columns."
+        )
+    shares = method.shares(rows, rules)
+    pairs = pairwise(rows, rules, shares, method.priors(rows, rules, data))
+    log_value = float(np.logaddexp.reduce([pair.log_means() for pair in pairs])[0])
+    why_none = pairs[0].too_wide(0) if len(pairs) == 1 else None
+    stated = pairs[0] if len(pairs) == 1 and why_none is None else None
+    per_class = np.zeros(data.n_classes)
+    for (k, m), pair in zip(rules.class_pairs(), pairs, strict=True):
+        per_class[[k, m]] += [float(errors.mean()[0]) for errors in pair.classes]
+    return RulePosterior(
+        value=float(np.exp(log_value)),
+        log_value=log_value,
+        per_class=tuple(per_class.tolist()),
+        classes=tuple(data.class_labels.tolist()),
+        gamma=tuple(shares.values()),
+        std_error=None if stated is None else float(np.sqrt(stated.variances[0])) or None,
+        prior=prior,
+        law=None if stated is None else stated.law(0),
+        why_none=why_none,
+    )
+
+
+def _numbers(name: str, given: Any, ndmin: int) -> np.ndarray:
+    try:
+        return np.array(as_array(given, np.float64), ndmin=ndmin)
+    except ValueError:
+        raise BadArgument(
+            f"{name}={shown(given)} holds no numbers: give those of a fitted linear rule, "
+            f"model.{name}_."
+        ) from None

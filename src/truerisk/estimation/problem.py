@@ -1,0 +1,343 @@
+"""A problem: one family on checked data, with all that was asked for beside it."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from collections.abc import Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
+from typing import Any
+
+import numpy as np
+
+from truerisk.contracts import Method, Request, Rule, Streams
+from truerisk.core.arguments import check_level, shown
+from truerisk.core.errors import BadArgument, Refusal, UnknownName, visible
+from truerisk.core.family import Family
+from truerisk.core.present import of_class
+from truerisk.core.version import __version__
+from truerisk.data.data import Data
+from truerisk.data.named_columns import take_named_columns
+from truerisk.engines.asking import Asking
+from truerisk.engines.running.fitting import fitted_on_all
+from truerisk.engines.settings import response_refusal
+from truerisk.engines.workers.executors import executor_of, workers_of
+from truerisk.estimation.fit_params import params_of_fits
+from truerisk.intervals import as_form
+from truerisk.losses.loss import class_named
+from truerisk.losses.loss_words import as_loss
+from truerisk.losses.row_losses import Loss
+from truerisk.losses.scorer_losses import by_scoring
+from truerisk.methods.interval_wanted import with_interval
+from truerisk.methods.parts.interval_choice import choose
+from truerisk.methods.words import as_method
+from truerisk.plan.plan import Plan
+from truerisk.results.finding import Finding
+from truerisk.selection import as_rule
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Everything a computation needs, checked; `scores` are further losses of the same fits.
+
+    `steps` holds the fitted steps that several families share. `positive` is the class that was
+    named for scores of one class. `findings` are what the checks of the call saw in the rows.
+    `calibrated` says that losses for which no interval is asked
+    have the calibrated one.
+    """
+
+    family: Family
+    data: Data
+    loss: Loss
+    rule: Rule
+    confidence_level: float
+    engine: Any
+    executor: Any
+    seed: int
+    loss_asked: bool = False
+    interval: str | None = None
+    calibrated: bool = False
+    scores: Mapping[str, Score] = field(default_factory=dict)
+    steps: Any = None
+    positive: Any = None
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def losses(self) -> list[Loss]:
+        """The loss and the further ones."""
+        return [self.loss, *(score.loss for score in self.scores.values())]
+
+    @property
+    def class_counts(self) -> dict[str, int]:
+        """The rows of each class by its name, empty for numbers."""
+        data = self.data
+        if data.task != "classification":
+            return {}
+        sizes = enumerate(data.class_sizes.tolist())
+        return {visible(str(data.label(code))): n for code, n in sizes}
+
+    @cached_property
+    def richest(self) -> Request | None:
+        """The richest answer that the learner gives; None where labels are all there is."""
+        if self.data.task == "regression" or (
+            self.data.task == "survival" and not self.data.horizons
+        ):
+            return Request("value")
+        for request in (Request("probability"), Request("score")):
+            if response_refusal(self.family, self.data, request) is None:
+                return request
+        return None
+
+    def asking_at(self, horizon: float) -> Problem:
+        """The same, its curves of survival asked at this time, too."""
+        horizons = tuple(sorted({*self.data.horizons, horizon}))
+        return replace(self, data=replace(self.data, horizons=horizons))
+
+    def fitted(self, candidate: int) -> Any:
+        """The model of one setting, fitted on all rows."""
+        seed = (self.seed, 0) if self.family.is_random else None
+        return fitted_on_all(self.family, candidate, self.data, seed)
+
+    def by(self, executor: Any) -> Problem:
+        """The same, its fits made by another executor; None keeps its own."""
+        workers_of(executor)  # an unknown one is refused by every engine alike
+        return self if executor is None else replace(self, executor=executor)
+
+    def asking(self, **options: Any) -> Asking:
+        """The way from a plan to answers for this problem; `options` change it for one pass."""
+        usual = {
+            "scores": self.losses[1:],
+            "engine": self.engine,
+            "executor": self.executor,
+            "seed": self.seed,
+            "steps": self.steps,
+        }
+        return Asking(self.family, self.data, self.loss, **{**usual, **options})
+
+
+def pose(
+    family: Family,
+    X: Any,
+    y: Any,
+    *,
+    groups: Any = None,
+    sample_weight: Any = None,
+    time: Any = None,
+    block: Any = None,
+    **terms: Any,
+) -> Problem:
+    """Check what a user gave: rows, and what `problem_on` is asked for."""
+    given = {"groups": groups, "sample_weight": sample_weight, "time": time, "block": block}
+    X, rows, _ = take_named_columns(X, given, models=[family.estimator])
+    data = Data.check(X, y, task=family.task, as_given=family.takes_y_as_given, **rows)
+    weight = rows["sample_weight"]
+    return refuse_unrated_class(problem_on(data, family, sample_weight=weight, **terms))
+
+
+def problem_on(
+    data: Data,
+    family: Family,
+    *,
+    scoring: Any = None,
+    n_jobs: Any = None,
+    loss: Any = None,
+    scores: Any = (),
+    positive: Any = None,
+    rule: Any = "min",
+    sample_weight: Any = None,
+    fit_params: Any = None,
+    interval: Any = None,
+    confidence_level: float = 0.95,
+    engine: Any = "auto",
+    executor: Any = None,
+    random_state: Any = 0,
+) -> Problem:
+    """Check what a user asks for on data that were checked before.
+
+    `sample_weight` goes to the fits as it was given, under the name that this family has for it.
+    """
+    check_level("confidence_level", confidence_level)
+    loss, scores = by_scoring(scoring, loss, scores)
+    executor = executor_of(executor, n_jobs)
+    workers_of(executor)  # an unknown executor is refused by every engine alike
+    params = params_of_fits(family, data, sample_weight, fit_params)
+    if positive is not None:
+        class_named(positive, data)  # which refuses a label that y does not hold
+    data = data.for_fits(params, family.takes_y_as_given)
+    as_asked, each = as_loss(loss, data, positive), scores_of(scores, data, positive)
+    in_time = {h for one in (as_asked, *(s.loss for s in each.values())) for h in one.horizons}
+    if in_time:
+        data = replace(data, horizons=tuple(sorted(in_time)))
+    return Problem(
+        family=family,
+        data=data,
+        loss=as_asked,
+        rule=as_rule(rule, family.candidates),
+        confidence_level=confidence_level,
+        engine=engine,
+        executor=executor,
+        seed=as_seed(random_state),
+        loss_asked=loss is not None,
+        interval=None if interval is None else as_form(interval).word,
+        scores=each,
+        positive=positive,
+    )
+
+
+def refuse_unrated_class(problem: Problem) -> Problem:
+    """Refuse a class that nothing that was asked for speaks of."""
+    data, positive = problem.data, problem.positive
+    if positive is not None:
+        code = class_named(positive, data)
+        if all(loss.rated(data) != code for loss in problem.losses):
+            words = ", ".join(loss.word for loss in problem.losses)
+            raise Refusal(
+                f"positive={shown(positive)} names a class, and no loss or score here is of one "
+                f"class, or it names its own ({words}): leave it out, or ask for scores=['f1']."
+            )
+    return problem
+
+
+def checked_method(problem: Problem, method: Any) -> tuple[Problem, Method]:
+    """The method that draws what the interval asked for needs, and the problem in its loss."""
+    chosen = as_method(method)
+    if problem.interval is not None:
+        chosen = with_interval(chosen, problem.interval)
+    loss = chosen.loss_of(problem.data, problem.loss, asked=problem.loss_asked)
+    chosen.check(problem.data, loss)
+    return replace(problem, loss=loss), chosen
+
+
+def draw_plan(problem: Problem, method: Any) -> tuple[Problem, Method, Plan]:
+    """The same with the plan of the method."""
+    problem, chosen = checked_method(problem, method)
+    return problem, chosen, chosen.plan(problem.data, Streams(problem.seed))
+
+
+def choose_intervals(problem: Problem, method: Method, plan: Plan) -> Problem:
+    """The problem with its intervals by their words, chosen by what the drawn plan gives.
+
+    A user asks for that of the loss; the further scores have the calibrated one, if any.
+    """
+
+    def chosen(wanted: str | None, loss: Loss) -> str | None:
+        return choose(wanted, loss, problem.data, method, plan, calibrated=problem.calibrated)
+
+    scores = {
+        name: replace(score, interval=chosen(score.interval, score.loss))
+        for name, score in problem.scores.items()
+    }
+    interval = chosen(problem.interval, problem.loss)
+    return replace(problem, interval=interval, scores=scores, calibrated=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Score:
+    """A further loss to be told of the same fits, with the word of its interval or None."""
+
+    loss: Loss
+    interval: str | None = None
+
+
+def scores_of(scores: Any, data: Data, positive: Any = None) -> dict[str, Score]:
+    """What was asked for as `scores=`, by name: one word, several, or a dict of names."""
+    if scores is None or (isinstance(scores, tuple) and not scores):
+        return {}
+    named = []
+    for name, score in _named(scores):
+        loss = as_loss(score, data, positive)
+        label = score.positive if isinstance(score, Loss) else loss.label(data)
+        if name not in ("", loss.word):  # results call the loss by the name that the user gave
+            loss = copy(loss)
+            loss.word = name
+        named.append((name or of_class(loss.word, label), loss))
+    scores_by_name = {name: Score(loss) for name, loss in named}
+    if len(scores_by_name) < len(named):
+        names = [name for name, _ in named]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise BadArgument(f"scores={shown(scores)} name {twice!r} twice: name each score once.")
+    return scores_by_name
+
+
+def _named(scores: Any) -> list[tuple[str, Any]]:
+    """Pairs of names and what was asked for; of what is no word, the name is known as a loss."""
+    if isinstance(scores, str | Loss) or callable(scores):
+        scores = [scores]
+    if isinstance(scores, Mapping):
+        named = [(str(name), score) for name, score in scores.items()]
+    elif isinstance(scores, Sequence | set):
+        named = [(score if isinstance(score, str) else "", score) for score in scores]
+    else:
+        named = [("", None)]
+    if any(score is None for _, score in named):
+        raise BadArgument(
+            f"scores={shown(scores)}: give a list of scores, such as ['auc', 'log'], or a dict "
+            "that names them."
+        )
+    return named
+
+
+def check_scores(method: Method, scores: Mapping[str, Score], data: Data) -> None:
+    """Refuse scores that a method cannot tell: its answers or its numbers are of another kind."""
+    for name, score in scores.items():
+        reason = _why_not(method.tells_scores, score, data)
+        if reason is not None:
+            raise Refusal(f"score '{name}' is not available from '{method.word}': {reason}")
+
+
+def scores_told_by(method: Method, scores: Mapping[str, Score], data: Data) -> dict[str, Score]:
+    """Those that a method can tell: one that tunes by a criterion has nothing to say of others."""
+    telling = method.tells_scores
+    return {n: score for n, score in scores.items() if _why_not(telling, score, data) is None}
+
+
+def _why_not(method: Method, score: Score, data: Data) -> str | None:
+    try:
+        own = method.loss_of(data, score.loss, asked=True)
+        method.check(data, score.loss)
+    except Refusal as refusal:
+        return str(refusal)
+    if own is score.loss:
+        return None
+    return f"it estimates '{own.word}' alone. Use a method that splits, such as '10-fold'."
+
+
+MOST_SEED = 2**32  # of the generators that scikit-learn and SciPy draw settings from
+
+
+def as_seed(random_state: Any) -> int:
+    """One integer that all random streams come from; None draws a fresh one, which is reported."""
+    if random_state is None:
+        return int(np.random.default_rng().integers(2**31))
+    if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
+        if random_state < 0:
+            raise UnknownName(f"random_state={random_state}: a seed is not negative.")
+        return int(random_state)
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**31))
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31 - 1))
+    raise UnknownName(
+        f"random_state={shown(random_state)} is no seed; use an integer, None, or a numpy "
+        "Generator."
+    )
+
+
+def settings_seed(seed: int, *, plain: bool = False) -> int:
+    """The seed of the settings: of a stream of their own, or `plain`, as RandomizedSearchCV's."""
+    if plain and seed < MOST_SEED:
+        return seed
+    return int(Streams(seed).get("settings").integers(MOST_SEED))
+
+
+@cache
+def versions() -> Mapping[str, str]:
+    """Versions that a number can depend on."""
+    releases = {"truerisk": __version__, "python": platform.python_version()}
+    for name in ("numpy", "scipy", "sklearn"):
+        module = sys.modules.get(name)
+        if module is not None:
+            releases[name] = str(module.__version__)
+    return releases

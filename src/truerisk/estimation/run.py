@@ -1,0 +1,333 @@
+"""The run: family, data and method → plan → engine → answers → evaluation, with its papers.
+
+`compute` makes one of them; a `Run` is the two of a procedure, its tuning and its test.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from truerisk.checks.leak_warnings import (
+    warn_of_fitted_parts,
+    warn_of_inner_splits,
+    warn_of_leaks,
+)
+from truerisk.contracts import Keeper, Method, Streams, Terms
+from truerisk.core.errors import NoEngine, Refusal
+from truerisk.data.data import Data
+from truerisk.engines.asking import Asking
+from truerisk.engines.workers.executors import connections_kept
+from truerisk.estimation.outer_splits import OuterFold, Stability
+from truerisk.estimation.problem import (
+    Problem,
+    check_scores,
+    checked_method,
+    choose_intervals,
+    scores_told_by,
+    versions,
+)
+from truerisk.intervals import as_form
+from truerisk.methods.parts.paired_losses import PairedAnswers
+from truerisk.methods.parts.procedure import Procedure, by_rule
+from truerisk.methods.splitter import refuse_known_rows
+from truerisk.plan.answers import Answers
+from truerisk.plan.leaks import order_of
+from truerisk.plan.plan import Plan
+from truerisk.results.evaluation import AnsweredRows, Evaluation, std_errors_of
+from truerisk.results.results import DressedRisks, RiskCurve, RiskEstimate, dress
+
+
+@dataclass(frozen=True, eq=False)
+class Computed:
+    """An evaluation and who made it; `n_made` fits were made, others' answers were known."""
+
+    problem: Problem
+    method: Method
+    evaluation: Evaluation
+    engine: str
+    refusals: Mapping[str, str]
+    seconds: float
+    n_made: int
+
+    @property
+    def answers(self) -> Answers:
+        """The answers that were reduced; only a method that asks once has all of them."""
+        assert self.evaluation.answers is not None
+        return self.evaluation.answers
+
+    @property
+    def scores(self) -> dict[str, Computed]:
+        """The same computation in each of its further scores."""
+        by_name = {}
+        for name, evaluation in zip(self.problem.scores, self.evaluation.scores, strict=True):
+            score = self.problem.scores[name]
+            problem = replace(self.problem, loss=score.loss, interval=score.interval, scores={})
+            by_name[name] = replace(self, problem=problem, evaluation=evaluation)
+        return by_name
+
+
+def compute(
+    problem: Problem,
+    method: Any,
+    *,
+    plan: Plan | None = None,
+    new_rows: bool = False,
+    keeper: Keeper | None = None,
+    known: Sequence[Answers | None] = (),
+) -> Computed:
+    """Draw the plan (or replay a given one), let an engine answer it, reduce the answers.
+
+    Passes whose answers are `known` from an earlier computation make no fit again. Where all tested
+    rows are to be `new_rows` to their model, others are refused; elsewhere there is a warning.
+    """
+    started = time.perf_counter()
+    posed, chosen = checked_method(problem, method)
+    data, loss = posed.data, posed.loss
+    check_scores(chosen, posed.scores, data)
+    if plan is None:
+        plan = chosen.plan(data, Streams(posed.seed))
+    if new_rows:
+        refuse_known_rows(chosen, plan)
+    problem = choose_intervals(posed, chosen, plan)
+    warn_of_leaks(data, chosen, plan)
+    warn_of_fitted_parts(problem.family, chosen)
+    if data.time is not None:
+        warn_of_inner_splits(problem.family)
+    asking = problem.asking(keeper=keeper, known=known)
+    terms = Terms(
+        problem.confidence_level,
+        problem.rule,
+        len(problem.family),
+        interval=problem.interval,
+    )
+    scores = [
+        (each.loss, replace(terms, interval=each.interval)) for each in problem.scores.values()
+    ]
+    terms = replace(terms, scores=tuple(scores))
+    try:
+        with connections_kept():
+            evaluation = chosen.evaluate(asking, data, loss, plan, terms)
+    except NoEngine as error:
+        other = chosen.instead(error.reason)
+        if other is None:
+            raise
+        computed = compute(posed, other, keeper=keeper)
+        what = f"'{computed.method.word}' took the place of the method asked for: {error.reason}"
+        return with_note(computed, what)
+    seconds = time.perf_counter() - started
+    made = evaluation.n_fits - asking.n_known
+    return Computed(problem, chosen, evaluation, asking.engine, asking.refusals, seconds, made)
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """The procedure "choose a setting, then fit" on checked rows: what is asked, and the answers.
+
+    `select_by` compares the settings on all rows (`tuned`), `testing` tests the choice and the fit
+    on rows without part in either (`tested`). Each is None before it is computed; `testing` is None
+    where no risk is asked for.
+    """
+
+    problem: Problem
+    select_by: Method
+    testing: Method | None
+    tuned: Computed | None = None
+    tested: Computed | None = None
+
+    def select(self, **options: Any) -> Run:
+        """With the risk of every setting on all rows; `options` are those of `compute`."""
+        problem = tuning_problem(self.problem, self.select_by)
+        return replace(self, tuned=compute(problem, self.select_by, **options))
+
+    def test(self, **options: Any) -> Run:
+        """With the risk of the procedure; what `tuned` has answered is not asked again."""
+        if self.tuned is not None:
+            options = {"known": [self.tuned.evaluation.answers], **options}
+        problem = replace(self.problem, calibrated=True)
+        return replace(self, tested=compute(problem, self.testing, **options))
+
+    def risk_alone(self, plan: Plan) -> tuple[float, str]:
+        """The risk alone, and the engine: what `test` finds without error, interval and papers."""
+        assert self.testing is not None
+        problem = self.problem
+        asking = problem.asking(scores=(), executor=None)
+        level, rule, settings = problem.confidence_level, problem.rule, len(problem.family)
+        terms = Terms(level, rule, settings, with_errors=False)
+        evaluation = self.testing.evaluate(asking, problem.data, problem.loss, plan, terms)
+        tested = evaluation.tested[0] if evaluation.procedure is None else evaluation.procedure
+        if not np.isfinite(tested.value):
+            raise Refusal(f"a fit failed, so there is no risk to count. {' '.join(tested.notes)}")
+        return float(tested.value), asking.engine
+
+    @cached_property
+    def curve(self) -> RiskCurve:
+        """The risk of every setting on all rows."""
+        assert self.tuned is not None
+        return curve_of(self.tuned)
+
+    @property
+    def honest(self) -> Computed:
+        """What testing found."""
+        assert self.tested is not None
+        return self.tested
+
+    @cached_property
+    def risk(self) -> RiskEstimate:
+        """The honest risk of the procedure."""
+        risk = procedure_of(self.honest)
+        assert risk is not None  # the method tests a procedure, so it has a risk
+        return risk
+
+    @property
+    def outer(self) -> tuple[OuterFold, ...]:
+        """What happened in each outer split."""
+        return tuple(
+            OuterFold(
+                params=dict(self.problem.family.candidates[unit.candidate]),
+                risk=unit.risk,
+                inner_risk=unit.inner_risk,
+                best_index=unit.candidate,
+                repeat=unit.repeat,
+                fold=unit.fold,
+                n_train=unit.n_train,
+                n_test=unit.n_test,
+            )
+            for unit in self.honest.evaluation.units
+        )
+
+    def stability(self, best: int) -> Stability:
+        """How the outer splits agree with the setting that was chosen on all rows."""
+        units = self.honest.evaluation.units
+        counts = Counter(unit.candidate for unit in units)
+        return Stability(
+            agreement=counts[best] / len(units),
+            frequencies=dict(counts.most_common()),
+            n_splits=len(units),
+            candidates=self.problem.family.candidates,
+        )
+
+    def asking_winners(self, keeper: Keeper | None = None) -> Asking:
+        """The way to further answers of the models that were tested: they are fitted again."""
+        assert isinstance(self.testing, Procedure)
+        passes = self.testing.testing_pass(len(self.problem.family))
+        return self.problem.asking(passes=passes, keeper=keeper)
+
+
+def tuning_problem(problem: Problem, method: Method) -> Problem:
+    """The problem of tuning: of intervals only one that counts the choice belongs to it."""
+    counted = problem.interval is not None and as_form(problem.interval).counts_choice
+    return replace(
+        problem,
+        interval=problem.interval if counted else None,
+        scores=scores_told_by(method, problem.scores, problem.data),
+    )
+
+
+def with_note(computed: Computed, note: str) -> Computed:
+    """The same, where every estimate says this first."""
+    evaluation = computed.evaluation
+    tested = tuple(replace(t, notes=(note, *t.notes)) for t in evaluation.tested)
+    procedure = evaluation.procedure
+    if procedure is not None:
+        procedure = replace(procedure, notes=(note, *procedure.notes))
+    return replace(computed, evaluation=replace(evaluation, tested=tested, procedure=procedure))
+
+
+def curve_of(computed: Computed, best: int | None = None) -> RiskCurve:
+    """The risk curve of a computation; `best` is given where another loss chose."""
+    problem, evaluation = computed.problem, computed.evaluation
+    best = _best(computed) if best is None else best
+    comparable, answers = None, evaluation.answers
+    if answers is not None and answers.n_candidates == len(problem.family):  # not winners' alone
+        comparable = PairedAnswers(answers, problem.data, problem.loss, computed.method)
+    candidates, papers = problem.family.candidates, _common(computed)
+    scores = {name: curve_of(scored, best) for name, scored in computed.scores.items()}
+    return RiskCurve(
+        estimates=DressedRisks(candidates, evaluation.tested, papers, scores),
+        best=best,
+        rule=problem.rule.word,
+        ties=problem.rule.ties,
+        procedure=procedure_of(computed),
+        evaluation=evaluation,
+        scores=scores,
+        comparable=comparable,
+    )
+
+
+def _best(computed: Computed) -> int:
+    tested = computed.evaluation.tested
+    if len(tested) == 1:
+        return 0  # a single candidate is not chosen: it is shown even where it failed
+    rule, units = computed.problem.rule, computed.evaluation.units
+    if units and rule.needs_std_errors and np.isnan(std_errors_of(tested)).all():
+        # averaged inner risks have no standard error, so the setting that won most often is taken
+        return int(np.bincount([unit.candidate for unit in units]).argmax())
+    return by_rule(tested, rule)
+
+
+def procedure_of(computed: Computed) -> RiskEstimate | None:
+    """The honest risk of "tune, then fit", where the method estimates it; it needs no rule."""
+    evaluation, problem = computed.evaluation, computed.problem
+    candidates = problem.family.candidates
+    if evaluation.procedure is None:
+        return None
+    params: Mapping[str, Any] = {}
+    if len({unit.candidate for unit in evaluation.units}) == 1:
+        params = candidates[evaluation.units[0].candidate]
+    scores = {}
+    for name, scored in computed.scores.items():
+        if (risk := procedure_of(scored)) is not None:
+            scores[name] = risk
+    return dress(evaluation.procedure, replace(_common(computed), scores=scores), params)
+
+
+def _common(computed: Computed) -> RiskEstimate:
+    """The papers that all estimates of one computation share."""
+    problem, evaluation = computed.problem, computed.evaluation
+    data, answers, splits = problem.data, evaluation.answers, None
+    if answers is not None and answers.plan.laws is None:  # drawn train sets have no splits to list
+        plan = answers.plan
+        splits = np.column_stack([plan.repeat, plan.train_sizes[plan.fit], plan.test_sizes])
+    return RiskEstimate(
+        value=None,
+        std_error=None,
+        interval=None,
+        method=computed.method.word,
+        target=computed.method.target,
+        bias=computed.method.bias,
+        loss=problem.loss.word,
+        params={},
+        n_rows=data.n_rows,
+        n_fits=evaluation.n_fits,
+        seconds=computed.seconds,
+        engine=computed.engine,
+        seed=problem.seed,
+        data_fingerprint=data.fingerprint,
+        plan_fingerprint=evaluation.plan.fingerprint,
+        refusals=dict(computed.refusals),
+        versions=dict(versions()),
+        splits=splits,
+        n_groups=None if data.groups is None else len(np.unique(data.groups)),
+        weighted=data.sample_weight is not None and len(np.unique(data.sample_weight)) > 1,
+        notes=(*problem.loss.notes, *(finding.note for finding in problem.findings)),
+        findings=problem.findings,
+        perfect=problem.loss.scale.perfect,
+        answered=AnsweredRows.of(answers, data),
+        ordered=is_in_time(data, computed.method, answers),
+        placed=data.places is not None,
+        positive=problem.loss.label(data),
+    )
+
+
+def is_in_time(data: Data, method: Method, answers: Answers | None) -> bool:
+    """Whether rows were tested in the order of time: they have times, or splits go forward."""
+    if data.time is not None or method.tells_scores.respects_time:
+        return True
+    return answers is not None and order_of(answers.plan) is not None

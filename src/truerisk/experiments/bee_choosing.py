@@ -1,0 +1,357 @@
+"""Parts of document 002's experiments: what each method chooses, and how choices are reported.
+
+The synthetic data are in the manner of its Tables 2 and 3, of which it does not publish the
+generator: two normal classes with a common covariance that is not diagonal, 14 features that tell
+them apart, a Bayes error of .023 = Φ(−2). Ours are those of `make_sparse_gaussian`.
+
+A family of linear rules is fitted once at all its penalties; each rule has a true or a test error.
+Each method chooses one of them, and what is kept is the error of its choice, beside the least; and
+the estimate by which it was chosen, and its number of features. Reports have these by sizes, which
+are numbers of training rows: a quantity of the draws is `(replicate, size)`.
+"""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from truerisk.contracts import Method, Rule
+from truerisk.core.errors import TrueRiskWarning, warn
+from truerisk.core.family import Family
+from truerisk.data.data import Data
+from truerisk.datasets.gaussian import alternating, linear_risks
+from truerisk.datasets.problems import sparse_gaussian
+from truerisk.engines.running.fit_warnings import kept_warnings
+from truerisk.experiments.experiment import SMALLEST, Draws, answered, evaluated, stream, terms_of
+from truerisk.experiments.figures import MeansGrid, Panel, PaperTable, Series, mean_lines, printed
+from truerisk.experiments.statements import BELOW, Quantity, Statement
+from truerisk.losses.row_losses import ZeroOne
+from truerisk.methods.bayesian_error import BayesianError, ruled_plan
+from truerisk.methods.information_criteria import EBIC
+from truerisk.methods.kfold import KFold, LeaveOneOut
+from truerisk.methods.parts.procedure import by_rule
+from truerisk.models.logistic_path import LogisticPath
+from truerisk.models.logistic_places import TIE
+from truerisk.plan.answers import Answers, LinearRules
+from truerisk.results.evaluation import Tested
+
+LAMBDAS = tuple(float(x) for x in 10 ** (-0.1 * np.arange(5, 41)))
+COSTS = tuple(float(x) for x in 10 ** np.arange(-4, 2.1, 0.5))
+SIZES = (28, 50, 100, 200)  # of synthetic training sets
+BAYES = 0.023
+OF_ANOTHER_GENERATOR = (
+    "the generator of the document is not published; this one has its dimensions and its Bayes "
+    f"error, {BAYES}. Levels are not comparable; the signs of the differences are."
+)
+NAMES = ("CV-5", "CV-10", "BEEp", "BEEi", "EBIC")
+OF_MACHINES = ("CV-5", "BEEp", "BEEi")
+ORACLE = "oracle"
+SHORT = "stopped short"
+
+# a training set, and the errors of rules that a family has learned from it
+Drawn = tuple[np.ndarray, np.ndarray, Callable[[Family, LinearRules], np.ndarray]]
+Learners = Mapping[str, tuple[Family, Mapping[str, Method]]]
+
+_classes = lru_cache(sparse_gaussian)
+
+
+def draw(rng: np.random.Generator, n_rows: int, n_noise: int = 6) -> Drawn:
+    """Half of the rows of each class, 14 features and `n_noise` that tell nothing."""
+    problem = _classes(n_noise)
+    X, y = alternating(problem, n_rows, rng)
+    return X, y, lambda _, rules: linear_risks(problem, *rules.between(0, 1))
+
+
+def synthetic(seed: int, number: int, n_rows: int, n_noise: int = 6) -> Drawn:
+    """Training sets of Table 2; those of Table 3 and of the priors are among them."""
+    name = f"bee-synthetic {n_rows}" + (f" {n_noise}" if n_noise != 6 else "")
+    return draw(stream(name, seed, number), n_rows, n_noise)
+
+
+def logistic() -> Family:
+    """L1 logistic regression at the document's 36 penalties; penalised in standard units."""
+    return Family.of(LogisticPath(lambdas=LAMBDAS), {"at": list(range(len(LAMBDAS)))})
+
+
+def machines(*, scaled: bool = False) -> Family:
+    """Linear support vector machines at 13 costs, on features scaled in each training set or not.
+
+    The document does not say which costs it tries.
+    """
+    machine = SVC(kernel="linear")
+    if not scaled:
+        return Family.of(machine, {"C": list(COSTS)})
+    return Family.of(make_pipeline(StandardScaler(), machine), {"svc__C": list(COSTS)})
+
+
+def methods_named(names: Iterable[str], *, standardize: bool = False) -> dict[str, Method]:
+    """Methods by the document's names: "CV-5", "100×CV-5", "LOO", "EBIC", "BEEp", "BEEi"."""
+    every: dict[str, Method] = {
+        "BEEp": BayesianError("proper", standardize=standardize),
+        "BEEi": BayesianError("improper", standardize=standardize),
+        "EBIC": EBIC(),
+        "LOO": LeaveOneOut(),
+    }
+
+    def folds(name: str) -> Method:
+        repeats, _, word = name.rpartition("×")
+        return KFold(int(word.removeprefix("CV-")), repeats=int(repeats or 1))
+
+    return {name: every.get(name) or folds(name) for name in names}
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """A family fitted to all rows of a training set, and the error of every candidate's rule."""
+
+    family: Family
+    data: Data
+    answers: Answers
+    errors: np.ndarray
+    n_features: np.ndarray  # with a coefficient
+
+    @classmethod
+    def of(cls, family: Family, drawn: Drawn) -> Trained:
+        """One fit, and what is known of its rules."""
+        X, y, errors_of = drawn
+        data = Data.check(X, y, task="classification")
+        answers = answered(family, data, ZeroOne(), ruled_plan(data.n_rows))
+        errors, n_features = np.full((2, len(family)), np.nan)
+        for rules in answers.rules or ():
+            errors[rules.candidates] = errors_of(family, rules)
+            n_features[rules.candidates] = rules.coefficients.any(axis=1).sum(axis=1)
+        return cls(family, data, answers, errors, n_features)
+
+    def tested(self, method: Method, seed: int = 0, rule: Rule = SMALLEST) -> Sequence[Tested]:
+        """What a method says of every rule; Bayesian estimates need no further fit."""
+        loss = method.loss_of(self.data, ZeroOne(), asked=False)
+        if isinstance(method, BayesianError):
+            return method.reduce(self.answers, self.data, loss, terms_of(self.family, rule))
+        return evaluated(method, self.family, self.data, loss, seed, rule=rule).tested
+
+    def choice(
+        self, method: Method, seed: int = 0, rule: Rule = SMALLEST
+    ) -> tuple[float, float, float]:
+        """What a method says of its choice, the error of that, and its number of features."""
+        tested = self.tested(method, seed, rule)
+        chosen = by_rule(tested, rule)
+        return tested[chosen].value, float(self.errors[chosen]), float(self.n_features[chosen])
+
+
+def choices_by_size(
+    sizes: Sequence[int],
+    learners: Learners,
+    training_set: Callable[[int], Drawn],
+    number: int,
+    rule: Rule = SMALLEST,
+) -> dict[str, np.ndarray]:
+    """The error of each method's choice at every size, behind the word of the learner.
+
+    Beside them stand its estimate and its number of features, the least error of all rules, and
+    whether a path stopped short.
+    """
+    kept: dict[str, list[float]] = defaultdict(list)
+    for size in sizes:
+        drawn = training_set(size)
+        for word, (family, methods) in learners.items():
+            with unconverged() as short:
+                trained = Trained.of(family, drawn)
+                for name, method in methods.items():
+                    found = trained.choice(method, number, rule)
+                    for what, value in zip(("estimate", "", "features"), found, strict=True):
+                        kept[f"{word} {name} {what}".strip()].append(value)
+            kept[f"{word} {ORACLE}"].append(float(trained.errors.min()))
+            kept[f"{word} {SHORT}"].append(float(short))
+    return {name: np.array(of) for name, of in kept.items()}
+
+
+def errors_on(X: np.ndarray, codes: np.ndarray, rules: LinearRules) -> np.ndarray:
+    """The share of wrong labels among given rows, for every rule.
+
+    A label is the class with the largest score, or with most pairs; the first among equals.
+    """
+    columns = rules.used
+    rules, X = rules.cut(columns), X[:, columns]
+    votes = np.zeros((len(rules.candidates), len(X), len(rules.codes)), dtype=np.int8)
+    for first, second in combinations(range(len(rules.codes)), 2):
+        slopes, starts = rules.between(rules.codes[first], rules.codes[second])
+        of_second = slopes @ X.T + starts[:, None] > (0.0 if rules.pairs else TIE)
+        votes[..., second] += of_second
+        votes[..., first] += ~of_second
+    return np.asarray((np.array(rules.codes)[votes.argmax(axis=-1)] != codes).mean(axis=1))
+
+
+@contextmanager
+def unconverged() -> Iterator[np.ndarray]:
+    """Whether fits say that they have not converged, 1 or 0; those of rare classes say nothing.
+
+    An experiment counts them in its findings: a worker process would swallow them. In other threads
+    than the main one warnings go their usual way, and it is NaN: not known.
+    """
+    heard = threading.current_thread() is threading.main_thread()  # whose filters are put back
+    short = np.array(0.0 if heard else np.nan)
+    with kept_warnings() as warned:
+        if heard:
+            warnings.simplefilter("always")
+        yield short
+    for category, text in warned:
+        if issubclass(category, ConvergenceWarning):
+            short[...] = 1
+        elif not (issubclass(category, TrueRiskWarning) and "folds" in text):
+            warn(text, category)
+
+
+# ---------------------------------------------------------------- reports
+
+PERMUTATIONS = 10_000
+SPLIT_UNIT = "training sets of each size"
+STYLES = {
+    "CV-5": "b--",
+    "CV-10": "c--",
+    "BEEp": "r--",
+    "BEEi": "r-",
+    "EBIC": "m:",
+    "oracle": "g-",
+}  # as in the document, where it has them
+
+
+def size_tables(
+    draws: Draws,
+    sizes: Sequence[int],
+    known: Mapping[str, Sequence[float]],
+    n_known: int,
+    foot: str = "",
+) -> Iterator[PaperTable]:
+    """Each size against an earlier run of the same recipe with `n_known` training sets."""
+    for place, n in enumerate(sizes):
+        values = {name: of[:, place] for name, of in draws.items()}
+        reference = {
+            name: (of[place], printed(values[name], n_known, 3)) for name, of in known.items()
+        }
+        title = f"n = {n}{foot}"
+        yield PaperTable.of(title, f"{n_known} sets of this recipe", values, reference)
+
+
+def beside(draws: Draws, sizes: Sequence[int], paper: Mapping[str, Sequence[str]]) -> PaperTable:
+    """The document's numbers in the names: they are of another generator, and do not compare."""
+    values = {
+        f"{name}, n = {n} (document: {number})": draws[name][:, j]
+        for name, every in paper.items()
+        for j, (n, number) in enumerate(zip(sizes, every, strict=True))
+        if number
+    }
+    return PaperTable.of("beside the document", "not comparable", values)
+
+
+def under(draws: Draws, word: str, names: Iterable[str]) -> dict[str, np.ndarray]:
+    """The errors of a learner's choices by their names, without its word."""
+    return {name: draws[f"{word} {name}"] for name in names}
+
+
+def mean_grid(values: Draws, sizes: Sequence[int], title: str) -> MeansGrid:
+    """Means by size, a row for each name."""
+    rows = {name: of.T for name, of in values.items()}
+    return MeansGrid.of(title, (f"n = {n}" for n in sizes), rows)
+
+
+def by_size(name: str, values: np.ndarray, sizes: Sequence[int]) -> dict[str, np.ndarray]:
+    """The same quantity once for each size."""
+    return {f"{name}, n = {n}": of for n, of in zip(sizes, values.T, strict=True)}
+
+
+# a learner, who of its choices errs less than whom, and places of the sizes
+Less = tuple[str, str, str, *tuple[int, ...]]
+
+
+def less(draws: Draws, sizes: Sequence[int], *claims: Less, foot: str = "") -> Iterator[Statement]:
+    """Whether one choice errs less than another at some sizes, over the same training sets.
+
+    The p-value of a paired permutation test, one-sided, stands beside it: the document's test.
+    """
+    for learner, lower, higher, *places in claims:
+        low, high = (draws[f"{learner} {name}".strip()] for name in (lower, higher))
+        head = f"{learner}: " if learner else ""
+        for place in places:
+            gaps = (high - low)[:, place]
+            yield Statement.of(
+                f"{head}{lower} lies below {higher} at n = {sizes[place]}{foot}",
+                Quantity.mean(f"{higher} − {lower}", gaps),
+                remark=f"paired permutation test, one-sided: p = {permutation_p(gaps):.4f}",
+            )
+
+
+def spread_gaps(
+    draws: Draws, sizes: Sequence[int], text: str, name: str, *others: str
+) -> Iterator[Quantity]:
+    """The standard deviation of one choice's errors, less the smallest of others', by size."""
+
+    def gap(every: np.ndarray) -> float:
+        first, *rest = every.std(axis=0, ddof=1)
+        return float(first - min(rest))
+
+    every = np.stack([draws[one] for one in (name, *others)], axis=1)
+    for j, n in enumerate(sizes):
+        yield Quantity.of(f"{text}, n = {n}", gap, every[:, :, j], BELOW)
+
+
+def permutation_p(gaps: np.ndarray) -> float:
+    """One-sided: how often signs drawn at random make the mean gap at least as large."""
+    signs = np.random.default_rng(0).choice([-1.0, 1.0], size=(PERMUTATIONS, len(gaps)))
+    at_least = (signs @ gaps >= gaps.sum() - 1e-12).sum()
+    return float((at_least + 1) / (PERMUTATIONS + 1))
+
+
+def along_rows(
+    title: str,
+    label: str,
+    sizes: Sequence[int],
+    values: Draws,
+    styles: Mapping[str, str] = STYLES,
+) -> Panel:
+    """Means along the number of training rows."""
+    lines = mean_lines(np.array(sizes), values, (styles.get(name, "k-") for name in values))
+    return Panel(title, "training rows", label, lines)
+
+
+def shaded(
+    ours: Draws, paper: Mapping[str, Sequence[str]], sizes: Sequence[int], title: str
+) -> Iterator[Panel]:
+    """Mean errors as shades beside the printed ones: a row for each choice, a column for each size.
+
+    What is not legible in the document is not a number.
+    """
+    means = {name: ours[name].mean(axis=0) for name in paper}
+    theirs = {n: [float(of.split()[0] if of else "nan") for of in row] for n, row in paper.items()}
+    places, columns = np.arange(len(sizes)), tuple(f"n = {n}" for n in sizes)
+    for text, values in ((title, means), (f"{title}, the document's", theirs)):
+        rows = tuple(Series(name, places, np.array(of)) for name, of in values.items())
+        yield Panel(text, "", "mean error", rows, "shades", columns)
+
+
+def convergence_note(short: np.ndarray) -> str:
+    """In how many runs a path stopped short at some penalty."""
+    unknown, n_short = np.count_nonzero(np.isnan(short)), np.nansum(short)
+    if unknown:
+        return (
+            f"NOT KNOWN of {unknown} of {short.size} runs whether a path stopped short: they were "
+            f"drawn in threads, where warnings are not heard. Of the others {n_short:g} have one "
+            "that did."
+        )
+    if not n_short:
+        return f"every path converged at every penalty, in all folds of {short.size} runs."
+    return (
+        f"NOT CONVERGED: in {n_short:g} of {short.size} runs a path stopped short at "
+        "some penalty, in a fold or on all rows; its errors are those of where it stopped."
+    )

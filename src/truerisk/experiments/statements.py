@@ -1,0 +1,220 @@
+"""Sentences of a document, judged by tests: what is claimed, how sure ours is, and the answer.
+
+A sentence claims where one or several quantities lie. Each has its estimate with a standard error
+over replicates. A sentence holds where every quantity lies where it is claimed, at a joint level of
+99 per cent (Student's t, Bonferroni), and does not hold where one of them lies elsewhere at that
+level. Anything else is undecided, and so is everything that fewer than ten replicates say.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, SupportsFloat
+
+import numpy as np
+from scipy.special import stdtrit
+
+from truerisk.core.present import plain
+from truerisk.results.records import UNWRITTEN
+
+LEVEL = 0.99
+FEWEST = 10  # replicates: of nine signs at random all agree once in 256
+SAMPLES = 200  # of the bootstrap, for quantities that are no means
+SHOWN = 4  # quantities of a sentence that are printed one by one, whatever they say
+WIDTH = 100
+
+Verdict = Literal["holds", "does not hold", "undecided"]
+Side = Literal["above", "below", "near"]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """Where a sentence has a truth: above `null`, below it, or near it, within `tolerance`."""
+
+    side: Side = field(metadata={"key": "claimed"})
+    null: float = 0.0
+    tolerance: float = 0.0
+
+    def met_by(self, low: float, high: float) -> tuple[bool, bool]:
+        """Whether all of an interval lies where it is claimed, and whether all lies elsewhere."""
+        if self.side == "near":
+            least, most = self.null - self.tolerance, self.null + self.tolerance
+            return low >= least and high <= most, high < least or low > most
+        over, under = low > self.null, high < self.null
+        return (over, under) if self.side == "above" else (under, over)
+
+    def __str__(self) -> str:
+        if self.side != "near":
+            return f"{self.side} {self.null:.4g}"
+        if self.null == 0:
+            return f"within {self.tolerance:.4g} of 0" if self.tolerance else "0"
+        return f"from {self.null - self.tolerance:.4g} to {self.null + self.tolerance:.4g}"
+
+
+ABOVE, BELOW = Claim("above"), Claim("below")  # zero
+
+
+def share_error(share: float, n: int) -> float:
+    """Standard error of a share, in per cent; of 0 or 1, too, it is not 0 (Agresti and Coull)."""
+    middle = (share * n + 2) / (n + 4)
+    return 100 * float(np.sqrt(middle * (1 - middle) / n))
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """An estimate, and where a sentence claims that its truth lies.
+
+    `replicates` are those behind the standard error; None is a number without chance, which
+    decides as it stands.
+    """
+
+    name: str
+    value: float
+    std_error: float
+    replicates: int | None
+    claim: Claim = field(default=ABOVE, metadata=UNWRITTEN)
+    digits: int = field(default=4, metadata=UNWRITTEN)
+
+    @classmethod
+    def mean(
+        cls, name: str, values: np.ndarray, claim: Claim = ABOVE, *, digits: int = 4
+    ) -> Quantity:
+        """The mean of one value per replicate; not a number where there are none."""
+        values, n = np.asarray(values, dtype=float), len(values)
+        mean = float(values.mean()) if n else float("nan")
+        error = float(values.std(ddof=1) / np.sqrt(n)) if n > 1 else float("inf")
+        return cls(name, mean, error, n, claim, digits)
+
+    @classmethod
+    def share(cls, name: str, hits: np.ndarray, claim: Claim = ABOVE) -> Quantity:
+        """A share in per cent."""
+        n, share = len(hits), float(np.mean(hits))
+        return cls(name, 100 * share, share_error(share, n), n, claim, 1)
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        statistic: Callable[[np.ndarray], SupportsFloat],
+        values: np.ndarray,
+        claim: Claim = ABOVE,
+        *,
+        digits: int = 4,
+    ) -> Quantity:
+        """Any statistic of the replicates (first axis), with its bootstrap standard error."""
+        n, rng = len(values), np.random.default_rng(0)
+        with np.errstate(invalid="ignore", divide="ignore"):  # a sample of few may hold one alone
+            drawn = [float(statistic(values[rng.integers(n, size=n)])) for _ in range(SAMPLES)]
+        error = float(np.nanstd(drawn, ddof=1)) if n > 1 else float("inf")
+        return cls(name, float(statistic(values)), error, n, claim, digits)
+
+    @classmethod
+    def nearer(cls, name: str, both: np.ndarray, *, digits: int = 4) -> Quantity:
+        """By how much the mean of the first column lies nearer to 0 than that of the second."""
+
+        def gap(some: np.ndarray) -> float:
+            first, second = np.abs(some.mean(axis=0))
+            return float(first - second)
+
+        return cls.of(name, gap, both, BELOW, digits=digits)
+
+    @classmethod
+    def exact(cls, name: str, value: float, claim: Claim = ABOVE, *, digits: int = 4) -> Quantity:
+        """A number without chance."""
+        return cls(name, float(value), 0.0, None, claim, digits)
+
+    def verdict(self, level: float = LEVEL) -> Verdict:
+        """Whether its interval by Student's t lies where it is claimed, elsewhere, or on both."""
+        n, reach = self.replicates, 0.0
+        if n is not None:
+            if n < FEWEST or not np.isfinite([self.value, self.std_error]).all():
+                return "undecided"
+            reach = float(stdtrit(n - 1, (1 + level) / 2)) * self.std_error
+        inside, outside = self.claim.met_by(self.value - reach, self.value + reach)
+        if n is None:
+            outside = not inside
+        return "holds" if inside else "does not hold" if outside else "undecided"
+
+    def __str__(self) -> str:
+        value = f"{self.value:.{self.digits}f}"
+        error = f" ± {self.std_error:.{self.digits}f}" if self.replicates is not None else ""
+        return f"{self.name}: {value}{error}, claimed {self.claim}"
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A sentence of the document, the quantities that it claims something of, and the answer."""
+
+    text: str
+    quantities: tuple[Quantity, ...] = field(metadata=UNWRITTEN)
+    remark: str = field(default="", metadata=UNWRITTEN)
+
+    level: ClassVar[float] = LEVEL
+    derived: ClassVar[tuple[str, ...]] = ("verdict", "level", "tests", "evidence")
+
+    @classmethod
+    def of(
+        cls,
+        text: str,
+        *said: Quantity | Mapping[str, np.ndarray],
+        claim: Claim = ABOVE,
+        digits: int = 4,
+        remark: str = "",
+    ) -> Statement:
+        """A sentence, and one by one what it says; of named values it says where the mean lies."""
+        every: list[Quantity] = []
+        for one in said:
+            if isinstance(one, Quantity):
+                every.append(one)
+            else:
+                every += [Quantity.mean(name, of, claim, digits=digits) for name, of in one.items()]
+        return cls(text, tuple(every), remark)
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """Of every quantity, at a level by which all of them together have 99 per cent."""
+        level = 1 - (1 - LEVEL) / len(self.quantities)
+        return tuple(quantity.verdict(level) for quantity in self.quantities)
+
+    @property
+    def verdict(self) -> Verdict:
+        """One that does not hold refutes the sentence; all of them together confirm it."""
+        every = set(self.verdicts)
+        if "does not hold" in every:
+            return "does not hold"
+        return "holds" if every == {"holds"} else "undecided"
+
+    @property
+    def tests(self) -> list[dict[str, Any]]:
+        """The numbers, what is claimed of each, and whether it is so."""
+        pairs = zip(self.quantities, self.verdicts, strict=True)
+        return [{**plain(one), **plain(one.claim), "verdict": verdict} for one, verdict in pairs]
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """A line per quantity; of many, those that hold are counted."""
+        pairs, n = zip(self.quantities, self.verdicts, strict=True), len(self.quantities)
+        told = (pair for pair in pairs if n <= SHOWN or pair[1] != "holds")
+        lines = [f"{quantity}" + (f": {verdict}" if n > 1 else "") for quantity, verdict in told]
+        if len(lines) < n:
+            every = f"{n - len(lines)} of {n} numbers"
+            lines.append(f"{every} lie where they are claimed ({self.quantities[0].claim}, …)")
+        return (*lines, *([self.remark] if self.remark else []))
+
+    @property
+    def evidence(self) -> str:
+        """The same in one line."""
+        return "; ".join(self.lines)
+
+    def __str__(self) -> str:
+        head = wrapped(f"{self.verdict.upper()}: {self.text}", "  ")
+        return "\n".join([head, *(wrapped(f"    {line}", "      ") for line in self.lines)])
+
+
+def wrapped(text: str, indent: str) -> str:
+    """Lines of at most 100 characters; a word is never broken."""
+    return textwrap.fill(
+        text, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )

@@ -1,0 +1,356 @@
+r"""Scores of labels: functions of three weights a class, right answers, rows and answers of it.
+
+Each score g depends on a confusion table by its hits h_k, rows t_k and answers s_k of every class
+k alone, and does not change when all weights are doubled. A row of class t that was answered s has
+the influence W (∂g/∂t_t + ∂g/∂s_s + 1[t = s] ∂g/∂h_t), W the weight of all; the derivatives are
+taken by a complex step (Squire and Trapp, 1998), which is exact to rounding. A label that y does
+not hold is no class: it is wrong, and an answer of none.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from copy import copy
+from typing import Any, Literal, Self
+
+import numpy as np
+
+from truerisk.core.arguments import shown
+from truerisk.core.errors import BadArgument, Refusal, UnknownName
+from truerisk.data.data import Data
+from truerisk.losses.loss import Events, Loss, class_named
+
+OverClasses = Literal["macro", "weighted"]
+
+
+class OfOneClass(Loss):
+    """A score that speaks of one class: `positive`, by default the greater of two labels.
+
+    Of three classes and more it is the mean over all of them, each against the rest. `average`
+    takes that mean of two classes, too: alike ("macro") or by their rows ("weighted").
+    """
+
+    def __init__(self, average: OverClasses | None = None, positive: Any = None) -> None:
+        if average not in (None, "macro", "weighted"):
+            raise UnknownName(f"average={average!r} is unknown; use 'macro', 'weighted' or None.")
+        if average is not None and positive is not None:
+            raise BadArgument(
+                f"average='{average}' is a mean over all classes, and positive= names one of them: "
+                "give one of the two."
+            )
+        self.over_classes, self.positive = average, positive
+        if average is not None:
+            self.word = f"{self.word}-{average}"
+
+    def check(self, data: Data) -> None:
+        super().check(data)
+        if self.rated(data) is None:
+            alike = "by its rows" if self.over_classes == "weighted" else "alike"
+            self.notes = (f"mean over {data.n_classes} classes, each counting {alike}",)
+
+    def rated(self, data: Data) -> int | None:
+        if self.over_classes is None and self.positive is not None:
+            return class_named(self.positive, data)
+        return 1 if self.over_classes is None and data.n_classes == 2 else None
+
+    def events(self, data: Data) -> Events | None:
+        return Events.of_class(data, self.rated(data))
+
+    def of_class(self, positive: Any) -> Self:
+        if self.over_classes is not None or self.positive is not None:
+            return self
+        other = copy(self)
+        other.positive = positive
+        return other
+
+
+STEP = 1e-20
+
+
+class _OfTable(Loss):
+    """1 − score of the weighted confusion table."""
+
+    response, per_row, is_score, upper, perfect = "label", False, True, 1.0, 1.0
+    usual_average = "pooled"
+    tells_influences = True
+    wants_two = False  # whether the truth must hold two classes
+
+    def events(self, data: Data) -> Events | None:
+        return Events.of_class(data)
+
+    @abstractmethod
+    def _score(self, hits: np.ndarray, true: np.ndarray, named: np.ndarray) -> np.ndarray:
+        """The score of tables, whose classes are on the last axis."""
+
+    def of_set(
+        self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
+    ) -> np.ndarray:
+        tables = self._tables(data, rows, answers, weights)
+        return self.perfect - self._score(*np.moveaxis(tables, 1, 0))
+
+    def influences(
+        self,
+        data: Data,
+        rows: np.ndarray,
+        answers: np.ndarray,
+        weights: np.ndarray | None,
+        about: np.ndarray,
+    ) -> np.ndarray:
+        tables, influences = self._tables(data, rows, answers, weights), np.empty(answers.shape)
+        truth, answers, _ = self._codes(data, rows, answers)
+        for line, table, labels in zip(influences, tables, answers, strict=True):
+            of_hit, of_true, of_said = self._slopes(table)
+            of_said = np.append(of_said, 0.0)  # the last is that of -1, no class
+            slopes = of_true[truth] + of_said[labels] + np.where(labels == truth, of_hit[truth], 0)
+            line[:] = -slopes * table[1].sum()
+        return influences
+
+    def of_one_row(
+        self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
+    ) -> np.ndarray:
+        tables = self._tables(data, rows, answers, weights)
+        return np.array([self._swing(table, len(rows)) for table in tables])
+
+    def _swing(self, table: np.ndarray, n_rows: int) -> float:
+        """The largest change by a row that is found, or no longer, for each class in the truth.
+
+        It goes from, or to, the other class that is answered most.
+        """
+        _, true, named = table
+        row, moved = true.sum() / n_rows, []
+        for k in np.flatnonzero(true):
+            other = np.where(np.arange(len(named)) == k, -1.0, named).argmax()
+            for way in (1, -1):
+                new = table.copy()
+                new[0, k] += way * row
+                new[2, [k, other]] += way * row, -way * row
+                if (new >= 0).all() and new[0, k] <= true[k]:
+                    moved.append(new)
+        if not moved:
+            return 0.0
+        changed = self._score(*np.moveaxis(np.array(moved), 1, 0)) - self._score(*table)
+        return float(np.abs(changed).max())
+
+    def _codes(
+        self, data: Data, rows: np.ndarray, answers: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, int]:
+        """The classes of rows and of answers, and how many classes the table has."""
+        return data.codes_of(rows), answers, data.n_classes
+
+    def _tables(
+        self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
+    ) -> np.ndarray:
+        """`(n_candidates, 3, n_classes)` weights of hits, rows and answers of each class."""
+        truth, answers, k = self._codes(data, rows, answers)
+        w = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=np.float64)
+        true = np.bincount(truth, w, k)
+        self._need(true, len(rows))
+        tables = np.empty((len(answers), 3, k))
+        for table, labels in zip(tables, answers, strict=True):
+            right, answered = labels == truth, labels >= 0
+            table[0] = np.bincount(truth[right], w[right], k)
+            table[1] = true
+            table[2] = np.bincount(labels[answered], w[answered], k)
+        return tables
+
+    def _slopes(self, table: np.ndarray) -> np.ndarray:
+        """Derivatives of the score by every weight of one table."""
+        steps = 1j * STEP * np.eye(table.size).reshape(-1, *table.shape)
+        moved = self._score(*np.moveaxis(table + steps, 1, 0))
+        return np.asarray(moved.imag / STEP).reshape(table.shape)
+
+    def _need(self, true: np.ndarray, n_rows: int) -> None:
+        """Refuse a test set whose truth lacks what the score needs."""
+        if self.wants_two and np.count_nonzero(true) < 2:
+            self._refuse("rows of two classes", n_rows, "holds a single class")
+
+    def _refuse(self, needed: str, n_rows: int, lack: str) -> None:
+        raise Refusal(
+            f"loss '{self.word}' needs {needed} in every test set, and one of {n_rows} rows "
+            f"{lack}; use fewer folds or average='pooled'."
+        )
+
+
+class BalancedAccuracy(_OfTable):
+    """1 − the mean over classes of the share of their rows that are found."""
+
+    word = "balanced-accuracy"
+
+    def _score(self, hits: np.ndarray, true: np.ndarray, named: np.ndarray) -> np.ndarray:
+        return _mean(_ratio(hits, true), true.real > 0)
+
+
+class GMean(_OfTable):
+    """1 − the geometric mean of the classes' recalls (Kubat and Matwin, 1997).
+
+    Where no row of a class is found, the influences are those at half a row.
+    """
+
+    word, wants_two = "g-mean", True
+
+    def _score(self, hits: np.ndarray, true: np.ndarray, named: np.ndarray) -> np.ndarray:
+        there = true.real > 0
+        recalls = np.where(there, _ratio(hits, true), 1.0)
+        return np.asarray(recalls.prod(axis=-1) ** (1 / there.sum(axis=-1)))
+
+    def _slopes(self, table: np.ndarray) -> np.ndarray:
+        hits, true, _ = table
+        half = true[true > 0].min() / 2 if (true > 0).any() else 0.0
+        return super()._slopes(np.array([np.where(hits > 0, hits, half), true, table[2]]))
+
+
+class MCC(_OfTable):
+    """1 − Matthews' correlation of truth and answer (Gorodkin, 2004, for several classes).
+
+    With n the weight of all: (n Σ h_k − Σ t_k s_k)/√((n² − Σ s_k²)(n² − Σ t_k²)). Constant answers
+    have the score 0.
+    """
+
+    word, upper, wants_two = "mcc", 2.0, True
+
+    def _score(self, hits: np.ndarray, true: np.ndarray, named: np.ndarray) -> np.ndarray:
+        n = true.sum(axis=-1)
+        unknown = n - named.sum(axis=-1)
+        together = n * hits.sum(axis=-1) - (true * named).sum(axis=-1)
+        of_said = n**2 - (named**2).sum(axis=-1) - unknown**2
+        of_true = n**2 - (true**2).sum(axis=-1)
+        constant = of_said.real <= 1e-12 * n.real**2
+        spread = np.sqrt(np.where(constant, 1.0, of_said) * of_true)
+        return np.where(constant, 0.0, together / spread)
+
+
+class Kappa(_OfTable):
+    """1 − (a − c)/(1 − c), a the accuracy, c that of answers by chance (Cohen, 1960)."""
+
+    word, upper, wants_two = "kappa", 2.0, True
+
+    def _score(self, hits: np.ndarray, true: np.ndarray, named: np.ndarray) -> np.ndarray:
+        n = true.sum(axis=-1)
+        agreed, chance = hits.sum(axis=-1) / n, (true * named).sum(axis=-1) / n**2
+        return np.asarray((agreed - chance) / (1 - chance))
+
+
+class _OfClass(OfOneClass, _OfTable):
+    """1 − a score of one class against the rest, or its mean over all classes.
+
+    A class counts in a mean that is in the truth or the answers of a test set.
+    """
+
+    needs_positive = True
+
+    def _codes(
+        self, data: Data, rows: np.ndarray, answers: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, int]:
+        """Of one class: 1 for it, 0 for the rest and -1 for what is no class."""
+        truth, answers, k = super()._codes(data, rows, answers)
+        code = self.rated(data)
+        if code is None or (code, k) == (1, 2):
+            return truth, answers, k
+        return np.where(truth == code, 1, 0), np.where(answers < 0, -1, answers == code), 2
+
+    @abstractmethod
+    def _of_each(self, hits: np.ndarray, true: np.ndarray, named: np.ndarray) -> np.ndarray:
+        """The score of every class."""
+
+    def _score(self, hits: np.ndarray, true: np.ndarray, named: np.ndarray) -> np.ndarray:
+        scores = self._of_each(hits, true, named)
+        if self._rates_one(true):
+            return np.asarray(scores[..., 1])
+        if self.over_classes == "weighted":
+            return np.asarray((true * scores).sum(axis=-1) / true.sum(axis=-1))
+        return _mean(scores, (true.real > 0) | (named.real > 0))
+
+    def _rates_one(self, true: np.ndarray) -> bool:
+        return self.over_classes is None and true.shape[-1] == 2
+
+    def _need(self, true: np.ndarray, n_rows: int) -> None:
+        super()._need(true, n_rows)
+        if self.needs_positive and self._rates_one(true) and not true[1]:
+            self._refuse("rows of the positive class", n_rows, "holds none")
+
+
+class FBeta(_OfClass):
+    """1 − (1 + β²) h / (β² t + s): precision and recall in one, recall β times as important.
+
+    `beta` 1 is F1, the harmonic mean of both (van Rijsbergen, 1979).
+    """
+
+    word = "f1"
+
+    def __init__(
+        self, beta: float = 1.0, average: OverClasses | None = None, positive: Any = None
+    ) -> None:
+        value: object = beta
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < np.inf:
+            raise BadArgument(f"beta={shown(beta)}: give a number above 0; 1 is F1.")
+        self.beta = float(value)
+        self.word = f"f{self.beta:.15g}"
+        super().__init__(average, positive)
+
+    def _of_each(self, hits: np.ndarray, true: np.ndarray, named: np.ndarray) -> np.ndarray:
+        square = self.beta**2
+        return _ratio((1 + square) * hits, square * true + named)
+
+
+class Precision(_OfClass):
+    """1 − h/s, the share of right answers among those that name the class; of none it is 0."""
+
+    word, needs_positive = "precision", False
+
+    def _of_each(self, hits: np.ndarray, true: np.ndarray, named: np.ndarray) -> np.ndarray:
+        return _ratio(hits, named)
+
+
+class Recall(_OfClass):
+    """1 − h/t, the share of the rows of the class that are found."""
+
+    word = "recall"
+
+    def _of_each(self, hits: np.ndarray, true: np.ndarray, named: np.ndarray) -> np.ndarray:
+        return _ratio(hits, true)
+
+
+class Sensitivity(Recall):
+    """Recall by its other name."""
+
+    word = "sensitivity"
+
+
+class Specificity(_OfClass):
+    """1 − the share of the rows of other classes that are not taken for the class.
+
+    Of two classes: the share of the negative rows that are found, which is the recall of these.
+    """
+
+    word, needs_positive = "specificity", False
+
+    def events(self, data: Data) -> Events | None:
+        code = self.rated(data)
+        if code is None or data.n_classes > 2:
+            return None  # rows of all other classes are rarely few
+        return Events.of_class(data, 1 - code)
+
+    def _score(self, hits: np.ndarray, true: np.ndarray, named: np.ndarray) -> np.ndarray:
+        if self._rates_one(true):
+            return _ratio(hits[..., 0], true[..., 0])
+        return super()._score(hits, true, named)
+
+    def _of_each(self, hits: np.ndarray, true: np.ndarray, named: np.ndarray) -> np.ndarray:
+        others = true.sum(axis=-1, keepdims=True) - true
+        return _ratio(others - named + hits, others)
+
+    def _need(self, true: np.ndarray, n_rows: int) -> None:
+        super()._need(true, n_rows)
+        if self._rates_one(true) and not true[0]:
+            self._refuse("rows of the negative class", n_rows, "holds none")
+
+
+def _ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    """0 where there is nothing to take a part of, as in scikit-learn."""
+    none = whole.real == 0
+    return np.where(none, 0.0, part / np.where(none, 1.0, whole))
+
+
+def _mean(scores: np.ndarray, there: np.ndarray) -> np.ndarray:
+    """The mean over the classes that are there."""
+    return np.asarray(np.where(there, scores, 0.0).sum(axis=-1) / there.sum(axis=-1))

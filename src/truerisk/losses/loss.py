@@ -1,0 +1,313 @@
+"""What a loss says about itself. A risk is a mean loss, so lower is better, always.
+
+A loss that costs each row by itself (`per_row`) can be pooled, weighted and given a standard
+error. One that only rates a whole test set (AUC, F1, a scorer) can be given one where it is told
+what each row does to it (`tells_influences`).
+
+Scores of one class: the positive one, by default the greater of two labels.
+
+scikit-learn's own scorers take the label 1 for it: they refuse text, and of the classes 1 and 2
+they rate the first.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any, ClassVar, Literal, Self, TypeVar
+
+import numpy as np
+
+from truerisk.core.arguments import shown
+from truerisk.core.errors import Refusal, UnknownName
+from truerisk.core.present import clean, plain
+from truerisk.data.data import Data, TaskWord
+from truerisk.plan.answers import Response
+from truerisk.results.interval import Scale
+
+Average = Literal["pooled", "fold", "rows by fold"]
+"""All answers of a repetition as one test set, or the mean over folds, which count alike.
+
+"rows by fold" is the mean over folds for losses of rows, and for other losses their usual one.
+"""
+
+NO_PREDICTIONS = (
+    "{} compares answers with y, and this model makes no predictions of y: rate it by scoring=, a "
+    "function of (estimator, X, y)."
+)
+
+Risks = TypeVar("Risks", float, np.ndarray)
+
+
+def check_average(average: str | None) -> None:
+    """Refuse an unknown average."""
+    if average not in (None, "pooled", "fold", "rows by fold"):
+        raise UnknownName(f"average={average!r} is unknown; use 'pooled', 'fold' or None.")
+
+
+ENOUGH = 12
+"""Rows of a class, or events, with which the intervals of scores keep their promise.
+
+Of 300 rows with 6, 8, 10, 12 and 15 events, the 95 % intervals of AUC held .84, .90, .91, .95 and
+.98. Those of F1, precision, recall and MCC held .96 or more, as they are wide
+(docs/intervals-measured.md).
+"""
+
+
+@dataclass(frozen=True)
+class Events:
+    """The number of rows that a score rests on, and what they are: "rows of class 'ill'".
+
+    With fewer than `enough` of them its value moves much with each, and its interval may be narrow.
+    """
+
+    n: int
+    noun: str
+    enough: int = ENOUGH
+
+    @classmethod
+    def of_class(cls, data: Data, code: int | None = None, enough: int = ENOUGH) -> Events:
+        """Count the rows of a class, by default those of the rarest one."""
+        sizes = data.class_sizes
+        code = int(np.argmin(sizes)) if code is None else code
+        return cls(int(sizes[code]), f"rows of class {clean(str(data.label(code)), 60)!r}", enough)
+
+
+class Loss(ABC):
+    """What every loss says about itself; `perfect` is the score of a rule without error."""
+
+    word: str
+    response: Response
+    tasks: tuple[TaskWord, ...] = ("classification",)
+    per_row: ClassVar[bool]
+    binary: bool = False  # whether the loss is a count of errors (0 or 1 per row)
+    lower: float | None = 0.0
+    upper: float | None = None
+    perfect: float = 0.0
+    is_score: bool = False  # whether it is known by its score, `perfect` minus the loss
+    usual_average: Average = "fold"  # how the test sets of a repetition are averaged
+    tells_influences: bool = False
+    grows_with_few_rows: bool = False  # whether it is too large of few rows, whatever the rule
+    horizons: tuple[float, ...] = ()  # of curves of survival: the times that it looks at
+    holds_in_space: bool = False  # whether an interval of a score kept its promise on fields
+    positive: Any = None  # the class that was named for it, where it is a score of one class
+    notes: tuple[str, ...] = ()  # on what was taken for granted, for the reader of a result
+
+    @abstractmethod
+    def of_set(
+        self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
+    ) -> np.ndarray:
+        """Loss of each candidate (first axis of `answers`) on one test set."""
+
+    def influences(
+        self,
+        data: Data,
+        rows: np.ndarray,
+        answers: np.ndarray,
+        weights: np.ndarray | None,
+        about: np.ndarray,
+    ) -> np.ndarray:
+        """`(n_candidates, n_rows)`: what a little more weight on a row does to the loss of a set.
+
+        The derivative by the row's weight, times the weight of all. `about` is a value for each
+        candidate that a row is compared with: the loss of the set, or of several sets; scores of a
+        confusion table do without it. A loss of rows needs none: its losses say it.
+        """
+        raise Refusal(f"loss '{self.word}' has no formula for what a single row does to it.")
+
+    def of_one_row(
+        self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
+    ) -> np.ndarray:
+        """How much another answer to one of the rows changes each candidate's loss, at most.
+
+        By the loss of one row among all, unless the loss knows better: one of few positive rows
+        changes the recall by more.
+        """
+        low, high = self.lower or 0.0, self.upper or 0.0
+        return np.full(len(answers), (high - low) / len(rows))
+
+    def counted_twice(
+        self,
+        data: Data,
+        rows: np.ndarray,
+        answers: np.ndarray,
+        weights: np.ndarray | None,
+        about: np.ndarray,
+    ) -> np.ndarray:
+        """The part of Σ (w φ/W)² of each candidate that two rows have in common: pairs have one."""
+        return np.zeros(len(answers))
+
+    def enlargement(self, data: Data, rows: np.ndarray) -> tuple[float, float]:
+        """The factor of a finished model's variance that few rows ask for, and Student's degrees.
+
+        One and infinity where the rows tell that variance without bias, as those of a mean do.
+        """
+        return 1.0, np.inf
+
+    def events(self, data: Data) -> Events | None:
+        """Return the few rows that the value rests on, such as those of the rarer class.
+
+        None where it rests on all rows alike, as a mean of row losses does.
+        """
+        return None
+
+    def rated(self, data: Data) -> int | None:
+        """The code of the class that it speaks of; None where it speaks of all."""
+        return None
+
+    def label(self, data: Data) -> Any:
+        """The class that it speaks of, as a result shows it; None where it speaks of all."""
+        code = self.rated(data)
+        return None if code is None else plain(data.label(code))
+
+    def of_class(self, positive: Any) -> Self:
+        """The same of this class, where it is of one that has not been named yet."""
+        return self
+
+    def averaged(self, asked: Average | None) -> Average:
+        """How its test sets are averaged where this was asked for."""
+        if asked == "rows by fold":
+            return "fold" if self.per_row else self.usual_average
+        return asked or self.usual_average
+
+    @property
+    def one_scale(self) -> bool:
+        """Whether answers of several models compare: labels and values do, scores for ranks not."""
+        return self.response not in ("score", "scored")
+
+    def check(self, data: Data) -> None:
+        """Refuse data this loss is not defined for."""
+        if data.task == "other" and data.task not in self.tasks:
+            raise Refusal(NO_PREDICTIONS.format(self.word))
+        if data.task not in self.tasks:
+            fitting = {
+                "classification": "zero-one, log or brier",
+                "regression": "squared or absolute",
+                "survival": "concordance, integrated-brier or brier-at-5, say",
+            }
+            raise Refusal(
+                f"loss '{self.word}' is not defined for {data.task}; use {fitting[data.task]}."
+            )
+
+    def score(self, risk: Risks) -> Risks:
+        """The risk as scikit-learn counts, higher is better."""
+        return self.perfect - risk
+
+    @property
+    def scale(self) -> Scale:
+        """How people read its risks."""
+        return Scale(self.perfect if self.is_score else None)
+
+
+class RowLoss(Loss):
+    """A loss of single rows; the loss of a set is the (weighted) mean."""
+
+    per_row = True
+    usual_average = "pooled"
+    tells_influences = True
+
+    @abstractmethod
+    def of_rows(self, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
+        """`(n_candidates, n_rows)` losses of the given rows."""
+
+    def of_set(
+        self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
+    ) -> np.ndarray:
+        return np.average(self.of_rows(data, rows, answers), axis=1, weights=weights)
+
+
+WANT_A_CLASS = frozenset(
+    {
+        "average_precision",
+        "d2_brier_score",
+        "f1",
+        "jaccard",
+        "neg_brier_score",
+        "neg_negative_likelihood_ratio",
+        "positive_likelihood_ratio",
+        "precision",
+        "recall",
+        "roc_auc",
+    }
+)
+"""The words of scikit-learn that rate one of two classes."""
+
+
+def class_named(positive: Any, data: Data) -> int:
+    """The code of the class of y that `positive=` names; another label is refused."""
+    if data.task != "classification":
+        raise Refusal(
+            f"positive={shown(positive)} names a class, and y holds numbers: leave it out."
+        )
+    labels = [data.label(code) for code in range(data.n_classes)]
+    try:
+        return labels.index(positive)
+    except Exception:  # noqa: BLE001  no label, or an object that does not say whether it is one
+        listed = clean(", ".join(map(str, labels)), 160)
+        raise UnknownName(
+            f"positive={shown(positive)} is no class of y, which has {listed}."
+        ) from None
+
+
+@dataclass(frozen=True)
+class PositiveScorer:
+    """scikit-learn's scorer of a word, where 1 stands for the positive class and 0 for the other.
+
+    It hands the scorer labels and a model that speak of 1 and 0, so every score of one class, of
+    labels or of probabilities, is that which its metric gives with ``pos_label=positive``.
+    """
+
+    word: str
+    positive: Any
+
+    def __call__(self, estimator: Any, X: Any, y: Any, **options: Any) -> Any:
+        from sklearn.metrics import get_scorer
+
+        ones = _ones(y, self.positive)
+        return get_scorer(self.word)(_Recoded(estimator, self.positive), X, ones, **options)
+
+    def __str__(self) -> str:
+        return self.word
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The arguments that make an equal scorer: a store builds its key from them."""
+        return {"word": self.word, "positive": self.positive}
+
+
+class _Recoded:
+    """A fitted classifier whose labels are 1 for the positive class and 0 for the other."""
+
+    def __init__(self, model: Any, positive: Any) -> None:
+        self._model, self._positive = model, positive
+
+    @property
+    def classes_(self) -> np.ndarray:
+        return np.sort(_ones(self._model.classes_, self._positive))
+
+    def predict(self, X: Any) -> np.ndarray:
+        return _ones(self._model.predict(X), self._positive)
+
+    def __getattr__(self, name: str) -> Any:
+        member = getattr(self._model, name)
+        if name not in _TURNED or _ones(self._model.classes_, self._positive).tolist() != [1, 0]:
+            return member
+
+        @wraps(member)  # scikit-learn reads its name
+        def turned(X: Any) -> Any:
+            return _TURNED[name](member(X))
+
+        return turned
+
+
+_TURNED: dict[str, Callable[[Any], Any]] = {
+    "predict_proba": np.fliplr,
+    "predict_log_proba": np.fliplr,
+    "decision_function": np.negative,
+}
+"""What a model says of two classes, as it is told where these are in the other order."""
+
+
+def _ones(labels: Any, positive: Any) -> np.ndarray:
+    return (np.asarray(labels) == positive).astype(np.int64)

@@ -1,0 +1,319 @@
+"""Losses of single rows, and the words of all losses; R² and the calibration error of test sets.
+
+Scores of counted labels and of ranks stand in `confusion_scores.py` and `rank_scores.py`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from truerisk.core.arguments import as_array, check_clip, check_count, shown
+from truerisk.core.errors import BadArgument, Refusal
+from truerisk.core.registry import Registry, lines_of, no_attribute
+from truerisk.data.data import Data
+from truerisk.losses.confusion_scores import (
+    MCC,
+    BalancedAccuracy,
+    FBeta,
+    GMean,
+    Kappa,
+    Precision,
+    Recall,
+    Sensitivity,
+    Specificity,
+)
+from truerisk.losses.loss import Loss, RowLoss
+from truerisk.losses.rank_scores import AUC, AveragePrecision
+
+__all__ = [
+    "AUC",
+    "ECE",
+    "MCC",
+    "R2",
+    "Absolute",
+    "AveragePrecision",
+    "BalancedAccuracy",
+    "Brier",
+    "Cost",
+    "FBeta",
+    "GMean",
+    "Kappa",
+    "Log",
+    "Loss",
+    "Precision",
+    "Recall",
+    "RowLoss",
+    "Sensitivity",
+    "Specificity",
+    "Squared",
+    "ZeroOne",
+    "names",
+    "registry",
+]
+
+registry = Registry(
+    "loss",
+    lines_of(
+        "truerisk.losses",
+        """
+    zero-one  row_losses:ZeroOne  1 for a wrong label, else 0 (classifiers' default)
+    cost  row_losses:Cost  a cost matrix: tr.losses.Cost([[0, 1], [5, 0]])
+    log  row_losses:Log  minus the log of the true class's probability
+    brier  row_losses:Brier  squared distance of the probabilities to the truth
+    squared  row_losses:Squared  (y - f)^2 (regressors' default)
+    absolute  row_losses:Absolute  |y - f|
+    auc  rank_scores:AUC  1 - AUC, by test sets; of several classes the mean
+    average-precision  rank_scores:AveragePrecision  1 - AP, by test sets
+    balanced-accuracy  confusion_scores:BalancedAccuracy  1 - mean recall of the classes
+    f1  confusion_scores:FBeta  1 - F1; F2 is tr.losses.FBeta(2)
+    precision  confusion_scores:Precision  1 - precision
+    recall  confusion_scores:Recall  1 - recall
+    sensitivity  confusion_scores:Sensitivity  the same as recall
+    specificity  confusion_scores:Specificity  1 - specificity
+    mcc  confusion_scores:MCC  1 - Matthews' correlation
+    kappa  confusion_scores:Kappa  1 - Cohen's kappa
+    g-mean  confusion_scores:GMean  1 - geometric mean of the classes' recalls
+    r2  row_losses:R2  1 - R^2
+    ece  row_losses:ECE  expected calibration error
+    concordance  survival_losses:Concordance  1 - Harrell's C, of outcomes in time (their default)
+    uno  survival_losses:Uno  1 - Uno's C
+    integrated-brier  survival_losses:IntegratedBrier  mean Brier score over time
+    brier-at  survival_losses:BrierAt  Brier score at a time: brier-at-5
+    auc-at  survival_losses:AUCAt  1 - AUC at a time: auc-at-5
+    """,
+    ),
+)
+
+
+def names() -> list[str]:
+    """The words that `loss=` takes.
+
+    >>> import truerisk as tr
+    >>> tr.losses.names()[:3]
+    ['zero-one', 'cost', 'log']
+    """
+    return registry.names()
+
+
+class ZeroOne(RowLoss):
+    """1 for a wrong label, 0 for a right one."""
+
+    word, response, binary, upper, perfect = "zero-one", "label", True, 1.0, 1.0
+
+    def of_rows(self, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
+        truth = data.codes_of(rows).astype(answers.dtype, copy=False)  # one type compares fastest
+        wrong: np.ndarray = answers != truth
+        return wrong.astype(np.float64)
+
+
+class Cost(RowLoss):
+    """`matrix[t, p]` for true class t and predicted class p, in the order of the sorted classes."""
+
+    word, response = "cost", "label"
+
+    def __init__(self, matrix: Any) -> None:
+        try:
+            self.matrix = as_array(matrix, np.float64)
+        except ValueError:
+            raise BadArgument(
+                f"matrix={shown(matrix)} holds no costs: give a square matrix of numbers, "
+                "true classes in rows, such as [[0, 1], [5, 0]]."
+            ) from None
+        if self.matrix.ndim != 2 or self.matrix.shape[0] != self.matrix.shape[1]:
+            raise Refusal(f"a cost matrix is square; this one has shape {self.matrix.shape}.")
+        if not np.isfinite(self.matrix).all() or (self.matrix < 0).any():
+            raise Refusal("costs are finite and not negative.")
+        if self.matrix.diagonal().any():
+            raise Refusal("the diagonal of a cost matrix is 0: a right answer costs nothing.")
+        if not self.matrix.any():
+            raise Refusal("every cost is 0: no answer is wrong. Give what mistakes cost.")
+        self.upper = float(self.matrix.max())
+
+    def check(self, data: Data) -> None:
+        super().check(data)
+        if len(self.matrix) != data.n_classes:
+            raise Refusal(
+                f"the cost matrix is for {len(self.matrix)} classes and y has {data.n_classes}."
+            )
+
+    def of_rows(self, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
+        if (answers < 0).any():
+            raise Refusal("a model predicted a label that y does not hold: it has no cost.")
+        return self.matrix[data.codes_of(rows)[None, :], answers]
+
+
+class Log(RowLoss):
+    """−log of the probability given to the true class, which counts as `clip` where it is less.
+
+    Without `clip` it counts as machine epsilon at least, and a sure and wrong answer costs 36.04.
+    With it no answer costs more than −log(clip), and the loss has a bound.
+    """
+
+    word, response = "log", "probability"
+
+    def __init__(self, clip: float | None = None) -> None:
+        if clip is not None:
+            check_clip(clip)
+            self.word, self.upper = f"log clipped at {clip:.15g}", -math.log(clip)
+        self.clip = clip
+
+    def of_rows(self, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
+        truth = data.codes_of(rows)
+        p: np.ndarray = answers[:, np.arange(len(rows)), truth]
+        p = np.where(np.isfinite(p), p, np.nan)  # clipping would turn infinity into certainty
+        return -np.log(np.clip(p, self.clip or np.finfo(np.float64).eps, 1.0))
+
+
+class Brier(RowLoss):
+    """Squared distance of the probabilities to the truth; halved for two classes, as (p − y)²."""
+
+    word, response = "brier", "probability"
+
+    def of_rows(self, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
+        truth = np.eye(data.n_classes)[data.codes_of(rows)]
+        distance: np.ndarray = ((answers - truth) ** 2).sum(axis=2)
+        return distance / 2 if data.n_classes == 2 else distance
+
+    def check(self, data: Data) -> None:
+        super().check(data)
+        self.upper = 1.0 if data.n_classes == 2 else 2.0
+
+
+class Squared(RowLoss):
+    """(y − f)², the mean over targets where there are several."""
+
+    word, response = "squared", "value"
+    tasks = ("regression",)
+
+    def of_rows(self, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
+        losses: np.ndarray = answers - data.y[rows]
+        losses *= losses
+        return losses.mean(axis=2) if losses.ndim == 3 else losses
+
+
+class Absolute(RowLoss):
+    """`|y − f|`, the mean over targets where there are several."""
+
+    word, response = "absolute", "value"
+    tasks = ("regression",)
+
+    def of_rows(self, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
+        losses: np.ndarray = np.abs(answers - data.y[rows])
+        return losses.mean(axis=2) if losses.ndim == 3 else losses
+
+
+class R2(Loss):
+    """1 − R² = Σ (y − f)² / Σ (y − ȳ)², the mean over targets where there are several.
+
+    A row has the influence ((y − f)² − m (y − ȳ)²)/S about the loss m, with S the variance of y.
+    """
+
+    word, response, per_row, is_score, perfect = "r2", "value", False, True, 1.0
+    tasks = ("regression",)
+    usual_average = "pooled"
+    tells_influences = True
+
+    def of_set(
+        self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
+    ) -> np.ndarray:
+        errors, spread, share = self._squares(data, rows, answers, weights)
+        ratios = np.einsum("i,cit->ct", share, errors) / (share @ spread)
+        return np.asarray(ratios.mean(axis=1))
+
+    def influences(
+        self,
+        data: Data,
+        rows: np.ndarray,
+        answers: np.ndarray,
+        weights: np.ndarray | None,
+        about: np.ndarray,
+    ) -> np.ndarray:
+        errors, spread, share = self._squares(data, rows, answers, weights)
+        variance = share @ spread
+        of_targets = np.einsum("i,cit->ct", share, errors) / variance
+        of_targets += (about - of_targets.mean(axis=1))[:, None]
+        by_target = (errors - of_targets[:, None] * spread) / variance
+        return np.asarray(by_target.mean(axis=2))
+
+    def _squares(
+        self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(y − f)² by candidate, (y − ȳ)², with an axis of targets, and the rows' shares."""
+        y = data.y[rows].reshape(len(rows), -1)
+        w = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=np.float64)
+        if not w.any() or (np.ptp(y[w > 0], axis=0) == 0).any():
+            raise Refusal(
+                f"loss '{self.word}' needs several values of y in every test set, and one of "
+                f"{len(rows)} rows holds a single one; use fewer folds or average='pooled'."
+            )
+        share = w / w.sum()
+        errors = (answers.reshape(len(answers), *y.shape) - y) ** 2
+        return errors, (y - share @ y) ** 2, share
+
+
+class ECE(Loss):
+    r"""`Σ_b |Σ_{i∈b} w_i (hit_i − p_i)| / W` over `bins` equally wide bins of the confidence p.
+
+    p is the largest of a row's probabilities, and hit_i whether that class came (Naeini, Cooper and
+    Hauskrecht, 2015; Guo et al., 2017). With few rows a bin it is too large, even of a model whose
+    probabilities are right. A row has the influence ±(hit_i − p_i) − ECE, with the sign of its bin.
+    """
+
+    word, response, per_row, upper = "ece", "probability", False, 1.0
+    usual_average = "pooled"
+    tells_influences = True
+    grows_with_few_rows = True
+    notes = ("of few rows it is too large, even of a model whose probabilities are right",)
+
+    def __init__(self, bins: int = 10) -> None:
+        check_count("bins", bins)
+        self.bins = bins
+
+    def of_set(
+        self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
+    ) -> np.ndarray:
+        gaps, signs, share = self._gaps(data, rows, answers, weights)
+        return np.asarray((gaps * signs) @ share)
+
+    def influences(
+        self,
+        data: Data,
+        rows: np.ndarray,
+        answers: np.ndarray,
+        weights: np.ndarray | None,
+        about: np.ndarray,
+    ) -> np.ndarray:
+        gaps, signs, _ = self._gaps(data, rows, answers, weights)
+        return np.asarray(gaps * signs - about[:, None])
+
+    def _gaps(
+        self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Hit minus confidence of every row, the sign of the mean of these in its bin, shares."""
+        share = np.full(len(rows), 1 / len(rows))
+        if weights is not None:
+            share = np.asarray(weights, dtype=np.float64) / np.sum(weights)
+        confidence = answers.max(axis=2)
+        gaps = (answers.argmax(axis=2) == data.codes_of(rows)) - confidence
+        inside = np.nan_to_num(np.ceil(confidence * self.bins) - 1)  # bins exclude their lower edge
+        bins = np.clip(inside, 0, self.bins - 1).astype(np.int64)
+        signs = [
+            np.sign(np.bincount(b, share * gap, self.bins))[b]
+            for b, gap in zip(bins, gaps, strict=True)
+        ]
+        return gaps, np.array(signs), share
+
+
+if not TYPE_CHECKING:  # which would take every name for one that is there
+
+    def __getattr__(name: str) -> Any:
+        if name in (lines := registry.by_name()):
+            return lines[name].load()
+        raise no_attribute("truerisk.losses", name, __dir__())
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *registry.by_name()})

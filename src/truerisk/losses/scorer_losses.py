@@ -1,0 +1,341 @@
+"""`scoring=` and scorers of scikit-learn: as losses of ours that mean the same, or as they are."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from truerisk.core.arguments import refuse_both, shown
+from truerisk.core.errors import BadArgument, Refusal, is_failure
+from truerisk.data.data import Data
+from truerisk.losses.confusion_scores import OfOneClass
+from truerisk.losses.loss import Events, PositiveScorer, class_named
+from truerisk.losses.row_losses import (
+    AUC,
+    MCC,
+    R2,
+    Absolute,
+    AveragePrecision,
+    BalancedAccuracy,
+    Brier,
+    FBeta,
+    Log,
+    Loss,
+    Precision,
+    Recall,
+    Squared,
+    ZeroOne,
+)
+
+_TWO, _CLASSES, _NUMBERS = "two classes", "classes", "numbers"
+_SCORERS: dict[str, tuple[str, Callable[[], Loss]]] = {
+    "accuracy": (_CLASSES, ZeroOne),
+    "average_precision": (_TWO, AveragePrecision),
+    "balanced_accuracy": (_CLASSES, BalancedAccuracy),
+    "f1": (_TWO, FBeta),
+    "f1_macro": (_CLASSES, partial(FBeta, average="macro")),
+    "f1_weighted": (_CLASSES, partial(FBeta, average="weighted")),
+    "matthews_corrcoef": (_CLASSES, MCC),
+    "neg_brier_score": (_CLASSES, Brier),
+    "neg_log_loss": (_CLASSES, Log),
+    "neg_mean_absolute_error": (_NUMBERS, Absolute),
+    "neg_mean_squared_error": (_NUMBERS, Squared),
+    "precision": (_TWO, Precision),
+    "precision_macro": (_CLASSES, partial(Precision, average="macro")),
+    "precision_weighted": (_CLASSES, partial(Precision, average="weighted")),
+    "r2": (_NUMBERS, R2),
+    "recall": (_TWO, Recall),
+    "recall_macro": (_CLASSES, partial(Recall, average="macro")),
+    "recall_weighted": (_CLASSES, partial(Recall, average="weighted")),
+    "roc_auc": (_TWO, AUC),
+    "roc_auc_ovr": (_CLASSES, partial(AUC, average="macro")),
+    "roc_auc_ovr_weighted": (_CLASSES, partial(AUC, average="weighted")),
+}
+"""scikit-learn's names of scores that a loss of ours is made of, and what y they are for."""
+
+
+_METRICS: dict[str, Callable[..., OfOneClass]] = {
+    "f1_score": FBeta,
+    "fbeta_score": FBeta,
+    "precision_score": Precision,
+    "recall_score": Recall,
+}
+"""Functions of scikit-learn that rate one class, or all of them in turn, from labels."""
+
+
+def same_as_scorer(word: str, n_classes: int, positive: Any = None) -> Loss | None:
+    """The loss of ours that means what scikit-learn means by a name; None where there is none.
+
+    Its usual average is the mean over folds, that of `cross_val_score`, and its word is the name.
+    `n_classes` is 0 for regression. Scores of one class rate the greater of two labels; of more
+    classes `positive` names one.
+
+    >>> loss = same_as_scorer("f1", 2)
+    >>> loss.word, loss.usual_average, same_as_scorer("f1", 3)
+    ('f1', 'fold', None)
+    """
+    of_what, made = _SCORERS.get(word, ("", None))
+    has_two = n_classes == 2 or (n_classes > 2 and positive is not None)
+    fits = {_TWO: has_two, _CLASSES: n_classes > 0, _NUMBERS: n_classes == 0}
+    if made is None or not fits[of_what]:
+        return None
+    return _as_scorer(made(), word)
+
+
+def _as_scorer(loss: Loss, word: str) -> Loss:
+    loss.word, loss.usual_average, loss.is_score = word, "fold", True
+    return loss
+
+
+def loss_of_scorer(scorer: Callable[..., Any], data: Data, positive: Any = None) -> Loss:
+    """A scorer as an error: by a loss of ours where `make_scorer` made it of what one means."""
+    same = _same_as_made(scorer, data, positive)
+    return ScorerLoss(scorer, scorer_word(scorer), data) if same is None else same
+
+
+def scorer_word(scorer: Any) -> str:
+    """What a scorer is called: its own name, or that of its metric with what that is given."""
+    made = getattr(scorer, "__dict__", {})
+    if "_score_func" not in made:
+        return str(getattr(scorer, "__name__", scorer))
+    metric = made["_score_func"]
+    options = ", ".join(f"{name}={shown(value)}" for name, value in made["_kwargs"].items())
+    name = getattr(metric, "__name__", type(metric).__name__)
+    return f"{name}({options})" if options else name
+
+
+def _same_as_made(scorer: Any, data: Data, positive: Any) -> Loss | None:
+    """The class is that of ``pos_label``, else `positive`, else the 1 that scikit-learn takes."""
+    from sklearn.metrics import get_scorer
+
+    if type(scorer) is not type(get_scorer("accuracy")):
+        return None
+    options = dict(vars(scorer)["_kwargs"])
+    word = next((word for word in _SCORERS if vars(get_scorer(word)) == vars(scorer)), "")
+    if word == "roc_auc" or _SCORERS.get(word, (_TWO,))[0] != _TWO:
+        return same_as_scorer(word, data.n_classes, positive)
+    labels = [data.label(code) for code in range(data.n_classes)]
+    label = options.pop("pos_label", 1 if positive is None else positive)
+    if word == "average_precision":  # of the lesser label it reads other numbers than we do
+        return same_as_scorer(word, data.n_classes) if labels[1:] == [label] else None
+    made, average = _METRICS.get(_metric(scorer)), options.pop("average", "binary")
+    if made is None or options.keys() - {"beta"}:
+        return None
+    if average in ("macro", "weighted"):
+        loss: Loss = made(**options, average=average)
+        return _as_scorer(loss, loss.word.replace("-", "_"))
+    if average != "binary" or len(labels) != 2 or label not in labels:
+        return None
+    loss = made(**options, positive=label)
+    return _as_scorer(loss, loss.word)
+
+
+def _metric(scorer: Any) -> str:
+    """The name of a function of scikit-learn that rates labels, larger is better."""
+    from sklearn import metrics
+
+    made = vars(scorer)
+    name = str(getattr(made["_score_func"], "__name__", ""))
+    as_ours = (made["_sign"], made["_response_method"]) == (1, "predict")
+    return name if as_ours and getattr(metrics, name, None) is made["_score_func"] else ""
+
+
+OF_CLASSES = (
+    "average_precision",
+    "balanced_accuracy",
+    "f1",
+    "jaccard",
+    "matthews",
+    "neg_negative_likelihood",
+    "positive_likelihood",
+    "precision",
+    "recall",
+    "roc_auc",
+)
+"""How the names of those of scikit-learn's scores begin that rest on the rows of single classes."""
+
+
+class ScorerLoss(Loss):
+    """A scikit-learn scorer turned into an error: the score of a perfect rule minus the score.
+
+    The perfect rule answers with y itself (and certainty), so accuracy and R² become 1 − score and
+    `neg_mean_squared_error` becomes the mean squared error, without knowing the scorer.
+    """
+
+    response, per_row, is_score = "scored", False, True
+    tasks = ("classification", "regression")
+
+    def __init__(self, scorer: Callable[..., Any], word: str, data: Data) -> None:
+        self.scorer = scorer
+        self.word = word
+        self.perfect = self._rate_perfect_rule(data)
+        if not np.isfinite(self.perfect):
+            raise Refusal(
+                f"scorer {word} gives {self.perfect} for a perfect rule: it cannot become an error."
+            )
+
+    def rated(self, data: Data) -> int | None:
+        if not isinstance(self.scorer, PositiveScorer):
+            return None
+        return class_named(self.scorer.positive, data)
+
+    def events(self, data: Data) -> Events | None:
+        """Count them where scikit-learn's name says that the score rests on single classes."""
+        if data.task != "classification" or not self.word.startswith(OF_CLASSES):
+            return None
+        return Events.of_class(data, self.rated(data))
+
+    def _rate_perfect_rule(self, data: Data) -> float:
+        rows = np.arange(data.n_rows)[:, None]
+        try:
+            with warnings.catch_warnings():  # the perfect rule is ours, and so are its warnings
+                warnings.simplefilter("ignore")
+                return float(self.scorer(perfect_rule(data), rows, *data.targets(data.y)))
+        except BaseException as error:  # a user's scorer may raise anything
+            if not is_failure(error):
+                raise
+            raise Refusal(
+                f"scorer {self.word} cannot rate even a perfect rule on this y "
+                f"({type(error).__name__}: {error}); use another scorer, or make_scorer with the "
+                "arguments it lacks."
+            ) from error
+
+    def of_set(
+        self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
+    ) -> np.ndarray:
+        return self.perfect - answers
+
+
+def perfect_rule(data: Data) -> Any:
+    """An estimator whose X is the row number and whose answer is y."""
+    from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+
+    class Truth(BaseEstimator):
+        def fit(self, X: Any, y: Any = None) -> Any:
+            return self
+
+        def __sklearn_is_fitted__(self) -> bool:
+            return True
+
+        def predict(self, X: Any) -> Any:
+            return data.y[np.asarray(X)[:, 0]]
+
+    if data.task == "regression":
+        return type("PerfectRegressor", (RegressorMixin, Truth), {})()
+
+    class TrueClass(ClassifierMixin, Truth):
+        classes_ = data.classes
+
+        def predict_proba(self, X: Any) -> Any:
+            return np.eye(data.n_classes)[data.codes[np.asarray(X)[:, 0]]]  # type: ignore[index]
+
+    return TrueClass()
+
+
+class OwnScore(Loss):
+    """Minus a score: whoever cannot be compared with a rule without error has this risk."""
+
+    response, per_row, lower = "scored", False, None
+    tasks = ("classification", "regression", "survival", "other")
+    notes = ("the risk is minus the score, since the score of a rule without error is not known",)
+
+    def __init__(self, scorer: Callable[..., Any], word: str) -> None:
+        self.scorer, self.word = scorer, word
+
+    def of_set(
+        self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
+    ) -> np.ndarray:
+        return -answers
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """A score by its name, or a function of the user: an error once there is a y to try it on."""
+
+    score: Any
+
+    def on(self, data: Data, positive: Any) -> Any:
+        """What it lacks of the score of a rule without error, or minus the score if it has none.
+
+        A name is scikit-learn's where there is such a score, else a word of ours.
+        """
+        if callable(self.score):
+            return self._by_function(data, positive)
+        if not isinstance(self.score, str):
+            return self.score
+        if data.task == "other":  # a density has no right or wrong answers
+            from sklearn.metrics import get_scorer, get_scorer_names
+
+            known = self.score in get_scorer_names()
+            return OwnScore(get_scorer(self.score), self.score) if known else self.score
+        same = same_as_scorer(self.score, data.n_classes, positive)
+        return self.score if same is None else same
+
+    def _by_function(self, data: Data, positive: Any) -> Loss:
+        """A metric of (y_true, y_pred), which may be larger for worse answers, is refused."""
+        word = scorer_word(self.score)
+        if data.task in ("other", "survival"):
+            return OwnScore(self.score, word)
+        if _takes_two(self.score):
+            raise BadArgument(
+                f"scoring={shown(self.score)} takes two arguments, as a metric of (y_true, y_pred) "
+                "does, and a scorer takes (estimator, X, y): use sklearn.metrics.make_scorer, "
+                "which is told whether larger is better, or loss= where smaller is better."
+            )
+        try:
+            return loss_of_scorer(self.score, data, positive)
+        except Refusal:
+            return OwnScore(self.score, word)
+
+
+def _takes_two(function: Callable[..., Any]) -> bool:
+    """Whether it cannot be given three arguments by their places."""
+    try:
+        given = [one.kind for one in inspect.signature(function).parameters.values()]
+    except (TypeError, ValueError):
+        return False  # a function in C may have no signature
+    named = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return inspect.Parameter.VAR_POSITIONAL not in given and sum(k in named for k in given) == 2
+
+
+def by_scoring(scoring: Any, loss: Any, scores: Any) -> tuple[Any, Any]:
+    """The loss and the further scores, where scikit-learn's word may stand instead of `loss`.
+
+    Of several scores the first is the loss.
+    """
+    if scoring is None:
+        return loss, scores
+    refuse_both("scoring", scoring, "loss", loss)
+    if not are_several(scoring):
+        return Scoring(scoring), scores
+    refuse_both("scoring", scoring, "scores", scores or None)
+    each = {name: Scoring(score) for name, score in named(scoring).items()}
+    return next(iter(each.values())), each
+
+
+def are_several(scoring: Any) -> bool:
+    """Whether it names several scores: a list, a tuple, a set or a dict of them."""
+    return isinstance(scoring, list | tuple | set | Mapping)
+
+
+def named(scoring: Any) -> dict[str, Any]:
+    """The scores by their names; an empty one, other names than text and a name twice are refused.
+
+    >>> named(["accuracy", "roc_auc"])
+    {'accuracy': 'accuracy', 'roc_auc': 'roc_auc'}
+    """
+    names = sorted(scoring) if isinstance(scoring, set) else list(scoring)
+    if not names or not all(isinstance(name, str) for name in names):
+        raise BadArgument(
+            f"scoring={shown(scoring)}: give a list of names of scores, or a dict of scorers by "
+            "name, and at least one."
+        )
+    if len(set(names)) < len(names):
+        raise BadArgument(f"scoring={shown(scoring)} names a score twice: name each once.")
+    return dict(scoring) if isinstance(scoring, Mapping) else {name: name for name in names}

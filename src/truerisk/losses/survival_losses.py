@@ -1,0 +1,313 @@
+"""Losses of outcomes in time: the order of rows, and curves, or answers at one horizon.
+
+Rows that are not followed long enough are made up for by those that are, weighted by the inverse
+chance of being followed (Graf et al., 1999; Uno et al., 2011). That chance is estimated of all
+rows. Losses of rows count how it varies; Uno's C and AUC take it as known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from truerisk.core.arguments import check_number
+from truerisk.core.errors import Refusal
+from truerisk.data.data import Data, TaskWord
+from truerisk.data.survival import follow_up
+from truerisk.losses.loss import Events, Loss, RowLoss
+from truerisk.losses.rank_scores import AUC
+from truerisk.plan.answers import Response
+
+CELLS = 2**22  # pairs that are looked at in one go
+STEPS = 50  # of the trapezoid rule
+ANY_TIME = (0.0, np.inf, "give a time of y, such as 5")
+
+
+IN_TIME: tuple[TaskWord, ...] = ("survival",)
+
+
+class Concordance(Loss):
+    """1 − C: the share of pairs in the wrong order among those whose order is known, ties half.
+
+    A pair has an order where the event of one came while the other was still followed without it;
+    the prediction for the first should be the larger one (Harrell). A row has the influence
+    2 (weight of its wrong pairs − loss · weight of its pairs) W / weight of all pairs.
+    """
+
+    word, tasks = "concordance", IN_TIME
+    response: Response = "value"
+    per_row, upper, perfect, is_score = False, 1.0, 1.0, True
+    tells_influences = True
+
+    @property
+    def one_scale(self) -> bool:
+        return False  # risks that two models tell may be on different scales
+
+    def of_set(
+        self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
+    ) -> np.ndarray:
+        wrong, known, w = self._pairs(data, rows, answers, weights)
+        return np.asarray(wrong @ w / (known @ w))
+
+    def influences(
+        self,
+        data: Data,
+        rows: np.ndarray,
+        answers: np.ndarray,
+        weights: np.ndarray | None,
+        about: np.ndarray,
+    ) -> np.ndarray:
+        wrong, known, w = self._pairs(data, rows, answers, weights)
+        influences: np.ndarray = 2 * (wrong - about[:, None] * known) * w.sum() / (known @ w)
+        return influences
+
+    def counted_twice(
+        self,
+        data: Data,
+        rows: np.ndarray,
+        answers: np.ndarray,
+        weights: np.ndarray | None,
+        about: np.ndarray,
+    ) -> np.ndarray:
+        """The variance of one pair over their number: each of its rows has it in its influence."""
+        w, weighed, twice = _or_ones(weights, rows), 0.0, np.zeros(len(answers))
+        for some, pairs in self._known_pairs(data, rows):
+            of_pairs = w[some, None] * pairs * w
+            weighed += of_pairs.sum()
+            for c, (told, mean) in enumerate(zip(answers, about, strict=True)):
+                twice[c] += ((of_pairs * (_wrong(told, some) - mean)) ** 2).sum()
+        return twice / weighed**2
+
+    def events(self, data: Data) -> Events | None:
+        return Events(int((data.y[:, 0] == 1).sum()), "events")
+
+    def enlargement(self, data: Data, rows: np.ndarray) -> tuple[float, float]:
+        """(n − 1)²/((n − 2)(n − 3)) leaves no bias; how many events there are tells the degrees."""
+        n, events = max(len(rows), 4), max(float(data.y[rows, 0].sum()), 2.0)
+        return (n - 1) ** 2 / ((n - 2) * (n - 3)), events - 1
+
+    def _pairs(
+        self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Of each row, the weight of the others that it is in the wrong order with, and in any."""
+        w = _or_ones(weights, rows)
+        wrong, known = np.zeros(answers.shape), np.zeros(len(rows))
+        for some, pairs in self._known_pairs(data, rows):
+            known[some] += pairs @ w
+            known += w[some] @ pairs
+            for line, told in zip(wrong, answers, strict=True):
+                ranked = pairs * _wrong(told, some)
+                line[some] += ranked @ w
+                line += w[some] @ ranked
+        if not known.any():
+            raise Refusal(
+                f"loss '{self.word}' needs two rows of known order in every test set, and one of "
+                f"{len(rows)} rows has none; use fewer folds."
+            )
+        return wrong, known, w
+
+    def _known_pairs(self, data: Data, rows: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Some rows whose event came, and how much each counts as the first of a pair with each."""
+        (came, time), counts = data.y[rows].T, self._counts(data, rows)
+        first = np.flatnonzero(came == 1)
+        for some in np.array_split(first, max(1, len(first) * len(rows) // CELLS)):
+            later = (time > time[some, None]) | ((time == time[some, None]) & (came == 0))
+            yield some, later * counts[some, None]
+
+    def _counts(self, data: Data, rows: np.ndarray) -> np.ndarray:
+        """How much the pairs of each row count in which its event comes first."""
+        return np.ones(len(rows))
+
+
+class Uno(Concordance):
+    """1 − Uno's C: pairs count 1/G², G the chance of being followed up to the earlier event.
+
+    Unlike Harrell's C it does not depend on the distribution of the losses before τ, the last time
+    at which a row is followed. It is about the pairs whose first event comes before τ, so it does
+    depend on τ itself, that is, on how long rows are followed.
+    """
+
+    word = "uno"
+
+    def _counts(self, data: Data, rows: np.ndarray) -> np.ndarray:
+        followed = follow_up(data.y, data.sample_weight, data.y[rows, 1], past=False)
+        return np.asarray(followed**-2.0)
+
+
+class IntegratedBrier(RowLoss):
+    """The mean over times from 0 to `until` of Brier's score of the chance of no event by then.
+
+    By default until a tenth of the rows are still followed; by the trapezoid rule in 50 steps.
+    """
+
+    word, tasks = "integrated-brier", IN_TIME
+    response: Response = "probability"
+
+    def __init__(self, until: float | None = None) -> None:
+        if until is not None:
+            check_number("until", until, *ANY_TIME)
+        self.until = until
+
+    def check(self, data: Data) -> None:
+        super().check(data)
+        time, until = data.y[:, 1], self.until
+        if until is None:
+            before = time[time < time.max()]  # in every row the same is refused below
+            until = float(np.quantile(before, 0.9, method="lower") if len(before) else time.max())
+        self.horizons = tuple((np.arange(1, STEPS + 1) * (until / STEPS)).tolist())
+        data.at(until)  # which refuses a time past all rows
+
+    def of_rows(self, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
+        losses = np.zeros(answers.shape[:2])
+        for horizon in self.horizons:
+            share = 0.5 if horizon == self.horizons[-1] else 1.0  # at 0 no answer is wrong
+            losses += share / STEPS * _brier(data, rows, answers, horizon)
+        return losses
+
+
+class BrierAt(RowLoss):
+    """Brier's score of the chance of the event by a horizon, such as ``BrierAt(5)``."""
+
+    tasks = IN_TIME
+    response: Response = "probability"
+
+    def __init__(self, horizon: float) -> None:
+        check_number("horizon", horizon, *ANY_TIME)
+        self.horizons, self.word = (float(horizon),), f"brier-at-{horizon:.12g}"
+
+    def check(self, data: Data) -> None:
+        super().check(data)
+        self.upper = float(_counts(data, self.horizons[0]).max())
+
+    def of_rows(self, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
+        return _brier(data, rows, answers, *self.horizons)
+
+
+class AUCAt(Loss):
+    """1 − AUC of those whose event came by a horizon against those followed past it."""
+
+    tasks = IN_TIME
+    response: Response = "probability"
+    per_row, upper, perfect, is_score = False, 1.0, 1.0, True
+    tells_influences = True
+
+    def __init__(self, horizon: float) -> None:
+        check_number("horizon", horizon, *ANY_TIME)
+        self.horizons, self.word = (float(horizon),), f"auc-at-{horizon:.12g}"
+        self._auc = AUC()
+        self._auc.word = self.word  # in what it refuses
+
+    def check(self, data: Data) -> None:
+        super().check(data)
+        data.at(self.horizons[0])
+
+    def events(self, data: Data) -> Events | None:
+        (came, time), (horizon,) = data.y.T, self.horizons
+        by_then = Events(int(((came == 1) & (time <= horizon)).sum()), f"events by {horizon:g}")
+        past = Events(int((time > horizon).sum()), f"rows followed past {horizon:g}")
+        return min(by_then, past, key=lambda events: events.n)
+
+    def of_set(
+        self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
+    ) -> np.ndarray:
+        return self._auc.of_set(*self._two(data, rows, answers, weights))
+
+    def influences(
+        self,
+        data: Data,
+        rows: np.ndarray,
+        answers: np.ndarray,
+        weights: np.ndarray | None,
+        about: np.ndarray,
+    ) -> np.ndarray:
+        two = self._two(data, rows, answers, weights)
+        of_all = len(rows) if weights is None else weights.sum()
+        share = _counts(data, *self.horizons)[rows] * of_all / two[3].sum()
+        return self._auc.influences(*two, about) * share
+
+    def counted_twice(
+        self,
+        data: Data,
+        rows: np.ndarray,
+        answers: np.ndarray,
+        weights: np.ndarray | None,
+        about: np.ndarray,
+    ) -> np.ndarray:
+        return self._auc.counted_twice(*self._two(data, rows, answers, weights), about)
+
+    def enlargement(self, data: Data, rows: np.ndarray) -> tuple[float, float]:
+        return self._auc.enlargement(data.at(self.horizons[0]), rows)
+
+    def _two(
+        self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
+    ) -> tuple[Data, np.ndarray, np.ndarray, np.ndarray]:
+        """The rows as those of two classes, the chance of the event, and what the rows weigh."""
+        (horizon,) = self.horizons
+        came, counts = chance_by(data, answers, horizon), _counts(data, horizon)[rows]
+        return data.at(horizon), rows, came, counts if weights is None else counts * weights
+
+
+def chance_by(data: Data, answers: np.ndarray, horizon: float) -> np.ndarray:
+    """The chance of the event by one of the horizons, of those of all intervals."""
+    by_then: np.ndarray = answers[..., -1 - data.horizons.index(horizon) :].sum(axis=-1)
+    return by_then
+
+
+def _counts(data: Data, horizon: float) -> np.ndarray:
+    """What each row counts for, besides its own weight."""
+    at, own = data.at(horizon).sample_weight, data.sample_weight
+    assert at is not None
+    return at if own is None else np.divide(at, own, out=np.zeros_like(at), where=own > 0)
+
+
+def _brier(data: Data, rows: np.ndarray, answers: np.ndarray, horizon: float) -> np.ndarray:
+    """Of each row, the squared distance from whether the event came, times what the row counts.
+
+    Besides, a lost row has what others count for it, the mean loss of those who were followed past
+    it, and all who might have been lost then pay for it: the mean stays as it is, and the rows vary
+    as it does, the chance of being followed being estimated (Robins and Rotnitzky, 1992).
+    """
+    missed = (chance_by(data, answers, horizon) - data.at(horizon).codes_of(rows)) ** 2
+    losses: np.ndarray = missed * _counts(data, horizon)[rows]
+    (came, time), weights = data.y[rows].T, data.weights(rows)
+    w = np.ones(len(rows)) if weights is None else weights
+    times, place = np.unique(time, return_inverse=True)
+    events, gone = (np.bincount(place, w * one, len(times)) for one in (came, 1 - came))
+    exposed = np.cumsum((events + gone)[::-1])[::-1] - events
+    order = np.argsort(time)
+    later = np.cumsum((losses * w)[:, order[::-1]], axis=1)[:, ::-1]
+    later = np.pad(later, ((0, 0), (0, 1)))[:, np.searchsorted(time[order], times, side="right")]
+    mean = np.divide(later, exposed, out=np.zeros_like(later), where=exposed > 0)
+    paid = mean * np.divide(gone, exposed, out=np.zeros_like(gone), where=exposed > 0)
+    paid[:, times > horizon] = 0.0
+    gets = mean[:, place] * ((came == 0) & (time <= horizon))
+    pays = np.cumsum(paid, axis=1)[:, place] - paid[:, place] * (came == 1)  # whose event was first
+    carried: np.ndarray = losses + gets - pays
+    return carried
+
+
+def _or_ones(weights: np.ndarray | None, rows: np.ndarray) -> np.ndarray:
+    return np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=np.float64)
+
+
+def _wrong(told: np.ndarray, first: np.ndarray) -> np.ndarray:
+    """1 where a later row is told a larger risk than the first of its pair, ½ where the same."""
+    larger: np.ndarray = (1 + np.sign(told - told[first, None])) / 2
+    return larger
+
+
+AT = {"brier-at": BrierAt, "auc-at": AUCAt}
+
+
+def at_horizon(word: str) -> Loss | None:
+    """The loss of a word that names its horizon: ``brier-at-5``; None for another word.
+
+    >>> at_horizon("brier-at-2.5").horizons, at_horizon("brier-at")
+    ((2.5,), None)
+    """
+    kind, _, number = word.rpartition("-")
+    try:
+        return AT[kind](float(number)) if kind in AT else None
+    except ValueError:
+        return None

@@ -1,0 +1,366 @@
+"""What an engine says: for every candidate, one answer per question and row, in flat blocks.
+
+Methods that need coefficients get the linear rules of fitted models with the answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations
+from typing import Any, Literal, Protocol
+
+import numpy as np
+
+from truerisk.data.data import Data
+from truerisk.plan.blocks import spread
+from truerisk.plan.plan import Plan
+
+Response = Literal["label", "probability", "score", "value", "scored", "loss"]
+
+
+def told_of_a_row(response: Response, data: Data) -> tuple[int, ...]:
+    """The shape of one answer: the further axes of `Answers.values`."""
+    in_time = data.task == "survival"
+    if response == "probability":
+        return (len(data.horizons) + 1 if in_time else data.n_classes,)
+    return data.y.shape[1:] if response == "value" and not in_time else ()
+
+
+@dataclass(frozen=True)
+class Failure:
+    """One candidate's model raised in one fit."""
+
+    fit: int
+    candidate: int
+    sentence: str
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """Predictions of all candidates for one plan.
+
+    `values[c, t]` answers position t of the plan's flat list of asked rows (`plan.positions`):
+    a class code for "label", class probabilities (a further axis) for "probability", a decision
+    value for "score", a number for "value". Of outcomes in time the classes are the intervals
+    between the horizons of the data, the latest first. For "scored", `values[c, q]` is the score
+    that a scikit-learn scorer gave question q. For "loss" it is the expected loss of the row over
+    all train sets that a law draws without it. `answered[c, q]` is False where a fit failed
+    or was not asked for; seconds of fits that were not asked for are NaN.
+    `counts[c, t]` belongs to position t of the questions that the plan counts: how many training
+    rows of each class the answer rests on. `freedom[c, f]` are the degrees of freedom of the model
+    in fit f where a question asks for them, else NaN. `rules` are the linear rules of the fits that
+    are asked for them. `also` are further answers of the same models to the same questions, in the
+    order in which they were requested. `notes` are for the reader of the result.
+    """
+
+    plan: Plan
+    response: Response
+    values: np.ndarray
+    answered: np.ndarray
+    engine: str
+    fit_seconds: np.ndarray
+    answer_seconds: np.ndarray
+    failures: tuple[Failure, ...] = ()
+    n_fits: int = 0
+    counts: np.ndarray | None = None
+    freedom: np.ndarray | None = None
+    rules: tuple[LinearRules, ...] | None = None
+    also: tuple[Answers, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def n_candidates(self) -> int:
+        return len(self.values)
+
+    @property
+    def made(self) -> np.ndarray:
+        """`(n_candidates, n_fits)`: which fits were asked for, and made."""
+        return ~np.isnan(self.fit_seconds)
+
+    def of(self, question: int) -> np.ndarray:
+        """All candidates' answers to one question."""
+        if self.response == "scored":
+            return self.values[:, question]
+        offsets = self.plan.test_offsets
+        return self.values[:, offsets[question] : offsets[question + 1]]
+
+    def only(self, questions: np.ndarray) -> Answers:
+        """The answers to these questions alone."""
+        plan = self.plan.only(questions)
+        fits = np.unique(self.plan.fit[questions])
+        if self.response == "scored":
+            values = self.values[:, questions]
+        else:
+            values = self.values[:, spread(self.plan.test_offsets, questions)[1]]
+        counts = self.counts
+        if counts is not None and self.plan.counted is not None:
+            mine = np.searchsorted(
+                self.plan.counted, questions[np.isin(questions, self.plan.counted)]
+            )
+            counts = counts[:, spread(self.plan.counted_offsets, mine)[1]] if len(mine) else None
+        renumber = {}
+        if self.failures or self.rules:
+            renumber = {int(fit): i for i, fit in enumerate(fits)}
+        return replace(
+            self,
+            plan=plan,
+            values=values,
+            counts=counts,
+            freedom=None if plan.freedom is None else self._freedom(fits),
+            rules=None if plan.rules is None else self._rules(renumber),
+            answered=self.answered[:, questions],
+            fit_seconds=self.fit_seconds[:, fits],
+            answer_seconds=self.answer_seconds[:, fits],
+            failures=tuple(
+                replace(f, fit=renumber[f.fit]) for f in self.failures if f.fit in renumber
+            ),
+            also=tuple(other.only(questions) for other in self.also),
+        )
+
+    def part(self, needed: np.ndarray) -> Answers:
+        """As if candidate c had been asked in fit f where `asked[c, f]` alone."""
+        taken = needed & self.made
+        return replace(
+            self,
+            answered=self.answered & taken[:, self.plan.fit],
+            fit_seconds=np.where(taken, self.fit_seconds, np.nan),
+            answer_seconds=np.where(taken, self.answer_seconds, np.nan),
+            failures=tuple(f for f in self.failures if taken[f.candidate, f.fit]),
+            n_fits=int(taken.sum()),
+            also=tuple(other.part(needed) for other in self.also),
+        )
+
+    def picked(self, chosen: np.ndarray) -> Answers:
+        """Answers of a single line: to question q those of candidate `chosen[q]`.
+
+        Seconds and failures are those of what was picked; the fits stay those of the whole plan.
+        """
+        chosen = np.asarray(chosen, dtype=np.int64)
+        questions = np.arange(self.plan.n_questions)
+        if self.response == "scored":
+            values = self.values[chosen, questions]
+        else:
+            values = np.empty_like(self.values[0])
+            for c in np.unique(chosen):
+                mine = np.repeat(chosen == c, self.plan.test_sizes)
+                values[mine] = self.values[c][mine]
+        of_fit = np.zeros(self.plan.n_fits, dtype=np.int64)
+        of_fit[self.plan.fit] = chosen
+        fits = np.arange(self.plan.n_fits)
+        pairs = set(zip(self.plan.fit.tolist(), chosen.tolist(), strict=True))
+        return replace(
+            self,
+            values=values[None],
+            answered=self.answered[chosen, questions][None],
+            fit_seconds=self.fit_seconds[of_fit, fits][None],
+            answer_seconds=self.answer_seconds[of_fit, fits][None],
+            failures=tuple(
+                replace(f, candidate=0) for f in self.failures if (f.fit, f.candidate) in pairs
+            ),
+            also=tuple(other.picked(chosen) for other in self.also),
+        )
+
+    def _freedom(self, fits: np.ndarray) -> np.ndarray | None:
+        return None if self.freedom is None else self.freedom[:, fits]
+
+    def _rules(self, renumber: dict[int, int]) -> tuple[LinearRules, ...] | None:
+        if self.rules is None:
+            return None
+        return tuple(replace(r, fit=renumber[r.fit]) for r in self.rules if r.fit in renumber)
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        return (self.of(q) for q in range(self.plan.n_questions))
+
+
+class Ask(Protocol):
+    """How a method gets its answers; which learner and which engine is none of its business."""
+
+    def __call__(
+        self,
+        plan: Plan,
+        only: np.ndarray | None = None,
+        *,
+        besides: bool = True,
+        asked: np.ndarray | None = None,
+        number: int | None = None,
+    ) -> Answers:
+        """Answers of all candidates, or in fit f of candidate `only[f]` alone (one row).
+
+        Without `besides` only those that the loss needs, and none for further scores. With `asked`
+        those of candidate c in fit f where `asked[c, f]`. A plan that is asked in parts is one
+        pass, whose `number` is said: its fits draw the same random numbers as in a whole.
+        """
+        ...
+
+
+def code_type(n_classes: int) -> Any:
+    """The smallest integer type that holds the class codes and -1 (no class of y)."""
+    return np.int8 if n_classes < 127 else np.int16 if n_classes < 32767 else np.int32
+
+
+def with_besides(
+    answers: Answers, responses: Sequence[Response], values: Sequence[np.ndarray]
+) -> Answers:
+    """The answers with what the same models were asked besides; the first of each is their own."""
+    also = tuple(
+        replace(answers, response=response, values=predictions)
+        for response, predictions in zip(responses[1:], values[1:], strict=True)
+    )
+    return replace(answers, also=also)
+
+
+def filled(parts: Sequence[Answers]) -> Answers:
+    """One plan's answers to what was asked in parts, each fit of a candidate in one of them."""
+    first = parts[0]
+    if len(parts) == 1:
+        return first
+    values, seconds = first.values.copy(), first.fit_seconds.copy()
+    answer_seconds, answered = first.answer_seconds.copy(), first.answered.copy()
+    for part in parts[1:]:
+        mine = part.made
+        taken = mine[:, part.plan.fit]
+        at = taken if part.response == "scored" else np.repeat(taken, part.plan.test_sizes, axis=1)
+        values[at] = part.values[at]
+        answered[taken] = part.answered[taken]
+        seconds[mine], answer_seconds[mine] = part.fit_seconds[mine], part.answer_seconds[mine]
+    failures = [failure for part in parts for failure in part.failures]
+    return replace(
+        first,
+        values=values,
+        answered=answered,
+        fit_seconds=seconds,
+        answer_seconds=answer_seconds,
+        failures=tuple(sorted(failures, key=lambda f: (f.fit, f.candidate))),
+        n_fits=sum(part.n_fits for part in parts),
+        also=tuple(filled(also) for also in zip(*(part.also for part in parts), strict=True)),
+        notes=tuple(dict.fromkeys(note for part in parts for note in part.notes)),
+    )
+
+
+def joined(parts: Sequence[Answers]) -> Answers:
+    """The answers of some candidates after those of others, to the questions of one plan."""
+    first = parts[0]
+    if len(parts) == 1:
+        return first
+    starts = np.cumsum([0, *(each.n_candidates for each in parts)])
+    placed = list(zip(parts, starts.tolist(), strict=False))
+    failures = [
+        replace(f, candidate=f.candidate + at) for each, at in placed for f in each.failures
+    ]
+    rules = [
+        replace(rule, candidates=rule.candidates + at)
+        for each, at in placed
+        for rule in each.rules or ()
+    ]
+    return replace(
+        first,
+        values=np.concatenate([each.values for each in parts]),
+        answered=np.concatenate([each.answered for each in parts]),
+        engine=", ".join(dict.fromkeys(each.engine for each in parts)),
+        fit_seconds=np.concatenate([each.fit_seconds for each in parts]),
+        answer_seconds=np.concatenate([each.answer_seconds for each in parts]),
+        failures=tuple(sorted(failures, key=lambda f: (f.fit, f.candidate))),
+        n_fits=sum(each.n_fits for each in parts),
+        counts=_below([each.counts for each in parts]),
+        freedom=_below([each.freedom for each in parts]),
+        rules=None if first.rules is None else tuple(sorted(rules, key=lambda rule: rule.fit)),
+        also=tuple(joined(also) for also in zip(*(each.also for each in parts), strict=True)),
+        notes=tuple(dict.fromkeys(note for each in parts for note in each.notes)),
+    )
+
+
+def _below(arrays: Sequence[np.ndarray | None]) -> np.ndarray | None:
+    present = [array for array in arrays if array is not None]
+    return np.concatenate(present) if present else None
+
+
+@dataclass(frozen=True, eq=False)
+class LinearRules:
+    """The rules of some candidates in one fit.
+
+    `candidates` are their rows in `Answers.values`; `coefficients[i, s]` and `intercepts[i, s]` are
+    score s of the i-th. `codes` are the class codes that the scores speak of, ascending: one score
+    for two classes, positive for the second; with more one per class, of which the largest wins,
+    or (`pairs`) one per pair in the order of `itertools.combinations`, positive for its second.
+    A model for numbers has one score and no codes. `rows` are the training rows as the last step
+    sees them, in the order of `Plan.train_rows`, or None where they are the data's own. Where it
+    is known, no rule has a coefficient outside the columns `among`.
+
+    >>> rules = LinearRules(0, np.array([0]), np.array([[[1.0, 0.5]]]), np.array([[-2.5]]))
+    >>> rules.between(0, 1)
+    (array([[1. , 0.5]]), array([-2.5]))
+    """
+
+    fit: int
+    candidates: np.ndarray
+    coefficients: np.ndarray
+    intercepts: np.ndarray
+    codes: tuple[int, ...] = (0, 1)
+    pairs: bool = False
+    rows: Any = None
+    among: np.ndarray | None = None
+
+    @cached_property
+    def used(self) -> np.ndarray:
+        """Columns that some rule uses: some coefficient is not 0."""
+        if self.among is None:
+            return np.flatnonzero(self.coefficients.any(axis=(0, 1)))
+        return self.among[self.coefficients[:, :, self.among].any(axis=(0, 1))]
+
+    def cut(self, columns: np.ndarray) -> LinearRules:
+        """The same rules for rows that have these columns only."""
+        return replace(self, coefficients=self.coefficients[:, :, columns], rows=None, among=None)
+
+    def between(self, first: int, second: int) -> tuple[np.ndarray, np.ndarray]:
+        """Coefficients and intercepts of the score that is positive for code `second`."""
+        places = self.codes.index(first), self.codes.index(second)
+        if len(self.codes) == 2 or self.pairs:
+            number = list(combinations(range(len(self.codes)), 2)).index(places)
+            return self.coefficients[:, number], self.intercepts[:, number]
+        k, m = places
+        slopes = self.coefficients[:, m] - self.coefficients[:, k]
+        return slopes, self.intercepts[:, m] - self.intercepts[:, k]
+
+    def class_pairs(self) -> Iterator[tuple[int, int]]:
+        """Codes of all pairs of classes that the scores speak of."""
+        return combinations(self.codes, 2)
+
+    def shares_rows_with(self, other: LinearRules) -> bool:
+        """Whether both are of one fit and stand over the same rows with the same scores."""
+        if (self.fit, self.codes, self.pairs) != (other.fit, other.codes, other.pairs):
+            return False
+        if self.coefficients.shape[1:] != other.coefficients.shape[1:]:
+            return False
+        return self.rows is other.rows or _equal(self.rows, other.rows)
+
+
+def gathered(rules: Iterable[LinearRules]) -> tuple[LinearRules, ...]:
+    """The same rules in as few blocks as they allow, so that equal rows are held once."""
+    groups: list[list[LinearRules]] = []
+    for rule in sorted(rules, key=lambda r: (r.fit, int(r.candidates[0]))):
+        group = next((g for g in groups if g[0].shares_rows_with(rule)), None)
+        if group is None:
+            groups.append([rule])
+        else:
+            group.append(replace(rule, rows=group[0].rows))
+    return tuple(group[0] if len(group) == 1 else _one_block(group) for group in groups)
+
+
+def _one_block(group: list[LinearRules]) -> LinearRules:
+    return replace(
+        group[0],
+        candidates=np.concatenate([r.candidates for r in group]),
+        coefficients=np.concatenate([r.coefficients for r in group]),
+        intercepts=np.concatenate([r.intercepts for r in group]),
+        among=None,
+    )
+
+
+def _equal(first: Any, second: Any) -> bool:
+    if first is None or second is None or type(first) is not type(second):
+        return False
+    if hasattr(first, "tocsr"):
+        return first.shape == second.shape and not (first != second).nnz
+    return bool(np.array_equal(first, second))

@@ -1,0 +1,196 @@
+"""The builder of plans: blocks in, questions in, a Plan out; equal train sets become one fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from truerisk.data.rows import mixed
+from truerisk.plan.blocks import ALL, Blocks, Flips, RowSets
+from truerisk.plan.plan import Plan
+
+RowSet = tuple[int, tuple[int, ...]]  # (base, blocks taken away)
+
+
+class PlanBuilder:
+    """Collects blocks and questions.
+
+    >>> builder = PlanBuilder(6)
+    >>> folds = builder.partition(np.array([0, 0, 1, 1, 2, 2]))
+    >>> for k, fold in enumerate(folds):
+    ...     builder.ask(train=(ALL, (fold,)), test=(fold, ()), fold=k)
+    >>> plan = builder.build()
+    >>> plan.n_fits, plan.train_rows(0)[0].tolist(), plan.test_rows(0)[0].tolist()
+    (3, [2, 3, 4, 5], [0, 1])
+    """
+
+    def __init__(self, n_rows: int) -> None:
+        self.n_rows = n_rows
+        self._blocks: list[np.ndarray] = []
+        self._counts: dict[int, np.ndarray] = {}
+        self._block_numbers: dict[tuple[bytes, bytes], int] = {}
+        self._fits: dict[tuple[RowSet, tuple[tuple[int, int], ...]], int] = {}
+        self._questions: list[tuple[int, RowSet, str, int, int, int]] = []
+
+    def block(self, rows: np.ndarray) -> int:
+        """Number of the block that holds these row numbers; repeated rows become counts."""
+        distinct, counts = np.unique(np.asarray(rows, dtype=np.int32), return_counts=True)
+        return self._add(distinct, counts)
+
+    def partition(self, labels: np.ndarray) -> list[int]:
+        """One block for each distinct label, in ascending order of the labels; one sort for all."""
+        codes = np.unique(labels, return_inverse=True)[1].ravel()
+        order = np.argsort(codes, kind="stable").astype(np.int32)
+        starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
+        return [self._add(rows, None) for rows in np.split(order, starts[1:])]
+
+    def ask(
+        self,
+        train: RowSet,
+        test: RowSet,
+        *,
+        part: str = "test",
+        repeat: int = 0,
+        fold: int = 0,
+        unit: int = -1,
+        flips: Iterable[tuple[int, int]] = (),
+    ) -> None:
+        """Ask the fit on `train` about `test`; `flips` are (row, class code) shown instead."""
+        key = (_canonical(train), tuple(sorted(flips)))
+        fit = self._fits.setdefault(key, len(self._fits))
+        self._questions.append((fit, _canonical(test), part, repeat, fold, unit))
+
+    def build(self) -> Plan:
+        """The finished plan."""
+        parts = tuple(dict.fromkeys(question[2] for question in self._questions))
+        fit, tests, part, repeat, fold, unit = zip(*self._questions, strict=True)
+        keys = list(self._fits)
+        return Plan(
+            n_rows=self.n_rows,
+            blocks=self._pool(),
+            train=_row_sets([train for train, _ in keys]),
+            test=_row_sets(tests),
+            fit=np.array(fit, dtype=np.int32),
+            part=np.array([parts.index(name) for name in part], dtype=np.int8),
+            repeat=np.array(repeat, dtype=np.int32),
+            fold=np.array(fold, dtype=np.int32),
+            unit=np.array(unit, dtype=np.int32),
+            parts=parts,
+            flips=_flips(keys),
+        )
+
+    def _add(self, rows: np.ndarray, counts: np.ndarray | None) -> int:
+        repeated = None if counts is None or (counts == 1).all() else counts.astype(np.int32)
+        content = (rows.tobytes(), b"" if repeated is None else repeated.tobytes())
+        number = self._block_numbers.setdefault(content, len(self._blocks))
+        if number == len(self._blocks):
+            self._blocks.append(rows)
+            if repeated is not None:
+                self._counts[number] = repeated
+        return number
+
+    def _pool(self) -> Blocks:
+        sizes = [len(rows) for rows in self._blocks]
+        offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        rows = np.concatenate(self._blocks) if self._blocks else np.empty(0, np.int32)
+        counts = None
+        if self._counts:
+            counts = np.ones(len(rows), dtype=np.int32)
+            for number, of_block in self._counts.items():
+                counts[offsets[number] : offsets[number + 1]] = of_block
+        return Blocks(rows.astype(np.int32), offsets, counts)
+
+
+def one_fit(n_rows: int, rows: np.ndarray) -> Plan:
+    """One fit on all rows, asked about some of them (ascending, each once).
+
+    >>> plan = one_fit(3, np.array([0]))
+    >>> plan.train_rows(0)[0].tolist(), plan.test_rows(0)[0].tolist(), plan.parts
+    ([0, 1, 2], [0], ('apparent',))
+    """
+    one, none = np.zeros(1, np.int32), np.empty(0, np.int32)
+    nothing_less = np.zeros(2, np.int64)
+    return Plan.of(
+        n_rows=n_rows,
+        blocks=Blocks(np.asarray(rows, dtype=np.int32), np.array([0, len(rows)], np.int64)),
+        train=RowSets(np.full(1, ALL, np.int32), none, nothing_less),
+        test=RowSets(one, none, nothing_less),
+        fit=one,
+        parts=("apparent",),
+    )
+
+
+def split_plan(n_rows: int, splits: Sequence[tuple[np.ndarray, np.ndarray]]) -> Plan:
+    """A plan from any (train, test) pairs of row numbers, coded as compactly as they allow."""
+    builder = PlanBuilder(n_rows)
+    for fold, (train, test) in enumerate(splits):
+        held_out = builder.block(test)
+        # each row once, on one side: "all but the test rows" says it, and so does no other split
+        there = np.zeros(n_rows, dtype=bool)
+        there[train] = there[test] = True
+        complement = len(train) + len(test) == n_rows and bool(there.all())
+        seen = (ALL, (held_out,)) if complement else (builder.block(train), ())
+        builder.ask(train=seen, test=(held_out, ()), fold=fold)
+    return builder.build()
+
+
+def _canonical(rows: RowSet) -> RowSet:
+    base, minus = rows
+    return int(base), tuple(sorted({int(block) for block in minus}))
+
+
+def _row_sets(sets: Sequence[RowSet]) -> RowSets:
+    sizes = np.fromiter((len(minus) for _, minus in sets), dtype=np.int64, count=len(sets))
+    return RowSets(
+        base=np.fromiter((base for base, _ in sets), dtype=np.int32, count=len(sets)),
+        minus=np.array([block for _, minus in sets for block in minus], dtype=np.int32),
+        offsets=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+    )
+
+
+def _flips(keys: Sequence[tuple[RowSet, tuple[tuple[int, int], ...]]]) -> Flips | None:
+    triples = [(fit, row, code) for fit, (_, pairs) in enumerate(keys) for row, code in pairs]
+    if not triples:
+        return None
+    fit, row, code = np.array(triples, dtype=np.int32).T
+    return Flips(np.ascontiguousarray(fit), np.ascontiguousarray(row), np.ascontiguousarray(code))
+
+
+def merge_equal_fits(plan: Plan) -> Plan:
+    """The same plan with equal train sets fitted once, told apart by 64-bit content keys."""
+    keys = _fit_keys(plan)
+    if (np.diff(np.sort(keys)) > 0).all():  # nothing is equal, the usual case
+        return plan
+    _, first, which = np.unique(keys, return_index=True, return_inverse=True)
+    fits = np.sort(first)
+    place = np.searchsorted(fits, first[which.ravel()]).astype(np.int32)
+    flips = None if plan.flips is None else plan.flips.only(fits)
+    laws = None if plan.laws is None else plan.laws.only(fits)
+    return replace(plan, train=plan.train.take(fits), fit=place[plan.fit], flips=flips, laws=laws)
+
+
+def _fit_keys(plan: Plan) -> np.ndarray:
+    blocks = plan.blocks
+    row_keys = mixed(np.arange(plan.n_rows, dtype=np.uint64) + np.uint64(1))
+    if blocks.counts is None:
+        cells = mixed(row_keys + np.uint64(1))[blocks.rows]
+    else:  # mixed after the sum: a product would take row 0 twice for row 1 once
+        cells = mixed(row_keys[blocks.rows] + blocks.counts.astype(np.uint64))
+    sums = np.concatenate([[np.uint64(0)], np.cumsum(cells)])
+    of_block = mixed(sums[blocks.offsets[1:]] - sums[blocks.offsets[:-1]] + np.uint64(7))
+    removed = np.concatenate([[np.uint64(0)], np.cumsum(of_block[plan.train.minus])])
+    base = np.append(of_block, np.uint64(3))[plan.train.base]
+    keys: np.ndarray = (
+        mixed(base) + removed[plan.train.offsets[1:]] - removed[plan.train.offsets[:-1]]
+    )
+    if plan.flips is not None:
+        pairs = mixed(plan.flips.row.astype(np.uint64) << np.uint64(20)) + plan.flips.code.astype(
+            np.uint64
+        )
+        np.add.at(keys, plan.flips.fit, mixed(pairs))
+    if plan.laws is not None:
+        laws = mixed(mixed(plan.laws.size) + plan.laws.kind.astype(np.uint64))
+        np.add.at(keys, plan.laws.fit, laws)
+    return keys

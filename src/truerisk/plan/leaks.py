@@ -1,0 +1,222 @@
+"""Rows tested by models that saw too much: a copy, a row of the same group, or a later row.
+
+How far tested rows lie from those that a model saw, and whether splits go forward in time, is told
+by the rows of a plan, not by a name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from truerisk.data.data import Data
+from truerisk.plan.blocks import ALL, occurrences
+from truerisk.plan.plan import Plan
+
+Leak = Literal["groups", "copies", "late", "near"]
+Look = Callable[[int, np.ndarray, np.ndarray], np.ndarray]
+"""From a question, its rows, and which of them its model saw, to the rows that leak."""
+
+
+def leaks_of(data: Data, plan: Plan, *kinds: Leak) -> dict[str, np.ndarray]:
+    """Rows tested by models that saw too much, ascending, in one walk over a plan.
+
+    The model saw another row of their group ("groups"), an exact copy of their row of X ("copies"),
+    a row of the same or of a later time ("late"), or the row next to them, none lying nearer
+    ("near": among the rows "apart", which it did not see). Nothing is looked for that is not among
+    the `kinds`.
+
+    A model that saw the row itself is asked about it on purpose (the apparent part of .632+, say):
+    no other row tells it more. Costs the size of the coded plan, not n per fit.
+
+    >>> from truerisk.plan.partitions import leave_out
+    >>> folds = leave_out(4, [np.array([0, 0, 1, 1])])
+    >>> data = Data.check(np.eye(4), range(4), task="regression", groups=[7, 8, 8, 9])
+    >>> leaks_of(data, folds, "groups")["groups"]
+    array([1, 2], dtype=int32)
+    """
+    looks: dict[str, Look] = {}
+    if "groups" in kinds and data.groups is not None:
+        looks["groups"] = _by_key(plan, data.groups)
+    keys = data.row_keys if "copies" in kinds else None
+    if keys is not None:
+        looks["copies"] = _by_key(plan, keys)
+    if "late" in kinds and data.time is not None and plan.laws is None:
+        looks["late"] = _by_time(plan, data.time)
+    if "near" in kinds and data.places is not None and plan.laws is None:
+        looks["near"] = _by_place(plan, data.places)
+        looks["apart"] = lambda _, tested, seen: ~seen
+    parts = {kind: [np.empty(0, np.int32)] for kind in (*get_args(Leak), "apart")}
+    for q in range(plan.n_questions if looks else 0):
+        tested, seen = plan.test_rows(q)[0], plan.seen(q)
+        for kind, look in looks.items():
+            parts[kind].append(tested[look(q, tested, seen)])
+    return {kind: np.unique(np.concatenate(rows)) for kind, rows in parts.items()}
+
+
+def _by_key(plan: Plan, keys: np.ndarray) -> Look:
+    """The model saw another row with the same key."""
+    keys = np.unique(keys, return_inverse=True)[1].ravel()
+    totals = np.bincount(keys)
+
+    def look(q: int, tested: np.ndarray, seen: np.ndarray) -> np.ndarray:
+        taken_out = plan.without_row[q]  # the row is in the train set, but not in the model
+        if seen.all() and not taken_out:
+            return ~seen
+        left = _with_keys(plan, int(plan.fit[q]), keys, totals, keys[tested])
+        return left > seen if taken_out else (left > 0) & ~seen
+
+    return look
+
+
+def _by_time(plan: Plan, times: np.ndarray) -> Look:
+    """The model saw a row of the same or of a later time."""
+    latest_first = np.argsort(times, kind="stable")[::-1]
+
+    def look(q: int, tested: np.ndarray, seen: np.ndarray) -> np.ndarray:
+        last = _last_seen(plan, int(plan.fit[q]), latest_first)
+        if last is None:
+            return np.zeros(len(tested), dtype=bool)
+        return (times[tested] <= times[last]) & ~seen
+
+    return look
+
+
+def _by_place(plan: Plan, places: np.ndarray) -> Look:
+    """The model saw the row next to them; no other row lies nearer."""
+    tree, nearest = _tree(places), distances_to_nearest(places)
+
+    def look(q: int, tested: np.ndarray, seen: np.ndarray) -> np.ndarray:
+        return (_to_seen(plan, q, tree, tested) <= nearest[tested]) & ~seen
+
+    return look
+
+
+def _last_seen(plan: Plan, fit: int, latest_first: np.ndarray) -> int | None:
+    """The train row of `fit` that comes last, without a look at more rows than it lacks."""
+    if plan.train.base[fit] != ALL:
+        held = np.isin(latest_first, plan.train_rows(fit)[0])
+    else:
+        removed = [plan.blocks[int(b)] for b in plan.train.without(fit)]
+        outside = np.concatenate(removed) if removed else latest_first[:0]
+        held = ~np.isin(latest_first[: len(outside) + 1], outside)
+    return int(latest_first[held.argmax()]) if held.any() else None
+
+
+def _with_keys(
+    plan: Plan, fit: int, keys: np.ndarray, totals: np.ndarray, asked: np.ndarray
+) -> np.ndarray:
+    """How many train rows of `fit` carry each of the `asked` keys."""
+    if plan.train.base[fit] != ALL:
+        rows, _ = plan.train_rows(fit)
+        return occurrences(np.sort(keys[rows]), asked)
+    removed = [plan.blocks[int(b)] for b in plan.train.without(fit)]
+    # blocks may overlap: a row taken away twice is gone once
+    outside = np.sort(keys[np.unique(np.concatenate(removed))]) if removed else keys[:0]
+    return totals[asked] - occurrences(outside, asked)
+
+
+def distances_to_seen(plan: Plan, places: np.ndarray) -> np.ndarray:
+    """For every answer of a plan, how far the nearest row lies that its model saw.
+
+    NaN where the model saw the row itself, or was made of drawn or of no rows.
+
+    >>> from truerisk.plan.partitions import leave_out
+    >>> plan = leave_out(4, [np.array([0, 0, 1, 1])])
+    >>> distances_to_seen(plan, np.array([[0.0], [1.0], [3.0], [4.0]])).tolist()
+    [3.0, 2.0, 2.0, 3.0]
+    """
+    if plan.laws is not None:
+        return np.full(len(plan.positions[0]), np.nan)
+    tree = _tree(places)
+    apart = [
+        np.where(plan.seen(q), np.nan, _to_seen(plan, q, tree, plan.test_rows(q)[0]))
+        for q in range(plan.n_questions)
+    ]
+    return np.concatenate(apart) if apart else np.empty(0)
+
+
+def distances_to_nearest(places: np.ndarray) -> np.ndarray:
+    """How far the nearest other row lies from each row.
+
+    >>> distances_to_nearest(np.array([[0.0], [1.0], [3.0]])).tolist()
+    [1.0, 1.0, 2.0]
+    """
+    nearest: np.ndarray = _tree(places).query(places, 2)[0][:, 1]
+    return nearest
+
+
+def _to_seen(plan: Plan, question: int, tree: Any, rows: np.ndarray) -> np.ndarray:
+    """Distances to the nearest row that a model saw, NaN if none.
+
+    Each is looked for among twice as many neighbours until there is one.
+    """
+    seen = np.zeros(plan.n_rows, dtype=bool)
+    seen[plan.train_rows(int(plan.fit[question]))[0]] = True
+    apart = np.full(len(rows), np.nan)
+    if not seen.any():
+        return apart
+    k, open_ = 2, np.arange(len(rows))
+    while len(open_):
+        distance, row = tree.query(tree.data[rows[open_]], min(k, plan.n_rows))
+        among = seen[row]
+        there = among.any(axis=1)
+        apart[open_[there]] = distance[there, among[there].argmax(axis=1)]
+        open_, k = open_[~there], 2 * k
+    return apart
+
+
+def _tree(places: np.ndarray) -> Any:
+    from scipy.spatial import cKDTree
+
+    return cKDTree(places)
+
+
+ORDERED = (
+    "the splits are ordered: models train on rows that come before those they test, later ones on "
+    "rows that earlier ones tested. Such rows are not independent tests of one procedure, so no "
+    "standard error is justified. With time= there is one of losses that depend on each other."
+)
+
+IN_TIME = (
+    "the rows were tested in the order of time, and a row may depend on those before it: what "
+    "rests on independent rows is not justified."
+)
+
+
+def order_of(plan: Plan) -> Literal["of rows", "of splits"] | None:
+    """Whether models are tested on what comes after their training rows, one after the other.
+
+    "of rows": several models each see only rows above, or each only rows below, those they test, so
+    that the rows stand in the order of time or in the reverse one. "of splits": however the rows
+    stand, rows that one split tests train the model of another one, and never conversely. In K-fold
+    cross-validation, and in random splits, they do both, and the answer is None.
+
+    >>> from truerisk.plan.builder import split_plan
+    >>> rows = np.arange(6)
+    >>> order_of(split_plan(6, [(rows[:2], rows[2:4]), (rows[:4], rows[4:])]))
+    'of rows'
+    >>> order_of(split_plan(6, [(rows[3:], rows[:3]), (rows[:3], rows[3:])]))
+    """
+    if plan.laws is not None or len(np.unique(plan.fit)) < 2 or not plan.test_sizes.all():
+        return None
+    rows, questions = plan.positions[0], range(plan.n_questions)
+    before = after = True
+    for q in questions:
+        train, test = plan.train_rows(int(plan.fit[q]))[0], plan.test_rows(q)[0]
+        before = before and len(train) > 0 and train[-1] < test[0]
+        after = after and len(train) > 0 and train[0] > test[-1]
+        if not (before or after):
+            break
+    else:
+        return "of rows"
+    trained: list[np.ndarray] = []  # [q][s]: the model of q saw rows that s tests
+    for q in questions:
+        seen = np.zeros(plan.n_rows, dtype=bool)
+        seen[plan.train_rows(int(plan.fit[q]))[0]] = True
+        trained.append(np.logical_or.reduceat(seen[rows], plan.test_offsets[:-1]))
+        if any(trained[q][s] and trained[s][q] for s in range(q + 1)):  # or rows that it saw itself
+            return None
+    return "of splits" if np.any(trained) else None

@@ -1,0 +1,302 @@
+"""Plans made of a plan: within its train sets, without each two folds, and asked of train sets.
+
+Inner questions under outer ones are made array by array: a nested leave-one-out of 5000 rows is
+45,000 fits and must not cost more than its search. Where inner and outer questions share their
+folds, the fit without folds i and j compares the candidates inside both outer splits, so that
+K (K − 1)/2 fits are all that is added to K.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from typing import Any
+
+import numpy as np
+
+from truerisk.core.errors import Refusal
+from truerisk.plan.blocks import ALL, Blocks, Flips, Laws, RowSets, offsets_of
+from truerisk.plan.builder import merge_equal_fits
+from truerisk.plan.plan import ASKED, Plan
+
+
+def nest(outer: Plan, inner: Sequence[Plan]) -> Plan:
+    """The outer questions as part "outer", and those of `inner[f]` within the train set of fit f.
+
+    `inner[f]` was drawn on the distinct training rows of outer fit f, ascending; a train set
+    "all but b" becomes "that training set but b", copies of a bootstrap sample included. A test
+    set asks about each row once: all means that count copies and means that do not do not mix.
+    """
+    pieces = [replace(outer, part=np.zeros(outer.n_questions, np.int8), parts=("outer", "inner"))]
+    for unit, plan in enumerate(inner):
+        pieces.append(_within(outer, unit, plan))
+    return merge_equal_fits(_joined(pieces))
+
+
+def _within(outer: Plan, unit: int, plan: Plan) -> Plan:
+    """A plan on the train rows of an outer fit as a plan on all rows; its pool comes last."""
+    if plan.moves is not None:
+        raise Refusal(
+            "points drawn around rows are not drawn inside outer splits: choose inside by a method "
+            "that holds rows out, such as '10-fold'."
+        )
+    rows, copies = outer.train_rows(unit)
+    base, without = int(outer.train.base[unit]), outer.train.without(unit)
+    base_and_minus = base, without
+    pool = [outer.blocks, replace(plan.blocks, rows=rows[plan.blocks.rows])]
+    if copies is not None and (plan.test.base == ALL).any():
+        base_and_minus = len(outer.blocks) + len(plan.blocks), np.empty(0, np.int32)
+        pool.append(Blocks(rows, np.array([0, len(rows)])))
+    shift = len(outer.blocks)
+    flips = plan.flips
+    return Plan(
+        n_rows=outer.n_rows,
+        blocks=_pooled(pool),
+        train=_inside(plan.train, base, without, shift),
+        test=_inside(plan.test, *base_and_minus, shift),
+        fit=plan.fit,
+        part=np.ones(plan.n_questions, np.int8),
+        repeat=plan.repeat,
+        fold=plan.fold,
+        unit=np.full(plan.n_questions, unit, np.int32),
+        parts=("outer", "inner"),
+        flips=None if flips is None else Flips(flips.fit, rows[flips.row], flips.code),
+        laws=plan.laws,
+        **{name: getattr(plan, name) for name in ASKED},
+    )
+
+
+def _inside(sets: RowSets, base: int, without: np.ndarray, shift: int) -> RowSets:
+    """Sets over a shifted pool; "all rows" becomes `base` without the blocks in `without`."""
+    everything = sets.base == ALL
+    if not everything.any():
+        return RowSets(sets.base + np.int32(shift), sets.minus + np.int32(shift), sets.offsets)
+    lengths = np.diff(sets.offsets) + everything * len(without)
+    offsets = offsets_of(lengths)
+    minus = np.empty(offsets[-1], dtype=np.int32)
+    own = np.ones(offsets[-1], dtype=bool)
+    tail = (offsets[1:][everything, None] - np.arange(1, len(without) + 1)[None, ::-1]).ravel()
+    own[tail] = False
+    minus[own] = sets.minus + shift
+    minus[tail] = np.tile(without, int(everything.sum()))
+    return RowSets(np.where(everything, base, sets.base + shift).astype(np.int32), minus, offsets)
+
+
+def _joined(pieces: Sequence[Plan]) -> Plan:
+    """Plans that share the first one's pool, as one; the further blocks of each are appended."""
+    first = pieces[0]
+    shared = len(first.blocks)
+    blocks, train, test, fits, n_fits = [first.blocks], [first.train], [first.test], [first.fit], 0
+    flips, laws = [first.flips], [first.laws]
+    lists = {name: [getattr(first, name)] for name in ASKED}
+    n_fits, n_blocks, n_questions = first.n_fits, shared, first.n_questions
+    for piece in pieces[1:]:
+        start = piece.blocks.offsets[shared]
+        own = slice(start, None)
+        blocks.append(
+            Blocks(
+                piece.blocks.rows[own],
+                piece.blocks.offsets[shared:] - start,
+                None if piece.blocks.counts is None else piece.blocks.counts[own],
+            )
+        )
+        shift = n_blocks - shared
+        train.append(_shifted(piece.train, shared, shift))
+        test.append(_shifted(piece.test, shared, shift))
+        fits.append(piece.fit + n_fits)
+        if piece.flips is not None:
+            flips.append(Flips(piece.flips.fit + n_fits, piece.flips.row, piece.flips.code))
+        if piece.laws is not None:
+            laws.append(Laws(piece.laws.fit + n_fits, piece.laws.kind, piece.laws.size))
+        for name, listed in lists.items():
+            own_list = getattr(piece, name)
+            if own_list is not None:
+                listed.append(own_list + n_questions)
+        n_fits += piece.n_fits
+        n_questions += piece.n_questions
+        n_blocks += len(piece.blocks) - shared
+    return Plan(
+        n_rows=first.n_rows,
+        blocks=_pooled(blocks),
+        train=_joined_sets(train),
+        test=_joined_sets(test),
+        fit=np.concatenate(fits).astype(np.int32),
+        part=np.concatenate([p.part for p in pieces]),
+        repeat=np.concatenate([p.repeat for p in pieces]),
+        fold=np.concatenate([p.fold for p in pieces]),
+        unit=np.concatenate([p.unit for p in pieces]),
+        parts=first.parts,
+        flips=_joined_fields(Flips, flips),
+        laws=_joined_fields(Laws, laws),
+        moves=None,
+        **{name: _joined_arrays(listed) for name, listed in lists.items()},
+    )
+
+
+def _shifted(sets: RowSets, shared: int, shift: int) -> RowSets:
+    """Block numbers from `shared` on moved by `shift`."""
+    base = np.where(sets.base >= shared, sets.base + shift, sets.base).astype(np.int32)
+    minus = np.where(sets.minus >= shared, sets.minus + shift, sets.minus).astype(np.int32)
+    return RowSets(base, minus, sets.offsets)
+
+
+def _joined_sets(parts: Sequence[RowSets]) -> RowSets:
+    return RowSets(
+        np.concatenate([p.base for p in parts]),
+        np.concatenate([p.minus for p in parts]),
+        offsets_of(np.concatenate([np.diff(p.offsets) for p in parts])),
+    )
+
+
+def _pooled(parts: Sequence[Blocks]) -> Blocks:
+    """Pools one after the other, as one."""
+    return Blocks(
+        np.concatenate([p.rows for p in parts]).astype(np.int32),
+        offsets_of(np.concatenate([p.sizes for p in parts])),
+        _joined_counts(parts),
+    )
+
+
+def _joined_counts(parts: Sequence[Blocks]) -> np.ndarray | None:
+    if all(p.counts is None for p in parts):
+        return None
+    return np.concatenate(
+        [np.ones(len(p.rows), np.int32) if p.counts is None else p.counts for p in parts]
+    )
+
+
+def _joined_fields(kind: Any, parts: Sequence[Any]) -> Any:
+    """Flips or laws end to end, None where there are none."""
+    present = [part for part in parts if part is not None]
+    if not present:
+        return None
+    arrays = ([getattr(part, field.name) for part in present] for field in fields(kind))
+    return kind(*(np.concatenate(each).astype(each[0].dtype) for each in arrays))
+
+
+def _joined_arrays(parts: Sequence[np.ndarray | None]) -> np.ndarray | None:
+    present = [part for part in parts if part is not None]
+    return np.concatenate(present).astype(np.int32) if present else None
+
+
+def with_pairs(folds: Plan) -> Plan:
+    """The questions of `folds` as part "outer", and those of fits without each two folds.
+
+    `folds` leaves out every fold of some partitions of the rows. Under unit q, its question q, the
+    part "inner" asks the fits that lack its fold and another one about the rows of that other one,
+    whose question is its `fold`.
+
+    >>> from truerisk.plan.partitions import leave_out
+    >>> plan = with_pairs(leave_out(6, [np.array([0, 0, 1, 1, 2, 2])]))
+    >>> plan.n_fits, plan.n_questions
+    (6, 9)
+    >>> first = plan.questions("inner")[0]
+    >>> int(plan.unit[first]), plan.test_rows(first)[0].tolist()
+    (0, [2, 3])
+    >>> plan.train_rows(int(plan.fit[first]))[0].tolist()
+    [4, 5]
+    """
+    block = folds.test.base
+    units, tested, low, high, fits = [], [], [], [], []
+    n_fits = folds.n_fits
+    for members in partitions_of(folds):
+        k = len(members)
+        first, second = np.triu_indices(k, 1)
+        which = np.zeros((k, k), dtype=np.int64)  # the fit that lacks folds i and j
+        which[first, second] = which[second, first] = n_fits + np.arange(len(first))
+        unit, other = np.nonzero(~np.eye(k, dtype=bool))
+        units.append(members[unit])
+        tested.append(members[other])
+        fits.append(which[unit, other])
+        low.append(members[first])
+        high.append(members[second])
+        n_fits += len(first)
+    unit, test = np.concatenate(units), np.concatenate(tested)
+    pairs = np.column_stack([block[np.concatenate(low)], block[np.concatenate(high)]])
+    inner = len(unit)
+    plan = replace(
+        folds,
+        train=RowSets(
+            np.full(n_fits, ALL, np.int32),
+            np.concatenate([folds.train.minus, pairs.ravel()]).astype(np.int32),
+            offsets_of(np.repeat([1, 2], [folds.n_fits, len(pairs)])),
+        ),
+        test=RowSets(
+            np.concatenate([block, block[test]]).astype(np.int32),
+            np.empty(0, np.int32),
+            np.zeros(folds.n_questions + inner + 1, np.int64),
+        ),
+        fit=np.concatenate([folds.fit, *fits]).astype(np.int32),
+        part=np.repeat([0, 1], [folds.n_questions, inner]).astype(np.int8),
+        repeat=np.concatenate([folds.repeat, folds.repeat[unit]]).astype(np.int32),
+        fold=np.concatenate([folds.fold, test]).astype(np.int32),
+        unit=np.concatenate([folds.unit, unit]).astype(np.int32),
+        parts=("outer", "inner"),
+    )
+    return merge_equal_fits(plan)
+
+
+def partitions_of(folds: Plan) -> list[np.ndarray]:
+    """The questions of each partition of the rows, one after the other; else a refusal says why."""
+    if not _leaves_blocks_out(folds):
+        raise Refusal("a model does not train on all the rows that its fold leaves")
+    partitions, start = [], 0
+    times = np.zeros(folds.n_rows, dtype=np.int64)
+    for question in range(folds.n_questions):
+        times[folds.blocks[int(folds.test.base[question])]] += 1
+        if times.max(initial=0) > 1:
+            row = int(times.argmax())
+            raise Refusal(f"row {row} is in two folds")
+        if times.all():
+            partitions.append(np.arange(start, question + 1))
+            start = question + 1
+            times[:] = 0
+    if times.any():
+        raise Refusal(f"{np.count_nonzero(times == 0)} of {folds.n_rows} rows are in no fold")
+    least = min(map(len, partitions))
+    if least < 3:
+        raise Refusal(
+            f"there are {least} folds, and a model that lacks two of them needs a third to train on"
+        )
+    return partitions
+
+
+def _leaves_blocks_out(folds: Plan) -> bool:
+    """Whether every model trains on all rows but one block, and is asked about that block."""
+    plain = folds.laws is None and folds.flips is None and folds.moves is None
+    if not plain or folds.blocks.counts is not None or len(folds.test.minus):
+        return False
+    if not folds.train.leave_one_block_out:
+        return False
+    left_out, tested = folds.train.minus[folds.fit], folds.test.base
+    return all(
+        np.array_equal(folds.blocks[int(left_out[q])], folds.blocks[int(tested[q])])
+        for q in np.flatnonzero(left_out != tested)  # equal folds of two partitions share a fit
+    )
+
+
+def with_training_rows(plan: Plan) -> Plan:
+    """The questions of a plan, and after them, in the same order, one about each train set."""
+    if plan.laws is not None or plan.flips is not None:
+        raise Refusal(
+            "a train score is that of rows that a fit was shown as they are, and this method draws "
+            "them at random or shows other labels: use return_train_score=False, or folds."
+        )
+    trained = plan.train.take(plan.fit)
+    test = replace(
+        plan.test,
+        base=np.concatenate([plan.test.base, trained.base]),
+        minus=np.concatenate([plan.test.minus, trained.minus]),
+        offsets=np.concatenate([plan.test.offsets, plan.test.offsets[-1] + trained.offsets[1:]]),
+    )
+    part = np.concatenate([plan.part, np.full_like(plan.part, len(plan.parts))])
+    return replace(
+        plan,
+        test=test,
+        fit=np.tile(plan.fit, 2),
+        part=part,
+        repeat=np.tile(plan.repeat, 2),
+        fold=np.tile(plan.fold, 2),
+        unit=np.tile(plan.unit, 2),
+        parts=(*plan.parts, "apparent"),
+    )

@@ -1,0 +1,209 @@
+"""Plans of many fits at once: every block left out, every label flipped, samples drawn.
+
+The builder of `builder.py` takes one question at a time; these do the same for thousands, array
+by array.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from truerisk.plan.blocks import ALL, LAWS, Blocks, Flips, Laws, RowSets, offsets_of, spread
+from truerisk.plan.builder import merge_equal_fits
+from truerisk.plan.plan import Plan
+
+
+def leave_out(n_rows: int, partitions: Sequence[np.ndarray]) -> Plan:
+    """For every partition (a label per row) and every label: all rows but its own, tested on these.
+
+    >>> plan = leave_out(4, [np.array([1, 0, 1, 0])])
+    >>> [plan.test_rows(q)[0].tolist() for q in range(2)]
+    [[1, 3], [0, 2]]
+    """
+    orders, sizes, repeats, folds = [], [], [], []
+    for repeat, labels in enumerate(partitions):
+        order, counts = _blocks_of(labels)
+        orders.append(order)
+        sizes.append(counts)
+        repeats.append(np.full(len(counts), repeat))
+        folds.append(np.arange(len(counts)))
+    n_blocks = sum(map(len, sizes))
+    each = np.arange(n_blocks, dtype=np.int32)
+    nothing = RowSets(each, np.empty(0, np.int32), np.zeros(n_blocks + 1, np.int64))
+    plan = Plan.of(
+        n_rows=n_rows,
+        blocks=Blocks(np.concatenate(orders).astype(np.int32), offsets_of(np.concatenate(sizes))),
+        train=RowSets(np.full(n_blocks, ALL, np.int32), each, np.arange(n_blocks + 1)),
+        test=nothing,
+        fit=each,
+        repeat=np.concatenate(repeats).astype(np.int32),
+        fold=np.concatenate(folds).astype(np.int32),
+    )
+    return plan if len(partitions) == 1 else merge_equal_fits(plan)
+
+
+def leave_pairs_out(n_rows: int, partitions: Sequence[np.ndarray]) -> Plan:
+    """For every partition into K folds: all rows but each fold, and all rows but each two of them.
+
+    Question i K + j asks the fit without folds i and j about fold i, and i K + i the fit that lacks
+    fold i alone: K + K (K - 1) / 2 fits answer K K questions a partition.
+
+    >>> plan = leave_pairs_out(6, [np.array([0, 0, 1, 1, 2, 2])])
+    >>> plan.n_fits, plan.n_questions
+    (6, 9)
+    >>> plan.train_rows(int(plan.fit[1]))[0].tolist(), plan.test_rows(1)[0].tolist()
+    ([4, 5], [0, 1])
+    """
+    blocks, minus, lengths, tests, fits, repeats, codes = ([] for _ in range(7))
+    first_block = first_fit = 0
+    for repeat, labels in enumerate(partitions):
+        order, counts = _blocks_of(labels)
+        k = len(counts)
+        low, high = np.triu_indices(k, 1)
+        without = np.diag(np.arange(k))  # which fit lacks folds i and j
+        without[low, high] = without[high, low] = k + np.arange(len(low))
+        blocks.append((order, counts))
+        pairs = np.column_stack([low, high]).ravel()
+        minus.append(first_block + np.concatenate([np.arange(k), pairs]))
+        lengths.append(np.repeat([1, 2], [k, len(low)]))
+        tests.append(first_block + np.repeat(np.arange(k), k))
+        fits.append(first_fit + without.ravel())
+        repeats.append(np.full(k * k, repeat))
+        codes.append(np.arange(k * k))
+        first_block, first_fit = first_block + k, first_fit + k + len(low)
+    test = np.concatenate(tests).astype(np.int32)
+    plan = Plan.of(
+        n_rows=n_rows,
+        blocks=Blocks(
+            np.concatenate([order for order, _ in blocks]).astype(np.int32),
+            offsets_of(np.concatenate([counts for _, counts in blocks])),
+        ),
+        train=RowSets(
+            np.full(first_fit, ALL, np.int32),
+            np.concatenate(minus).astype(np.int32),
+            offsets_of(np.concatenate(lengths)),
+        ),
+        test=RowSets(test, np.empty(0, np.int32), np.zeros(len(test) + 1, np.int64)),
+        fit=np.concatenate(fits).astype(np.int32),
+        repeat=np.concatenate(repeats).astype(np.int32),
+        fold=np.concatenate(codes).astype(np.int32),
+    )
+    return plan if len(partitions) == 1 else merge_equal_fits(plan)
+
+
+def _blocks_of(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Rows sorted by label, and how many have each; one row per label needs no sorting."""
+    each = np.arange(len(labels))
+    if labels.dtype.kind in "iu" and np.array_equal(labels, each):
+        return each, np.ones(len(labels), dtype=np.int64)
+    codes = np.unique(labels, return_inverse=True)[1].ravel()
+    return np.argsort(codes, kind="stable"), np.bincount(codes)
+
+
+def flip_each(codes: np.ndarray) -> Plan:
+    """All rows, asked about all of them and counted; and row i shown as `codes[i]`, asked about i.
+
+    >>> plan = flip_each(np.array([1, 0, 0]))
+    >>> [(plan.flips_of(f)[0].tolist(), plan.flips_of(f)[1].tolist()) for f in range(3)]
+    [([], []), ([0], [1]), ([1], [0])]
+    """
+    n = len(codes)
+    rows, fits = np.arange(n, dtype=np.int32), np.arange(n + 1, dtype=np.int32)
+    no_minus = np.empty(0, np.int32), np.zeros(n + 2, np.int64)
+    return Plan.of(
+        n_rows=n,
+        blocks=Blocks(np.concatenate([rows, rows]), np.append(np.arange(n + 1), 2 * n)),
+        train=RowSets(np.full(n + 1, ALL, np.int32), *no_minus),
+        test=RowSets(np.append(np.int32(n), rows).astype(np.int32), *no_minus),
+        fit=fits,
+        part=(fits > 0).astype(np.int8),
+        fold=np.maximum(fits - 1, 0).astype(np.int32),
+        parts=("apparent", "swap"),
+        flips=Flips(fits[1:], rows, np.asarray(codes).astype(np.int32)),
+        counted=np.zeros(1, np.int32),
+    )
+
+
+def draw_every(n_rows: int, kind: str, size: int) -> Plan:
+    """Every train set that a law can draw from all rows, asked about the rows it does not hold.
+
+    >>> draw_every(5, "subsets", 3).law_of(0)
+    Law(kind='subsets', size=3)
+    """
+    zero = np.zeros(1, np.int32)
+    no_minus = np.empty(0, np.int32), np.zeros(2, np.int64)
+    return Plan.of(
+        n_rows=n_rows,
+        blocks=Blocks(np.arange(n_rows, dtype=np.int32), np.array([0, n_rows])),
+        train=RowSets(np.full(1, ALL, np.int32), *no_minus),
+        test=RowSets(zero, *no_minus),
+        fit=zero,
+        laws=Laws(zero, np.array([LAWS.index(kind)], np.int8), np.array([size], np.int32)),
+    )
+
+
+def plan_of_samples(times: np.ndarray, *, missed: bool, apparent: bool) -> Plan:
+    """Fit b sees row i `times[b, i]` times and is asked about the rows it missed, or about all.
+
+    With `apparent` a last question asks the fit on all rows, each once, about all rows. A sample
+    that missed no row is asked nothing where it would be asked about those.
+
+    >>> plan = plan_of_samples(np.array([[2, 0, 1], [0, 3, 0]]), missed=True, apparent=True)
+    >>> [plan.test_rows(q)[0].tolist() for q in range(3)], plan.train_rows(0)[1].tolist()
+    ([[1], [0, 2], [0, 1, 2]], [2, 1])
+    """
+    n_rows = times.shape[1]
+    drawn = times > 0
+    number = np.arange(len(times), dtype=np.int32)
+    if missed:
+        asks = ~drawn.all(axis=1)
+        times, drawn, number = times[asks], drawn[asks], number[asks]
+    n_samples, n_asked = len(times), len(times) + apparent
+    sizes = [drawn.sum(axis=1)]
+    rows = [np.nonzero(drawn)[1]]
+    counts = [times[drawn]]
+    test = np.full(n_asked, ALL, np.int32)
+    if missed:
+        sizes.append(n_rows - sizes[0])
+        rows.append(np.nonzero(~drawn)[1])
+        counts.append(np.ones(len(rows[1]), np.int64))
+        test[:n_samples] = n_samples + np.arange(n_samples)
+    train = np.full(n_asked, ALL, np.int32)
+    train[:n_samples] = np.arange(n_samples)
+    nothing = np.empty(0, np.int32), np.zeros(n_asked + 1, np.int64)
+    part = np.zeros(n_asked, np.int8)
+    part[n_samples:] = 1
+    plan = Plan.of(
+        n_rows=n_rows,
+        blocks=Blocks(
+            np.concatenate(rows).astype(np.int32),
+            np.concatenate([[0], np.cumsum(np.concatenate(sizes))]).astype(np.int64),
+            np.concatenate(counts).astype(np.int32),
+        ),
+        train=RowSets(train, *nothing),
+        test=RowSets(test, *nothing),
+        fit=np.arange(n_asked, dtype=np.int32),
+        part=part,
+        repeat=np.append(number, np.zeros(int(apparent), np.int32)).astype(np.int32),
+        parts=("test", "apparent") if apparent else ("test",),
+    )
+    return merge_equal_fits(plan)
+
+
+def times_drawn(plan: Plan, questions: np.ndarray) -> np.ndarray:
+    """How often the fit of each question sees each row, `(n_questions, n_rows)`."""
+    times = np.zeros((len(questions), plan.n_rows), dtype=np.int32)
+    fits = plan.fit[questions]
+    base, blocks = plan.train.base[fits], plan.blocks
+    whole = np.diff(plan.train.offsets)[fits] == 0
+    times[whole & (base == ALL)] = 1
+    lines = np.flatnonzero(whole & (base != ALL))
+    offsets, places = spread(blocks.offsets, base[lines])
+    counts = 1 if blocks.counts is None else blocks.counts[places]
+    times[np.repeat(lines, np.diff(offsets)), blocks.rows[places]] = counts
+    for line in np.flatnonzero(~whole):
+        rows, counted = plan.train_rows(int(fits[line]))
+        times[line, rows] = 1 if counted is None else counted
+    return times

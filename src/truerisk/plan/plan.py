@@ -1,0 +1,398 @@
+"""A Plan says what each fit may see and must answer; it is data: drawn once, hashed, replayed.
+
+Rows are held once, in a pool of *blocks* (a fold, a bootstrap sample with its counts, one row).
+A train or a test set is coded against the pool: a base, which is all rows or one block, minus some
+blocks. So leave-one-out of n rows costs O(n), "all but folds 2 and 5" is three integers, and an
+engine sees the structure. Fits with equal train sets are one fit, however many questions it gets.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from truerisk.core.errors import BadData
+from truerisk.plan.blocks import (
+    ALL,
+    Blocks,
+    Flips,
+    Law,
+    Laws,
+    Moves,
+    RowSets,
+    among,
+    covered,
+    places_among,
+    spread,
+)
+
+ASKED = ("counted", "freedom", "rules", "out_of_bag", "taken_out")
+"""Lists of questions that ask for something besides, or of someone else."""
+
+BESIDES = ("laws", "moves", *ASKED)
+"""What a plan may ask for that only engines serve which say so (`Engine.serves`)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Fits and the questions asked of them.
+
+    Question q is put to fit `fit[q]` about the rows `test_rows(q)`. It belongs to the named part
+    `parts[part[q]]` ("test", "inner", "outer", "apparent"), to repetition `repeat[q]` and fold
+    `fold[q]` of its part; an inner question serves outer fit `unit[q]` (-1 elsewhere).
+    Questions in `counted` (ascending) ask, besides, how many training rows of each class the
+    answers rest on. Fits with a law in `laws` see train sets drawn at random. Questions
+    in `freedom` (ascending) ask, besides, for the degrees of freedom of the model that answers,
+    those in `rules` for its linear rule.
+    Questions in `out_of_bag` (ascending) ask an ensemble about its own training rows: each row is
+    answered by the members that were fitted without it. Questions in `taken_out` (ascending) ask a
+    fit about its own training rows as well: each is answered by the model with that row taken out
+    of it, to first order. Questions in `moves` are about points drawn around their rows.
+    """
+
+    n_rows: int
+    blocks: Blocks
+    train: RowSets
+    test: RowSets
+    fit: np.ndarray
+    part: np.ndarray
+    repeat: np.ndarray
+    fold: np.ndarray
+    unit: np.ndarray
+    parts: tuple[str, ...]
+    flips: Flips | None = None
+    counted: np.ndarray | None = None
+    laws: Laws | None = None
+    freedom: np.ndarray | None = None
+    rules: np.ndarray | None = None
+    out_of_bag: np.ndarray | None = None
+    taken_out: np.ndarray | None = None
+    moves: Moves | None = None
+
+    @property
+    def n_fits(self) -> int:
+        return len(self.train)
+
+    @property
+    def n_questions(self) -> int:
+        return len(self.fit)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of everything above, 16 hexadecimal digits."""
+        total = hashlib.sha256(f"{self.n_rows}|{'|'.join(self.parts)}".encode())
+        for name, array in self._arrays():
+            total.update(name.encode())
+            total.update(np.ascontiguousarray(array).data.cast("B") if array.size else b"")
+        return total.hexdigest()[:16]
+
+    @classmethod
+    def of(
+        cls,
+        n_rows: int,
+        blocks: Blocks,
+        train: RowSets,
+        test: RowSets,
+        fit: np.ndarray,
+        **others: Any,
+    ) -> Plan:
+        """A plan of one part, "test", one repetition and one fold, unless the others say so."""
+        n = len(fit)
+        usual: dict[str, Any] = {"part": np.zeros(n, np.int8), "parts": ("test",)}
+        usual |= {"repeat": np.zeros(n, np.int32), "fold": np.zeros(n, np.int32)}
+        usual["unit"] = np.full(n, -1, np.int32)
+        return cls(n_rows, blocks, train, test, fit, **usual | others)
+
+    # -- what an engine reads ---------------------------------------------------------------
+
+    def train_rows(self, fit: int) -> tuple[np.ndarray, np.ndarray | None]:
+        """Distinct rows of a fit's train set, ascending, and their counts (None: each once)."""
+        return self._rows(self.train, fit)
+
+    def test_rows(self, question: int) -> tuple[np.ndarray, np.ndarray | None]:
+        """Distinct rows a question asks about, ascending, and their counts (None: each once)."""
+        return self._rows(self.test, question)
+
+    def flips_of(self, fit: int) -> tuple[np.ndarray, np.ndarray]:
+        """The rows whose labels are replaced in this fit, and the codes they get."""
+        if self.flips is None:
+            return np.empty(0, np.int32), np.empty(0, np.int32)
+        mine = self.flips.fit == fit
+        return self.flips.row[mine], self.flips.code[mine]
+
+    def law_of(self, fit: int) -> Law | None:
+        """How the train set of a fit is drawn, None where it is as it stands."""
+        return None if self.laws is None else self.laws.of(fit)
+
+    @cached_property
+    def counted_offsets(self) -> np.ndarray:
+        """Where the counts of each counted question start in the flat list of all counts."""
+        counted = np.empty(0, np.int64) if self.counted is None else self.counted
+        return np.concatenate([[0], np.cumsum(self.test_sizes[counted])]).astype(np.int64)
+
+    @cached_property
+    def questions_of(self) -> tuple[np.ndarray, np.ndarray]:
+        """Questions sorted by fit, and where each fit's run starts (n_fits + 1 offsets)."""
+        if np.array_equal(self.fit, np.arange(self.n_fits)):  # each fit has one question
+            return np.arange(self.n_fits), np.arange(self.n_fits + 1)
+        order = np.argsort(self.fit, kind="stable")
+        return order, np.searchsorted(self.fit[order], np.arange(self.n_fits + 1))
+
+    @cached_property
+    def test_sizes(self) -> np.ndarray:
+        """How many rows each question asks about."""
+        return self._sizes(self.test)
+
+    @cached_property
+    def test_offsets(self) -> np.ndarray:
+        """Where each question's answers start in the flat list of all answers."""
+        return np.concatenate([[0], np.cumsum(self.test_sizes)]).astype(np.int64)
+
+    @cached_property
+    def positions(self) -> tuple[np.ndarray, np.ndarray | None]:
+        """Row number of every answer, question after question, and its count (None: all once)."""
+        if not len(self.test.minus):
+            return self._positions_of_blocks()
+        pairs = [self.test_rows(q) for q in range(self.n_questions)]
+        rows = np.concatenate([rows for rows, _ in pairs]) if pairs else np.empty(0, np.int32)
+        if all(counts is None for _, counts in pairs):
+            return rows, None
+        ones = [np.ones(len(rows)) if counts is None else counts for rows, counts in pairs]
+        return rows, np.concatenate(ones)
+
+    @cached_property
+    def train_sizes(self) -> np.ndarray:
+        """How many rows, copies counted, each fit sees."""
+        sizes = self._sizes(self.train)
+        if self.blocks.counts is not None:
+            drawn = np.concatenate([[0], np.cumsum(self.blocks.counts)])[self.blocks.offsets]
+            is_block, whole = self.train.base != ALL, np.diff(self.train.offsets) == 0
+            sizes[is_block & whole] = np.diff(drawn)[self.train.base[is_block & whole]]
+            for fit in np.flatnonzero(is_block & ~whole):
+                rows, counts = self.train_rows(int(fit))
+                sizes[fit] = len(rows) if counts is None else counts.sum()
+        if self.laws is not None:
+            sizes[self.laws.fit] = self.laws.size
+        return sizes
+
+    @cached_property
+    def least_train_sizes(self) -> np.ndarray:
+        """Distinct rows that each fit sees at the least: exact where its blocks are disjoint."""
+        taken = np.concatenate([[0], np.cumsum(self.blocks.sizes[self.train.minus])])
+        removed = taken[self.train.offsets[1:]] - taken[self.train.offsets[:-1]]
+        base = self.train.base
+        whole = np.where(base == ALL, self.n_rows, np.append(self.blocks.sizes, 0)[base])
+        return whole - removed
+
+    @cached_property
+    def free_fits(self) -> np.ndarray:
+        """Fits whose degrees of freedom are asked for, ascending."""
+        none = np.empty(0, np.int32)
+        return none if self.freedom is None else np.unique(self.fit[self.freedom])
+
+    @cached_property
+    def ruled_fits(self) -> np.ndarray:
+        """Fits whose linear rules are asked for, ascending."""
+        none = np.empty(0, np.int32)
+        return none if self.rules is None else np.unique(self.fit[self.rules])
+
+    # -- parts ------------------------------------------------------------------------------
+
+    def questions(self, part: str) -> np.ndarray:
+        """Numbers of the questions of a named part."""
+        if part not in self.parts:
+            return np.empty(0, np.int64)
+        return np.flatnonzero(self.part == self.parts.index(part))
+
+    def part_named(self, name: str) -> Plan:
+        """The plan of the questions of a named part alone, made once for all who replay it."""
+        by_part: dict[str, Plan] = vars(self).setdefault("by_part", {})
+        if name not in by_part:
+            by_part[name] = self.only(self.questions(name))
+        return by_part[name]
+
+    def only(self, questions: np.ndarray) -> Plan:
+        """The plan of these questions alone, with the fits they need; rows keep their numbers."""
+        fits, fit = np.unique(self.fit[questions], return_inverse=True)
+        laws = None if self.laws is None else self.laws.only(fits)
+        return Plan(
+            n_rows=self.n_rows,
+            blocks=self.blocks,
+            train=self.train.take(fits),
+            test=self.test.take(questions),
+            fit=fit.ravel().astype(np.int32),
+            part=self.part[questions],
+            repeat=self.repeat[questions],
+            fold=self.fold[questions],
+            unit=self.unit[questions],
+            parts=self.parts,
+            flips=None if self.flips is None else self.flips.only(fits),
+            laws=laws if laws is not None and len(laws.fit) else None,
+            moves=None if self.moves is None else self.moves.only(questions),
+            **{name: places_among(getattr(self, name), questions) for name in ASKED},
+        )
+
+    def asks_like(self, other: Plan) -> bool:
+        """Whether it makes the same fits and asks them the same, whatever its parts are called."""
+        names = ("train", "test", "blocks", "flips", "laws", "moves", "fit", *ASKED)
+        mine, theirs = dict(self._arrays()), dict(other._arrays())
+        shared = [name for name in {**mine, **theirs} if name.split(".")[0] in names]
+        return self.n_rows == other.n_rows and all(
+            name in mine and name in theirs and np.array_equal(mine[name], theirs[name])
+            for name in shared
+        )
+
+    # -- rows of the fit itself ---------------------------------------------------------------
+
+    @cached_property
+    def own_rows(self) -> np.ndarray:
+        """Which questions ask a model about the very rows it saw, each once: apparent risks."""
+        sizes = self.test_sizes
+        own: np.ndarray = (sizes > 0) & (sizes == self.train_sizes[self.fit]) & ~self.without_row
+        for q in np.flatnonzero(own).tolist():
+            once = self.train_rows(int(self.fit[q]))[1] is None and self.test_rows(q)[1] is None
+            own[q] = once and self.seen(q).all()
+        return own
+
+    @cached_property
+    def without_row(self) -> np.ndarray:
+        """Which questions are answered, for each row, by a model that was made without it."""
+        without = np.zeros(self.n_questions, dtype=bool)
+        for questions in (self.out_of_bag, self.taken_out):
+            if questions is not None:
+                without[questions] = True
+        return without if self.laws is None else without | np.isin(self.fit, self.laws.fit)
+
+    def seen(self, question: int) -> np.ndarray:
+        """Which rows of a question are in the train set of its fit."""
+        tested, fit = self.test_rows(question)[0], int(self.fit[question])
+        base = int(self.train.base[fit])
+        inside = np.ones(len(tested), bool) if base == ALL else among(self.blocks[base], tested)
+        for block in self.train.without(fit):
+            inside &= ~among(self.blocks[int(block)], tested)
+        return inside
+
+    # -- JSON -------------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain lists: what `from_dict` turns back into an equal plan."""
+        content: dict[str, Any] = {"fingerprint": self.fingerprint}
+        content |= {"n_rows": self.n_rows, "parts": list(self.parts)}
+        content |= {name: array.tolist() for name, array in self._arrays()}
+        return content
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Plan:
+        """The plan that `to_dict` wrote; a foreign or inconsistent one is refused."""
+        try:
+            words = ("fingerprint", "n_rows", "parts")
+            array = {k: np.asarray(v) for k, v in content.items() if k not in words}
+            counts = array.get("blocks.counts")
+            flips = None
+            if "flips.fit" in array:
+                flips = Flips(*(_int32(array[f"flips.{f.name}"]) for f in fields(Flips)))
+            laws = None
+            if "laws.fit" in array:
+                fit, kind, size = (array[f"laws.{f.name}"] for f in fields(Laws))
+                laws = Laws(_int32(fit), kind.astype(np.int8), _int32(size))
+            moves = None
+            if "moves.question" in array:
+                question, *others = (array[f"moves.{f.name}"] for f in fields(Moves))
+                moves = Moves(_int32(question), *others)
+            lists = {name: array.get(name) for name in ASKED}
+            plan = cls(
+                n_rows=int(content["n_rows"]),
+                blocks=Blocks(
+                    _int32(array["blocks.rows"]),
+                    array["blocks.offsets"].astype(np.int64),
+                    None if counts is None else _int32(counts),
+                ),
+                train=RowSets.read(array, "train"),
+                test=RowSets.read(array, "test"),
+                fit=_int32(array["fit"]),
+                part=array["part"].astype(np.int8),
+                repeat=_int32(array["repeat"]),
+                fold=_int32(array["fold"]),
+                unit=_int32(array["unit"]),
+                parts=tuple(map(str, content["parts"])),
+                flips=flips,
+                laws=laws,
+                moves=moves,
+                **{k: None if v is None else _int32(v) for k, v in lists.items()},
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise BadData(f"this is not a stored plan: {error!r}.") from error
+        if plan.fingerprint != content.get("fingerprint"):
+            raise BadData(
+                "this plan does not match its fingerprint: it was cut or altered; draw it anew."
+            )
+        return plan
+
+    # -- private ----------------------------------------------------------------------------
+
+    def _arrays(self) -> Iterator[tuple[str, np.ndarray]]:
+        for holder in ("blocks", "train", "test", "flips", "laws", "moves"):
+            part = getattr(self, holder)
+            if part is not None:
+                for field in fields(part):
+                    array = getattr(part, field.name)
+                    if array is not None:
+                        yield f"{holder}.{field.name}", array
+        for name in ("fit", "part", "repeat", "fold", "unit", *ASKED):
+            if getattr(self, name) is not None:
+                yield name, getattr(self, name)
+
+    def _rows(self, sets: RowSets, s: int) -> tuple[np.ndarray, np.ndarray | None]:
+        base, without = int(sets.base[s]), sets.without(s)
+        if base == ALL:
+            if not len(without):
+                return np.arange(self.n_rows, dtype=np.int32), None
+            keep = np.ones(self.n_rows, dtype=bool)
+            for block in without:
+                keep[self.blocks[int(block)]] = False
+            return np.flatnonzero(keep).astype(np.int32), None
+        rows, counts = self.blocks[base], self.blocks.counts_of(base)
+        for block in without:
+            keep = ~among(self.blocks[int(block)], rows)
+            rows, counts = rows[keep], None if counts is None else counts[keep]
+        return rows, None if counts is None or (counts == 1).all() else counts
+
+    def _positions_of_blocks(self) -> tuple[np.ndarray, np.ndarray | None]:
+        """Rows and counts of test sets that lack no block, all at once."""
+        blocks, base = self.blocks, self.test.base
+        rows, counts, offsets = blocks.rows, blocks.counts, blocks.offsets
+        if counts is None and np.array_equal(base, np.arange(len(blocks))):
+            return rows, None  # the blocks one after the other, as they lie
+        if (base == ALL).any():  # all rows are one block more, the last
+            rows = np.concatenate([rows, np.arange(self.n_rows, dtype=np.int32)])
+            offsets = np.append(offsets, len(rows))
+            if counts is not None:
+                counts = np.concatenate([counts, np.ones(self.n_rows, np.int32)])
+        places = spread(offsets, np.where(base == ALL, len(offsets) - 2, base))[1]
+        times = None if counts is None else counts[places]
+        return rows[places], None if times is None or (times == 1).all() else times
+
+    def _sizes(self, sets: RowSets) -> np.ndarray:
+        """Distinct rows of every set; only sets that lack several blocks are listed to count."""
+        if sets.leave_one_block_out:
+            return self.n_rows - self.blocks.sizes[sets.minus]
+        if not len(sets.minus):
+            return np.append(self.blocks.sizes, self.n_rows)[sets.base]  # ALL reads the last
+        whole = np.where(sets.base == ALL, self.n_rows, np.append(self.blocks.sizes, 0)[sets.base])
+        n_minus = np.diff(sets.offsets)
+        one = np.flatnonzero((sets.base == ALL) & (n_minus == 1))
+        whole[one] -= self.blocks.sizes[sets.minus[sets.offsets[one]]]
+        several = np.flatnonzero((sets.base == ALL) & (n_minus > 1))
+        whole[several] -= covered(self.n_rows, self.blocks, sets, several)
+        for s in np.flatnonzero((sets.base != ALL) & (n_minus > 0)):
+            whole[s] = len(self._rows(sets, int(s))[0])
+        return whole.astype(np.int64)
+
+
+def _int32(array: np.ndarray) -> np.ndarray:
+    return array.astype(np.int32)

@@ -1,0 +1,299 @@
+"""`plan_development`: how many rows it takes to develop a prediction model; what a plan says."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+from truerisk.core import present
+from truerisk.core.arguments import check_count, check_level, check_number, is_number, shown
+from truerisk.core.errors import BadArgument, Refusal, UnknownName
+from truerisk.core.registry import check_known
+from truerisk.planning import model_size
+from truerisk.results.records import Count, Record, Share, Size
+
+Of = Mapping[str, tuple[str, ...]]
+
+NEEDS: Of = {
+    "binary": ("prevalence",),
+    "continuous": ("mean", "sd"),
+    "time-to-event": ("rate", "horizon", "follow_up"),
+}
+"""What is foreseen of each kind of outcome, beside an R²."""
+
+MAY: Of = {"binary": ("margin",), "continuous": ("ratio",), "time-to-event": ("margin",)}
+"""What else one may ask for of it."""
+
+SHARES = ("prevalence", "auc", "r2")
+CLOSEST = 1e-12  # to 0 or 1, of a share
+LARGEST = 1e50  # of a mean, a rate or a time; the reciprocal is the least size
+Purpose = Literal["development", "validation"]
+
+
+@dataclass(frozen=True)
+class SizeCriterion:
+    """What shall hold, and from how many rows on it does."""
+
+    asks: str
+    n: Count
+
+
+@dataclass(frozen=True)
+class RowsNeeded(Record):
+    """How many rows a prediction model needs, by each criterion and by all of them: `n`.
+
+    `events` are those expected among them, and `per_parameter` the events, or the rows where the
+    outcome is a number, that come to each parameter of the model. `assumed` is what was foreseen.
+    """
+
+    schema: ClassVar[str] = "truerisk.rows-needed/1"
+
+    purpose: Purpose
+    outcome: str
+    n: Count
+    criteria: tuple[SizeCriterion, ...]
+    assumed: Mapping[str, float | int]
+    confidence_level: Share
+    events: Size | None = None
+    per_parameter: Size | None = None
+    notes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        (block,) = self.blocks()
+        table = present.text_table(block.head, block.rows)
+        return "\n".join([self._title(), table, *(f"note: {note}" for note in self.notes)])
+
+    def _title(self) -> str:
+        counts = [] if self.events is None else [f"{math.ceil(self.events)} events"]
+        if self.per_parameter is not None:
+            counts.append(f"{self.per_parameter:.1f} per parameter")
+        behind = f" ({', '.join(counts)})" if counts else ""
+        verb = "develop" if self.purpose == "development" else "validate"
+        return f"{self.n} rows{behind} to {verb} a model of a {self.outcome} outcome"
+
+    def blocks(self) -> list[present.Block]:
+        foreseen = ", ".join(f"{name} {value:g}" for name, value in self.assumed.items())
+        caption = "; ".join([self._title(), f"foreseen: {foreseen}", *self.notes])
+        rows = [[one.asks, str(one.n)] for one in self.criteria]
+        return [present.Block(caption, ["what shall hold", "rows"], rows)]
+
+
+def plan_development(
+    outcome: str = "binary",
+    *,
+    parameters: int,
+    r2: float | None = None,
+    nagelkerke: float | None = None,
+    auc: float | None = None,
+    prevalence: float | None = None,
+    rate: float | None = None,
+    horizon: float | None = None,
+    follow_up: float | None = None,
+    mean: float | None = None,
+    sd: float | None = None,
+    shrinkage: float = model_size.SHRINKAGE,
+    optimism: float = model_size.OPTIMISM,
+    margin: float | None = None,
+    ratio: float | None = None,
+    confidence_level: float = 0.95,
+) -> RowsNeeded:
+    """How many rows it takes to develop a prediction model, by the criteria of Riley et al.
+
+    Their models are regressions whose parameters are all fitted. A penalty or a choice of
+    predictors does not lower the number, and flexible learners need more.
+
+    Parameters
+    ----------
+    outcome : {"binary", "continuous", "time-to-event"}
+    parameters : int
+        Of the candidate predictors: a column of four words has three, a spline of four knots has
+        three.
+    r2 : float
+        The R² to expect of the model in new people: of Cox and Snell, or, where the outcome is a
+        number, the share of its variance. Take it from an earlier model.
+    nagelkerke : float, optional
+        In place of `r2`: the R² of Nagelkerke, which is `r2` over that of a perfect model.
+    auc : float, optional
+        In place of `r2`, for a binary outcome: the AUC to expect. The linear predictor is taken to
+        be normal among people with the event and among those without.
+    prevalence : float
+        Of a binary outcome: the share of people with the event.
+    rate, horizon, follow_up : float
+        Of a time to an event: events per person and unit of time, the time up to which risks will
+        be told, and how long people are followed on average.
+    mean, sd : float
+        Of an outcome that is a number.
+    shrinkage : float
+        The effects of predictors shall be expected to be shrunken no further than to this share.
+    optimism : float
+        No more than this shall the apparent R² lie above what it is corrected to.
+    margin : float, optional
+        The overall risk shall be known to within ± this.
+    ratio : float, optional
+        The residual standard deviation, and the mean, shall be known to within this factor.
+    confidence_level : float
+        Of the intervals of the overall risk, the mean and the standard deviation.
+
+    Returns
+    -------
+    RowsNeeded
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> tr.plan_development(parameters=24, prevalence=0.174, r2=0.288).n
+    662
+    >>> tr.plan_development("continuous", parameters=25, r2=0.2, mean=1.9, sd=0.6).n
+    918
+    """
+    foreseen = {
+        "prevalence": prevalence,
+        "rate": rate,
+        "horizon": horizon,
+        "follow_up": follow_up,
+        "mean": mean,
+        "sd": sd,
+    }
+    check_count("parameters", parameters, 1, "a model has a whole number of them, 1 or more")
+    check_foreseen(outcome, foreseen | {"margin": margin, "ratio": ratio}, NEEDS, MAY)
+    margin = model_size.MARGIN if margin is None else margin
+    ratio = model_size.RATIO if ratio is None else ratio
+    for name, share in (("shrinkage", shrinkage), ("optimism", optimism), ("margin", margin)):
+        check_inside(name, share)
+    check_ratio(ratio)
+    check_level("confidence_level", confidence_level)
+    given = {name: float(foreseen[name]) for name in NEEDS[outcome]}  # type: ignore[arg-type]
+    z = model_size.normal_quantile(confidence_level)
+    largest, events = 1.0, 0.0
+    if outcome == "binary":
+        events = given["prevalence"]
+        largest = model_size.largest_r2(model_size.likelihood_of_classes(events))
+    elif outcome == "time-to-event":
+        events = given["rate"] * given["follow_up"]
+        if events >= 1:
+            raise BadArgument(
+                f"rate={shown(rate)} and follow_up={shown(follow_up)} are {events:g} events per "
+                "person, who has one at most: give both in the same unit of time."
+            )
+        largest = model_size.largest_r2(model_size.likelihood_of_times(events))
+    by = _expected_r2(outcome, r2, nagelkerke, auc, given, largest)
+    expected = by.pop("r2")
+    if outcome != "continuous" and expected >= min(shrinkage, largest):
+        raise Refusal(
+            f"r2={expected:.3g}: rows are planned for an R² below {min(shrinkage, largest):.3g}, "
+            "the lesser of the shrinkage and of what a perfect model has."
+        )
+    told = [f"effects of predictors shrunken to {shrinkage:.15g} at least"]
+    if outcome == "continuous":
+        center, sigma = given.values()
+        tail, spread = (1 - confidence_level) / 2, sigma * math.sqrt(1 - expected)
+        asked = {"shrinkage": shrinkage, "optimism": optimism, "ratio": ratio}
+        sizes = [
+            *model_size.rows_of_line(parameters, expected, tail=tail, **asked),
+            model_size.rows_for_mean(parameters, spread, (ratio - 1) * abs(center), tail),
+        ]
+        told += [
+            f"an apparent R² {optimism:.15g} too high at most",
+            f"the residual standard deviation known to a factor of {ratio:.15g}",
+            f"the mean known to a factor of {ratio:.15g}",
+        ]
+    else:
+        sizes = model_size.rows_of_likelihood(
+            parameters, expected, largest, shrinkage=shrinkage, optimism=optimism
+        )
+        if outcome == "binary":
+            spread = math.sqrt(events * (1 - events))
+            sizes.append(model_size.rows_for_error(spread, margin / z))
+        else:
+            sizes.append(model_size.rows_for_risk(**given, margin=margin, z=z))
+        told += [
+            f"an apparent R² (Nagelkerke) {optimism:.15g} too high at most",
+            f"the overall risk known to ± {margin:.15g}",
+        ]
+    n = max(sizes)
+    return RowsNeeded(
+        purpose="development",
+        outcome=outcome,
+        n=n,
+        criteria=tuple(map(SizeCriterion, told, sizes)),
+        assumed={"parameters": parameters, **given, **by, "r2": expected},
+        confidence_level=confidence_level,
+        events=n * events or None,
+        per_parameter=n * (events or 1) / parameters,
+    )
+
+
+def _expected_r2(
+    outcome: str,
+    r2: float | None,
+    nagelkerke: float | None,
+    auc: float | None,
+    given: Mapping[str, float],
+    largest: float,
+) -> dict[str, float]:
+    """The R² of Cox and Snell, and before it what it was told by."""
+    every = {"r2": r2, "nagelkerke": nagelkerke, "auc": auc}
+    told = {name: value for name, value in every.items() if value is not None}
+    if not told and outcome == "continuous":
+        raise UnknownName("r2= is missing: say by it how good the model will be.")
+    if len(told) != 1:
+        words = ", ".join(f"{name}=" for name in (told or every))
+        raise UnknownName(f"say by one of {words} how good the model will be.")
+    ((name, value),) = told.items()
+    check_inside(name, value)
+    if name == "r2":
+        return told
+    if outcome == "continuous" or (name == "auc" and outcome != "binary"):
+        raise UnknownName(f"{name}= is not known of a {outcome} outcome: give r2=.")
+    if name == "nagelkerke":
+        return {name: value, "r2": value * largest}
+    if not value > 0.5:
+        raise BadArgument(f"auc={shown(value)}: a model is better than chance, .5.")
+    return {name: value, "r2": model_size.LinearPredictor.of_auc(value, given["prevalence"]).r2}
+
+
+def check_foreseen(outcome: Any, foreseen: Mapping[str, Any], needs: Of, may: Of) -> None:
+    """Refuse what is missing of an outcome, what another one has, and what no number can be.
+
+    What is needed must be there, what `may` names can be.
+    """
+    check_known("there is no outcome", outcome, needs)
+    for name, value in foreseen.items():
+        if name not in needs[outcome]:
+            if value is not None and name not in may[outcome]:
+                of = next(one for one in needs if name in (*needs[one], *may[one]))
+                raise UnknownName(f"{name}= is foreseen of a {of} outcome, not of a {outcome} one.")
+            continue
+        if value is None:
+            every = ", ".join(f"{one}=" for one in needs[outcome])
+            raise UnknownName(f"{name}= is missing. Of a {outcome} outcome foresee {every}.")
+        if name in SHARES:
+            check_inside(name, value)
+        elif not is_number(value) or not math.isfinite(value) or value == 0:
+            wanted = "other than" if name == "mean" else "above"
+            raise BadArgument(f"{name}={shown(value)}: use a number {wanted} 0.")
+        elif not 1 / LARGEST <= abs(float(value)) <= LARGEST:
+            raise BadArgument(
+                f"{name}={shown(value)}: use a number of a size from {1 / LARGEST:g} to "
+                f"{LARGEST:g}; choose another unit for a larger or a smaller one."
+            )
+        elif name != "mean" and value < 0:
+            raise BadArgument(f"{name}={shown(value)}: use a number above 0.")
+
+
+def check_ratio(ratio: Any) -> None:
+    """Refuse what is no factor to know a spread by."""
+    check_number("ratio", ratio, 1.001, 100, "use a factor above 1, 100 at most")
+
+
+def check_inside(name: str, value: Any) -> None:
+    """Refuse what is no share of something."""
+    if not is_number(value) or not 0 < value < 1:
+        raise BadArgument(f"{name}={shown(value)}: use a number between 0 and 1.")
+    if not CLOSEST <= value <= 1 - CLOSEST:
+        raise BadArgument(
+            f"{name}={shown(value)}: use a number between 0 and 1, no nearer to either than "
+            f"{CLOSEST:g}."
+        )

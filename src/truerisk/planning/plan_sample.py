@@ -1,0 +1,333 @@
+"""`plan_sample`: how many rows to test, and how tuning and testing share what there is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from operator import attrgetter
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+
+from truerisk.core import present
+from truerisk.core.arguments import MOST, check_count, check_level, is_count, is_number, shown
+from truerisk.core.errors import BadArgument, Refusal, UnknownName
+from truerisk.results.error_posterior import MOST as LARGEST_PRIOR
+from truerisk.results.error_posterior import ErrorPosterior
+from truerisk.results.interval import Interval
+from truerisk.results.learning_curve import FURTHEST, ExpectedRisk, LearningCurve
+from truerisk.results.records import Column, Count, Record, Share
+from truerisk.statistics.sample_size import (
+    expected_measures,
+    rows_assured,
+    rows_for_width,
+    whole_errors,
+)
+
+MOST_SPLITS = 400
+CLOSEST = 1e-9  # to 0 or 1, of an error, a width and an assurance
+CURVE_SIZES = 48  # sizes at which the law of a learning curve is read
+ERROR = "zero-one"  # the loss that counts errors
+MEASURES = ("ub", "above_half", "q2", "err")
+
+
+@dataclass(frozen=True)
+class Split:
+    """Rows shared between tuning and testing, and what is to be expected of the test.
+
+    `error` is the error of a rule tuned and trained on `n_tuning` rows. `ub`, `above_half` and `q2`
+    are Wallman's measures of the posterior after the test, `width` that of its interval, each
+    expected over the number of test errors.
+    """
+
+    n_tuning: Count
+    n_test: Count
+    error: Share
+    width: Share
+    ub: Share
+    above_half: Share
+    q2: Share
+
+    @property
+    def err(self) -> float:
+        """The expected share of test errors."""
+        return self.error
+
+
+@dataclass(frozen=True)
+class SamplePlan(Record):
+    """How many test rows an interval needs, and how n rows are shared.
+
+    `n_test` rows give an interval no wider than `width` after `n_errors`, the whole number nearest
+    to the expected; `n_assured` rows with probability `assurance`, whatever errors come. `splits`
+    compares ways to share `n` rows; `best` is the one with the least (ub), `best_by` the best by
+    each measure. What was not asked for, or cannot be known, is None, and `notes` say why.
+    `expected` is what a learning curve says of training on all `n` rows.
+    """
+
+    schema: ClassVar[str] = "truerisk.sample-plan/1"
+
+    error: float | Mapping[int, float | int]
+    confidence_level: Share
+    prior: tuple[float | int, float | int]
+    width: Share | None = None
+    n_test: Count | None = None
+    n_assured: Count | None = None
+    assurance: Share | None = None
+    interval: Interval | None = None
+    n_errors: Count | None = None
+    n: Count | None = None
+    best: Split | None = None
+    best_by: Mapping[str, Split] = field(default_factory=dict)
+    splits: Annotated[tuple[Split, ...], Column(most=MOST_SPLITS)] = ()
+    notes: tuple[str, ...] = ()
+    expected: ExpectedRisk | None = None
+
+    @property
+    def flaw(self) -> tuple[str | int, ...] | None:
+        """Return where a record read from a file is invalid, and what is wanted there, or None."""
+        for place, parameter in enumerate(self.prior):
+            if not 0 < parameter <= LARGEST_PRIOR:
+                return "prior", place, "a number above 0"
+        if self.n_test is not None:
+            for name in ("width", "n_assured", "assurance", "interval", "n_errors"):
+                if getattr(self, name) is None:
+                    return name, "there, as 'n_test' is"
+        return None
+
+    def __str__(self) -> str:
+        parts = [*self._of_rows(), *self._of_width(), *self._of_sharing()]
+        return "\n".join(parts + [f"note: {note}" for note in self.notes])
+
+    def _of_rows(self) -> list[str]:
+        return [] if self.expected is None else [str(self.expected)]
+
+    def _of_width(self) -> list[str]:
+        if self.n_test is None:
+            return []
+        level = f"{100 * self.confidence_level:.15g} %"
+        return [
+            (
+                f"{self.n_test} test rows: after the {self.n_errors} errors expected the {level} "
+                f"interval is {self.interval}, no wider than {self.width:.15g}"
+            ),
+            (
+                f"{self.n_assured} test rows: no wider with probability {self.assurance:.15g}, "
+                "whatever errors come"
+            ),
+        ]
+
+    def _of_sharing(self) -> list[str]:
+        if not self.splits:
+            return []
+        head = ["tuning", "test", "error", "width", "(ub)", "(50 %)", "(q2)", ""]
+        rows = [[*_cells(split), self._marks(split)] for split in _shown(self)]
+        title = f"{self.n} rows shared (measures expected over the test errors)"
+        return [*([] if self.n_test is None else [""]), title, present.text_table(head, rows)]
+
+    def _marks(self, split: Split) -> str:
+        measures = [name for name, best in self.best_by.items() if best == split]
+        return f"<- least {', '.join(measures)}" if measures else ""
+
+    def blocks(self) -> list[present.Block]:
+        head = ["tuning", "test", "error", "width", "(ub)", "(50 %)", "(q2)", ""]
+        caption = "; ".join([*self._of_rows(), *self._of_width(), *self.notes]) or "Sample plan"
+        rows = [[*_cells(split), self._marks(split)] for split in _shown(self)]
+        return [present.Block(caption, head, rows)]
+
+
+def _cells(split: Split) -> list[str]:
+    return [
+        str(split.n_tuning),
+        str(split.n_test),
+        *(present.number(v) for v in (split.error, split.width, split.ub)),
+        f"{split.above_half:.2e}",
+        present.number(split.q2),
+    ]
+
+
+def _shown(plan: SamplePlan) -> list[Split]:
+    """About nine of the splits, and the best ones."""
+    step = max(1, (len(plan.splits) - 1) // 8)
+    few = {*plan.splits[::step], plan.splits[-1], *plan.best_by.values()} if plan.splits else set()
+    return [split for split in plan.splits if split in few]
+
+
+def plan_sample(
+    error: float | Mapping[int, float] | LearningCurve,
+    *,
+    width: float | None = None,
+    n: int | None = None,
+    confidence_level: float = 0.95,
+    assurance: float = 0.9,
+    prior: tuple[float, float] = (1, 1),
+) -> SamplePlan:
+    """Plan a test: rows for an interval of a width, and how `n` rows are shared.
+
+    The interval is that of a hold-out, the Beta posterior of the error (`tr.ErrorPosterior`), so
+    the numbers are exact: no normal law is assumed.
+
+    Parameters
+    ----------
+    error : float, dict of training rows to errors, or LearningCurve
+        The error to expect. A dict says how it falls with the rows that tune and train the rule;
+        between its sizes the error is taken to be linear in 1/rows, beyond them it is unknown. A
+        learning curve of errors says it by its law, up to four times the rows it was measured with.
+    width : float, optional
+        Of the interval that is wanted: how many test rows does it need?
+    n : int, optional
+        Rows there are in all: how are they shared? Needs a dict; with a single error the rows that
+        are not tested are left over for tuning.
+    confidence_level : float
+        Of the interval and of the bound (ub).
+    assurance : float
+        Probability, .5 or more, with which the interval shall be no wider.
+    prior : (float, float)
+        Of the posterior.
+
+    Returns
+    -------
+    SamplePlan
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> tr.plan_sample(0.15, width=0.05).n_test
+    782
+    >>> plan = tr.plan_sample({30: 0.25, 60: 0.21, 150: 0.19}, n=180)
+    >>> plan.best.n_tuning, plan.best.n_test
+    (76, 104)
+    """
+    curve = error if isinstance(error, LearningCurve) else None
+    if isinstance(error, LearningCurve):
+        error = _errors_of(error, n)
+    _check(error, width, n, confidence_level, assurance)
+    ErrorPosterior(0, 0, prior)  # this refuses what is no prior
+    fields: dict[str, Any] = {
+        "error": dict(error) if isinstance(error, Mapping) else float(error),
+        "confidence_level": confidence_level,
+        "prior": prior,
+    }
+    expected = float(error[max(error)] if isinstance(error, Mapping) else error)
+    if width is not None:
+        rows = rows_for_width(expected, width, confidence_level, prior)
+        fields |= {
+            "width": width,
+            "n_test": rows,
+            "n_assured": rows_assured(expected, width, confidence_level, prior, assurance),
+            "assurance": assurance,
+            "n_errors": int(whole_errors(expected, rows)),
+            "interval": _interval(expected, rows, confidence_level, prior),
+        }
+    if curve is not None and n is not None and n <= FURTHEST * curve.sizes[-1]:
+        fields["expected"] = replace(curve, confidence_level=confidence_level).at(n)
+    if n is not None:
+        fields |= _shared(error, n, confidence_level, prior, fields.get("n_test"))
+    if curve is not None and n is not None and n > FURTHEST * curve.sizes[-1]:
+        furthest = math.floor(FURTHEST * curve.sizes[-1])
+        why = f"the curve predicts errors for up to {furthest} rows ({FURTHEST} times those it had)"
+        note = f"{why}: what training on all {n} gives is not known."
+        fields["notes"] = (*fields.get("notes", ()), note)
+    return SamplePlan(**fields)
+
+
+def _errors_of(curve: LearningCurve, n: Any) -> dict[int, float]:
+    """The errors of a curve's law, up to all rows but one, where rows are shared."""
+    if curve.estimates[-1].loss != ERROR:
+        raise Refusal(
+            f"this learning curve is in '{curve.estimates[-1].loss}', and tests are planned for "
+            f"the share of errors: make it with loss='{ERROR}'."
+        )
+    if curve.law is None:
+        raise Refusal(f"this learning curve has no law to plan by: {curve.lacking}")
+    low, high = math.ceil(curve.sizes[0]), math.floor(curve.sizes[-1])
+    if is_count(n):
+        high = max(low, min(int(n) - 1, math.floor(FURTHEST * curve.sizes[-1])))
+    sizes = sorted({round(size) for size in np.geomspace(low, high, CURVE_SIZES)})
+    return {size: min(1.0, curve.law.mean(size)) for size in sizes}
+
+
+def _interval(error: float, n: int, level: float, prior: tuple[float, float]) -> Interval:
+    return ErrorPosterior(whole_errors(error, n), n, prior).interval(level)
+
+
+def _shared(
+    error: float | Mapping[int, float],
+    n: int,
+    level: float,
+    prior: tuple[float, float],
+    n_test: int | None,
+) -> dict[str, Any]:
+    """Ways to share n rows: all that the learning curve allows, or what the width leaves over."""
+    nested = (
+        f"nested cross-validation needs no such sharing: it tests all {n} rows by rules that were "
+        "tuned on the others; it estimates the risk of the procedure, not of one rule"
+    )
+    if isinstance(error, Mapping):
+        splits = [_split(m, n, _between(error, m), level, prior) for m in _sizes(error, n)]
+        best = {name: min(splits, key=attrgetter(name)) for name in MEASURES}
+        shared = {"n": n, "splits": tuple(splits), "best_by": best, "best": best["ub"]}
+        return {**shared, "notes": (nested,)}
+    if n_test is None:
+        raise Refusal(
+            "a single error does not say what tuning gains: give the errors at several sizes, "
+            "such as error={30: .25, 120: .2}, or the width that the interval shall have."
+        )
+    if n_test >= n:
+        note = f"the width takes {n_test} test rows and there are {n}: none is left to tune on"
+        return {"n": n, "notes": (note, nested)}
+    split = _split(n - n_test, n, float(error), level, prior)
+    return {"n": n, "splits": (split,), "best": split, "notes": (nested,)}
+
+
+def _split(m: int, n: int, error: float, level: float, prior: tuple[float, float]) -> Split:
+    by = expected_measures(error, n - m, level, prior)
+    return Split(m, n - m, error, by["width"], by["ub"], by["above_half"], by["q2"])
+
+
+def _sizes(error: Mapping[int, float], n: int) -> list[int]:
+    """Every size that the learning curve covers and that leaves a test row; at most 400 of them."""
+    low, high = min(error), min(max(error), n - 1)
+    if low > high:
+        raise Refusal(
+            f"the errors are known from {low} training rows on, and {n} rows leave {n - 1} of them "
+            "at most: give the error at a smaller size."
+        )
+    return sorted({round(m) for m in np.linspace(low, high, min(high - low + 1, MOST_SPLITS))})
+
+
+def _between(error: Mapping[int, float], m: int) -> float:
+    """Linear in 1/rows between the given sizes."""
+    sizes = np.array(sorted(error, reverse=True), dtype=float)
+    return float(np.interp(1 / m, 1 / sizes, [error[int(size)] for size in sizes]))
+
+
+def _check(error: Any, width: Any, n: Any, level: float, assurance: float) -> None:
+    values = list(error.values()) if isinstance(error, Mapping) else [error]
+    if not values or not all(is_number(e) and 0 <= e <= 1 for e in values):
+        raise BadArgument(
+            f"error={shown(error)}: an error is a share between 0 and 1, or a dict of such."
+        )
+    if any(0 < e < CLOSEST or 0 < 1 - e < CLOSEST for e in values):
+        raise BadArgument(
+            f"error={shown(error)}: an error is 0, 1, or no nearer to either than {CLOSEST:g}."
+        )
+    if isinstance(error, Mapping) and not all(is_count(m) and m <= MOST for m in error):
+        raise BadArgument(
+            f"error={shown(error)}: its keys are numbers of training rows, {MOST:,} at most."
+        )
+    if width is None and n is None:
+        raise UnknownName("say what to plan: width= of the interval, or n= rows to share, or both.")
+    if width is not None and not (is_number(width) and CLOSEST <= width <= 1 - CLOSEST):
+        raise BadArgument(
+            f"width={shown(width)}: an interval of an error has a width between 0 and 1, no nearer "
+            f"to either than {CLOSEST:g}."
+        )
+    if n is not None:
+        check_count("n", n, 2, "rows to share are 2 or more")
+    check_level("confidence_level", level)
+    if not is_number(assurance) or not 0.5 <= assurance <= 1 - CLOSEST:
+        raise UnknownName(
+            f"assurance={shown(assurance)}: use a probability from .5 up to 1 - {CLOSEST:.0e}."
+        )

@@ -1,0 +1,115 @@
+"""Calibration: how often what was given a probability came, bin by bin."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+
+from truerisk.core import present
+from truerisk.core.arguments import real_array
+from truerisk.core.errors import BadData, first_line
+from truerisk.core.registry import displays
+from truerisk.results.interval import normal_quantile
+from truerisk.results.records import Column, Range, Record, Share
+
+ROWS_PER_BIN = 10
+MOST_BINS = 10
+INDEPENDENT = "Wilson's intervals, which take the rows as independent."
+DEPENDENT = "No intervals: weighted or grouped rows, and rows in order, are no independent trials."
+
+Bins = Annotated[np.ndarray, Column("bins", numbers=Range(0, 1))]
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration(Record):
+    r"""Mean probability and observed share in bins of about equally many rows.
+
+    Equal probabilities stand in one bin. The interval of k in n is Wilson's (1927),
+    (k + z²/2 ± z √(k (n − k)/n + z²/4)) / (n + z²); None where rows are weighted or grouped.
+    `brier` is the mean of (p − y)².
+
+    >>> found = Calibration.of([0] * 9 + [1] * 9 + [0] * 2, [0.1] * 10 + [0.8] * 10)
+    >>> found.predicted.round(6).tolist(), found.observed.tolist(), found.counts.tolist()
+    ([0.1, 0.8], [0.1, 0.8], [10, 10])
+    """
+
+    schema: ClassVar[str] = "truerisk.calibration/1"
+
+    event: str
+    predicted: Bins
+    observed: Bins
+    low: Bins | None
+    high: Bins | None
+    counts: Annotated[np.ndarray, Column("bins", "i8", least=1)]
+    brier: Share
+    notes: tuple[str, ...]
+
+    @classmethod
+    def of(
+        cls,
+        came: Any,
+        given: Any,
+        *,
+        event: str = "the event",
+        weights: Any = None,
+        dependent: bool = False,
+        confidence_level: float = 0.95,
+    ) -> Calibration:
+        """From what came (true or false) and the probability that was given for it."""
+        try:
+            y, p = real_array(came), real_array(given)
+            w = np.ones(len(y)) if weights is None else real_array(weights)
+        except (TypeError, ValueError) as error:
+            raise BadData(
+                f"outcomes, probabilities and weights are numbers: {first_line(error)}."
+            ) from None
+        if y.ndim != 1 or y.shape != p.shape or not len(y):
+            raise BadData(
+                f"{len(y)} outcomes and {len(p)} probabilities: give one of each per row."
+            )
+        if not (np.isfinite(p).all() and (p >= 0).all() and (p <= 1).all()):
+            raise BadData("probabilities are numbers from 0 to 1.")
+        # the bin of every row, numbered from 0 without gaps; equal probabilities share a bin
+        n_bins = int(np.clip(len(p) // ROWS_PER_BIN, 1, MOST_BINS))
+        edges = (
+            np.unique(np.quantile(p, np.arange(1, n_bins) / n_bins)) if n_bins > 1 else np.zeros(0)
+        )
+        bins = np.unique(np.searchsorted(edges, p, side="left"), return_inverse=True)[1]
+        counts, mass = np.bincount(bins), np.bincount(bins, w)
+        observed = np.bincount(bins, w * y) / mass
+        independent = weights is None and not dependent
+        low, high = _wilson(observed, counts, confidence_level) if independent else (None, None)
+        return cls(
+            event=event,
+            predicted=np.bincount(bins, w * p) / mass,
+            observed=observed,
+            low=low,
+            high=high,
+            counts=counts,
+            brier=float(np.average((p - y) ** 2, weights=w)),
+            notes=(INDEPENDENT if independent else DEPENDENT,),
+        )
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Draw the observed shares over the probabilities (needs matplotlib)."""
+        return displays.load("calibration")(self, ax=ax, **options)
+
+    def __str__(self) -> str:
+        n = int(self.counts.sum())
+        return f"Brier score {self.brier:.4f} of {self.event}, {len(self.counts)} bins of {n} rows"
+
+    def blocks(self) -> list[present.Block]:
+        head = ["probability", "observed", "rows"]
+        columns = zip(self.predicted, self.observed, self.counts, strict=True)
+        rows = [[present.number(p), present.number(o), str(n)] for p, o, n in columns]
+        return [present.Block(str(self), head, rows)]
+
+
+def _wilson(share: np.ndarray, n: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
+    """Wilson's interval of every share."""
+    z = normal_quantile(level)
+    middle = share * n + z**2 / 2
+    half = z * np.sqrt(n * share * (1 - share) + z**2 / 4)
+    return np.maximum((middle - half) / (n + z**2), 0), np.minimum((middle + half) / (n + z**2), 1)

@@ -1,0 +1,346 @@
+"""What a comparison found, with what it assumed; and which of several candidates may be the best.
+
+The set of these is a confidence set, from losses of the same rows alone.
+
+Candidate r is held against a mean of its rivals that is drawn to the good ones: with μ_s⁻ⁱ the mean
+loss of candidate s on all rows but i,
+
+    Q_i = ℓ_ri − Σ_{s≠r} ω_s⁻ⁱ ℓ_si,   ω_s⁻ⁱ ∝ exp(−λ μ_s⁻ⁱ),
+
+and it leaves the set where the mean of Q is above 0 by more than its noise. The weights of row i
+are made without row i, so that picking the good rivals is no double use of it: the mean of Q is
+nearly normal however many candidates there are and however many of them tie (Zhang, Lee and Lei,
+2024, arXiv 2408.02060). No correction for their number is needed, and bad candidates cost nothing.
+
+Out-of-fold losses share training rows, so that the variance of the mean of Q is enlarged by the
+factor of a paired difference (`comparison/paired.py`). A candidate leaves the set only if its
+difference from the winner alone exceeds its noise as well: the mean of several rivals varies less
+than one of them, and a set must not contradict the paired test that is printed beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+
+from truerisk.core import present
+from truerisk.core.arguments import check_level, check_number
+from truerisk.core.registry import displays
+from truerisk.results.interval import ERROR, Interval, OwnScale, Scale
+from truerisk.results.records import Count, Finite, Record, Share, Size
+
+ROPE = 0.01
+WIDEST = 1e150  # the square of a wider one overflows
+
+
+def check_rope(rope: Any) -> None:
+    """Refuse what is no half width of a region of practical equivalence."""
+    check_number("rope", rope, 0, WIDEST, "it is half the width of a region, 0 or more")
+
+
+class Equivalence(Protocol):
+    """Half the region of practical equivalence, and a level."""
+
+    @property
+    def rope(self) -> float: ...
+
+    @property
+    def confidence_level(self) -> float: ...
+
+
+@dataclass(frozen=True)
+class Comparison(Record):
+    """Two rules compared: `difference` is the risk of a minus that of b, so negative favours a.
+
+    `value` is the same. Where the loss `is_score`, of which more is better, it is a difference of
+    1 − score, so that negative favours a there, too; what is printed is the difference of scores,
+    of which more favours a. `names` are those of a and b.
+    `p_value` is that of "the two risks are equal", two-sided. `better`, `equivalent` and `worse`
+    are posterior probabilities that a is better or worse than b by more than `rope`, or neither;
+    `probability` is that of the one that did better here being better by more than `rope`.
+    What a test does not give is None, and `notes` say what the data did not allow. `assumed`
+    lists what must hold for the numbers to mean what they say; `details` are further numbers.
+    """
+
+    schema: ClassVar[str] = "truerisk.comparison/1"
+    derived: ClassVar[tuple[str, ...]] = ("value", "probability")
+
+    test: str
+    difference: Finite
+    n_pairs: Count
+    loss: str | None = None
+    std_error: Size | None = None
+    statistic: float | None = None
+    df: int | float | None = None
+    p_value: Share | None = None
+    interval: Interval | None = None
+    rope: Size | None = None
+    better: Share | None = None
+    equivalent: Share | None = None
+    worse: Share | None = None
+    details: Mapping[str, int | float] = field(default_factory=dict)
+    assumed: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    names: tuple[str, str] = ("a", "b")
+    is_score: bool = False
+
+    @property
+    def value(self) -> float:
+        """The risk of a minus that of b: negative favours a."""
+        return self.difference
+
+    @property
+    def probability(self) -> float | None:
+        """Posterior probability that the one with the smaller risk is better by more than `rope`.
+
+        None where the test has no posterior. Of equal risks it is that of either.
+        """
+        return self.better if self.difference <= 0 else self.worse
+
+    @property
+    def exceeds_noise(self) -> bool:
+        """Whether 0 lies outside the interval; False without one."""
+        return self.interval is not None and 0.0 not in self.interval
+
+    @property
+    def probabilities(self) -> dict[str, float] | None:
+        """Posterior probabilities of a being practically better, equivalent, worse."""
+        if self.better is None or self.equivalent is None or self.worse is None:
+            return None
+        return {"better": self.better, "equivalent": self.equivalent, "worse": self.worse}
+
+    def by_t(self, error: float, df: float, asked: Equivalence, interval: str) -> Comparison:
+        """Told by Student's t of this error about the difference: test, interval and posterior."""
+        from scipy.special import stdtr, stdtrit
+
+        mean, rope = self.difference, asked.rope
+        better = float(stdtr(df, (-rope - mean) / error))
+        worse = float(stdtr(df, (mean - rope) / error))
+        half = float(stdtrit(df, (1 + asked.confidence_level) / 2)) * error
+        return replace(
+            self,
+            std_error=error,
+            statistic=mean / error,
+            df=df,
+            p_value=float(2 * stdtr(df, -abs(mean / error))),
+            interval=Interval(mean - half, mean + half, interval, asked.confidence_level),
+            rope=rope,
+            better=better,
+            equivalent=max(1 - better - worse, 0.0),
+            worse=worse,
+        )
+
+    def shows_larger(self, level: float) -> bool:
+        """Return True if the one-sided interval of this level says that a has the larger risk."""
+        from scipy.special import stdtrit
+
+        if not self.std_error or self.df is None:
+            return False
+        return bool(self.difference > stdtrit(self.df, level) * self.std_error)
+
+    def noting(self, *notes: str) -> Comparison:
+        """The same with further notes."""
+        return replace(self, notes=(*self.notes, *notes))
+
+    @property
+    def own_scale(self) -> OwnScale:
+        """The difference and its interval, of scores as scores."""
+        return OwnScale(self.scale.gap(self.difference), self.scale.gaps(self.interval), "")
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Draw the difference beside none, and `others` by name (needs matplotlib)."""
+        return displays.load("estimate")(self, ax=ax, **options)
+
+    def __str__(self) -> str:
+        lines = [", ".join([self._headline(), *self._findings()])]
+        lines += [f"  assumed: {sentence}" for sentence in self.assumed]
+        return "\n".join(lines + [f"  note: {note}" for note in self.notes])
+
+    def _headline(self) -> str:
+        scale, loss = self.scale, "" if self.loss is None else f" ({self.loss})"
+        what = "risk" if self.loss is None else scale.short(self.loss)
+        sureness = present.sureness(self.std_error, scale.gaps(self.interval))
+        shown = f"{scale.gap(self.difference):+.4f}{'' if self.is_score else loss}"
+        return f"{self.test}: {what} {self._what} {shown}{sureness}"
+
+    @property
+    def scale(self) -> Scale:
+        """How people read its difference: of two scores, more favours a."""
+        return Scale(1.0) if self.is_score else ERROR
+
+    @property
+    def _what(self) -> str:
+        """'a − b', by name."""
+        return " − ".join(present.clean(name, 40) for name in self.names)
+
+    def _findings(self) -> list[str]:
+        findings = []
+        if self.statistic is not None:
+            law = "z" if self.df is None else f"t({self.df:.3g})"
+            findings.append(f"{law} = {self.scale.gap(self.statistic):.3f}")
+        if self.p_value is not None:
+            findings.append(f"p = {self.p_value:.4g}")
+        if self.probabilities is not None:
+            text = ", ".join(f"{word} {p:.3f}" for word, p in self.probabilities.items())
+            who = present.clean(self.names[0], 40)
+            findings.append(f"{who} is practically {text} (by more than {self.rope:.15g} or not)")
+        return findings
+
+    def blocks(self) -> list[present.Block]:
+        rows = [
+            [f"difference {self._what}", f"{self.scale.gap(self.difference):+.4f}"],
+            ["standard error", present.number(self.std_error)],
+            ["interval", str(self.scale.gaps(self.interval) or "none")],
+            ["statistic", present.number(self.statistic and self.scale.gap(self.statistic))],
+            ["p-value", "–" if self.p_value is None else f"{self.p_value:.4g}"],
+        ]
+        rows += [
+            [f"P({present.clean(self.names[0], 40)} {word})", present.number(p)]
+            for word, p in (self.probabilities or {}).items()
+        ]
+        rows += [[name, f"{value:g}"] for name, value in self.details.items()]
+        rows += [["assumed", sentence] for sentence in self.assumed]
+        rows += [["note", note] for note in self.notes]
+        return [present.Block(f"Comparison ({self.test})", ["", ""], rows)]
+
+
+SHARPNESS = 1.0  # λ in standard errors of a difference: a single row moves no weight by much
+FOLDS = 1.8  # times the variance of independent rows, of one drawing of the folds; calibrated
+CANCELLED = 1e-6  # of a sum: what is left of it has too few digits
+NOTHING = 1e-12  # of the largest loss: a smaller difference is rounding
+
+
+@dataclass(frozen=True, eq=False)
+class PairedLosses:
+    """`losses[c, j]` of candidate c on row j, whose `shares` in the risk add to 1.
+
+    A candidate without a risk has NaN. Rows of one of the `groups` may depend on each other.
+    `one_row[c]` is what another answer to one row does to the risk of candidate c, where answers
+    are labels. `factors[c]` is by how much its difference from the winner varies more than one of
+    independent rows; None where fits without a further fold do not tell it.
+    """
+
+    losses: np.ndarray
+    shares: np.ndarray
+    groups: np.ndarray | None = None
+    one_row: np.ndarray | None = None
+    factors: np.ndarray | None = None
+
+    def by_unit(self) -> tuple[np.ndarray, np.ndarray]:
+        """What each row, or group, adds to every risk, and its share; those without any are out."""
+        parts, shares = self.losses * self.shares, self.shares
+        if self.groups is not None:
+            member = np.unique(self.groups, return_inverse=True)[1].ravel()
+            parts = np.array([np.bincount(member, line) for line in parts])
+            shares = np.bincount(member, shares)
+        counts = shares > 0
+        return parts[:, counts], shares[counts]
+
+
+class Comparable(Protocol):
+    """What holds losses of several candidates on the same rows."""
+
+    def losses(self) -> PairedLosses:
+        """The losses; a refusal says why there are none."""
+        ...
+
+
+def may_be_best(paired: PairedLosses, level: float) -> np.ndarray:
+    """Which candidates are in the set that holds the best one with probability `level`.
+
+    The one with the smallest risk always is; one without a risk never. Candidates with the same
+    losses are in it together.
+
+    >>> rows = np.arange(40)
+    >>> losses = np.array([rows % 4 == 0, rows % 5 == 0, rows % 2 == 0], dtype=float)
+    >>> may_be_best(PairedLosses(losses, np.full(40, 1 / 40)), 0.95).tolist()
+    [True, True, False]
+    """
+    check_level("level", level)
+    finite = np.flatnonzero(np.isfinite(paired.losses).all(axis=1))
+    may_be = np.zeros(len(paired.losses), dtype=bool)
+    if not len(finite):
+        return may_be
+    parts, shares = replace(paired, losses=paired.losses[finite]).by_unit()
+    rivals = _Rivals.of(parts, shares, NOTHING * float(np.abs(paired.losses[finite]).max()))
+    if rivals is None:
+        may_be[finite] = True
+        return may_be
+    factors = np.full(len(finite), FOLDS) if paired.factors is None else paired.factors[finite]
+    one_row = np.zeros(len(finite)) if paired.one_row is None else paired.one_row[finite]
+    best = int(parts.sum(axis=1).argmin())
+    for c, (place, factor) in enumerate(zip(finite.tolist(), factors.tolist(), strict=True)):
+        unseen = 2 * max(one_row[c], one_row[best]) ** 2
+        noise = _Noise(shares, factor, float(unseen), level, rivals.nothing)
+        leaves = c != best and all(
+            noise.is_exceeded_by(parts[c] - other)
+            for other in (parts[best], rivals.mean_without(c))
+        )
+        may_be[place] = not leaves
+    return may_be
+
+
+@dataclass(frozen=True, eq=False)
+class _Noise:
+    """What the mean of a difference may be by chance, as the test "paired-cv" has it."""
+
+    shares: np.ndarray
+    factor: float
+    unseen: float
+    level: float
+    nothing: float
+
+    def is_exceeded_by(self, parts: np.ndarray) -> bool:
+        """Return True if the sum of the parts, one for each row or group, is more than noise."""
+        from scipy.special import stdtrit
+
+        m, mean = len(self.shares), float(parts.sum())
+        if mean <= self.nothing or m <= self.factor:
+            return False
+        plain = m / (m - 1) * float(((parts - self.shares * mean) ** 2).sum())
+        error = (self.factor * (plain + self.unseen)) ** 0.5
+        return bool(mean > stdtrit(m / self.factor - 1, self.level) * error)
+
+
+@dataclass(frozen=True, eq=False)
+class _Rivals:
+    """Parts of the risks, and the weight of every candidate before each row, or group, is seen."""
+
+    parts: np.ndarray
+    logs: np.ndarray
+    weights: np.ndarray
+    total: np.ndarray
+    weighted: np.ndarray
+    nothing: float
+
+    @classmethod
+    def of(cls, parts: np.ndarray, shares: np.ndarray, nothing: float) -> _Rivals | None:
+        """None where nothing tells the candidates apart: one of them, one row, the same losses."""
+        m = len(shares)
+        values = parts.sum(axis=1)
+        if m < 2 or len(parts) < 2:
+            return None
+        apart = parts - parts[values.argmin()]
+        apart -= shares * apart.sum(axis=1, keepdims=True)
+        noises = np.sqrt(m / (m - 1) * (apart**2).sum(axis=1))
+        noises = noises[noises > nothing]
+        if not len(noises):
+            return None
+        logs = (values[:, None] - parts) / (1 - shares) * (-SHARPNESS / np.median(noises))
+        weights = np.exp(logs - logs.max(axis=0))
+        total, weighted = weights.sum(axis=0), (weights * parts).sum(axis=0)
+        return cls(parts, logs, weights, total, weighted, nothing)
+
+    def mean_without(self, c: int) -> np.ndarray:
+        """What each row adds to the mean of the rivals of c."""
+        rest = self.total - self.weights[c]
+        if (rest > CANCELLED * self.total).all():
+            mean: np.ndarray = (self.weighted - self.weights[c] * self.parts[c]) / rest
+            return mean
+        others = np.arange(len(self.parts)) != c
+        logs = self.logs[others]
+        weights = np.exp(logs - logs.max(axis=0))
+        return np.asarray((weights * self.parts[others]).sum(axis=0) / weights.sum(axis=0))

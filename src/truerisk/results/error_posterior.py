@@ -1,0 +1,257 @@
+"""The posterior of a true error rate after a test: Beta, exact in its tails."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, NamedTuple, overload
+
+import numpy as np
+
+from truerisk.core import present
+from truerisk.core.arguments import as_array, check_level, is_number, shown
+from truerisk.core.errors import BadArgument, BadData, Refusal
+from truerisk.core.registry import displays
+from truerisk.results.interval import Interval
+from truerisk.results.results import RiskEstimate
+from truerisk.results.writing import Shown
+from truerisk.statistics.sample_size import beta_quantile
+
+MOST = 10**15  # rows that are told apart as floats; what is more was mistyped
+ONE_RULE = "one fitted rule"
+
+
+class Measures(NamedTuple):
+    """Wallman's four measures of a tested rule (§3.7); lower is better in each.
+
+    `ub` is the upper bound, `above_half` P(error > ½), `q2` E[error²], `err` the share of errors.
+    """
+
+    ub: float
+    above_half: float
+    q2: float
+    err: float
+
+
+@dataclass(frozen=True)
+class ErrorPosterior(Shown):
+    r"""What `errors` in `n` independent *test* rows say about the true error.
+
+    With the prior Beta(a, b) the posterior is Beta(errors + a, n − errors + b); the default prior
+    is flat. Wallman's four measures of a rule are `upper(.95)`, `mass_above(.5)`,
+    `second_moment()` and `errors / n`. (His text says n is the training size; it is the test
+    size. His "exponentially increasing cost" is quadratic: E[error²].)
+
+    >>> post = ErrorPosterior(6, 60)
+    >>> round(post.mean, 6), round(post.upper(0.95), 9), f"{post.mass_above(0.5):.6e}"
+    (0.112903, 0.184929799, '2.690307e-11')
+    """
+
+    errors: float
+    n: float
+    prior: tuple[float, float] = (1, 1)
+    of: str = ONE_RULE
+
+    @classmethod
+    def of_estimate(
+        cls, estimate: RiskEstimate, prior: tuple[float, float] = (1, 1)
+    ) -> ErrorPosterior:
+        """The posterior that the errors of an estimate give, labelled with what it is of.
+
+        After a hold-out it is the posterior of this rule's error. After cross-validation every
+        fold had a rule of its own, trained on other rows: the errors are counted as if one rule
+        had made them, which is the posterior of no single rule, and ignores that the training
+        sets overlap. `of` says which.
+
+        >>> import truerisk as tr
+        >>> from sklearn.naive_bayes import GaussianNB
+        >>> X, y = tr.datasets.make_simple(60, random_state=0)
+        >>> est = tr.estimate_risk(GaussianNB(), X, y, method="holdout")
+        >>> print(ErrorPosterior.of_estimate(est))
+        2 errors in 20 rows, prior Beta(1, 1): mean 0.1364, 95 % interval [0.0305, 0.3038] (beta)
+        """
+        if not isinstance(estimate, RiskEstimate):
+            raise BadArgument(f"estimate={shown(estimate)}: give what `estimate_risk` returned.")
+        losses = _counted(estimate)
+        return cls(float(losses.sum()), len(losses), prior, _label(estimate))
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.of, str):
+            raise BadArgument(f"of={shown(self.of)}: say in words what the posterior is of.")
+        if not (is_number(self.errors) and is_number(self.n)):
+            raise BadData(
+                f"errors={self.errors!r}, n={self.n!r}: give two numbers, how many errors in how "
+                "many test rows."
+            )
+        if MOST < max(float(self.n), float(self.errors)) < np.inf:
+            raise BadData(f"n={shown(self.n)} test rows are more than {MOST:,}, which nothing has.")
+        if not (np.isfinite(self.n) and np.isfinite(self.errors) and 0 <= self.errors <= self.n):
+            raise BadData(
+                f"{self.errors} errors in {self.n} test rows: errors must lie between 0 and n."
+            )
+        if _is_beta(self.prior) and max(self.prior) > MOST:
+            raise BadData(
+                f"prior {shown(self.prior)} is worth more than {MOST:,} rows, which nothing has."
+            )
+        if not _is_beta(self.prior):
+            raise BadData(
+                f"prior {shown(self.prior)} is no Beta prior: both parameters must be positive."
+            )
+
+    @property
+    def _parameters(self) -> tuple[float, float]:
+        return self.errors + self.prior[0], self.n - self.errors + self.prior[1]
+
+    @property
+    def mean(self) -> float:
+        a, b = self._parameters
+        return a / (a + b)
+
+    @property
+    def std(self) -> float:
+        a, b = self._parameters
+        return float(np.sqrt(a * b / (a + b + 1)) / (a + b))
+
+    def second_moment(self) -> float:
+        """E[error²], the expected quadratic cost."""
+        a, b = self._parameters
+        return a * (a + 1) / ((a + b) * (a + b + 1))
+
+    @overload
+    def cdf(self, e: float) -> float: ...
+    @overload
+    def cdf(self, e: Sequence[float] | np.ndarray) -> np.ndarray: ...
+    def cdf(self, e: Any) -> Any:
+        """P(error ≤ e)."""
+        from scipy.special import betainc
+
+        return betainc(*self._parameters, np.clip(_rates(e), 0, 1))[()]
+
+    @overload
+    def mass_above(self, e: float) -> float: ...
+    @overload
+    def mass_above(self, e: Sequence[float] | np.ndarray) -> np.ndarray: ...
+    def mass_above(self, e: Any) -> Any:
+        """P(error > e), computed in its own tail: exact where it is 1e-26."""
+        from scipy.special import betainc
+
+        a, b = self._parameters
+        return betainc(b, a, np.clip(1 - _rates(e), 0, 1))[()]
+
+    @overload
+    def pdf(self, e: float) -> float: ...
+    @overload
+    def pdf(self, e: Sequence[float] | np.ndarray) -> np.ndarray: ...
+    def pdf(self, e: Any) -> Any:
+        """The density at e."""
+        from scipy.special import betaln, xlog1py, xlogy
+
+        a, b = self._parameters
+        e = _rates(e)
+        inside = (e >= 0) & (e <= 1)
+        safe = np.where(inside, e, 0.5)
+        density = np.exp(xlogy(a - 1, safe) + xlog1py(b - 1, -safe) - betaln(a, b))
+        return np.where(inside, density, 0.0)[()]
+
+    def quantile(self, probability: float) -> float:
+        """The error that is not exceeded with this probability."""
+        if not (isinstance(probability, Real) and 0 <= probability <= 1):
+            raise BadData(f"probability {probability!r} is not between 0 and 1.")
+        return float(beta_quantile(*self._parameters, probability))
+
+    def upper(self, level: float = 0.95) -> float:
+        """One-sided bound: the true error lies below it with this probability."""
+        return self.quantile(level)
+
+    def interval(self, level: float = 0.95) -> Interval:
+        """Equal-tailed credible interval."""
+        check_level("level", level)
+        tail = (1 - level) / 2
+        return Interval(self.quantile(tail), self.quantile(1 - tail), "beta", level)
+
+    def measures(self, level: float = 0.95) -> Measures:
+        """Wallman's (ub), (50 %), (q2) and (err): four ways to say how well a test went.
+
+        >>> ErrorPosterior(15, 150).measures().ub < ErrorPosterior(6, 60).measures().ub
+        True
+        """
+        if self.n == 0:
+            raise BadData("nothing was tested: there is no share of errors.")
+        above = float(self.mass_above(0.5))
+        return Measures(self.upper(level), above, self.second_moment(), self.errors / self.n)
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Draw the density (needs matplotlib); `others`, posteriors by name, are drawn along."""
+        return displays.load("posterior")(self, ax=ax, **options)
+
+    def __str__(self) -> str:
+        label = "" if self.of == ONE_RULE else f" ({self.of})"
+        a, b = self.prior
+        return (
+            f"{self.errors:.15g} errors in {self.n:.15g} rows, prior Beta({a:.15g}, {b:.15g}): "
+            f"mean {self.mean:.4f}{present.sureness(None, self.interval())}{label}"
+        )
+
+    def blocks(self) -> list[present.Block]:
+        rows = [
+            ["errors", f"{self.errors:.15g} in {self.n:.15g} rows"],
+            ["prior", "Beta({:.15g}, {:.15g})".format(*self.prior)],
+            ["posterior", "Beta({:g}, {:g})".format(*self._parameters)],
+            ["mean", present.number(self.mean)],
+            ["95 % interval", str(self.interval())],
+            ["95 % upper bound", present.number(self.upper())],
+            ["P(error > ½)", f"{self.mass_above(0.5):.4g}"],
+            ["E[error²]", present.number(self.second_moment())],
+            ["posterior of", self.of],
+        ]
+        return [present.Block("Posterior of the error", ["", ""], rows)]
+
+
+def _is_beta(prior: Any) -> bool:
+    """Two finite positive numbers."""
+    pair = tuple(prior) if np.iterable(prior) else ()
+    return len(pair) == 2 and all(isinstance(p, Real) and not p <= 0 and p < np.inf for p in pair)
+
+
+def _rates(given: Any) -> np.ndarray:
+    """Error rates as numbers."""
+    try:
+        rates = as_array(given, float)
+    except ValueError:
+        raise BadArgument(f"e={shown(given)}: give an error rate, or several.") from None
+    if np.isnan(rates).any():
+        raise BadArgument("e holds NaN: give an error rate, or several.")
+    return rates
+
+
+def _counted(estimate: RiskEstimate) -> np.ndarray:
+    """The errors of an estimate, row by row, or why they cannot be counted."""
+    losses, why = estimate.losses, None
+    if losses is None:
+        why = f"'{estimate.method}' with loss '{estimate.loss}' has no losses of single rows."
+    elif estimate.target == "training":
+        why = "the rows were trained on: their errors say nothing about new rows."
+    elif not np.isin(losses, (0, 1)).all():
+        why = "the losses of its rows are not all 0 or 1: use loss='zero-one' and a method that "
+        why += "tests every row once, such as 'holdout' or '10-fold'."
+    elif estimate.n_groups is not None:
+        why = "rows of one group depend: their errors are not independent trials."
+    elif estimate.placed:
+        why = "neighbouring rows depend on each other: their errors are not independent trials."
+    elif estimate.ordered:
+        why = "its rows were tested in the order of time: their errors are no independent trials."
+    elif estimate.value is None or not np.isclose(losses.mean(), estimate.value, atol=1e-9):
+        why = "the risk is not the share of wrong rows (weights, or a mean over unequal folds)."
+    if losses is None or why is not None:
+        raise Refusal(f"this estimate has no posterior of an error: {why}")
+    return losses
+
+
+def _label(estimate: RiskEstimate) -> str:
+    if estimate.target == "Err_XY":
+        return ONE_RULE
+    return (
+        f"no single rule: errors of the rules of {estimate.method}, each trained on other rows, "
+        "counted as one rule's"
+    )

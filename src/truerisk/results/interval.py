@@ -1,0 +1,313 @@
+"""An interval carries the name of the method that made it; `Basis` names what it may rest on.
+
+A `Breakdown` holds the named numbers that an estimate was made of. `Scale` knows how people read a
+risk, a score as a score, and `tied` which risks are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from math import inf
+from typing import Any, overload
+
+import numpy as np
+
+from truerisk.core import present
+from truerisk.core.present import clean, risk
+from truerisk.results.records import Share
+from truerisk.results.writing import Shown
+
+
+class Basis(Enum):
+    """What an interval may rest on, in words.
+
+    An interval declares what it needs of these; a loss, a table, a method and its drawn plan say
+    which of them they give.
+    """
+
+    ROW_LOSSES = "losses of single rows"
+    INFLUENCES = "a loss with a formula for what a single row does to it"
+    UPPER_BOUND = "losses with a largest value"
+    NEVER_NEGATIVE = "losses that are never negative"
+    ERROR_COUNT = "a loss that counts errors"
+    EQUAL_ROWS = "rows that count alike"
+    PLACES = "places of the rows"
+    TIMES = "rows in the order of time"
+    LOSSES = "cross-validated losses"
+    MEAN = "a mean of cross-validated losses"
+    SPLITS = "risks of several splits"
+    ONCE = "rows that are tested once"
+    EQUALLY_OFTEN = "rows that are tested equally often"
+    PAIRS = "fits without each two folds"
+    HALVES = "means over halves of the rows"
+    SAMPLES = "bootstrap samples"
+
+
+OF_PLANS = frozenset({Basis.ONCE, Basis.EQUALLY_OFTEN, Basis.TIMES})
+"""What a drawn plan tells, and its data; the rest is a kind of answers, a loss or a table."""
+
+
+def normal_quantile(level: float) -> float:
+    """How many standard errors an interval of this level reaches to either side."""
+    from scipy.special import ndtri
+
+    return float(ndtri((1 + level) / 2))
+
+
+def quantile_of_t(level: float, degrees: float) -> float:
+    """Return the two-sided quantile of Student's t, the normal one for infinitely many degrees.
+
+    >>> round(quantile_of_t(0.95, 19), 3), round(quantile_of_t(0.95, float("inf")), 3)
+    (2.093, 1.96)
+    """
+    from scipy.special import stdtrit
+
+    return normal_quantile(level) if degrees == inf else float(stdtrit(degrees, (1 + level) / 2))
+
+
+@dataclass(frozen=True)
+class Interval:
+    """`low` to `high`, by `method`, at `confidence_level`."""
+
+    low: float
+    high: float
+    method: str
+    confidence_level: Share = 0.95
+
+    @property
+    def flaw(self) -> tuple[str] | None:
+        """What makes it none, where it was read from a file."""
+        fits = -inf < self.low <= self.high < inf
+        return None if fits else ("an interval",)
+
+    @classmethod
+    def normal(
+        cls,
+        value: float,
+        error: float,
+        method: str,
+        level: float,
+        ends: tuple[float, float] = (-inf, inf),
+    ) -> Interval:
+        """Standard errors to either side, within the `ends` of what there can be."""
+        half = normal_quantile(level) * error
+        return cls(max(value - half, ends[0]), min(value + half, ends[1]), method, level)
+
+    @property
+    def width(self) -> float:
+        return self.high - self.low
+
+    def below(self, perfect: float) -> Interval:
+        """That of `perfect` minus the value: of a score, where this is of a loss.
+
+        >>> print(Interval(0.02, 0.1, "logit-cv").below(1.0))
+        [0.9000, 0.9800]
+        """
+        return replace(self, low=perfect - self.high, high=perfect - self.low)
+
+    def __contains__(self, value: float) -> bool:
+        return self.low <= value <= self.high
+
+    def __str__(self) -> str:
+        return f"[{risk(self.low, self.high)}, {risk(self.high)}]"
+
+
+@dataclass(frozen=True)
+class Breakdown(Mapping[str, float], Shown):
+    """A mapping that prints as a table of one line.
+
+    >>> print(Breakdown({"apparent": 0.1, "optimism": 0.025, "corrected": 0.125, "n": 200}))
+    apparent  optimism  corrected    n
+    ----------------------------------
+      0.1000    0.0250     0.1250  200
+    """
+
+    numbers: Mapping[str, int | float]
+
+    def __getitem__(self, name: str) -> float:
+        return self.numbers[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.numbers)
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def __str__(self) -> str:
+        return present.text_table(list(self), [self._cells()])
+
+    def blocks(self) -> list[present.Block]:
+        return [present.Block("What the risk is made of", list(self), [self._cells()])]
+
+    def _cells(self) -> list[str]:
+        return [str(v) if isinstance(v, int) else present.number(v) for v in self.values()]
+
+
+@dataclass(frozen=True)
+class OwnScale:
+    """A value as people state it, with its interval; `better` is "larger" or "lower"."""
+
+    value: float | None
+    interval: Interval | None
+    better: str
+
+    @property
+    def ends(self) -> list[float]:
+        """All that an axis must show: the value and the ends of its interval, where they are."""
+        low, high = (self.interval.low, self.interval.high) if self.interval else (None, None)
+        return [place for place in (self.value, low, high) if place is not None]
+
+    def named(self, name: str) -> dict[str, float | None]:
+        """The value under its name, and the ends of its interval beside it.
+
+        >>> OwnScale(0.75, Interval(0.5, 0.875, "wald"), "larger").named("auc")
+        {'auc': 0.75, 'auc.low': 0.5, 'auc.high': 0.875}
+        """
+        low, high = (self.interval.low, self.interval.high) if self.interval else (None, None)
+        return {name: self.value, f"{name}.low": low, f"{name}.high": high}
+
+
+@dataclass(frozen=True)
+class Scale:
+    """What every view asks before it shows a risk, so that none shows 1 − AUC for an AUC.
+
+    `perfect` is the score of a rule without error where the risk is the distance to it; it is None
+    where people state the risk itself, an error.
+
+    >>> auc, error = Scale(1.0), Scale()
+    >>> auc.value(0.205), auc.better, auc.of("auc")
+    (0.795, 'larger', 'auc')
+    >>> error.value(0.205), error.better, error.of("zero-one")
+    (0.205, 'lower', 'zero-one risk')
+    """
+
+    perfect: float | None = None
+
+    @property
+    def better(self) -> str:
+        return "lower" if self.perfect is None else "larger"
+
+    @property
+    def noun(self) -> str:
+        """What its numbers are called where the loss is named beside them."""
+        return "risk" if self.perfect is None else "score"
+
+    @property
+    def selected(self) -> str:
+        """What the selected value of a tuned learner is."""
+        verb = "minimised" if self.perfect is None else "maximised"
+        return f"selected: the {self.noun} that tuning {verb}"
+
+    @property
+    def optimism(self) -> str:
+        """What optimism is: positive where the selected value flatters."""
+        ends = ("honest", "selected") if self.perfect is None else ("selected", "honest")
+        return f"optimism: {' − '.join(ends)}"
+
+    def of(self, loss: str) -> str:
+        """What its numbers are called with the name of the loss."""
+        name = clean(loss, 40)
+        return f"{name} risk" if self.perfect is None else name
+
+    def short(self, loss: str) -> str:
+        """The same where the loss is known: "risk", or the name of the score."""
+        return "risk" if self.perfect is None else clean(loss, 40)
+
+    def head(self, loss: str) -> str:
+        """The same over a column of numbers: "risk", or the name of the score and its direction."""
+        return "risk" if self.perfect is None else f"{clean(loss, 40)} (larger is better)"
+
+    def axis(self, loss: str) -> str:
+        """The same along an axis, where the loss is named nowhere else."""
+        return f"risk ({clean(loss, 40)})" if self.perfect is None else self.head(loss)
+
+    @overload
+    def value(self, risk: float) -> float: ...
+
+    @overload
+    def value(self, risk: float | None) -> float | None: ...
+
+    def value(self, risk: float | None) -> float | None:
+        """A risk as people read it."""
+        if risk is None or self.perfect is None:
+            return risk
+        return self.perfect - risk
+
+    def interval(self, interval: Interval | None) -> Interval | None:
+        if interval is None or self.perfect is None:
+            return interval
+        return interval.below(self.perfect)
+
+    def gap(self, difference: float) -> float:
+        """One risk minus another, as one shown value minus the other."""
+        return difference if self.perfect is None else -difference
+
+    def gaps(self, interval: Interval | None) -> Interval | None:
+        """The interval of such a difference."""
+        return interval if interval is None or self.perfect is None else interval.below(0.0)
+
+    def shown(self, risk: float | None, interval: Interval | None) -> OwnScale:
+        """A risk and its interval as people state them."""
+        return OwnScale(self.value(risk), self.interval(interval), self.better)
+
+
+ERROR = Scale()
+
+
+class OnOwnScale:
+    """A risk that knows its own scale: of a score, `perfect` is that of a rule without error."""
+
+    value: float | None
+    interval: Interval | None
+    perfect: float | None
+
+    @property
+    def scale(self) -> Scale:
+        """How people read its value."""
+        return Scale(self.perfect)
+
+    @property
+    def own_scale(self) -> OwnScale:
+        """The value and its interval as people state them, and which way is better."""
+        return self.scale.shown(self.value, self.interval)
+
+    @property
+    def score(self) -> float | None:
+        """The value as a score, larger is better; None for a pure loss, and without a value."""
+        return None if self.perfect is None else self.own_scale.value
+
+    @property
+    def score_interval(self) -> Interval | None:
+        """The interval of the score."""
+        return None if self.perfect is None else self.own_scale.interval
+
+
+TIE = 1e-12  # sums of equal fold risks in another order differ by less
+
+
+def tied(risks: Any, least: Any) -> Any:
+    """Whether risks are as small as the least; relative, so that no unit of a loss counts.
+
+    >>> tied(np.array([0.3, 0.1 + 1e-14, 0.1]), 0.1).tolist()
+    [False, True, True]
+    >>> bool(tied(3e-14, 1e-14))
+    False
+    """
+    return risks <= least + TIE * np.abs(least)
+
+
+def tied_groups(risks: Sequence[float]) -> list[list[int]]:
+    """Positions from the smallest risk on, those that are tied together and in their own order.
+
+    >>> tied_groups([0.3, 0.1 + 1e-14, 0.1, float("inf")])
+    [[1, 2], [0], [3]]
+    """
+    groups: list[list[int]] = []
+    for at in np.argsort(risks, kind="stable").tolist():
+        if groups and tied(risks[at], risks[groups[-1][0]]):
+            groups[-1].append(at)
+        else:
+            groups.append([at])
+    return [sorted(group) for group in groups]

@@ -1,0 +1,430 @@
+"""`LearningCurve`: the risk at several numbers of training rows, and what to expect at others.
+
+The law of a learning curve: risk a + b n^−c, and how sure it is, at sizes measured and beyond.
+
+The risks at several sizes are taken as normal about the law with a known covariance. Nothing but a
+long curve tells the exponent c, and a fitted one seldom means it: so no c is chosen. All those
+between `SLOWEST` and `FASTEST` are averaged by how well they fit, with a ≥ the least loss and b ≥ 0
+and a flat prior on the last risk and on the fall from the first to the last. For a given c and b
+the law is linear in a, so the posterior of the risk at n is a mixture of truncated normals: exact
+but for the sums over c and b, and without a random number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+
+from truerisk.core import present
+from truerisk.core.arguments import is_number, shown
+from truerisk.core.errors import BadArgument, Refusal
+from truerisk.core.present import frame_of
+from truerisk.core.registry import displays
+from truerisk.results.interval import Interval, OnOwnScale
+from truerisk.results.json_values import LARGEST_COUNT
+from truerisk.results.records import FINITE, UNWRITTEN, Column, Finite, Range, Record, Share
+from truerisk.results.results import RiskEstimate
+
+N_PLACES = 16  # sizes at which the law is read for a picture
+FURTHEST = 4.0  # times the largest size: how far the band was checked (docs/learning-curves.md)
+
+
+@dataclass(frozen=True)
+class ExpectedRisk(OnOwnScale):
+    """The risk to expect of a learner that is trained on `n_train` rows.
+
+    `extrapolated` says that there were fewer. `perfect` as in `RiskEstimate`: of a score, the
+    score of a rule without error.
+    """
+
+    n_train: float
+    value: float
+    interval: Interval
+    extrapolated: bool
+    perfect: float | None = None
+
+    def __str__(self) -> str:
+        own = self.own_scale
+        assert own.value is not None
+        return f"with {self.n_train:g} rows expect {present.risk(own.value)} {own.interval}"
+
+
+@dataclass(frozen=True, eq=False)
+class LearningCurve(Record):
+    """Risks at several numbers of training rows, and the law a + b n^−c that they follow.
+
+    `sizes` are the rows that the fits were trained on, on average; `estimates` the risks there, of
+    the same tested rows, with the `covariance` of their errors (None where `lacking` says why).
+    `law` is None where it does not fit or has no covariance, and `lacking` then says why: the
+    curve has no band, and is not carried on.
+    """
+
+    schema: ClassVar[str] = "truerisk.learning-curve/1"
+    derived: ClassVar[Mapping[str, str]] = {"law": "law", "expected": "_written_expected"}
+
+    sizes: Annotated[np.ndarray, Column("sizes", least=1, numbers=Range(1, LARGEST_COUNT))]
+    estimates: Annotated[tuple[RiskEstimate, ...], Column("sizes")]
+    covariance: Annotated[np.ndarray, Column("sizes", n_axes=2, numbers=FINITE)] | None
+    confidence_level: Share
+    lower: Finite | None = 0.0
+    upper: Finite | None = None
+    lacking: str | None = None
+
+    @property
+    def flaw(self) -> tuple[str | int, ...] | None:
+        """Return where a record read from a file is invalid, and what is wanted there, or None."""
+        if (np.diff(self.sizes) <= 0).any():
+            return "sizes", "ascending"
+        n = len(self.sizes)
+        if self.covariance is not None and self.covariance.shape != (n, n):
+            return "covariance", f"{n} lines of {n} numbers"
+        if self.law is None:
+            return ("lacking", "the reason for no law") if self.lacking is None else None
+        for place, estimate in enumerate(self.estimates):
+            if estimate.value is None:
+                return "estimates", place, "value", "a number, as there is a law"
+            if self.lower is not None and estimate.value < self.lower:
+                return "estimates", place, "value", f"{self.lower:g} or more, the least loss"
+            if self.upper is not None and estimate.value > self.upper:
+                return "estimates", place, "value", f"{self.upper:g} or less, the largest loss"
+        if n < FEWEST_SIZES:
+            return "sizes", f"{FEWEST_SIZES} or more, as there is a law"
+        return None if self.law.is_defined else ("covariance", "one by which a law can be told")
+
+    @cached_property
+    def values(self) -> np.ndarray:
+        """The risk at each size."""
+        return np.array([each.value for each in self.estimates], dtype=float)
+
+    @cached_property
+    def law(self) -> PowerLaw | None:
+        """What the risks follow, with its uncertainty."""
+        if self.covariance is None or self.lacking is not None:
+            return None
+        return PowerLaw(self.sizes, self.values, self.covariance, self.lower)
+
+    @cached_property
+    def expected(self) -> tuple[ExpectedRisk, ...]:
+        """What the law says from the first size up to twice the rows; empty without a law."""
+        if self.law is None:
+            return ()
+        n, first = float(self.estimates[-1].n_rows), float(self.sizes[0])
+        last = min(2 * n, FURTHEST * float(self.sizes[-1]))
+        places = np.union1d(np.geomspace(first, last, N_PLACES), [min(n, last)])
+        return tuple(self.at(float(place)) for place in places)
+
+    @property
+    def _written_expected(self) -> list[dict[str, float]]:
+        return [
+            {"n_train": at.n_train, "value": at.value, "low": at.interval.low}
+            | {"high": at.interval.high}
+            for at in self.expected
+        ]
+
+    def at(self, n: float) -> ExpectedRisk:
+        """The risk to expect with `n` training rows, up to four times as many as were measured.
+
+        Its interval is the band of the law at `n`, for the mean risk over training sets.
+        """
+        if not is_number(n) or not n > 0:
+            raise BadArgument(f"curve.at({shown(n)}): give a number of training rows.")
+        if self.law is None:
+            raise Refusal(f"the learning curve has no law that predicts a risk: {self.lacking}")
+        low, high = float(self.sizes[0]), float(self.sizes[-1])
+        if not low <= n <= FURTHEST * high:
+            raise Refusal(
+                f"curve.at({n:.15g}): the curve was measured from {low:g} to {high:g} training "
+                f"rows, and is extrapolated to {FURTHEST * high:g} at most."
+            )
+        ends = self.law.interval(float(n), self.confidence_level)
+        least, most = self._least, np.inf if self.upper is None else self.upper
+        ends = max(least, ends[0]), min(most, ends[1])
+        interval = Interval(float(ends[0]), float(ends[1]), "power-law", self.confidence_level)
+        perfect = self.estimates[-1].perfect
+        return ExpectedRisk(n, min(most, self.law.mean(float(n))), interval, n > high, perfect)
+
+    @property
+    def _least(self) -> float:
+        return -np.inf if self.lower is None else self.lower
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    def to_frame(self) -> Any:
+        """A line for each size: rows, risk, standard error, interval, and the band of the law."""
+        band = [None if self.law is None else self.at(size) for size in self.sizes]
+        estimates = self.estimates
+        return frame_of(
+            {
+                "n_train": self.sizes.tolist(),
+                "risk": [e.value for e in estimates],
+                "std_error": [e.std_error for e in estimates],
+                "low": [e.interval and e.interval.low for e in estimates],
+                "high": [e.interval and e.interval.high for e in estimates],
+                "law": [b and b.value for b in band],
+                "law_low": [b and b.interval.low for b in band],
+                "law_high": [b and b.interval.high for b in band],
+                "n_fits": [e.n_fits for e in estimates],
+            }
+        )
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Draw the risks, the law and its band (needs matplotlib); `to` says how many rows far."""
+        return displays.load("learning-curve")(self, ax=ax, **options)
+
+    def __str__(self) -> str:
+        return "\n".join([present.text_table(self._head, self._rows()), *self._last_line()])
+
+    def blocks(self) -> list[present.Block]:
+        return [present.Block("; ".join(self._last_line()), self._head, self._rows())]
+
+    @property
+    def _head(self) -> list[str]:
+        what = self.estimates[-1]
+        return ["training rows", what.scale.head(what.named_loss), "interval", "law"]
+
+    def _rows(self) -> list[list[str]]:
+        rows = []
+        for size, estimate in zip(self.sizes, self.estimates, strict=True):
+            own, band = estimate.own_scale, "–"
+            if self.law is not None:
+                band = str(self.at(float(size))).partition(" expect ")[2]
+            value = "–" if own.value is None else present.risk(own.value)
+            rows.append([f"{size:g}", value, str(own.interval or "–"), band])
+        return rows
+
+    def _last_line(self) -> list[str]:
+        if self.law is None:
+            return [f"note: {self.lacking}"]
+        law, further = self.law, self.at(round(2 * float(self.sizes[-1])))
+        perfect = self.estimates[-1].perfect
+        own, sign = (law.a, "+") if perfect is None else (perfect - law.a, "-")
+        return [f"law {own:.4g} {sign} {law.b:.4g} n^-{law.c:.4g}; {further}"]
+
+
+SLOWEST, FASTEST = 0.25, 2.0
+FEWEST_SIZES = 4  # a fit of a, b and c needs one size more
+N_EXPONENTS, N_SLOPES, REACH = 36, 161, 8.0
+CLOSE = 1e-9  # standard errors by which a quantile may be off
+NUGGET = 0.2  # share added to each variance: the law is an approximation
+UNLIKELY = 0.01  # chance of so bad a fit, below which the law is refused
+
+
+@dataclass(frozen=True, eq=False)
+class PowerLaw:
+    """The law behind `values` at `sizes`, ascending, whose errors have this `covariance`.
+
+    `lower` is the least loss there is, None without one. `a`, `b` and `c` tell the law in one
+    line: it passes through the expected risks at the largest size and at twice that, and of all
+    such laws it is nearest to the expected risks at the other sizes.
+
+    >>> sizes = np.array([10.0, 20.0, 40.0, 80.0])
+    >>> law = PowerLaw(sizes, 0.1 + 1 / sizes, np.eye(4) * 1e-8, 0.0)
+    >>> [round(float(one), 2) for one in (law.a, law.b, law.c)]
+    [0.1, 1.0, 1.0]
+    """
+
+    derived: ClassVar[tuple[str, ...]] = ("a", "b", "c")
+
+    sizes: np.ndarray = field(metadata=UNWRITTEN)
+    values: np.ndarray = field(metadata=UNWRITTEN)
+    covariance: np.ndarray = field(metadata=UNWRITTEN)
+    lower: float | None = field(default=0.0, metadata=UNWRITTEN)
+
+    @property
+    def a(self) -> float:
+        """What the risk tends to with many rows."""
+        return self._told[0]
+
+    @property
+    def b(self) -> float:
+        return self._told[1]
+
+    @property
+    def c(self) -> float:
+        return self._told[2]
+
+    @property
+    def is_defined(self) -> bool:
+        """Return True if the covariance is positive definite and the posterior has a weight."""
+        if not (np.diag(self.covariance) > 0).all():
+            return False
+        try:
+            with np.errstate(all="ignore"):
+                precise = np.isfinite(np.linalg.cholesky(self._precision)).all()
+                parts = (*self._mixture, self._best) if precise else ((),)
+                return all(len(part) > 0 and bool(np.isfinite(part).all()) for part in parts)
+        except (np.linalg.LinAlgError, ValueError):  # a singular matrix, no weight at all
+            return False
+
+    def check(self, perfect: float | None = None) -> None:
+        """Refuse a curve that the law does not fit, such as one whose risk rises.
+
+        `perfect` is that of `RiskEstimate`: the sentence tells of scores where users see scores.
+        """
+        from scipy.special import chdtrc
+
+        misfit, spare = self._best[3], len(self.sizes) - 3
+        if float(chdtrc(spare, misfit)) >= UNLIKELY:
+            return
+        low = int(self.values.argmin())
+        rises = low < len(self.sizes) - 1
+        worse, better = ("rises", "falls") if perfect is None else ("falls", "rises")
+        first, last = (
+            self.values[at] if perfect is None else perfect - self.values[at] for at in (low, -1)
+        )
+        what = (
+            f"it {worse} from {first:.4g} at {self.sizes[low]:g} rows to {last:.4g} at "
+            f"{self.sizes[-1]:g}"
+            if rises
+            else f"it {better}, but not by a power law"
+        )
+        law = "a + b n^-c" if perfect is None else "a - b n^-c"
+        raise Refusal(
+            f"{law} does not fit this learning curve ({what}; chi-square {misfit:.3g} with "
+            f"{spare} degrees of freedom): it has no band and is not extrapolated to other sizes."
+        )
+
+    def mean(self, n: float) -> float:
+        """The expected risk with n rows."""
+        centres, scale, weights = self._at(n)
+        low = (self._least - self._a_means) / scale
+        return float(weights @ (centres + scale * _mills(low)))
+
+    def interval(self, n: float, level: float) -> tuple[float, float]:
+        """Equal-tailed, by bisection of the posterior's distribution function."""
+        tails = (1 - level) / 2, (1 + level) / 2
+        low, high = (self._quantile(n, tail) for tail in tails)
+        return low, high
+
+    def _quantile(self, n: float, tail: float) -> float:
+        from scipy.special import ndtr
+
+        centres, scale, weights = self._at(n)
+        floor = (self._least - self._a_means) / scale
+        allowed = np.maximum(ndtr(-floor), np.finfo(float).tiny)
+        first = self._least - self._a_means + centres  # where a is as small as it can be
+        low, high = float((centres - 12 * scale).min()), float((centres + 12 * scale).max())
+        cut = ndtr(floor)
+        while high - low > CLOSE * scale:
+            middle = (low + high) / 2
+            if not low < middle < high:  # numbers next to each other, where risks are huge
+                break
+            below = (ndtr((middle - centres) / scale) - cut) / allowed
+            share = float(weights @ np.where(middle > first, below, 0.0))
+            low, high = (low, middle) if share >= tail else (middle, high)
+        return high
+
+    # -- the posterior ----------------------------------------------------------------------
+
+    @property
+    def _least(self) -> float:
+        return -np.inf if self.lower is None else self.lower
+
+    @cached_property
+    def _precision(self) -> np.ndarray:
+        """Of the risks, whose variances are put on a line in log size before they weigh.
+
+        A size where few rows happen to be wrong has a small estimated variance as well: weighted by
+        it, highly correlated risks pull the law below all of them.
+        """
+        variances, x = np.diag(self.covariance), np.log(self.sizes)
+        smooth = np.exp(np.polyval(np.polyfit(x, np.log(variances), 1), x))
+        ratio = np.sqrt(smooth / variances)
+        covariance = self.covariance * np.outer(ratio, ratio)
+        return np.linalg.inv(covariance + NUGGET * np.diag(smooth))
+
+    def _at(self, n: float) -> tuple[np.ndarray, float, np.ndarray]:
+        """Of each (c, b): the centre of a + b n^−c with a unbounded, its spread, its weight."""
+        exponents, slopes, a_means, weights = self._mixture
+        centres = a_means + slopes * (n / self.sizes[-1]) ** -exponents
+        return centres, float(self._precision.sum()) ** -0.5, weights
+
+    @property
+    def _a_means(self) -> np.ndarray:
+        return self._mixture[2]
+
+    @cached_property
+    def _mixture(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Exponents, slopes (at the last size), means of a and weights, which add to 1."""
+        from scipy.special import log_ndtr
+
+        W, r, one = self._precision, self.values, np.ones(len(self.sizes))
+        total = float(one @ W @ one)
+        exponents, slopes, means, logs = [], [], [], []
+        for c in np.linspace(SLOWEST, FASTEST, N_EXPONENTS):
+            x = (self.sizes / self.sizes[-1]) ** -c
+            centred = x - one @ W @ x / total  # x minus its weighted mean
+            curvature = centred @ W @ x
+            centre, spread = centred @ W @ r / curvature, curvature**-0.5
+            low, high = max(0.0, centre - REACH * spread), max(0.0, centre) + REACH * spread
+            b = np.linspace(low, high, N_SLOPES)
+            a = (one @ W @ r - b * (one @ W @ x)) / total
+            rest = r[:, None] - a - b * x[:, None]
+            log = -0.5 * ((W @ rest) * rest).sum(axis=0) + np.log((high - low) * (x[0] - 1))
+            logs.append(log + log_ndtr((a - self._least) * total**0.5))
+            exponents.append(np.full(N_SLOPES, c))
+            slopes.append(b)
+            means.append(a)
+        log = np.concatenate(logs)
+        weights = np.exp(log - log.max())
+        heavy = weights > 1e-12
+        parts = (np.concatenate(one)[heavy] for one in (exponents, slopes, means))
+        return (*parts, weights[heavy] / weights[heavy].sum())
+
+    @cached_property
+    def _told(self) -> tuple[float, float, float]:
+        """Return a, b and c of the law through the expected risks at the last size and twice it."""
+        last = float(self.sizes[-1])
+        sizes = np.array([*self.sizes, 2 * last, FURTHEST * last])
+        means = np.array([self.mean(float(n)) for n in sizes])
+        now, twice = means[-3], means[-2]
+
+        def through(c: float) -> tuple[float, float, float]:
+            b = (now - twice) / (1 - 2.0**-c)  # at the last size
+            return now - b, b * last**c, c
+
+        laws = [through(float(c)) for c in np.linspace(SLOWEST, FASTEST, 8 * N_EXPONENTS)]
+        allowed = [law for law in laws if law[0] >= self._least] or laws[-1:]
+        return min(
+            allowed, key=lambda law: ((law[0] + law[1] * sizes ** -law[2] - means) ** 2).sum()
+        )
+
+    @cached_property
+    def _best(self) -> tuple[float, float, float, float]:
+        """a, b, c of the best fit, and its misfit."""
+        return min(
+            (self._fitted(c) for c in np.linspace(SLOWEST, FASTEST, 8 * N_EXPONENTS)),
+            key=lambda fit: fit[3],
+        )
+
+    def _fitted(self, c: float) -> tuple[float, float, float, float]:
+        """Generalised least squares for one exponent, within the bounds of a and b."""
+        W, r = self._precision, self.values
+        X = np.stack([np.ones(len(r)), self.sizes**-c], axis=1)
+        a, b = np.linalg.solve(X.T @ W @ X, X.T @ W @ r)
+        tried = [(a, b)]
+        if a < self._least or b < 0:
+            x = X[:, 1]
+            flat = max(self._least, float(W.sum(axis=0) @ r / W.sum()))
+            tried = [(flat, 0.0)]
+            if np.isfinite(self._least):
+                rest = r - self._least
+                tried.append((self._least, max(0.0, float(x @ W @ rest / (x @ W @ x)))))
+        fits = [(float(a), float(b), float(c), self._misfit(r - a - b * X[:, 1])) for a, b in tried]
+        return min(fits, key=lambda fit: fit[3])
+
+    def _misfit(self, rest: np.ndarray) -> float:
+        return float(rest @ self._precision @ rest)
+
+
+def _mills(low: np.ndarray) -> np.ndarray:
+    """The mean of a standard normal that is at least `low`."""
+    from scipy.special import log_ndtr
+
+    log = -0.5 * low**2 - 0.5 * np.log(2 * np.pi) - log_ndtr(-low)
+    return np.exp(np.where(np.isneginf(low), -np.inf, log))

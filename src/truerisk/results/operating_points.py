@@ -1,0 +1,257 @@
+"""Operating points of a scoring rule: what a threshold does, and which one a demand asks for.
+
+The area under its ROC curve is a U-statistic, with DeLong's variance; ties count half.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from truerisk.core import present
+from truerisk.core.arguments import is_number, shown
+from truerisk.core.errors import BadData, Refusal, UnknownName
+from truerisk.results.interval import tied
+from truerisk.results.records import Record, Size
+
+RATES = ("sensitivity", "specificity", "precision")
+
+
+@dataclass(frozen=True)
+class OperatingPoint(Record):
+    """What "positive where score ≥ threshold" did on scored rows, and why this threshold.
+
+    Its rates are those of the rows it was chosen on and flatter: the honest risk at a tuned
+    threshold is that of a `tr.models.ThresholdClassifier`, which chooses inside every fold.
+    `precision` is None where nothing is called positive. `cost` is the mean cost per row.
+    """
+
+    derived: ClassVar[tuple[str, ...]] = ("sensitivity", "specificity", "precision", "error")
+
+    threshold: float
+    true_positives: Size
+    false_positives: Size
+    n_positive: Size
+    n_negative: Size
+    chosen_by: str
+    cost: float | None = None
+
+    @property
+    def sensitivity(self) -> float:
+        """Share of the positives that are called positive (recall, true positive rate)."""
+        return self.true_positives / self.n_positive
+
+    @property
+    def specificity(self) -> float:
+        """Share of the negatives that are called negative (true negative rate)."""
+        return (self.n_negative - self.false_positives) / self.n_negative
+
+    @property
+    def precision(self) -> float | None:
+        """Share of true ones among those called positive."""
+        called = self.true_positives + self.false_positives
+        return self.true_positives / called if called else None
+
+    @property
+    def error(self) -> float:
+        """Share of wrong calls."""
+        missed = self.n_positive - self.true_positives
+        return (missed + self.false_positives) / (self.n_positive + self.n_negative)
+
+    def __str__(self) -> str:
+        cost = "" if self.cost is None else f", cost {present.number(self.cost)}"
+        return (
+            f"threshold {self.threshold:.6g} ({self.chosen_by}): "
+            f"sensitivity {present.number(self.sensitivity)}, "
+            f"specificity {present.number(self.specificity)}, "
+            f"precision {present.number(self.precision)}{cost}"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Sweep:
+    """Every threshold that tells rows apart, falling, and the calls at each.
+
+    A row is called positive where its score is at least the threshold. The first threshold is
+    infinite: nothing is called positive. Counts are sums of weights where rows have weights.
+    """
+
+    thresholds: np.ndarray
+    true_positives: np.ndarray
+    false_positives: np.ndarray
+
+    @classmethod
+    def of(
+        cls, scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None = None
+    ) -> Sweep:
+        """The sweep over given finite scores; equal scores pass together."""
+        levels, level = np.unique(scores, return_inverse=True)
+        kind = np.int64 if weights is None else np.float64
+        w = np.ones(len(scores), dtype=kind) if weights is None else weights
+        calls = [
+            np.concatenate([[0], np.cumsum(np.bincount(level, w * mine)[::-1])]).astype(kind)
+            for mine in (positive, ~positive)
+        ]
+        return cls(np.concatenate([[np.inf], levels[::-1]]), *calls)
+
+    @property
+    def n_positive(self) -> float:
+        return float(self.true_positives[-1])
+
+    @property
+    def n_negative(self) -> float:
+        return float(self.false_positives[-1])
+
+    def point(self, at: int, chosen_by: str, cost: float | None = None) -> OperatingPoint:
+        """The operating point at one of the thresholds."""
+        return OperatingPoint(
+            threshold=float(self.thresholds[at]),
+            true_positives=float(self.true_positives[at]),
+            false_positives=float(self.false_positives[at]),
+            n_positive=self.n_positive,
+            n_negative=self.n_negative,
+            chosen_by=chosen_by,
+            cost=cost,
+        )
+
+    def at(self, threshold: float) -> OperatingPoint:
+        """The rates of the rule that answers "positive" from this threshold on."""
+        if np.isnan(threshold):
+            raise BadData("the threshold is NaN: no score is above or below it.")
+        place = int(np.searchsorted(-self.thresholds, -threshold, side="right")) - 1
+        point = self.point(max(place, 0), "given")
+        return OperatingPoint(**{**vars(point), "threshold": float(threshold)})
+
+    def at_cost(
+        self, false_positive: float, false_negative: float, prevalence: float | None = None
+    ) -> OperatingPoint:
+        """The least mean cost per row; of equal ones the highest threshold.
+
+        π·c_fn·(1 − sensitivity) + (1 − π)·c_fp·(1 − specificity), with π the share of positives in
+        these rows, or the `prevalence` where the rule will be used.
+        """
+        check_cost(false_positive, false_negative, prevalence)
+        n1, n0 = self.n_positive, self.n_negative
+        missed, alarms = false_negative * (n1 - self.true_positives), self.false_positives
+        if prevalence is None:
+            costs = (missed + false_positive * alarms) / (n1 + n0)
+        else:
+            costs = prevalence * missed / n1 + (1 - prevalence) * false_positive * alarms / n0
+        best = int(tied(costs, costs.min()).argmax())
+        share = "" if prevalence is None else f", prevalence {prevalence:.15g}"
+        why = f"cost {false_positive:.15g} of a false positive, "
+        why += f"{false_negative:.15g} of a false negative"
+        return self.point(best, why + share, float(costs[best]))
+
+    def at_rate(self, demanded: Mapping[str, float]) -> OperatingPoint:
+        """The threshold that meets one demanded rate and is best in the other.
+
+        A demanded sensitivity is met with the fewest false positives, a specificity or a precision
+        with the most true positives.
+        """
+        name, rate = check_rate(demanded)
+        tp, fp = self.true_positives, self.false_positives
+        with np.errstate(invalid="ignore"):  # without calls precision is NaN and meets no demand
+            rates = {
+                "sensitivity": tp / self.n_positive,
+                "specificity": (self.n_negative - fp) / self.n_negative,
+                "precision": tp / (tp + fp),
+            }
+        met = np.flatnonzero(tied(rate, rates[name]))
+        if not len(met):
+            best = float(np.nanmax(rates[name]))
+            raise Refusal(
+                f"no threshold reaches a {name} of {rate:.15g}: the best is {best:.4g}. Demand "
+                "less, or a sensitivity or specificity, which some threshold always reaches."
+            )
+        return self.point(
+            int(met[0] if name == "sensitivity" else met[-1]), f"{name} ≥ {rate:.15g}"
+        )
+
+
+def check_cost(
+    false_positive: float, false_negative: float, prevalence: float | None = None
+) -> None:
+    """Refuse costs that are no costs, and a prevalence that is no share."""
+    for name, cost in (("false positive", false_positive), ("false negative", false_negative)):
+        if not (is_number(cost) and np.isfinite(cost) and cost >= 0):
+            raise BadData(f"a {name} costs {shown(cost)}: costs are finite and not negative.")
+    if false_positive == false_negative == 0:
+        raise BadData("neither error costs anything: every threshold is as good.")
+    if prevalence is not None and not (is_number(prevalence) and 0 < prevalence < 1):
+        raise BadData(f"prevalence {shown(prevalence)} is no share of positives between 0 and 1.")
+
+
+def check_rate(demanded: Mapping[str, float]) -> tuple[str, float]:
+    """The one rate that is demanded, and how much of it."""
+    if len(demanded) != 1 or not set(demanded) <= set(RATES):
+        raise UnknownName(
+            f"demand one rate of {', '.join(RATES)}; given: {', '.join(demanded) or 'none'}."
+        )
+    ((name, rate),) = demanded.items()
+    if not is_number(rate) or not 0 <= rate <= 1:
+        raise BadData(f"{name}={shown(rate)} is no rate between 0 and 1.")
+    return name, float(rate)
+
+
+def area(scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None = None) -> float:
+    r"""Share of (positive, negative) pairs that the scores put in the right order.
+
+    Σ_i Σ_j w_i w_j ([s_i > s_j] + ½ [s_i = s_j]) / Σ_i w_i Σ_j w_j over positives i, negatives j.
+    Without weights the sum is one of whole numbers and exact.
+    """
+    _, level = np.unique(scores, return_inverse=True)
+    if weights is None:
+        up, down = np.bincount(level, positive), np.bincount(level, ~positive)
+    else:
+        up, down = np.bincount(level, weights * positive), np.bincount(level, weights * ~positive)
+    below = np.cumsum(down) - down
+    return float((up * (2 * below + down)).sum() / (2 * up.sum() * down.sum()))
+
+
+def placements(scores: np.ndarray, positive: np.ndarray) -> np.ndarray:
+    """For each positive the share of negatives below it, for each negative of positives above.
+
+    These are the structural components V10 and V01 of DeLong, DeLong and Clarke-Pearson (1988);
+    each has the area as its mean over its class.
+    """
+    _, level = np.unique(scores, return_inverse=True)
+    up, down = np.bincount(level, positive), np.bincount(level, ~positive)
+    below = np.cumsum(down) - down / 2
+    above = up.sum() - np.cumsum(up) + up / 2
+    return np.where(positive, below[level] / down.sum(), above[level] / up.sum())
+
+
+def covariance(
+    parts: np.ndarray, positive: np.ndarray, groups: np.ndarray | None = None
+) -> np.ndarray | None:
+    r"""Covariance of the areas of several scores of the same rows, one row of `parts` each.
+
+    S10/m + S01/n with the sample covariances of the components of m positives and n negatives
+    (DeLong et al., 1988). Rows of one group may depend: their residuals are summed first, and the
+    two classes covary through the groups they share (Obuchowski, 1997). None where a class has
+    fewer than two rows, or stands in fewer than two groups.
+    """
+    m, n = int(positive.sum()), int((~positive).sum())
+    ids = np.arange(len(positive)) if groups is None else np.unique(groups, return_inverse=True)[1]
+    i10, i01 = len(np.unique(ids[positive])), len(np.unique(ids[~positive]))
+    if min(i10, i01) < 2:
+        return None
+    ups = _residual_sums(parts, positive, ids)
+    downs = _residual_sums(parts, ~positive, ids)
+    cov = i10 / (i10 - 1) * (ups @ ups.T) / m**2 + i01 / (i01 - 1) * (downs @ downs.T) / n**2
+    if groups is not None:
+        i = int(ids.max()) + 1
+        cross = i / (i - 1) * (ups @ downs.T) / (m * n)
+        cov = cov + cross + cross.T
+    return np.asarray(cov)
+
+
+def _residual_sums(parts: np.ndarray, mine: np.ndarray, ids: np.ndarray) -> np.ndarray:
+    """Per group, the summed distance of this class's components from their mean."""
+    residuals = parts[:, mine] - parts[:, mine].mean(axis=1, keepdims=True)
+    size = int(ids.max()) + 1
+    return np.array([np.bincount(ids[mine], row, minlength=size) for row in residuals])

@@ -1,0 +1,397 @@
+"""Results are frozen values: the number, how sure it is, what it estimates, and what made it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from numbers import Integral
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+
+from truerisk.core import present
+from truerisk.core.arguments import shown
+from truerisk.core.errors import BadArgument, MissingResult, Refusal
+from truerisk.core.present import frame_of, frame_of_rows
+from truerisk.core.registry import Line, displays
+from truerisk.results.comparison import Comparable, Comparison, may_be_best
+from truerisk.results.evaluation import (
+    AnsweredRows,
+    Evaluation,
+    Influences,
+    Target,
+    Tested,
+    std_errors_of,
+    values_of,
+)
+from truerisk.results.finding import Finding
+from truerisk.results.interval import Breakdown, Interval, OnOwnScale
+from truerisk.results.records import UNLESS_EMPTY, UNWRITTEN, Column, Count, Finite, Record, Size
+
+_DIFFERENCE = Line("truerisk.comparison.paired:difference", "two estimates on the same splits")
+
+
+@dataclass(frozen=True, eq=False)
+class RiskEstimate(OnOwnScale, Record):
+    """An estimated risk (an error: lower is better) with its uncertainty and its origin.
+
+    `value` is None where a fit failed and the rest was kept; `std_error` and `interval` are None
+    where no formula justifies one, and `notes` then says why. `table` are the numbers that it was
+    made of, where it was made of several (apparent, optimism, corrected, ...). Row j of `splits`
+    says of split j its repetition and how many rows it trained and tested. `n_groups` are the
+    groups of the rows, if they had any, `weighted` rows had unequal weights, `ordered` rows were
+    tested in the order of time, and `placed` rows had coordinates. `target` is "Err" (mean
+    risk of the procedure over training sets), "Err_XY" (risk of this fitted rule), "CER" (its
+    conditional risk: fresh labels at the x's of the training rows) or "training". `perfect` is the
+    score of a rule without error where the loss is the distance to it, None for a pure loss;
+    `positive` is the class that a score of one class speaks of, None for all others; `scores` are
+    further losses of the same fits, by name. `best_of` counts the candidates that it is the best of
+    where that choice is in neither value nor interval. `findings` are what the checks of the call
+    saw in its rows and answers; `notes` say the same in sentences.
+    """
+
+    schema: ClassVar[str] = "truerisk.risk-estimate/1"
+
+    value: Finite | None
+    std_error: Size | None
+    interval: Interval | None
+    method: str
+    target: Target
+    bias: str
+    loss: str
+    params: Mapping[str, Any]
+    n_rows: Count
+    n_fits: Count
+    seconds: Size
+    engine: str
+    seed: int
+    data_fingerprint: str
+    plan_fingerprint: str
+    losses: np.ndarray | None = field(default=None, repr=False)
+    loss_rows: Annotated[np.ndarray, Column(kind="i8")] | None = field(default=None, repr=False)
+    split_risks: np.ndarray | None = field(default=None, repr=False)
+    notes: tuple[str, ...] = ()
+    refusals: Mapping[str, str] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict, repr=False)
+    table: Breakdown | None = field(default=None, repr=False)
+    splits: Annotated[np.ndarray, Column(kind="i8", n_axes=2)] | None = field(
+        default=None, repr=False
+    )
+    n_groups: Count | None = None
+    weighted: bool = False
+    ordered: bool = False
+    placed: bool = False
+    perfect: Finite | None = None
+    scores: Mapping[str, RiskEstimate] = field(default_factory=dict, repr=False)
+    answered: AnsweredRows | None = field(default=None, repr=False, metadata=UNWRITTEN)
+    influences: Influences | None = field(
+        default=None, repr=False, compare=False, metadata=UNWRITTEN
+    )
+    positive: Any = None
+    findings: tuple[Finding, ...] = field(default=(), metadata=UNLESS_EMPTY)
+    best_of: int | None = field(default=None, repr=False, compare=False, metadata=UNWRITTEN)
+
+    @property
+    def derived(self) -> tuple[str, ...]:  # type: ignore[override]
+        """A score is written as a score, too."""
+        return () if self.perfect is None else ("score", "score_interval")
+
+    @property
+    def named_loss(self) -> str:
+        """The loss, with the class that it speaks of: "f1 of 'bad'"."""
+        return present.of_class(self.loss, self.positive)
+
+    def __sub__(self, other: RiskEstimate) -> Comparison:
+        """Risk minus risk on the same splits, with its interval and probabilities.
+
+        Negative favours this one. Estimates of different data, splits or losses are refused.
+        """
+        if not isinstance(other, RiskEstimate):
+            return NotImplemented
+        comparison: Comparison = _DIFFERENCE.load()(self, other)
+        return comparison
+
+    def answers_by_row(self) -> Any:
+        """A frame of what was answered about rows by models that had not seen them.
+
+        A line for each test: `row`, `fold`, `truth`, and as far as the losses asked for them
+        `label`, a `probability_` of each class, `score` or `value`. `scores=("zero-one", "log")`
+        asks for labels and probabilities. For an outcome in time, `probability_by_5` is the
+        predicted probability of the event by time 5.
+        """
+        if self.answered is None:
+            raise MissingResult(
+                "this estimate holds no answers of single rows: it was read from a file, a scorer "
+                "rated whole test sets, or its numbers are of several models or learners."
+            )
+        return frame_of(self.answered.columns())
+
+    def to_frame(self) -> Any:
+        """One row: setting, risk, standard error, interval, method, and the numbers of `table`."""
+        return frame_of_rows([{**self.params, **self._in_row(), **(self.table or {})}])
+
+    def _in_row(self) -> dict[str, Any]:
+        return {
+            "risk": self.value,
+            "std_error": self.std_error,
+            "low": self.interval and self.interval.low,
+            "high": self.interval and self.interval.high,
+            "method": self.method,
+            "loss": self.named_loss,
+        }
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Draw the value with its interval (needs matplotlib).
+
+        `label` names it, `others` are estimates by name that are drawn along, a row for each, and
+        `beside` values by name, such as a truth that is known: upright lines.
+        """
+        return displays.load("estimate")(self, ax=ax, **options)
+
+    def __str__(self) -> str:
+        lines = map(RiskEstimate._line, (self, *present.further(self)))
+        return "\n".join([*lines, *present.finding_lines(self.findings)])
+
+    def _line(self) -> str:
+        """A score as a score, any other loss as a risk."""
+        shown = self.own_scale
+        value = "no value" if shown.value is None else present.risk(shown.value)
+        sureness = present.sureness(self.std_error, shown.interval)
+        how = self.method
+        if self.best_of is not None:
+            how += f", best of {self.best_of}: choosing is not counted"
+        if self.perfect is None:
+            return f"risk {value} ({self.named_loss}, {how}){sureness}"
+        return f"{self.named_loss} {value} (larger is better, {how}){sureness}"
+
+    def blocks(self) -> list[present.Block]:
+        return [present.Block("Risk estimate", ["", ""], present.estimate_rows(self))]
+
+    def _metrics(self) -> Mapping[str, Any]:
+        numbers = self.own_scale.named(self.loss)
+        for name, score in self.scores.items():
+            numbers |= score.own_scale.named(name)
+        return {**numbers, "n_fits": self.n_fits, "seconds": self.seconds}
+
+
+@dataclass(frozen=True, eq=False)
+class DressedRisks(Sequence[RiskEstimate]):
+    """The estimate of every candidate, put together when it is read.
+
+    `common` are the papers that they share, `scores` further losses of the same fits, by name.
+    """
+
+    candidates: Sequence[Mapping[str, Any]]
+    tested: Sequence[Tested]
+    common: RiskEstimate
+    scores: Mapping[str, RiskCurve]
+
+    def __len__(self) -> int:
+        return len(self.candidates)
+
+    def __getitem__(self, candidate: Any) -> Any:
+        if isinstance(candidate, slice):
+            return tuple(self[c] for c in range(len(self))[candidate])
+        common, answered = self.common, self.common.answered
+        if answered is not None:  # answers of the winners belong to no single candidate
+            own = answered.answers[0].n_candidates == len(self)
+            common = replace(common, answered=answered.line(candidate) if own else None)
+        scores = {name: curve[candidate] for name, curve in self.scores.items()}
+        common = replace(common, scores=scores)
+        return dress(self.tested[candidate], common, self.candidates[candidate])
+
+
+@dataclass(frozen=True, eq=False)
+class RiskCurve(Record):
+    """The risk of every candidate, and the one chosen.
+
+    `values[c]` is NaN only where a fit of candidate c failed, or where it left a race before all
+    folds had rated it (`curve[c].notes` says which).
+    `procedure` is the honest risk of "tune, then fit" where the method estimates it (nested,
+    three-way). `rule` and `ties` say how `best` was chosen. `scores` are the curves of further
+    losses of the same fits, by name; `best` is there what was chosen here. `comparable` holds the
+    losses of all candidates on the same rows. `evaluation` and these two are not written.
+    """
+
+    schema: ClassVar[str] = "truerisk.risk-curve/1"
+    stored: ClassVar[Mapping[str, str]] = {"best_set": "rivals"}
+
+    rule: str
+    ties: str
+    best: Count
+    estimates: Annotated[Sequence[RiskEstimate], Column(least=1, most=100_000)] = field(repr=False)
+    procedure: RiskEstimate | None = None
+    evaluation: Evaluation | None = field(default=None, repr=False, metadata=UNWRITTEN)
+    scores: Mapping[str, RiskCurve] = field(default_factory=dict, repr=False, metadata=UNWRITTEN)
+    comparable: Comparable | None = field(default=None, repr=False, metadata=UNWRITTEN)
+
+    @property
+    def flaw(self) -> tuple[str, str] | None:
+        """What makes it none, where it was read from a file."""
+        return None if self.best < len(self) else ("best", "the number of a setting")
+
+    @cached_property
+    def candidates(self) -> tuple[Mapping[str, Any], ...]:
+        """The settings."""
+        if isinstance(self.estimates, DressedRisks):
+            return tuple(self.estimates.candidates)
+        return tuple(risk.params for risk in self.estimates)
+
+    @cached_property
+    def values(self) -> np.ndarray:
+        """The risk of every candidate."""
+        if isinstance(self.estimates, DressedRisks):
+            return values_of(self.estimates.tested).copy()
+        return np.array([risk.value for risk in self.estimates], dtype=float)
+
+    @cached_property
+    def own_values(self) -> np.ndarray:
+        """The same as people read them: a score as a score."""
+        perfect = self.common.perfect
+        return self.values if perfect is None else perfect - self.values
+
+    @cached_property
+    def std_errors(self) -> np.ndarray:
+        """The standard error of every candidate; NaN where it has none."""
+        if isinstance(self.estimates, DressedRisks):
+            tested = self.estimates.tested
+            infinite = [has_infinite_loss(one) for one in tested]
+            return np.where(infinite, np.nan, std_errors_of(tested))
+        return np.array([risk.std_error for risk in self.estimates], dtype=float)
+
+    @property
+    def common(self) -> RiskEstimate:
+        """What all estimates share: method, loss, origin."""
+        estimates = self.estimates
+        return estimates.common if isinstance(estimates, DressedRisks) else estimates[0]
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What the checks saw in the rows, and in the answers of the chosen setting."""
+        estimates = self.estimates
+        if isinstance(estimates, DressedRisks):  # without the errors, which may be made when read
+            return estimates.common.findings + estimates.tested[self.best].findings
+        return self[self.best].findings
+
+    @property
+    def best_params(self) -> dict[str, Any]:
+        return dict(self.candidates[self.best])
+
+    def best_set(self, level: float = 0.95) -> list[dict[str, Any]]:
+        """The settings that may be the best: the best one is among them with probability `level`.
+
+        From the losses of the rows that were held out, without a further fit
+        (`results/comparison.py`).
+        """
+        return [dict(self.candidates[c]) for c in np.flatnonzero(self._may_be_best(level))]
+
+    def _may_be_best(self, level: float) -> np.ndarray:
+        if self.comparable is None:
+            raise Refusal(
+                f"'{self.common.method}' does not keep the losses of every setting on the same "
+                "rows: take the curve of a method that splits once, such as '10-fold'."
+            )
+        return may_be_best(self.comparable.losses(), level)
+
+    def __len__(self) -> int:
+        return len(self.estimates)
+
+    def __iter__(self) -> Iterator[RiskEstimate]:
+        return (self[c] for c in range(len(self)))
+
+    def __getitem__(self, candidate: int) -> RiskEstimate:
+        if not isinstance(candidate, Integral):
+            raise BadArgument(
+                f"curve[{shown(candidate)}]: give the number of one setting, from 0 to "
+                f"{len(self) - 1}; the settings are curve.candidates."
+            )
+        if not -len(self) <= candidate < len(self):
+            raise IndexError(f"curve[{candidate}]: the curve has {len(self)} settings, from 0 on.")
+        return self.estimates[int(candidate) % len(self)]
+
+    def to_frame(self, others: Iterable[RiskCurve] = ()) -> Any:
+        """One row per candidate: parameters, risk, standard error, interval, chosen or not.
+
+        The rows of `others`, curves by other methods, follow; `method` and `loss` tell them apart.
+        Risks in different losses, such as an AIC and a squared error, do not compare.
+        """
+        curves = [self, *others]
+        unset = {name: None for curve in curves for params in curve.candidates for name in params}
+        return frame_of_rows(
+            [
+                {**unset, **params, **estimate._in_row(), "chosen": c == curve.best}
+                for curve in curves
+                for c, (params, estimate) in enumerate(zip(curve.candidates, curve, strict=True))
+            ]
+        )
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Draw the curve with error bars and the chosen candidate (needs matplotlib).
+
+        `others`, curves of the same candidates by other methods, are drawn along with it.
+        """
+        return displays.load("risk-curve")(self, ax=ax, **options)
+
+    def __str__(self) -> str:
+        head = [*self._head, f"{self.common.method}, rule {self.rule}"]
+        table = present.text_table(head, self._rows("<- chosen"))
+        return "\n".join([table, *present.finding_lines(self.findings)])
+
+    def blocks(self) -> list[present.Block]:
+        head = [*self._head, ""]
+        title = f"Risk curve ({self.common.method})"
+        return [present.Block(title, head, self._rows("chosen"))]
+
+    @property
+    def _head(self) -> list[str]:
+        return ["candidate", self.common.scale.head(self.common.named_loss), "std. error"]
+
+    def _rows(self, mark: str) -> list[list[str]]:
+        rivals, others = self.rivals or (), "may be best (95 %)"
+        return [
+            [
+                present.params_text(e.params),
+                present.risk(e.own_scale.value),
+                present.risk(e.std_error),
+                mark if c == self.best else others if c in rivals else "",
+            ]
+            for c, e in enumerate(self)
+        ]
+
+    @cached_property
+    def rivals(self) -> Sequence[int] | None:
+        """The settings of `best_set(0.95)` by their numbers; None where there is none."""
+        try:
+            return [int(c) for c in np.flatnonzero(self._may_be_best(0.95))]
+        except Refusal:
+            return None
+
+
+def has_infinite_loss(tested: Tested) -> bool:
+    """Return True if a held-out row has infinite log loss, so that the risk has no bound."""
+    return any(finding.code == "infinite-loss" for finding in tested.findings)
+
+
+def dress(tested: Tested, common: RiskEstimate, params: Mapping[str, Any]) -> RiskEstimate:
+    """Put a tested risk together with the provenance of its computation.
+
+    A rule may need the standard error of a clipped value; a reader is given none where the loss of
+    a row is infinite.
+    """
+    is_infinite = has_infinite_loss(tested)
+    notes = (*tested.notes, *(finding.note for finding in tested.findings))
+    return replace(
+        common,
+        value=None if np.isnan(tested.value) else float(tested.value),
+        std_error=None if is_infinite else tested.read_std_error(),
+        interval=None if is_infinite else tested.read_interval(),
+        params=dict(params),
+        losses=None if tested.losses is None else tested.losses.astype(np.float64, copy=False),
+        loss_rows=tested.loss_rows,
+        split_risks=tested.split_risks,
+        influences=tested.influences,
+        table=None if tested.table is None else Breakdown(dict(tested.table)),
+        notes=common.notes + tuple(map(present.without_folders, notes)),
+        findings=common.findings + tested.findings,
+    )

@@ -1,0 +1,356 @@
+"""ROC curves: every threshold of a scoring rule at once, and the area with DeLong's interval."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+
+from truerisk.core import present
+from truerisk.core.arguments import as_array, check_level, real_array
+from truerisk.core.errors import BadData, MissingResult, Refusal, first_line
+from truerisk.core.registry import displays
+from truerisk.data.columns import is_missing
+from truerisk.results.interval import Interval
+from truerisk.results.operating_points import (
+    OperatingPoint,
+    Sweep,
+    area,
+    covariance,
+    placements,
+)
+from truerisk.results.records import UNWRITTEN, Column, Positive, Range, Record, Share, Size
+
+WEIGHTED = "DeLong's variance is not defined for weighted rows: the area has no interval."
+FEW = "DeLong's variance needs two rows (or groups) of each class: the area has no interval."
+SEPARATED = "every pair is ordered alike: the area has no spread, which says nothing of its error."
+READ = (
+    "this curve was read from a file, which keeps its rates and no rows: make it anew to choose a "
+    "threshold or to compare it."
+)
+
+
+Rates = Annotated[np.ndarray, Column("points", numbers=Range(0, 1))]
+
+
+@dataclass(frozen=True, eq=False)
+class RocCurve(Record):
+    r"""True against false positive rate for every threshold, and the area under the curve.
+
+    A row is called positive where its score is *at least* the threshold; `thresholds` fall from
+    infinity (nothing called positive) to the smallest score, equal scores passing together, so
+    every array has one entry per distinct score and one more. `auc` is the share of (positive,
+    negative) pairs in the right order, ties counted half. Its interval is DeLong's, by the
+    normal distribution and cut to [0, 1].
+
+    >>> roc = RocCurve.of([0, 0, 1, 1, 1], [0.1, 0.4, 0.35, 0.8, 0.9])
+    >>> print(roc)
+    AUC 0.8333, 95 % interval [0.3714, 1.0000] (delong), 3 of class 1 + 2 rows (given scores)
+    >>> roc.fpr.tolist(), roc.thresholds.tolist()
+    ([0.0, 0.0, 0.0, 0.5, 0.5, 1.0], [inf, 0.9, 0.8, 0.4, 0.35, 0.1])
+    """
+
+    schema: ClassVar[str] = "truerisk.roc-curve/1"
+
+    thresholds: Annotated[np.ndarray, Column("points", least=2)] = field(repr=False)
+    fpr: Rates = field(repr=False)
+    tpr: Rates = field(repr=False)
+    auc: Share
+    std_error: Size | None
+    interval: Interval | None
+    positive: Any
+    method: str
+    n_positive: Positive
+    n_negative: Positive
+    notes: tuple[str, ...] = ()
+    fold_aucs: np.ndarray | None = None
+    sweep: Sweep | None = field(default=None, repr=False, metadata=UNWRITTEN)
+    is_positive: np.ndarray = field(
+        default_factory=lambda: np.zeros(0, bool), repr=False, metadata=UNWRITTEN
+    )
+    scores: np.ndarray = field(default_factory=lambda: np.zeros(0), repr=False, metadata=UNWRITTEN)
+    rows: np.ndarray = field(
+        default_factory=lambda: np.zeros(0, int), repr=False, metadata=UNWRITTEN
+    )
+    weights: np.ndarray | None = field(default=None, repr=False, metadata=UNWRITTEN)
+    groups: np.ndarray | None = field(default=None, repr=False, metadata=UNWRITTEN)
+
+    @classmethod
+    def of(
+        cls,
+        y: Any,
+        scores: Any,
+        *,
+        positive: Any = None,
+        weights: Any = None,
+        groups: Any = None,
+        rows: Any = None,
+        confidence_level: float = 0.95,
+        method: str = "given scores",
+        fold_aucs: np.ndarray | None = None,
+        notes: tuple[str, ...] = (),
+    ) -> RocCurve:
+        """The curve of given scores: higher means rather `positive` (the second class in order).
+
+        `groups` are clusters of rows that may depend; the interval is then Obuchowski's (1997).
+        """
+        scores, classes, is_positive = _checked(y, scores, positive)
+        w = None if weights is None else _numbers(weights, len(scores), "weights")
+        clusters = None if groups is None else _labels(_as_long(groups, len(scores), "groups"))
+        if w is not None and (not np.isfinite(w).all() or (w < 0).any()):
+            raise BadData("weights are finite and not negative.")
+        if w is not None and not (w[is_positive].any() and w[~is_positive].any()):
+            raise BadData("a class has no weight at all: there is no curve.")
+        auc = area(scores, is_positive, w)
+        sureness = _sureness(auc, scores, is_positive, w, clusters, confidence_level)
+        sweep = Sweep.of(scores, is_positive, w)
+        return cls(
+            thresholds=sweep.thresholds,
+            fpr=sweep.false_positives / sweep.n_negative,
+            tpr=sweep.true_positives / sweep.n_positive,
+            sweep=sweep,
+            auc=auc,
+            std_error=sureness[0],
+            interval=sureness[1],
+            positive=present.plain(classes[1] if positive is None else positive),
+            method=method,
+            n_positive=int(is_positive.sum()),
+            n_negative=int((~is_positive).sum()),
+            notes=(*notes, *sureness[2]),
+            fold_aucs=fold_aucs,
+            is_positive=is_positive,
+            scores=scores,
+            rows=np.arange(len(scores)) if rows is None else np.asarray(rows),
+            weights=w,
+            groups=clusters,
+        )
+
+    @property
+    def flaw(self) -> tuple[str, str] | None:
+        """What makes it none, where it was read from a file."""
+        if not np.isfinite(self.thresholds[1:]).all():
+            return "thresholds", "finite but for the first"
+        rise = all((np.diff(rates) >= 0).all() and rates[-1] == 1 for rates in (self.fpr, self.tpr))
+        return None if rise else ("fpr", "rising to 1, like 'tpr'")
+
+    @property
+    def _counts(self) -> Sweep:
+        """The calls at each threshold."""
+        if self.sweep is None:
+            raise MissingResult(READ)
+        return self.sweep
+
+    def precision_recall(self) -> PrecisionRecall:
+        """Precision against recall, from the highest score down."""
+        return PrecisionRecall.of(self._counts, self.method)
+
+    def at(self, threshold: float) -> OperatingPoint:
+        """The rates of the rule that answers "positive" from this threshold on."""
+        return self._counts.at(threshold)
+
+    def at_cost(
+        self,
+        false_positive: float = 1.0,
+        false_negative: float = 1.0,
+        *,
+        prevalence: float | None = None,
+    ) -> OperatingPoint:
+        """The threshold of least mean cost; costs count per row, at the rows' share of positives.
+
+        >>> RocCurve.of([0, 0, 1, 1, 1], [0.1, 0.4, 0.35, 0.8, 0.9]).at_cost(1, 5).threshold
+        0.35
+        """
+        return self._counts.at_cost(false_positive, false_negative, prevalence)
+
+    def at_rate(
+        self,
+        *,
+        sensitivity: float | None = None,
+        specificity: float | None = None,
+        precision: float | None = None,
+    ) -> OperatingPoint:
+        """The threshold that reaches the demanded rate and is best in the other.
+
+        >>> print(RocCurve.of([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]).at_rate(specificity=1))
+        threshold 0.8 (specificity ≥ 1): sensitivity 0.5000, specificity 1.0000, precision 1.0000
+        """
+        demanded = {"sensitivity": sensitivity, "specificity": specificity, "precision": precision}
+        return self._counts.at_rate({n: r for n, r in demanded.items() if r is not None})
+
+    def minus(self, other: RocCurve, confidence_level: float = 0.95) -> AreaDifference:
+        """The paired difference of two areas on the same rows, by DeLong's covariance."""
+        return AreaDifference.of(self, other, confidence_level)
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Draw the curve (needs matplotlib); `others`, curves by name, are drawn along."""
+        return displays.load("roc")(self, ax=ax, **options)
+
+    def __str__(self) -> str:
+        sureness = present.sureness(self.std_error, self.interval)
+        positive = present.clean(str(self.positive), 40)
+        counts = f"{self.n_positive} of class {positive} + {self.n_negative} rows"
+        return f"AUC {self.auc:.4f}{sureness}, {counts} ({self.method})"
+
+    def blocks(self) -> list[present.Block]:
+        kind = "none" if self.interval is None else f"{self.interval} ({self.interval.method})"
+        rows = [
+            ["AUC", present.number(self.auc)],
+            ["standard error", present.number(self.std_error)],
+            ["interval", kind],
+            ["positive class", f"{self.positive} ({self.n_positive} rows)"],
+            ["negative rows", str(self.n_negative)],
+            ["scores", self.method],
+        ]
+        rows += [["note", note] for note in self.notes]
+        return [present.Block("ROC", ["", ""], rows)]
+
+
+@dataclass(frozen=True, eq=False)
+class PrecisionRecall:
+    """Precision and recall at every threshold that calls something positive, falling.
+
+    `average_precision` is Σ (recall_k − recall_{k−1}) · precision_k, as scikit-learn's.
+    """
+
+    thresholds: np.ndarray
+    precision: np.ndarray
+    recall: np.ndarray
+    average_precision: float
+    prevalence: float
+    method: str
+
+    @classmethod
+    def of(cls, sweep: Sweep, method: str) -> PrecisionRecall:
+        """From the counts at each threshold; the infinite one, without calls, has no precision."""
+        called = sweep.true_positives + sweep.false_positives
+        some = called > 0
+        precision = sweep.true_positives[some] / called[some]
+        recall = sweep.true_positives[some] / sweep.n_positive
+        return cls(
+            thresholds=sweep.thresholds[some],
+            precision=precision,
+            recall=recall,
+            average_precision=float(np.diff(recall, prepend=0.0) @ precision),
+            prevalence=sweep.n_positive / (sweep.n_positive + sweep.n_negative),
+            method=method,
+        )
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Draw precision against recall (needs matplotlib)."""
+        return displays.load("precision-recall")(self, ax=ax, **options)
+
+    def __str__(self) -> str:
+        return (
+            f"average precision {self.average_precision:.4f}, "
+            f"prevalence {self.prevalence:.4f} ({self.method})"
+        )
+
+
+@dataclass(frozen=True)
+class AreaDifference:
+    """AUC of the first curve minus AUC of the second on the same rows, by DeLong et al. (1988)."""
+
+    difference: float
+    std_error: float | None
+    z: float | None
+    p_value: float | None
+    interval: Interval | None
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, a: RocCurve, b: RocCurve, confidence_level: float) -> AreaDifference:
+        """Refused where the two curves are not of the same rows."""
+        if a.sweep is None or b.sweep is None:
+            raise MissingResult(READ)
+        same = np.array_equal(a.rows, b.rows) and np.array_equal(a.is_positive, b.is_positive)
+        if not same:
+            raise Refusal("the two curves are of different rows: their areas are not paired.")
+        if a.weights is not None or b.weights is not None:
+            raise Refusal(WEIGHTED)
+        parts = np.array([placements(c.scores, c.is_positive) for c in (a, b)])
+        spread = covariance(parts, a.is_positive, a.groups)
+        difference = a.auc - b.auc
+        if spread is None:
+            return cls(difference, None, None, None, None, (FEW,))
+        error = float(np.sqrt(max(spread[0, 0] + spread[1, 1] - 2 * spread[0, 1], 0.0)))
+        if error <= 1e-12:
+            return cls(difference, None, None, None, None, (SEPARATED,))
+        from scipy.special import ndtr
+
+        z, ends = difference / error, (-1.0, 1.0)
+        interval = Interval.normal(difference, error, "delong", confidence_level, ends)
+        return cls(difference, error, z, float(2 * ndtr(-abs(z))), interval)
+
+    def __str__(self) -> str:
+        sureness = present.sureness(self.std_error, self.interval)
+        p = "" if self.p_value is None else f", p {self.p_value:.4g}"
+        return f"AUC difference {self.difference:+.4f}{sureness}{p}"
+
+
+def _checked(y: Any, scores: Any, positive: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Finite scores, the classes in order, and which rows are positive."""
+    labels = np.asarray(y)
+    try:
+        values = as_array(scores, np.float64)
+    except ValueError as error:
+        raise BadData(f"scores are no numbers: {error}.") from None
+    if labels.ndim != 1 or values.shape != labels.shape:
+        raise BadData(
+            f"y has shape {labels.shape} and scores {values.shape}: give one label and one score "
+            "per row (of the positive class alone)."
+        )
+    if not np.isfinite(values).all():
+        row = int(np.flatnonzero(~np.isfinite(values))[0])
+        raise BadData(f"the score of row {row} is {values[row]}: non-finite scores have no order.")
+    classes = np.unique(_labels(labels, "y"))
+    if len(classes) != 2:
+        raise BadData(f"y holds {len(classes)} classes: a ROC curve needs two.")
+    if positive is not None and positive not in classes.tolist():
+        raise BadData(f"positive={positive!r} is no class of y ({classes[0]}, {classes[1]}).")
+    return values, classes, labels == (classes[1] if positive is None else positive)
+
+
+def _labels(values: np.ndarray, name: str = "groups") -> np.ndarray:
+    """Labels that can be told apart, none of them missing."""
+    missing = [row for row, label in enumerate(values.tolist()) if is_missing(label)]
+    if missing:
+        raise BadData(f"{name} has no label in row {missing[0]}: give one for each row.")
+    return values
+
+
+def _as_long(values: Any, n: int, name: str) -> np.ndarray:
+    array = np.asarray(values)
+    if array.shape != (n,):
+        raise BadData(f"{name} has shape {array.shape} and there are {n} scores.")
+    return array
+
+
+def _numbers(values: Any, n: int, name: str) -> np.ndarray:
+    """Return one real number for each score, or raise BadData."""
+    try:
+        return real_array(_as_long(values, n, name))
+    except (TypeError, ValueError) as error:
+        raise BadData(f"{name} are no numbers: {first_line(error)}.") from None
+
+
+def _sureness(
+    auc: float,
+    scores: np.ndarray,
+    is_positive: np.ndarray,
+    weights: np.ndarray | None,
+    groups: np.ndarray | None,
+    level: float,
+) -> tuple[float | None, Interval | None, tuple[str, ...]]:
+    """DeLong's standard error and interval, or the reason why there is none."""
+    check_level("confidence_level", level)
+    if weights is not None:
+        return None, None, (WEIGHTED,)
+    spread = covariance(placements(scores, is_positive)[None, :], is_positive, groups)
+    if spread is None:
+        return None, None, (FEW,)
+    error = float(np.sqrt(max(spread[0, 0], 0.0)))
+    if error <= 1e-12:
+        return None, None, (SEPARATED,)
+    name = "delong" if groups is None else "delong-grouped"
+    return error, Interval.normal(auc, error, name, level, (0.0, 1.0)), ()

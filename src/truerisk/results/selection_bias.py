@@ -1,0 +1,260 @@
+"""Why the smallest of several estimated risks is too small: what a choice reports, and of what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from truerisk.core.arguments import as_array, check_count, generator_of, shown
+from truerisk.core.errors import BadArgument, BadData, Refusal
+from truerisk.core.present import number
+from truerisk.results.interval import tied
+from truerisk.results.results import RiskCurve
+from truerisk.results.writing import Shown
+
+
+@dataclass(frozen=True, eq=False)
+class RiskMixture:
+    """A distribution of risks: `values` with `weights` that add to 1.
+
+    `std_error` is that of the mean over independent data sets, None where rows were resampled.
+    """
+
+    values: np.ndarray = field(repr=False)
+    weights: np.ndarray = field(repr=False)
+    std_error: float | None
+
+    @property
+    def mean(self) -> float:
+        """The mean risk."""
+        return float(self.weights @ self.values)
+
+    def __str__(self) -> str:
+        error = "" if self.std_error is None else f" ± {number(self.std_error)}"
+        return f"{number(self.mean)}{error}"
+
+
+@dataclass(frozen=True, eq=False)
+class SelectionBias(Shown):
+    r"""The same choice made again and again: how often each candidate wins, and by which risks.
+
+    A procedure P estimates the risks of several candidates and takes the smallest. With α_n the
+    share of repetitions in which it takes candidate n,
+
+    .. math:: p_a = \sum_n \alpha_n\, \tilde p_n(\hat e \mid n \text{ taken}), \qquad
+              p_b = \sum_n \alpha_n\, \hat p_n(\hat e), \qquad
+              p = \sum_n \alpha_n\, p_n(e)
+
+    are what P reports, the estimates of the same candidates whether they were taken or not, and
+    their true risks: equations 6, 7 and 5 of the document. Each candidate's estimates are about
+    right on average; those by which it was taken are the lucky ones, and `bias`, the mean of
+    p_b − p_a, is what the choice adds.
+
+    `estimates[r, n]` is the estimated risk of candidate n in repetition r, `chosen[r]` the
+    candidate taken there, and `true_risks[r, n]` what it errs on fresh rows, where that is known.
+
+    References
+    ----------
+    Wallman (2005), Performance estimation in small sample parameter and classifier selection, §5.3.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> X, y = tr.datasets.make_simple(50, random_state=0)
+    >>> grid = {"n_neighbors": range(1, 40, 2)}
+    >>> curve = tr.risk_curve(KNeighborsClassifier(), grid, X, y, method="loo")
+    >>> why = tr.SelectionBias.of_curve(curve)
+    >>> round(why.reported.mean, 3) < round(why.unselected.mean, 3)
+    True
+    """
+
+    estimates: Any = field(repr=False)
+    chosen: Any = field(repr=False)
+    true_risks: Any = field(default=None, repr=False)
+    resampled: bool = False
+
+    def __post_init__(self) -> None:
+        estimates = _matrix("estimates", self.estimates)
+        object.__setattr__(self, "estimates", estimates)
+        try:
+            chosen = as_array(self.chosen)
+        except ValueError:
+            chosen = np.empty(0)
+        if chosen.shape != estimates.shape[:1] or not np.issubdtype(chosen.dtype, np.integer):
+            raise BadArgument(
+                f"chosen={shown(self.chosen)}: give the number of the candidate taken in each of "
+                f"the {len(estimates)} repetitions."
+            )
+        if not ((chosen >= 0) & (chosen < estimates.shape[1])).all():
+            raise BadArgument(f"chosen has numbers outside 0 to {estimates.shape[1] - 1}.")
+        object.__setattr__(self, "chosen", chosen)
+        if self.true_risks is None:
+            return
+        true_risks = _matrix("true_risks", self.true_risks)
+        if true_risks.shape != estimates.shape:
+            raise BadArgument(
+                f"true_risks has the shape {true_risks.shape} and estimates {estimates.shape}: "
+                "give one true risk for each estimate."
+            )
+        object.__setattr__(self, "true_risks", true_risks)
+
+    @classmethod
+    def of_curves(cls, curves: Iterable[RiskCurve], true_risks: Any = None) -> SelectionBias:
+        """From the risk curves of the same settings on many data sets, each with its choice.
+
+        `true_risks[r][n]` are the risks of the fitted candidates on fresh rows, if known.
+        """
+        try:
+            every = list(curves)
+        except TypeError:
+            every = []
+        if not every or not all(isinstance(curve, RiskCurve) for curve in every):
+            raise BadArgument("of_curves takes the risk curves of several data sets: give a list.")
+        if any(curve.candidates != every[0].candidates for curve in every):
+            raise BadArgument("the curves have different settings: the same ones must compete.")
+        if any(curve.common.loss != every[0].common.loss for curve in every):
+            raise BadArgument("the curves are of different losses, which do not compare.")
+        estimates = np.array([curve.values for curve in every])
+        return cls(estimates, np.array([curve.best for curve in every]), true_risks)
+
+    @classmethod
+    def of_curve(
+        cls, curve: RiskCurve, n_samples: int = 1000, random_state: Any = 0
+    ) -> SelectionBias:
+        """From one curve, such as `search.curve_`: its held-out rows (or groups) are resampled.
+
+        Each bootstrap sample of the rows chooses the setting of smallest mean loss; the rows that
+        it missed stand for fresh ones. No model is fitted, so that what another training set would
+        change is left out. That is the arithmetic of the method `bbc`.
+        """
+        check_count("n_samples", n_samples, 2)
+        parts, shares = _units_of(curve)
+        rng, n = generator_of(random_state), len(shares)
+        counts = np.array(
+            [np.bincount(rng.integers(n, size=n), minlength=n) for _ in range(n_samples)]
+        )
+        outside = counts == 0
+        usable = outside.any(axis=1)
+        counts, outside = counts[usable], outside[usable]
+        estimates = counts @ parts.T / (counts @ shares)[:, None]
+        missed = outside @ parts.T / (outside @ shares)[:, None]
+        least = estimates.min(axis=1, keepdims=True)
+        return cls(estimates, tied(estimates, least).argmax(axis=1), missed, resampled=True)
+
+    @property
+    def n_repetitions(self) -> int:
+        """How often the choice was made."""
+        return len(self.estimates)
+
+    @cached_property
+    def shares(self) -> np.ndarray:
+        """α: how often each candidate was taken."""
+        n_candidates = self.estimates.shape[1]
+        return np.bincount(self.chosen, minlength=n_candidates) / self.n_repetitions
+
+    @property
+    def reported(self) -> RiskMixture:
+        """p_a, equation 6: the estimates by which candidates were taken."""
+        return self._of_taken(self.estimates)
+
+    @property
+    def unselected(self) -> RiskMixture:
+        """p_b, equation 7: all estimates of each candidate, weighed by how often it was taken."""
+        return self._of_all(self.estimates)
+
+    @property
+    def true(self) -> RiskMixture | None:
+        """p, equation 5: all true risks of each candidate, weighed by how often it was taken."""
+        return None if self.true_risks is None else self._of_all(self.true_risks)
+
+    @property
+    def true_of_chosen(self) -> RiskMixture | None:
+        """The true risks of the candidates that were taken, where they were taken."""
+        return None if self.true_risks is None else self._of_taken(self.true_risks)
+
+    @property
+    def parts(self) -> dict[str, RiskMixture]:
+        """All of these that are known, by name."""
+        every = {
+            "reported (p_a)": self.reported,
+            "unselected (p_b)": self.unselected,
+            "true (p)": self.true,
+            "true of chosen": self.true_of_chosen,
+        }
+        return {name: part for name, part in every.items() if part is not None}
+
+    @property
+    def bias(self) -> float:
+        """What taking the smallest adds: the mean of p_b less that of p_a."""
+        return self.unselected.mean - self.reported.mean
+
+    def _of_taken(self, risks: np.ndarray) -> RiskMixture:
+        values = risks[np.arange(self.n_repetitions), self.chosen]
+        weights = np.full(self.n_repetitions, 1 / self.n_repetitions)
+        return RiskMixture(values, weights, self._std_error(values))
+
+    def _of_all(self, risks: np.ndarray) -> RiskMixture:
+        """Repetition r moves the mean by its choice, and by its risks: that gives the error."""
+        taken = np.flatnonzero(self.shares)
+        means, shares = risks.mean(axis=0), self.shares[taken]
+        influence = means[self.chosen] + risks[:, taken] @ shares
+        weights = np.repeat(shares / self.n_repetitions, self.n_repetitions)
+        return RiskMixture(risks[:, taken].T.ravel(), weights, self._std_error(influence))
+
+    def _std_error(self, values: np.ndarray) -> float | None:
+        if self.resampled or len(values) < 2:
+            return None
+        return float(values.std(ddof=1) / np.sqrt(len(values)))
+
+    def __str__(self) -> str:
+        of = "samples of the rows" if self.resampled else "data sets"
+        n_taken = np.count_nonzero(self.shares)
+        lines = [
+            f"{len(self.shares)} candidates, {n_taken} taken; {self.n_repetitions} {of}",
+            *(f"{name:16}  {part}" for name, part in self.parts.items()),
+        ]
+        return "\n".join([*lines, f"bias of choosing  {number(self.bias)}"])
+
+
+def _matrix(name: str, given: Any) -> np.ndarray:
+    try:
+        risks = as_array(given, np.float64)
+    except ValueError:
+        risks = np.empty(0)
+    if risks.ndim != 2 or not risks.size:
+        raise BadArgument(
+            f"{name}={shown(given)}: give a table, a line per repetition of the choice."
+        )
+    if not np.isfinite(risks).all():
+        r, n = np.argwhere(~np.isfinite(risks))[0]
+        raise BadData(
+            f"{name}: candidate {n} has no risk in repetition {r}; leave it out of all repetitions."
+        )
+    return risks
+
+
+def _units_of(curve: RiskCurve) -> tuple[np.ndarray, np.ndarray]:
+    """What each held-out row, or group, adds to the risk of each setting, and its share."""
+    if not isinstance(curve, RiskCurve):
+        raise BadArgument(
+            f"{shown(curve)} is no risk curve: give that of `tr.risk_curve` or `search.curve_`."
+        )
+    if curve.rule != "min":
+        raise Refusal(
+            f"this curve chose by the rule '{curve.rule}', and samples of its rows take the "
+            "smallest risk: make the curve with rule='min'."
+        )
+    if curve.comparable is None:
+        raise Refusal(
+            f"'{curve.common.method}' does not keep the losses of every setting on the same rows: "
+            "take the curve of a method that splits once, such as '10-fold'."
+        )
+    paired = curve.comparable.losses()
+    if not np.isfinite(paired.losses).all():
+        raise Refusal("a setting of this curve has a failed fit: leave it out of the grid.")
+    return paired.by_unit()

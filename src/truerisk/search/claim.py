@@ -1,0 +1,436 @@
+"""What a fitted search claims, on its own scale and as a risk, and the scores it kept."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from truerisk.core.arguments import shown
+from truerisk.core.errors import (
+    BadArgument,
+    BadData,
+    Refusal,
+    UnknownName,
+    is_failure,
+    said_by,
+)
+from truerisk.core.family import Family
+from truerisk.core.identity import is_exactly
+from truerisk.core.present import clean
+from truerisk.data.data import Data
+from truerisk.losses.loss import class_named
+from truerisk.losses.loss_words import as_loss
+from truerisk.losses.row_losses import AUC, Loss
+from truerisk.losses.scorer_losses import ScorerLoss, loss_of_scorer
+from truerisk.methods.splitter import row_numbers
+from truerisk.models.stated.question import usual_score
+from truerisk.plan.builder import split_plan
+from truerisk.plan.leaks import order_of
+from truerisk.plan.partitions import leave_out
+from truerisk.plan.plan import Plan
+from truerisk.results.finding import Finding
+from truerisk.results.interval import Scale
+from truerisk.results.results import RiskCurve
+
+LEAVE_ONE_OUT = "sklearn.model_selection:LeaveOneOut"
+USED_UP = (
+    "cv was an iterator and the search has used it up: its splits are gone. "
+    "Give cv a list of splits or a splitter, and fit again."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Claim:
+    """A fitted search as the audit needs it, whatever its class.
+
+    `score` is the claim on the search's own scale, higher is better; `scores[c, k]` that of
+    candidate c in split k (NaN where a fit failed), None where the search kept none. `estimator`
+    with `candidates[c]` is candidate c; `cv` draws its splits. `exact` is False where the search
+    solved along a path, so that a replay differs in the last digits. `pooled` says that the score
+    is one of all held-out rows together, not a mean over splits. `errors` says that the search
+    speaks of errors, not scores. `curve` is the risk curve of a search of ours. `goes_on` says that
+    the search leaves out settings whose fits fail.
+    """
+
+    search: str
+    name: str
+    score: float
+    best: int
+    candidates: tuple[Mapping[str, Any], ...]
+    estimator: Any
+    scoring: Any
+    cv: Any
+    scores: np.ndarray | None = None
+    exact: bool = True
+    pooled: bool = False
+    errors: bool = False
+    curve: RiskCurve | None = None
+    goes_on: bool = False
+    findings: tuple[Finding, ...] = ()
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def best_params(self) -> Mapping[str, Any]:
+        return self.candidates[self.best]
+
+    @property
+    def is_one_by_one(self) -> bool:
+        """Whether each row is tested alone: the smallest score of a split is then meaningless."""
+        return self.pooled or is_exactly(self.cv, LEAVE_ONE_OUT)
+
+    @property
+    def goes_forward(self) -> bool:
+        """Whether its models were tested on rows that come after those they saw."""
+        if self.curve is not None and self.curve.evaluation is not None:
+            return order_of(self.curve.evaluation.plan) is not None
+        return is_exactly(self.cv, "sklearn.model_selection:TimeSeriesSplit")
+
+    @property
+    def means(self) -> np.ndarray | None:
+        """Mean score of every candidate, NaN where a fit failed."""
+        return None if self.scores is None else np.asarray(self.scores.mean(axis=1))
+
+    def usable(self) -> Claim:
+        """The claim without the settings that failed: they cannot be fitted again either."""
+        if self.scores is None or np.isfinite(self.scores).all():
+            return self
+        chosen = np.arange(len(self.candidates)) == self.best
+        rated = np.flatnonzero(np.isfinite(self.scores).all(axis=1) | chosen)
+        return replace(
+            self,
+            candidates=tuple(self.candidates[c] for c in rated),
+            scores=self.scores[rated],
+            best=int(np.flatnonzero(rated == self.best)[0]),
+        )
+
+    def refuse_other_rows(self, data: Data) -> None:
+        """A search of ours knows its rows; the audit may know more of them than `fit` was told."""
+        if self.curve is None:
+            return
+        apart = replace(data, time=None, block=None)
+        if self.curve.common.data_fingerprint not in (
+            data.fingerprint,
+            apart.fingerprint,
+            replace(apart, groups=None).fingerprint,
+        ):
+            raise BadData(
+                "X and y are not the rows that this search was fitted on (other fingerprint): "
+                "give the same ones."
+            )
+
+    def splitter(self, y: Any) -> Any:
+        """What draws the splits, as scikit-learn reads `cv`."""
+        from sklearn.base import is_classifier
+        from sklearn.model_selection import check_cv
+
+        return check_cv(self.cv, y, classifier=is_classifier(self.estimator))
+
+    def plan(self, data: Data) -> Plan:
+        """The search's splits, drawn again; refused where they cannot be the same."""
+        if self.curve is not None:
+            assert self.curve.evaluation is not None
+            return self.curve.evaluation.plan
+        if is_exactly(self.cv, LEAVE_ONE_OUT):
+            return leave_out(data.n_rows, [np.arange(data.n_rows)])
+        first, second = self.draw_splits(data), self.draw_splits(data)
+        if not first:
+            raise Refusal(USED_UP)
+        if not _alike(first, second):
+            raise Refusal(
+                f"the splits of {clean(str(self.cv), 80)} are drawn anew each time, so those of "
+                "this search cannot be replayed: give it a random_state (an integer) and fit "
+                "again, or use level='pairs' or level='nested', which draw splits of their own."
+            )
+        return split_plan(data.n_rows, first)
+
+    def draw_splits(self, data: Data) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Draw the splits once; refuse a splitter that fails on these rows."""
+        try:
+            with warnings.catch_warnings():  # that groups are cut is a finding of its own
+                warnings.filterwarnings("ignore", message="The groups parameter is ignored")
+                pairs = list(self.splitter(data.y).split(data.X, data.y, data.groups))
+        except BaseException as error:  # a user's splitter may raise anything
+            if not is_failure(error):
+                raise
+            why = said_by(error)
+            hint = ". Give groups= as you did to fit." if "group" in why else ""
+            raise Refusal(f"the splits of the search cannot be replayed: {why}{hint}") from error
+        return [(row_numbers(train), row_numbers(test)) for train, test in pairs]
+
+
+def _alike(first: list[Any], second: list[Any]) -> bool:
+    return len(first) == len(second) and all(
+        np.array_equal(a, b)
+        for pair, other in zip(first, second, strict=True)
+        for a, b in zip(pair, other, strict=True)
+    )
+
+
+Factor = Callable[[Data, np.ndarray], np.ndarray]
+
+PERFECT_IS_1 = {
+    "average_precision",
+    "d2_absolute_error_score",
+    "d2_brier_score",
+    "d2_log_loss_score",
+    "explained_variance",
+    "matthews_corrcoef",
+    "rand_score",
+    "adjusted_rand_score",
+    "top_k_accuracy",
+    "accuracy",
+    "balanced_accuracy",
+    "r2",
+}
+FAMILIES_OF_1 = ("f1", "jaccard", "precision", "recall", "roc_auc")
+
+
+def _none(data: Data, rows: np.ndarray) -> np.ndarray:
+    return np.ones(len(rows))
+
+
+def _by_variance(data: Data, rows: np.ndarray) -> np.ndarray:
+    """1 − R² of a set is the mean of (y − f)² / var, with the variance of y in that set."""
+    variance = data.y[rows].var()
+    return np.full(len(rows), 1 / variance if variance > 0 else np.nan)
+
+
+def _by_class(data: Data, rows: np.ndarray) -> np.ndarray:
+    """1 − balanced accuracy of a set is the mean of 1{wrong} n / (K n_class)."""
+    codes = data.codes_of(rows)
+    sizes = np.bincount(codes, minlength=data.n_classes)
+    return len(rows) / (np.count_nonzero(sizes) * sizes[codes])
+
+
+@dataclass(frozen=True)
+class ByWord:
+    """scikit-learn's scorer of a word as a search uses it: the positive class is the label 1."""
+
+    word: str
+
+    def __call__(self, estimator: Any, X: Any, y: Any, **options: Any) -> Any:
+        from sklearn.metrics import get_scorer
+
+        return get_scorer(self.word)(estimator, X, y, **options)
+
+    def __str__(self) -> str:
+        return self.word
+
+
+_BY_ROWS: dict[str, tuple[str, Factor]] = {
+    "accuracy": ("zero-one", _none),
+    "neg_mean_squared_error": ("squared", _none),
+    "neg_mean_absolute_error": ("absolute", _none),
+    "neg_log_loss": ("log", _none),
+    "neg_brier_score": ("brier", _none),
+    "r2": ("squared", _by_variance),
+    "balanced_accuracy": ("zero-one", _by_class),
+}
+_SCORERS = {loss: word for word, (loss, factor) in _BY_ROWS.items() if factor is _none}
+"""What scikit-learn calls the scores of our losses of rows."""
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreScale:
+    """How the score of a search becomes a risk: risk = perfect − score.
+
+    `loss` is what truerisk computes for single rows, `factor` what each is multiplied with so that
+    their mean over a test set is the risk there; `whole` is the loss of a whole test set.
+    `by_rows` is False for scores that are no mean over rows, such as AUC. An unknown score keeps
+    its own scale with the sign turned (`perfect` is then 0). `word` is what the risk is called,
+    `name` what the score is; `errors` says that it speaks of errors, or of errors with the sign
+    turned, so that people read the risk.
+    """
+
+    word: str
+    perfect: float
+    loss: Any
+    by_rows: bool
+    factor: Factor = _none
+    whole: Any = None
+    is_known: bool = True
+    name: str = ""
+    errors: bool = False
+
+    def risk(self, score: Any) -> Any:
+        return self.perfect - score
+
+    def score(self, risk: Any) -> Any:
+        return self.perfect - risk
+
+    @property
+    def shown(self) -> Scale:
+        """How people read its risks: as the search that is audited speaks."""
+        return Scale(None if self.errors else self.perfect)
+
+    @property
+    def called(self) -> str:
+        """The name beside what is shown."""
+        return self.word if self.errors else self.name
+
+
+def scale_of(claim: Claim) -> ScoreScale:
+    """The scale of a claim; an unknown scorer keeps its own scale, with the sign turned."""
+    if isinstance(claim.scoring, Loss):
+        loss = claim.scoring
+        name = loss.word if loss.is_score else _SCORERS.get(loss.word, f"−{loss.word}")
+        scale = ScoreScale(loss.word, loss.perfect, loss, loss.per_row, whole=loss)
+    elif (word := known_word(claim)) is None:
+        name, own = _name_of(claim), claim.scoring
+        scale = ScoreScale(f"−{name}", 0.0, own, False, whole=own, is_known=False)
+    else:
+        name, scale = word, _of_word(word, claim)
+    return replace(scale, name=name, errors=claim.errors or name.startswith(("neg_", "−")))
+
+
+def _of_word(word: str, claim: Claim) -> ScoreScale:
+    """That of a score of scikit-learn."""
+    if word in _BY_ROWS:
+        loss_word, factor = _BY_ROWS[word]
+        named = loss_word if factor is _none else f"1 − {word}"
+        perfect = 0.0 if word.startswith("neg_") else 1.0
+        whole = loss_word if factor is _none else word
+        return ScoreScale(named, perfect, loss_word, True, factor, whole)
+    if word == "roc_auc":
+        return ScoreScale("auc", 1.0, "auc", False, whole="auc")
+    scorer = ByWord(word)
+    if word.startswith("neg_"):
+        return ScoreScale(word.removeprefix("neg_"), 0.0, scorer, False, whole=scorer)
+    if perfect_of(word) == 1:
+        return ScoreScale(f"1 − {word}", 1.0, scorer, False, whole=scorer)
+    return ScoreScale(f"−{word}", 0.0, claim.scoring, False, whole=claim.scoring, is_known=False)
+
+
+def perfect_of(word: str) -> float | None:
+    """The largest score, infinite where it is not known; None of errors with the sign turned."""
+    if word.startswith("neg_"):
+        return None
+    return 1.0 if word in PERFECT_IS_1 or word.startswith(FAMILIES_OF_1) else np.inf
+
+
+def scale_on_rows(scale: ScoreScale, claim: Claim, data: Data) -> ScoreScale:
+    """Return the scale with the loss that HonestSearchCV uses for the same score.
+
+    Where the score is one of ours under another name (F1, balanced accuracy, AUC), that loss rates
+    the whole test sets: it knows what each row does to the score, so that an interval exists.
+    Any other score is asked what it gives a perfect rule on these y.
+    """
+    same = None if isinstance(claim.scoring, Loss) else _same_loss(claim, data)
+    if same is None or (scale.is_known and same.perfect != scale.perfect):
+        return known_by(scale, data)
+    if scale.is_known:
+        return replace(scale, whole=same)
+    return replace(
+        scale,
+        word=f"1 − {same.word}",
+        name=same.word,
+        perfect=same.perfect,
+        loss=same,
+        whole=same,
+        is_known=True,
+        errors=False,
+    )
+
+
+def _same_loss(claim: Claim, data: Data) -> Loss | None:
+    """Return our loss that means what the score of the search means, or None."""
+    from sklearn.metrics import get_scorer
+
+    word = known_word(claim)
+    scorer = claim.scoring if word is None else get_scorer(word)
+    if data.task not in ("classification", "regression") or not callable(scorer):
+        return None
+    try:
+        loss = loss_of_scorer(scorer, data)
+        loss.check(data)
+    except Refusal:
+        return None
+    return None if isinstance(loss, ScorerLoss) else loss
+
+
+def refuse_other_class(scale: ScoreScale, claim: Claim, data: Data, positive: Any) -> None:
+    """Refuse `positive` unless the score of the search is of that class."""
+    if positive is None:
+        return
+    named, rated = data.label(class_named(positive, data)), _rated_class(scale, claim, data)
+    if rated is None:
+        raise BadArgument(
+            f"positive={shown(positive)} names a class, and the score of this search "
+            f"({scale.name}) is not of one class: leave positive out."
+        )
+    if rated != named and not isinstance(scale.whole, AUC):  # the AUC is the same for both classes
+        raise BadArgument(
+            f"positive={shown(positive)}: the search scores by {scale.name} of class "
+            f"{shown(rated)}. Give the search the scorer of the class that you mean, "
+            "such as make_scorer(f1_score, pos_label=...), and fit it again."
+        )
+
+
+def _rated_class(scale: ScoreScale, claim: Claim, data: Data) -> Any:
+    """Return the class that the score of the search is of, or None if it is of all classes."""
+    if isinstance(scale.whole, Loss) and not isinstance(scale.whole, ScorerLoss):
+        return scale.whole.label(data)
+    if known_word(claim) in OF_ONE_CLASS:
+        return 1
+    return getattr(claim.scoring, "__dict__", {}).get("_kwargs", {}).get("pos_label")
+
+
+OF_ONE_CLASS = ("average_precision", "f1", "jaccard", "precision", "recall")
+
+
+def scorer_of_class(word: str, positive: Any) -> Any:
+    """Return scikit-learn's scorer of a word, for the class `positive` in place of the label 1."""
+    from sklearn.metrics import get_scorer, make_scorer
+
+    made = vars(get_scorer(word))
+    options = {**made["_kwargs"], "pos_label": positive}
+    return make_scorer(made["_score_func"], response_method=made["_response_method"], **options)
+
+
+def known_by(scale: ScoreScale, data: Data) -> ScoreScale:
+    """An unknown scorer asked what it gives a perfect rule on these y's."""
+    if scale.is_known or not callable(scale.loss):
+        return scale
+    try:
+        loss = as_loss(scale.loss, data)
+    except (Refusal, UnknownName):
+        return scale
+    named = f"{loss.perfect:g} {scale.word}"
+    return replace(scale, word=named, perfect=loss.perfect, loss=loss, whole=loss, is_known=True)
+
+
+def known_word(claim: Claim) -> str | None:
+    """The word of scikit-learn for what the search maximised, None for what is somebody's own."""
+    scoring = claim.scoring
+    if isinstance(scoring, str):
+        return scoring
+    if scoring is None:
+        return usual_score(claim.estimator)
+    from sklearn.metrics import get_scorer, get_scorer_names
+
+    names = ("accuracy", "r2", *get_scorer_names())
+    return next((str(name) for name in names if _is_same(scoring, get_scorer(name))), None)
+
+
+def _is_same(this: Any, other: Any) -> bool:
+    """Whether two scorers, or parts of them, are alike down to their functions, which are one."""
+    if this is other:
+        return True
+    if type(this) is not type(other):
+        return False
+    if isinstance(this, str | int | float | tuple | list):
+        return repr(this) == repr(other)
+    if not isinstance(this, dict):
+        return hasattr(this, "__dict__") and bool(vars(this)) and _is_same(vars(this), vars(other))
+    return this.keys() == other.keys() and all(_is_same(this[name], other[name]) for name in this)
+
+
+def _name_of(claim: Claim) -> str:
+    """What a scorer of one's own is called."""
+    if claim.scoring is None:
+        return f"{Family(claim.estimator).name}.score"
+    return str(getattr(claim.scoring, "__name__", claim.scoring))

@@ -1,0 +1,231 @@
+"""`cv_results_` as GridSearchCV writes it: a dict of arrays that `pandas.DataFrame` takes."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import FitFailedWarning as TheirWarning
+
+from truerisk.core.arguments import shown
+from truerisk.core.errors import BadArgument, FitFailed, FitFailedWarning, warn
+from truerisk.core.present import params_text
+from truerisk.engines.running.fitting import why_of
+from truerisk.estimation.problem import draw_plan
+from truerisk.estimation.run import Computed, Run, compute, tuning_problem
+from truerisk.methods.parts.set_risks import split_risks
+from truerisk.plan.nesting import with_training_rows
+from truerisk.results.evaluation import Evaluation
+from truerisk.results.interval import tied_groups
+from truerisk.results.results import RiskCurve
+
+
+def rate_settings(
+    run: Run, *, error_score: Any, several: bool, trained: bool, **options: Any
+) -> tuple[Computed, dict[str, Any]]:
+    """The settings of a search rated on all rows, and its `cv_results_`.
+
+    With `trained` every fit is asked about its own rows, too; `several` scores have their names.
+    """
+    with own_warning(error_score):
+        if trained:
+            options, scores = _with_training_rows(run, **options)
+        computed = compute(tuning_problem(run.problem, run.select_by), run.select_by, **options)
+    if error_score != "raise":
+        computed = _counted(computed, error_score)
+    scored = computed.scores if several else {"score": computed}
+    if not trained:
+        return computed, _cv_results(scored, {})
+    return computed, _cv_results(scored, dict(zip(scored, scores[-len(scored) :], strict=True)))
+
+
+def _with_training_rows(run: Run, **options: Any) -> tuple[dict[str, Any], list[np.ndarray]]:
+    """The answers that rate the settings, and every score on the train set of every split."""
+    problem = tuning_problem(run.problem, run.select_by)
+    told_in, _, plan = draw_plan(problem, run.select_by)
+    answers = problem.asking(**options)(with_training_rows(plan))
+    questions = np.arange(plan.n_questions)
+    trained = answers.only(questions + plan.n_questions)
+    pairs = zip((trained, *trained.also), told_in.losses, strict=True)
+    scores = [np.asarray(loss.score(split_risks(each, problem.data, loss))) for each, loss in pairs]
+    return {"plan": plan, "known": [answers.only(questions)]}, scores
+
+
+@contextmanager
+def own_warning(error_score: Any) -> Iterator[None]:
+    """Where failing fits have a score, one warning at the end speaks of all of them."""
+    with warnings.catch_warnings():
+        if error_score != "raise":
+            warnings.simplefilter("ignore", FitFailedWarning)
+        yield
+
+
+def _cv_results(
+    by_score: Mapping[str, Computed], trained: Mapping[str, np.ndarray]
+) -> dict[str, Any]:
+    """Times, parameters, every score of every split, their mean, spread and rank.
+
+    Of a setting that left a race, splits that it was not rated on are NaN, and so is the mean.
+
+    `by_score` is what each score found, by its name in the keys; `trained` are scores of the splits
+    on the rows of the fits themselves.
+    """
+    computed = next(iter(by_score.values()))
+    answers, candidates = computed.answers, computed.problem.family.candidates
+    fits = answers.plan.fit
+    results: dict[str, Any] = {
+        "mean_fit_time": np.nanmean(answers.fit_seconds[:, fits], axis=1),
+        "std_fit_time": np.nanstd(answers.fit_seconds[:, fits], axis=1),
+        "mean_score_time": np.nanmean(answers.answer_seconds[:, fits], axis=1),
+        "std_score_time": np.nanstd(answers.answer_seconds[:, fits], axis=1),
+    }
+    if not computed.method.rates_all:  # settings may have left a race: after how many folds
+        results["n_resources"] = answers.made[:, fits].sum(axis=1)
+    for name in sorted({name for params in candidates for name in params}):
+        results[f"param_{name}"] = _param_column(
+            [params.get(name, _ABSENT) for params in candidates]
+        )
+    results["params"] = [dict(params) for params in candidates]
+    for name, each in by_score.items():
+        loss, tested = each.problem.loss, each.evaluation.tested
+        scores = loss.score(np.array([t.split_risks for t in tested]))
+        results |= {f"split{split}_test_{name}": of for split, of in enumerate(scores.T)}
+        means = loss.score(np.array([t.value for t in tested]))
+        results[f"mean_test_{name}"] = means
+        results[f"std_test_{name}"] = scores.std(axis=1)
+        # 1 for the best; within the tie tolerance they share the smallest rank; failures last
+        ranks = np.empty(len(means), dtype=np.int32)
+        before = 0
+        for group in tied_groups(-np.nan_to_num(means, nan=-np.inf)):
+            ranks[group] = before + 1
+            before += len(group)
+        results[f"rank_test_{name}"] = ranks
+    for name, scores in trained.items():
+        results |= {f"split{split}_train_{name}": of for split, of in enumerate(scores.T)}
+        results[f"mean_train_{name}"] = scores.mean(axis=1)
+        results[f"std_train_{name}"] = scores.std(axis=1)
+    return results
+
+
+_ABSENT = object()
+
+
+def _param_column(values: list[Any]) -> np.ma.MaskedArray[Any, Any]:
+    """The values of one parameter, masked for candidates that do not name it."""
+    mask = [value is _ABSENT for value in values]
+    present = [value for value in values if value is not _ABSENT]
+    simple = all(
+        isinstance(v, int | float | np.number) and not isinstance(v, bool) for v in present
+    )
+    column: np.ma.MaskedArray[Any, Any]
+    if simple:
+        filled = np.array([present[0] if gone else v for v, gone in zip(values, mask, strict=True)])
+        column = np.ma.MaskedArray(filled, mask=mask)
+    else:
+        column = np.ma.MaskedArray(np.empty(len(values), dtype=object), mask=mask)
+        for i, value in enumerate(values):
+            if not mask[i]:
+                column.data[i] = value
+    return column
+
+
+def say_fits(computed: Computed, results: Mapping[str, Any], verbose: int) -> None:
+    """How many fits; from 2 on a line for each with its time, from 3 on with its score.
+
+    Settings that share a fit have no moment of their own, so all is printed when they are tuned.
+    """
+    plan, answers = computed.answers.plan, computed.answers
+    n_splits, settings = plan.n_questions, results["params"]
+    made = answers.made[:, plan.fit]
+    if verbose > 0:
+        raced = "" if made.all() else "up to "
+        print(  # noqa: T201  what verbose asks for
+            f"Fitting {raced}{n_splits} folds for each of {len(settings)} candidates, "
+            f"totalling {made.sum()} fits"
+        )
+    if verbose < 2:
+        return
+    seconds = answers.fit_seconds + answers.answer_seconds
+    for number, params in enumerate(settings):
+        for split in np.flatnonzero(made[number]).tolist():
+            score = f" {_score(results, split, number)}" if verbose > 2 else ""
+            spent = seconds[number, plan.fit[split]]
+            print(  # noqa: T201
+                f"[CV {split + 1}/{n_splits}] END {params_text(params)};{score} "
+                f"total time={spent:6.1f}s"
+            )
+
+
+def _score(results: Mapping[str, Any], split: int, number: int) -> str:
+    test = results[f"split{split}_test_score"][number]
+    trained = results.get(f"split{split}_train_score", np.empty(0))
+    if not len(trained):
+        return f"score={test:.3f}"
+    return f"score=(train={trained[number]:.3f}, test={test:.3f})"
+
+
+class FitsFailed(FitFailedWarning, TheirWarning):
+    """Some fits of a search failed; also of the kind that GridSearchCV warns by."""
+
+
+def _counted(computed: Computed, error_score: float) -> Computed:
+    """The same where failing fits have this score; where all fail, there is nothing to choose."""
+    answers, evaluation = computed.answers, computed.evaluation
+    if not answers.failures:
+        return computed
+    total, failed = answers.n_fits, len(answers.failures)
+    reasons = Counter(why_of(failure.sentence) for failure in answers.failures)
+    failures = "\n".join(
+        f"{n} fits failed with the following error:\n{why}" for why, n in reasons.items()
+    )
+    if failed == total:
+        raise FitFailed.like(
+            "ValueError",
+            f"All the {total} fits failed: it is likely that your model is misconfigured. Use "
+            f"error_score='raise' to see where the first one does.\n{failures}",
+        )
+    warn(
+        f"{failed} fits failed out of a total of {total}.\nThe score on these train-test "
+        f"partitions for these parameters will be set to {error_score}. Use error_score='raise' "
+        f"to see where the first one does.\n{failures}",
+        FitsFailed,
+    )
+    if np.isnan(error_score):
+        return computed
+    losses = computed.problem.losses
+    whole, *scores = (
+        _with_score(rated, answers.answered, loss.perfect - error_score)
+        for rated, loss in zip((evaluation, *evaluation.scores), losses, strict=True)
+    )
+    return replace(computed, evaluation=replace(whole, scores=tuple(scores)))
+
+
+def _with_score(evaluation: Evaluation, answered: np.ndarray, risk: float) -> Evaluation:
+    """The evaluation where fits that failed have a risk."""
+    risks = np.array([tested.split_risks for tested in evaluation.tested])
+    risks[~answered] = risk
+    tested = (
+        replace(tested_fold, value=float(of_one.mean()), split_risks=of_one)
+        for tested_fold, of_one in zip(evaluation.tested, risks, strict=True)
+    )
+    return replace(evaluation, tested=tuple(tested))
+
+
+def chosen_by(refit: Callable[..., Any], curve: RiskCurve, results: Mapping[str, Any]) -> RiskCurve:
+    """The curve whose best setting is that which the function chooses by its number."""
+    number, n_settings = refit(results), len(results["params"])
+    if not isinstance(number, int | np.integer):
+        raise BadArgument(
+            f"best_index_ returned is not an integer: refit={shown(refit)} gave {shown(number)}."
+        )
+    if not 0 <= number < n_settings:
+        raise IndexError(
+            f"best_index_ index out of range: refit={shown(refit)} gave {number}, and there are "
+            f"{n_settings} settings, from 0 on."
+        )
+    return replace(curve, best=int(number), rule=shown(refit))

@@ -1,0 +1,97 @@
+"""What a learner of one setting claims: its own score as a risk, or why there is none.
+
+Cross-validation of a single setting minimised nothing: it is no selected risk, and what lies
+between it and the honest one is the noise of folds. A search that tunes inside its own fit
+minimised the error behind its own score, which is read as the audit reads it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from truerisk.core.errors import Refusal, is_failure
+from truerisk.core.present import clean
+from truerisk.data.data import Data
+from truerisk.estimation.problem import Problem
+from truerisk.losses.row_losses import Loss
+from truerisk.results.finding import without_checks
+from truerisk.results.results import RiskEstimate
+from truerisk.search.claim import Claim, known_by, scale_of
+from truerisk.search.reading import read_claim
+
+
+def claimed_by(problem: Problem, like: RiskEstimate) -> RiskEstimate | str:
+    """The claim after one fit on all rows, on the scale of its score; a sentence if it has none.
+
+    `like` has the papers of an estimate of this learner.
+    """
+    family, data = problem.family, problem.data
+    name = type(family.last).__name__
+    model = family.make(0, (problem.seed, 0) if family.is_random else None)
+    try:
+        with without_checks():
+            model = model.fit(data.X, *data.targets(data.y), **data.fit_params)
+    except BaseException as error:  # whatever a model raises: it then claims nothing
+        if not is_failure(error):
+            raise
+        return f"{name} cannot be fitted on all rows: {clean(str(error), 160)}"
+    fitted = model[-1] if family.is_piped else model
+    try:
+        claim = claim_of(fitted)
+    except Refusal:
+        return f"{name} tunes or splits inside its own fit and keeps no score of it."
+    if claim is None:
+        return f"{name} tunes inside its own fit and does not say in which score its best one is."
+    return as_risk(claim, data, like)
+
+
+def claim_of(fitted: Any) -> Claim | None:
+    """What the search claims, as the audit reads it; None where it does not say in which score."""
+    try:
+        return read_claim(fitted)
+    except Refusal:
+        if not hasattr(fitted, "best_score_"):
+            if hasattr(fitted, "cv_results_"):
+                raise
+            raise Refusal(
+                f"{type(fitted).__name__} keeps no score of the setting that it chose "
+                "(best_score_), so that there is no selected risk to set beside the honest one: "
+                "tr.estimate_risk(search, X, y) gives the honest one."
+            ) from None
+    if not hasattr(fitted, "scoring"):
+        return None
+    return Claim(
+        search=type(fitted).__name__,
+        name="best_score_",
+        score=float(fitted.best_score_),
+        best=0,
+        candidates=(dict(getattr(fitted, "best_params_", {})),),  # a threshold is no parameter
+        estimator=getattr(fitted, "estimator", fitted),
+        scoring=fitted.scoring,
+        cv=None,
+    )
+
+
+def as_risk(claim: Claim, data: Data, like: RiskEstimate) -> RiskEstimate:
+    """What a search claims, as a risk on the scale of its score, with the papers of another."""
+    scale = known_by(scale_of(claim), data)
+    alike = scale.word == like.loss
+    return replace(
+        like,
+        value=float(scale.risk(claim.score)),
+        std_error=None,
+        interval=None,
+        method=f"{claim.search}: {claim.name}",
+        bias="optimistic: the best of several scores",
+        loss=like.loss if alike else scale.called,
+        perfect=like.perfect if alike else scale.shown.perfect,
+        positive=scale.whole.label(data) if isinstance(scale.whole, Loss) else None,
+        losses=None,
+        loss_rows=None,
+        split_risks=None,
+        splits=None,
+        table=None,
+        n_fits=1,
+        notes=("what the search itself claims, fitted on all rows; its splits are its own",),
+    )

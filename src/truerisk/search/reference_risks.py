@@ -1,0 +1,226 @@
+"""Risks beside that of a tuned model: of the best constant answer, of the setting as given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from truerisk.core.errors import Refusal
+from truerisk.core.family import Family
+from truerisk.core.present import clean, number, params_text, signed, unsigned
+from truerisk.data.data import Data
+from truerisk.estimation.problem import Problem
+from truerisk.estimation.run import Run
+from truerisk.losses.row_losses import AUC, RowLoss
+from truerisk.plan.answers import Response
+from truerisk.results.interval import tied
+from truerisk.results.results import RiskCurve
+
+_NOTHING = 1e-12
+
+
+@dataclass(frozen=True)
+class Paired:
+    """Mean paired difference with its standard error over `n_units` rows, or groups of rows.
+
+    `scale` is the largest loss: a spread far below it is rounding.
+    """
+
+    mean: float
+    std_error: float
+    n_units: int
+    scale: float = 1.0
+
+    def exceeds_noise(self, level: float) -> bool:
+        """Whether 0 lies outside the t interval of this level."""
+        if self.std_error <= _NOTHING * self.scale:
+            return False  # equal losses have no spread, so their error is not known
+        from scipy.special import stdtrit
+
+        return bool(abs(self.mean) > stdtrit(self.n_units - 1, (1 + level) / 2) * self.std_error)
+
+
+def paired_difference(
+    first: np.ndarray, second: np.ndarray, rows: np.ndarray, data: Data
+) -> Paired | None:
+    r"""Weighted mean of d = first − second with its standard error, clustered by groups.
+
+    se² = m/(m−1) · Σ_g (Σ_{i∈g} w_i (d_i − mean))² with Σ w = 1 over m groups, or m rows where
+    there are no groups. None for fewer than two of them.
+    """
+    weights = data.weights(rows)
+    weights = np.ones(len(rows)) if weights is None else weights
+    share = weights / weights.sum()
+    differences = first - second
+    mean = float(share @ differences)
+    residuals = share * (differences - mean)
+    if data.clusters is not None:
+        residuals = np.bincount(np.unique(data.clusters[rows], return_inverse=True)[1], residuals)
+    m = len(residuals)
+    if m < 2:
+        return None
+    scale = float(max(np.abs(first).max(), np.abs(second).max()))
+    return Paired(mean, float(np.sqrt(m / (m - 1) * (residuals**2).sum())), m, scale)
+
+
+RULES = {
+    "label": "always answering the commonest class",
+    "cost": "always answering the cheapest class",
+    "value": "always answering the mean",
+    "median": "always answering the median",
+    "probability": "always answering the shares of the classes",
+    "curve": "always answering the curve of Kaplan and Meier",
+    "score": "ranking at random",
+    "set": "always answering the same class",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Constant:
+    """The smallest risk of an answer that ignores the features, and the rule in words.
+
+    The answer is the best one for these very rows, so the risk is, if anything, too small.
+    `losses[i]` is the loss of row i; None where the loss has no per-row losses.
+    """
+
+    risk: float
+    rule: str
+    losses: np.ndarray | None
+
+
+def constant_risk(problem: Problem) -> Constant | None:
+    """The best constant on all rows; None where the loss (a scorer) has no use for one."""
+    data, loss = problem.data, problem.loss
+    if type(loss) is AUC:
+        return Constant(0.5, RULES["score"], None)
+    if loss.response not in ("label", "probability", "value"):
+        return None
+    answers, rules = _constants(data, loss.response)
+    if not isinstance(loss, RowLoss):
+        if loss.response != "label":
+            return None
+        risks = loss.of_set(data, np.arange(data.n_rows), answers, data.sample_weight)
+        return Constant(float(risks.min()), RULES["set"], None)
+    if not loss.binary and loss.response == "label":
+        rules = [RULES["cost"]] * len(rules)
+    try:
+        losses = loss.of_rows(data, np.arange(data.n_rows), answers)
+    except Refusal:
+        return None
+    risks = np.average(losses, axis=1, weights=data.sample_weight)
+    if not np.isfinite(risks).any():
+        return None
+    best = int(tied(risks, np.nanmin(risks)).argmax())  # rounding decides between no equals
+    return Constant(float(risks[best]), rules[best], losses[best])
+
+
+def _constants(data: Data, response: Response) -> tuple[np.ndarray, list[str]]:
+    """`(n_constants, n_rows[, ...])` answers of the constants that may be best, and their rules."""
+    n = data.n_rows
+    if response == "label":
+        classes = np.arange(data.n_classes)
+        return np.repeat(classes[:, None], n, axis=1), [RULES["label"]] * len(classes)
+    if response == "probability" and data.task == "survival":
+        two = [data.at(horizon) for horizon in data.horizons]
+        came = [np.average(each.class_codes, weights=each.sample_weight) for each in two]
+        chances = np.diff([0.0, *came, 1.0])[::-1]  # of intervals, the latest first
+        return np.tile(chances, (1, n, 1)), [RULES["curve"]]
+    if response == "probability":
+        shares = np.bincount(data.codes, data.sample_weight)  # type: ignore[arg-type]
+        return np.tile(shares / shares.sum(), (1, n, 1)), [RULES["probability"]]
+    mean = np.average(data.y, axis=0, weights=data.sample_weight)
+    both = np.stack([mean, np.median(data.y, axis=0)])
+    rules = [RULES["value"], RULES["median"]]
+    return np.repeat(both[:, None], n, axis=1), rules
+
+
+SHARES = {  # of which 1 is a count and 1.0 a share
+    "max_features",
+    "max_samples",
+    "min_samples_leaf",
+    "min_samples_split",
+    "min_frequency",
+    "n_components",
+    "n_features_to_select",
+    "max_df",
+    "min_df",
+}
+
+
+@dataclass(frozen=True)
+class AsGiven:
+    """The given setting against the tuned model: `gain` is the mean loss that tuning spares."""
+
+    params: Mapping[str, Any]
+    risk: float
+    gain: Paired
+
+    def suffices(self, level: float) -> bool:
+        """Whether tuning is not shown to be better, beyond the noise of the paired losses."""
+        return not (self.gain.mean > 0 and self.gain.exceeds_noise(level))
+
+    def __str__(self) -> str:
+        beside = self.risk
+        return (
+            f"the untuned setting ({clean(params_text(self.params), 80)}) has a risk of "
+            f"{number(self.risk)} on the same rows ({signed(self.gain.mean, beside)}, paired "
+            f"standard error {unsigned(self.gain.std_error, beside)})"
+        )
+
+
+def as_given(run: Run, curve: RiskCurve) -> AsGiven | None:
+    """The given setting where it is among the settings and was not chosen.
+
+    None as well where the losses are not those of the same fits on the same rows, or go forward in
+    time, so that nothing says how sure their difference is.
+    """
+    data, risk = run.problem.data, run.risk
+    place = number_as_given(run.problem.family)
+    if place is None or place == curve.best or risk.value is None or risk.ordered:
+        return None
+    answers = None if run.tuned is None else run.tuned.evaluation.answers
+    tested = run.honest.evaluation.answers
+    if answers is None or tested is None or not tested.plan.asks_like(answers.plan):
+        return None
+    usual = curve[place]
+    if usual.losses is None or risk.losses is None:
+        return None
+    if (
+        usual.loss_rows is None
+        or risk.loss_rows is None
+        or usual.loss != risk.loss
+        or not np.array_equal(usual.loss_rows, risk.loss_rows)
+    ):
+        return None
+    gain = paired_difference(usual.losses, risk.losses, risk.loss_rows, data)
+    if gain is None or not np.isfinite(gain.mean):
+        return None
+    return AsGiven(curve.candidates[place], risk.value + gain.mean, gain)
+
+
+def number_as_given(family: Family) -> int | None:
+    """Which of several candidates sets what the model already has; None where none of them does."""
+    if len(family) < 2:
+        return None
+    own = family.estimator.get_params(deep=True)
+    for place, params in enumerate(family.candidates):
+        if params and all(name in own and _is(name, own[name], v) for name, v in params.items()):
+            return place
+    return None
+
+
+def _is(name: str, own: Any, value: Any) -> bool:
+    """Whether two values of a parameter mean the same: 1 and 1.0 do, unless one is a share."""
+    if own is value:
+        return True
+    own, value = (each.item() if isinstance(each, np.generic) else each for each in (own, value))
+    numbers = all(isinstance(each, int | float) for each in (own, value))
+    flags = isinstance(own, bool) or isinstance(value, bool)
+    if numbers and not flags and name.rpartition("__")[2] not in SHARES:
+        return bool(own == value)
+    if type(own) is not type(value) or not isinstance(own, bool | int | float | str | tuple):
+        return False
+    return bool(own == value)

@@ -1,0 +1,348 @@
+"""What a search is told, in our words and in GridSearchCV's, checked: `cv`, `scoring`, `refit`."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from copy import copy
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+
+from truerisk.contracts import Method
+from truerisk.core.arguments import check_flag, is_number, refuse_both, shown
+from truerisk.core.errors import BadArgument, Refusal, is_failure
+from truerisk.core.family import Family, of_survival, refuse_no_estimator
+from truerisk.core.present import clean
+from truerisk.data.data import Data
+from truerisk.engines.generic import Generic
+from truerisk.engines.workers.executors import executor_of
+from truerisk.losses.row_losses import Loss
+from truerisk.losses.scorer_losses import OwnScore, are_several, by_scoring, named, perfect_rule
+from truerisk.methods.nested import Nested
+from truerisk.methods.racing import Racing
+from truerisk.methods.words import as_method, fold_means, splits_of
+from truerisk.models.stated.question import usual_score
+from truerisk.search.claim import Claim, known_word
+from truerisk.search.repeat import study_given
+from truerisk.search.stored_search import check_store
+
+
+@dataclass(frozen=True)
+class Words:
+    """By which loss settings are compared, what else is told, and where fits run: our own words."""
+
+    loss: Any
+    scores: Any
+    executor: Any
+
+
+def words_of(search: Any) -> Words:
+    """What a search was asked in either set of words; asked in both, it is refused.
+
+    `cv` means the splits that GridSearchCV makes of it: 5 are five folds that are not shuffled,
+    stratified for classifiers. `scoring` is a score, larger is better; `n_jobs` counts as joblib
+    does, -1 for all cores.
+    """
+    refuse_both("cv", search.cv, "select_by", search.select_by)
+    loss, scores = by_scoring(search.scoring, search.loss, search.scores)
+    executor = executor_of(search.executor, search.n_jobs)
+    if search.scoring is None:
+        loss = _usual_loss(search)
+    elif isinstance(search.refit, str) and are_several(search.scoring):
+        loss = scores[search.refit]
+    return Words(loss, scores, executor)
+
+
+def _usual_loss(search: Any) -> Any:
+    """The loss that was asked for; None is the usual one of classifiers and of regressors.
+
+    The estimator's own score is all there is to choose by where it makes no predictions, and what
+    GridSearchCV takes where its words are spoken and a class has a score of another kind.
+    """
+    model = search.estimator
+    if search.loss is None and not makes_predictions(model) and hasattr(model, "score"):
+        return own_score(model)
+    if search.loss is None and search.cv is not None and hasattr(model, "score"):
+        return own_score(model) if usual_score(model) is None else None
+    return search.loss
+
+
+def compared_by(search: Any, y: Any, usual: str) -> Method:
+    """How settings are compared; y has been checked, since `cv` looks at what it holds.
+
+    Losses of rows are means over folds, as GridSearchCV has it, unless a Method says otherwise.
+    Ratios, such as F1, stay of all answers, as the honest risk is.
+    """
+    if search.cv is not None:
+        return splits_of(search.cv, y, classifier=is_classifier(search.estimator))
+    method = as_method(usual if search.select_by is None else search.select_by)
+    if isinstance(method, Nested):
+        raise Refusal(
+            f"select_by='{method.word}' tests what was tuned inside, and rates no setting on all "
+            f"rows: use select_by='{method.inner_method.word}' with "
+            f"outer='{method.outer_method.word}'."
+        )
+    return method if isinstance(search.select_by, Method) else fold_means(method)
+
+
+def check_race(select_by: Method, error_score: Any, *, return_train_score: bool) -> None:
+    """Refuse what would need the fits that a race spares."""
+    if not isinstance(select_by, Racing):
+        return
+    if return_train_score:
+        raise BadArgument(
+            f"return_train_score=True asks every fit of every setting about its own rows, and "
+            f"'{select_by.word}' does not make them all: leave one of them out."
+        )
+    if is_number(error_score) and not np.isnan(float(error_score)):
+        raise BadArgument(
+            f"error_score={shown(error_score)} is the score of fits that failed, and would be that "
+            f"of fits that '{select_by.word}' never made: use error_score=numpy.nan."
+        )
+
+
+def engine_for(engine: Any, error_score: Any, outer: Any) -> Any:
+    """The engine that goes on after a failing fit, where a score stands for it."""
+    if isinstance(error_score, str) and error_score == "raise":
+        return engine
+    if not is_number(error_score):
+        raise BadArgument(
+            f"error_score={shown(error_score)}: use 'raise', or the score of a failing fit, such "
+            "as numpy.nan."
+        )
+    if outer is not None and not np.isnan(float(error_score)):
+        raise BadArgument(
+            f"error_score={shown(error_score)} would count failing fits as if they had answered, "
+            "and a risk has no such number: use error_score=numpy.nan, which leaves such settings "
+            "out, or outer=None."
+        )
+    if isinstance(engine, Generic):
+        return replace(engine, error="warn")
+    if isinstance(engine, str) and engine in ("auto", Generic.word):
+        return Generic(error="warn")
+    raise BadArgument(
+        f"error_score={shown(error_score)} needs the engine 'generic', and engine={shown(engine)} "
+        "was asked for: leave out one of them."
+    )
+
+
+def check_words(search: Any) -> None:
+    """Refuse words that no fit is needed to refuse."""
+    refuse_no_estimator(search.estimator)
+    _check_refit(search.refit, search.scoring, search.outer)
+    check_flag("return_train_score", search.return_train_score)
+    verbose, limit = search.verbose, search.time_limit
+    if not isinstance(verbose, Integral) or verbose < 0:
+        raise BadArgument(
+            f"verbose={shown(verbose)}: use 0, or 1 for the number of fits, 2 for a line for each, "
+            "3 for its score as well."
+        )
+    if limit is not None and not (is_number(limit) and 0 < limit < np.inf):
+        raise BadArgument(
+            f"time_limit={shown(limit)}: give seconds, more than 0, or None for no limit."
+        )
+    check_store(search.store, search.random_state)
+
+
+def _check_refit(refit: Any, scoring: Any, outer: Any) -> None:
+    """Refuse what says neither whether to refit nor how to choose."""
+    if callable(refit):
+        if outer is not None:
+            raise BadArgument(
+                f"refit={shown(refit)} chooses from cv_results_, which the outer splits of the "
+                "honest risk do not have: use a rule=, by which they choose as well, or outer=None."
+            )
+    elif are_several(scoring):
+        check_chooser(refit, named(scoring), outer)
+    elif callable(scoring) and isinstance(refit, str):
+        return  # a function may give several scores; `on_y` looks at what it gives
+    elif not isinstance(refit, bool) and not (isinstance(refit, str) and refit == scoring):
+        raise BadArgument(
+            f"refit={shown(refit)}: use True, False, or a function that gives the number of a "
+            "setting for cv_results_."
+        )
+
+
+def check_chooser(refit: Any, names: Mapping[str, Any], outer: Any) -> None:
+    """Of several scores one chooses, and is named."""
+    first = next(iter(names))
+    if refit is not False and refit not in names:
+        raise BadArgument(
+            "For multi-metric scoring, the parameter refit must be set to a scorer key or a "
+            f"callable to refit what it chooses, or to False: refit={shown(refit)} is none of the "
+            f"scores {shown(list(names))}. Name the one that chooses, such as refit={first!r}."
+        )
+    if refit is False and outer is not None:
+        raise BadArgument(
+            "refit=False chooses no setting by several scores, so there is no procedure whose risk "
+            f"could be estimated: name a score that chooses, refit={first!r}, or use outer=None."
+        )
+
+
+def words_of_given(search: Any, claim: Claim | None, fitted: Any) -> Words:
+    """What was asked of the model that is tuned; by the search's own score where nothing was."""
+    asker = copy(search)
+    asker.estimator = (
+        getattr(fitted, "best_estimator_", fitted) if claim is None else claim.estimator
+    )
+    if claim is not None and search.loss is None and search.scoring is None:
+        word = known_word(claim) if not isinstance(claim.scoring, Loss) else None
+        if isinstance(claim.scoring, Loss):
+            asker.loss = claim.scoring
+        elif word is None and claim.scoring is None:
+            asker.loss = own_score(claim.estimator)
+        elif word != "accuracy":  # which the usual loss of classifiers is
+            asker.scoring = word or claim.scoring
+    return words_of(asker)
+
+
+OWN = {  # what speaks of the settings of a grid, with the value that says nothing
+    "select_by": None,
+    "rule": "min",
+    "cv": None,
+    "time_limit": None,
+    "store": None,
+    "error_score": "raise",
+    "return_train_score": False,
+    "verbose": 0,
+}
+
+
+def refuse_words_of_grids(search: Any, kind: str) -> None:
+    """Words on the settings of a grid, which a search that was given tries in its own way."""
+    heard = {*search.estimator.get_params(deep=False), "select_by"}  # which is its cv
+    for name, unsaid in OWN.items():
+        value = getattr(search, name, unsaid)
+        if isinstance(value, type(unsaid)) and value == unsaid:
+            continue
+        remedy = f"set it in {kind}, or give a model and a grid"
+        raise BadArgument(
+            f"{name}={shown(value)} is about the settings of a grid, and {kind} tries its own: "
+            f"{remedy if name in heard else 'give a model and a grid'}."
+        )
+    if callable(search.refit):
+        raise BadArgument(
+            f"refit={shown(search.refit)} chooses a setting, and {kind} chooses its own: use "
+            "refit=True."
+        )
+    if are_several(search.scoring):
+        raise BadArgument(
+            f"scoring={shown(search.scoring)}: {kind} chooses by its own score. Name the one for "
+            "the honest risk, and the others as scores=."
+        )
+
+
+def refuse_state(search: Any) -> None:
+    """What a clone goes on with: a study, an iterator; and splits that hold for all rows only."""
+    kind = type(search).__name__
+    if study_given(search):
+        raise Refusal(
+            f"{kind} was given a study, which goes on learning over fits and clones: inside the "
+            "outer splits it would know the rows that test. Give study=None."
+        )
+    for name, value in search.get_params(deep=True).items():
+        if isinstance(value, Iterator):
+            raise Refusal(
+                f"{name} of {kind} is {clean(shown(value), 60)}, which the first fit uses up: give "
+                "a list or a splitter."
+            )
+        if name.rpartition("__")[2] == "cv" and isinstance(value, list | tuple):
+            raise Refusal(
+                f"{name} of {kind} lists splits by the numbers of all rows, and in an outer "
+                "training set these numbers mean other rows: give a splitter, such as KFold(5)."
+            )
+
+
+def marks_of(search: Any) -> dict[str, str]:
+    """What the parameters of a search hold, as far as it can be written."""
+    marks = {}
+    for name, value in search.get_params(deep=True).items():
+        try:
+            marks[name] = sha256(pickle.dumps(value)).hexdigest()
+        except Exception:  # noqa: BLE001  a function of a notebook, a lock: nothing can be seen
+            continue
+    return marks
+
+
+def refuse_changed(search: Any, before: Mapping[str, str]) -> None:
+    """Parameters that a fit of a clone has changed: they are shared by all clones."""
+    now = marks_of(search)
+    changed = [name for name, mark in before.items() if now.get(name) != mark]
+    if changed:
+        raise Refusal(
+            f"{clean(', '.join(changed), 120)} of {type(search).__name__} changed while a clone of "
+            "it was fitted: what is learned in one fit survives into the next, and inside the "
+            "outer splits it would know the rows that test. Give an object that clone() copies."
+        )
+
+
+def own_score(estimator: Any) -> OwnScore:
+    """The estimator's own `score`."""
+    from sklearn.metrics import check_scoring
+
+    return OwnScore(check_scoring(estimator), "own score")
+
+
+def makes_predictions(estimator: Any) -> bool:
+    """Whether its predictions can be compared with y."""
+    from sklearn.base import is_classifier, is_regressor
+
+    last = Family(estimator).last
+    return bool(is_classifier(estimator) or is_regressor(estimator) or of_survival(last))
+
+
+def by_function(function: Callable[..., Any], data: Data) -> dict[str, Callable[..., Any]]:
+    """The scores of a function that gives a dict of them; none where it gives a number.
+
+    It is asked about a rule that answers with y itself; where that fails, it has one score.
+    """
+    rows = np.arange(data.n_rows)[:, None]
+    try:
+        with warnings.catch_warnings():  # the probing rule is ours, and so are its warnings
+            warnings.simplefilter("ignore")
+            found = function(perfect_rule(data), rows, *data.targets(data.y))
+    except BaseException as error:  # a user's function may raise anything
+        if not is_failure(error):
+            raise
+        return {}
+    if not isinstance(found, Mapping):
+        return {}
+    whole = _Remembered(function)
+    return {name: _OneOf(whole, name) for name in named(list(found))}
+
+
+@dataclass
+class _Remembered:
+    """A function that is called once for all scores of a model and its test set."""
+
+    function: Callable[..., Any]
+    last: tuple[Any, Any, Any] | None = field(default=None, repr=False, compare=False)
+
+    def __call__(self, model: Any, X: Any, *more: Any, **options: Any) -> Any:
+        if self.last is None or self.last[0] is not model or self.last[1] is not X:
+            self.last = model, X, self.function(model, X, *more, **options)
+        return self.last[2]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"function": self.function, "last": None}
+
+
+@dataclass(frozen=True)
+class _OneOf:
+    """One score of a function that gives several."""
+
+    whole: _Remembered
+    name: str
+
+    @property
+    def __name__(self) -> str:
+        return self.name
+
+    def __call__(self, model: Any, X: Any, *more: Any, **options: Any) -> Any:
+        return self.whole(model, X, *more, **options)[self.name]

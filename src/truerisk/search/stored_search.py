@@ -1,0 +1,91 @@
+"""`store`: a file that keeps the fits of a search, so that one which was cut off goes on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from truerisk.contracts import Fits
+from truerisk.core.arguments import store_of
+from truerisk.core.errors import BadArgument, TrueRiskWarning, warn
+from truerisk.core.family import Family
+from truerisk.engines.workers.executors import workers_of
+from truerisk.estimation.problem import Problem
+
+
+@dataclass(frozen=True, eq=False)
+class StoredSearch:
+    """The open store of a search; without one, nothing is kept.
+
+    Engines leave their fits with the `keeper`; where it is None, with nobody.
+    """
+
+    keeper: Any = None
+    path: Path | None = None
+
+    @property
+    def fits(self) -> Fits | None:
+        """What the store spared; None without one."""
+        return None if self.keeper is None else Fits(self.keeper.n_found, self.keeper.n_added)
+
+    def part(self, family: Family, of: Family, candidates: slice) -> None:
+        """Some settings of the search, asked for by themselves."""
+        if self.keeper is not None:
+            self.keeper.part(family, of, candidates)
+
+    def warn_of_another(self) -> None:
+        """Say that the store holds fits, and none of this search."""
+        keeper = self.keeper
+        if keeper is None or keeper.was_empty or keeper.n_found or not keeper.n_added:
+            return
+        warn(
+            f"{self.path} holds fits, and none of this search: data, model, settings, folds, what "
+            "is asked or random_state are others. It begins anew; what is stored stays.",
+            TrueRiskWarning,
+        )
+
+
+def check_store(store: Any, random_state: Any) -> None:
+    """Refuse what is no place for a file, and a search that would never find its fits again."""
+    if store is None:
+        return
+    place = store_of(store, example="search.db")
+    if place.is_dir():
+        raise BadArgument(f"store={str(place)!r} is a folder: name a file, such as 'search.db'.")
+    if not place.parent.is_dir():
+        raise BadArgument(
+            f"store={str(place)!r}: there is no folder {str(place.parent)!r}; make it first."
+        )
+    if not os.access(place if place.exists() else place.parent, os.W_OK):
+        raise BadArgument(f"store={str(place)!r} cannot be written: name a file that can.")
+    if random_state is None:
+        raise BadArgument(
+            "random_state=None draws other folds in every run, which would find no fit of an "
+            "earlier one in the store: give a seed, such as random_state=0."
+        )
+
+
+@contextmanager
+def open_store(
+    store: Any, problems: Mapping[str, Problem], *, kind: str, mixed_versions: bool = False
+) -> Iterator[StoredSearch]:
+    """The store of learners by name, made where it is not there; one without a key is refused."""
+    if store is None:
+        yield StoredSearch()
+        return
+    from truerisk.study.keeping import keeping
+
+    first = next(iter(problems.values()))
+    with keeping(
+        store,
+        {name: problem.family for name, problem in problems.items()},
+        scorers=[getattr(loss, "scorer", None) for loss in first.losses],
+        workers=workers_of(first.executor) or 1,
+        mixed_versions=mixed_versions,
+        kind=kind,
+    ) as keeper:
+        yield StoredSearch(keeper, store_of(store, example="search.db"))

@@ -1,0 +1,247 @@
+"""`time_limit`: as many settings as can be rated in so many seconds, in grid order.
+
+A setting is rated as a whole before the next one begins: on all rows, and inside the outer splits.
+So whenever the time is over, the settings that were rated are a grid of their own, and the honest
+risk is that of choosing among them. It depends on how many they are, and on no clock.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from truerisk.contracts import Method
+from truerisk.core.errors import Refusal
+from truerisk.core.family import Family
+from truerisk.core.progress import Listener, Progress, counting, listen, listener
+from truerisk.estimation.problem import Problem, draw_plan
+from truerisk.estimation.run import Computed, Run, tuning_problem, with_note
+from truerisk.methods.parts.procedure import Procedure
+from truerisk.plan.answers import Answers, joined
+from truerisk.plan.nesting import with_training_rows
+from truerisk.plan.plan import Plan
+from truerisk.search.stored_search import StoredSearch
+
+SHARE = 10  # settings begun together may take 1/10 of the time that is left
+GROWTH = 2  # each batch is at most twice as large as the one before
+
+
+@dataclass(frozen=True, eq=False)
+class Tried:
+    """The settings that were rated, and the answers that are known of them, pass by pass.
+
+    Without a time limit all of them are to be tried, and nothing is known yet.
+    """
+
+    problem: Problem
+    tuning: tuple[Answers | None, ...] = ()
+    testing: tuple[Answers | None, ...] = ()
+    note: str = ""
+    seconds: tuple[float, float] = (0.0, 0.0)  # for tuning, and for testing
+    refusals: dict[str, str] = field(default_factory=dict)
+
+    def known_answers(self, selected: Computed) -> tuple[Answers | None, ...]:
+        """What testing need not ask; its first pass repeats the search where both ask the same."""
+        first, rest = self.testing[:1], self.testing[1:]
+        return (first[0] if first and first[0] is not None else selected.evaluation.answers, *rest)
+
+    def tuned(self, computed: Computed) -> Computed:
+        """The search, with its seconds and with what was left out."""
+        return self._with_first_part(computed, self.seconds[0])
+
+    def tested(self, run: Run) -> Run:
+        """The run whose honest risk has its seconds, and what was left out."""
+        return replace(run, tested=self._with_first_part(run.honest, self.seconds[1]))
+
+    def _with_first_part(self, computed: Computed, seconds: float) -> Computed:
+        refusals = self.refusals | dict(computed.refusals)
+        computed = replace(computed, seconds=computed.seconds + seconds, refusals=refusals)
+        return with_note(computed, self.note) if self.note else computed
+
+
+def try_in_time(
+    run: Run,
+    limit: float | None,
+    stored: StoredSearch,
+    *,
+    trained: bool = False,
+    refit: bool = True,
+) -> Tried:
+    """Rate settings in grid order until the time is over; all of them where there is no limit.
+
+    With `trained` fits are asked about their own rows, too. What is left to do is done in time as
+    well, as far as it can be foretold: the fit on all rows, and those of the winners in outer
+    splits.
+    """
+    problem, testing, rest = run.problem, run.testing, 0
+    if limit is None:
+        return Tried(problem)
+    passes = [_tuning_pass(tuning_problem(problem, run.select_by), run.select_by, trained=trained)]
+    if isinstance(testing, Procedure):
+        plan = draw_plan(problem, testing)[2]
+        passes += _passes_of_testing(problem, testing, plan, passes[0].plan)
+        rest = 0 if testing.shares_folds else plan.questions("outer").size
+    course = _Course(problem, passes, float(limit), stored, rest, refit=refit)
+    return course.run()
+
+
+@dataclass(frozen=True, eq=False)
+class _Pass:
+    """Fits that all settings need: what they are asked, and as which pass of its computation."""
+
+    problem: Problem
+    plan: Plan
+    number: int = 0
+    besides: bool = True
+    tests: bool = False
+
+
+def _tuning_pass(problem: Problem, method: Method, *, trained: bool) -> _Pass:
+    problem, chosen, plan = draw_plan(problem, method)
+    if type(chosen).evaluate is not Method.evaluate:
+        raise Refusal(
+            f"'{chosen.word}' compares settings with each other as it goes, and a time_limit tries "
+            "them one after the other: leave out time_limit, or choose by folds, such as "
+            "select_by='10-fold'."
+        )
+    return _Pass(problem, with_training_rows(plan) if trained else plan)
+
+
+def _passes_of_testing(
+    problem: Problem, testing: Procedure, plan: Plan, tuned: Plan
+) -> list[_Pass]:
+    """Those that come before the choice; of the folds of the search nothing is asked twice."""
+    inner = plan.part_named("inner")
+    if not testing.shares_folds:
+        return [_Pass(problem, inner, 0, besides=False, tests=True)]
+    outer = plan.part_named("outer")
+    first = [] if _is_known(outer, tuned) else [_Pass(problem, outer, 0, tests=True)]
+    return [*first, _Pass(problem, inner, 1, tests=True)]
+
+
+def _is_known(outer: Plan, tuned: Plan) -> bool:
+    """Whether the search asks the outer questions, perhaps with training rows besides."""
+    return tuned.n_questions >= outer.n_questions and outer.asks_like(
+        tuned.only(np.arange(outer.n_questions))
+    )
+
+
+class _Over(BaseException):
+    """The time is over; no failure of a fit, which would be told as one."""
+
+
+class _Course:
+    """Settings rated one after the other, a few at once where that is quick."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        passes: Sequence[_Pass],
+        limit: float,
+        stored: StoredSearch,
+        rest: int,
+        *,
+        refit: bool,
+    ) -> None:
+        self.problem, self.passes, self.limit, self.stored = problem, passes, limit, stored
+        self.rest, self.refit = rest, refit
+        self.clock: Callable[[], float] = time.monotonic
+        self.started = self.clock()
+        self.answers: list[list[Answers]] = [[] for _ in passes]
+        self.seconds = [0.0 for _ in passes]
+        self.refusals: dict[str, str] = {}
+        self.n_tried = self.n_fits = 0
+
+    def run(self) -> Tried:
+        settings = len(self.problem.family)
+        fits = sum(asked_pass.plan.n_fits for asked_pass in self.passes)
+        with listen(self._watch(listener())), counting(settings * fits):
+            try:
+                while self.n_tried < settings:
+                    self._rate(min(self._at_once(), settings - self.n_tried))
+            except _Over:
+                pass
+        if not self.n_tried:
+            made = f"{fits} fits, and {self.n_fits} of them were made in that time"
+            raise Refusal(
+                f"time_limit={self.limit:.15g}: the first setting takes {made}. Give more time, or "
+                "ask less of a setting: fewer folds, or fewer rows."
+            )
+        return self._tried()
+
+    def _rate(self, n: int) -> None:
+        """The next n settings, all that is asked of them; they count when the last fit is made."""
+        family = self._part(self.n_tried, self.n_tried + n)
+        answers_of_passes, seconds = [], []
+        for this in self.passes:
+            begun = self.clock()
+            problem = replace(this.problem, family=family)
+            asking = problem.asking(keeper=self.stored.keeper, passes=this.number)
+            answers_of_passes.append(asking(this.plan, besides=this.besides))
+            self.refusals |= asking.refusals
+            seconds.append(self.clock() - begun)
+        for number, (answers, spent) in enumerate(zip(answers_of_passes, seconds, strict=True)):
+            self.answers[number].append(answers)
+            self.seconds[number] += spent
+        self.n_tried += n
+
+    def _part(self, first: int, end: int) -> Family:
+        """Some of the settings; a store keeps their fits as those of the whole grid."""
+        whole, part = self.problem.family, slice(first, end)
+        family = Family(whole.estimator, whole.candidates[part])
+        self.stored.part(family, whole, part)
+        return family
+
+    def _watch(self, listener: Listener | None) -> Listener:
+        """Pass on how far it is, and end it between two fits."""
+
+        def watch(progress: Progress) -> None:
+            self.n_fits = progress.done
+            if listener is not None:
+                listener(progress)
+            if self._seconds_left() <= 0:
+                raise _Over
+
+        return watch
+
+    def _seconds_left(self) -> float:
+        """Seconds until what comes after the choice has to begin."""
+        left = self.started + self.limit - self.clock()
+        if not self.n_tried:
+            return left
+        made = sum(answers.n_fits for each in self.answers for answers in each)
+        left -= self.rest * sum(self.seconds) / made
+        if self.refit:
+            left -= max(float(answers.fit_seconds.mean()) for answers in self.answers[0])
+        return left
+
+    def _at_once(self) -> int:
+        """As many settings as take a small part of the time that is left, few at the beginning.
+
+        What a store has says nothing of the pace of what it has not: with one, one at a time.
+        """
+        if not self.n_tried or self.stored.keeper is not None:
+            return 1
+        each = sum(self.seconds) / self.n_tried
+        last = self.answers[0][-1].n_candidates
+        return max(1, min(GROWTH * last, int(self._seconds_left() / (SHARE * each))))
+
+    def _tried(self) -> Tried:
+        settings, n = len(self.problem.family), self.n_tried
+        every = [joined(answers) for answers in self.answers]
+        testing = [(p.number, a) for p, a in zip(self.passes, every, strict=True) if p.tests]
+        parts = dict(testing)
+        return Tried(
+            problem=replace(self.problem, family=self._part(0, n)),
+            tuning=(every[0],),
+            testing=tuple(parts.get(number) for number in range(max(parts, default=-1) + 1)),
+            note=""
+            if n == settings
+            else f"stopped after {self.limit:.15g} s: {n} of {settings} settings were tried, in "
+            "grid order.",
+            seconds=(self.seconds[0], sum(self.seconds[1:])),
+            refusals=self.refusals,
+        )

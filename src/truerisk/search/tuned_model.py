@@ -1,0 +1,228 @@
+"""What a search hands on to the model that it tuned, and what stands for results that it lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar, overload
+
+import numpy as np
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from truerisk.contracts import Request
+from truerisk.core.errors import BadArgument, MissingResult
+from truerisk.data.data import Data
+from truerisk.data.named_columns import without_columns
+from truerisk.engines.running.answering import answers_of
+from truerisk.losses.row_losses import Loss
+from truerisk.losses.survival_losses import IN_TIME
+from truerisk.search.search_words import makes_predictions
+
+Answering = TypeVar("Answering", bound=Callable[..., Any])
+
+
+def _best_has(method: Answering) -> Answering:
+    """The method is there when the tuned estimator (or, unfitted, the given one) has it."""
+
+    def check(search: TunedModel) -> bool:
+        if "loss_" in vars(search):
+            search._refuse_unfitted(method.__name__)
+        getattr(getattr(search, "best_estimator_", search.estimator), method.__name__)
+        return True
+
+    return available_if(check)(method)
+
+
+class TunedModel:
+    """The methods of `best_estimator_`, of those that it has."""
+
+    estimator: Any
+    loss: Any
+    scoring: Any
+    refit: Any
+    scorer_: Any
+    best_estimator_: Any
+
+    def _tuned(self) -> Any:
+        check_is_fitted(self, "loss_")
+        self._refuse_unfitted("the tuned model")
+        return vars(self).get("search_", self.best_estimator_)
+
+    def _refuse_unfitted(self, what: str) -> None:
+        if not hasattr(self, "best_estimator_"):
+            raise MissingResult(
+                f"this search was made with `refit=False`. {what} is available only after "
+                "refitting on the best parameters: use refit=True, or fit a model with "
+                "best_params_."
+            )
+
+    @property
+    def classes_(self) -> np.ndarray:
+        """Class labels, for classifiers, of the refitted model."""
+        best = vars(self).get("best_estimator_")
+        if best is None or not hasattr(best, "classes_"):
+            raise AttributeError(
+                f"{type(self).__name__} has no classes_: it is not a classifier that was refitted."
+            )
+        return np.asarray(best.classes_)
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of features seen in the refit."""
+        try:
+            self._tuned()
+            return int(self.best_estimator_.n_features_in_)
+        except Exception as error:
+            raise AttributeError(f"{type(self).__name__} has no n_features_in_: {error}") from error
+
+    def _features_of(self, X: Any) -> Any:
+        """Return X without the columns that `fit` was given by name, such as those of groups."""
+        return without_columns(X, vars(self).get("row_columns_", ()))
+
+    @_best_has
+    def predict(self, X: Any) -> np.ndarray:
+        """Predictions of the tuned model."""
+        return self._tuned().predict(self._features_of(X))
+
+    @_best_has
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Class probabilities of the tuned model."""
+        return self._tuned().predict_proba(self._features_of(X))
+
+    @_best_has
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Log-probabilities of the tuned model."""
+        return self._tuned().predict_log_proba(self._features_of(X))
+
+    @_best_has
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Decision values of the tuned model."""
+        return self._tuned().decision_function(self._features_of(X))
+
+    @_best_has
+    def predict_survival_function(self, X: Any, **options: Any) -> Any:
+        """Curves of survival of the tuned model."""
+        return self._tuned().predict_survival_function(self._features_of(X), **options)
+
+    @_best_has
+    def predict_cumulative_hazard_function(self, X: Any, **options: Any) -> Any:
+        """Cumulative hazards of the tuned model."""
+        return self._tuned().predict_cumulative_hazard_function(self._features_of(X), **options)
+
+    @_best_has
+    def transform(self, X: Any) -> Any:
+        """Transformation by the tuned model."""
+        return self._tuned().transform(self._features_of(X))
+
+    @_best_has
+    def inverse_transform(self, X: Any) -> Any:
+        """What the tuned model transforms into X."""
+        return self._tuned().inverse_transform(X)
+
+    @_best_has
+    def score_samples(self, X: Any) -> np.ndarray:
+        """Sample scores of the tuned model."""
+        return self._tuned().score_samples(self._features_of(X))
+
+    def score(self, X: Any, y: Any = None, **params: Any) -> float:
+        """The tuned model's own score (accuracy, R²); with a `loss`, the loss as a score."""
+        if params:
+            raise BadArgument(
+                f"score was given {', '.join(params)}, and a parameter of score is only supported "
+                "if metadata reach the scorer, which they do not here: give X and y."
+            )
+        model, X = self._tuned(), self._features_of(X)
+        if self.loss is None and self.scoring is None:
+            return float(model.score(X, y))
+        scorer = self.scorer_
+        if isinstance(scorer, dict):  # the score that chose, where there are several
+            if self.refit not in scorer:
+                raise MissingResult(
+                    "a function chose the setting by several scores, and none of them is the "
+                    "score of this search: use scorer_, which has them by name."
+                )
+            scorer = scorer[self.refit]
+        return float(scorer(model, X, y))
+
+    def __sklearn_tags__(self) -> Any:
+        from copy import deepcopy
+
+        from sklearn.utils import get_tags
+
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        inner = get_tags(self.estimator)
+        tags.estimator_type = inner.estimator_type
+        tags.classifier_tags = deepcopy(inner.classifier_tags)
+        tags.regressor_tags = deepcopy(inner.regressor_tags)
+        if tags.classifier_tags is not None:
+            tags.classifier_tags.multi_label = False
+        tags.input_tags.pairwise = inner.input_tags.pairwise
+        tags.input_tags.sparse = inner.input_tags.sparse
+        tags.input_tags.allow_nan = inner.input_tags.allow_nan
+        tags.array_api_support = False
+        tags.target_tags.required = makes_predictions(self.estimator)
+        tags.target_tags.single_output = inner.target_tags.single_output
+        return tags
+
+
+Result = TypeVar("Result")
+
+
+class Missing(Generic[Result]):
+    """Stands in a class for a result that `fit` may leave out, and says why it is not there.
+
+    An instance that has the result hides it: this descriptor has no `__set__`. What is `of_grid`
+    a search does not tell that was given in the place of a model and a grid.
+    """
+
+    def __init__(self, option: str, means: str, instead: str, *, of_grid: bool = False) -> None:
+        self.option, self.means, self.instead = option, means, instead
+        self.of_grid = of_grid
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    @overload
+    def __get__(self, search: None, owner: type) -> Missing[Result]: ...
+    @overload
+    def __get__(self, search: object, owner: type) -> Result: ...
+    def __get__(self, search: Any, owner: type) -> Any:
+        if search is None:
+            return self
+        if "loss_" not in vars(search):
+            raise MissingResult(f"this search has no {self.name} before it is fitted: fit(X, y).")
+        if self.of_grid and "search_" in vars(search):
+            kind = type(search.search_).__name__
+            raise MissingResult(
+                f"{kind} tunes inside each of its fits and keeps what it tried in its own "
+                f"cv_results_, so there is no {self.name}: give a model and a grid (or "
+                "distributions and n_iter) in its place."
+            )
+        raise MissingResult(
+            f"this search was made with {self.option}, which {self.means}, so it has no "
+            f"{self.name}: make it with {self.instead}, and fit again."
+        )
+
+
+@dataclass(frozen=True)
+class LossScorer:
+    """A scorer of (model, X, y), as scikit-learn's: the loss as a score."""
+
+    loss: Loss
+    classes: Any
+
+    def __call__(self, model: Any, X: Any, y: Any = None) -> float:
+        loss, classes = self.loss, self.classes
+        if loss.response == "scored":
+            return float(loss.scorer(model, X, *([] if y is None else [y])))  # type: ignore[attr-defined]
+        if loss.tasks == IN_TIME:
+            data = replace(Data.check(X, y, task="survival"), horizons=loss.horizons)
+        else:
+            y = np.asarray(y)
+            codes = None if classes is None else np.searchsorted(classes, y)
+            task = "regression" if classes is None else "classification"
+            data = Data(X, y, task, classes, codes)  # type: ignore[arg-type]
+        request = Request(loss.response, getattr(loss, "scorer", None))
+        answers = np.asarray(answers_of(model, data, request))[None]
+        return float(loss.score(loss.of_set(data, np.arange(len(y)), answers, None)[0]))

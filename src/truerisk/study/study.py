@@ -1,0 +1,328 @@
+"""`Study`: problems × sizes × learners × methods × replicates, in a store that survives crashes."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from math import inf
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from truerisk.contracts import Streams
+from truerisk.core.arguments import MOST, check_count, check_flag, check_number, store_of
+from truerisk.core.errors import BadStore, TrueRiskError, TrueRiskWarning, warn
+from truerisk.core.progress import stage
+from truerisk.data.data import Data
+from truerisk.losses.loss_words import as_loss
+from truerisk.methods.interval_wanted import with_interval
+from truerisk.methods.parts.interval_choice import choose
+from truerisk.study.driving import drive, executor_of
+from truerisk.study.queue import Rules
+from truerisk.study.replicate import (
+    Drawn,
+    draw,
+    family_of,
+    generator,
+    method_of,
+    replicate,
+)
+from truerisk.study.results import ROWS_OF_TABLES, StudyResults, collect
+from truerisk.study.schema import State
+from truerisk.study.spec import Entry, Spec, parse_spec, read_spec
+from truerisk.study.status import Status, status_of
+from truerisk.study.store import Store
+from truerisk.study.tasks import Limits
+from truerisk.study.values import digest_of
+from truerisk.study.versions import begin, refuse_fits
+
+KIND = "study"
+
+
+class Study:
+    """A study and its store.
+
+    Parameters
+    ----------
+    spec : path, mapping or None
+        A TOML file, or a mapping of the same names (see the page on studies). None reads what the
+        store was begun with.
+    store : path
+        A file; it is made where it is not there. Results that it holds are not computed again.
+    allow_import : bool
+        Whether the specification may name code to import.
+
+    Examples
+    --------
+    >>> import tempfile, truerisk as tr
+    >>> spec = {
+    ...     "replicates": 3,
+    ...     "sizes": [30],
+    ...     "problems": ["simple"],
+    ...     "methods": ["5-fold"],
+    ...     "learners": [{"word": "knn", "set": {"n_neighbors": 3}}],
+    ...     "n_test": 500,
+    ... }
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     study = tr.Study(spec, f"{folder}/runs.db")
+    ...     results = study.run()
+    ...     again = study.run()  # nothing is left to do
+    >>> len(results), results.rows == again.rows
+    (3, True)
+    """
+
+    def __init__(
+        self, spec: Any, store: str | os.PathLike[str], *, allow_import: bool = False
+    ) -> None:
+        self.store = store_of(store)
+        self.spec = (
+            _stored(self.store, allow_import) if spec is None
+            else read_spec(spec, allow_import=allow_import)
+        )  # fmt: skip
+
+    def run(
+        self,
+        executor: Any = None,
+        *,
+        attempts: int = 3,
+        limit_seconds: float | None = None,
+        limit_megabytes: float | None = None,
+        patience: float = 60.0,
+        mixed_versions: bool = False,
+    ) -> StudyResults:
+        """Do what the store does not hold yet, and give all results.
+
+        Parameters
+        ----------
+        executor : None, int, str, Client or executor
+            This process, that many worker processes, ``"dask://host:port"``, a Client of
+            distributed, or anything with ``submit``. The numbers do not depend on it.
+        attempts : int
+            How often a replicate may end its worker before it is quarantined.
+        limit_seconds, limit_megabytes : float, optional
+            What one replicate may take; beyond it, it failed. Each then runs in a process of its
+            own.
+        patience : float
+            How many seconds a run waits where no worker is left.
+        mixed_versions : bool
+            Whether results of other versions of truerisk, NumPy, SciPy or scikit-learn may stay.
+
+        Raises
+        ------
+        StudyIncomplete
+            It stopped before its end; what was found is stored, and `run` goes on.
+        """
+        check_count("attempts", attempts, why="a replicate is tried at least once")
+        check_number("patience", patience, 0, inf, "seconds to wait where no worker is left")
+        for name, most in (("seconds", limit_seconds), ("megabytes", limit_megabytes)):
+            if most is not None:
+                check_number(f"limit_{name}", most, 0, MOST, f"the {name} of one replicate")
+        check_flag("mixed_versions", mixed_versions)
+        executor = executor_of(executor)
+        limits = Limits(limit_seconds, limit_megabytes)
+        tables = tables_of(self.spec)
+        contents = cells_of(self.spec, tables)
+        with Store.write(self.store) as store:
+            n_rows = {name: len(table.y) for name, table in tables.items()}
+            about = {**_about(self.spec), ROWS_OF_TABLES: json.dumps(n_rows)}
+            begin(store, KIND, about, mixed_versions=mixed_versions)
+            old = [cell for cell in store.cells() if cell.content.get("schema") != SCHEMA]
+            if old:
+                warn(
+                    f"{store.path} holds {len(old)} cells of an earlier release, which drew folds "
+                    "in another way: they begin anew, and what was found stays in the file.",
+                    TrueRiskWarning,
+                )
+            cells = store.want(contents, self.spec.replicates, only=True)
+            with stage(self.spec.name):
+                drive(
+                    store,
+                    cells,
+                    partial(replicate_of, places_of(tables)),
+                    executor,
+                    arrays=[array for table in tables.values() for array in (table.X, table.y)],
+                    rules=Rules(attempts=attempts, patience=patience, limits=limits),
+                )
+            return collect(store)
+
+    def status(self) -> Status:
+        """How far it is; also while another process runs it."""
+        with Store.read(self.store) as store:
+            return status_of(store)
+
+    def results(self) -> StudyResults:
+        """What was found until now."""
+        with Store.read(self.store) as store:
+            return collect(store)
+
+    def retry(self) -> int:
+        """Failed and quarantined replicates are tried again by the next `run`; how many."""
+        with Store.write(self.store) as store:
+            refuse_fits(store)
+            return store.forget([State.FAILED, State.QUARANTINED, State.SUSPECT])
+
+
+def _about(spec: Spec) -> dict[str, str]:
+    """What `Study(None, store)` needs to go on."""
+    return {"name": spec.name, "spec": spec.text, "folder": str(Path(spec.folder).resolve())}
+
+
+def _stored(path: Path, allow_import: bool) -> Spec:
+    with Store.read(path) as store:
+        text = store.noted("spec")
+        refuse_fits(store)
+        if text is None:
+            raise BadStore(f"{path} holds no specification of a study.")
+        name, folder = store.noted("name") or "study", store.noted("folder") or "."
+    return parse_spec(text, name, folder, allow_import=allow_import)
+
+
+SCHEMA = "truerisk.study-cell/2"
+
+
+@dataclass(frozen=True, eq=False)
+class FixedTable:
+    """A problem that is a table: replicates are rows drawn from it without replacement."""
+
+    X: np.ndarray
+    y: np.ndarray
+    about: Mapping[str, Any]
+
+
+def tables_of(spec: Spec) -> dict[str, FixedTable]:
+    """The tables among the problems, by the name of the problem."""
+    found = {}
+    for i, entry in enumerate(spec.problems):
+        try:
+            table = _table(entry, spec.folder)
+        except (TrueRiskError, TypeError, ValueError) as error:
+            spec.mistake(str(error), "problems", i)
+        if table is not None:
+            found[entry.name] = table
+    return found
+
+
+def _table(entry: Entry, folder: str) -> FixedTable | None:
+    written = entry.content
+    if "file" in written:
+        from truerisk.datasets import read_table
+
+        path = Path(folder, written["file"])
+        table = read_table(path, written["target"], target_type=written.get("target_type"))
+        columns = {
+            "numeric": list(table.numeric),
+            "text": list(table.text),
+            "missing": table.n_missing > 0,
+        }
+        about = {"columns": columns, "n_classes": table.n_classes, "target": table.target}
+        return _fixed(table.X, table.y, about)
+    if "import" in written or callable(generator(written)):
+        return None
+    bundle = generator(written).bundle()
+    n_classes = len(np.unique(bundle.y)) if bundle.task == "classification" else 0
+    return _fixed(bundle.X, bundle.y, {"n_classes": n_classes, "word": written["word"]})
+
+
+def _fixed(X: np.ndarray, y: np.ndarray, about: dict[str, Any]) -> FixedTable:
+    return FixedTable(X, y, {**about, "data": [digest_of(X), digest_of(y)]})
+
+
+def cells_of(spec: Spec, tables: Mapping[str, FixedTable]) -> list[dict[str, Any]]:
+    """The contents of all cells: everything that determines a replicate but its number."""
+    cells = [
+        {
+            "schema": SCHEMA,
+            "problem": {"name": problem.name, **_problem(problem, tables)},
+            "size": size,
+            "learner": {"name": learner.name, **learner.content},
+            "method": _method(method),
+            "loss": spec.loss,
+            "rule": spec.rule,
+            "confidence_level": spec.confidence_level,
+            "n_test": spec.n_test,
+            "seed": spec.seed,
+        }
+        for problem in spec.problems
+        for size in spec.sizes
+        for learner in spec.learners
+        for method in spec.methods
+    ]
+    _try(spec, cells, tables)
+    return cells
+
+
+def _method(entry: Entry) -> Any:
+    """A bare word stays one, so that the key of its cells is what it always was."""
+    bare = entry.content == {"word": entry.name}
+    return entry.name if bare else {"name": entry.name, **entry.content}
+
+
+def _problem(entry: Entry, tables: Mapping[str, FixedTable]) -> Mapping[str, Any]:
+    return tables[entry.name].about if entry.name in tables else entry.content
+
+
+def _try(spec: Spec, cells: Sequence[Mapping[str, Any]], tables: Mapping[str, FixedTable]) -> None:
+    """Each learner on the smallest data set of each problem: what cannot be is said before."""
+    names = [problem.name for problem in spec.problems]
+    for name, table in tables.items():
+        for j, size in enumerate(spec.sizes):
+            if size > len(table.y):
+                spec.mistake(f"problem '{name}' has {len(table.y)} rows, not {size}.", "sizes", j)
+    for cell in _smallest(spec, cells):
+        i = names.index(cell["problem"]["name"])
+        arrays = _arrays(cell, tables)
+        try:
+            drawn = draw(cell, 0, arrays)
+        except (TrueRiskError, TypeError, ValueError) as error:
+            spec.mistake(str(error), "problems", i)
+        try:
+            family_of(cell, drawn)
+        except (TrueRiskError, TypeError, ValueError) as error:
+            learners = [learner.name for learner in spec.learners]
+            j = learners.index(cell["learner"]["name"])
+            part = [name for name in ("set", "grid") if name in spec.learners[j].content]
+            spec.mistake(str(error), "learners", j, *part)
+        _try_methods(spec, cell, drawn)
+
+
+def _try_methods(spec: Spec, cell: Mapping[str, Any], drawn: Drawn) -> None:
+    """Imported methods, and intervals that are not made for the loss or the data."""
+    for i, entry in enumerate(spec.methods):
+        content = {**cell, "method": _method(entry)}
+        try:
+            method, interval = method_of(content)
+            if interval is not None:
+                data = Data.check(drawn.X, drawn.y, task=drawn.task)
+                method = with_interval(method, interval)
+                plan = method.plan(data, Streams(0))
+                choose(interval, as_loss(spec.loss, data), data, method, plan)
+        except (TrueRiskError, TypeError, ValueError) as error:
+            spec.mistake(str(error), "methods", i)
+
+
+def _smallest(spec: Spec, cells: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    size, method = min(spec.sizes), _method(spec.methods[0])
+    return (cell for cell in cells if cell["size"] == size and cell["method"] == method)
+
+
+def _arrays(cell: Mapping[str, Any], tables: Mapping[str, FixedTable]) -> list[np.ndarray]:
+    table = tables.get(cell["problem"]["name"])
+    return [] if table is None else [table.X, table.y]
+
+
+def places_of(tables: Mapping[str, FixedTable]) -> dict[str, int]:
+    """Where the arrays of a table stand in the list that all workers have."""
+    return {table.about["data"][0]: 2 * i for i, table in enumerate(tables.values())}
+
+
+def replicate_of(
+    places: Mapping[str, int], content: Mapping[str, Any], number: int, arrays: Sequence[np.ndarray]
+) -> dict[str, Any]:
+    """The work of a study: `replicate` with the arrays of its own problem."""
+    data = content["problem"].get("data")
+    first = 0 if data is None else places[data[0]]
+    return replicate(content, number, [] if data is None else arrays[first : first + 2])

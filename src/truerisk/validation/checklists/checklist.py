@@ -1,0 +1,104 @@
+"""A reporting and a risk-of-bias checklist, filled in as far as the data tell.
+
+TRIPOD+AI asks what a report says, PROBAST+AI how well a model was developed and what may bias its
+evaluation. What a program cannot know stays an open question.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from truerisk.core.present import frame_of
+from truerisk.results.records import Record
+from truerisk.validation.checklists.probast_ai import DEVELOPMENT, EVALUATION, NOT_DEVELOPED, SAME
+from truerisk.validation.checklists.study_facts import StudyFacts
+from truerisk.validation.checklists.study_words import NOT_APPLICABLE, Question, methods_words
+from truerisk.validation.checklists.tripod_ai import TRIPOD_AI
+
+GUIDELINES = {
+    "TRIPOD+AI": TRIPOD_AI,
+    "PROBAST+AI, development": DEVELOPMENT,
+    "PROBAST+AI, evaluation": EVALUATION,
+}
+
+
+@dataclass(frozen=True)
+class Item:
+    """One item: what it asks, and what the data and the computation answer, None if nothing."""
+
+    guideline: str
+    number: str
+    asks: str
+    answer: str | None
+
+
+COLUMNS = ("guideline", "number", "asks", "answer")
+
+
+@dataclass(frozen=True)
+class Checklist(Record):
+    """All items of the guidelines; `open_questions` are those that only people can answer.
+
+    `methods_text` is what was done, as a paragraph for a paper.
+    """
+
+    items: tuple[Item, ...]
+    methods_text: str
+
+    @classmethod
+    def of(cls, facts: StudyFacts) -> Checklist:
+        """Filled in by what is known of a study."""
+        items = tuple(
+            Item(name, each.number, each.asks, _answer(each, facts))
+            for name, questions in GUIDELINES.items()
+            for each in questions
+        )
+        return cls(items, methods_words(facts))
+
+    @property
+    def open_questions(self) -> tuple[Item, ...]:
+        """What no data and no computation tell."""
+        return tuple(item for item in self.items if item.answer is None)
+
+    def to_frame(self) -> Any:
+        """A line for each item."""
+        return frame_of({name: [getattr(item, name) for item in self.items] for name in COLUMNS})
+
+    def save(self, path: Any) -> None:
+        """Write the items to fill in: `.docx` (with the paragraph), `.xlsx` or `.csv`."""
+        from truerisk.validation.checklists.checklist_file import write_table
+
+        rows = [[getattr(item, name) or "" for name in COLUMNS] for item in self.items]
+        write_table(path, COLUMNS, rows, self.methods_text)
+
+    def __str__(self) -> str:
+        """The answers; of questions that are open, or answered alike, the numbers alone."""
+        lines = []
+        for name in GUIDELINES:
+            mine = [item for item in self.items if item.guideline == name]
+            lines.append(f"{name}: {_counts(mine)}.")
+            alike: dict[str | None, list[str]] = {SAME: [], NOT_DEVELOPED: [], None: []}
+            for item in mine:
+                if item.answer in alike:
+                    alike[item.answer].append(item.number)
+                else:
+                    lines.append(f"  {item.number:>4}  {item.asks}\n        {item.answer}")
+            unsaid = ", ".join(alike.pop(None))
+            lines += [f"  {', '.join(each)}: {answer}" for answer, each in alike.items() if each]
+            lines += [f"  open, for you to answer: {unsaid}"] if unsaid else []
+        return "\n".join([*lines, "", self.methods_text])
+
+
+def _counts(items: list[Item]) -> str:
+    """Return how many items the data answer, and how many do not apply."""
+    answers = [item.answer for item in items if item.answer not in (None, SAME)]
+    n_idle = sum(str(answer).startswith(NOT_APPLICABLE) for answer in answers)
+    told = f"{len(answers) - n_idle} of {len(items)} items are answered by the data"
+    if not n_idle:
+        return told
+    return f"{told}, {n_idle} {'does' if n_idle == 1 else 'do'} not apply"
+
+
+def _answer(question: Question, facts: StudyFacts) -> str | None:
+    return (question.finished if facts.finished and question.finished else question.answer)(facts)

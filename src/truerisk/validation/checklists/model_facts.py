@@ -1,0 +1,163 @@
+"""What a model and its table are made of, and how many rows such a model takes.
+
+Steps, coefficients, cells without a value, what rebalances classes.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+from truerisk.core import present
+from truerisk.core.errors import Refusal
+from truerisk.core.identity import PIPELINE, is_a, is_from
+from truerisk.data.columns import is_missing
+from truerisk.data.rows import column_arrays, column_names, n_columns
+from truerisk.planning import model_size
+
+MOST_COEFFICIENTS = 30  # in a paragraph
+
+
+def coefficients_of(model: Any, X: Any, *, of_first_class: bool) -> dict[str, float]:
+    """The intercept and what each feature of the last step has; {} of no line, or of a long one.
+
+    A line of two classes speaks of the second: `of_first_class` turns its signs. Columns that are
+    scaled and nothing else have theirs in their own units.
+    """
+    before, learner = (model[:-1], model[-1]) if is_a(model, PIPELINE) else (None, model)
+    coef, intercept = (np.ravel(getattr(learner, f"{one}_", ())) for one in ("coef", "intercept"))
+    numbered = [f"column {k}" for k in range(n_columns(X) or 0)]
+    names = [str(name) for name in column_names(X) or numbered]
+    try:
+        names = names if before is None else list(before.get_feature_names_out(names))
+    except (AttributeError, ValueError):  # a step that names nothing
+        return {}
+    if len(intercept) != 1 or len(coef) != len(names) or len(coef) > MOST_COEFFICIENTS:
+        return {}
+    scaler = scaler_of(model)
+    if scaler is not None and scaler.with_std:
+        coef = coef / scaler.scale_
+    if scaler is not None and scaler.with_mean:
+        intercept = intercept - coef @ scaler.mean_
+    values = np.array([*intercept, *coef], dtype=float) * (-1 if of_first_class else 1) + 0.0
+    pairs = zip(["intercept", *names], values.tolist(), strict=True)
+    return {present.clean(name, 40): value for name, value in pairs}
+
+
+def scaler_of(model: Any) -> Any | None:
+    """The step that scales its columns, where that is all that is done to them."""
+    before: Any = model[:-1] if is_a(model, PIPELINE) else ()
+    only = before[0] if len(before) == 1 else None
+    return only if is_a(only, "sklearn.preprocessing:StandardScaler") else None
+
+
+def inside(model: Any) -> list[Any]:
+    """The model and everything that it is made of, in parts of tables, too."""
+    return [model, *model.get_params(deep=True).values()]
+
+
+PACKAGES = ("sksurv", "imblearn", "xgboost", "lightgbm", "catboost")
+
+
+def releases_of(model: Any) -> dict[str, str]:
+    """Versions of the packages beside scikit-learn that the model, or a part of it, is from."""
+    used = [name for name in PACKAGES if any(is_from(one, name) for one in inside(model))]
+    return {name: str(sys.modules[name].__version__) for name in used}
+
+
+WEIGHTS = {
+    "class_weight": None,
+    "class_weights": None,
+    "auto_class_weights": None,
+    "is_unbalance": False,
+    "scale_pos_weight": 1,
+    "priors": None,
+}
+"""Parameters that weigh classes, and what leaves them as they are."""
+
+
+def rebalanced_by(model: Any) -> tuple[str, ...]:
+    """What in the model weighs classes or draws them anew, in words."""
+    found = [
+        f"{name}={present.clean(str(one.get_params()[name]), 40)} of {type(one).__name__}"
+        for one in inside(model)
+        for name, usual in WEIGHTS.items()
+        if hasattr(one, "get_params")
+        and (weight := one.get_params(deep=False).get(name)) not in (None, usual)
+        and not (isinstance(weight, Mapping) and all(one == 1 for one in weight.values()))
+    ]
+    found += [type(one).__name__ for one in inside(model) if hasattr(one, "fit_resample")]
+    return tuple(dict.fromkeys(found))
+
+
+def recalibrated(model: Any) -> bool:
+    """Whether all that rebalances classes stands inside a part that calibrates them."""
+    calibrators = [
+        one for one in inside(model) if is_a(one, "sklearn.calibration:CalibratedClassifierCV")
+    ]
+    mended = {how for one in calibrators for how in rebalanced_by(one)}
+    return bool(calibrators) and mended == {*rebalanced_by(model)}
+
+
+def _all_steps(model: Any) -> Iterator[Any]:
+    if not is_a(model, PIPELINE):
+        yield model
+        return
+    for _, step in model.steps:
+        yield from _all_steps(step)
+
+
+def steps_of(model: Any) -> tuple[str, ...]:
+    """The classes of its steps, the learner's the last."""
+    steps = (step for step in _all_steps(model) if step is not None)
+    return tuple(
+        step if isinstance(step, str) else present.clean(type(step).__name__, 40) for step in steps
+    )
+
+
+def gaps_in(X: Any) -> np.ndarray | None:
+    """Which cells have no value; None where X is no table of cells."""
+    if column_names(X) is not None:
+        columns = [np.asarray(column).tolist() for column in column_arrays(X)]
+        return np.array([[is_missing(cell) for cell in column] for column in columns]).T
+    if hasattr(X, "tocsr") or getattr(X, "ndim", 0) != 2:
+        return None
+    cells = np.asarray(X)
+    if cells.dtype.kind == "f":
+        return np.isnan(cells)
+    if cells.dtype.kind != "O":
+        return np.zeros(cells.shape, dtype=bool)
+    return np.array([[is_missing(cell) for cell in row] for row in cells.tolist()])
+
+
+def rows_needed(n_features: int | None, share: float | None, r2: float | None) -> int | None:
+    """To develop it: by the `share` of the event and the R² of Nagelkerke, or by that of numbers.
+
+    Of numbers the share is None, and their mean need not be known.
+    """
+    if not n_features or r2 is None or not 0 < r2 < 1:
+        return None
+    with suppress(Refusal):  # more rows than anybody has
+        if share is None:
+            return max(model_size.rows_of_line(n_features, r2))
+        largest = model_size.largest_r2(model_size.likelihood_of_classes(share))
+        reach = model_size.MARGIN / model_size.normal_quantile(0.95)
+        overall = model_size.rows_for_error(math.sqrt(share * (1 - share)), reach)
+        return max(*model_size.rows_of_likelihood(n_features, r2 * largest, largest), overall)
+    return None
+
+
+def rows_to_test(share: float | None, auc: float | None) -> int | None:
+    """In other people, a calibrated model of this AUC, by the `share` of the event."""
+    if share is None or auc is None or not 0.5 < auc < 1:
+        return None
+    with suppress(Refusal):
+        error = model_size.LinearPredictor.of_auc(auc, share).slope_error()
+        z = model_size.normal_quantile(0.95)
+        return max(model_size.rows_to_validate(share, auc, error, z))
+    return None

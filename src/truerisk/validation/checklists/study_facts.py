@@ -1,0 +1,404 @@
+"""What data and computation tell of a study, and how tested rows lie to those of training."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from truerisk.checks.leak_warnings import parts_that_stay_fitted
+from truerisk.core import present
+from truerisk.core.errors import visible
+from truerisk.core.identity import is_a
+from truerisk.data.rows import n_columns
+from truerisk.models.stated.question import tunes_inside
+from truerisk.models.stated.selected_features import n_features_made
+from truerisk.plan.leaks import leaks_of, order_of
+from truerisk.plan.plan import Plan
+from truerisk.results.interval import Interval
+from truerisk.validation.calibration import SmoothCalibration
+from truerisk.validation.checklists.model_facts import (
+    coefficients_of,
+    gaps_in,
+    inside,
+    rebalanced_by,
+    recalibrated,
+    releases_of,
+    rows_needed,
+    rows_to_test,
+    scaler_of,
+    steps_of,
+)
+from truerisk.validation.discrimination import Discrimination, NetBenefit
+from truerisk.validation.honest import HonestRun
+from truerisk.validation.measures import rounded
+from truerisk.validation.outcomes import HeldOut
+from truerisk.validation.prediction_stability import OF_SAMPLES
+from truerisk.validation.resampled import Resampled
+from truerisk.validation.stability import ModelStability
+from truerisk.validation.subgroups import Subgroups
+from truerisk.validation.updating import Updated
+
+SLOPE, CURVE = "slope", "flexible curve"  # what sentences call them
+
+TestedOn = Literal["", "later", "below", "among", "apart", "near", "others"]
+"""What rows a model was tested on: any; later ones, or below its own in the table; with times on
+both sides of its own; of places that it had not seen; next to its own; none of its own are here."""
+
+
+@dataclass(frozen=True)
+class Rated:
+    """A measure of held-out rows: its name, its part, its value, its interval and the word of that.
+
+    The value is None where the measure is a curve. `corrected` is what the bootstrap makes of the
+    value of the training rows. `of_final_model` is the estimate that the interval is around, where
+    that is not the value.
+    """
+
+    name: str
+    part: str = ""
+    interval: str | None = None
+    value: float | None = None
+    ends: tuple[float, float] | None = None
+    corrected: float | None = None
+    of_final_model: float | None = None
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        part: str,
+        value: float | None,
+        interval: Interval | None,
+        corrected: float | None = None,
+        of_final_model: float | None = None,
+    ) -> Rated:
+        """With what an interval says of itself."""
+        ends = None if interval is None else (interval.low, interval.high)
+        method = None if interval is None else interval.method
+        return cls(name, part, method, value, ends, corrected, of_final_model)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudyFacts:
+    """Counts of the rows and words for what was done.
+
+    `class_counts` are the rows of each class, empty for numbers; of an outcome in time `n_lost`
+    rows are of neither, as they were not followed so far. `n_gaps` counts the cells without a value
+    and `n_rows_with_gaps` their rows, None where X does not tell. `imputed` says that a step of the
+    model fills gaps, so that it is fitted inside the folds; `steps` are the names of all steps, the
+    learner the last. `rebalanced` is what in the model weighs or draws classes anew, None of mere
+    predictions; `recalibrated` says that it is calibrated around that; no split fits
+    `fitted_parts`. `n_needed` rows are asked by the criteria of Riley et al. of a regression with a
+    parameter for each of `n_features`, the most that the steps make of X, and the honest R²; None
+    without an event of classes, and where R² is not above 0. `n_to_validate` are asked for narrow
+    intervals of the honest AUC and of calibration. `event` names the class that probabilities speak
+    of, and `coefficients` are those of the final model, where it is a line, and `unscaled` says
+    that they are in the units of the columns although a step scales these. `measures` are what the
+    performance was told by, and `corrected` how many bootstrap samples corrected it for optimism.
+    `n_tested` rows were tested, of the classes `tested_counts`; None where all were. `n_cut` rows
+    were tested by models that saw others of their group. `by_level` are the losses told of
+    subgroups, and `shrunken` those columns of which they are drawn to their mean. `dependent` rows
+    have times or places. `updating` says what an update of a finished model would gain.
+    """
+
+    n_rows: int
+    n_columns: int | None
+    class_counts: Mapping[str, int] = field(default_factory=dict)
+    n_lost: int | None = None
+    n_gaps: int | None = None
+    n_rows_with_gaps: int = 0
+    imputed: bool = False
+    selects: bool = False
+    rebalanced: tuple[str, ...] | None = ()
+    recalibrated: bool = False
+    fitted_parts: tuple[str, ...] = ()
+    n_groups: int | None = None
+    n_cut: int = 0
+    dependent: bool = False
+    n_tested: int | None = None
+    tested_counts: Mapping[str, int] = field(default_factory=dict)
+    tested_on: TestedOn = ""
+    weighted: bool = False
+    steps: tuple[str, ...]
+    n_settings: int
+    tunes_inside: bool = False
+    setting: str
+    chosen_by: str
+    tested_by: str
+    response: str
+    event: str | None = None
+    coefficients: Mapping[str, float] = field(default_factory=dict)
+    unscaled: bool = False
+    n_needed: int | None = None
+    n_to_validate: int | None = None
+    n_features: int | None = None
+    measures: tuple[Rated, ...] = ()
+    confidence_level: float = 0.95
+    subgroups: tuple[str, ...] = ()
+    by_level: tuple[Rated, ...] = ()
+    shrunken: tuple[str, ...] = ()
+    too_small: tuple[str, ...] = ()
+    corrected: int = 0
+    stability: str | None = None
+    updating: str | None = None
+    seed: int = 0
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def rarest_per_column(self) -> float | None:
+        """Rows of the rarest class, or all rows where y holds numbers, per column of X."""
+        n = min(self.class_counts.values(), default=self.n_rows)
+        return n / self.n_columns if self.n_columns else None
+
+    @property
+    def calibrated(self) -> bool:
+        """Whether calibration is among the measures."""
+        return any(one.part == "calibration" for one in self.measures)
+
+    @property
+    def n_untested(self) -> int:
+        """Rows that no model was tested on."""
+        return 0 if self.n_tested is None else self.n_rows - self.n_tested
+
+    @property
+    def tuned(self) -> bool:
+        """Whether settings were chosen, from a grid or inside the learner's own fit."""
+        return self.n_settings > 1 or self.tunes_inside
+
+    @property
+    def finished(self) -> bool:
+        """Whether a finished model was asked, and nothing fitted."""
+        return self.tested_on == "others"
+
+    @property
+    def learner(self) -> str:
+        """The last step."""
+        return self.steps[-1]
+
+
+def _tested_counts(held: HeldOut) -> tuple[int, dict[str, int]]:
+    """How many rows were tested, and how many of each class, as y names them."""
+    rows, first = np.unique(held.rows, return_index=True)
+    if held.classes is None:
+        return len(rows), {}
+    each = np.bincount(held.truth[first], minlength=held.n_classes).tolist()
+    names = map(str, held.classes.tolist())
+    return len(rows), dict(zip(names, each, strict=True))
+
+
+def _in_time(held: HeldOut) -> tuple[dict[str, int], float, int]:
+    """Rows of either outcome, the share of the event, and the rows that were lost before."""
+    _, first = np.unique(held.rows, return_index=True)
+    weights = np.ones(len(first)) if held.weights is None else held.weights[first]
+    truth, seen = held.truth[first], weights > 0
+    names = () if held.classes is None else map(str, held.classes.tolist())
+    counts = {name: int((seen & (truth == code)).sum()) for code, name in enumerate(names)}
+    return counts, float(weights @ (truth == 1) / weights.sum()), int((~seen).sum())
+
+
+def _n_cut(run: HonestRun) -> int:
+    """Rows that were tested by models that saw others of their group."""
+    return len(leaks_of(run.problem.data, _plan(run), "groups")["groups"])
+
+
+def _tested_on(run: HonestRun) -> TestedOn:
+    """What the splits did, whatever their method is called; times before places."""
+    data, plan = run.problem.data, _plan(run)
+    if run.finished:
+        return "others"
+    if data.time is not None:
+        return "among" if len(leaks_of(data, plan, "late")["late"]) else "later"
+    if data.block is None:
+        return "below" if order_of(plan) is not None and _falls(plan) else ""
+    if data.places is None:  # labels are groups: a row may be beside one of another label
+        return "" if _n_cut(run) else "apart"
+    if run.testing.outer_method.respects_space:
+        return "apart"
+    leaks = leaks_of(data, plan, "near")
+    return "near" if 2 * len(leaks["near"]) > len(leaks["apart"]) else ""
+
+
+def _falls(plan: Plan) -> bool:
+    """Whether every tested row stands in the table below all that its model learned from."""
+    return all(
+        plan.train_rows(int(plan.fit[q]))[0][-1] < plan.test_rows(q)[0][0]
+        for q in range(plan.n_questions)
+    )
+
+
+def _plan(run: HonestRun) -> Plan:
+    return run.answered.answers[0].plan
+
+
+RESPONSES = {
+    "probability": "a probability of every class",
+    "score": "a decision value",
+    "value": "a number",
+    "label": "a class",
+}
+IMPUTERS = (
+    *("sklearn.impute:SimpleImputer", "sklearn.impute:KNNImputer"),
+    "truerisk.models.multiple_imputation:MultipleImputation",
+)
+SHOWN = ("truerisk", "sklearn", "numpy", "python")
+
+
+def facts_of(
+    run: HonestRun,
+    held: HeldOut,
+    parts: Mapping[str, Any],
+    subgroups: Subgroups | None,
+    stability: ModelStability | None,
+    samples: Resampled | None,
+) -> StudyFacts:
+    """By the run, its held-out answers and the parts that there are, by name."""
+    problem, risk = run.problem, run.risk
+    data, model = problem.data, run.model if run.finished else problem.family.make(run.best)
+    given = isinstance(model, Updated)  # nothing is known but the predictions
+    gaps, (n_tested, tested) = None if given else gaps_in(data.X), _tested_counts(held)
+    rated = [part for part in parts.values() if isinstance(part, Discrimination)]
+    event = visible(rated[0].event) if rated else None
+    classes, n_lost = problem.class_counts, None
+    share = None if event is None or not classes else classes[event] / data.n_rows
+    if data.task == "survival":
+        classes, share, n_lost = _in_time(held)
+    honest = {
+        word: one.honest
+        for part in parts.values()
+        if isinstance(part, Discrimination | SmoothCalibration)
+        for word, one in part.measures.items()
+    }
+    n_features = None  # a finished model is fitted to nothing, and no rows are needed for that
+    if not run.finished:
+        n_features = n_features_made(model, data.X, data.y if data.codes is None else data.codes)
+    # The iterative imputer is experimental: its class is not to be named before it is made.
+    return StudyFacts(
+        n_rows=data.n_rows,
+        n_columns=None if given else n_columns(data.X),
+        class_counts=classes,
+        n_lost=n_lost,
+        n_gaps=None if gaps is None else int(gaps.sum()),
+        n_rows_with_gaps=0 if gaps is None else int(gaps.any(axis=1).sum()),
+        imputed=any(
+            is_a(one, *IMPUTERS) or hasattr(one, "initial_strategy") for one in inside(model)
+        ),
+        selects=any(hasattr(one, "get_support") for one in inside(model)),
+        rebalanced=None if given else rebalanced_by(model),
+        recalibrated=recalibrated(model),
+        fitted_parts=() if run.finished else tuple(parts_that_stay_fitted(problem.family)),
+        n_groups=None if data.groups is None else len(np.unique(data.groups)),
+        n_cut=_n_cut(run),
+        dependent=data.dependent,
+        n_tested=n_tested,
+        tested_counts=tested,
+        tested_on=_tested_on(run),
+        weighted=data.sample_weight is not None,
+        steps=("predictions as given",) if given else steps_of(model),
+        n_settings=len(problem.family),
+        tunes_inside=not run.finished and tunes_inside(problem.family),
+        setting=present.params_text(problem.family.candidates[run.best]),
+        chosen_by=run.run.select_by.word,
+        tested_by=run.testing.word,
+        response=next(said for one, said in RESPONSES.items() if one in run.answers)
+        if n_lost is None
+        else "a curve of survival",
+        event=event,
+        coefficients={}
+        if run.model is None
+        else coefficients_of(run.model, data.X, of_first_class=event == next(iter(classes), "")),
+        unscaled=run.model is not None and scaler_of(run.model) is not None,
+        n_needed=rows_needed(n_features, share, honest.get("explained" if share is None else "r2")),
+        n_to_validate=rows_to_test(share, honest.get("auc")),
+        n_features=n_features,
+        measures=_told_measures(run, parts),
+        confidence_level=problem.confidence_level,
+        subgroups=() if subgroups is None else subgroups.columns,
+        by_level=_losses_by_level(subgroups),
+        shrunken=_shrunken_columns(subgroups),
+        too_small=() if subgroups is None else subgroups.too_small,
+        corrected=0 if samples is None else len(samples.times),
+        stability=_stability(stability),
+        updating=parts["updating"].sentence if "updating" in parts else None,
+        seed=problem.seed,
+        versions={name: risk.versions[name] for name in SHOWN if name in risk.versions}
+        | releases_of(model),
+    )
+
+
+def _stability(stability: ModelStability | None) -> str | None:
+    predictions = None if stability is None else stability.predictions
+    if predictions is None:
+        return None
+    moved, of_samples = rounded(predictions.mape), predictions.source == OF_SAMPLES
+    others = "of bootstrap samples" if of_samples else "that lack a further fold"
+    return f"Predictions moved by {moved} on average in models {others}."
+
+
+RANKS = {"auc": "AUC", "average-precision": "average precision"}
+ERRORS = {"brier": "Brier score", "squared": "squared error"}
+LINE = {"slope": SLOPE, "in-the-large": "in-the-large"}
+POINTWISE = "pointwise"
+
+
+def _told_measures(run: HonestRun, parts: Mapping[str, Any]) -> tuple[Rated, ...]:
+    """The loss, and of the parts that there are what has a value."""
+    loss, own = run.problem.loss, run.risk.own_scale
+    plain = loss.word if loss.is_score else f"{loss.word} loss"
+    first = Rated.of({**ERRORS, **RANKS}.get(loss.word, plain), "", own.value, own.interval)
+    others = (one for part in parts.values() for one in _of_part(part))
+    return (first, *(one for one in others if one.name != first.name))
+
+
+def _of_part(part: Any) -> Iterator[Rated]:
+    if isinstance(part, Discrimination):
+        yield from _measured(part, RANKS, "discrimination")
+    elif isinstance(part, SmoothCalibration):
+        yield from _measured(part, LINE, "calibration")
+        if part.curve is not None:
+            band = None if part.curve.low is None else POINTWISE
+            yield Rated(CURVE, "calibration", band)
+        yield from _measured(part, ERRORS, "")
+    elif isinstance(part, NetBenefit):
+        yield _benefit(part)
+
+
+def _measured(
+    part: Discrimination | SmoothCalibration, names: Mapping[str, str], title: str
+) -> Iterator[Rated]:
+    for word, name in names.items():
+        one = part.measures.get(word)
+        if one is not None and one.honest is not None:
+            final = one.of_final_model
+            yield Rated.of(name, title, one.honest, one.interval, one.corrected, final)
+
+
+def _benefit(part: NetBenefit) -> Rated:
+    """The curve, or its value where one threshold was chosen."""
+    band = None if part.low is None else POINTWISE
+    if len(part.thresholds) > 1:
+        return Rated("net benefit", interval=band)
+    low, high = part.low, part.high
+    ends = None if low is None or high is None else (float(low[0]), float(high[0]))
+    name = f"net benefit from a probability of {part.thresholds[0]:.15g} on"
+    everybody = f" (of treating all {rounded(part.treat_all[0])})"
+    return Rated(name + everybody, "", band, float(part.honest[0]), ends)
+
+
+def _losses_by_level(subgroups: Subgroups | None) -> tuple[Rated, ...]:
+    """The losses that are told of subgroups, each with the interval of its levels."""
+    risks = () if subgroups is None else subgroups.risks
+    words = ({i.interval.method for i in one.levels if i.interval is not None} for one in risks)
+    return tuple(
+        Rated(one.loss, interval=min(sure, default=None, key=str))
+        for one, sure in zip(risks, words, strict=True)
+    )
+
+
+def _shrunken_columns(subgroups: Subgroups | None) -> tuple[str, ...]:
+    """The columns of which some level is drawn to the mean of all."""
+    risks = () if subgroups is None else subgroups.risks
+    levels = (level for one in risks for level in one.levels if level.shrunken is not None)
+    return tuple(dict.fromkeys(level.subgroup.column for level in levels))

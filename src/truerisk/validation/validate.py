@@ -1,0 +1,374 @@
+"""`validate`: what a reviewer of a clinical or regulated model asks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import NotFittedError
+
+from truerisk.checks.columns import (
+    columns_of,
+    telling_columns,
+    unrepeated_columns,
+)
+from truerisk.core.arguments import as_typed, check_flag, check_level, shown
+from truerisk.core.errors import BadData, FitFailed, Refusal
+from truerisk.core.family import Family, refuse_no_estimator
+from truerisk.core.identity import is_a
+from truerisk.core.present import clean
+from truerisk.core.progress import shows_progress
+from truerisk.data.data import Data
+from truerisk.data.named_columns import take_named_columns
+from truerisk.data.rows import category_order
+from truerisk.engines.running.fitting import why_of
+from truerisk.engines.workers.executors import executor_of
+from truerisk.estimation.problem import as_seed, problem_on
+from truerisk.estimation.run import Run
+from truerisk.methods.external import External
+from truerisk.search.search import HonestSearchCV
+from truerisk.search.search_problem import run_of
+from truerisk.search.search_words import words_of
+from truerisk.validation.honest import HonestRun
+from truerisk.validation.validation import Validation, validation_of
+from truerisk.validation.wishes import Wishes
+
+
+@shows_progress
+def validate(
+    search_or_model: Any,
+    X: Any,
+    y: Any,
+    *,
+    prefit: bool = False,
+    positive: Any = None,
+    subgroups: Any = None,
+    groups: Any = None,
+    time: Any = None,
+    block: Any = None,
+    thresholds: Any = None,
+    clip: float | None = None,
+    replicates: int | None = None,
+    samples: Any = None,
+    confidence_level: float | None = None,
+    horizon: float | None = None,
+    loss: Any = None,
+    scores: Any = (),
+    n_jobs: int | None = None,
+    executor: Any = None,
+    random_state: Any = 0,
+    **params: Any,
+) -> Validation:
+    r"""Validate a tuned model, or a finished one, by its answers about rows that it had not seen.
+
+    Of an event: `discrimination` (AUC, average precision, R²), `calibration` (slope, intercept,
+    distances from a flexible curve with a band) and `net_benefit` over thresholds; of numbers:
+    `calibration`, with R². Each measure is told of held-out rows (honest), of the model and its own
+    rows (apparent), and corrected for optimism: with a model fitted on bootstrap sample b, tuned in
+    it where the search tunes,
+
+    .. math:: \text{corrected} = \text{apparent} - \frac{1}{B} \sum_b
+              (\text{training}_b - \text{test}_b),
+
+    rated on the sample (training) and on all rows (test), as validate of the R package rms does.
+
+    Parameters
+    ----------
+    search_or_model : HonestSearchCV, or any model
+        A search that was fitted on these rows is not fitted again: its held-out answers are taken,
+        and where they were labels its outer winners are asked for probabilities. Else one honest
+        run is made: by the search's own words, or by pairs of five folds for a model.
+    X, y : table and target
+    prefit : bool
+        The model is finished, and is asked about these rows, on which it was not made, without a
+        fit: external validation. So is a `sklearn.frozen.FrozenEstimator`. There is no apparent
+        value, no optimism and no stability.
+    positive : label, optional
+        The class that is the event: of two classes the second, in their order, by default. Of more
+        classes one has to be named; it stands against the rest.
+    subgroups : names, array, frame or dict of arrays, optional
+        Columns, of X or others, in whose levels every score is told, with intervals that hold
+        together and shrunken values. A missing level is one of its own.
+    groups : array of labels or name of a column of X, optional
+        Rows of one group stay together in folds and in samples, and count as one in intervals. A
+        named column is no feature, as in `estimate_risk`, unless a finished model has seen it.
+    time, block : optional
+        When and where rows were taken, as in `estimate_risk`: a model is tested on rows after
+        those it learned from ("forward-5"), or apart from them ("blocks-5"), unless a search says
+        otherwise. Such rows are no independent tests: losses of rows, and the AUC of places, have
+        intervals that count it, all else has values alone.
+    thresholds : array, optional
+        Probabilities from which one treats, for the net benefit; 0.01 to 0.99 by default.
+    clip : float, optional
+        Take probabilities below `clip`, or above 1 − `clip`, for these. Probabilities of exactly 0
+        and 1 have no logit, and so there is no slope and no curve without it.
+    replicates : int, optional
+        Bootstrap samples in which everything is done anew: 50 by default; 0 for none, 200 and more
+        to publish. A finished model has none.
+    samples : array (samples, rows), optional
+        The row numbers of given samples, instead of `replicates` drawn ones.
+    confidence_level : float, optional
+        Of all intervals; 0.95 by default. A search that is not finished has its own.
+    horizon : float, optional
+        Of an outcome in time, which needs it: the event is that it came by this time. Rows that
+        were lost before are made up for by others: these weigh 1 over the chance of being followed.
+    loss : word, Loss or callable, optional
+        The loss or score of `risk`, as in `estimate_risk`. A search has its own; of a finished
+        model it needs no fit.
+    scores : words, optional
+        Further losses or scores of the same answers, as in `estimate_risk`, such as
+        ``["uno", "integrated-brier"]`` of an outcome in time. A search has its own.
+    n_jobs, executor : optional
+        Where fits are made, as in `estimate_risk`; that of the search by default.
+    random_state : int, None or Generator
+        Of the samples, and of the folds of a model; a search has its own.
+    **params
+        Fit parameters of the search, such as ``sample_weight``, as in its ``fit``.
+
+    Returns
+    -------
+    Validation
+        ``print`` shows the tables, ``to_html(path)`` writes a page. A part that does not exist is
+        None, and ``missing`` says why.
+
+    References
+    ----------
+    Steyerberg EW (2019). Clinical Prediction Models. 2nd edition, Springer.
+    Van Calster B et al. (2019). Calibration: the Achilles heel of predictive analytics. BMC
+    Medicine 17:230.
+    Harrell FE (2015). Regression Modeling Strategies. 2nd edition, Springer.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X, y = tr.datasets.make_difficult(120, random_state=0)
+    >>> v = tr.validate(LogisticRegression(), X, y, replicates=20)
+    >>> v.calibration["brier"].honest > v.calibration["brier"].apparent
+    True
+    >>> v.missing
+    {}
+    """
+    seed = as_seed(random_state)
+    order = {"time": time, "block": block}
+    check_flag("prefit", prefit)
+    finished = prefit or is_a(search_or_model, FROZEN)
+    if finished:
+        refuse_refits(replicates=replicates or None, samples=samples)
+    replicates = (0 if finished else USUAL) if replicates is None else replicates
+    of_a_search = not finished and isinstance(search_or_model, HonestSearchCV)
+    words = {} if loss is None else {"loss": loss}
+    words |= {} if _is_empty(scores) else {"scores": scores}
+    for name, value in words.items() if of_a_search else ():
+        raise Refusal(
+            f"{name}={shown(value)} is that of the search: give it to HonestSearchCV, and leave it "
+            "out here."
+        )
+    run_of_model = run_of_finished if finished else run_to_validate
+    run = run_of_model(search_or_model, X, y, groups, dict(params), seed, **order, **words)
+    problem = run.problem.by(executor_of(executor, n_jobs))
+    if confidence_level is not None:
+        check_level("confidence_level", confidence_level)
+        if of_a_search:
+            raise Refusal(
+                f"confidence_level={confidence_level:.15g} is that of the search: give it to "
+                "HonestSearchCV, and leave it out here."
+            )
+        problem = replace(problem, confidence_level=confidence_level)
+    wishes = Wishes.of(
+        X,
+        problem.data,
+        seed,
+        positive=positive,
+        subgroups=subgroups,
+        thresholds=thresholds,
+        clip=clip,
+        replicates=replicates,
+        samples=samples,
+        horizon=horizon,
+    )
+    if horizon is not None:
+        problem = problem.asking_at(horizon)
+    run, data = replace(run, problem=problem), problem.data
+    typed = as_typed(
+        prefit=finished or None,
+        **{"positive": positive, "subgroups": subgroups, "groups": groups, **order, **params},
+        thresholds=thresholds,
+        clip=clip,
+        replicates=None if finished else replicates,
+        samples=samples,
+        confidence_level=confidence_level,
+        horizon=horizon,
+        **words,
+        random_state=seed or None,
+    )
+    found = validation_of(honest_run(run, search_or_model), wishes)
+    columns = columns_of(data.X)
+    notes = [*found.notes]
+    if columns is not None:
+        told = (*telling_columns(data, columns), *unrepeated_columns(data, columns))
+        notes += [f"{each.sentence} {each.remedy}" for each in told]
+    if positive is None:
+        notes += _order_contradicted(y, data, found.rows["event"])
+    return replace(found, notes=tuple(notes), given=typed)
+
+
+def _order_contradicted(y: Any, data: Data, event: Any) -> list[str]:
+    """Return a note if the order of y's categories would make the other class the event."""
+    order = category_order(y)
+    if order is None or data.classes is None or data.n_classes != 2:
+        return []
+    last = [label for label in order if label in data.classes.tolist()][-1:]
+    if not last or last[0] == event:
+        return []
+    note = (
+        f"the event is {event!r}, the second class as labels are sorted, and y orders its "
+        f"categories so that {last[0]!r} is the second: where that is the event, name it "
+        f"(positive={last[0]!r})."
+    )
+    return [note]
+
+
+def run_to_validate(
+    searched: Any, X: Any, y: Any, groups: Any, params: dict[str, Any], seed: Any, **order: Any
+) -> Run:
+    """A search with its own words; a model by pairs of folds; one that tunes inside by folds.
+
+    `order` are times and places of the rows, and the loss and scores of a model. Of a search that
+    was fitted already, on these very rows, it is what was tested.
+    """
+    ours = isinstance(searched, HonestSearchCV)
+    if ours and searched.outer is None:
+        raise Refusal(
+            "outer=None leaves out the answers about held-out rows, which a validation rests on: "
+            "use outer='pairs'."
+        )
+    run = run_of(searched, X, y, groups, params, random_state=seed, **order)
+    if not ours or not hasattr(searched, "risk_"):
+        return run
+    if searched.risk_.data_fingerprint != run.problem.data.fingerprint:
+        raise Refusal(
+            "the search was fitted on other rows than these X and y (or with other groups, "
+            "weights, times or places): give what it was fitted on, or a search that is not "
+            "fitted. prefit=True validates it on rows that took no part in it."
+        )
+    if searched.curve_.candidates != run.problem.family.candidates:  # a time limit left some out
+        family = replace(run.problem.family, candidates=searched.curve_.candidates)
+        return replace(run, problem=replace(run.problem, family=family))
+    return run
+
+
+FROZEN = "sklearn.frozen:FrozenEstimator"
+USUAL = 50  # bootstrap samples
+
+
+def refuse_refits(**given: Any) -> None:
+    """Refuse what is about fits, where none is to be made."""
+    for name, value in given.items():
+        if value is not None:
+            raise Refusal(
+                f"{name}={shown(value)} asks for fits, and a finished model is not fitted again: "
+                "leave it out."
+            )
+
+
+def _is_empty(scores: Any) -> bool:
+    return isinstance(scores, tuple | list) and not len(scores)
+
+
+def run_of_finished(
+    model: Any,
+    X: Any,
+    y: Any,
+    groups: Any,
+    params: dict[str, Any],
+    seed: Any,
+    *,
+    loss: Any = None,
+    scores: Any = (),
+    **order: Any,
+) -> Run:
+    """All rows as one test set of a model that is asked as it is; a search of ours has its words.
+
+    The weights of the rows are no matter of a fit here, so that any model may have them.
+    """
+    from sklearn.frozen import FrozenEstimator
+    from sklearn.utils.validation import check_is_fitted
+
+    weight = params.pop("sample_weight", None)
+    refuse_refits(**params)
+    frozen = model if is_a(model, FROZEN) else FrozenEstimator(model)
+    refuse_no_estimator(frozen.estimator)
+    family = Family.of(frozen)
+    try:
+        check_is_fitted(frozen)
+    except NotFittedError:
+        raise Refusal(
+            f"{type(frozen.estimator).__name__} is not fitted, and a finished model was announced: "
+            "fit it on rows of its own, or leave out prefit and FrozenEstimator for a validation "
+            "that makes the fits."
+        ) from None
+    given = {"groups": groups, "sample_weight": weight, **order}
+    seen = getattr(frozen, "feature_names_in_", ())
+    X, rows, _ = take_named_columns(X, given, keep=seen)
+    data = Data.check(X, y, task=family.task, as_given=family.takes_y_as_given, **rows)
+    told = data.classes is not None and hasattr(frozen, "predict_proba")
+    asked: dict[str, Any] = {"loss": "log" if told else None}  # of probabilities, where it has some
+    if isinstance(frozen.estimator, HonestSearchCV):
+        search, risk = frozen.estimator, getattr(frozen.estimator, "selected_risk_", None)
+        if risk is not None and risk.data_fingerprint == data.fingerprint:
+            raise Refusal(
+                "the search was fitted on these very rows, so that its answers about them are not "
+                "honest: leave prefit out, and they are taken from its outer folds."
+            )
+        asked = {"loss": words_of(search).loss, "confidence_level": search.confidence_level}
+    asked |= {} if loss is None else {"loss": loss}
+    _refuse_other_classes(frozen, data)
+    problem = problem_on(data, family, random_state=seed, scores=scores, **asked)
+    return Run(problem, External(), External())
+
+
+def _refuse_other_classes(model: Any, data: Data) -> None:
+    """Refuse a model that tells other classes apart than those of y."""
+    if data.classes is None or not hasattr(model, "classes_"):
+        return
+    known, ours = (np.asarray(each).tolist() for each in (model.classes_, data.classes))
+    if set(known) != set(ours):
+        told, here = (clean(", ".join(map(repr, each)), 160) for each in (known, ours))
+        raise Refusal(
+            f"the finished model tells the classes {told} apart, and y has {here}: give y the "
+            "labels of the model, and rows of each of its classes."
+        )
+
+
+def honest_run(asked: Run, searched: Any) -> HonestRun:
+    """From the search that was tested already where it keeps what is needed, else one run.
+
+    A finished model is kept with its answers, so that it can be told.
+    """
+    if isinstance(asked.testing, External):
+        try:
+            model = asked.problem.family.estimator.estimator
+            return replace(HonestRun.of(asked), model=getattr(model, "best_estimator_", model))
+        except (FitFailed, BadData) as error:
+            if not (why := why_of(str(error))):
+                raise
+            raise Refusal(f"the finished model cannot answer about these rows: {why}") from error
+    if not isinstance(searched, HonestSearchCV) or not hasattr(searched, "risk_"):
+        return HonestRun.of(asked)
+    stored = _run_of(asked, searched)
+    run = HonestRun.of(asked) if stored is None else stored.with_richest()
+    return replace(run, model=getattr(searched, "best_estimator_", None))
+
+
+def _run_of(run: Run, search: HonestSearchCV) -> HonestRun | None:
+    """What a fitted search keeps; None where it does not say who was tested in every question."""
+    risk = search.risk_
+    if risk.answered is None or risk.value is None:
+        return None
+    plan = risk.answered.answers[0].plan
+    winners = np.array([split.best_index for split in search.outer_])
+    if len(winners) != plan.n_questions:
+        return None
+    return HonestRun(run, risk, risk.answered, winners, search.best_index_)

@@ -1,0 +1,275 @@
+"""What is done once and what each fit adds are told apart, by a clock that the tests turn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+from sklearn.base import is_classifier
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.linear_model import LinearRegression, Ridge, RidgeClassifier
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import truerisk as tr
+from truerisk.assessment.pace import Pace, _shares_nothing, line_of, mean_of, pace_of
+from truerisk.contracts import Engine, Request, Streams
+from truerisk.core.family import Family
+from truerisk.engines.generic import Generic
+from truerisk.estimation.problem import pose
+from truerisk.methods.words import as_method
+from truerisk.plan.answers import Answers
+
+X, Y = tr.datasets.make_simple(40, random_state=0)
+GRID = {"var_smoothing": [1e-9, 1e-6, 1e-3, 1e-2, 1e-1]}
+
+
+class Clock:
+    """Stands still but for what engines add."""
+
+    now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+def nothing(plan):
+    """Answers that nobody reads."""
+    seconds = np.zeros((1, plan.n_fits))
+    answered = np.ones((1, plan.n_questions), dtype=bool)
+    return Answers(plan, "label", np.zeros((1, 0)), answered, "fake", seconds, seconds)
+
+
+@dataclass(frozen=True)
+class OnePass(Engine):
+    """Does something once, something for each fit, and little for each setting."""
+
+    clock: Clock
+    once: float
+    each: float
+    by_setting: float = 0.0
+    word = "fake"
+
+    def refuse(self, family, data, plan, request):
+        return None
+
+    def run(self, family, data, plan, request, run):
+        settings = 1 if run.only is not None else len(family)
+        self.clock.now += self.once + plan.n_fits * (self.each + settings * self.by_setting)
+        return nothing(plan)
+
+
+@dataclass(frozen=True)
+class Single(Generic):
+    """A fit of setting c takes `seconds[c]`."""
+
+    clock: Clock | None = None
+    seconds: tuple[float, ...] = ()
+
+    def run(self, family, data, plan, request, run):
+        self.clock.now += sum(self.seconds[c] for c in run.only)
+        return nothing(plan)
+
+
+@dataclass(frozen=True)
+class Stepped(Generic):
+    """Steps once in every fit, and a learner for every setting."""
+
+    clock: Clock | None = None
+    steps: float = 0.3
+    learner: float = 0.01
+
+    def run(self, family, data, plan, request, run):
+        settings = 1 if run.only is not None else len(family)
+        self.clock.now += plan.n_fits * (self.steps + settings * self.learner)
+        return nothing(plan)
+
+
+def test_steps_that_settings_share_are_counted_once_in_every_fit():
+    """Five settings behind one imputer take one imputer and five learners."""
+    clock = Clock()
+    pipe = make_pipeline(StandardScaler(), GaussianNB())
+    family = Family.of(pipe, {f"gaussiannb__{name}": values for name, values in GRID.items()})
+    asked = pose(family, X, Y, engine=Stepped(clock=clock))
+    plan = as_method("loo").plan(asked.data, Streams(0))
+    first = pace_of(asked, plan, clock=clock)
+    assert first.seconds(plan.n_fits) == pytest.approx(plan.n_fits * 0.35)
+    winners = pace_of(asked, plan, winners=True, like=first, clock=clock)
+    assert winners.seconds(plan.n_fits) == pytest.approx(plan.n_fits * 0.31)
+
+
+def problem(engine, word="loo", **options):
+    """A problem, and a plan of its method."""
+    family = Family.of(GaussianNB(), GRID)
+    found = pose(family, X, Y, engine=engine, **options)
+    return found, as_method(word).plan(found.data, Streams(0))
+
+
+@pytest.mark.parametrize("once", [0.0, 0.02, 3.0])
+@pytest.mark.parametrize("each", [1e-4, 0.01, 2.0])
+def test_what_is_done_once_is_not_multiplied(once, each):
+    """Forty fits take once + 40 · each, whichever is the larger part."""
+    clock = Clock()
+    asked, plan = problem(OnePass(clock, once, each))
+    pace = pace_of(asked, plan, clock=clock)
+    assert pace.seconds(plan.n_fits) == pytest.approx(once + 40 * each)
+    assert pace.seconds(400) == pytest.approx(once + 400 * each, rel=1e-6)
+
+
+def test_a_pass_over_settings_costs_what_it_costs():
+    """All settings are in every timing; a pass for the winners alone is timed with one of them."""
+    clock = Clock()
+    asked, plan = problem(OnePass(clock, 0.0, 0.1, by_setting=0.01))
+    assert pace_of(asked, plan, clock=clock).each == pytest.approx(0.15)
+    assert pace_of(asked, plan, winners=True, clock=clock).each == pytest.approx(0.11)
+
+
+@pytest.mark.parametrize("scale", [1e-5, 0.05, 20.0])
+def test_cheap_and_dear_settings_are_averaged(scale):
+    """One setting of five is a hundred times as dear: what is forecast is never off by two."""
+    clock = Clock()
+    seconds = tuple(scale * s for s in (1.0, 2.0, 4.0, 8.0, 16.0))
+    asked, plan = problem(Single(clock=clock, seconds=seconds))
+    pace = pace_of(asked, plan, clock=clock)
+    true = plan.n_fits * sum(seconds)
+    assert true / 2 < pace.seconds(plan.n_fits) < 2 * true
+    winners = pace_of(asked, plan, winners=True, clock=clock).seconds(plan.n_fits)
+    assert winners == pytest.approx(pace.seconds(plan.n_fits) / 5)
+
+
+@pytest.mark.parametrize(("once", "each"), [(0.0, 1e-4), (0.5, 0.02), (0.0, 30.0), (40.0, 0.001)])
+def test_the_timing_itself_is_short(once, each):
+    """A few seconds; or, where one fit takes longer, what three or four of them take."""
+    clock = Clock()
+    asked, plan = problem(OnePass(clock, once, each))
+    pace_of(asked, plan, clock=clock)
+    assert clock.now <= max(3.0, 4 * (once + each))
+
+
+def test_the_first_timing_does_not_count_where_it_is_short():
+    """Imports and caches are in it."""
+    seen = []
+
+    def timing(n):
+        seen.append(n)
+        return 0.01 * n + (0.2 if len(seen) == 1 else 0.0)
+
+    assert line_of(timing, 100) == (pytest.approx(0.0, abs=1e-12), pytest.approx(0.01))
+    assert seen[:2] == [1, 1]
+    seen.clear()
+    assert mean_of(timing, 100, 3) == pytest.approx(0.01)
+
+
+def test_timings_that_shrink_give_no_negative_pace():
+    """Noise may make more fits seem quicker than fewer."""
+    times = iter([0.1, 0.1, 0.05, 0.3])
+    once, each = line_of(lambda n: next(times), 16)
+    assert once >= 0
+    assert each >= 0
+
+
+def test_workers_share_fits_and_not_passes():
+    """An engine of one pass runs in this process, whatever the executor."""
+    clock = Clock()
+    engines = Single(clock=clock, seconds=(1.0,) * 5), OnePass(clock, 0.0, 1.0)
+    for engine, times in zip(engines, (4, 1)):
+        asked, plan = problem(engine)
+        alone = pace_of(asked, plan, clock=clock).each
+        shared = pace_of(replace(asked, executor=4), plan, clock=clock).each
+        assert alone == pytest.approx(times * shared)
+
+
+def test_real_engines_are_timed():
+    """With closed forms, with one fit per setting, and for drawn train sets."""
+    rng = np.random.default_rng(0)
+    y = X[:, 0] + rng.normal(size=40)
+    asked = pose(Family.of(Ridge(), {"alpha": [0.1, 1.0]}), X, y)
+    for word in ("loo", "5-fold", ".632"):
+        pace = pace_of(asked, as_method(word).plan(asked.data, Streams(0)))
+        assert isinstance(pace, Pace)
+        assert pace.engine == "least-squares"
+        assert 0 < pace.seconds(100) < 60
+
+
+@pytest.mark.parametrize(("once", "each"), [(0.0, 30.0), (40.0, 0.5), (4.0, 4.0)])
+def test_a_long_fit_is_timed_once_more_and_not_in_two_numbers(once, each):
+    """The share of what is done once is that of the pass before."""
+    clock = Clock()
+    asked, plan = problem(OnePass(clock, once, each))
+    first = pace_of(asked, plan, clock=clock)
+    spent = clock.now
+    second = pace_of(asked, plan, like=first, clock=clock)
+    again = 0.0 if once + each >= 10 else once + each  # a very long one is not made again
+    assert clock.now - spent == pytest.approx(again)
+    assert (second.once, second.each) == pytest.approx((once, each), abs=1e-9)
+
+
+@pytest.mark.parametrize("each", [0.3, 5.0, 60.0])
+def test_long_single_fits_are_not_made_again_for_the_next_pass(each):
+    """Ten in a hundred rows fewer, and a fit takes the square of that less."""
+    clock = Clock()
+    asked, plan = problem(Single(clock=clock, seconds=(each,) * 5))
+    first, spent = pace_of(asked, plan, clock=clock), clock.now
+    fewer = as_method("10-fold").plan(asked.data, Streams(0))
+    second = pace_of(asked, fewer, like=first, clock=clock)
+    winners = pace_of(asked, fewer, winners=True, like=first, clock=clock)
+    assert clock.now == spent <= 4 * each
+    assert second.each == pytest.approx(5 * each * (36 / 39) ** 2)
+    assert winners.each == pytest.approx(second.each / 5)
+
+
+def test_short_single_fits_are_timed_in_every_pass():
+    """They cost nothing, and what they take need not be guessed; as many are enough as settings."""
+    clock = Clock()
+    asked, plan = problem(Single(clock=clock, seconds=(0.01,) * 5))
+    first, spent = pace_of(asked, plan, clock=clock), clock.now
+    second = pace_of(asked, plan, like=first, clock=clock)
+    assert clock.now - spent == pytest.approx(4 * 0.01)
+    assert second.each == pytest.approx(first.each)
+
+
+@pytest.mark.parametrize(("each", "fits"), [(0.1, 6), (0.3, 2), (1.9, 2), (8.0, 1)])
+def test_fits_that_share_nothing_are_timed_once(each, fits, monkeypatch):
+    """And once before, without its seconds, where imports may be in it."""
+    clock = Clock()
+    asked, plan = problem(OnePass(clock, 0.0, each))
+    monkeypatch.setattr("truerisk.assessment.pace._shares_nothing", lambda *_: True)
+    pace = pace_of(asked, plan, clock=clock)
+    assert clock.now == pytest.approx(fits * each)
+    assert (pace.once, pace.each) == pytest.approx((0.0, each))
+
+
+SCALED = {
+    "shrunk": (LinearDiscriminantAnalysis(solver="lsqr"), {"shrinkage": [0.1, 0.2]}, False),
+    "plain": (LinearDiscriminantAnalysis(solver="lsqr"), {"shrinkage": [0.0, 0.2]}, True),
+    "neighbours": (KNeighborsClassifier(), {"n_neighbors": [1, 3]}, False),
+    "ridge": (RidgeClassifier(), {"alpha": [0.1, 1.0]}, False),
+    "least squares": (LinearRegression(), {"positive": [False]}, True),
+}
+
+
+@pytest.mark.parametrize("word", SCALED)
+def test_engines_say_whether_fits_share_work(word):
+    """On rows that all fits share they may; behind a scaler where its scale does not matter."""
+    model, grid, shares = SCALED[word]
+    for scaled in (False, True):
+        named = {f"{'model__' * scaled}{name}": values for name, values in grid.items()}
+        steps = Pipeline([("scale", StandardScaler()), ("model", model)])
+        y = Y if is_classifier(model) else X[:, 0]
+        asked = pose(Family.of(steps if scaled else model, named), X, y)
+        plan = as_method("5-fold").plan(asked.data, Streams(0))
+        engine = asked.asking().choose(plan, Request.of(asked.loss, plan))
+        assert _shares_nothing(engine, asked) == (scaled and not shares)
+
+
+def test_the_share_of_the_pass_before_makes_one_timing_enough():
+    """What is done once was told by several timings, and takes the same part of the next pass."""
+    clock = Clock()
+    asked, plan = problem(OnePass(clock, 0.05, 0.01))
+    first, spent = pace_of(asked, plan, clock=clock), clock.now
+    second = pace_of(asked, plan, like=first, clock=clock)
+    assert clock.now - spent == pytest.approx(0.06)
+    assert (second.once, second.each) == pytest.approx((0.05, 0.01))

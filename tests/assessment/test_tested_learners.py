@@ -1,0 +1,132 @@
+"""The learners that may be the best: from their honest losses, in every place that shows them."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.dummy import DummyClassifier
+from sklearn.model_selection import TimeSeriesSplit
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+import truerisk as tr
+from truerisk.assessment.assessment import HEAD
+from truerisk.core.errors import Refusal, UnknownName
+from truerisk.results.comparison import PairedLosses, may_be_best
+
+X, Y = tr.datasets.make_simple(61, random_state=1)
+LEARNERS = {
+    "guess": DummyClassifier(strategy="most_frequent"),
+    "knn": (KNeighborsClassifier(), {"n_neighbors": [1, 3, 9]}),
+    "tree": (DecisionTreeClassifier(random_state=0), {"max_depth": [1, 3]}),
+    "bayes": GaussianNB(),
+}
+AHEAD = TimeSeriesSplit(3)
+
+
+def assessed(**asked):
+    return tr.assess(LEARNERS, X, Y, **{"methods": ["5-fold"], "scores": ("auc",), **asked})
+
+
+@pytest.fixture(scope="module")
+def found():
+    """Four learners on rows that some of them can tell."""
+    return assessed()
+
+
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.95])
+def test_it_rests_on_the_honest_losses(found, level):
+    """Those of the rows that the outer splits tested, best first; no fit is made."""
+    names = found.ranking
+    losses = np.array([found.risks[name].losses for name in names])
+    kept = may_be_best(PairedLosses(losses, np.full(61, 1 / 61)), level)
+    assert found.best_set(level) == [n for n, may in zip(names, kept, strict=True) if may]
+    assert found.best_set(level)[0] == found.best
+
+
+def test_groups_are_units():
+    """The same rows in groups: the set is that of the groups."""
+    groups = np.arange(61) // 2
+    found = assessed(groups=groups)
+    names = found.ranking
+    losses = np.array([found.risks[name].losses for name in names])
+    kept = may_be_best(PairedLosses(losses, np.full(61, 1 / 61), groups), 0.7)
+    assert found.best_set(0.7) == [n for n, may in zip(names, kept, strict=True) if may]
+
+
+def test_a_further_score_has_a_set_of_its_own(found):
+    """As if it had been the loss of these answers; one that was not told is refused."""
+    ranked = sorted(found.risks, key=lambda name: found.risks[name].scores["auc"].value)
+    assert ranked[0] in found.best_set(score="auc")
+    assert "guess" not in found.best_set(score="auc")
+    assert found.best_set(score="zero-one") == found.best_set()
+    with pytest.raises(UnknownName, match=r"score='log' was not asked .* Known: .*auc"):
+        found.best_set(score="log")
+
+
+def test_it_stands_wherever_learners_are_shown(found):
+    """In the table, the frame, the JSON and the page, at the level of the intervals."""
+    kept = found.best_set()
+    assert 1 < len(kept) < 4
+    told = {row[0]: row[HEAD.index("best?")] for row in found.rows()}
+    assert told == {name: "yes" if name in kept else "no" for name in found.ranking}
+    assert list(found.table()["may_be_best"]) == [name in kept for name in found.ranking]
+    content = json.loads(found.to_json())
+    assert content["best_set"] == kept
+    assert tr.Assessment.from_dict(content).usual_best_set == tuple(kept)
+    page = found.to_html()
+    assert page.count("<td>yes</td>") + page.count(">yes<") >= len(kept)
+    assert "whether these rows leave open that it is the best (95 %, one-sided)" in page
+    assert "At 95 % confidence (one-sided), the best learner may also be" in found.conclusion
+    wider = assessed(confidence_level=0.5)
+    assert wider.usual_best_set == wider.best_set(0.5)
+
+
+def test_where_nothing_tells_it_is_a_dash():
+    """Splits that go forward in time: refused by name, and the rest is as it was."""
+    found = assessed(outer=AHEAD, scores=())
+    with pytest.raises(Refusal, match="the splits are ordered"):
+        found.best_set()
+    assert {row[HEAD.index("best?")] for row in found.rows()} == {"–"}
+    assert json.loads(found.to_json())["best_set"] is None
+    assert "best?" not in "".join(found.legend)
+    assert "% confidence (" not in found.conclusion
+
+
+def test_a_page_of_an_older_file_has_a_dash(found):
+    """Documents that were written before have no such set."""
+    content = json.loads(found.to_json())
+    del content["best_set"]
+    assert tr.Assessment.from_dict(content).usual_best_set is None
+
+
+@pytest.mark.parametrize("outer", ["pairs", "5-fold"])
+@pytest.mark.parametrize("score", [None, "auc"])
+def test_best_set_excludes_only_learners_that_are_shown_to_be_worse(outer, score):
+    """The difference that is printed beside the set has a one-sided interval without 0."""
+    from scipy.stats import t as student
+
+    n_out = 0
+    for seed in range(4):
+        X, y = tr.datasets.make_difficult(80, random_state=seed)
+        models = {
+            "knn": KNeighborsClassifier(),
+            "bayes": GaussianNB(),
+            "far": KNeighborsClassifier(40),
+        }
+        found = tr.assess(models, X, y, outer=outer, scores=["auc"], random_state=seed)
+        kept = found.best_set(0.8, score=score)
+        best = (
+            kept[0]
+            if score is None
+            else min(kept, key=lambda n: found.risks[n].scores["auc"].value)
+        )
+        for name in set(models) - set(kept):
+            n_out += 1
+            behind = found.difference(name, best, score=score)
+            limit = student(behind.df).ppf(0.8) * behind.std_error
+            assert behind.value - limit > 0
+    assert n_out > 0

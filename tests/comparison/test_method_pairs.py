@@ -1,0 +1,160 @@
+"""The signed-rank test is exact also with ties and zeros; its shift and interval are R's."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy.stats import rankdata, wilcoxon
+from tests.support.demsar import C45
+
+from truerisk.comparison import method_pairs as module
+from truerisk.comparison.method_pairs import dirichlet_signed_rank, median_shift, signed_rank
+
+RNG = np.random.default_rng(1)
+X = np.array([1.1, -0.3, 2.2, 0.7, -1.4, 3.1, 0.25, -0.9])
+
+
+def brute(differences):
+    """All signs of the ranks of the differences that are not zero."""
+    ranks = rankdata(np.abs(differences))
+    kept = differences != 0
+    seen = ranks[kept & (differences > 0)].sum()
+    sums = np.array([np.dot(ranks[kept], s) for s in product((0, 1), repeat=int(kept.sum()))])
+    return min(1.0, 2 * min((sums <= seen + 1e-9).mean(), (sums >= seen - 1e-9).mean()))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_p_value_counts_all_signs(seed):
+    """With ties and zeros, which SciPy's exact mode does not know."""
+    differences = np.random.default_rng(seed).integers(-3, 4, 9).astype(float)
+    assert signed_rank(differences).p_value == pytest.approx(brute(differences))
+
+
+def test_scipy_agrees_without_ties():
+    """W and its exact p-value."""
+    differences = RNG.normal(0.3, 1, 23)
+    theirs = wilcoxon(differences, method="exact")
+    found = signed_rank(differences)
+    assert min(found.positive, found.negative) == theirs.statistic
+    assert found.p_value == pytest.approx(theirs.pvalue)
+
+
+def test_many_differences_are_normal():
+    """Beyond `EXACT`, with ties and zeros, as SciPy's normal mode by Pratt's rule."""
+    differences = RNG.integers(-5, 7, module.EXACT + 40).astype(float)
+    theirs = wilcoxon(differences, zero_method="pratt", method="approx", correction=False)
+    assert signed_rank(differences).p_value == pytest.approx(theirs.pvalue, rel=1e-3)
+
+
+def test_demsars_wilcoxon():
+    """Demšar (2006), section 3.1.3: R+ = 93, R− = 12, where each side has half of the zeros' 3."""
+    found = signed_rank(C45[:, 1] - C45[:, 0])
+    assert (found.positive + 1.5, found.negative + 1.5, found.n_zero) == (93, 12, 2)
+
+
+def test_the_shift_is_that_of_r():
+    """R 4.2.2: wilcox.test(x, conf.int=TRUE, conf.level=…)."""
+    assert signed_rank(X).p_value == pytest.approx(0.4609, abs=5e-5)
+    found = median_shift(X, 0.95)
+    assert found.value == pytest.approx(0.5625)
+    assert found.ends == pytest.approx((-0.85, 2.10))
+    assert median_shift(X, 0.90).ends == pytest.approx((-0.575, 1.675))
+    assert median_shift(X[:6], 0.95).ends == pytest.approx((-1.4, 3.1))
+
+
+def test_too_few_differences_have_no_interval():
+    """Of five, all Walsh averages together cover with 15/16 only."""
+    assert median_shift(X[:5], 0.95).ends is None
+    assert median_shift(X[:5], 0.93).ends == pytest.approx((-1.4, 2.2))
+
+
+def test_large_samples_meet_the_exact_ones(monkeypatch):
+    """Where the exact distribution ends, the normal one gives nearly the same ends."""
+    differences = RNG.normal(0.1, 1, 150)
+    exact = median_shift(differences, 0.95).ends
+    monkeypatch.setattr(module, "EXACT", 100)
+    assert median_shift(differences, 0.95).ends == pytest.approx(exact, abs=0.005)
+
+
+def test_equal_columns_have_no_direction():
+    """All zero: p = 1, no correlation, and a shift of 0."""
+    found = signed_rank(np.zeros(8))
+    assert (found.p_value, found.correlation, found.n_zero) == (1.0, None, 8)
+    assert median_shift(np.zeros(8), 0.95).ends == (0.0, 0.0)
+
+
+def test_rounding_beside_the_scale_is_zero():
+    """Differences of values near 1e6 that are their last bits; the unit changes nothing."""
+    noise = np.array([1e-9, -2e-9, 3.0, 1.0])
+    assert signed_rank(noise, 1e6).n_zero == 2
+    assert signed_rank(X * 1e-9, 1e-9).p_value == signed_rank(X).p_value
+
+
+# ---------------- The Bayesian signed-rank test against its definition and against baycomp
+
+
+def drawn(differences, rope, seed=0, **options):
+    """The probabilities of one pair."""
+    return tuple(dirichlet_signed_rank([np.asarray(differences)], rope, seed, **options)[0])
+
+
+def test_the_shares_are_the_double_sum():
+    """For given weights, indicator by indicator, with ties at the ends of the region."""
+    z = np.array([-0.03, -0.02, 0.0, 0.01, 0.02, 0.05, 0.0])
+    drawn = module._Weights(np.random.default_rng(0), 20, 6, module.PRIOR)
+    weights = np.vstack([drawn.upward[0], drawn.prior]).T
+    assert np.allclose(weights.sum(1), 1)
+    for rope in (0.0, 0.01, 0.015):
+        found = drawn.shares(z[:-1], rope)
+        sums = np.round(z[:, None] + z, 9)
+        for at, inside in enumerate((sums < -2 * rope, abs(sums) <= 2 * rope, sums > 2 * rope)):
+            theirs = np.einsum("di,dj,ij->d", weights, weights, inside.astype(float))
+            assert np.allclose(found[at], theirs)
+
+
+BAYCOMP = {  # better, equivalent, worse of the first method, 400,000 draws
+    (1, 0.0097): (0.0, 0.3289, 0.6711),
+    (2, 0.0097): (0.1165, 0.6956, 0.1879),
+    (2, 0.0103): (0.0685, 0.7815, 0.1500),
+    (3, 0.0103): (0.0003, 0.0379, 0.9618),
+    (3, 0.0203): (0.0, 0.5565, 0.4435),
+}
+
+
+@pytest.mark.parametrize(("column", "rope"), list(BAYCOMP))
+def test_baycomp_agrees(column, rope):
+    """By baycomp 1.0.3: SignedRankTest.probs(C45[:, 0], C45[:, column], rope, nsamples=400000).
+
+    The end of a region is no difference of the table: baycomp leaves those to rounding.
+    """
+    table = np.round(C45, 3)
+    found = drawn(table[:, column] - table[:, 0], rope)
+    assert found == pytest.approx(BAYCOMP[column, rope], abs=0.008)  # four errors of 50,000 draws
+
+
+def test_it_is_exact_in_distribution():
+    """One difference and the prior's 0: better where 1 − w₀² > 1/2, and w₀ is Beta(s, 1)."""
+    found = drawn([-1.0], 0.0, draws=400_000)
+    assert found[0] == pytest.approx(np.sqrt(0.5) ** module.PRIOR, abs=0.003)
+    assert found[2] == 0
+
+
+def test_draws_in_parts_are_as_many(monkeypatch):
+    """Weights that do not fit at once are drawn in parts."""
+    monkeypatch.setattr(module, "AT_ONCE", 100)
+    found = drawn(C45[:, 1] - C45[:, 0], 0.01, draws=2000)
+    assert sum(found) == pytest.approx(1)
+    assert found[2] == pytest.approx(0.672, abs=0.05)
+
+
+def test_the_order_of_data_sets_does_not_count():
+    """The same draws for the same differences, whatever their order."""
+    differences = C45[:, 1] - C45[:, 0]
+    assert drawn(differences, 0.01) == drawn(differences[::-1], 0.01)
+
+
+def test_equal_columns_are_practically_the_same():
+    """All of the weight lies in the region."""
+    assert drawn(np.zeros(6), 0.0) == (0.0, 1.0, 0.0)

@@ -1,0 +1,130 @@
+"""Data are checked and counted once; every family makes a problem of them."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import is_dataclass
+
+import numpy as np
+import pytest
+from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+import truerisk as tr
+from truerisk.core.errors import NoEngine
+from truerisk.core.family import Family
+from truerisk.data import data as data_module
+from truerisk.data.data import Data
+from truerisk.engines import choice
+from truerisk.estimation.problem import pose, problem_on
+
+X, Y = tr.datasets.make_simple(40, random_state=2)
+TREE, DEPTHS = DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2]}
+THREE = {"bayes": GaussianNB(), "tree": DecisionTreeClassifier(), "guess": GaussianNB()}
+
+
+@pytest.mark.parametrize("learners", [THREE, ["lda", "tree"], None])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_an_assessment_checks_and_counts_its_rows_once(learners, weighted, monkeypatch):
+    """However many learners there are, and also where each has its own name for the weights."""
+    calls = dict.fromkeys(("_view", "digest", "sums_of", "row_keys"), 0)
+    for name in calls:
+        real = getattr(data_module, name)
+
+        def counting(*args, real=real, name=name, **kwargs):
+            calls[name] += 1
+            return real(*args, **kwargs)
+
+        monkeypatch.setattr(data_module, name, counting)
+    if weighted:
+        learners = {"bayes": GaussianNB(), "piped": make_pipeline(StandardScaler(), GaussianNB())}
+    weights = np.ones(len(Y)) if weighted else None
+    tr.assess(learners, X, Y, methods=["2-fold"], outer="3-fold", sample_weight=weights)
+    assert calls == dict.fromkeys(calls, 1)
+
+
+def test_a_weight_has_the_name_that_each_family_has_for_it():
+    """The rows and what was counted of them are shared; the parameters of fits are not."""
+    data = Data.check(X, Y, task="classification", sample_weight=np.arange(1.0, 41))
+    alone = problem_on(data, Family.of(GaussianNB()), sample_weight=data.sample_weight)
+    piped = Family.of(make_pipeline(StandardScaler(), GaussianNB()))
+    inside = problem_on(data, piped, sample_weight=data.sample_weight)
+    assert list(alone.data.fit_params) == ["sample_weight"]
+    assert list(inside.data.fit_params) == ["gaussiannb__sample_weight"]
+    assert alone.data.X is inside.data.X
+    assert alone.data.fingerprint == inside.data.fingerprint == data.fingerprint
+
+
+def test_without_parameters_the_data_are_the_very_same():
+    """Nothing is copied, and nothing counted, where the fits take nothing beside the rows."""
+    data = Data.check(X, Y, task="classification")
+    assert problem_on(data, Family.of(KNeighborsClassifier())).data is data
+    assert "fingerprint" not in vars(pose(Family.of(GaussianNB()), X, Y).data)
+
+
+def by_generic(fitted=False):
+    search = tr.HonestSearchCV(TREE, DEPTHS, engine="generic", select_by="3-fold", outer="pairs")
+    return search.fit(X, Y) if fitted else search
+
+
+BY_GENERIC = {
+    "estimate_risk": lambda: tr.estimate_risk(TREE, X, Y, engine="generic"),
+    "risk_curve": lambda: tr.risk_curve(TREE, DEPTHS, X, Y, engine="generic"),
+    "assess": lambda: tr.assess(
+        {"tuned": (TREE, DEPTHS), "as it is": TREE}, X, Y, engine="generic"
+    ),
+    "audit": lambda: tr.audit(GridSearchCV(TREE, DEPTHS).fit(X, Y), X, Y, engine="generic"),
+    "learning_curve": lambda: tr.learning_curve(TREE, X, Y, engine="generic"),
+    "HonestSearchCV": lambda: by_generic(fitted=True),
+    "validate": lambda: tr.validate(by_generic(), X, Y, replicates=2),
+    "validate, fitted": lambda: tr.validate(by_generic(fitted=True), X, Y, replicates=2),
+    "permutation_test": lambda: tr.permutation_test(by_generic(), X, Y, n_permutations=2),
+}
+
+
+def test_every_verb_that_takes_an_engine_is_asked_below():
+    """A new one is to be asked, too; a result, which names its engine, is no verb."""
+    known = (name for name in tr.__all__ if callable(getattr(tr, name)))
+    verbs = (name for name in known if not is_dataclass(getattr(tr, name)))
+    takes = {v for v in verbs if "engine" in inspect.signature(getattr(tr, v)).parameters}
+    assert takes <= set(BY_GENERIC)
+    assert len(takes) == 6
+
+
+@pytest.mark.parametrize("verb", BY_GENERIC)
+def test_no_other_engine_answers_than_the_one_that_was_named(verb, monkeypatch):
+    """Not even what a verb asks after the risk: apparent risks, held-out scores, pairs, samples."""
+    asked = []
+    real = choice._engine
+    monkeypatch.setattr(choice, "_engine", lambda given: asked.append(given) or real(given))
+    monkeypatch.setattr(choice, "_first_willing", lambda *_: pytest.fail("any engine was asked"))
+    BY_GENERIC[verb]()
+    assert {getattr(one, "word", one) for one in asked} == {"generic"}
+
+
+class Labels(tr.engines.Generic):
+    """An engine that refuses probabilities, and all questions of training rows if it is `shy`."""
+
+    def __init__(self, shy=False):
+        super().__init__()
+        object.__setattr__(self, "shy", shy)
+
+    def refuse(self, family, data, plan, request):
+        if self.shy and plan.n_fits == 1:
+            return "it is shy."
+        return "it says labels." if request.response == "probability" else None
+
+
+@pytest.mark.parametrize("shy", [False, True])
+def test_what_the_named_engine_refuses_is_missing_with_its_reason(shy):
+    """No other one answers in its place: held-out scores say why, the apparent risk is None."""
+    found = tr.assess({"a": TREE, "b": (TREE, DEPTHS)}, X, Y, engine=Labels(shy)).learners["b"]
+    assert found.held_out == "engine 'generic' cannot answer: it says labels. Use engine='auto'."
+    assert (found.apparent is None) == shy
+    search = tr.HonestSearchCV(TREE, DEPTHS, engine=Labels()).fit(X, Y)
+    with pytest.raises(NoEngine, match="it says labels"):
+        tr.validate(search, X, Y, replicates=0)

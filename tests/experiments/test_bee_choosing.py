@@ -1,0 +1,296 @@
+"""The choice of every method on one training set, the error of its rule; how sizes are reported."""
+
+from __future__ import annotations
+
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from scipy.special import ndtr
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV
+
+import truerisk as tr
+from truerisk.core.errors import TrueRiskWarning
+from truerisk.core.family import Family
+from truerisk.datasets import make_four_class, make_simple
+from truerisk.experiments.bee_choosing import (
+    BAYES,
+    COSTS,
+    LAMBDAS,
+    ORACLE,
+    SHORT,
+    Trained,
+    beside,
+    by_size,
+    choices_by_size,
+    convergence_note,
+    draw,
+    errors_on,
+    less,
+    logistic,
+    machines,
+    mean_grid,
+    methods_named,
+    permutation_p,
+    shaded,
+    size_tables,
+    spread_gaps,
+    unconverged,
+    under,
+)
+from truerisk.methods.kfold import KFold
+from truerisk.models import LogisticPath
+from truerisk.selection import as_rule
+
+TRAIN = make_four_class(40, random_state=0)
+TEST = make_four_class(400, random_state=1)
+
+
+def of_rows(X, y):
+    """The errors of rules among these rows."""
+    return lambda _, rules: errors_on(X, y, rules)
+
+
+@pytest.mark.parametrize("family", [logistic(), machines()])
+def test_errors_are_those_of_the_fitted_models(family):
+    """Labels from coefficients are those that each model predicts: of four classes, and of two."""
+    for drawn in (slice(None), TRAIN[1] < 2):
+        X, y = TRAIN[0][drawn], TRAIN[1][drawn]
+        trained = Trained.of(family, (X, y, of_rows(*TEST)))
+        for candidate in (0, len(family) // 2, len(family) - 1):
+            model = family.make(candidate).fit(X, y)
+            assert trained.errors[candidate] == (model.predict(TEST[0]) != TEST[1]).mean()
+
+
+def test_the_choice_of_cross_validation_is_grid_search_s():
+    """The same folds, the same cost, and so the same error."""
+    X, y = TRAIN
+    labels = np.arange(len(y)) % 5
+    folds = [(np.flatnonzero(labels != f), np.flatnonzero(labels == f)) for f in range(5)]
+    family = machines()
+    search = GridSearchCV(clone(family.estimator), {"C": list(COSTS)}, cv=folds).fit(X, y)
+    trained = Trained.of(family, (X, y, of_rows(*TEST)))
+    wrong = (search.predict(TEST[0]) != TEST[1]).mean()
+    assert trained.choice(KFold(5, folds=labels))[1] == wrong
+
+
+@pytest.mark.parametrize("rule", ["min", "1-se"])
+def test_a_choice_has_its_estimate_its_error_and_its_features(rule):
+    """Those that a user finds by the same rule on the same folds, of two classes and of four."""
+    for drawn in (TRAIN[1] < 2, slice(None)):
+        X, y = TRAIN[0][drawn], TRAIN[1][drawn]
+        family, method = logistic(), KFold(5, folds=np.arange(len(y)) % 5)
+        curve = tr.risk_curve(
+            LogisticPath(lambdas=LAMBDAS), {"at": range(36)}, X, y, method=method, rule=rule
+        )
+        model = family.make(curve.best).fit(X, y)
+        error = (model.predict(TEST[0]) != TEST[1]).mean()
+        n_features = model.coef_.any(axis=0).sum()
+        trained = Trained.of(family, (X, y, of_rows(*TEST)))
+        found = trained.choice(method, rule=as_rule(rule))
+        assert found == (curve.values[curve.best], error, n_features)
+
+
+def one_size(family, X, y, errors_of, methods, number=0):
+    """What one learner finds on one training set."""
+    learners = {"LR": (family, methods)}
+    found = choices_by_size((len(y),), learners, lambda n: (X, y, errors_of), number)
+    return {name.removeprefix("LR "): errors[0] for name, errors in found.items()}
+
+
+def test_nothing_beats_the_oracle():
+    """Every method is asked, and each errs at least as much as the best rule there is."""
+    names = ["CV-5", "CV-10", "3×CV-5", "BEEp", "BEEi", "EBIC", "LOO"]
+    methods = methods_named(names, standardize=True)
+    words = ["5-fold", "10-fold", "3x5-fold", "bee", "bee-improper", "ebic", "loo"]
+    assert [method.word for method in methods.values()] == words
+    found = one_size(logistic(), *TRAIN, of_rows(*TEST), methods)
+    kept = [f"{name}{what}" for name in names for what in (" estimate", "", " features")]
+    assert list(found) == [*kept, ORACLE, SHORT]
+    assert min(found[name] for name in methods) >= found[ORACLE]
+    assert found[SHORT] == 0
+
+
+def test_a_path_that_stops_short_is_counted():
+    """With one pass per penalty nothing converges: it is said in the findings, not by a warning."""
+    family = Family.of(LogisticPath(lambdas=(0.1, 0.001), max_iter=1), {"at": [0, 1]})
+    X, y = make_simple(40, random_state=0)
+    found = one_size(family, X, y, of_rows(X, y), methods_named(["CV-5"]))
+    assert found[SHORT] == 1
+
+
+def test_what_no_thread_hears_is_not_known():
+    """Warnings of other threads than the main one go their usual way; a zero would say too much."""
+    X, y = make_simple(40, random_state=0)
+    given = logistic(), X, y, of_rows(X, y), methods_named(["BEEp"])
+    with ThreadPoolExecutor(1) as other:
+        assert np.isnan(other.submit(one_size, *given).result()[SHORT])
+    assert one_size(*given)[SHORT] == 0
+
+
+def _warned() -> float:
+    with unconverged() as short:
+        warnings.warn("some folds hold none of it", TrueRiskWarning, stacklevel=1)
+        warnings.warn("not converged", ConvergenceWarning, stacklevel=1)
+        warnings.warn("another", UserWarning, stacklevel=1)
+    return float(short)
+
+
+def test_other_warnings_go_their_way():
+    """Only those of convergence are collected, and those of rare classes in folds left out."""
+    with pytest.warns(UserWarning, match="another") as heard:
+        assert _warned() == 1
+    assert len(heard) == 1
+
+
+def test_sizes_are_columns():
+    """By name, behind the word of the learner; each size has its own rows."""
+    asked = []
+
+    def drawn(size):
+        asked.append(size)
+        return draw(np.random.default_rng(size), size)
+
+    methods = methods_named(["CV-5"])
+    learners = {"LR": (logistic(), methods)}
+    found = choices_by_size((28, 50), learners, drawn, 1)
+    assert asked == [28, 50]
+    kept = [f"LR CV-5{what}" for what in (" estimate", "", " features")]
+    assert list(found) == [*kept, f"LR {ORACLE}", f"LR {SHORT}"]
+    for place, size in enumerate((28, 50)):
+        alone = one_size(logistic(), *drawn(size), methods, 1)
+        assert {name: errors[place] for name, errors in found.items()} == {
+            f"LR {name}": error for name, error in alone.items()
+        }
+
+
+def test_the_errors_of_synthetic_rules_are_exact():
+    """Of every rule on the path what 200,000 further rows count, within 4 standard errors."""
+    trained = Trained.of(logistic(), draw(np.random.default_rng(0), 60, 3))
+    X, y, _ = draw(np.random.default_rng(1), 200_000, 3)
+    (rules,) = trained.answers.rules
+    counts, error = errors_on(X, y, rules), trained.errors
+    assert (np.abs(error - counts) < 4 * np.sqrt(error * (1 - error) / len(y))).all()
+    assert round(ndtr(-2), 3) == BAYES < error.min()
+
+
+def test_classes_are_balanced():
+    """Half of the rows of each class, 14 features and the noise."""
+    X, y, _ = draw(np.random.default_rng(0), 28, 250)
+    assert X.shape == (28, 264)
+    assert y.sum() == 14
+
+
+# ---------------------------------------------------------------- reports
+
+SIZES = (20, 40)
+DRAWS = {
+    "CV-5": np.array([[0.3, 0.2], [0.3, 0.2], [0.2, 0.3]]),
+    "BEEp": np.array([[0.2, 0.2], [0.1, 0.3], [0.1, 0.2]]),
+}
+
+
+def test_the_permutation_test_is_one_sided():
+    """Gaps of one sign are rare by chance, their negatives are not; mixed signs are common."""
+    gaps = np.full(20, 0.1)
+    assert permutation_p(gaps) < 1e-3
+    assert permutation_p(-gaps) > 0.99
+    assert 0.2 < permutation_p(np.tile([0.1, -0.1], 10)) < 0.8
+
+
+def test_the_permutation_test_counts_signs():
+    """Of 3 gaps the 8 sign patterns are drawn alike: the largest sum has 1 in 8."""
+    assert permutation_p(np.array([0.1, 0.2, 0.1])) == pytest.approx(1 / 8, abs=0.015)
+
+
+def one(draws, *said):
+    """The sentence about the choices of one learner at one size."""
+    (statement,) = less(draws, SIZES, said)
+    return statement
+
+
+def test_one_errs_less_where_it_does():
+    """At the first size in every training set, at the second once more and once less."""
+    many = {name: np.tile(errors, (10, 1)) for name, errors in DRAWS.items()}
+    assert one(many, "", "BEEp", "CV-5", 0).verdict == "holds"
+    assert one(many, "", "CV-5", "BEEp", 0).verdict == "does not hold"
+    undecided = one(many, "", "BEEp", "CV-5", 1)
+    assert undecided.verdict == "undecided"
+    assert undecided.lines[0].startswith("CV-5 − BEEp: 0.0000 ± ")
+    assert "permutation" in undecided.lines[1]
+    draws = {f"LR {name}": errors for name, errors in many.items()}
+    named = less(draws, SIZES, ("LR", "BEEp", "CV-5", 0, -1), foot=" (printed)")
+    assert [statement.text for statement in named] == [
+        "LR: BEEp lies below CV-5 at n = 20 (printed)",
+        "LR: BEEp lies below CV-5 at n = 40 (printed)",
+    ]
+    assert under(draws, "LR", ["BEEp"]) == {"BEEp": draws["LR BEEp"]}
+
+
+def test_spreads_are_compared_with_the_smallest_of_others():
+    """Standard deviations 1, 2 and 3, to a bootstrap's error; a quantity for each size."""
+    draws = {k: k * np.random.default_rng(k).normal(size=(500, 1)) for k in (1, 2, 3)}
+    for first, others, verdict in (
+        (1, (2, 3), "holds"),
+        (2, (1, 3), "does not hold"),
+        (1, (1,), "undecided"),
+    ):
+        (found,) = spread_gaps(draws, (20,), "q", first, *others)
+        assert (found.name, found.verdict()) == ("q, n = 20", verdict)
+    assert found.value == 0
+
+
+def test_a_quantity_is_told_by_size():
+    """The columns, each with its number of rows."""
+    told = by_size("gap", DRAWS["CV-5"], SIZES)
+    assert {name: of.tolist() for name, of in told.items()} == {
+        "gap, n = 20": [0.3, 0.3, 0.2],
+        "gap, n = 40": [0.2, 0.2, 0.3],
+    }
+
+
+def test_few_training_sets_decide_nothing():
+    """The same sign in all of three is chance in one of eight, however far apart they are."""
+    assert one(DRAWS, "", "BEEp", "CV-5", 0).verdict == "undecided"
+    assert one(DRAWS, "", "CV-5", "BEEp", 0).verdict == "undecided"
+
+
+def test_means_stand_by_size():
+    """A row for each choice, a column for each size."""
+    grid = mean_grid(DRAWS, SIZES, "errors")
+    assert grid.columns == ("n = 20", "n = 40")
+    assert [row.means[0] for row in grid.rows] == pytest.approx([0.8 / 3, 0.4 / 3])
+    assert "0.2667 ± 0.0333" in str(grid)
+
+
+def test_a_printed_row_is_numbers():
+    """Without what stands behind ±; what is not legible is not a number."""
+    draws = {"CV-5": np.array([[0.1, 0.2, 0.3], [0.3, 0.2, 0.1]]), "CV-10": np.zeros((2, 3))}
+    paper = {"CV-5": (".092 ± .025", "", ".064")}
+    ours, theirs = shaded(draws, paper, (28, 50, 100), "toy")
+    assert ours.series[0].y == pytest.approx([0.2, 0.2, 0.2])
+    assert theirs.series[0].y == pytest.approx([0.092, np.nan, 0.064], nan_ok=True)
+    assert ours.names == theirs.names == ("n = 28", "n = 50", "n = 100")
+    assert [one.label for one in ours.series] == ["CV-5"]
+
+
+def test_a_reference_of_the_same_recipe_is_compared():
+    """Only where it is known; the document's own numbers stand in the names."""
+    many = {name: np.tile(errors, (4, 1)) for name, errors in DRAWS.items()}
+    _, table = size_tables(many, SIZES, {"BEEp": (0.1, 0.2333)}, 400, ", toys")
+    assert table.title == "n = 40, toys"
+    assert [row.verdict for row in table.rows] == ["not printed", "agrees"]
+    told = beside(DRAWS, SIZES, {"CV-5": (".27", "")})
+    assert [row.name for row in told.rows] == ["CV-5, n = 20 (document: .27)"]
+
+
+def test_what_stopped_short_is_said():
+    """With how many training sets it concerns."""
+    assert "NOT CONVERGED: in 1 of 4" in convergence_note(np.array([[0, 0], [0, 1.0]]))
+    assert "every path converged" in convergence_note(np.zeros((2, 2)))
+    some = convergence_note(np.array([[0, np.nan], [1, np.nan]]))
+    assert some.startswith("NOT KNOWN of 2 of 4 runs whether a path stopped short")
+    assert some.endswith("Of the others 1 have one that did.")

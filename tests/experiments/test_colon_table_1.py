@@ -1,0 +1,96 @@
+"""Choosing k on the colon data; curves are those of scikit-learn and of flipped labels."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.neighbors import KNeighborsClassifier
+
+from truerisk import risk_curve
+from truerisk.datasets.documents import FOLDER, folder_of_documents
+from truerisk.experiments import colon_table_1 as module
+from truerisk.experiments import reproduce
+from truerisk.experiments.colon_table_1 import KS, N_TRAIN, SAME_RECIPE, selection_curves
+from truerisk.methods import Swapping
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(7)
+    y = rng.integers(0, 2, 62)
+    return rng.standard_normal((62, 5)) + y[:, None], y
+
+
+def test_curves_are_those_of_refitted_models(rows):
+    """Test error, and the error of each row left out, for every odd k."""
+    X, y = rows
+    test, loo = selection_curves(X, y)[:2]
+    T, t = X[:N_TRAIN], y[:N_TRAIN]
+    for place in (0, 3, 20):
+        model = KNeighborsClassifier(int(KS[place]))
+        wrong = model.fit(T, t).predict(X[N_TRAIN:]) != y[N_TRAIN:]
+        assert test[place] == pytest.approx(wrong.mean())
+        rests = [np.arange(N_TRAIN) != i for i in range(N_TRAIN)]
+        said = [model.fit(T[r], t[r]).predict(T[~r])[0] for r in rests]
+        assert loo[place] == pytest.approx(np.mean(said != t))
+
+
+@pytest.mark.parametrize("form", ["exact", "as-printed"])
+def test_swapping_is_the_method_s(rows, form):
+    """The closed form equals the method that flips every label, and the printed form its own."""
+    X, y = rows
+    curve = risk_curve(
+        KNeighborsClassifier(),
+        {"n_neighbors": KS},
+        X[:N_TRAIN],
+        y[:N_TRAIN],
+        method=Swapping(form=form),
+    )
+    ours = selection_curves(X, y)[2 if form == "exact" else 3]
+    np.testing.assert_allclose(ours, curve.values, atol=1e-12)
+
+
+def test_ties_go_to_the_smallest_k_and_leave_one_out_s_to_the_largest(monkeypatch):
+    """Equal curves choose 1, 41, 1, 1."""
+    monkeypatch.setattr(module, "selection_curves", lambda X, y: np.full((4, len(KS)), 0.25))
+    k, errors = module._choices(np.zeros((62, 1)), np.zeros(62))
+    assert k.tolist() == [1, 41, 1, 1]
+    assert errors.tolist() == [25.0] * 4
+
+
+def test_how_far_the_oracle_is_is_judged():
+    """Three points above it at every size are far; one point with one of them is not."""
+    errors = 13 + 0.01 * np.random.default_rng(0).normal(size=(20, 4, 4))
+    errors[..., module.ORACLE] -= 3
+    for closer, verdict in ((0.0, "holds"), (2.0, "does not hold")):
+        errors[:, 3, module.EXACT] -= closer
+        draws = {"error": errors, "neighbours": np.ones((20, 4, 4))}
+        assert module.colon_table_1.findings(draws).claims[-1].verdict == verdict
+
+
+def test_genes_are_ranked_by_between_over_within(monkeypatch):
+    """Of 42 tissues alone: the other 20 would say that the second gene is worse than the third."""
+    rng, learned = np.random.default_rng(0), []
+    y = np.tile([0, 1], 31)
+    order = module.stream("colon-table-1", 0, 0).permutation(62)
+    second = np.full(62, -4)
+    second[order[:42]] = 2
+    X = rng.standard_normal((62, 4)) + np.outer(y, [0, 5, 0, 1])
+    X[:, 2] += second * y
+    monkeypatch.setattr(module, "_standardised", lambda: (X, y))
+    monkeypatch.setattr(module, "GENES", (2,))
+    monkeypatch.setattr(module, "_choices", lambda X, y: (learned.append(X), 0))
+    module.colon_table_1.replicate(0, 0)
+    assert np.array_equal(learned[0], X[order][:, [1, 2]])
+
+
+def test_the_recipe_s_numbers_are_reached():
+    """On 20 resamplings every number lies within 3.5 standard errors."""
+    if folder_of_documents() is None:
+        pytest.skip(f"{FOLDER} names no folder with the colon data")
+    report = reproduce("colon-table-1", replicates=20, seed=1)
+    paper, recipe = report.tables
+    assert len(recipe.rows) == 8 * len(SAME_RECIPE)
+    assert len(paper.rows) == 8 * 3 + 2
+    for row in recipe.rows:
+        assert abs(row.difference) < 3.5, row

@@ -1,0 +1,224 @@
+"""Every result that is a record comes back from its JSON, and wrong numbers in it are refused."""
+
+from __future__ import annotations
+
+import html
+import json
+import math
+import posixpath
+import re
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import matplotlib.pyplot as plt
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+from tests.support.results import RESULTS, X, Y, searched
+
+import truerisk as tr
+from truerisk.core.errors import BadData
+from truerisk.results.records import Record
+from truerisk.study.results import StudyResults
+
+
+@pytest.fixture(scope="module", params=RESULTS)
+def result(request) -> Any:
+    return RESULTS[request.param]()
+
+
+def test_it_comes_back_and_is_written_as_it_was(result) -> None:
+    """To the letter, in its own class."""
+    again = type(result).from_json(result.to_json())
+    assert type(again) is type(result)
+    assert again.to_json() == result.to_json()
+
+
+def test_it_shows_itself(result, tmp_path) -> None:
+    """It and its parts: in brief, in a notebook and on a page, where all of its tables are."""
+    again = type(result).from_json(result.to_json())
+    assert again._repr_html_() == result._repr_html_()
+    for part in {type(record): record for record in records_in(result)}.values():
+        assert len(repr(part).splitlines()) <= 12
+        view, page = part._repr_html_(), part.to_html(tmp_path / "page.html")
+        assert page == (tmp_path / "page.html").read_text("utf-8")
+        assert len(page) < 150_000
+        for block in part.blocks():
+            assert all(html.escape(cell) in view for row in block.rows for cell in row)
+        if not part.blocks():
+            assert html.escape(str(part)) in view
+
+
+NO_PICTURE = {
+    "Beside",
+    "Checklist",
+    "Measured",
+    "OperatingPoint",
+    "RowsNeeded",
+    "Stated",
+    "Status",
+    "TestedLearners",
+    "TunedLearner",
+    "Updating",
+}
+
+
+def test_it_and_its_parts_are_drawn_or_say_why_not(result) -> None:
+    """On the axes that are given."""
+    for part in {type(record): record for record in records_in(result)}.values():
+        axes = plt.figure().add_subplot()
+        if type(part).__name__ in NO_PICTURE:
+            with pytest.raises(BadData, match=f"this {type(part).__name__} has no picture"):
+                part.plot(ax=axes)
+        else:
+            assert part.plot(ax=axes) is axes
+            assert axes.has_data()
+        plt.close("all")
+
+
+def test_the_frame_has_a_line_for_each_entry_or_measure() -> None:
+    """Of net benefit its thresholds, of a ROC curve its points, of a validation its measures."""
+    model = RESULTS["validation"]()
+    benefit, roc = model.net_benefit, model.discrimination.roc
+    assert benefit.to_frame()["thresholds"].tolist() == benefit.thresholds.tolist()
+    assert {"honest", "treat_all"} <= {*benefit.to_frame()}
+    assert roc.to_frame()["tpr"].tolist() == roc.tpr.tolist()
+    frame = model.to_frame()
+    assert frame["word"].tolist() == [*model.measures]
+    assert frame["honest"].tolist() == [each.honest for each in model.measures.values()]
+    assert [*model.discrimination.to_frame()["word"]] == [*model.discrimination]
+
+
+def test_it_is_a_frame(result) -> None:
+    """Of as many rows as it has lines, with the names of what it holds."""
+    for part in {type(record): record for record in records_in(result)}.values():
+        frame = part.to_frame()
+        assert len(frame) or isinstance(part, StudyResults)  # of a file: no replicates
+        assert part.frame().equals(frame)
+
+
+def test_a_tracker_takes_its_numbers(result) -> None:
+    """Finite floats by names in MLflow's letters, the same of what a file holds."""
+    again = type(result).from_json(result.to_json())
+    assert again.to_metrics() == result.to_metrics()
+    for part in {type(record): record for record in records_in(result)}.values():
+        for name, value in part.to_metrics().items():
+            assert type(value) is float
+            assert math.isfinite(value)
+            assert re.fullmatch(r"[\w. -]+(/[\w. -]+)*", name)
+            assert posixpath.normpath(name) == name
+
+
+def test_metrics_are_the_number_to_report_its_interval_and_what_it_took() -> None:
+    """Scores as scores; of an assessment each learner, whatever it is called, of an audit both."""
+    models = {"../k 1%": KNeighborsClassifier(3), "line": LogisticRegression()}
+    assessed = tr.assess(models, X, Y, loss="auc", scores=["f1"])
+    metrics, scores = assessed.to_metrics(), assessed.report
+    assert metrics["auc"] == scores.score
+    assert [metrics["auc.low"], metrics["auc.high"]] == [*ends(scores)]
+    assert metrics["f1"] == scores.scores["f1"].score
+    assert metrics["n_fits"] == metrics["line/n_fits"] + metrics["_k 1_/n_fits"]
+    assert metrics["baseline"] == 0.5
+    assert metrics["_k 1_/auc"] == assessed.risks["../k 1%"].score
+    assert metrics["line/f1.low"] == assessed.risks["line"].scores["f1"].score_interval.low
+    assert not {"line/selected", "line/optimism"} & {*metrics}  # nothing was tuned
+
+    audit = tr.audit(searched(), X, Y)
+    metrics = audit.to_metrics()
+    assert [metrics["accuracy.low"], metrics["accuracy.high"]] == [*ends(audit.honest)]
+    assert metrics["claimed"] - metrics["accuracy"] == pytest.approx(metrics["optimism"])
+    assert metrics["n_fits"] == audit.honest.n_fits
+    rough = tr.audit(searched(), level="scores").to_metrics()
+    assert rough["accuracy"] == rough["rough"]
+    assert "accuracy.low" not in rough
+
+    model = tr.validate(LogisticRegression(), X, Y)
+    metrics = model.to_metrics()
+    assert metrics["brier.high"] == model.measures["brier"].interval.high
+    assert metrics["zero-one.high"] == model.risk.interval.high
+
+
+def test_a_fitted_search_has_metrics() -> None:
+    """Those of its honest risk; the selected score and the optimism only where it has tuned."""
+    search = tr.HonestSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 9]}, scores=["f1"])
+    search.fit(X, Y)
+    metrics = search.to_metrics()
+    assert metrics["selected"] == search.selected_risk_.value
+    assert metrics["optimism"] == search.optimism_
+    assert metrics["f1"] == search.scores_["f1"].score
+    assert search.risk_.to_metrics().items() < metrics.items()
+    alone = tr.HonestSearchCV(LogisticRegression()).fit(X, Y)
+    assert alone.to_metrics() == alone.risk_.to_metrics()
+
+
+def ends(risk: tr.RiskEstimate) -> tuple[float, float]:
+    return risk.score_interval.low, risk.score_interval.high
+
+
+IMPOSSIBLE = {
+    "std_error": -1.0,
+    "p_value": 1.5,
+    "better": 1.5,
+    "brier": 1.5,
+    "confidence_level": 2.0,
+    "n_rows": -1,
+    "n_positive": -1.0,
+    "done": -1,
+    "seconds": -1.0,
+    "rope": -0.1,
+    "width": -0.1,
+    "assurance": 1.5,
+    "n_tuning": -1,
+    "n_test": -1,
+}
+
+
+def damages(content: Any, derived: set[str]) -> Iterator[Any]:
+    """The content, each time with one impossible number in the place of what stood there.
+
+    What is `derived` is written and never read.
+    """
+    if isinstance(content, dict):
+        for key, value in content.items():
+            if key in derived:
+                continue
+            if key in IMPOSSIBLE and isinstance(value, int | float):
+                yield {**content, key: IMPOSSIBLE[key]}
+            else:
+                yield from ({**content, key: other} for other in damages(value, derived))
+    elif isinstance(content, list) and content and isinstance(content[0], dict):
+        yield from ([other, *content[1:]] for other in damages(content[0], derived))
+
+
+def test_a_number_that_cannot_be_is_refused(result) -> None:
+    """Wherever it stands: a probability beyond 1, a negative error, level or time."""
+    content = json.loads(result.to_json())
+    tried = list(damages(content, {name for one in records_in(result) for name in one.derived}))
+    assert tried
+    for content in tried:
+        with pytest.raises(BadData, match="damaged"):
+            type(result).from_json(json.dumps(content))
+
+
+def records_in(value: Any) -> Iterator[Record]:
+    """The records that a result is made of."""
+    if isinstance(value, Record):
+        yield value
+    if is_dataclass(value):
+        for each in fields(value):
+            yield from records_in(getattr(value, each.name, None))
+    elif isinstance(value, dict):
+        for each in value.values():
+            yield from records_in(each)
+    elif isinstance(value, tuple | list):
+        for each in value:
+            yield from records_in(each)
+
+
+def test_no_record_is_left_out() -> None:
+    """A class of records that nothing here is made of would go untried."""
+    made = {type(one) for make in RESULTS.values() for one in records_in(make())}
+    tried = {each for cls in made for each in cls.__mro__}
+    ours = {cls for cls in Record.__subclasses__() if cls.__module__.startswith("truerisk.")}
+    assert ours <= tried

@@ -1,0 +1,91 @@
+"""The audit as a check of skore, by doubles of its report and protocol (as of skore 0.28)."""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType, SimpleNamespace
+from typing import Protocol, runtime_checkable
+
+import pytest
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier
+
+import truerisk as tr
+from truerisk.auditing.audit import AuditCheck
+from truerisk.core.errors import MissingExtra
+
+
+@runtime_checkable
+class Check(Protocol):
+    """What skore 0.28 asks of a check."""
+
+    code: str
+    title: str
+    report_types: list
+    docs_url: str | None
+    severity: str
+    slow: bool
+
+    def check_function(self, report):
+        """A sentence, or None."""
+
+
+@pytest.fixture
+def report():
+    """A report of an estimator, fitted on 60 rows."""
+    X, y = tr.datasets.make_simple(60, random_state=3)
+
+    def made(estimator):
+        return SimpleNamespace(estimator_=estimator.fit(X, y), X_train=X, y_train=y)
+
+    return made
+
+
+@pytest.fixture
+def skore(monkeypatch):
+    """A module of that name with the exception that it expects."""
+    module = ModuleType("skore")
+    module.CheckNotApplicable = type("CheckNotApplicable", (Exception,), {})
+    monkeypatch.setitem(sys.modules, "skore", module)
+    return module
+
+
+def search(n_settings):
+    """A search among so many neighbours."""
+    grid = {"n_neighbors": list(range(3, 3 + n_settings))}
+    return GridSearchCV(KNeighborsClassifier(), grid, cv=5)
+
+
+def test_it_follows_the_protocol():
+    """All attributes are there; only level scores is quick."""
+    assert isinstance(AuditCheck(), Check)
+    assert AuditCheck().slow
+    assert not AuditCheck(level="scores").slow
+
+
+def test_a_flattering_search_is_an_issue(report):
+    """The conclusion, and each finding with its code."""
+    told = AuditCheck().check_function(report(search(40)))
+    assert told.startswith("best_score_ ")
+    assert "[many-candidates]" in told
+
+
+def test_a_sound_search_passes(report):
+    """One setting was not chosen: there is nothing to correct."""
+    assert AuditCheck(level="scores").check_function(report(search(1))) is None
+
+
+def test_another_model_is_passed_over(report, skore):
+    """A model without a search, or a report without training rows, is not applicable."""
+    with pytest.raises(skore.CheckNotApplicable, match="nothing to audit"):
+        AuditCheck().check_function(report(KNeighborsClassifier()))
+    empty = SimpleNamespace(estimator_=None, X_train=None, y_train=None)
+    with pytest.raises(skore.CheckNotApplicable, match="no training rows"):
+        AuditCheck().check_function(empty)
+
+
+def test_without_skore_the_reason_is_kept(report, monkeypatch):
+    """The sentence is not lost where skore cannot be told."""
+    monkeypatch.setitem(sys.modules, "skore", None)
+    with pytest.raises(MissingExtra, match="nothing to audit"):
+        AuditCheck().check_function(report(KNeighborsClassifier()))

@@ -1,0 +1,386 @@
+"""Outcomes in time through the calls: as GridSearchCV, at a horizon, and refused elsewhere."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
+from sklearn.model_selection import KFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from tests.support.survival import Exponential, drawn_times
+
+import truerisk as tr
+from truerisk.core.errors import BadArgument, BadData, FitFailed, Refusal
+from truerisk.data.data import Data
+
+X, Y = drawn_times()
+GRID = {"alpha": [0.1, 10.0, 1000.0]}
+
+
+def concordance(y, risk):
+    """Harrell's C, of untied times."""
+    known = (y["time"][:, None] < y["time"]) & y["event"][:, None]
+    right = np.sign(risk[:, None] - risk) / 2 + 0.5
+    return (right * known).sum() / known.sum()
+
+
+@pytest.fixture(scope="module")
+def search():
+    """Tuned by the usual score in the words of GridSearchCV."""
+    scores = ["uno", "brier-at-2", "auc-at-2", "integrated-brier"]
+    return tr.HonestSearchCV(Exponential(), GRID, cv=KFold(4), scores=scores).fit(X, Y)
+
+
+def test_settings_have_the_mean_score_of_the_folds(search):
+    """The score is the mean of C over folds, as GridSearchCV takes the learner's own."""
+    means = [
+        np.mean(
+            [
+                concordance(Y[test], Exponential(alpha).fit(X[train], Y[train]).predict(X[test]))
+                for train, test in KFold(4).split(X)
+            ]
+        )
+        for alpha in GRID["alpha"]
+    ]
+    assert search.cv_results_["mean_test_score"] == pytest.approx(means)
+    assert search.best_params_["alpha"] == GRID["alpha"][int(np.argmax(means))]
+    assert search.risk_.loss == "concordance"
+
+
+def test_every_score_has_an_interval(search):
+    """By the one rule that scores have."""
+    for name, one in search.risk_.scores.items():
+        assert one.value in one.interval, name
+
+
+def test_the_tuned_model_tells_its_curves_and_scores(search):
+    ranked = tr.HonestSearchCV(Exponential(), GRID, scoring="concordance").fit(X, Y)
+    assert ranked.score(X, Y) == pytest.approx(concordance(Y, ranked.predict(X)))
+    (first,) = search.predict_survival_function(X[:1])
+    (same,) = search.best_estimator_.predict_survival_function(X[:1])
+    assert first(3.0) == same(3.0)
+    brier = tr.HonestSearchCV(Exponential(), GRID, loss="brier-at-2").fit(X, Y)
+    assert brier.score(X, Y) < 0  # as scikit-learn counts
+
+
+def test_an_own_score_is_a_score():
+    """A scorer is given the pairs as they are."""
+
+    def spread(model, X, y):
+        assert y.dtype == Y.dtype
+        return float(np.std(model.predict(X)))
+
+    found = tr.HonestSearchCV(Exponential(), GRID, scoring=spread).fit(X, Y)
+    assert found.best_params_ == {"alpha": 0.1}
+
+
+def test_a_pipeline_is_asked_through_its_steps():
+    """Though it does not hand on the question about curves."""
+    scaled, columns = make_pipeline(StandardScaler(), Exponential(0.0)), X * [1.0, 20.0, 0.1]
+    found = tr.estimate_risk(scaled, columns, Y, method="5-fold", loss="brier-at-2")
+    plain = tr.estimate_risk(Exponential(0.0), X, Y, method="5-fold", loss="brier-at-2")
+    assert found.value == pytest.approx(plain.value)
+
+
+def test_folds_hold_events_alike():
+    """Of rare ones, too: a fold without any has no order to rate."""
+    X, y = drawn_times(100)
+    y["event"] = np.arange(100) % 10 == 0
+    curve = tr.risk_curve(Exponential(), GRID, X, y, method="10-fold")
+    assert curve[curve.best].value is not None
+
+
+class ByTwo(ClassifierMixin, BaseEstimator):
+    """The chance of the event by 2, as a classifier."""
+
+    def __init__(self, model):
+        self.model, self.classes_ = model, np.array(["after 2", "by 2"])
+
+    def fit(self, X, y):
+        return self
+
+    def __sklearn_is_fitted__(self):
+        return True
+
+    def predict_proba(self, X):
+        later = np.array([curve(2.0) for curve in self.model.predict_survival_function(X)])
+        return np.column_stack([later, 1 - later])
+
+    def predict(self, X):
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+
+def test_at_a_horizon_it_is_what_weighted_classes_are():
+    """A finished model: every number is that of a classifier of rows weighted so."""
+    model, (fresh, y) = Exponential().fit(X, Y), drawn_times(200, seed=5)
+    found = tr.validate(model, fresh, y, prefit=True, horizon=2.0)
+    at = Data.check(fresh, y, task="survival").at(2.0)
+    labels = at.classes[at.codes]
+    plain = tr.validate(ByTwo(model), fresh, labels, prefit=True, sample_weight=at.sample_weight)
+    assert found.measures.keys() == plain.measures.keys()
+    for word, one in plain.measures.items():
+        assert found.measure(word).honest == pytest.approx(one.honest), word
+        if word != "brier":
+            assert found.measure(word).interval == one.interval, word
+    # that of Brier's score counts how the chance of being followed varies, as brier-at-2 does
+    assert found.measure("brier").interval.width == pytest.approx(
+        plain.measure("brier").interval.width, rel=0.02
+    )
+    p, w = ByTwo(model).predict_proba(fresh)[:, 1], at.sample_weight
+    assert found.measure("auc").honest == pytest.approx(roc_auc_score(at.codes, p, sample_weight=w))
+    brier = brier_score_loss(at.codes, p, sample_weight=w)
+    assert found.measure("brier").honest == pytest.approx(brier)
+    before = found.updating.updates[0].risk
+    assert before == pytest.approx(log_loss(at.codes, p, sample_weight=w))
+
+
+def test_a_fitted_search_is_validated_at_any_horizon(search):
+    """Its folds and winners are those of its risk; curves that were not kept are asked again."""
+    for horizon in (2.0, 3.5):
+        found = tr.validate(search, X, Y, horizon=horizon, replicates=2)
+        assert found.risk.value == search.risk_.value
+        assert found.rows["event"] == f"by {horizon:g}"
+        assert found.rows["n_events"] == (Y["event"] & (Y["time"] <= horizon)).sum()
+        assert found.held_out.answers.shape == (len(X), 2)
+    two = tr.validate(search, X, Y, horizon=2.0, replicates=0)
+    assert "Probability of the event (by 2): a restricted cubic spline" in two.to_html()
+    held = two.held_out
+    assert two.measure("auc").honest == pytest.approx(
+        np.mean(
+            [
+                roc_auc_score(held.truth[of], held.answers[of, 1], sample_weight=held.weights[of])
+                for of in (held.fold == fold for fold in np.unique(held.fold))
+            ]
+        )
+    )
+
+
+def test_answers_about_one_horizon_do_not_serve_for_another(search):
+    """The scores of the search are at 2: at 1 it is validated as if it were not fitted."""
+    fitted, fresh = (
+        tr.validate(one, X, Y, horizon=1.0, replicates=0)
+        for one in (search, tr.HonestSearchCV(Exponential(), GRID, cv=KFold(4)))
+    )
+    assert fitted.held_out.answers == pytest.approx(fresh.held_out.answers)
+    for word in ("brier", "slope", "in-the-large", "r2"):
+        assert fitted.measure(word).honest == pytest.approx(fresh.measure(word).honest), word
+        told, made = (one.measure(word).interval for one in (fitted, fresh))
+        assert (told is None) == (made is None), word
+        if told is not None:
+            assert (told.low, told.high) == pytest.approx((made.low, made.high), rel=1e-12), word
+
+
+class Lasting(Exponential):
+    """It predicts the time, and says so as scikit-survival does."""
+
+    _predict_risk_score = False
+
+    def predict(self, X):
+        return -super().predict(X)
+
+    def fit(self, X, y):
+        super().fit(X, y)
+        self.rate_ = 1.0
+        return self
+
+
+def test_a_predicted_time_is_larger_where_the_event_comes_later():
+    """Also at the end of a pipeline: C would be 1 less that, and tuning choose the worst."""
+    risks = tr.estimate_risk(Exponential(), X, Y, method="5-fold").value
+    for model in (Lasting(), make_pipeline(StandardScaler(), Lasting())):
+        assert tr.estimate_risk(model, X, Y, method="5-fold").value == pytest.approx(
+            risks, abs=0.01
+        )
+
+
+class Unweighed(Exponential):
+    """As a survival forest: without coefficients, and its importances are not implemented."""
+
+    def fit(self, X, y):
+        super().fit(X, y)
+        self.slopes_ = vars(self).pop("coef_")
+        return self
+
+    def predict(self, X):
+        own = vars(self)
+        return (X - self.mean_) @ own.get("slopes_", own.get("coef_"))
+
+    @property
+    def feature_importances_(self):
+        raise NotImplementedError
+
+
+def test_importances_may_not_be_implemented():
+    found = tr.validate(Unweighed(), X, Y, horizon=2.0, replicates=0)
+    assert found.stability.features is not None
+
+
+def test_the_paragraph_counts_who_was_lost():
+    found = tr.validate(Exponential(), X, Y, horizon=2.0, replicates=0)
+    lost = (~Y["event"] & (Y["time"] <= 2)).sum()
+    assert (
+        f"and {lost} were not followed so far, for whom others count"
+        in found.checklist.methods_text
+    )
+    assert "concordance 0." in found.checklist.methods_text
+
+
+def test_learners_are_assessed_and_the_best_validated():
+    learners = {"a": (Exponential(), GRID), "b": make_pipeline(StandardScaler(), Exponential())}
+    found = tr.assess(learners, X, Y, validate={"horizon": 2.0, "replicates": 0})
+    assert found.no_validation is None
+    assert found.validation.measure("brier").honest is not None
+    assert found.loss == "concordance"
+
+
+@pytest.mark.parametrize(
+    ("error", "message", "call"),
+    [
+        (Refusal, "name the time by which", lambda: tr.validate(Exponential(), X, Y)),
+        (
+            Refusal,
+            "no row was followed past the time 1000000",
+            lambda: tr.validate(Exponential(), X, Y, horizon=1e6),
+        ),
+        (
+            BadArgument,
+            r"horizon=\[2, 3\]: give a time of y",
+            lambda: tr.validate(Exponential(), X, Y, horizon=[2, 3]),
+        ),
+        (
+            Refusal,
+            "the event came in no row by the time 1e-06: the first is at",
+            lambda: tr.validate(Exponential(), X, Y, horizon=1e-6),
+        ),
+        (
+            BadArgument,
+            "horizon='5': give a time of y",
+            lambda: tr.validate(Exponential(), X, Y, horizon="5"),
+        ),
+        (
+            Refusal,
+            "horizon=5 is a time of an outcome in time, and y holds none",
+            lambda: tr.validate(LogisticRegression(), X, Y["event"], horizon=5),
+        ),
+        (
+            BadData,
+            "y holds pairs of an event and a time, which models of survival take",
+            lambda: tr.estimate_risk(LogisticRegression(), X, Y),
+        ),
+        (
+            Refusal,
+            "of an outcome in time the event is that it came by the horizon",
+            lambda: tr.validate(Exponential(), X, Y, horizon=2, positive="by 2"),
+        ),
+        (
+            BadData,
+            "y is no outcome in time",
+            lambda: tr.estimate_risk(Exponential(), X, Y["event"]),
+        ),
+    ],
+)
+def test_what_is_asked_wrongly_is_refused(error, message, call):
+    with pytest.raises(error, match=message):
+        call()
+
+
+class Wild(Exponential):
+    """Its curves leave 0 to 1."""
+
+    def predict_survival_function(self, X):
+        return [lambda t: 1.5 + 0 * np.asarray(t) for _ in X]
+
+
+def test_curves_are_chances():
+    with pytest.raises(FitFailed, match="a curve of survival gave 1.5, and chances lie"):
+        tr.estimate_risk(Wild(), X, Y, loss="brier-at-2")
+
+
+def test_answers_by_row_of_curves_hold_the_probability_by_each_horizon(search):
+    """One column for each time that the scores ask about, as the fold's own model predicts it."""
+    frame = search.risk_.answers_by_row()
+    times = [float(name.removeprefix("probability_by_")) for name in frame if "_by_" in name]
+    assert len(times) == 51  # 50 steps of the integrated score, and 2
+    assert times == sorted(times)
+    for place, (train, test) in enumerate(KFold(4).split(X)):
+        setting = search.outer_[place].params
+        model = Exponential(**setting).fit(X[train], Y[train])
+        curves = model.predict_survival_function(X[test])
+        rows = frame[frame["row"].isin(test)]
+        assert rows["probability_by_2"].tolist() == pytest.approx([1 - f(2) for f in curves])
+        first = f"probability_by_{times[0]:.12g}"
+        assert rows[first].tolist() == pytest.approx([1 - f(times[0]) for f in curves])
+
+
+def test_answers_by_row_of_one_brier_score_do_not_raise_an_assertion():
+    """A loss of curves alone was a bare AssertionError."""
+    found = tr.estimate_risk(Exponential(), X, Y, method="5-fold", loss="brier-at-2")
+    assert list(found.answers_by_row()) == [
+        *("row", "fold", "truth_0", "truth_1", "probability_by_2"),
+    ]
+
+
+# Scores of a finished model
+
+ELSEWHERE = drawn_times(n=90, seed=5)
+
+
+def followed_before(y, at):
+    """Return the Kaplan and Meier chance of being followed up to just before each time."""
+    lost = np.unique(y["time"][~y["event"]])
+    steps = [
+        1
+        - (y["time"][~y["event"]] == t).sum()
+        / ((y["time"] > t).sum() + (y["time"][~y["event"]] == t).sum())
+        for t in lost
+    ]
+    return np.array([np.prod([s for t, s in zip(lost, steps, strict=True) if t < a]) for a in at])
+
+
+def test_finished_model_has_uno_and_integrated_brier_of_an_own_loop():
+    """Scores of a finished model need no fit; both are those of plain loops."""
+    Z, z = ELSEWHERE
+    model = Exponential().fit(X, Y)
+    words = {"prefit": True, "horizon": 2, "loss": "uno", "scores": ["integrated-brier"]}
+    found = tr.validate(model, Z, z, **words)
+    risk, event, time = model.predict(Z), z["event"], z["time"]
+    pairs = (event[:, None] & (time[:, None] < time)) / followed_before(z, time)[:, None] ** 2
+    right = (risk[:, None] > risk) + 0.5 * (risk[:, None] == risk)
+    assert found.risk.own_scale.value == pytest.approx((pairs * right).sum() / pairs.sum())
+    before = time[time < time.max()]
+    until = float(np.quantile(before, 0.9, method="lower"))
+    curves, total = model.predict_survival_function(Z), 0.0
+    for step in range(1, 51):
+        h = step * until / 50
+        gone = np.where((time <= h) & event, 1 / followed_before(z, time), 0.0)
+        here = np.where(time > h, 1 / followed_before(z, [h + 1e-12])[0], 0.0)
+        p = np.array([1 - f(h) for f in curves])
+        brier = (gone * (1 - p) ** 2 + here * p**2).sum() / len(z)
+        total += brier * (0.5 if step == 50 else 1.0) / 50
+    score = found.risk.scores["integrated-brier"]
+    assert score.value == pytest.approx(total)
+    assert score.value in score.interval
+    assert "integrated-brier" in str(found)
+
+
+def test_validate_takes_loss_and_scores_of_a_model_and_refuses_them_of_a_search(search):
+    """A model that is fitted in folds is rated as asked; a search has its own words."""
+    found = tr.validate(Exponential(), X, Y, horizon=2, replicates=0, scores=["uno"])
+    assert "uno" in found.risk.scores
+    with pytest.raises(Refusal, match=r"scores=\['uno'\] is that of the search: give it to"):
+        tr.validate(search, X, Y, horizon=2, replicates=0, scores=["uno"])
+
+
+@pytest.mark.parametrize("scores", [["auc-at-2", "brier-at-2"], {"area": "auc-at-2"}, []])
+def test_validation_at_a_horizon_has_the_interval_of_the_score(search, scores):
+    """One number has one interval, whether the search was asked for the score or not."""
+    asked = tr.HonestSearchCV(Exponential(), GRID, cv=KFold(4), scores=scores).fit(X, Y)
+    found = tr.validate(asked, X, Y, horizon=2, replicates=0)
+    for word in ("auc", "brier"):
+        score, measure = search.scores_[f"{word}-at-2"], found.measures[word]
+        assert measure.honest == pytest.approx(score.own_scale.value)
+        ends = (score.own_scale.interval.low, score.own_scale.interval.high)
+        assert (measure.interval.low, measure.interval.high) == pytest.approx(ends)

@@ -1,0 +1,153 @@
+"""The instability of a learner is one minus the intraclass correlation of its losses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from truerisk.intervals.instability import exchanged, instabilities, instability
+from truerisk.plan.builder import split_plan
+
+RNG = np.random.default_rng(4)
+
+
+def drawn(n_rows, times, spread):
+    """Losses of two candidates, and the same in the order of repeated folds with their rows."""
+    level = RNG.normal(size=(2, 1, n_rows))
+    losses = level + spread * RNG.normal(size=(2, times, n_rows))
+    order = np.concatenate([RNG.permutation(n_rows) for _ in range(times)])
+    repeat = np.repeat(np.arange(times), n_rows)
+    return losses, losses[:, repeat, order], order
+
+
+@pytest.mark.parametrize(("n_rows", "times"), [(2, 2), (7, 3), (40, 10)])
+def test_it_is_that_of_a_one_way_analysis_of_variance(n_rows, times):
+    """1 − (MSB − MSW)/(MSB + (k − 1) MSW), kept between 0 and 1."""
+    losses, tested, order = drawn(n_rows, times, 0.5)
+    found = instability(tested, losses.mean(axis=1), np.full(n_rows, 1 / n_rows), order)
+    msb = times * losses.mean(axis=1).var(axis=1, ddof=1)
+    msw = losses.var(axis=1, ddof=1).mean(axis=1)
+    expected = 1 - (msb - msw) / (msb + (times - 1) * msw)
+    assert found == pytest.approx(np.clip(expected, 0, 1))
+
+
+@pytest.mark.parametrize(("spread", "low", "high"), [(0.0, 0.0, 1e-9), (1.0, 0.4, 0.6)])
+def test_it_is_the_share_that_the_folds_decide(spread, low, high):
+    """None where a row's loss never changes, half where it varies as much as rows do."""
+    losses, tested, order = drawn(2000, 10, spread)
+    found = instability(tested, losses.mean(axis=1), np.full(2000, 1 / 2000), order)
+    assert (low <= found).all()
+    assert (found <= high).all()
+
+
+def test_rows_without_weight_do_not_count():
+    """As if they were not there."""
+    losses, _, _ = drawn(9, 4, 0.5)
+    weights = np.array([1, 2, 1, 0, 3, 1, 0, 1, 1.0])
+    kept = weights > 0
+    found = [
+        instability(
+            part.reshape(2, -1),
+            part.mean(axis=1),
+            shares / shares.sum(),
+            np.tile(np.arange(part.shape[2]), 4),
+        )
+        for part, shares in ((losses, weights), (losses[:, :, kept], weights[kept]))
+    ]
+    assert found[0] == pytest.approx(found[1])
+
+
+def test_losses_without_any_spread_have_none():
+    """No division by zero; a candidate without answers has no number."""
+    losses = np.array([[0.3] * 6, [np.nan] * 6])
+    found = instability(losses, losses[:, :3], np.full(3, 1 / 3), np.tile(np.arange(3), 2))
+    assert found[0] == 0
+    assert np.isnan(found[1])
+
+
+def test_weights_do_not_bias_it():
+    """The variance of means is divided by 1 − Σw²: weighted or not, half of it is the folds'."""
+    weights = np.array([5.0, 1, 1, 1, 1, 1, 1, 1])
+    found = []
+    for _ in range(4000):
+        losses, tested, order = drawn(8, 2, 1.0)
+        shares = weights / weights.sum()
+        found.append(instability(tested, losses.mean(axis=1), shares, order).mean())
+    assert np.mean(found) == pytest.approx(0.53, abs=0.02)  # a ratio: somewhat above one half
+
+
+def folds_of(*lines):
+    """A plan that tests every row once in each drawing of its folds."""
+    rows = np.arange(len(lines[0]))
+    splits = [(rows[f != k], rows[f == k]) for f in map(np.array, lines) for k in np.unique(f)]
+    return split_plan(len(rows), splits)
+
+
+HALVES, QUARTERS = np.arange(40) // 20, np.arange(40) % 4
+MOVED = RNG.permutation(QUARTERS)
+PAIRS = [RNG.permutation(np.arange(40) // 2) for _ in range(9)]
+ALMOST = [RNG.permutation(np.minimum(np.arange(40), 38)) for _ in range(9)]
+LARGE = [np.where(np.arange(40) < 30, np.arange(40) // 10, RNG.permutation(40) % 3) for _ in "ab"]
+WHOLE = [(RNG.permutation(12) % 4)[np.arange(48) // 4] for _ in range(9)]
+FEW = [(RNG.permutation(12) % 6)[np.arange(48) // 4] for _ in range(9)]
+
+
+@pytest.mark.parametrize(
+    ("lines", "shown"),
+    [
+        ([QUARTERS, MOVED], True),
+        ([HALVES, QUARTERS, MOVED], True),
+        (WHOLE, True),
+        ([QUARTERS], False),
+        ([QUARTERS, QUARTERS], False),
+        ([QUARTERS, (QUARTERS + 1) % 4], False),
+        ([np.arange(40), np.arange(40)[::-1]], False),
+        (ALMOST, False),
+        (PAIRS, False),
+        (LARGE, False),
+        (FEW, False),
+    ],
+    ids=[
+        "anew",
+        "three",
+        "three groups a fold",
+        "once",
+        "same",
+        "renumbered",
+        "single rows",
+        "almost single",
+        "pairs",
+        "large folds stay",
+        "two groups a fold",
+    ],
+)
+def test_training_sets_that_hardly_change_show_none(lines, shown):
+    """A rule that was trained on the same rows says the same, however unstable it is."""
+    plan, n = folds_of(*lines), len(lines[0])
+    losses = RNG.random((1, len(plan.positions[0])))
+    means = np.zeros((1, n))
+    np.add.at(means[0], plan.positions[0], losses[0] / len(lines))
+    found = instabilities(losses, means, np.full(n, 1 / n), plan)
+    assert (found is not None) == shown
+
+
+def test_exchange_is_that_of_training_sets():
+    """K times the mean share of a row's training rows that are not in its next training set."""
+    lines = np.array([RNG.permutation(30) % 5, RNG.permutation(30) % 5])
+    shares = []
+    for row in range(30):
+        first, second = (set(np.flatnonzero(f != f[row])) for f in lines)
+        shares.append(len(first - second) / len(first))
+    assert exchanged(lines) == pytest.approx(5 * np.mean(shares))
+
+
+def test_rows_in_their_order_of_testing_are_told_apart():
+    """The instability of a plan is that of the rows' losses, wherever they stand in it."""
+    plan = folds_of(QUARTERS, MOVED, HALVES)
+    by_row = RNG.normal(size=40) + RNG.normal(size=(3, 40))
+    drawing = np.repeat(np.searchsorted([4, 8], np.arange(10), side="right"), plan.test_sizes)
+    losses = by_row[drawing, plan.positions[0]][None]
+    shares = np.full(40, 1 / 40)
+    found = instabilities(losses, by_row.mean(axis=0)[None], shares, plan)
+    within, of_means = by_row.var(axis=0, ddof=1).mean(), by_row.mean(axis=0).var(ddof=1)
+    assert found == pytest.approx(within / (of_means + within * 2 / 3))

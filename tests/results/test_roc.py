@@ -1,0 +1,278 @@
+"""ROC curves as values: scikit-learn's points, a published example, refusals."""
+
+from __future__ import annotations
+
+import json
+from itertools import product
+
+import numpy as np
+import pytest
+from sklearn.metrics import (
+    average_precision_score,
+    precision_recall_curve,
+    roc_auc_score,
+    roc_curve,
+)
+
+from truerisk.core.errors import BadData, Refusal
+from truerisk.results.operating_points import area, covariance, placements
+from truerisk.results.roc import RocCurve
+
+# DeLong, DeLong and Clarke-Pearson (1988): 43 patients with ovarian cancer, three screening tests
+# (albumin, total protein, 10 − K-G score); the data and results as in SAS/STAT's PROC LOGISTIC,
+# example "Comparing Receiver Operating Characteristic Curves".
+OVARIAN = """
+3.0 5.8 10 0 3.2 6.3 5 1 3.9 6.8 3 1 2.8 4.8 6 0 3.2 5.8 3 1 0.9 4.0 5 0 2.5 5.7 8 0 1.6 5.6 5 1
+3.8 5.7 5 1 3.7 6.7 6 1 3.2 5.4 4 1 3.8 6.6 6 1 4.1 6.6 5 1 3.6 5.7 5 1 4.3 7.0 4 1 3.6 6.7 4 0
+2.3 4.4 6 1 4.2 7.6 4 0 4.0 6.6 6 0 3.5 5.8 6 1 3.8 6.8 7 1 3.0 4.7 8 0 4.5 7.4 5 1 3.7 7.4 5 1
+3.1 6.6 6 1 4.1 8.2 6 1 4.3 7.0 5 1 4.3 6.5 4 1 3.2 5.1 5 1 2.6 4.7 6 1 3.3 6.8 6 0 1.7 4.0 7 0
+3.7 6.1 5 1 3.3 6.3 7 1 4.2 7.7 6 1 3.5 6.2 5 1 2.9 5.7 9 0 2.1 4.8 7 1 2.8 6.2 8 0 4.0 7.0 7 1
+3.3 5.7 6 1 3.7 6.9 5 1 3.6 6.6 5 1
+"""
+RNG = np.random.default_rng(0)
+Y = RNG.integers(0, 2, 80)
+SCORES = np.round(Y + 1.5 * RNG.normal(size=80), 1)
+
+
+def ovarian():
+    """The curves of albumin, total protein and the K-G score."""
+    table = np.array(OVARIAN.split(), float).reshape(-1, 4)
+    scores = table[:, 0], table[:, 1], 10 - table[:, 2]
+    return [RocCurve.of(table[:, 3].astype(int), s) for s in scores]
+
+
+@pytest.mark.parametrize(
+    ("test", "auc", "error", "low", "high"),
+    [
+        (0, 0.7366, 0.0927, 0.5549, 0.9182),
+        (1, 0.6478, 0.1000, 0.4518, 0.8439),
+        (2, 0.7258, 0.1028, 0.5243, 0.9273),
+    ],
+)
+def test_delongs_own_example(test, auc, error, low, high) -> None:
+    """Area, standard error and interval of the paper's three screening tests."""
+    roc = ovarian()[test]
+    found = roc.auc, roc.std_error, roc.interval.low, roc.interval.high
+    assert found == pytest.approx((auc, error, low, high), abs=5.1e-5)
+    assert roc.interval.method == "delong"
+
+
+def test_delongs_own_comparison() -> None:
+    """Paired differences to the K-G score: estimate, standard error, chi-square, p-value."""
+    albumin, protein, score = ovarian()
+    first, second = albumin.minus(score), protein.minus(score)
+    assert (first.difference, first.std_error) == pytest.approx((0.0108, 0.0953), abs=5.1e-5)
+    assert (first.z**2, first.p_value) == pytest.approx((0.0127, 0.9102), abs=5.1e-5)
+    assert (second.difference, second.std_error) == pytest.approx((-0.0780, 0.1046), abs=5.1e-5)
+    assert (second.z**2, second.p_value) == pytest.approx((0.5554, 0.4561), abs=5.1e-5)
+
+
+def test_the_points_are_scikit_learns() -> None:
+    """Rates and thresholds of `roc_curve` with all its points; the area of the drawn curve."""
+    roc = RocCurve.of(Y, SCORES)
+    fpr, tpr, thresholds = roc_curve(Y, SCORES, drop_intermediate=False)
+    np.testing.assert_array_equal(roc.thresholds, thresholds)
+    np.testing.assert_allclose(roc.fpr, fpr, rtol=1e-15)
+    np.testing.assert_allclose(roc.tpr, tpr, rtol=1e-15)
+    assert roc.auc == pytest.approx(roc_auc_score(Y, SCORES), rel=1e-14)
+    under = (np.diff(roc.fpr) * (roc.tpr[1:] + roc.tpr[:-1]) / 2).sum()
+    assert under == pytest.approx(roc.auc, rel=1e-14)
+
+
+def test_precision_and_recall_are_scikit_learns() -> None:
+    """Its points without the invented one at recall 0, and its average precision."""
+    curve = RocCurve.of(Y, SCORES).precision_recall()
+    precision, recall, thresholds = precision_recall_curve(Y, SCORES)
+    np.testing.assert_allclose(curve.precision, precision[:-1][::-1], rtol=1e-15)
+    np.testing.assert_allclose(curve.recall, recall[:-1][::-1], rtol=1e-15)
+    np.testing.assert_array_equal(curve.thresholds, thresholds[::-1])
+    peer = average_precision_score(Y, SCORES)
+    assert curve.average_precision == pytest.approx(peer, rel=1e-13)
+    assert str(curve).startswith("average precision 0.")
+
+
+def test_the_positive_class_can_be_named() -> None:
+    """The second class in order unless named; the other one turns the curve about."""
+    labels = np.where(Y == 1, "sick", "healthy")
+    assert RocCurve.of(labels, SCORES).positive == "sick"
+    assert RocCurve.of(labels, SCORES, positive="healthy").auc == pytest.approx(
+        1 - RocCurve.of(labels, SCORES).auc, rel=1e-13
+    )
+
+
+def test_what_has_no_interval_says_why() -> None:
+    """Weights, a single row of a class, perfect separation: None and a note."""
+    weighted = RocCurve.of(Y, SCORES, weights=np.ones(80))
+    single = RocCurve.of([0, 0, 1], [1, 2, 1.5])
+    separated = RocCurve.of([0, 0, 1, 1], [1, 2, 3, 4])
+    for roc, note in ((weighted, "weighted"), (single, "two rows"), (separated, "no spread")):
+        assert roc.std_error is None
+        assert roc.interval is None
+        assert note in roc.notes[0]
+        assert note in roc._repr_html_()
+    assert weighted.auc == pytest.approx(RocCurve.of(Y, SCORES).auc, rel=1e-14)
+    assert separated.auc == 1
+
+
+def test_groups_widen_the_interval_by_their_name() -> None:
+    """Every row twice is no news: in groups the error stays about, without it shrinks by √2."""
+    y, s, g = np.repeat(Y, 2), np.repeat(SCORES, 2), np.repeat(np.arange(80), 2)
+    once, grouped = RocCurve.of(Y, SCORES), RocCurve.of(y, s, groups=g)
+    assert grouped.interval.method == "delong-grouped"
+    assert grouped.std_error == pytest.approx(once.std_error, rel=1e-12)
+    assert RocCurve.of(y, s).std_error < 0.75 * once.std_error
+
+
+def test_it_becomes_json_and_prints() -> None:
+    """Plain values under a schema; the text holds area, interval and counts."""
+    roc = RocCurve.of([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    content = json.loads(roc.to_json())
+    assert content["schema"] == "truerisk.roc-curve/1"
+    assert content["thresholds"] == ["inf", 0.8, 0.4, 0.35, 0.1]
+    assert content["interval"]["method"] == "delong"
+    assert str(roc).startswith("AUC 0.7500, 95 % interval [")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        (([0, 1], [1, 2, 3]), {}, "one label and one score"),
+        (([0, 1, 1], np.ones((3, 2))), {}, "one label and one score"),
+        (([0, 1, 1], [1, np.nan, 2]), {}, "score of row 1 is nan"),
+        (([0, 1], ["a", "b"]), {}, "scores are no numbers"),
+        (([0, 1, None], [1, 2, 3]), {}, "y has no label in row 2"),
+        (([0.0, 1.0, np.nan], [1, 2, 3]), {}, "y has no label in row 2"),
+        (([0, 1], [1, 2]), {"groups": [1.0, np.nan]}, "groups has no label in row 1"),
+        (([0, 0], [1, 2]), {}, "holds 1 classes"),
+        (([0, 1, 2], [1, 2, 3]), {}, "holds 3 classes"),
+        (([0, 1], [1, 2]), {"positive": 7}, "positive=7 is no class"),
+        (([0, 1], [1, 2]), {"weights": [1]}, "weights has shape"),
+        (([0, 1], [1, 2]), {"weights": [1, -1]}, "not negative"),
+        (([0, 1], [1, 2]), {"weights": [1, 0]}, "no weight at all"),
+        (([0, 1], [1, 2]), {"confidence_level": 95}, "between 0 and 1"),
+    ],
+)
+def test_what_has_no_curve_is_refused(arguments, options, message) -> None:
+    """Each with what is wrong and where."""
+    with pytest.raises(BadData, match=message):
+        RocCurve.of(*arguments, **options)
+
+
+def test_areas_of_other_rows_are_not_paired() -> None:
+    """Another order of rows, or weights, have no paired difference; equal scores no spread."""
+    roc = RocCurve.of(Y, SCORES)
+    with pytest.raises(Refusal, match="different rows"):
+        roc.minus(RocCurve.of(Y[::-1], SCORES[::-1]))
+    with pytest.raises(Refusal, match="weighted"):
+        roc.minus(RocCurve.of(Y, SCORES, weights=np.ones(80)))
+    assert roc.minus(roc).std_error is None
+    assert "no spread" in roc.minus(roc).notes[0]
+
+
+# ---------------- The area under a ROC curve and its variance, against sums over all pairs
+
+
+POSITIVE = np.r_[np.ones(9, bool), np.zeros(7, bool)]
+TIED = RNG.integers(0, 5, (2, 16)).astype(float)
+
+
+def kernel(a, b):
+    """1 for the right order, one half for a tie."""
+    return float(a > b) + 0.5 * float(a == b)
+
+
+def brute_components(scores, positive):
+    """V10 and V01 as DeLong et al. define them, pair by pair."""
+    up, down = scores[positive], scores[~positive]
+    v10 = [np.mean([kernel(a, b) for b in down]) for a in up]
+    v01 = [np.mean([kernel(a, b) for a in up]) for b in down]
+    return np.array(v10), np.array(v01)
+
+
+def test_the_area_counts_pairs() -> None:
+    """The area is the mean of the kernel over all pairs, to the last digit, ties half."""
+    for scores in (*TIED, RNG.normal(size=16)):
+        pairs = [kernel(a, b) for a, b in product(scores[POSITIVE], scores[~POSITIVE])]
+        assert area(scores, POSITIVE) == sum(pairs) / len(pairs)
+
+
+def test_weights_are_copies() -> None:
+    """Whole weights count rows as often; scikit-learn agrees on any."""
+    counts = RNG.integers(1, 4, 16)
+    copies = np.repeat(np.arange(16), counts)
+    weighted = area(TIED[0], POSITIVE, counts.astype(float))
+    assert weighted == pytest.approx(area(TIED[0][copies], POSITIVE[copies]), rel=1e-14)
+    w = RNG.random(16)
+    peer = roc_auc_score(POSITIVE, TIED[0], sample_weight=w)
+    assert area(TIED[0], POSITIVE, w) == pytest.approx(peer, rel=1e-12)
+
+
+def test_placements_are_the_structural_components() -> None:
+    """Every row's share of pairs in order, ties half; the mean of either class is the area."""
+    for scores in TIED:
+        found = placements(scores, POSITIVE)
+        v10, v01 = brute_components(scores, POSITIVE)
+        np.testing.assert_allclose(found[POSITIVE], v10, rtol=1e-14)
+        np.testing.assert_allclose(found[~POSITIVE], v01, rtol=1e-14)
+        assert found[POSITIVE].mean() == pytest.approx(area(scores, POSITIVE), rel=1e-14)
+
+
+def test_the_variance_is_delongs() -> None:
+    """S10/m + S01/n from pairwise components, for two scores and their covariance."""
+    parts = [brute_components(scores, POSITIVE) for scores in TIED]
+    expected = np.cov([p[0] for p in parts]) / 9 + np.cov([p[1] for p in parts]) / 7
+    found = covariance(np.array([placements(s, POSITIVE) for s in TIED]), POSITIVE)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_the_variance_is_unbiased_over_all_samples() -> None:
+    """Its mean over all samples of 2 + 2 exceeds the variance of the area by a known O(1/mn).
+
+    The area varies by rows/m + columns/n + interaction/mn; the estimate counts the interaction
+    once per class.
+    """
+    up, down = [0.0, 1.0, 2.0], [0.0, 1.0, 3.0]
+    areas, estimates = [], []
+    positive = np.array([True, True, False, False])
+    for a, b, c, d in product(up, up, down, down):
+        scores = np.array([a, b, c, d])
+        areas.append(area(scores, positive))
+        found = covariance(placements(scores, positive)[None, :], positive)
+        estimates.append(found[0, 0])
+    table = np.array([[kernel(a, b) for b in down] for a in up])
+    rows, columns = table.mean(axis=1).var(), table.mean(axis=0).var()
+    interaction = table.var() - rows - columns
+    assert np.var(areas) == pytest.approx(rows / 2 + columns / 2 + interaction / 4, rel=1e-12)
+    assert np.mean(estimates) == pytest.approx(rows / 2 + columns / 2 + interaction / 2, rel=1e-12)
+
+
+def brute_clustered(scores, positive, groups):
+    """Obuchowski's variance as printed, cluster by cluster."""
+    v = placements(scores, positive)
+    theta, m, n = area(scores, positive), positive.sum(), (~positive).sum()
+    labels = np.unique(groups)
+    ten = {g: (v[positive & (groups == g)] - theta).sum() for g in labels}
+    one = {g: (v[~positive & (groups == g)] - theta).sum() for g in labels}
+    i10, i01 = len(set(groups[positive])), len(set(groups[~positive]))
+    s10 = i10 / ((i10 - 1) * m) * sum(x * x for x in ten.values())
+    s01 = i01 / ((i01 - 1) * n) * sum(x * x for x in one.values())
+    i = len(labels)
+    s11 = i / (i - 1) * sum(ten[g] * one[g] for g in labels)
+    return s10 / m + s01 / n + 2 * s11 / (m * n)
+
+
+def test_groups_are_obuchowskis_clusters() -> None:
+    """Rows of one group are summed before they are squared, and the classes covary by group."""
+    groups = np.array([0, 0, 1, 1, 2, 2, 3, 3, 4, 0, 1, 2, 3, 4, 5, 5])
+    found = covariance(placements(TIED[0], POSITIVE)[None, :], POSITIVE, groups)
+    expected = brute_clustered(TIED[0], POSITIVE, groups)
+    assert found[0, 0] == pytest.approx(expected, rel=1e-12)
+
+
+def test_two_of_each_class_are_needed() -> None:
+    """One row or one group of a class has no spread: there is no variance."""
+    parts = np.array([[1.0, 1.0, 0.5]])
+    assert covariance(parts, np.array([True, True, False])) is None
+    four = np.array([[1.0, 1.0, 0.5, 0.5]])
+    halves = np.array([True, True, False, False])
+    assert covariance(four, halves, np.array([0, 0, 1, 2])) is None

@@ -1,0 +1,45 @@
+"""What a model and its table are made of."""
+
+from __future__ import annotations
+
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+from sklearn.linear_model import LinearRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from truerisk.validation.checklists.model_facts import coefficients_of, releases_of
+
+
+def given(line, X):
+    """As they stand, of the second class."""
+    return coefficients_of(line, X, of_first_class=False)
+
+
+def test_coefficients_are_those_of_one_line():
+    """With its one intercept, and features that have names; of anything else none."""
+    X = np.zeros((4, 2))
+    line = SimpleNamespace(coef_=np.array([[1.0, 2.0]]), intercept_=np.array([3.0]))
+    assert given(line, X) == {"intercept": 3.0, "column 0": 1.0, "column 1": 2.0}
+    assert given(SimpleNamespace(coef_=line.coef_), X) == {}
+    assert given(line, np.zeros((4, 3))) == {}
+    assert given(SimpleNamespace(), X) == {}
+
+
+def test_coefficients_of_the_first_class_have_the_other_sign():
+    """A line of two classes speaks of the second; nothing becomes minus zero."""
+    line = SimpleNamespace(coef_=np.array([[1.0, 0.0]]), intercept_=np.array([3.0]))
+    turned = coefficients_of(line, np.zeros((4, 2)), of_first_class=True)
+    assert str(turned) == "{'intercept': -3.0, 'column 0': -1.0, 'column 1': 0.0}"
+
+
+def test_packages_of_the_model_are_told(monkeypatch):
+    """Of the learner and of its steps, beside scikit-learn."""
+    kind = type("Cox", (LinearRegression,), {"__module__": "sksurv"})
+    package = SimpleNamespace(__version__="0.28", Cox=kind)
+    monkeypatch.setitem(sys.modules, "sksurv", package)
+    own = type("Own", (StandardScaler,), {"__module__": "own"})
+    told = releases_of(make_pipeline(StandardScaler(), own(), kind()))
+    assert told == {"sksurv": "0.28"}
