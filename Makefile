@@ -13,7 +13,7 @@ VERSION ?=
 BIN := .venv/bin
 FLOOR := .venv-floor/bin
 PARTNERS := .venv-partners/bin
-NATIVE_SOURCES := CMakeLists.txt pyproject.toml $(wildcard src/truerisk/kernels/*.cpp src/truerisk/kernels/*.hpp)
+NATIVE_SOURCES := CMakeLists.txt pyproject.toml $(wildcard src/truerisk/*/*.?pp src/truerisk/*/*/*.?pp)
 PIP := -m pip --quiet --quiet --disable-pip-version-check
 # A lock names every package, so pip has nothing to resolve: its resolver takes `coverage[toml]` for one without a hash.
 # Of 8,700 modules few are ever imported: Python compiles those itself, the first time.

@@ -104,6 +104,6 @@ def test_the_same_is_said_without_the_compiled_module(read: Reader, monkeypatch,
 
     compiled = said()
     monkeypatch.setattr(content, "available", lambda: False)
-    monkeypatch.setattr("truerisk.kernels.delimited_text.available", lambda: False)
+    monkeypatch.setattr("truerisk.datasets.delimited_text.available", lambda: False)
     monkeypatch.setattr(grid, "read_sheet", None)  # is not asked
     assert said() == compiled

@@ -1,4 +1,4 @@
-"""truerisk.kernels.intervals: least errors with at most k intervals, against all functions."""
+"""engines/interval/compiled.py: least errors with at most k intervals, against all functions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from truerisk.kernels.intervals import labels_after_changes, labels_for_every_k
+from truerisk.engines.interval.compiled import labels_after_changes, labels_for_every_k
 
 GOLDEN = np.eye(2, dtype=int)[[0, 0, 1, 0, 1, 1, 0, 1, 1]]  # x = 1, 2, 4, 8, 13, 21, 31, 45, 66
 DELTAS = {

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
+from truerisk.engines.logistic.lbfgs import logistic_lbfgs
 from truerisk.engines.templates.turned import turned
-from truerisk.kernels.lbfgs import logistic_lbfgs
 
 
 def problem(n_classes, seed=0, n=60, p=5):

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from truerisk.kernels import neighbours
-from truerisk.kernels.neighbours import by_distances, euclidean
+from truerisk.engines.neighbours import distances as neighbours
+from truerisk.engines.neighbours.distances import by_distances, euclidean
 
 
 def sorted_fully(queries, rows):

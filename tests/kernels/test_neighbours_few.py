@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from truerisk.kernels.neighbours import BLOCK_OF_FEW, nearest_of_few
+from truerisk.engines.neighbours.distances import BLOCK_OF_FEW, nearest_of_few
 
 
 def sorted_fully(queries, rows):

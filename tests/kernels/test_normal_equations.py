@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from truerisk.kernels.normal_equations import answers_of, solve_without
+from truerisk.engines.linear.normal_equations import answers_of, solve_without
 
 
 def case(seed, order, n_fits, most):

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import ElasticNet
 
+from truerisk.engines.linear import normal_equations
 from truerisk.engines.linear.elastic_net import way_of_the_installed
-from truerisk.kernels import normal_equations
-from truerisk.kernels.normal_equations import descend
+from truerisk.engines.linear.normal_equations import descend
 
 
 def descended(X, y, alphas, ratio=1.0, *, tol=1e-4, most=1000):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from truerisk.data.row_sums import row_sums
 from truerisk.data.rows import mixed
-from truerisk.kernels.row_sums import row_sums
 
 TABLE = np.random.default_rng(0).integers(0, 2**63, size=(1030, 9), dtype=np.uint64)
 FACTORS = mixed(np.arange(9)) | np.uint64(1)

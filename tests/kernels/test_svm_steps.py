@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC
 
-from truerisk.kernels.svm_steps import (
+from truerisk.engines.support_vectors.svm_steps import (
     gaussian_answered,
     gaussian_solved,
     polynomial,

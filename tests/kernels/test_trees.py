@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from truerisk.kernels.trees import CLOSE, GrowthLimits, RowLists, TreeTable, grow_trees
+from truerisk.engines.trees.compiled import CLOSE, GrowthLimits, RowLists, TreeTable, grow_trees
 
 OLD = tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 8)  # their least gap is 0
 NAMES = ("children_left", "children_right", "feature", "threshold", "impurity")
@@ -168,7 +168,7 @@ def test_columns_carried_or_sorted_give_the_same_tree(monkeypatch) -> None:
     X, y = np.round(rng.normal(size=(80, 9)), 1), rng.integers(3, size=80)
     found = []
     for limit in (0.1, 100):
-        monkeypatch.setattr("truerisk.kernels.trees.FEW_TRIED", limit)
+        monkeypatch.setattr("truerisk.engines.trees.compiled.FEW_TRIED", limit)
         found.append(grown(X, y, [np.ones(80, int)], {"max_features": 4}, [5]))
     for name in NAMES:
         assert np.array_equal(*(getattr(one.nodes, name) for one in found))

@@ -5,8 +5,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from truerisk.kernels.neighbours import NearestRows, euclidean
-from truerisk.kernels.walk import SHORT, SURE, TIED, RowTargets, walk_plan
+from truerisk.engines.neighbours.distances import NearestRows, euclidean
+from truerisk.engines.neighbours.walk import SHORT, SURE, TIED, RowTargets, walk_plan
 from truerisk.plan.blocks import ALL
 from truerisk.plan.builder import PlanBuilder
 

@@ -20,7 +20,7 @@ from tests.support.touched import chosen, places_of_tests
         ("src/truerisk/selection/__init__.py", ["tests/selection"]),
         ("tests/selection/test_rules.py", ["tests/selection/test_rules.py"]),
         ("tests/selection/test_gone.py", []),
-        ("src/truerisk/kernels/_tree.cpp", []),
+        ("src/truerisk/engines/trees/_tree.cpp", []),
         ("src/truerisk/__init__.py", []),
         ("README.md", []),
     ],

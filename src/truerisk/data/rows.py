@@ -273,7 +273,7 @@ def _sparse_rows(table: Any) -> np.ndarray:
 
 BYTES = 1 << 18  # of rows at a time: they stay in the second cache
 
-COMPILED = Line("truerisk.kernels.row_sums:row_sums", "the same sums, and quicker")
+COMPILED = Line("truerisk.data.row_sums:row_sums", "the same sums, and quicker")
 
 
 @dataclass(frozen=True, eq=False)

@@ -41,7 +41,7 @@ if TYPE_CHECKING:  # every class, for type checkers
         QuadraticDiscriminants as QuadraticDiscriminants,
     )
     from truerisk.engines.generic import Generic as Generic
-    from truerisk.engines.interval import Intervals as Intervals
+    from truerisk.engines.interval.interval import Intervals as Intervals
     from truerisk.engines.linear.elastic_net import ElasticNets as ElasticNets
     from truerisk.engines.linear.kernel_ridge import KernelRidges as KernelRidges
     from truerisk.engines.linear.least_squares import LeastSquares as LeastSquares

@@ -22,7 +22,7 @@ registry = Registry(
         """
     knn  neighbours.knn:NearestNeighbours
         scikit-learn's nearest neighbours: every k, every fold, one sorted list per row
-    interval  interval:Intervals
+    interval  interval.interval:Intervals
         IntervalClassifier: every k, every row left out, every label flipped
     tree  trees.tree:Trees
         scikit-learn's decision trees: every ccp_alpha from one unpruned tree per train set

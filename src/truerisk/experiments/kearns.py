@@ -1,7 +1,7 @@
 """Kearns' interval problem, every k at once, and Figures 1 and 2 of Daudin and Mary-Huard.
 
 The rule with at most k intervals and least errors is had for every k, every row left out and every
-label flipped by one pass each way (`kernels/intervals.py`), so a data set of 500 rows takes
+label flipped by one pass each way (`engines/interval/compiled.py`), so a data set of 500 rows takes
 milliseconds.
 """
 
@@ -15,7 +15,8 @@ from itertools import chain, pairwise
 import numpy as np
 
 from truerisk.datasets.problems import KearnsProblem
-from truerisk.engines.interval import rows_of_intervals
+from truerisk.engines.interval.compiled import labels_after_changes, labels_for_every_k
+from truerisk.engines.interval.interval import rows_of_intervals
 from truerisk.experiments.experiment import Draws, experiment, stream
 from truerisk.experiments.figures import (
     Panel,
@@ -27,7 +28,6 @@ from truerisk.experiments.figures import (
     printed,
 )
 from truerisk.experiments.statements import ABOVE, BELOW, Claim, Quantity, Statement
-from truerisk.kernels.intervals import labels_after_changes, labels_for_every_k
 from truerisk.models.interval_classifier import boundaries_between
 
 N0 = 10  # of the document: how strongly shares are drawn towards one half

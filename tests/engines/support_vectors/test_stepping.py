@@ -16,7 +16,7 @@ from truerisk.contracts import Request, Streams
 from truerisk.core.errors import FitFailed
 from truerisk.engines.support_vectors import stepping
 from truerisk.engines.support_vectors.svm import SupportVectors
-from truerisk.kernels.svm_steps import products_between, steps_of_each
+from truerisk.engines.support_vectors.svm_steps import products_between, steps_of_each
 from truerisk.plan.blocks import ALL
 from truerisk.plan.builder import PlanBuilder
 

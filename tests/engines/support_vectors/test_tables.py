@@ -17,9 +17,8 @@ import truerisk as tr
 from truerisk.contracts import Request, Streams
 from truerisk.core.errors import FitFailed
 from truerisk.engines.preparation.prepared import OwnArithmetic
-from truerisk.engines.support_vectors import stepping
+from truerisk.engines.support_vectors import stepping, svm_steps
 from truerisk.engines.support_vectors.svm import Gapped, SupportVectors, gamma_of
-from truerisk.kernels import svm_steps
 
 ENGINE = SupportVectors()
 LABEL, SCORE = Request("label"), Request("score")

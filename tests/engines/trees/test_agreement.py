@@ -11,8 +11,8 @@ import sklearn
 from sklearn.tree import DecisionTreeClassifier
 
 from truerisk.engines.trees import recipes
+from truerisk.engines.trees.compiled import grow_trees
 from truerisk.engines.trees.recipes import closeness, same_tree
-from truerisk.kernels.trees import grow_trees
 
 OLD = tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 8)  # their least gap is 0
 NODES = ("children_left", "children_right", "feature", "threshold", "impurity")

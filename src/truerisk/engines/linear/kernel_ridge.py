@@ -19,11 +19,11 @@ from truerisk.core.family import Family
 from truerisk.data.data import Data
 from truerisk.engines.linear.fit import DOUBT, Manner, scales
 from truerisk.engines.linear.least_squares import negative_weights, penalty_refusal
+from truerisk.engines.linear.leverage import leave_out_dual
 from truerisk.engines.settings import Group, groups_along
 from truerisk.engines.templates.fits_of_one_table import place_singles, single_row_fits
 from truerisk.engines.templates.one_pass import OnePass
 from truerisk.engines.templates.task import Shown, Task
-from truerisk.kernels.leverage import leave_out_dual
 from truerisk.kernels.spectral import EPS, Spectrum, answers_at, doubts_at, from_product, longest
 from truerisk.plan.plan import Plan
 

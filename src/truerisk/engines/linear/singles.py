@@ -1,8 +1,8 @@
 """Least squares on all rows but one, or with one label flipped: all such fits from one.
 
-Leverages tell what leaving out or changing a row does (`kernels/leverage.py`). A row that alone
-determines a coefficient has leverage 1: nothing about it follows from the other rows' share in the
-fit on all rows, and the fit without it is made.
+Leverages tell what leaving out or changing a row does (`engines/linear/leverage.py`). A row that
+alone determines a coefficient has leverage 1: nothing about it follows from the other rows' share
+in the fit on all rows, and the fit without it is made.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from truerisk.engines.linear.fit import DOUBT, Coding, TrainSet, location_doubts
+from truerisk.engines.linear.leverage import LeftOutErrors, leave_out_dual, leave_out_primal
 from truerisk.engines.linear.shared_rows import Part, SharedRows
 from truerisk.engines.templates.fits_of_one_table import place_singles
 from truerisk.engines.templates.task import ELSEWHERE
-from truerisk.kernels.leverage import LeftOutErrors, leave_out_dual, leave_out_primal
 from truerisk.kernels.spectral import Spectrum, answers_at, doubts_at, doubts_of_cholesky, from_rows
 
 LEAST = 1e-3  # rows that keep less than this of themselves (1 − leverage) are fitted without

@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from truerisk.engines.linear.fit import DOUBT, Coding, Manner
+from truerisk.engines.linear.normal_equations import answers_of, solve_without
 from truerisk.engines.templates.fits_of_one_table import lacking_blocks
 from truerisk.engines.templates.task import Task
 from truerisk.kernels import why_not
-from truerisk.kernels.normal_equations import answers_of, solve_without
 from truerisk.kernels.spectral import CLEARLY, EPS
 from truerisk.plan.plan import Plan
 

@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from truerisk.engines.logistic.lbfgs import logistic_lbfgs
 from truerisk.engines.logistic.path_answers import (
     QuestionRows,
     answers_of,
@@ -32,7 +33,6 @@ from truerisk.engines.preparation.prepared import unless_it_fails
 from truerisk.engines.settings import Group
 from truerisk.engines.templates.task import Task
 from truerisk.engines.templates.turned import Turned, turned
-from truerisk.kernels.lbfgs import logistic_lbfgs
 
 MOST = 200  # steps; after more of them rounding has grown to anything
 APART = 1e-11  # ends that far apart are one where digits are asked for

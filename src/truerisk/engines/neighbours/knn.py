@@ -32,6 +32,7 @@ from truerisk.engines.neighbours.nearest import (
     nearest,
     neighbours_refusal,
 )
+from truerisk.engines.neighbours.walk import MOST_CLASSES
 from truerisk.engines.preparation.prepared import (
     as_doubles,
     distances_fit,
@@ -42,7 +43,6 @@ from truerisk.engines.running.listed_draws import law_refusal
 from truerisk.engines.settings import Group, groups_along
 from truerisk.engines.templates.one_pass import OnePass
 from truerisk.engines.templates.task import ELSEWHERE, Shown, Task
-from truerisk.kernels.walk import MOST_CLASSES
 from truerisk.losses.row_losses import RowLoss
 from truerisk.plan.blocks import spread
 from truerisk.plan.plan import Plan

@@ -11,10 +11,10 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from truerisk.data.data import Data, SameRows
+from truerisk.engines.neighbours.distances import NearestRows, by_distances, euclidean
+from truerisk.engines.neighbours.walk import SHORT, SURE, TIED, RowTargets, walk_plan
 from truerisk.engines.settings import Group
 from truerisk.engines.templates.task import Shown, Task
-from truerisk.kernels.neighbours import NearestRows, by_distances, euclidean
-from truerisk.kernels.walk import SHORT, SURE, TIED, RowTargets, walk_plan
 from truerisk.plan.blocks import ALL
 from truerisk.plan.builder import PlanBuilder
 from truerisk.plan.plan import Plan

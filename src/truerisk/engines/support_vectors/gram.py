@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from truerisk.kernels.svm_steps import (
+from truerisk.engines.support_vectors.svm_steps import (
     gaussian_answered,
     gaussian_solved,
     polynomial,

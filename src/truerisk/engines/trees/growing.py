@@ -31,9 +31,9 @@ from truerisk.engines.running.fitting import empty_values
 from truerisk.engines.running.shared_steps import known_steps
 from truerisk.engines.running.trie import Tries
 from truerisk.engines.settings import Group, family_refusal, steps_key, why_not_apart
+from truerisk.engines.trees.compiled import Growth, RowLists, TreeTable, exact_sums, grow_trees
 from truerisk.engines.trees.pruning import nodes_at
 from truerisk.engines.trees.recipes import Recipe, closeness, recipe_of, start_of
-from truerisk.kernels.trees import Growth, RowLists, TreeTable, exact_sums, grow_trees
 from truerisk.plan.answers import Answers, with_besides
 from truerisk.plan.blocks import spread
 from truerisk.plan.plan import BESIDES, Plan

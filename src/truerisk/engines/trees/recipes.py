@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.engines.preparation.prepared import unless_it_fails
-from truerisk.kernels import available
-from truerisk.kernels.trees import (
+from truerisk.engines.trees.compiled import (
     CLOSE,
     NO_LIMIT,
     GrowthLimits,
@@ -21,6 +20,7 @@ from truerisk.kernels.trees import (
     TreeTable,
     grow_trees,
 )
+from truerisk.kernels import available
 
 OF_CLASSES = {"gini": "gini", "entropy": "entropy", "log_loss": "entropy"}
 OF_NUMBERS = {"squared_error": "squared_error"}

@@ -18,11 +18,11 @@ from truerisk.contracts import Request
 from truerisk.core.family import Family
 from truerisk.core.identity import is_plain
 from truerisk.data.data import Data
+from truerisk.engines.interval.compiled import labels_after_changes, labels_for_every_k
 from truerisk.engines.settings import Group
 from truerisk.engines.templates.fits_of_one_table import place_singles, single_row_fits
 from truerisk.engines.templates.one_pass import OnePass
 from truerisk.engines.templates.task import Shown, Task
-from truerisk.kernels.intervals import labels_after_changes, labels_for_every_k
 from truerisk.models.interval_classifier import IntervalClassifier, boundaries_between
 from truerisk.plan.plan import Plan
 

@@ -21,7 +21,7 @@ from truerisk.core.family import Family
 from truerisk.core.progress import listen
 from truerisk.data.data import Data
 from truerisk.engines.generic import Generic
-from truerisk.engines.interval import Intervals
+from truerisk.engines.interval.interval import Intervals
 from truerisk.models import IntervalClassifier
 from truerisk.plan.blocks import ALL
 from truerisk.plan.builder import PlanBuilder

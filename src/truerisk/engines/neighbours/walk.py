@@ -7,8 +7,8 @@ from typing import Literal
 
 import numpy as np
 
+from truerisk.engines.neighbours.distances import NearestRows
 from truerisk.kernels import native
-from truerisk.kernels.neighbours import NearestRows
 from truerisk.plan.blocks import Flips
 from truerisk.plan.plan import Plan
 
