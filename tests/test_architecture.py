@@ -150,6 +150,59 @@ def test_an_import_of_the_face_is_seen():
     assert imports_of_the_face(ast.parse(code)) == [1, 2]
 
 
+# ---------------------------------------------------------------- strings that name modules
+
+DOOR = {"results/door.py"}  # and the registries, whose words stand beside their modules
+SCHEMA = re.compile(r"truerisk\.[\w-]+/\d+")
+
+
+def levels() -> dict[str, int]:
+    """Map each package to its level in the import contract; the ground is 1."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    contracts = {c["id"]: c for c in project["tool"]["importlinter"]["contracts"]}
+    rows = contracts["rooms"]["layers"]
+    return {
+        name.strip(): len(rows) - number
+        for number, row in enumerate(rows)
+        for name in row.split("|")
+    }
+
+
+def strings_that_point_up(tree: ast.AST, level: int) -> list[str]:
+    """Find the strings in code that name a module of a package above this level."""
+    docs = {id(node.value) for node in nodes_of(tree) if isinstance(node, ast.Expr)}
+    return [
+        f"{node.lineno}: {node.value[:60]}"
+        for node in nodes_of(tree)
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and id(node) not in docs
+        and not SCHEMA.fullmatch(node.value)
+        and any(
+            levels().get(name, 0) > level for name in re.findall(r"\btruerisk\.(\w+)", node.value)
+        )
+    ]
+
+
+def test_strings_name_modules_above_only_in_the_door():
+    """Results reach their views through one file; no other string names a higher package."""
+    found = {
+        path.relative_to(PACKAGE).as_posix()
+        for path in SOURCES
+        if path.parent != PACKAGE
+        and strings_that_point_up(tree_of(path), levels()[path.relative_to(PACKAGE).parts[0]])
+    }
+    assert found <= DOOR
+
+
+def test_strings_that_point_up_are_seen():
+    """A string in code counts, a docstring does not, nor the name of a schema."""
+    code = '"""truerisk.report"""\nWHERE = "truerisk.report.page"\nNAME = "truerisk.report/1"\n'
+    assert strings_that_point_up(ast.parse(code), levels()["results"]) == [
+        "2: truerisk.report.page"
+    ]
+
+
 # ---------------------------------------------------------------- registries
 
 

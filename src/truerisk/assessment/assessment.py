@@ -18,8 +18,8 @@ from truerisk.contracts import Fits
 from truerisk.core import present
 from truerisk.core.errors import Refusal
 from truerisk.core.present import frame_of_rows, signed
-from truerisk.core.registry import displays
 from truerisk.estimation.problem import Problem
+from truerisk.results.door import load_from_above
 from truerisk.results.error_posterior import ErrorPosterior
 from truerisk.results.finding import Finding
 from truerisk.results.interval import Interval
@@ -212,7 +212,7 @@ class Assessment(TestedLearners):
 
     def plot_ladder(self, ax: Any = None) -> Any:
         """The optimism ladder: apparent, selected and honest risk of every learner."""
-        return displays.load("ladder")(self, ax=ax)
+        return load_from_above("ladder")(self, ax=ax)
 
     def plot_curve(self, learner: str | None = None, ax: Any = None) -> Any:
         """The risk curve of a learner, by default the best one, with every criterion."""
@@ -236,7 +236,7 @@ class Assessment(TestedLearners):
         """Box plots of the risks of single random splits."""
         if not self.monte_carlo:
             raise Refusal(NO_BOXES)
-        return displays.load("boxes")(self, ax=ax)
+        return load_from_above("boxes")(self, ax=ax)
 
     def plot_posterior(self, ax: Any = None, learner: str | None = None) -> Any:
         """The posterior of a learner's true error after the honest test."""
@@ -263,7 +263,7 @@ class Assessment(TestedLearners):
 
     def plot_stability(self, ax: Any = None) -> Any:
         """How often each outer split chose what was chosen on all rows."""
-        return displays.load("stability")(self, ax=ax)
+        return load_from_above("stability")(self, ax=ax)
 
     def _roc_of(self, name: str | None) -> RocCurve:
         one = self._learner(name)

@@ -68,6 +68,15 @@ def is_from(value: Any, *packages: str) -> bool:
     return inside and known_class(f"{kind.__module__}:{kind.__qualname__}") is kind
 
 
+def is_honest_search(value: Any, *, exactly: bool = False) -> bool:
+    """Return True for a HonestSearchCV, which packages below it know by its mark alone.
+
+    `exactly` leaves out subclasses, which may answer in another way.
+    """
+    kind = type(value)
+    return "_is_honest_search" in vars(kind) if exactly else hasattr(kind, "_is_honest_search")
+
+
 def keeps(value: Any, place: str, *methods: str) -> bool:
     """Whether these methods of `value` are the very ones of the class at `place`, inherited or not.
 

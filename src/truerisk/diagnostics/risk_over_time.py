@@ -12,9 +12,9 @@ import numpy as np
 from truerisk.core.arguments import check_count, check_level, shown
 from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.present import frame_of, number, text_table
-from truerisk.core.registry import displays
 from truerisk.data.rows import TableView
 from truerisk.data.times import checked_times
+from truerisk.results.door import load_from_above
 from truerisk.results.interval import Scale
 from truerisk.results.records import FINITE, Column, Finite, Range, Record, Share, Size
 from truerisk.results.results import RiskEstimate
@@ -96,7 +96,7 @@ class RiskOverTime(Record):
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
         """Draw the risk over time and its trend (needs matplotlib)."""
-        return displays.load("risk-over-time")(self, ax=ax, **options)
+        return load_from_above("risk-over-time")(self, ax=ax, **options)
 
     def __str__(self) -> str:
         rows = [

@@ -13,7 +13,7 @@ import numpy as np
 from truerisk.core.arguments import shown
 from truerisk.core.errors import BadArgument, Refusal, TrueRiskWarning, warn
 from truerisk.core.family import Family
-from truerisk.core.identity import PIPELINE, is_a
+from truerisk.core.identity import PIPELINE, is_a, is_honest_search
 from truerisk.data.data import Data, has_row_entries
 from truerisk.data.rows import column_arrays
 
@@ -127,7 +127,6 @@ def _refuse_behind_resampling(family: Family, fit_params: Mapping[str, Any], n_r
 
 ASKED = ("eval_set", "eval_X", "X_val")  # fit parameters that hold rows which end the fit
 STOPPER = "truerisk.models.early_stopping:EarlyStopping"
-SEARCH = "truerisk.search.search:HonestSearchCV"
 MANY = 10_000  # rows above which early_stopping="auto" of histogram boosting is True
 INSTEAD = "tr.models.EarlyStopping(model) sets rows of each training set aside"
 
@@ -156,7 +155,7 @@ def with_rows_inside(family: Family, data: Data, params: dict[str, Any]) -> dict
 
     Early stopping sets groups aside; a search of ours goes forward in time, or by blocks, as well.
     """
-    ours = is_a(family.last, SEARCH)
+    ours = is_honest_search(family.last)
     if not ours and not is_a(family.last, STOPPER):
         return params
     row_arrays: dict[str, Any] = {"groups": data.groups}

@@ -10,7 +10,6 @@ import numpy as np
 from truerisk.contracts import Streams
 from truerisk.core.arguments import check_count, check_flag, is_number, shown
 from truerisk.core.errors import BadArgument, BadData, TrueRiskWarning, warn
-from truerisk.core.registry import displays
 from truerisk.data.data import Data
 from truerisk.losses.loss import Average, Loss, check_average
 from truerisk.methods.parts.averages import Averaged
@@ -18,6 +17,7 @@ from truerisk.plan.blocks import ALL
 from truerisk.plan.builder import PlanBuilder
 from truerisk.plan.partitions import leave_out
 from truerisk.plan.plan import Plan
+from truerisk.results.door import load_from_above
 from truerisk.results.evaluation import Target
 from truerisk.splitting.folds import block_folds, blocks_of, rows_within, side_of
 
@@ -39,7 +39,7 @@ class InSpace(Averaged):
         Options are those of `truerisk.report.plots.fold_map.draw_fold_map`: `y` as it is given to
         an estimate, `fold` (None for all at once), `random_state`, `ax`.
         """
-        return displays.load("fold-map")(self, block, **options)
+        return load_from_above("fold-map")(self, block, **options)
 
 
 def check_length(name: str, given: Any, least: float | None = None) -> None:

@@ -13,7 +13,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from truerisk.core.registry import displays
 from truerisk.models.logistic_places import (
     SETTING,
     codes_of_scores,
@@ -21,6 +20,7 @@ from truerisk.models.logistic_places import (
     place_of,
     row_weights,
 )
+from truerisk.results.door import load_from_above
 
 FEW = 10  # classes, of which scikit-learn never wonders whether they are numbers
 
@@ -225,7 +225,7 @@ class LogisticPath(ClassifierMixin, BaseEstimator):
     def plot(self, ax: Any = None, **options: Any) -> Any:
         """Draw the coefficients against λ, one panel per score function (needs matplotlib)."""
         check_is_fitted(self)
-        return displays.load("coefficient-path")(self, ax=ax, **options)
+        return load_from_above("coefficient-path")(self, ax=ax, **options)
 
     def _checked(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
         """X and y as scikit-learn checks them; of whole numbers there is little to ask."""

@@ -10,7 +10,7 @@ import numpy as np
 from truerisk.core import present
 from truerisk.core.arguments import real_array
 from truerisk.core.errors import BadData, first_line
-from truerisk.core.registry import displays
+from truerisk.results.door import load_from_above
 from truerisk.results.interval import normal_quantile
 from truerisk.results.records import Column, Range, Record, Share
 
@@ -94,7 +94,7 @@ class Calibration(Record):
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
         """Draw the observed shares over the probabilities (needs matplotlib)."""
-        return displays.load("calibration")(self, ax=ax, **options)
+        return load_from_above("calibration")(self, ax=ax, **options)
 
     def __str__(self) -> str:
         n = int(self.counts.sum())

@@ -28,7 +28,7 @@ import numpy as np
 
 from truerisk.core import present
 from truerisk.core.arguments import check_level, check_number
-from truerisk.core.registry import displays
+from truerisk.results.door import load_from_above
 from truerisk.results.interval import ERROR, Interval, OwnScale, Scale
 from truerisk.results.records import Count, Finite, Record, Share, Size
 
@@ -152,7 +152,7 @@ class Comparison(Record):
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
         """Draw the difference beside none, and `others` by name (needs matplotlib)."""
-        return displays.load("estimate")(self, ax=ax, **options)
+        return load_from_above("estimate")(self, ax=ax, **options)
 
     def __str__(self) -> str:
         lines = [", ".join([self._headline(), *self._findings()])]

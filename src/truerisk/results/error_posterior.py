@@ -12,7 +12,7 @@ import numpy as np
 from truerisk.core import present
 from truerisk.core.arguments import as_array, check_level, is_number, shown
 from truerisk.core.errors import BadArgument, BadData, Refusal
-from truerisk.core.registry import displays
+from truerisk.results.door import load_from_above
 from truerisk.results.interval import Interval
 from truerisk.results.results import RiskEstimate
 from truerisk.results.writing import Shown
@@ -183,7 +183,7 @@ class ErrorPosterior(Shown):
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
         """Draw the density (needs matplotlib); `others`, posteriors by name, are drawn along."""
-        return displays.load("posterior")(self, ax=ax, **options)
+        return load_from_above("posterior")(self, ax=ax, **options)
 
     def __str__(self) -> str:
         label = "" if self.of == ONE_RULE else f" ({self.of})"

@@ -23,7 +23,7 @@ from truerisk.core import present
 from truerisk.core.arguments import is_number, shown
 from truerisk.core.errors import BadArgument, Refusal
 from truerisk.core.present import frame_of
-from truerisk.core.registry import displays
+from truerisk.results.door import load_from_above
 from truerisk.results.interval import Interval, OnOwnScale
 from truerisk.results.json_values import LARGEST_COUNT
 from truerisk.results.records import FINITE, UNWRITTEN, Column, Finite, Range, Record, Share
@@ -174,7 +174,7 @@ class LearningCurve(Record):
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
         """Draw the risks, the law and its band (needs matplotlib); `to` says how many rows far."""
-        return displays.load("learning-curve")(self, ax=ax, **options)
+        return load_from_above("learning-curve")(self, ax=ax, **options)
 
     def __str__(self) -> str:
         return "\n".join([present.text_table(self._head, self._rows()), *self._last_line()])

@@ -14,8 +14,8 @@ from truerisk.core import present
 from truerisk.core.arguments import shown
 from truerisk.core.errors import BadArgument, MissingResult, Refusal
 from truerisk.core.present import frame_of, frame_of_rows
-from truerisk.core.registry import Line, displays
 from truerisk.results.comparison import Comparable, Comparison, may_be_best
+from truerisk.results.door import load_from_above
 from truerisk.results.evaluation import (
     AnsweredRows,
     Evaluation,
@@ -28,8 +28,6 @@ from truerisk.results.evaluation import (
 from truerisk.results.finding import Finding
 from truerisk.results.interval import Breakdown, Interval, OnOwnScale
 from truerisk.results.records import UNLESS_EMPTY, UNWRITTEN, Column, Count, Finite, Record, Size
-
-_DIFFERENCE = Line("truerisk.comparison.paired:difference", "two estimates on the same splits")
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +107,7 @@ class RiskEstimate(OnOwnScale, Record):
         """
         if not isinstance(other, RiskEstimate):
             return NotImplemented
-        comparison: Comparison = _DIFFERENCE.load()(self, other)
+        comparison: Comparison = load_from_above("difference")(self, other)
         return comparison
 
     def answers_by_row(self) -> Any:
@@ -147,7 +145,7 @@ class RiskEstimate(OnOwnScale, Record):
         `label` names it, `others` are estimates by name that are drawn along, a row for each, and
         `beside` values by name, such as a truth that is known: upright lines.
         """
-        return displays.load("estimate")(self, ax=ax, **options)
+        return load_from_above("estimate")(self, ax=ax, **options)
 
     def __str__(self) -> str:
         lines = map(RiskEstimate._line, (self, *present.further(self)))
@@ -331,7 +329,7 @@ class RiskCurve(Record):
 
         `others`, curves of the same candidates by other methods, are drawn along with it.
         """
-        return displays.load("risk-curve")(self, ax=ax, **options)
+        return load_from_above("risk-curve")(self, ax=ax, **options)
 
     def __str__(self) -> str:
         head = [*self._head, f"{self.common.method}, rule {self.rule}"]

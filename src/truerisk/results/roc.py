@@ -10,8 +10,8 @@ import numpy as np
 from truerisk.core import present
 from truerisk.core.arguments import as_array, check_level, real_array
 from truerisk.core.errors import BadData, MissingResult, Refusal, first_line
-from truerisk.core.registry import displays
 from truerisk.data.columns import is_missing
+from truerisk.results.door import load_from_above
 from truerisk.results.interval import Interval
 from truerisk.results.operating_points import (
     OperatingPoint,
@@ -184,7 +184,7 @@ class RocCurve(Record):
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
         """Draw the curve (needs matplotlib); `others`, curves by name, are drawn along."""
-        return displays.load("roc")(self, ax=ax, **options)
+        return load_from_above("roc")(self, ax=ax, **options)
 
     def __str__(self) -> str:
         sureness = present.sureness(self.std_error, self.interval)
@@ -238,7 +238,7 @@ class PrecisionRecall:
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
         """Draw precision against recall (needs matplotlib)."""
-        return displays.load("precision-recall")(self, ax=ax, **options)
+        return load_from_above("precision-recall")(self, ax=ax, **options)
 
     def __str__(self) -> str:
         return (

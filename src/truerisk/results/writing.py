@@ -29,15 +29,17 @@ class Shown(Brief):
 
     def plot(self, ax: Any = None) -> Any:
         """Draw its figure on the axes `ax` or new ones (needs matplotlib), and return the axes."""
-        from truerisk.core.registry import displays  # late: the command line helps without numpy
+        from truerisk.results.door import (
+            load_from_above,  # late: the command line helps without numpy
+        )
 
-        return displays.load("picture")(self, ax=ax)
+        return load_from_above("picture")(self, ax=ax)
 
     def _repr_html_(self) -> str:
-        from truerisk.core.registry import displays
+        from truerisk.results.door import load_from_above
 
         tables = "".join(block.html for block in self.blocks())
-        picture: str = displays.load("notebook-picture")(self)
+        picture: str = load_from_above("notebook-picture")(self)
         return xml_text(tables or f"<pre>{html.escape(str(self))}</pre>") + picture
 
 
@@ -57,17 +59,17 @@ class Written(Shown):
 
     def to_html(self, path: Any = None) -> str:
         """One HTML page that needs nothing else, also written to `path` where one is given."""
-        from truerisk.core.registry import displays
+        from truerisk.results.door import load_from_above
 
-        return also_written(path, lambda: str(displays.load("page")(self)))
+        return also_written(path, lambda: str(load_from_above("page")(self)))
 
     def save_figures(
         self, folder: Any, formats: Iterable[str] = ("svg", "png", "pdf")
     ) -> tuple[Path, ...]:
         """Write the figures of its page, and say where; PNG (300 dpi) and PDF need matplotlib."""
-        from truerisk.core.registry import displays
+        from truerisk.results.door import load_from_above
 
-        return tuple(displays.load("files")(self, folder, formats))
+        return tuple(load_from_above("files")(self, folder, formats))
 
     def to_metrics(self) -> dict[str, float]:
         """Its numbers by name, for a tracker: `mlflow.log_metrics(result.to_metrics())`.

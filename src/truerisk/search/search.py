@@ -157,6 +157,7 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
     kept_ = Missing[Fits]("store=None", "keeps no fits", "store='search.db'")
 
     copies_as_groups = True  # inside a bootstrap sample, `fit` is given its rows as groups
+    _is_honest_search = True  # by this mark lower packages know it
 
     def __init__(
         self,

@@ -12,11 +12,11 @@ from sklearn.utils.validation import has_fit_parameter
 
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.family import Family, refuse_no_tags
-from truerisk.core.identity import is_a
+from truerisk.core.identity import is_honest_search
 from truerisk.data.data import Data, TaskWord
 from truerisk.data.named_columns import take_named_columns
 from truerisk.engines.running.fitting import fitted_on_all
-from truerisk.estimation.fit_params import SEARCH, fit_params_with_weight
+from truerisk.estimation.fit_params import fit_params_with_weight
 from truerisk.estimation.outer_splits import testing_method, usual_word
 from truerisk.estimation.problem import (
     Problem,
@@ -122,7 +122,7 @@ def run_of(
     `order` are times and places of the rows; where there are any, splits keep rows apart by them. A
     model that tunes inside its own fit, as searches of other libraries do, is tested by folds.
     """
-    if is_a(searched, SEARCH):
+    if is_honest_search(searched):
         run, _ = run_of_search(searched, X, y, route(searched, groups, params, **order))
         if searched.param_grid is None and tunes_inside(run.problem.family):
             raise Refusal(

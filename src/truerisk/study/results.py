@@ -24,7 +24,8 @@ import numpy as np
 from truerisk.comparison.many_comparison import ManyComparison
 from truerisk.core.errors import BadStore, MissingExtra, UnknownName
 from truerisk.core.present import Block, frame_of_rows, number, seconds, text_table
-from truerisk.core.registry import closest, displays
+from truerisk.core.registry import closest
+from truerisk.results.door import load_from_above
 from truerisk.results.records import UNWRITTEN, Count, Record, Share, Size
 from truerisk.results.writing import write_file
 from truerisk.study.competitors import Replicates, compare_study
@@ -121,7 +122,7 @@ class StudyResults(Record):
     # What is drawn comes first, as nobody draws a study without naming it.
     def plot(self, what: str = "bias", ax: Any = None) -> Any:  # type: ignore[override]
         """Draw bias, rmse, coverage or seconds against the size (needs matplotlib)."""
-        return displays.load("study")(self, what=what, ax=ax)
+        return load_from_above("study")(self, what=what, ax=ax)
 
     def compare(
         self,

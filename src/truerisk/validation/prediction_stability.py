@@ -22,8 +22,8 @@ import numpy as np
 from truerisk.core import present
 from truerisk.core.errors import Refusal
 from truerisk.core.present import frame_of
-from truerisk.core.registry import displays
 from truerisk.plan.answers import Answers, Response
+from truerisk.results.door import load_from_above
 from truerisk.results.records import FINITE, UNWRITTEN, Column, Count, Record
 from truerisk.validation.honest import HonestRun, pair_answers
 from truerisk.validation.outcomes import Event
@@ -182,7 +182,7 @@ class PredictionStability(Record):
 
     def plot(self, ax: Any = None) -> Any:
         """An instability plot: predictions of the others over those given (needs matplotlib)."""
-        return displays.load("instability")(self, ax=ax)
+        return load_from_above("instability")(self, ax=ax)
 
     def __str__(self) -> str:
         rows = [[name, present.number(value)] for name, value in self.summary.items()]

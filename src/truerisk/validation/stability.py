@@ -36,10 +36,10 @@ import numpy as np
 from truerisk.core import present
 from truerisk.core.errors import Refusal
 from truerisk.core.present import frame_of
-from truerisk.core.registry import displays
 from truerisk.data.rows import column_names, n_columns
 from truerisk.methods.parts.procedure import by_fit
 from truerisk.models.stated.selected_features import selected_features
+from truerisk.results.door import load_from_above
 from truerisk.results.interval import Interval
 from truerisk.results.records import UNWRITTEN, Column, Count, Range, Record, Size
 from truerisk.validation.honest import HonestRun
@@ -129,7 +129,7 @@ class FeatureStability(Record):
 
     def plot(self, ax: Any = None) -> Any:
         """How often each feature was selected (needs matplotlib)."""
-        return displays.load("selected-features")(self, ax=ax)
+        return load_from_above("selected-features")(self, ax=ax)
 
     def __str__(self) -> str:
         counts, m = self.counts, self.n_models

@@ -16,7 +16,7 @@ from truerisk.core import present
 from truerisk.core.arguments import even_array, shown
 from truerisk.core.errors import BadArgument, BadData, UnknownName
 from truerisk.core.present import clean, frame_of_rows
-from truerisk.core.registry import displays, of_word
+from truerisk.core.registry import of_word
 from truerisk.data.columns import is_missing
 from truerisk.data.rows import (
     category_order,
@@ -25,6 +25,7 @@ from truerisk.data.rows import (
     n_columns,
     take_columns,
 )
+from truerisk.results.door import load_from_above
 from truerisk.results.interval import Interval, OnOwnScale
 from truerisk.results.records import Count, Finite, Record, Share, Size
 
@@ -151,7 +152,7 @@ class Subgroups(Record):
     def plot(self, loss: str | None = None, ax: Any = None) -> Any:  # type: ignore[override]
         """A forest plot of one loss, the first by default (needs matplotlib)."""
         risks = self.risks[0] if loss is None else self[loss]
-        return displays.load("subgroups")(risks, ax=ax)
+        return load_from_above("subgroups")(risks, ax=ax)
 
     def __str__(self) -> str:
         tables = [f"{b.caption}\n{present.text_table(b.head, b.rows)}" for b in self.blocks()]

@@ -14,7 +14,7 @@ import numpy as np
 
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family, has_best_params
-from truerisk.core.identity import PIPELINE, entry_of, is_exactly, keeps
+from truerisk.core.identity import PIPELINE, entry_of, is_exactly, is_honest_search, keeps
 
 INSTEAD = "use a method that holds rows out, such as '10-fold'."
 Answer = TypeVar("Answer")
@@ -57,7 +57,7 @@ class Question(Generic[Answer]):
 
 GRID = "sklearn.model_selection:GridSearchCV"
 RANDOM = "sklearn.model_selection:RandomizedSearchCV"
-OTHERS = ("truerisk.search.search:HonestSearchCV", "optuna_integration.sklearn:OptunaSearchCV")
+OPTUNA = "optuna_integration.sklearn:OptunaSearchCV"
 ANSWERS = ("predict", "predict_proba", "decision_function")
 
 
@@ -66,8 +66,10 @@ def is_a_search(learner: Any) -> bool:
 
     A kind of grid search that leaves the answers as they are counts, one that overrides them not.
     """
-    return any(keeps(learner, place, *ANSWERS) for place in (GRID, RANDOM)) or is_exactly(
-        learner, *OTHERS
+    return (
+        any(keeps(learner, place, *ANSWERS) for place in (GRID, RANDOM))
+        or is_honest_search(learner, exactly=True)
+        or is_exactly(learner, OPTUNA)
     )
 
 

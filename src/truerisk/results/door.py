@@ -1,0 +1,51 @@
+"""The one way from a result up to what draws it, writes its page, or compares it with another.
+
+Results do not know their views. They ask this file by a word, and it imports the view when it is
+asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from truerisk.core.registry import lines_of
+
+_ABOVE = lines_of(
+    "truerisk",
+    """
+    difference  comparison.paired:difference  two estimates on the same splits
+    notebook-picture  report.page:picture  the picture of a result, for a notebook
+    page  report.page:draw_record  a result as one HTML page
+    picture  report.plots.pictures:draw_picture  the figure of a result, as its page has it
+    files  report.plots.figure_files:save_figures  the figures of a page as SVG, PNG and PDF
+    calibration-curve  report.plots.pictures:draw_picture
+        the smoothed share of events over the probability, with its band
+    decision-curve  report.plots.pictures:draw_picture  net benefit against the threshold
+    estimate  report.plots.pictures:draw_estimate  risks with their intervals, a row for each
+    critical-difference  report.plots.pictures:draw_picture
+        average ranks, and which of them lie too close to be told apart
+    fold-map  report.plots.fold_map:draw_fold_map  the rows of a split in space, on a map
+    risk-curve  report.plots.curve:draw_curve  risk against the candidates
+    learning-curve  report.plots.curve:draw_learning_curve  risk against training rows
+    risk-over-time  report.plots.curve:draw_over_time  risk in stretches of time, and its trend
+    coefficient-path  report.plots.curve:draw_path  coefficients against λ
+    posterior  report.plots.curve:draw_posterior  densities of an error
+    ladder  report.plots.pictures:draw_ladder  apparent, selected, honest risks
+    boxes  report.plots.pictures:draw_boxes  risks of single random splits
+    stability  report.plots.pictures:draw_stability  how often which setting was chosen
+    calibration  report.plots.pictures:draw_calibration  observed shares over probabilities
+    roc  report.plots.pictures:draw_roc  true against false positive rate
+    precision-recall  report.plots.pictures:draw_precision_recall  precision against recall
+    subgroups  report.plots.pictures:draw_forest  a loss in every subgroup, a forest plot
+    instability  report.plots.pictures:draw_instability  how far single predictions move
+    selected-features  report.plots.pictures:draw_features  how often features were selected
+    study  report.plots.curve:draw_study  what a study found against the size
+    """,
+)
+
+
+def load_from_above(word: str) -> Callable[..., Any]:
+    """Import the function that draws, writes or compares results, by its word."""
+    view: Callable[..., Any] = _ABOVE[word].load()
+    return view
