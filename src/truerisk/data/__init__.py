@@ -9,4 +9,5 @@
 | `times.py` | when each row was taken, and lengths of time |
 | `places.py` | groups, and where a row was taken: coordinates, labels of blocks, cells of a grid |
 | `columns.py` | what columns hold, and what models cannot read of it |
+| `row_sums.py`, `_row_sums.cpp` | checksums of rows, in one pass at the speed of memory |
 """

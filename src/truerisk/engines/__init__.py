@@ -6,7 +6,7 @@
 | `choice.py` | which engine answers, and why others do not |
 | `generic.py` | clone, fit, predict: the reference every other engine must equal |
 | `neighbours/` | nearest neighbours: one sorted list per row |
-| `interval.py` | IntervalClassifier for every number of intervals at once |
+| `interval/` | IntervalClassifier for every number of intervals at once |
 | `linear/` | least squares, ridge, lasso, elastic net, KernelRidge |
 | `discriminants/` | linear, quadratic and Fisher's discriminants |
 | `logistic/` | penalised logistic regression: a path per train set |

@@ -1,28 +1,17 @@
-"""Arrays in, arrays out: the loops that NumPy cannot take over, compiled.
+"""The compiled module, and arithmetic that several families of engines share.
 
-========================  ==========================================================
-file                      what it holds
-========================  ==========================================================
-``votes.py``              k-nearest-neighbour votes for every k from one sorted list
-``neighbours.py``         the nearest rows of every query: one product and a selection, or a sort
-``walk.py``               lists of neighbours walked for every fit of a plan
-``intervals.py``          least errors with at most k intervals on the line, for every k
-``logistic.py``           the path of penalised logistic regression, all penalties at once
-``spectral.py``           penalised least squares in a diagonal basis, every penalty (NumPy)
-``leverage.py``           every row left out of it (NumPy)
-``lbfgs.py``              L-BFGS-B on logistic regression, step by step as SciPy takes them
-``svm_steps.py``          support vectors on one Gram matrix by libsvm's own steps, to the last bit
-``normal_equations.py``   least squares without blocks of rows; the elastic net by descent
-``trees.py``              scikit-learn's trees on many samples of one table
-``row_sums.py``           checksums of rows, in one pass at the speed of memory
-``delimited_text.py``     delimited text cut into cells, numbers and distinct cells
-``_native.cpp``           the compiled loops, one Python caller each
-``_native.pyi``           their types
-========================  ==========================================================
+| file | what it holds |
+|---|---|
+| `_native.cpp`, `_native.pyi` | the one compiled module and its types |
+| `_arrays.hpp`, `_logistic_loops.hpp` | headers that several families share |
+| `logistic.py` | the path of penalised logistic regression, for its model and its engine |
+| `spectral.py` | penalised least squares in a diagonal basis, every penalty (NumPy) |
+| `votes.py` | k-nearest-neighbour votes for every k from one sorted list |
 
-The caller in Python checks shapes and bounds; the loop trusts them. Nothing here falls back on
-NumPy in silence: without the compiled module `available` is False, `why_not` holds the reason, and
-a kernel raises `truerisk.core.errors.Refusal`. An engine asks first and passes the reason on.
+Other sources in C++ stand beside the Python of their family, each with one caller. A caller checks
+shapes and bounds; the loop trusts them. Nothing here falls back on NumPy in silence: without the
+compiled module `available` is False, `why_not` holds the reason, and a kernel raises
+`truerisk.core.errors.Refusal`. An engine asks first and passes the reason on.
 """
 
 from __future__ import annotations

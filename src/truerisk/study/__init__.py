@@ -3,6 +3,8 @@
 A study is a set of *cells* (all that determines a result but the number of the replicate), and of
 each cell replicates 0, 1, 2 … A *task* is one replicate of one cell; a *fate* is what became of it.
 
+What a user calls
+    study.py      `Study`; replicate.py one replicate of it
 What a study is
     spec.py       a TOML file, checked; the line of a mistake
 Its store

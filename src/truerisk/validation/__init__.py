@@ -2,6 +2,7 @@
 
 | file | what it holds |
 |---|---|
+| `validate.py` | `validate` |
 | `validation.py` | `Validation`: all parts of one honest run, and why some are missing |
 | `wishes.py` | what is asked for besides model and rows, of `validate` or of `assess` |
 | `honest.py` | `HonestRun`: answers about held-out rows, their scores and losses |
@@ -18,9 +19,5 @@
 | `many_levels.py` | intervals that hold together, and values drawn to their mean |
 | `stability.py` | `ModelStability`: which features the models of several splits use |
 | `prediction_stability.py` | `PredictionStability`: how far single predictions move |
-| `checklist.py` | `Checklist`: both guidelines as far as the data tell |
-| `tripod_ai.py`, `probast_ai.py` | their items, and what the data answer |
-| `checklist_file.py` | it as docx, xlsx or CSV, to be filled in |
-| `model_facts.py` | what a model and its table are made of, and how many rows it takes |
-| `study_facts.py`, `study_words.py` | what is known of a study; the same as a paragraph |
+| `checklists/` | both guidelines as far as the data tell, and the facts that answer them |
 """

@@ -9,4 +9,6 @@
 | `shared_rows.py` | train sets that share the products of all rows |
 | `without_blocks.py` | fits that lack blocks of rows, many at once |
 | `singles.py` | fits that lack one row, or see one label flipped |
+| `leverage.py` | every row left out of penalised least squares (NumPy) |
+| `normal_equations.py`, `_equations.cpp`, `_descent.cpp` | fits without blocks of rows; descent |
 """

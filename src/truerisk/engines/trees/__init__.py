@@ -7,4 +7,5 @@
 | `packages.py` | boosting of XGBoost, LightGBM and CatBoost: which fits begin with a shorter one |
 | `growing.py`, `recipes.py` | trees of a plan by the compiled builder; which trees it grows |
 | `pruning.py` | all subtrees of one tree |
+| `compiled.py`, `_tree*` | scikit-learn's trees on many samples of one table, compiled |
 """
