@@ -45,10 +45,14 @@ def by_hand(model, grid, X, y, splits, loss, sample_weight=None):
                     if hasattr(one, "decision_function")
                     else one.predict_proba
                 )
-                if len(one.classes_) > 2:
-                    ranks = one.predict_proba
-                scores = ranks(X[test])
-                scores = scores[:, 1] if scores.shape[1:] == (2,) else scores
+                classes = np.unique(y)
+                if len(classes) > 2:  # one that the training rows lack has probability 0
+                    scores = np.zeros((len(test), len(classes)))
+                    known = np.searchsorted(classes, one.classes_)
+                    scores[:, known] = one.predict_proba(X[test])
+                else:
+                    scores = ranks(X[test])
+                    scores = scores[:, 1] if scores.shape[1:] == (2,) else scores
                 areas.append(roc_auc_score(y[test], scores, multi_class="ovr"))
                 continue
             answers = one.predict(X[test])
