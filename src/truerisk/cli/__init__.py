@@ -1,20 +1,4 @@
-"""The command line: parse, call the api, print. Nothing is computed here.
-
-| file | what it holds |
-|---|---|
-| `app.py` | the group of commands, exit codes, errors as one sentence |
-| `estimate.py`, `assess.py`, `validate.py`, `audit.py`, `report.py` | commands |
-| `permute.py` | whether a tuned learner is above chance |
-| `plan.py`, `posterior.py`, `roc.py`, `compare.py`, `reproduce.py`, `study.py` | more commands |
-| `registries.py` | `methods`, `engines`, `datasets`: the tables of words |
-| `reviews.py` | what `validate` and `assess --validate` are asked alike |
-| `source.py` | a file or a bundled data set as X and y, and the search of a learner's word |
-| `options.py` | options that commands share: workers, stores, pages |
-| `gate.py` | `--fail-above` and `--min-score`: bounds on the honest end of an interval |
-| `streams.py` | stdout and stderr, which are written whole or not at all |
-| `signals.py` | SIGTERM, heard like Ctrl-C |
-| `output.py` | progress, notes and warnings on stderr, JSON on stdout |
-"""
+"""The command line: parse, call the api, print. Nothing is computed here."""
 
 from __future__ import annotations
 

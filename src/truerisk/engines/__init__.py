@@ -1,23 +1,4 @@
-"""Engines turn a plan into answers for all candidates of a family; none sees a method.
-
-| place | what it holds |
-|---|---|
-| `asking.py` | the one way from a plan to answers: engine, seed of the pass, run |
-| `choice.py` | which engine answers, and why others do not |
-| `generic.py` | clone, fit, predict: the reference every other engine must equal |
-| `neighbours/` | nearest neighbours: one sorted list per row |
-| `interval/` | IntervalClassifier for every number of intervals at once |
-| `linear/` | least squares, ridge, lasso, elastic net, KernelRidge |
-| `discriminants/` | linear, quadratic and Fisher's discriminants |
-| `logistic/` | penalised logistic regression: a path per train set |
-| `support_vectors/` | support vectors: a problem per pair of classes |
-| `trees/` | decision trees, forests, bagging, boosting: all sizes from the largest |
-| `preparation/` | the steps of a pipeline before its learner |
-| `settings.py` | what the last step of a family is set to, and which candidates group |
-| `running/` | one fit: what a model is asked, what many fits share, what is kept |
-| `workers/` | where batches run: here, on worker processes, on a cluster |
-| `templates/` | what engines share: one pass over a train set, where answers go |
-"""
+"""Engines turn a plan into answers for all candidates of a family; none sees a method."""
 
 from __future__ import annotations
 

@@ -1,15 +1,4 @@
-"""Standard errors and intervals, each with the formula that justifies it, or None with a reason.
-
-| file | intervals |
-|---|---|
-| `form.py` | what an interval declares, the check of its needs, shapes that several share |
-| `evidence.py` | what an interval is made from: rows, pairs of folds, halves, samples |
-| `classical.py` | `wald`, `corrected-t`, `beta` of held-out rows; `ncv` and others of own fits |
-| `dependence.py` | `hac`, `spatial`: losses that depend on those before them, or near them |
-| `calibrated.py` | `beta-cv`, `log-cv`, `logit-cv`, and their calibrated factor |
-| `instability.py` | how much a row's loss depends on the folds: of the calibrated factor |
-| `bootstrapped_choice.py` | `bbc`: bootstrapped losses, the choice among candidates included |
-"""
+"""Standard errors and intervals, each with the formula that justifies it, or None with a reason."""
 
 from __future__ import annotations
 

@@ -1,13 +1,5 @@
 """The compiled module, and arithmetic that several families of engines share.
 
-| file | what it holds |
-|---|---|
-| `_native.cpp`, `_native.pyi` | the one compiled module and its types |
-| `_arrays.hpp`, `_logistic_loops.hpp` | headers that several families share |
-| `logistic.py` | the path of penalised logistic regression, for its model and its engine |
-| `spectral.py` | penalised least squares in a diagonal basis, every penalty (NumPy) |
-| `votes.py` | k-nearest-neighbour votes for every k from one sorted list |
-
 Other sources in C++ stand beside the Python of their family, each with one caller. A caller checks
 shapes and bounds; the loop trusts them. Nothing here falls back on NumPy in silence: without the
 compiled module `available` is False, `why_not` holds the reason, and a kernel raises

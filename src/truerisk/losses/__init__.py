@@ -1,13 +1,4 @@
-"""Losses and scores: by word, by class, and from what users write as `loss=` or `scoring=`.
-
-| file | what it holds |
-|---|---|
-| `loss.py` | what a loss is, and the positive one of two labels |
-| `row_losses.py` | the registry of words; losses of rows, R² and the calibration error |
-| `confusion_scores.py`, `rank_scores.py` | scores of test sets by counted labels, and by ranks |
-| `survival_losses.py` | losses of outcomes in time: their order, and curves of survival |
-| `loss_words.py`, `scorer_losses.py` | what users may write; scorers of scikit-learn as losses |
-"""
+"""Losses and scores: by word, by class, and from what users write as `loss=` or `scoring=`."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

@@ -1,31 +1,4 @@
-"""Ways to estimate risk: each draws a plan and reduces its answers; none sees a learner.
-
-| place | what it holds |
-|---|---|
-| `words.py` | the registry of words |
-| `single_fit.py` | apparent, out of bag, approximate leave-one-out: what one fit tells |
-| `kfold.py` | K-fold, repeated, stratified, grouped; reversed; leave-one-out |
-| `spatial.py` | folds of blocks in space, with a buffer around them or without |
-| `temporal.py` | fitted on the past, tested on what follows; purged stretches of time |
-| `holdout.py` | hold-out, Monte-Carlo, three-way split; random splits of rows and of halves |
-| `external.py` | a finished model on rows that took no part in it |
-| `splitter.py` | any scikit-learn splitter, given splits |
-| `subsampled.py` | the test sets of a method, with smaller training sets |
-| `swapping.py` | the apparent risk plus what following every label costs |
-| `complete.py` | all training sets of a size; all bootstrap samples |
-| `bootstrap.py` | naive, leave-one-out, .632, .632+, optimism |
-| `nested.py` | tune inside, test outside; the same on one set of folds, by pairs of them |
-| `racing.py` | folds that hopeless settings are not fitted on, and the pairs of such a race |
-| `ncv.py` | nested cross-validation of Bates et al.: how far K-fold may be off |
-| `bbc.py` | K-fold with the risk of choosing the best of many answers |
-| `criteria.py` | a price per degree of freedom: Cp, GCV; the likelihood |
-| `information_criteria.py` | AIC, AICc, BIC, EBIC |
-| `bayesian_error.py` | the error of linear classifiers from one fit |
-| `bolstered.py` | rows spread over Gaussians, in closed form or by sampling |
-| `interval_wanted.py` | which intervals a method offers; the method that draws what one needs |
-| `parts/` | arithmetic that several methods share |
-| `bayesian/` | posteriors of the error of linear rules |
-"""
+"""Ways to estimate risk: each draws a plan and reduces its answers; none sees a learner."""
 
 from __future__ import annotations
 

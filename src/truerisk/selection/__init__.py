@@ -1,9 +1,4 @@
-"""From a risk curve to a candidate: the rules by words.
-
-| file | what it holds |
-|---|---|
-| `rules.py` | the smallest risk; the simplest candidate within one standard error of it |
-"""
+"""From a risk curve to a candidate: the rules by words."""
 
 from __future__ import annotations
 

@@ -1,17 +1,5 @@
 """The conformance kit: what any method and any engine must do, as checks that can be run.
 
-| file | what it holds |
-|---|---|
-| `of_methods.py` | the checks of a method: `check_method`, `method_checks` |
-| `of_engines.py` | the checks of an engine: `check_engine`, `engine_checks` |
-| `cases.py` | data, learner and loss a method is run on, and how it is run |
-| `brute_force.py` | the answers to a plan by fitting one by one, from the plan's JSON alone |
-| `situations.py` | what an engine is asked: families, plain data, plans, every response |
-| `comparing.py` | answers held against those of another, and against the contract |
-| `strategies.py` | hypothesis draws data and plans |
-| `toy_learners.py` | learners whose answers do not depend on the order of rows; the perfect rule |
-| `replicates.py` | the mean of a method over many draws of problems with a known true risk |
-
 The author of a method writes::
 
     @pytest.mark.parametrize("check", truerisk.testing.method_checks(MyMethod()))
