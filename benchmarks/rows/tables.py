@@ -70,7 +70,7 @@ def written(path: Path, n_rows: int) -> Path:
 
 def _by_csv(path: Path) -> Table:
     """The same table by Python's csv module, which reads what the compiled reader does not."""
-    with patch("truerisk.datasets.grid.read_sheet", lambda *_, **__: None):
+    with patch("truerisk.readers.grid.read_sheet", lambda *_, **__: None):
         return read_table(path, "y")
 
 

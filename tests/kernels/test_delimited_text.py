@@ -12,10 +12,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from truerisk.datasets import delimited_text as kernel
-from truerisk.datasets.delimited_text import PADDING, Sheet, first_row, padded, read_sheet, survey
-from truerisk.datasets.grid import lines_of
 from truerisk.kernels import native
+from truerisk.readers import delimited_text as kernel
+from truerisk.readers.delimited_text import PADDING, Sheet, first_row, padded, read_sheet, survey
+from truerisk.readers.grid import lines_of
 
 PLAIN = re.compile(r" *[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)? *", re.ASCII)
 

@@ -12,8 +12,8 @@ from tests.support.touched import chosen, places_of_tests
     ("touched", "tests"),
     [
         (
-            "src/truerisk/datasets/table.py",
-            ["tests/datasets/test_table.py", "tests/datasets/test_table_refusals.py"],
+            "src/truerisk/readers/table.py",
+            ["tests/readers/test_table.py", "tests/readers/test_table_refusals.py"],
         ),
         ("src/truerisk/methods/bolstered.py", ["tests/methods/test_bolstered.py"]),
         ("src/truerisk/selection/rules.py", ["tests/selection/test_rules.py"]),

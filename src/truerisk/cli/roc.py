@@ -81,7 +81,7 @@ def roc(asked: Any) -> int:
 
 def _read(asked: Any) -> Source:
     """The file, which may have no column that varies: then no score ranks a row."""
-    from truerisk.datasets.table import NoFeatures
+    from truerisk.readers.table import NoFeatures
 
     try:
         return read_source(**words_of(asked))

@@ -86,7 +86,7 @@ def validate(asked: Any) -> int:
     one_of("--loss", asked.loss, "--scoring", asked.scoring)
     runs_on = executor_of(asked.jobs, asked.executor)
     source = read_source(**words_of(asked))
-    from truerisk.datasets.cells import quoted
+    from truerisk.readers.cells import quoted
 
     about = "target ", f"column {quoted(asked.predictions)} "
     for note in source.notes:

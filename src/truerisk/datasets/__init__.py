@@ -1,19 +1,6 @@
-"""Data to learn from: files of users, data sets of scikit-learn, and problems with a known risk.
+"""Data to learn from: data sets of scikit-learn and of the documents, problems with a known risk.
 
-A file becomes features and target
-    table.py      `read_table`: the verb, and `Table`, what it gives
-    roles.py      the target: classes or numbers; columns beside: groups, times, places
-    formats.py    which format it is in; ARFF and LIBSVM, line by line
-    content.py    opened, decompressed under a cap, decoded
-    grid.py       cut into a header and rows of equal length
-    cells.py      the cells of a column: one by one, distinct, as plain numbers, quoted in messages
-    columnar.py   columns: numbers or text, missing, left out; Parquet and Arrow files of them
-Words that can be loaded (`names()`, `load(word)`)
-    bundle.py     `Bundle`: X, y and what they are; scikit-learn's own data sets
-    gaussian.py   two Gaussian classes: draws, Bayes risk, the true risk of a rule
-    problems.py   five of them, and intervals; four_class.py another one with a known risk
-    dependent.py  rows that depend on each other, in time or over a square
-    documents.py  the data sets of the documents, from the folder that TRUERISK_DATA names
+Files of users are read in `readers/`; `read_table` is offered here.
 
 To add a data set: an object that has `bundle()`, and one line in `registry`.
 """
@@ -43,7 +30,7 @@ if TYPE_CHECKING:
         make_simple,
         make_sparse_gaussian,
     )
-    from truerisk.datasets.table import Table, read_table
+    from truerisk.readers.table import Table, read_table
 
 __all__ = [
     "Bundle",
@@ -111,15 +98,15 @@ registry = Registry(
 """Word -> what has the data and one sentence about them."""
 
 _PLACES = {
-    name: f"{__name__}.{file}"
+    name: f"truerisk.{file}"
     for file, names_of in {
-        "bundle": "Bundle",
-        "dependent": "FieldProblem DailyLoadProblem make_daily_load make_field",
-        "four_class": "FourClassProblem make_four_class",
-        "gaussian": "GaussianProblem TrueRisk",
-        "table": "Table read_table",
-        "problems": "KearnsProblem make_colon2d make_difficult make_highleyman make_kearns "
-        "make_simple make_sparse_gaussian",
+        "datasets.bundle": "Bundle",
+        "datasets.dependent": "FieldProblem DailyLoadProblem make_daily_load make_field",
+        "datasets.four_class": "FourClassProblem make_four_class",
+        "datasets.gaussian": "GaussianProblem TrueRisk",
+        "readers.table": "Table read_table",
+        "datasets.problems": "KearnsProblem make_colon2d make_difficult make_highleyman "
+        "make_kearns make_simple make_sparse_gaussian",
     }.items()
     for name in names_of.split()
 }

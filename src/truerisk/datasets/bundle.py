@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.core.errors import Brief
-from truerisk.datasets.roles import TaskWord
+from truerisk.readers.roles import TaskWord
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from truerisk.core.errors import BadData, first_line
 from truerisk.datasets.bundle import Bundle
-from truerisk.datasets.roles import TaskWord
+from truerisk.readers.roles import TaskWord
 
 FOLDER = "TRUERISK_DATA"
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from truerisk.core.family import Family
-from truerisk.datasets.cells import counted
 from truerisk.experiments.experiment import Draws, Sample, experiment, stream, two_classes
 from truerisk.experiments.figures import MeansGrid, Panel, Parts, mean_lines
 from truerisk.experiments.statements import Claim, Quantity, Statement
 from truerisk.methods.kfold import KFold
 from truerisk.methods.single_fit import Apparent
+from truerisk.readers.cells import counted
 
 ROWS = N, N_FRESH = 50, 500
 GENES = 500

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from truerisk.core.arguments import shown
 from truerisk.core.errors import BadArgument, BadData, UnknownName
 from truerisk.core.registry import closest
-from truerisk.datasets.cells import Cells, Tally, cells_of, counted, listed, quoted
-from truerisk.datasets.columnar import MISSING, number
-from truerisk.datasets.grid import Columns
+from truerisk.readers.cells import Cells, Tally, cells_of, counted, listed, quoted
+from truerisk.readers.columnar import MISSING, number
+from truerisk.readers.grid import Columns
 
 TaskWord = Literal["classification", "regression", "survival"]
 

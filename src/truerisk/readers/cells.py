@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.core.errors import Refusal
-from truerisk.datasets.delimited_text import Sheet
+from truerisk.readers.delimited_text import Sheet
 
 _LONGEST = 40
 

@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 
 from truerisk.core.errors import BadData, MissingExtra, first_line, is_failure
 from truerisk.core.present import clean
-from truerisk.datasets.cells import Cells, Tally, counted, quoted
-from truerisk.datasets.grid import Columns, named, too_many_cells
+from truerisk.readers.cells import Cells, Tally, counted, quoted
+from truerisk.readers.grid import Columns, named, too_many_cells
 
 REFUSED = 65
 LOOK = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
-    "from truerisk.datasets.columnar import look; sys.exit(look(*sys.argv[2:]))"
+    "from truerisk.readers.columnar import look; sys.exit(look(*sys.argv[2:]))"
 )
 
 READERS = {b"PAR1": "parquet", b"ARROW1": "ipc"}

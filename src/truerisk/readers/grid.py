@@ -9,10 +9,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from truerisk.core.errors import BadData
-from truerisk.datasets.cells import Cells, Laid, counted, quoted
-from truerisk.datasets.content import Text
-from truerisk.datasets.delimited_text import first_row, read_sheet
 from truerisk.kernels import why_not
+from truerisk.readers.cells import Cells, Laid, counted, quoted
+from truerisk.readers.content import Text
+from truerisk.readers.delimited_text import first_row, read_sheet
 
 DELIMITERS = {",": "','", ";": "';'", "\t": "a tab", "|": "'|'"}
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from truerisk.datasets.table import Table, read_table
+from truerisk.readers.table import Table, read_table
 
 Reader = Callable[..., Table]
 

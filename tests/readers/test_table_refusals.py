@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.datasets.conftest import Reader
-from tests.datasets.test_table import GOOD, GROUPED, table_of
+from tests.readers.conftest import Reader
+from tests.readers.test_table import GOOD, GROUPED, table_of
 
 from truerisk.core.errors import BadArgument, BadData, UnknownName
-from truerisk.datasets.table import read_table
+from truerisk.readers.table import read_table
 
 
 @pytest.mark.parametrize(

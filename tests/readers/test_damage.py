@@ -18,9 +18,9 @@ import pytest
 from sklearn.datasets import dump_svmlight_file
 
 from truerisk.core.errors import BadData, UnknownName
-from truerisk.datasets import columnar, content
-from truerisk.datasets.columnar import READERS
-from truerisk.datasets.table import Table, read_table
+from truerisk.readers import columnar, content
+from truerisk.readers.columnar import READERS
+from truerisk.readers.table import Table, read_table
 
 N = 40
 TIMES = 100  # of each format; a few minutes with thousands find no other kind of error
@@ -145,7 +145,7 @@ def test_a_damaged_text_is_a_table_or_a_sentence(kind, tmp_path):
 EACH = """
 import sys, pathlib
 from truerisk.core.errors import BadData
-from truerisk.datasets.columnar import read_here
+from truerisk.readers.columnar import read_here
 folder, kind, first = sys.argv[1:]
 for number in range(int(first), len(list(pathlib.Path(folder).iterdir()))):
     try:

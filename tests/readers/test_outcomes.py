@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from truerisk.core.errors import BadArgument, BadData, UnknownName
-from truerisk.datasets.table import Table, read_table
+from truerisk.readers.table import Table, read_table
 
 ROWS = [("3", "0.5"), ("1", "2"), ("4", "7"), ("2", "0"), ("5", "9")]
 

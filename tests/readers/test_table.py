@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.datasets.conftest import Reader
+from tests.readers.conftest import Reader
 
 from truerisk.core.errors import BadData
-from truerisk.datasets.columnar import MISSING, number
-from truerisk.datasets.table import read_table
+from truerisk.readers.columnar import MISSING, number
+from truerisk.readers.table import read_table
 
 GOOD = "a,b,y\n1,5,u\n2,4,v\n4,7,u\n3,2,v\n"
 

@@ -16,10 +16,10 @@ from collections.abc import Collection, Iterator
 from pathlib import Path, PurePath
 
 from truerisk.core.errors import BadData
-from truerisk.datasets.cells import counted, quoted
-from truerisk.datasets.columnar import MISSING, READERS, number, read_columnar
-from truerisk.datasets.content import Text, read_text, refuse_large
-from truerisk.datasets.grid import Columns, cut, lines_of, named, too_many_cells
+from truerisk.readers.cells import counted, quoted
+from truerisk.readers.columnar import MISSING, READERS, number, read_columnar
+from truerisk.readers.content import Text, read_text, refuse_large
+from truerisk.readers.grid import Columns, cut, lines_of, named, too_many_cells
 
 _DELIMITER_OF = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 _COMPRESSED = {".gz", ".bz2", ".xz", ".zip"}

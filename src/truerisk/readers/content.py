@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.core.errors import BadData, first_line
-from truerisk.datasets.cells import quoted
-from truerisk.datasets.delimited_text import PADDING, Pieces, padded, survey
 from truerisk.kernels import available
+from truerisk.readers.cells import quoted
+from truerisk.readers.delimited_text import PADDING, Pieces, padded, survey
 
 
 class _Readable(Protocol):

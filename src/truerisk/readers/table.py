@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from truerisk.core.arguments import shown
 from truerisk.core.errors import BadArgument, BadData, Brief
 from truerisk.data.times import dates_in
-from truerisk.datasets.cells import cells_of, counted, listed, quoted, side_by_side
-from truerisk.datasets.columnar import Column, Kind, numbers_rows, read_column
-from truerisk.datasets.formats import read_columns
-from truerisk.datasets.roles import (
+from truerisk.readers.cells import cells_of, counted, listed, quoted, side_by_side
+from truerisk.readers.columnar import Column, Kind, numbers_rows, read_column
+from truerisk.readers.formats import read_columns
+from truerisk.readers.roles import (
     Beside,
     TargetColumn,
     TaskWord,

@@ -6,10 +6,10 @@ import os
 from types import SimpleNamespace
 
 import pytest
-from tests.datasets.conftest import Reader
+from tests.readers.conftest import Reader
 
 from truerisk.core.errors import BadData
-from truerisk.datasets import content, grid
+from truerisk.readers import content, grid
 
 ROWS = "a,y\n" + "1,u\n2,v\n" * 20
 
@@ -104,6 +104,6 @@ def test_the_same_is_said_without_the_compiled_module(read: Reader, monkeypatch,
 
     compiled = said()
     monkeypatch.setattr(content, "available", lambda: False)
-    monkeypatch.setattr("truerisk.datasets.delimited_text.available", lambda: False)
+    monkeypatch.setattr("truerisk.readers.delimited_text.available", lambda: False)
     monkeypatch.setattr(grid, "read_sheet", None)  # is not asked
     assert said() == compiled

@@ -13,7 +13,7 @@ import pytest
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
 from truerisk.core.errors import BadData, MissingExtra, UnknownName
-from truerisk.datasets.table import read_table
+from truerisk.readers.table import read_table
 
 ROWS = [(1.5, "red", "u"), (float("nan"), "blue", "v"), (4.0, "red", "u"), (3.25, "green", "v")]
 CSV = "a,colour,y\n" + "".join(f"{'' if a != a else a},{c},{y}\n" for a, c, y in ROWS)

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from tests.datasets.conftest import Reader
+from tests.readers.conftest import Reader
 
-import truerisk.datasets.grid as grid
+import truerisk.readers.grid as grid
 from truerisk.core.errors import TrueRiskError
-from truerisk.datasets.cells import counted, listed, quoted
-from truerisk.datasets.table import Table, read_table
+from truerisk.readers.cells import counted, listed, quoted
+from truerisk.readers.table import Table, read_table
 
 WORDS = [
     "",
