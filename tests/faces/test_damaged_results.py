@@ -9,6 +9,7 @@ import pytest
 from tests.adversary.damage import EDITS, KINDS_OF_RESULTS, damage_wrong, places, stored
 
 N_DRAWN = 60
+N_SLOW = 120
 NAMED = {
     "a first risk of 3.5e9, whose law was never told": (
         "learning curve",
@@ -67,7 +68,9 @@ def test_from_json_is_a_sentence_or_a_result_that_is_shown(kind):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS_OF_RESULTS)
-def test_from_json_withstands_every_damage(kind):
-    """All edits of all places, one at a time."""
-    found = {each: damage_wrong(kind, (each,)) for each in edits_by_place(kind)}
+def test_from_json_withstands_more_damage(kind):
+    """More of the edits than above; `make attack` draws from all of them without end."""
+    every = edits_by_place(kind)
+    drawn = np.random.default_rng(1).choice(len(every), size=min(N_SLOW, len(every)), replace=False)
+    found = {every[i]: damage_wrong(kind, (every[i],)) for i in drawn.tolist()}
     assert not {edit: wrong for edit, wrong in found.items() if wrong}
