@@ -50,7 +50,7 @@ def gain_interval(
     >>> rows = Outcomes.of(np.repeat([1, 0], 20), np.repeat([0.9, 0.1], 20))
     >>> low, high = gain_interval(rows, np.array([0.05, 0.5]), 0.95)
     >>> low.round(2).tolist(), high.round(2).tolist()
-    ([-0.11, 0.18], [0.04, 0.7])
+    ([-0.1, 0.19], [0.01, 0.68])
     """
     m = len(thresholds)
     sides = [_Side.of(outcomes, t, is_below=side) for side in (True, False) for t in thresholds]
