@@ -95,7 +95,7 @@ def _compared(case: Case, pair: tuple[str, str], base: Outcome, one: Outcome) ->
 
 def _is_steep(case: Case, numbers: Mapping[str, Any]) -> bool:
     """Return True if a row of a log loss has a probability that is mostly rounding."""
-    if "log" not in case.loss:
+    if "log" not in getattr(case, "loss", ""):
         return False
     losses = [np.asarray(v, dtype=float) for n, v in numbers.items() if n.endswith("losses")]
     return any(bool((each > STEEP).any()) for each in losses if each.ndim)
