@@ -13,6 +13,7 @@ import numpy as np
 from truerisk.core import present
 from truerisk.core.arguments import MOST, check_count, check_level, is_count, is_number, shown
 from truerisk.core.errors import BadArgument, Refusal, UnknownName
+from truerisk.results.error_posterior import LEAST as LEAST_PRIOR
 from truerisk.results.error_posterior import MOST as LARGEST_PRIOR
 from truerisk.results.error_posterior import ErrorPosterior
 from truerisk.results.interval import Interval
@@ -88,7 +89,7 @@ class SamplePlan(Record):
     def flaw(self) -> tuple[str | int, ...] | None:
         """Return where a record read from a file is invalid, and what is wanted there, or None."""
         for place, parameter in enumerate(self.prior):
-            if not 0 < parameter <= LARGEST_PRIOR:
+            if not LEAST_PRIOR <= parameter <= LARGEST_PRIOR:
                 return "prior", place, "a number above 0"
         if self.n_test is not None:
             for name in ("width", "n_assured", "assurance", "interval", "n_errors"):

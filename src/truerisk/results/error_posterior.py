@@ -18,6 +18,7 @@ from truerisk.results.results import RiskEstimate
 from truerisk.results.writing import Shown
 from truerisk.statistics.sample_size import beta_quantile
 
+LEAST = 1e-12  # rows of a prior: with fewer, quantiles of older SciPy are no numbers
 MOST = 10**15  # rows that are told apart as floats; what is more was mistyped
 ONE_RULE = "one fitted rule"
 
@@ -96,7 +97,8 @@ class ErrorPosterior(Shown):
             )
         if not _is_beta(self.prior):
             raise BadData(
-                f"prior {shown(self.prior)} is no Beta prior: both parameters must be positive."
+                f"prior {shown(self.prior)} is no Beta prior: both parameters must be positive, "
+                f"{LEAST:g} or more."
             )
 
     @property
@@ -209,9 +211,9 @@ class ErrorPosterior(Shown):
 
 
 def _is_beta(prior: Any) -> bool:
-    """Two finite positive numbers."""
+    """Return True for two finite positive numbers that quantiles can be computed with."""
     pair = tuple(prior) if np.iterable(prior) else ()
-    return len(pair) == 2 and all(isinstance(p, Real) and not p <= 0 and p < np.inf for p in pair)
+    return len(pair) == 2 and all(isinstance(p, Real) and LEAST <= p < np.inf for p in pair)
 
 
 def _rates(given: Any) -> np.ndarray:
