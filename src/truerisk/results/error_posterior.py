@@ -213,7 +213,9 @@ class ErrorPosterior(Shown):
 def _is_beta(prior: Any) -> bool:
     """Return True for two finite positive numbers that quantiles can be computed with."""
     pair = tuple(prior) if np.iterable(prior) else ()
-    return len(pair) == 2 and all(isinstance(p, Real) and LEAST <= p < np.inf for p in pair)
+    return len(pair) == 2 and all(
+        isinstance(p, Real) and not p < LEAST and p < np.inf for p in pair
+    )
 
 
 def _rates(given: Any) -> np.ndarray:
