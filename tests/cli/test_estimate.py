@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -189,3 +190,30 @@ def test_columns_of_time_and_place_that_are_none(estimate, words, code, message)
     said = estimate(*words)
     assert said.code == code
     assert message in said.err
+
+
+@pytest.fixture
+def visits(tmp_path):
+    """Forty patients with four rows each, whose number is a column."""
+    rng = np.random.default_rng(0)
+    patient = rng.permutation(160) // 4
+    X, y = rng.normal(size=(160, 3)), (rng.permutation(40) % 2)[patient]
+    lines = [f"{a},{b},{c},{i},{k}" for (a, b, c), i, k in zip(X, patient, y, strict=True)]
+    path = tmp_path / "visits.csv"
+    path.write_text("a,b,c,patient,y\n" + "\n".join(lines) + "\n")
+    return path
+
+
+@pytest.mark.parametrize("verb", ["estimate", "assess"])
+def test_estimate_and_assess_tell_a_finding_once_and_name_its_column(call, visits, verb):
+    """The result tells it; stderr names the columns, and the finding only beside JSON."""
+    model = ("--model", "knn") if verb == "estimate" else ("--models", "knn", "--outer", "3-fold")
+    words = (verb, visits, "--target", "y", *model)
+    said = call(*words)
+    assert said.out.count("looks like the number of a group") == 1
+    assert "note: columns: 0 a, 1 b, 2 c, 3 patient" in said.err
+    assert not said.sentences
+    beside = call(*words, "--json")
+    assert "group-numbers" in beside.out
+    assert any("looks like the number of a group" in line for line in beside.sentences)
+    assert "columns: 0 a" not in call(*words, "--no-checks").err

@@ -305,7 +305,9 @@ def test_infinite_loss_leaves_the_rule_its_standard_error():
     assert np.isnan(found.curve_.std_errors).all()
 
 
-@pytest.mark.parametrize("word", ["log-clip-", "log-clip-0", "log-clip-x", "log-clip-1"])
+@pytest.mark.parametrize(
+    "word", ["log-clip", "log-clip-", "log-clip-0", "log-clip-x", "log-clip-1"]
+)
 def test_clip_that_is_none_is_refused(word):
     """A word without a clip between 0 and one half is refused by a sentence."""
     with pytest.raises(UnknownName, match=r"log-clip-0\.001"):

@@ -23,7 +23,15 @@ from truerisk.cli.options import (
     typed,
     worker_options,
 )
-from truerisk.cli.output import listed, say, show, shown_progress, worded_warnings, write_page
+from truerisk.cli.output import (
+    listed,
+    say,
+    say_columns,
+    show,
+    shown_progress,
+    worded_warnings,
+    write_page,
+)
 from truerisk.cli.reviews import REVIEWED, review_options, reviewed
 from truerisk.cli.signals import interrupted_code, interrupted_word
 from truerisk.cli.source import (
@@ -227,7 +235,7 @@ def _run(
 
     code, store = 0, asked.store
     try:
-        with worded_warnings(), shown_progress():
+        with worded_warnings(findings=asked.as_json), shown_progress():
             result = assess_learners(families, source.X, source.y, **options)
     except Interrupted as stopped:
         if store is not None:
@@ -249,6 +257,7 @@ def _run(
     with worded_warnings():  # the page needs some fits more, which may warn
         show(result.to_json() if asked.as_json else str(result))
         write_page(result, asked.report, asked.figures)
+    say_columns(source.columns, result.findings)
     return result, code
 
 

@@ -21,7 +21,7 @@ from truerisk.cli.options import (
     typed,
     worker_options,
 )
-from truerisk.cli.output import say, show, shown_progress, worded_warnings, write_page
+from truerisk.cli.output import say, say_columns, show, shown_progress, worded_warnings, write_page
 from truerisk.cli.source import (
     Source,
     label_written,
@@ -100,7 +100,6 @@ def run_code(code: Any, name: str) -> Any:
 REPLICATES = 1000
 WHERE_AND_HOW = ("report", "figures", "as_json", "jobs", "executor")
 """Options that no number depends on."""
-OF_COLUMNS = {"column-predicts-alone", "group-numbers", "imputed-outside"}
 
 
 @click.command()
@@ -158,12 +157,8 @@ def audit(asked: Any) -> int:
     found = replace(found, source=source.name, command=command)
     show(found.to_json() if asked.as_json else str(found))
     write_page(found, asked.report, asked.figures)
-    if X is source.X and OF_COLUMNS & set(found.codes):
-        from truerisk.core.present import clean
-
-        names = source.columns  # findings number the columns of an array; a file has names for them
-        listed = ", ".join(f"{j} {clean(name, 40)}" for j, name in enumerate(names[:100]))
-        say(f"note: columns: {listed}{', …' if len(names) > 100 else ''}")
+    if X is source.X:
+        say_columns(source.columns, found.findings)
     if found.refuted is None and asked.level != "scores":
         say("no interval, so nothing is refuted.")
     code = judged(found.honest, asked.fail_above, asked.min_score)
@@ -200,7 +195,7 @@ def _audited(factory: Any, source: Source, X: Any, runs_on: Any, asked: Any) -> 
     y, of_rows = source.y, source.of_rows
     terms = {"fit_params": None, "engine": "auto", **of_rows, "executor": runs_on}
     terms |= {"confidence_level": asked.confidence, "random_state": asked.seed}
-    with worded_warnings(), shown_progress():
+    with worded_warnings(findings=asked.as_json), shown_progress():
         search = call_factory(factory, X, y)
         scoring = getattr(search, "scoring", None)
         if scoring is None and not hasattr(search, "select_by"):

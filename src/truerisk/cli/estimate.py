@@ -18,7 +18,7 @@ from truerisk.cli.options import (
     scoring_options,
     worker_options,
 )
-from truerisk.cli.output import listed, show, shown_progress, worded_warnings
+from truerisk.cli.output import listed, say_columns, show, shown_progress, worded_warnings
 from truerisk.cli.source import (
     Source,
     label_written,
@@ -73,10 +73,11 @@ def estimate(asked: Any) -> None:
     options |= {"checks": asked.checks}
     options |= {"scores": listed("--scores", asked.scores, "score", "auc,f1"), **source.of_rows}
     options |= {"positive": label_written(source, asked.positive), "executor": runs_on}
-    with worded_warnings(), shown_progress():
+    with worded_warnings(findings=asked.as_json), shown_progress():
         curve = risk_curve(pipeline, params, source.X, source.y, **options)
     found = curve[0] if curve.procedure is None else curve.procedure
     show(found.to_json() if asked.as_json else _described(found))
+    say_columns(source.columns, found.findings)
 
 
 def read_model(

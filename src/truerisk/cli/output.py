@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from truerisk.core.errors import MissingExtra, visible
+from truerisk.core.errors import FindingWarning, MissingExtra, visible
 from truerisk.core.progress import shown, wanted
+
+if TYPE_CHECKING:
+    from truerisk.results.finding import Finding
 
 
 def say(text: str) -> None:
@@ -56,6 +60,16 @@ def write_page(result: Any, report: str | None, figures: Path | None) -> None:
         say(f"wrote {len(files)} files to {figures}")
 
 
+def say_columns(columns: tuple[str, ...], findings: Iterable[Finding]) -> None:
+    """Name the columns of a file where a finding numbers them, as it does those of an array."""
+    if not columns or not any(re.search(r"\bcolumn \d", each.sentence) for each in findings):
+        return
+    from truerisk.core.present import clean
+
+    named = ", ".join(f"{j} {clean(name, 40)}" for j, name in enumerate(columns[:100]))
+    say(f"note: columns: {named}{', …' if len(columns) > 100 else ''}")
+
+
 @contextmanager
 def shown_progress() -> Iterator[None]:
     """Show the progress of what runs inside."""
@@ -88,16 +102,19 @@ class _Heard:
 
 
 @contextmanager
-def worded_warnings() -> Iterator[None]:
-    """Warnings as sentences on stderr when all is done, each once with its count.
+def worded_warnings(*, findings: bool = True) -> Iterator[None]:
+    """Print warnings as sentences on stderr when all is done, each once with its count.
 
-    Without file names and source lines; what is deprecated concerns developers, not users.
+    They have no file names and source lines. Deprecations concern developers and are left out.
+    `findings=False` leaves out those that the result itself prints on stdout.
     """
     heard = _Heard()
     with warnings.catch_warnings():
         warnings.simplefilter("always")
         for kind in (DeprecationWarning, PendingDeprecationWarning, FutureWarning):
             warnings.simplefilter("ignore", kind)
+        if not findings:
+            warnings.simplefilter("ignore", FindingWarning)
         warnings.showwarning = heard
         try:
             yield

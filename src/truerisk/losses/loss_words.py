@@ -133,7 +133,7 @@ def _by_word(word: str, data: Data, positive: Any, called: str) -> Loss:
         return in_time
     if word in AT:
         raise Refusal(f"loss '{word}' needs its time: such as '{word}-5'.")
-    if word.startswith(CLIPPED):
+    if f"{word}-".startswith(CLIPPED):
         return _clipped_log(word)
     if word in registry:
         loss: Loss = registry.load(word)()
@@ -164,8 +164,8 @@ def _clipped_log(word: str) -> Loss:
         return Log(clip=float(word.removeprefix(CLIPPED)))
     except ValueError as error:
         raise UnknownName(
-            f"loss {shown(word)}: write how near to 0 a probability may come, such as "
-            "log-clip-0.001."
+            f"loss {shown(word)}: write how near to 0 and 1 a probability may come, above 0 and "
+            "below .5, such as log-clip-0.001."
         ) from error
 
 
