@@ -70,8 +70,8 @@ FAULTS = {  # what is written where, and how the contracts name it
         "truerisk.core.one -> truerisk.assessment"
     ),
     ("methods/kfold.py", "import truerisk.engines"): "truerisk.methods.kfold -> truerisk.engines",
-    ("kernels/votes.py", "def late():\n    from truerisk.methods import kfold"): (
-        "truerisk.kernels.votes -> truerisk.methods.kfold"
+    ("kernels/one.py", "def late():\n    from truerisk.methods import kfold"): (
+        "truerisk.kernels.one -> truerisk.methods.kfold"
     ),
     ("core/two.py", "from truerisk.core import one"): "No cycles are allowed in truerisk.core.",
     ("assessment/assess.py", "from truerisk.engines import choice"): (

@@ -1,13 +1,6 @@
 import numpy as np
 from numpy.typing import NDArray
 
-def votes_for_every_k(
-    neighbours: NDArray[np.int32],
-    codes: NDArray[np.int32],
-    ks: NDArray[np.int32],
-    n_classes: int,
-    predicted: NDArray[np.int32],
-) -> None: ...
 def interval_labels(
     wrong: NDArray[np.int64], ks: NDArray[np.int64], out: NDArray[np.int8]
 ) -> None: ...

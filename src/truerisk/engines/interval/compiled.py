@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from truerisk.kernels import native
-from truerisk.kernels.votes import check_bounds, integers
+from truerisk.kernels.integer_arrays import check_bounds, integers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

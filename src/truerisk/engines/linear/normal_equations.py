@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from truerisk.kernels import native
-from truerisk.kernels.votes import check_bounds
+from truerisk.kernels.integer_arrays import check_bounds
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
