@@ -62,7 +62,7 @@ demo: .venv/.package ## assess four tuned learners on a bundled data set
 
 ##@ Check
 .PHONY: test
-test: .venv/.package browser ## the suite without what waits (ARGS="-k votes", WORKERS=2)
+test: .venv/.package browser ## the suite without what waits (ARGS="-k nested", WORKERS=2)
 	$(PYTEST) $(PARALLEL) -m "not slow" $(ARGS)
 
 .PHONY: test-slow
@@ -104,7 +104,7 @@ types: .venv/.package ## mypy, strict, over src and typing_tests
 	$(BIN)/mypy
 
 .PHONY: architecture
-architecture: .venv/.package ## the rooms: import contracts and tests/test_architecture*.py
+architecture: .venv/.package ## the packages: import contracts and tests/test_architecture*.py
 	$(BIN)/lint-imports --no-logo
 	$(PYTEST) $(ARCHITECTURE)
 

@@ -54,11 +54,11 @@ def module_of(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-# ---------------------------------------------------------------- rooms
+# ---------------------------------------------------------------- packages
 
 
 def test_imports_go_down_and_form_no_cycle():
-    """Import-linter's contracts hold: rooms in layers, no cycles, no room forgotten."""
+    """Import-linter's contracts hold: packages in layers, no cycles, no package forgotten."""
     done = subprocess.run(
         [sys.executable, "-c", LINT], cwd=ROOT, capture_output=True, text=True, check=False
     )
@@ -81,7 +81,7 @@ FAULTS = {  # what is written where, and how the contracts name it
 
 
 def test_the_contracts_can_fail(tmp_path):
-    """An import up, sideways, late, in a circle or of a guarded module, or a room without a row."""
+    """Imports up, sideways, late, in a circle or of a guarded module; a package without a row."""
     package = tmp_path / "src" / "truerisk"
     for source in SOURCES:
         depth = len(source.relative_to(PACKAGE).parts)
@@ -119,22 +119,22 @@ def test_the_contracts_can_fail(tmp_path):
     assert not [name for name in named if name not in broken.stdout], broken.stdout
 
 
-ROOMS = {path.stem for path in PACKAGE.iterdir() if path.stem != "__init__"}
+PACKAGES = {path.stem for path in PACKAGE.iterdir() if path.stem != "__init__"}
 
 
 def imports_of_the_face(tree: ast.AST) -> list[int]:
-    """Lines that import `truerisk` itself, which knows every room."""
+    """Lines that import `truerisk` itself, which knows every package."""
     lines = []
     for node in nodes_of(tree):
         if isinstance(node, ast.Import):
             lines += [node.lineno for alias in node.names if alias.name == "truerisk"]
         elif isinstance(node, ast.ImportFrom) and node.module == "truerisk":
-            lines += [node.lineno for alias in node.names if alias.name not in ROOMS]
+            lines += [node.lineno for alias in node.names if alias.name not in PACKAGES]
     return lines
 
 
-def test_no_room_imports_the_face():
-    """Rooms import rooms, never `truerisk` itself: that would be an import up in disguise."""
+def test_no_package_imports_the_face():
+    """Packages import packages, never `truerisk` itself: that would be an import up in disguise."""
     found = [
         f"{name_of(path)}:{line}"
         for path in SOURCES
@@ -145,7 +145,7 @@ def test_no_room_imports_the_face():
 
 
 def test_an_import_of_the_face_is_seen():
-    """The face and its verbs are seen; a room taken from it is not an import of the face."""
+    """The face and its verbs are seen; a package taken from it is not an import of the face."""
     code = "import truerisk\nfrom truerisk import assess\nfrom truerisk import core\n"
     assert imports_of_the_face(ast.parse(code)) == [1, 2]
 
@@ -163,7 +163,7 @@ def levels() -> dict[str, int]:
     """Map each package to its level in the import contract; the ground is 1."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     contracts = {c["id"]: c for c in project["tool"]["importlinter"]["contracts"]}
-    rows = contracts["rooms"]["layers"]
+    rows = contracts["packages"]["layers"]
     return {
         name.strip(): len(rows) - number
         for number, row in enumerate(rows)
@@ -243,10 +243,10 @@ def documented(word: str, pages: list[str]) -> bool:
     return any(re.search(rf"`{re.escape(word)}`", page) for page in pages)
 
 
-def test_the_rooms_with_variants_have_a_registry():
+def test_packages_with_variants_have_a_registry():
     """Methods, engines and data sets are catalogues of words."""
-    rooms = {where.split(":")[0].split(".")[1] for where in registries()}
-    assert {"methods", "engines", "datasets"} <= rooms
+    packages = {where.split(":")[0].split(".")[1] for where in registries()}
+    assert {"methods", "engines", "datasets"} <= packages
 
 
 @pytest.mark.parametrize(("where", "word"), lines())

@@ -175,7 +175,7 @@ print("Hoeffding W (1963). Probability inequalities" in told, "to 0." in told)
 
 
 def test_the_engine_can_be_used(clone):
-    """It answers first, and the room shows its class."""
+    """It answers first, and the package shows its class."""
     assert used(clone, ENGINE.use) == ["constant 0.34 True"]
 
 

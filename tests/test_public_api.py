@@ -24,7 +24,16 @@ SNAPSHOT = Path(__file__).with_name("public_api.txt")
 INDEX = Path(__file__).parent.parent / "docs" / "api" / "index.md"
 OF_SCIKIT_LEARN = re.compile(r"_|set_\w+_request$")  # what each release adds to an estimator
 INSIDE = {"as_method", "registry", "choose_engine", "default_words", "Learner"}
-ROOMS = ("datasets", "engines", "intervals", "losses", "methods", "models", "selection", "testing")
+PACKAGES = (
+    "datasets",
+    "engines",
+    "intervals",
+    "losses",
+    "methods",
+    "models",
+    "selection",
+    "testing",
+)
 
 
 def signature_of(thing: Any) -> str:
@@ -65,18 +74,18 @@ def lines_of(name: str, thing: Any) -> Iterator[str]:
 
 
 def names_in(holder: Any) -> list[str]:
-    """All that a room shows; of methods and engines the classes of the registry too."""
+    """All that a package shows; of methods and engines the classes of the registry too."""
     return dir(holder) if holder in (tr.methods, tr.engines) else holder.__all__
 
 
 def public_names() -> Iterator[tuple[str, Any]]:
-    """Every name of the face and of the rooms that it shows."""
+    """Every name of the face and of the packages that it shows."""
     for name in sorted(tr.__all__):
-        if name not in ROOMS:
+        if name not in PACKAGES:
             yield f"truerisk.{name}", getattr(tr, name)
-    for room in ROOMS:
-        for name in names_in(getattr(tr, room)):
-            yield f"truerisk.{room}.{name}", getattr(getattr(tr, room), name)
+    for package in PACKAGES:
+        for name in names_in(getattr(tr, package)):
+            yield f"truerisk.{package}.{name}", getattr(getattr(tr, package), name)
 
 
 def face() -> str:
@@ -112,10 +121,10 @@ def listed() -> set[str]:
     return set(re.findall(r"^ +~?truerisk\.[\w.]*?(\w+)$", INDEX.read_text("utf-8"), re.MULTILINE))
 
 
-@pytest.mark.parametrize("room", ["", "methods", "engines", "models", "losses", "testing"])
-def test_the_api_page_lists_every_class_and_verb(room):
+@pytest.mark.parametrize("package", ["", "methods", "engines", "models", "losses", "testing"])
+def test_the_api_page_lists_every_class_and_verb(package):
     """Every public class and function of the face, all methods and engines, has its entry."""
-    holder = getattr(tr, room) if room else tr
+    holder = getattr(tr, package) if package else tr
     names = {
         name for name in names_in(holder) if callable(getattr(holder, name)) and name not in INSIDE
     }
@@ -140,13 +149,13 @@ def seen_by_type_checkers(source: str) -> set[str]:
     return found | {n.name for n in nodes if isinstance(n, ast.FunctionDef | ast.ClassDef)}
 
 
-@pytest.mark.parametrize("room", LAZY)
-def test_type_checkers_see_the_face(room):
-    """Nothing of `__all__` is unknown to them, and what they are told is what the room gives.
+@pytest.mark.parametrize("package", LAZY)
+def test_type_checkers_see_the_face(package):
+    """Nothing of `__all__` is unknown to them, and what they are told is what the package gives.
 
-    A method or an engine may lack: of a name without a line its room says that it makes some one.
+    A method or an engine may lack: a name without a line is one of some method or engine.
     """
-    holder = getattr(tr, room) if room else tr
+    holder = getattr(tr, package) if package else tr
     source = Path(holder.__file__).read_text("utf-8")
     assert set(holder.__all__) - seen_by_type_checkers(source) == set()
     for node in blocks_for_type_checkers(source)[1]:

@@ -46,7 +46,7 @@ _WHERE = {
     "show_versions": "truerisk.diagnostics.show_versions",
     "validate": "truerisk.validation.validate",
 }
-_ROOMS = {
+_PACKAGES = {
     "datasets": "truerisk.datasets",
     "engines": "truerisk.engines",
     "extend": "truerisk.extend",
@@ -153,8 +153,8 @@ if not TYPE_CHECKING:  # which would take every name for one that is there
     def __getattr__(name: str) -> Any:
         if name in _WHERE:
             return getattr(import_module(_WHERE[name]), name)
-        if name in _ROOMS:
-            return import_module(_ROOMS[name])
+        if name in _PACKAGES:
+            return import_module(_PACKAGES[name])
         from truerisk.core.registry import no_attribute
 
         raise no_attribute(__name__, name, __all__)

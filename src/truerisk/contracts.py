@@ -1,4 +1,4 @@
-"""The contracts between the rooms: a Method plans and reduces, an Engine answers, a Rule chooses.
+"""Contracts between the packages: a Method plans and reduces, an Engine answers, a Rule chooses.
 
 A method never sees a learner and an engine never sees a method; they meet in Plan and Answers.
 """

@@ -26,7 +26,7 @@ from tests.support.touched import chosen, places_of_tests
     ],
 )
 def test_a_file_leads_to_its_tests(touched, tests):
-    """The test files of its name, else those of its room; itself if it is a test that exists."""
+    """The test files of its name, else those of its package; itself if it is a test that exists."""
     assert [path.as_posix() for path in places_of_tests(Path(touched))] == tests
 
 

@@ -1,7 +1,7 @@
 """Prints the tests of what was touched since the last commit: `make check` runs them.
 
 A source file is tested by the file of its name and by those that carry its name on
-(`test_table_refusals.py` is of `table.py`), or by all of its room's; a test file by itself.
+(`test_table_refusals.py` is of `table.py`), or by all of its package's; a test file by itself.
 Where nothing was touched, the files of the last commit count.
 """
 
@@ -34,18 +34,18 @@ def places_of_tests(path: Path) -> Iterator[Path]:
     if path.parts[0] == "tests" and path.name.startswith("test_") and (ROOT / path).exists():
         yield path
     elif SOURCES in path.parents and path.suffix == ".py":
-        room = Path("tests") / path.parent.relative_to(SOURCES)
-        own = room / f"test_{path.name}"
+        package = Path("tests") / path.parent.relative_to(SOURCES)
+        own = package / f"test_{path.name}"
         if (ROOT / own).exists():
             yield from (own, *further(own, path.parent))
-        elif (ROOT / room).exists() and room != Path("tests"):
-            yield room
+        elif (ROOT / package).exists() and package != Path("tests"):
+            yield package
 
 
-def further(own: Path, room: Path) -> list[Path]:
-    """Test files whose names begin as this one's, less those of other sources of the room."""
+def further(own: Path, package: Path) -> list[Path]:
+    """Test files whose names begin as this one's, less those of other sources of the package."""
     others = sorted((ROOT / own.parent).glob(f"{own.stem}_*.py"))
-    sources = {path.name for path in (ROOT / room).glob("*.py")}
+    sources = {path.name for path in (ROOT / package).glob("*.py")}
     more = (path for path in others if path.name.removeprefix("test_") not in sources)
     return [path.relative_to(ROOT) for path in more]
 

@@ -23,13 +23,13 @@ def show_words(registry: Registry, *, as_json: bool) -> None:
         show(str(registry))
 
 
-def _command(room: str, about: str) -> click.Command:
-    """The command that shows the registry of a room."""
+def _command(package: str, about: str) -> click.Command:
+    """The command that shows the registry of a package."""
 
-    @click.command(room, help=about)
+    @click.command(package, help=about)
     @json_option
     def shown(as_json: bool) -> None:
-        show_words(import_module(f"truerisk.{room}").registry, as_json=as_json)
+        show_words(import_module(f"truerisk.{package}").registry, as_json=as_json)
 
     return shown
 

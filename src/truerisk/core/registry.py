@@ -93,8 +93,8 @@ def _object_at(where: str) -> Any:
     return getattr(import_module(module), attribute)
 
 
-def lines_of(room: str, table: str) -> dict[str, Line]:
-    """The lines of a room as a table says them: word, place and sentence, two spaces between.
+def lines_of(package: str, table: str) -> dict[str, Line]:
+    """The lines of a package as a table says them: word, place and sentence, two spaces between.
 
     A row that is indented further goes on with the one before.
 
@@ -103,19 +103,19 @@ def lines_of(room: str, table: str) -> dict[str, Line]:
     """
     rows = re.split(r"\n(?! )", cleandoc(table))
     cells = (re.split(r"\s{2,}", row, maxsplit=2) for row in rows)
-    return {word: Line(f"{room}.{place}", about) for word, place, about in cells}
+    return {word: Line(f"{package}.{place}", about) for word, place, about in cells}
 
 
 class Registry(Mapping[str, Line]):
     """A table of words that prints itself.
 
     >>> line = Line("truerisk.core.family:Family", "a learner with its candidates")
-    >>> rooms = Registry("room", {"family": line})
-    >>> rooms.names()
+    >>> packages = Registry("package", {"family": line})
+    >>> packages.names()
     ['family']
-    >>> print(rooms)
+    >>> print(packages)
     family  a learner with its candidates
-    >>> list(rooms.by_name())
+    >>> list(packages.by_name())
     ['Family']
     """
 
