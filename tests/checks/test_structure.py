@@ -9,6 +9,7 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
 
+from truerisk.checks import structure
 from truerisk.checks.structure import structure_findings
 from truerisk.data.data import Data
 
@@ -155,6 +156,59 @@ def test_structure_findings_survive_unsuitable_tables():
     X, y = walk(3)
     assert codes_of(sparse.csr_matrix(X), y, task="regression") == {"rows-in-order"}
     assert codes_of([f"text {i}" for i in range(200)], y, task="regression") == {"rows-in-order"}
+
+
+class Foreign:
+    """A matrix of another library, which can be counted, cut and made an array."""
+
+    def __init__(self, content):
+        self.content, self.shape = content, content.shape
+
+    def __len__(self):
+        return len(self.content)
+
+    def __getitem__(self, rows):
+        if isinstance(rows, tuple):
+            raise TypeError("rows alone")
+        return Foreign(self.content[rows])
+
+    def __array__(self, dtype=None, copy=None):
+        return np.asarray(self.content, dtype)
+
+
+def test_structure_findings_read_matrices_of_other_libraries():
+    """A matrix is made an array once; it need not know how columns are taken."""
+    X, y, _ = visits(0)
+    assert codes_of(Foreign(X), y) == {"near-copies"}
+
+
+def test_structure_findings_read_numbers_beyond_double_precision():
+    """Whole numbers above 1e308, in X or in y, are not compared."""
+    X, y = numbered(2)
+    huge = np.array([10**400 * int(label) for label in y], dtype=object)
+    assert codes_of(pd.DataFrame(X).assign(huge=huge), y) == {"group-numbers"}
+    assert codes_of(X[:, 1:], huge, task="other") == set()
+
+
+def test_near_copies_are_not_sought_in_a_slice_of_one_value():
+    """All columns of a large table may be constant in the slice that keeps cases together."""
+    whole = np.arange(100_000) // 10_000
+    y = np.random.default_rng(0).permutation(len(whole)) % 2
+    data = Data.check(np.column_stack([whole, whole + 0.5]), y, task="classification")
+    for seed in range(5):
+        assert "near-copies" not in {finding.code for finding in structure_findings(data, seed)}
+
+
+@pytest.mark.parametrize("name", ["find_copies", "order_of_outcomes", "group_number"])
+def test_structure_findings_pass_errors_on(name, monkeypatch):
+    """An error in a check is a fault of the package, and is not taken for a clean table."""
+
+    def broken(*values, **options):
+        raise AttributeError("broken")
+
+    monkeypatch.setattr(structure, name, broken)
+    with pytest.raises(AttributeError, match="broken"):
+        codes_of(*numbered(0))
 
 
 def test_group_numbers_by_the_name_of_a_column():

@@ -79,7 +79,7 @@ def outcome_of(codes: np.ndarray | None, y: np.ndarray) -> Outcome | None:
         return Outcome(codes=codes) if len(codes) and codes.min() < codes.max() else None
     try:
         numbers = np.asarray(y, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
     numbers = numbers.reshape(len(numbers), -1)[:, :10]
     if not numbers.size or not np.isfinite(numbers).all():

@@ -21,7 +21,7 @@ from truerisk.checks.group_numbers import (
 from truerisk.checks.order import columns_in_order, order_given_columns, order_of_outcomes
 from truerisk.core.present import clean
 from truerisk.data.data import Data
-from truerisk.data.rows import codes_of_cells, column_names, n_columns
+from truerisk.data.rows import codes_of_cells, column_at, column_names, n_columns
 from truerisk.results.finding import Finding
 
 MOST_ROWS = 5000  # among which neighbours are sought
@@ -53,17 +53,14 @@ def structure_findings(data: Data, seed: int = 0) -> list[Finding]:
     Returns
     -------
     list of Finding
-        Findings with the codes `near-copies`, `rows-in-order` and `group-numbers`. The list is
-        empty for tables whose rows cannot be compared.
+        Findings with the codes `near-copies`, `rows-in-order` and `group-numbers`. Sparse tables,
+        lists and arrays without columns are only checked for an order of y.
     """
+    if data.n_rows < FEWEST_ROWS:
+        return []
     found: list[Finding] = []
     for check in (_copies, _order, _group_numbers):
-        try:
-            if data.n_rows >= FEWEST_ROWS:
-                with np.errstate(all="ignore"):
-                    found += check(data, np.random.default_rng([seed, data.n_rows]))
-        except Exception:  # noqa: BLE001  a foreign table may fail in any way
-            continue
+        found += check(data, np.random.default_rng([seed, data.n_rows]))
     return found
 
 
@@ -89,10 +86,8 @@ class _Column:
     @cached_property
     def cells(self) -> np.ndarray:
         """The cells of these rows."""
-        if self.names is None:
-            return np.asarray(self.X[:, self.position])[self.rows]
-        frame = hasattr(self.X, "iloc")
-        whole = self.X.iloc[:, self.position] if frame else self.X[self.names[self.position]]
+        is_frame = self.names is not None
+        whole = column_at(self.X, self.position) if is_frame else self.X[:, self.position]
         return np.asarray(whole)[self.rows]
 
     @cached_property
@@ -102,7 +97,7 @@ class _Column:
             return None
         try:
             numbers = self.cells.astype(np.float64)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             return None
         present = np.isfinite(numbers)
         if present.mean() < 0.8:
@@ -141,15 +136,16 @@ def _columns(X: Any, rows: np.ndarray, most: int, rng: np.random.Generator) -> l
     whole numbers of an array.
     """
     most = min(most, MOST_COLUMNS)
-    width = n_columns(X)
-    if not width or hasattr(X, "tocsr"):
-        return []
     names = column_names(X)
+    if not n_columns(X) or hasattr(X, "tocsr"):
+        return []
+    X = np.asarray(X) if names is None else X
+    width = X.shape[1]
     chosen = np.arange(width)
     if width > most:
         named = [j for j, name in enumerate(names or ()) if NAME_OF_GROUP.search(name)][:most]
         others = rng.permutation(np.setdiff1d(chosen, named))
-        if isinstance(X, np.ndarray) and X.dtype.kind == "f":
+        if names is None and X.dtype.kind == "f":
             head = X[:FEWEST_ROWS]
             is_whole = (head == np.floor(head)).all(axis=0)
             others = others[np.argsort(~is_whole[others], kind="stable")]
@@ -212,7 +208,9 @@ def _copies(data: Data, rng: np.random.Generator) -> Iterator[Finding]:
     if outcome is None:
         return
     numbers = [column.numbers for column in measured]
-    kept = [j for j, values in enumerate(numbers) if values is not None]
+    kept = [j for j, values in enumerate(numbers) if values is not None]  # a slice may be constant
+    if len(kept) < 2:
+        return
     X = np.column_stack([values for values in numbers if values is not None])
     lumps = [_lumps(measured[j]) for j in kept]
     patterns = [codes for codes in lumps if codes.any()]

@@ -147,7 +147,8 @@ def column_at(table: Any, place: int) -> Any:
     """Return a column of a frame as the frame's own library holds it."""
     if hasattr(table, "iloc"):  # by position: pandas allows equal names
         return table.iloc[:, place]
-    return table[(column_names(table) or [])[place]]
+    names = getattr(table, "column_names", None)  # pyarrow
+    return table[(table.columns if names is None else names)[place]]
 
 
 def category_order(column: Any) -> list[Any] | None:
