@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from truerisk.checks.agreement import outcome_of
 from truerisk.checks.order import (
@@ -61,16 +62,29 @@ def test_two_rare_neighbours_are_no_order():
 
 
 def test_sorted_outcomes_have_no_order():
-    """Classes in one or two pieces, numbers that rise or fall, also in several parts."""
+    """Numbers that rise or fall are sorted, also in several parts."""
     rng = np.random.default_rng(0)
     y = np.sort(rng.standard_normal(200))
-    assert is_sorted(of_classes(np.repeat([0, 1, 2], 50)))
-    assert is_sorted(of_classes(np.tile(np.repeat([0, 1], 25), 2)))
-    assert not is_sorted(of_classes(np.tile(np.repeat([0, 1], 25), 4)))
     for numbers in (y, y[::-1], np.r_[y[::4], y[1::4], y[2::4], y[3::4]], np.round(y)):
         assert is_sorted(of_numbers(numbers))
     assert not is_sorted(of_numbers(np.cumsum(rng.standard_normal(200))))
     assert not is_sorted(of_numbers(np.sin(np.arange(200) / 8)))
+
+
+@pytest.mark.parametrize(
+    "runs", [[0, 1, 2], [2, 0, 1], [0, 1, 0, 1], [0, 1, 2, 3, 0, 2], [0, 1, 0]]
+)
+def test_classes_in_one_or_two_sorted_parts_have_no_order(runs):
+    """Training and test rows, each sorted by class, stand one after the other."""
+    assert is_sorted(of_classes(np.repeat(runs, 25)))
+
+
+@pytest.mark.parametrize(
+    "runs", [[0, 1, 0, 1, 0], [0, 1, 2, 1, 0], [0, 1, 2, 1, 0, 2], [0, 1, 2] * 3]
+)
+def test_classes_that_come_back_in_another_order_have_an_order(runs):
+    """A state that drifts up and down has few runs, and its table is not sorted."""
+    assert not is_sorted(of_classes(np.repeat(runs, 25)))
 
 
 def test_order_within_given_groups_is_not_counted():
@@ -85,7 +99,8 @@ def test_order_within_given_groups_is_not_counted():
 def test_counters_are_monotone_with_equal_steps():
     """The number of a row, in whatever unit; a sorted feature has steps of every size."""
     rng = np.random.default_rng(0)
-    for counter in (np.arange(100), 7 - 0.1 * np.arange(100), np.r_[np.arange(50), 60:110]):
+    scaled = (np.arange(100) / 100).astype(np.float32)
+    for counter in (np.arange(100), 7 - 0.1 * np.arange(100), np.r_[np.arange(50), 60:110], scaled):
         assert is_counter(counter.astype(float))
     for feature in (np.sort(rng.standard_normal(100)), np.arange(100) // 4, rng.random(100)):
         assert not is_counter(feature.astype(float))

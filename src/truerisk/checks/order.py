@@ -4,14 +4,14 @@ The statistic is the mean agreement of y (see `agreement.py`) over the n - 1 pai
 rows, a rank correlation at lag one. In a random order of the rows it is about normal with mean 0
 and a known variance, and :math:`z > 3.3` has probability 1 in 2,000.
 
-A table that is sorted by y, or in which each class stands in at most two pieces, is left alone.
-So is a table whose order a column explains, such as rows sorted by a feature: given X such rows are
-independent. There the test is repeated on the residuals of y. The columns that have an order
-themselves predict y from the rows nearest in these columns but not in the table, and a moving
-average over 21 rows (fewer in small tables) is subtracted. The residuals of independent rows,
-sorted by a feature on which y depends smoothly, have a correlation of about 0 at lag one, while
-those of a random walk, of an autoregression and of visits of one patient have not. A column that
-only counts the rows explains nothing: future rows have other numbers.
+A table that is sorted by y, or that consists of two such tables (training rows and test rows, say),
+is left alone. So is a table whose order a column explains, such as rows sorted by a feature: given
+X such rows are independent. There the test is repeated on the residuals of y. The columns that have
+an order themselves predict y from the rows nearest in these columns but not in the table, and a
+moving average over 21 rows (fewer in small tables) is subtracted. The residuals of independent
+rows, sorted by a feature on which y depends smoothly, have a correlation of about 0 at lag one.
+Those of a random walk, of an autoregression and of visits of one patient have a larger one. A
+column that only counts the rows explains nothing: future rows have other numbers.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ FEWEST_PAIRS = 5  # excess of agreeing pairs over chance, for rare classes
 SORTED = 0.9  # share of steps in one direction from which numbers are sorted, in pieces or whole
 HALF_WINDOW = 10  # rows on each side of a moving average, fewer in tables below 200 rows
 NEAREST = 8
-MOST_ROWS = 1000  # whose neighbours are looked up
 REGULAR = 0.5  # share of equal steps: counts have them, sorted features do not
 DISTINCT = 0.95
+ROUNDING = 1e-3  # of a step: a counter may be scaled, and be kept in single precision
 
 
 @dataclass(frozen=True)
@@ -89,14 +89,13 @@ def order_of_outcomes(outcome: Outcome, groups: np.ndarray | None = None) -> Ord
 
 
 def is_sorted(outcome: Outcome) -> bool:
-    """Return True if each class stands in one or two pieces, or numbers rise in a few long runs.
+    """Return True if the rows are sorted by y, as a whole or in parts.
 
-    Numbers that rise (or fall) in nine of ten steps count as sorted: also where the table consists
-    of several parts, each of which is sorted.
+    Classes are sorted in one part or two. Numbers that rise (or fall) in nine of ten steps are
+    sorted, in however many parts.
     """
     if outcome.codes is not None:
-        pieces = 1 + int((outcome.codes[1:] != outcome.codes[:-1]).sum())
-        return pieces <= 2 * len(np.unique(outcome.codes))
+        return _is_sorted_by_class(outcome.codes)
     assert outcome.ranks is not None
     for column in outcome.ranks.T:
         steps = np.diff(column)
@@ -106,6 +105,22 @@ def is_sorted(outcome: Outcome) -> bool:
     return False
 
 
+def _is_sorted_by_class(codes: np.ndarray) -> bool:
+    """Return True if the rows are one or two parts in which each class stands once, in one order.
+
+    A class that only drifts from state to state also has few runs, but comes back in another order.
+    """
+    runs = codes[np.r_[True, codes[1:] != codes[:-1]]].tolist()
+    first: dict[int, int] = {}
+    for place, code in enumerate(runs):
+        if code in first:
+            break
+        first[code] = place
+    second = runs[len(first) :]
+    places = [first[code] for code in second if code in first]
+    return len(set(second)) == len(second) and places == sorted(places)
+
+
 def is_counter(column: np.ndarray) -> bool:
     """Return True if a column only counts the rows: it is monotone with mostly equal steps."""
     steps = np.diff(column)
@@ -113,7 +128,7 @@ def is_counter(column: np.ndarray) -> bool:
     if (steps < 0).any() or np.mean(steps > 0) < DISTINCT:
         return False
     usual = float(np.median(steps))
-    return bool(np.mean(np.abs(steps - usual) <= 1e-6 * usual) >= REGULAR)
+    return bool(np.mean(np.abs(steps - usual) <= ROUNDING * usual) >= REGULAR)
 
 
 def columns_in_order(X: np.ndarray) -> np.ndarray:
