@@ -1,13 +1,15 @@
-"""How often do the checks of structure see what they should? `python -m benchmarks.structure`.
+"""Measure the power and the false alarms of the checks of structure.
 
-Printed are, in drawings of each situation, the shares in which `near-copies`, `rows-in-order` and
-`group-numbers` were said; then the same for tables of independent rows, and for real tables, each
-shuffled many times and once as it stands. `--drawings N` (default 200), `--only WORD` for one part
-(copies, order, groups, independent, real). The tables of the documents are read from the folder
-that TRUERISK_DATA names. Twenty minutes of one core.
+`python -m benchmarks.structure` draws tables in which cases were measured several times, rows
+stand in order or a column numbers groups, then tables of independent rows, and shuffles real
+tables. It prints the share of tables of which `near-copies`, `rows-in-order` and `group-numbers`
+were said, and the mean processor time of the three checks. `--drawings N` (default 200) tables are
+drawn for each line, and `--only WORD` takes one part: copies, order, groups, independent, costs
+(tables of five sizes) or real. The tables of the documents are read from the folder that
+TRUERISK_DATA names. 100 drawings take MINUTES.
 
 `--tables FOLDER` reads every CSV file of 100 to 20,000 rows below a folder instead, shuffles it
-once, takes the last column as y, and prints what is said.
+once, takes the last column as y, and prints the findings.
 """
 
 from __future__ import annotations
@@ -55,7 +57,7 @@ def clusters(
     outcome: str = "coin",
     shuffled: bool = True,
 ) -> Drawing:
-    """k cases of `size` rows (or 1 to 2 size - 1), each with noise; y is a coin for each case."""
+    """Draw k cases of `size` rows (or 1 to 2 size - 1) with noise; y is a coin for each case."""
     sizes = rng.integers(1, 2 * size, k) if uneven else np.full(k, size)
     X = np.repeat(rng.standard_normal((k, p)), sizes, axis=0)
     X = X + noise * rng.standard_normal(X.shape)
@@ -69,7 +71,7 @@ def clusters(
 
 
 def mixed_clusters(rng: np.random.Generator, k: int, size: int, noise: float) -> Drawing:
-    """Cases of 1 to 2 size - 1 rows in three numbers and two categories that a case keeps."""
+    """Draw cases of 1 to 2 size - 1 rows in three numbers and two categories that a case keeps."""
     import pandas as pd
 
     sizes = rng.integers(1, 2 * size, k)
@@ -84,13 +86,13 @@ def mixed_clusters(rng: np.random.Generator, k: int, size: int, noise: float) ->
 
 
 def walk(rng: np.random.Generator, n: int = 200, noise: float = 1.0, others: int = 2) -> Drawing:
-    """A random walk observed with noise; the number of the row is a column."""
+    """Draw a random walk observed with noise; the number of the row is a column."""
     y = np.cumsum(rng.standard_normal(n)) + noise * rng.standard_normal(n)
     return np.column_stack([np.arange(n), rng.standard_normal((n, others))]), y, "regression"
 
 
 def autoregression(rng: np.random.Generator, a: float = 0.4, n: int = 200) -> Drawing:
-    """y is autoregressive; the columns are the number of the row and noise."""
+    """Draw an autoregressive y; the columns are the number of the row and noise."""
     y = np.zeros(n)
     noise = rng.standard_normal(n)
     for i in range(n):
@@ -98,10 +100,23 @@ def autoregression(rng: np.random.Generator, a: float = 0.4, n: int = 200) -> Dr
     return np.column_stack([np.arange(n), rng.standard_normal((n, 2))]), y, "regression"
 
 
-def runs(rng: np.random.Generator, stay: float = 0.8, n: int = 200) -> Drawing:
-    """A class that stays as it is with some probability."""
-    y = np.cumsum(rng.random(n) > stay) % 2
-    return rng.standard_normal((n, 4)), y, "classification"
+def walk_of_classes(
+    rng: np.random.Generator, n: int = 200, noise: float = 1.0, *, has_times: bool = False
+) -> Drawing:
+    """Draw a random walk with noise, whose class says if it is above its median.
+
+    The first column counts the rows, or holds the times of a Poisson process.
+    """
+    X, y, _ = walk(rng, n, noise)
+    if has_times:
+        X[:, 0] = np.cumsum(rng.exponential(size=n))
+    return X, (y > np.median(y)).astype(int), "classification"
+
+
+def runs(rng: np.random.Generator, stay: float = 0.8, n: int = 200, n_classes: int = 2) -> Drawing:
+    """Draw a class that stays as it is with some probability."""
+    moves = (rng.random(n) > stay) * rng.integers(1, n_classes, n)
+    return rng.standard_normal((n, 4)), np.cumsum(moves) % n_classes, "classification"
 
 
 def numbered(
@@ -113,7 +128,7 @@ def numbered(
     text: bool = False,
     regression: bool = False,
 ) -> Drawing:
-    """The number of a group is a column; y is a coin for each group, and some labels are wrong."""
+    """Draw groups whose number is a column; y is a coin for each, and some labels are wrong."""
     group = np.repeat(rng.permutation(k), size)
     X = np.column_stack([group, rng.standard_normal((len(group), 4))])
     y: np.ndarray
@@ -137,7 +152,7 @@ def numbered(
 
 
 def independent(rng: np.random.Generator, n: int, p: int, kind: str) -> Drawing:
-    """Independent rows: normal, with heavy tails, in blobs, of whole numbers, or sorted."""
+    """Draw independent rows: normal, with heavy tails, in blobs, of whole numbers, or sorted."""
     X = rng.standard_normal((n, p))
     if kind == "heavy":
         X = rng.standard_t(2, (n, p))
@@ -176,8 +191,12 @@ KINDS = (
 )  # fmt: skip
 
 
+PARTS = ("copies", "order", "groups", "independent", "costs")
+SIZES = ((150, 4), (569, 30), (5000, 20), (100, 2000), (100_000, 10))  # of tables that cost time
+
+
 def situations() -> Iterator[tuple[str, str, Draw]]:
-    """Yield the part, the words of a situation, and how it is drawn."""
+    """Yield the part and the name of each situation, and the function that draws it."""
     yield from _situations_of_copies()
     yield from _situations_of_order()
     yield from _situations_of_groups()
@@ -186,6 +205,8 @@ def situations() -> Iterator[tuple[str, str, Draw]]:
             for p in (2, 5, 20):
                 draw = partial(independent, n=n, p=p, kind=kind)
                 yield "independent", f"{kind}, {n} x {p}", draw
+    for n, p in SIZES:
+        yield "costs", f"normal, {n} x {p}", partial(independent, n=n, p=p, kind="normal")
 
 
 def _situations_of_copies() -> Iterator[tuple[str, str, Draw]]:
@@ -214,6 +235,11 @@ def _situations_of_order() -> Iterator[tuple[str, str, Draw]]:
         for a in (0.2, 0.4, 0.6):
             yield "order", f"AR(1) {a:g}, {n} rows", partial(autoregression, a=a, n=n)
         yield "order", f"class stays with .8, {n} rows", partial(runs, n=n)
+        five = partial(runs, stay=0.95, n=n, n_classes=5)
+        yield "order", f"one of five classes stays with .95, {n} rows", five
+        for has_times in (False, True):
+            words = f"class of a walk{', random times' if has_times else ''}, {n} rows"
+            yield "order", words, partial(walk_of_classes, n=n, has_times=has_times)
     yield "order", "40 x 4 in order, noise .2", partial(clusters, shuffled=False)
 
 
@@ -270,7 +296,7 @@ def generators() -> Iterator[tuple[str, Draw]]:
 
 
 def survey(folder: Path) -> Iterator[str]:
-    """Yield what is said of each CSV file below a folder, shuffled, and how often."""
+    """Yield the findings on each CSV file below a folder, shuffled, and their numbers."""
     import pandas as pd
 
     from truerisk.checks.structure import structure_findings
@@ -306,7 +332,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Measure and print every part."""
     parser = argparse.ArgumentParser("python -m benchmarks.structure", description=__doc__)
     parser.add_argument("--drawings", type=int, default=200)
-    parser.add_argument("--only", choices=("copies", "order", "groups", "independent", "real"))
+    parser.add_argument("--only", choices=(*PARTS, "real"))
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--tables", type=Path, metavar="FOLDER")
     asked = parser.parse_args(arguments)
@@ -344,9 +370,9 @@ def _print(words: str, tables: Iterator[Drawing]) -> None:
     counts: Counter[str] = Counter()
     n, spent = 0, 0.0
     for X, y, task in tables:
-        start = time.perf_counter()
+        start = time.process_time()
         counts.update(said(X, y, task, n))
-        spent += time.perf_counter() - start
+        spent += time.process_time() - start
         n += 1
     shares = "".join(f"{counts[code] / n:15.3f}" for code in CODES)
     print(f"{words:50}{shares}{1000 * spent / n:8.1f}", flush=True)
