@@ -120,7 +120,7 @@ class Record(Written):
         ----------
         source : str, bytes or pathlib.Path
             The text, or the Path of its file.
-        max_bytes : int, default 32 MiB
+        max_bytes : int, default 64 MiB
             Refuse a larger document.
 
         Returns
