@@ -12,7 +12,9 @@ from truerisk.report.validation_page import verdict
 from truerisk.results.interval import Interval
 from truerisk.validation.calibration import Recalibration
 from truerisk.validation.calibration_fits import IDENTITY, LOGIT
+from truerisk.validation.discrimination import net_benefits
 from truerisk.validation.final_setting import disagreement
+from truerisk.validation.gain import gain_interval
 from truerisk.validation.outcomes import Outcomes
 
 GRID = {"C": [0.001, 0.01, 0.1, 1.0, 10.0]}
@@ -37,7 +39,7 @@ def tuned(seed, loss="auc", **words):
 
 @pytest.fixture(scope="module")
 def agreeing():
-    """Folds chose other settings, and the slopes agree."""
+    """Validate a search whose folds chose other settings, and whose slopes agree."""
     search, found = tuned(8)
     assert {split.best_index for split in search.outer_} != {search.best_index_}
     return search, found
@@ -45,26 +47,38 @@ def agreeing():
 
 @pytest.fixture(scope="module")
 def disagreeing():
-    """The final model has the largest penalty, and some folds have smaller ones."""
+    """Validate a search whose final model has a larger penalty than the models of some folds."""
     search, found = tuned(7)
     assert search.best_params_ == {"C": 0.001}
     return search, found
 
 
-def test_slope_interval_rests_on_fits_of_the_final_setting(agreeing):
-    """By plain loops over fits of the final C without each fold and without each two folds."""
-    search, found = agreeing
-    X, y = drawn(8)
-    held = found.held_out
+def folds_of(found):
+    """Return the fold that tested each row."""
     fold = np.empty(150, dtype=int)
-    fold[held.rows] = held.fold
-    model = LogisticRegression(max_iter=1000, tol=1e-8, **search.best_params_)
+    fold[found.held_out.rows] = found.held_out.fold
+    return fold
+
+
+def answers_of_setting(search, fold, lacking=()):
+    """Predict each fold's rows of data set 8 by the final C, fitted without it and `lacking`."""
+    X, y = drawn(8)
+    model = LogisticRegression(max_iter=1000, **search.best_params_)
+    told = np.empty(150)
+    for i in range(5):
+        train = ~np.isin(fold, [i, *lacking])
+        told[fold == i] = model.fit(X[train], y[train]).predict_proba(X[fold == i])[:, 1]
+    return told
+
+
+def test_slope_interval_rests_on_fits_of_the_final_setting(agreeing):
+    """Plain loops over fits of the final C, without each fold and each two folds, give the same."""
+    search, found = agreeing
+    _, y = drawn(8)
+    fold = folds_of(found)
 
     def line(kept, lacking):
-        told = np.empty(150)
-        for i in range(5):
-            train = ~np.isin(fold, [i, *lacking])
-            told[fold == i] = model.fit(X[train], y[train]).predict_proba(X[fold == i])[:, 1]
+        told = answers_of_setting(search, fold, lacking)
         outcomes = Outcomes.of(y[kept], told[kept])
         fitted = Recalibration.of(outcomes)
         return fitted.measures(), fitted.std_errors(outcomes.members)
@@ -109,9 +123,41 @@ def test_verdict_draws_no_conclusion_from_a_slope_without_interval(disagreeing):
     assert said.endswith("; it has no interval, for the reason below the table.")
 
 
-def test_net_benefit_says_that_it_is_of_the_models_of_the_folds(agreeing):
-    _, found = agreeing
-    assert any("are of the models of the folds" in note for note in found.net_benefit.notes)
+def test_net_benefit_intervals_rest_on_fits_of_the_final_setting(agreeing):
+    """Bands and gains are those of the final C in every fold; the held-out values stay."""
+    search, found = agreeing
+    _, y = drawn(8)
+    benefit = found.net_benefit
+    outcomes = Outcomes.of(y, answers_of_setting(search, folds_of(found)))
+    middle, error = net_benefits(outcomes, benefit.thresholds)
+    half = 1.959963984540054 * error
+    assert benefit.low == pytest.approx(middle - half, abs=1e-9)
+    assert benefit.high == pytest.approx(middle + half, abs=1e-9)
+    assert benefit.of_final_model == pytest.approx(middle, abs=1e-9)
+    assert np.abs(benefit.of_final_model - benefit.honest).max() > 0.01
+    low, _ = gain_interval(outcomes, benefit.thresholds, 0.95)
+    assert benefit.gain_low == pytest.approx(low)
+    assert "of net benefit are of the final model" in benefit.notes[-1]
+    assert benefit.notes[-1] in found.to_html()
+
+
+def test_net_benefit_of_one_threshold_tells_the_final_model_apart(agreeing):
+    search, _ = agreeing
+    found = tr.validate(search, *drawn(8), replicates=0, thresholds=0.3)
+    benefit, final = found.net_benefit, found.net_benefit.of_final_model[0]
+    gain = final - max(benefit.treat_all[0], 0)
+    assert f"The gain of the final model over the better of these is {gain:.4f}" in str(benefit)
+    assert f", of the final model {final:.3f} (" in found.checklist.methods_text
+
+
+def test_net_benefit_of_inner_tuning_has_no_interval_where_spreads_differ():
+    """GridSearchCV by AUC shows no setting of its folds, so that none can be fitted."""
+    X, y = drawn(7)
+    model = GridSearchCV(LogisticRegression(max_iter=1000), GRID, scoring="roc_auc")
+    benefit = tr.validate(model, X, y, replicates=0).net_benefit
+    assert benefit.low is None
+    assert benefit.gain_low is None
+    assert benefit.notes[-1].startswith("net benefit has no interval")
 
 
 def test_slope_of_equal_settings_needs_no_further_fit():
@@ -127,10 +173,11 @@ def test_slope_of_equal_settings_needs_no_further_fit():
         assert one.high == pytest.approx(other.high, abs=5e-3)
     assert len(found.calibration.notes) == 2
     assert len(found.net_benefit.notes) == 1
+    assert found.net_benefit.of_final_model is None
 
 
 def test_slope_of_inner_tuning_has_no_interval_where_spreads_differ():
-    """GridSearchCV by AUC shows no setting of its folds: their log-odds tell how they shrink."""
+    """GridSearchCV by AUC shows no setting of its folds; the spread of the log-odds shows it."""
     X, y = drawn(7)
     model = GridSearchCV(LogisticRegression(max_iter=1000), GRID, scoring="roc_auc")
     slope = tr.validate(model, X, y, replicates=0).calibration["slope"]

@@ -198,8 +198,17 @@ def draw_benefit(benefit: NetBenefit) -> Figure:
     if benefit.treat_all_low is not None and benefit.treat_all_high is not None:
         _band(drawing, t, benefit.treat_all_low, benefit.treat_all_high, floor, "s3")
     if benefit.low is not None and benefit.high is not None:
-        _band(drawing, t, benefit.low, benefit.high, floor, "s0")
+        final = benefit.of_final_model
+        look = "s0" if final is None else "s2"
+        _band(drawing, t, benefit.low, benefit.high, floor, look)
         keys = [Key("s0", "held-out rows, with their band", "line")]
+        if final is not None:
+            _line(drawing, t, final, floor, f"{look} thin")
+            keys = [
+                Key("s0", "held-out rows", "line"),
+                Key(look, "the same rows by models of the final setting, with their band", "line"),
+            ]
+            columns.append(("final model", final))
         columns += [("low", benefit.low), ("high", benefit.high)]
     _line(drawing, t, benefit.treat_all, floor, "s3 thin")
     keys += [Key("s3", "treat everybody", "line"), Key("baseline", "treat nobody", "line")]

@@ -99,7 +99,10 @@ def parts_of(document: Validation) -> Iterator[PagePart]:
             "net_benefit",
             "Whether deciding by the model is better than treating everybody or nobody.",
             (draw_benefit(document.net_benefit),),
-            sentences=(document.net_benefit.sentence,),
+            sentences=(
+                document.net_benefit.sentence,
+                *(clean(note, 1000) for note in document.net_benefit.notes),
+            ),
         )
     if (updating := document.updating) is not None:
         block = updating.blocks()[0]

@@ -89,7 +89,8 @@ class NetBenefit(Record):
     Where there are groups the quantile is that of t with one degree fewer than groups. `apparent`
     is of the rows of the fit (None of a finished model), `corrected` is that less its optimism.
     `gain_low` and `gain_high` are the intervals of the paired difference between the model and the
-    better of treating everybody and nobody; they hold at all thresholds together.
+    better of treating everybody and nobody; they hold at all thresholds together. Where some folds
+    chose other settings than the final model, all of these are around `of_final_model`.
     """
 
     event: str
@@ -119,20 +120,27 @@ class NetBenefit(Record):
         confidence_level: float = 0.95,
         sure: bool = True,
         notes: tuple[str, ...] = (),
+        of_setting: Outcomes | None = None,
     ) -> NetBenefit:
-        """Of held-out answers, beside those of the fit on all rows; no bands unless `sure`."""
+        """Compute it from held-out answers, beside those of the fit on all rows.
+
+        There are no intervals unless `sure`. They rest on `of_setting` where it is given: answers
+        about the same held-out rows by models with the setting of the final model.
+        """
         z = quantile_of_t(confidence_level, outcomes.degrees)
-        honest, error = net_benefits(outcomes, thresholds)
+        honest, _ = net_benefits(outcomes, thresholds)
+        certain = outcomes if of_setting is None else of_setting
+        middle, error = net_benefits(certain, thresholds)
         everybody, spread = net_benefits(outcomes, thresholds, everybody=True)
         gain_low, gain_high = None, None
         if sure:
-            gain_low, gain_high = gain_interval(outcomes, thresholds, confidence_level)
+            gain_low, gain_high = gain_interval(certain, thresholds, confidence_level)
         return cls(
             event=event,
             thresholds=thresholds,
             honest=honest,
-            low=honest - z * error if sure else None,
-            high=honest + z * error if sure else None,
+            low=middle - z * error if sure else None,
+            high=middle + z * error if sure else None,
             treat_all=everybody,
             treat_all_low=everybody - z * spread if sure else None,
             treat_all_high=everybody + z * spread if sure else None,
@@ -144,13 +152,28 @@ class NetBenefit(Record):
             gain_high=gain_high,
         )
 
+    @property
+    def of_final_model(self) -> np.ndarray | None:
+        """Estimate of the final model's net benefit, None unless the intervals are around that.
+
+        It is the middle of the intervals, which differs from the held-out value where some folds
+        chose other settings than the final model.
+        """
+        if self.low is None or self.high is None:
+            return None
+        middle = (self.low + self.high) / 2
+        return None if np.allclose(middle, self.honest, rtol=0, atol=1e-9) else middle
+
     def __str__(self) -> str:
         columns = {
-            "apparent": self.apparent, "honest": self.honest, "low": self.low, "high": self.high,
-            "corrected": self.corrected, "treat all": self.treat_all,
+            "apparent": self.apparent, "honest": self.honest, "final model": self.of_final_model,
+            "low": self.low, "high": self.high, "corrected": self.corrected,
+            "treat all": self.treat_all,
         }  # fmt: skip
         if self.apparent is None:
             del columns["apparent"], columns["corrected"]
+        if self.of_final_model is None:
+            del columns["final model"]
         few = len(self.thresholds) <= MOST_SHOWN
         near = np.abs(np.subtract.outer(self.thresholds, SHOWN)).min(axis=1) < 1e-9
         rows = [
@@ -170,7 +193,7 @@ class NetBenefit(Record):
         """Where deciding by the model is shown to gain more than treating everybody or nobody."""
         if len(self.thresholds) == 1:
             return self._sentence_of_one
-        level = f"{100 * self.confidence_level:g} %"
+        level = f"{100 * self.confidence_level:.15g} %"
         if self.gain_low is None:
             above = self.honest > np.maximum(self.treat_all, 0)
             if not above.any():
@@ -195,16 +218,18 @@ class NetBenefit(Record):
     def _sentence_of_one(self) -> str:
         honest, everybody = map(present.number, (self.honest[0], self.treat_all[0]))
         told = (
-            f"Deciding by the model, from a probability of {self.thresholds[0]:g} on, gains "
+            f"Deciding by the model, from a probability of {self.thresholds[0]:.15g} on, gains "
             f"{honest} true positives per row, false ones weighed off; treating everybody gains "
             f"{everybody}, nobody 0."
         )
         if self.gain_low is None or self.gain_high is None:
             return told
-        gain = self.honest[0] - max(self.treat_all[0], 0.0)
+        final = self.of_final_model
+        gain = (self.honest if final is None else final)[0] - max(self.treat_all[0], 0.0)
         value, low, high = map(present.number, (gain, self.gain_low[0], self.gain_high[0]))
-        level = f"{100 * self.confidence_level:g} %"
-        return f"{told} The gain over the better of these is {value} ({level} {low} to {high})."
+        level = f"{100 * self.confidence_level:.15g} %"
+        whose = "The gain" if final is None else "The gain of the final model"
+        return f"{told} {whose} over the better of these is {value} ({level} {low} to {high})."
 
     def _places(self, chosen: np.ndarray) -> str:
         """Return how many thresholds are chosen, and the runs that they form."""

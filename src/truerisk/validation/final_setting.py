@@ -4,14 +4,15 @@ A tuned model is fitted in every fold with the setting that won in that fold. Lo
 zero-one and 1 − AUC hardly depend on how far a model shrinks its predictions towards their mean,
 so that settings of very different shrinkage win in turn. The slope of the pooled held-out
 predictions is then a mixture over these settings, whereas a user applies one model, whose setting
-is known. With penalties C = 0.001 … 10 and 150 rows the pooled slope was 0.6 where the final model
-had 26, and its interval held the slope of the final model in 131 of 200 data sets.
+is known. `benchmarks/calibration/tuned_slopes.py` counts how seldom the interval of the pooled
+slope holds that of the final model.
 
 The interval of the final model therefore rests on models with *its* setting: these are fitted in
 every fold, and without each two folds, and the line, its sandwich variance and the jackknife over
-folds are computed of their held-out predictions. The choice of the setting does not enter the
-variance. That is right as far as the choice says nothing about the slope at a given setting; the
-table in `docs/validation-formulas.md` shows how often the interval holds.
+folds are computed from their held-out predictions. So are the intervals of net benefit. The choice
+of the setting does not enter the variance. That is right as far as the choice says nothing about
+the slope at a given setting; the table in `docs/validation-formulas.md` shows how often the
+interval holds.
 
 Where the two lines disagree, the held-out slope does not describe the final model, and no interval
 is stated: see `disagreement`. Models that tune inside their own fit show no setting. For them the
@@ -59,17 +60,17 @@ def with_final_setting(run: HonestRun, request: Request) -> HonestRun | None:
 class ModelLine:
     """Numbers of held-out rows by models of one setting, and the intervals that follow from them.
 
-    `errors` are the sandwich standard errors of slope and intercepts. `needs_jackknife` says that
-    the interval adds the variance between folds; `lacking` says why a fold is needed for that.
-    `degrees` are those of Student's t.
+    `outcomes` are the answers of these models. `errors` are the sandwich standard errors of slope
+    and intercepts. `needs_jackknife` says that the interval adds the variance between folds;
+    `lacking` says why a fold is needed for that.
     """
 
+    outcomes: Outcomes
     words: tuple[str, ...]
     values: np.ndarray
     errors: Mapping[str, float]
     jackknife: FoldJackknife | None
     needs_jackknife: bool
-    degrees: float
     lacking: str = "."
 
     def interval(self, word: str, level: float, *, of_setting: bool = True) -> Interval | None:
@@ -85,7 +86,7 @@ class ModelLine:
             name = SANDWICH_PAIRS
         if not np.isfinite(middle + spread):
             return None
-        half = quantile_of_t(level, self.degrees) * float(spread) ** 0.5
+        half = quantile_of_t(level, self.outcomes.degrees) * float(spread) ** 0.5
         return Interval(float(middle) - half, float(middle) + half, name, level)
 
 
@@ -115,8 +116,7 @@ def uneven_spread(outcomes: Outcomes, held: HeldOut, own: Outcomes | None) -> st
 
     The standard deviation of the predictions (of the log-odds of probabilities) is inversely
     proportional to the slope. It is compared between the models of the folds, each on its held-out
-    rows, and the final model on its `own` rows. Folds of 30 rows and one setting differ by a factor
-    of 1.2 to 1.8; settings that shrink by different amounts differ by 3 and more.
+    rows, and the final model on its `own` rows. `MOST_RATIO` allows for the noise of few rows.
     """
     weighs = np.ones(len(held.fit), bool) if held.weights is None else held.weights > 0
     fit = held.fit[weighs]
@@ -135,6 +135,7 @@ def uneven_spread(outcomes: Outcomes, held: HeldOut, own: Outcomes | None) -> st
 
 
 def _advice(link: Link) -> str:
+    """Name losses that bound the shrinkage of numbers, or of probabilities."""
     if link is IDENTITY:
         return ADVICE.format("values", "'squared'")
     return ADVICE.format("probabilities", "'log' or 'brier'")

@@ -205,7 +205,7 @@ def score_of(run: HonestRun, word: str, event: Event | None) -> Measured:
 
 
 def _score(run: HonestRun, word: str, event: Event | None) -> Measured:
-    """The score, with the interval that its method gives.
+    """Compute the score, with the interval that its method gives.
 
     At a horizon it is the score of an outcome in time that a search has by the name "auc-at-5", so
     that both have one interval.
@@ -238,8 +238,8 @@ def _score(run: HonestRun, word: str, event: Event | None) -> Measured:
     return Measured(word, shown.value, tested.read_std_error(), shown.interval)
 
 
-def ranks_known(run: HonestRun, event: Event | None) -> bool:
-    """Return True if the search was asked for every score of ranks that a validation tells."""
+def has_rank_scores(run: HonestRun, event: Event | None) -> bool:
+    """Return True if the search was asked for every score of ranks that a validation states."""
     data = run.problem.data if event is None else event.data
     estimates = (run.risk, *run.risk.scores.values())
     return all(
@@ -249,7 +249,7 @@ def ranks_known(run: HonestRun, event: Event | None) -> bool:
 
 
 def with_pairs(run: HonestRun, response: Response) -> HonestRun:
-    """Return the run with answers by models that lack a further fold, where pairs tested it.
+    """Return the run with answers by models that lack a further fold, if pairs of folds tested it.
 
     They show how much the scores move with the training rows, so that a score has the same interval
     whether the search was asked for it or not.

@@ -32,8 +32,8 @@ from truerisk.validation.final_setting import (
 )
 from truerisk.validation.honest import (
     HonestRun,
+    has_rank_scores,
     pair_answers,
-    ranks_known,
     score_of,
     with_pairs,
 )
@@ -62,13 +62,13 @@ OF_ALL_ROWS = (
     "the intervals of slope and intercepts are of the model of all rows: they count the noise of "
     "few held-out rows, and how models of pairs of folds differ; the band counts the noise alone."
 )
-OF_FOLDS = (
-    "some folds chose other settings than the final model. The intervals of net benefit are of the "
-    "models of the folds: they hold that of the final model less often than they state."
-)
 OF_SETTING = (
-    "some folds chose other settings than the final model. The intervals of slope and intercepts "
-    "are of the final model and rest on fits of its setting in every fold."
+    "some folds chose other settings than the final model. The intervals of {} are of the final "
+    "model and rest on fits of its setting in every fold."
+)
+SHRUNKEN = (
+    "net benefit has no interval: the models of the folds and the final model shrink predictions "
+    "by different amounts, and the settings that they chose inside their fits are not known."
 )
 NO_PROBABILITIES = (
     "{} gives no probabilities: put sklearn.calibration.CalibratedClassifierCV around it, or take "
@@ -119,7 +119,7 @@ class Rating:
         if self.independent and not bare:
             self.jackknife, self.lacking = self._without_each_fold()
             self._compare_with_final_model(apparent)
-        if bare and self.independent and not run.finished and not ranks_known(run, event):
+        if bare and self.independent and not run.finished and not has_rank_scores(run, event):
             self.run = with_pairs(self.run, held.response)
 
     # -- outcomes ---------------------------------------------------------------------------------
@@ -196,7 +196,7 @@ class Rating:
         return FoldJackknife.of(values, numbers), lacking
 
     def _compare_with_final_model(self, apparent: Outcomes | None) -> None:
-        """Find the line of the final model's setting, and whether the held-out slope is near it."""
+        """Compute the line of the final model's setting, and compare the held-out slope with it."""
         if self.run.finished or isinstance(self.line, str):
             return
         if tunes_inside(self.run.problem.family):
@@ -235,12 +235,12 @@ class Rating:
             except Refusal as refusal:
                 lacking = f": {refusal}"
         return ModelLine(
+            outcomes=outcomes,
             words=self.profile.words,
             values=values,
             errors={} if isinstance(fits[0], str) else fits[0].std_errors(outcomes.members),
             jackknife=jackknife,
             needs_jackknife=self.jackknife is not None,
-            degrees=outcomes.degrees,
             lacking=f": {fits[0]}" if isinstance(fits[0], str) else lacking,
         )
 
@@ -280,12 +280,12 @@ class Rating:
         line = self.model
         if line is None:
             line = ModelLine(
+                outcomes=self.honest,
                 words=self.profile.words,
                 values=self.values,
                 errors={word: error},
                 jackknife=self.jackknife,
                 needs_jackknife=self.jackknife is not None,
-                degrees=self.honest.degrees,
                 lacking=self.lacking,
             )
         interval = line.interval(word, self.level, of_setting=self.model is not None)
@@ -328,7 +328,8 @@ class Rating:
         overlap = () if self.run.finished else (OVERLAP,)
         if self.independent:
             notes = overlap if self.jackknife is None else (OF_ALL_ROWS,)
-            notes += () if self.model is None else (OF_SETTING,)
+            if self.model is not None:
+                notes += (OF_SETTING.format("slope and intercepts"),)
         label = None if event is None else event.label
         parts["calibration"] = SmoothCalibration.of(
             self.honest, label, of("calibration"), self._curve(), notes
@@ -345,10 +346,17 @@ class Rating:
                 apparent=None if self.run.finished else apparent,
                 corrected=corrected if np.isfinite(corrected).all() else None,
                 confidence_level=self.level,
-                sure=self.independent,
-                notes=overlap if self.model is None else (*overlap, OF_FOLDS),
+                sure=self.independent and (self.disagrees is None or self.model is not None),
+                notes=overlap + self._note_of_benefit(),
+                of_setting=None if self.model is None else self.model.outcomes,
             )
         return parts
+
+    def _note_of_benefit(self) -> tuple[str, ...]:
+        """Say whose the intervals of net benefit are, or why a model that tunes has none."""
+        if self.model is not None:
+            return (OF_SETTING.format("net benefit"),)
+        return () if self.disagrees is None else (SHRUNKEN,)
 
     def updating(self) -> Updating:
         """What an update of a finished model would gain."""

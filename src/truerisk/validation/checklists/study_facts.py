@@ -384,7 +384,8 @@ def _benefit(part: NetBenefit) -> Rated:
     ends = None if low is None or high is None else (float(low[0]), float(high[0]))
     name = f"net benefit from a probability of {part.thresholds[0]:.15g} on"
     everybody = f" (of treating all {rounded(part.treat_all[0])})"
-    return Rated(name + everybody, "", band, float(part.honest[0]), ends)
+    final = None if part.of_final_model is None else float(part.of_final_model[0])
+    return Rated(name + everybody, "", band, float(part.honest[0]), ends, of_final_model=final)
 
 
 def _losses_by_level(subgroups: Subgroups | None) -> tuple[Rated, ...]:
