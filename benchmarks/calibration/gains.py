@@ -1,15 +1,15 @@
-"""How often is a gain shown that is none? `python -m benchmarks.calibration.gains [--sets N]`.
+"""Count gains that are shown and do not exist: `python -m benchmarks.calibration.gains [--sets N]`.
 
 The sentence of a decision curve names thresholds at which a model gains more than treating
 everybody and nobody. A data set counts as false if it names one at which the model gains nothing.
 
 The first cells are pure noise: predictions that depend on nothing, near the share of events, all
 over [0, 1] or nearly constant, and models that are tested in folds. No model gains anywhere. In the
-`edge` cells
-predictions p are uniform below one half and the event has the probability 2p. Then the rows with
-p < t hold the share t of events: at every threshold the model gains exactly as much as treating
-everybody, and much more than treating nobody. No other case is as hard. In the `groups` cells of
-noise the events of a group of ten are correlated by .3, and so are the predictions. Half an hour.
+`edge` cells predictions p are uniform below one half and the event has the probability 2p. Then the
+rows with p < t hold the share t of events: at every threshold the model gains exactly as much as
+treating everybody, and much more than treating nobody, so that an error is likeliest there. In the
+`groups` cells of noise the events of a group of ten are correlated by .3, and so are the
+predictions. About ten minutes of one core.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Draw = Callable[[int, float, np.random.Generator], Outcomes]
 
 
 def noise_of(learner: Callable[[int], object]) -> Draw:
-    """Return a drawing of held-out answers about labels that depend on nothing."""
+    """Return a function that draws held-out answers of a learner about labels without a cause."""
 
     def draw(n: int, share: float, rng: np.random.Generator) -> Outcomes:
         X, y = rng.standard_normal((n, 5)), rng.permutation(np.arange(n) < share * n).astype(int)
@@ -46,7 +46,7 @@ def noise_of(learner: Callable[[int], object]) -> Draw:
 
 
 def unrelated(kind: str) -> Draw:
-    """Return a drawing of predictions that depend on nothing, and of events."""
+    """Return a function that draws predictions of this kind, and events independent of them."""
 
     def draw(n: int, share: float, rng: np.random.Generator) -> Outcomes:
         noise = rng.standard_normal(n)
@@ -61,7 +61,7 @@ def unrelated(kind: str) -> Draw:
 
 
 def edge(n: int, share: float, rng: np.random.Generator) -> Outcomes:
-    """Draw answers of a finished model that gains as much as treating everybody, everywhere."""
+    """Draw answers of a finished model whose gain over treating everybody is 0 everywhere."""
     p = share * rng.random(n)
     return Outcomes.of(rng.random(n) < np.minimum(2 * p, 1), p)
 

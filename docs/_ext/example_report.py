@@ -22,7 +22,10 @@ FRAME = (
     'loading="lazy"></iframe>'
 )
 PICTURED = Path(__file__).parents[1] / "_static" / "report.txt"
-"""What the pictures show, in words: `docs/pictures.py` writes it, and it is their alternative."""
+"""File of the text that replaces the pictures for readers who cannot see them.
+
+`docs/pictures.py` writes it when it takes the pictures.
+"""
 SHOWN = (
     f'<p class="shown"><a href="_static/{PAGE}">'
     '<img class="only-light" src="_static/report-light.png" alt="{0}" width="1100" height="700"/>'

@@ -49,7 +49,7 @@ def test_from_json_refuses_named_damage(what):
 
 
 def edits_by_place(kind: str) -> list[tuple[tuple[str | int, ...], str]]:
-    """Every edit of every place; entries of lists of one form count once."""
+    """List every edit of every place; entries of lists of one form count once."""
     known = {}
     for path in places(json.loads(stored(kind)[1])):
         known.setdefault(tuple(part if isinstance(part, str) else 0 for part in path), path)
@@ -58,7 +58,7 @@ def edits_by_place(kind: str) -> list[tuple[tuple[str | int, ...], str]]:
 
 @pytest.mark.parametrize("kind", KINDS_OF_RESULTS)
 def test_from_json_is_a_sentence_or_a_result_that_is_shown(kind):
-    """Numbers infinite, huge or negative, keys dropped or doubled, types changed: some of them."""
+    """Some edits are made: numbers infinite or huge, keys dropped or doubled, types changed."""
     every = edits_by_place(kind)
     rng = np.random.default_rng(len(kind))
     drawn = rng.choice(len(every), size=min(N_DRAWN, len(every)), replace=False)
@@ -69,7 +69,7 @@ def test_from_json_is_a_sentence_or_a_result_that_is_shown(kind):
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS_OF_RESULTS)
 def test_from_json_withstands_more_damage(kind):
-    """More of the edits than above; `make attack` draws from all of them without end."""
+    """More edits are made than above; `make attack` draws from all of them without end."""
     every = edits_by_place(kind)
     drawn = np.random.default_rng(1).choice(len(every), size=min(N_SLOW, len(every)), replace=False)
     found = {every[i]: damage_wrong(kind, (every[i],)) for i in drawn.tolist()}

@@ -49,8 +49,8 @@ MORE = {
 }
 
 
-def said_or_planned(plan: Any, given: dict[str, Any]) -> str:
-    """Nothing where there is a plan that is shown and read again, or one sentence; else why not."""
+def wrong_with_plan(plan: Any, given: dict[str, Any]) -> str:
+    """Return why there is neither a plan that can be shown and read, nor one sentence; else ""."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         try:
@@ -67,9 +67,9 @@ def said_or_planned(plan: Any, given: dict[str, Any]) -> str:
     ("kind", "name"), [(kind, name) for kind in PLANS for name in (*PLANS[kind][1], *MORE[kind])]
 )
 def test_plan_is_made_or_refused_for_odd_numbers(kind, name):
-    """Of each argument in turn; squares, quotients and quantiles neither overflow nor vanish."""
+    """Squares, quotients and quantiles of each argument in turn neither overflow nor vanish."""
     plan, given = PLANS[kind]
-    found = {repr(odd): said_or_planned(plan, {**given, name: odd}) for odd in ODD}
+    found = {repr(odd): wrong_with_plan(plan, {**given, name: odd}) for odd in ODD}
     assert not {odd: wrong for odd, wrong in found.items() if wrong}
 
 
@@ -77,7 +77,7 @@ def test_plan_is_made_or_refused_for_odd_numbers(kind, name):
     "error", [{10**30: 0.2}, {2**53 + 1: 0.2, 9: 0.3}, {5: 5e-324}, {1.5: 0.2}]
 )
 def test_plan_sample_refuses_odd_sizes_with_a_sentence(error):
-    """Sizes are numbers of rows, and errors are no rounding."""
+    """Sizes beyond 2^53, denormal errors and fractions of rows are refused by name."""
     with pytest.raises(TrueRiskError, match="error="):
         tr.plan_sample(error, n=100)
 
@@ -91,6 +91,6 @@ def test_plan_sample_of_very_many_rows_sums_over_few_counts():
 
 
 def test_error_posterior_refuses_a_label_that_is_no_text():
-    """It is shown in tables."""
+    """The label is shown in tables, and a number has no place there."""
     with pytest.raises(TrueRiskError, match="of=5: say in words"):
         tr.ErrorPosterior(3, 20, of=5)

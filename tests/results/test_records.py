@@ -162,7 +162,7 @@ def test_a_result_is_read_from_the_path_of_its_file(tmp_path):
 
 
 def nested(levels: int) -> str:
-    """A setting of so many levels in the JSON of a record."""
+    """Write the JSON of a record whose setting is nested in so many levels."""
     return TOY.to_json().replace('"k": [1, null]', f'"k": {"[" * levels}1{"]" * levels}')
 
 
@@ -209,7 +209,7 @@ def test_from_json_refuses_an_object_of_very_many_keys():
 
 @pytest.mark.parametrize("content", [[["nan", 1, -2.5]], [[1, 2], [3, "inf"]], [[1e149]]])
 def test_lines_of_reads_the_same_at_once_as_one_by_one(content):
-    """Words of NaN and infinity are numbers in either way."""
+    """The words for NaN and infinity are numbers in both."""
     value = JsonValue(content)
     found = value.lines_of(JsonValue.any_number, int, float)
     one_by_one = [[entry.any_number() for entry in line.each()] for line in value.each()]
@@ -224,7 +224,7 @@ class Unshown(Toy):
 
 
 def test_from_dict_refuses_what_cannot_be_shown():
-    """What neither types nor `flaw` foresee is found before anybody relies on the result."""
+    """A flaw that neither types nor `flaw` foresee is found before anybody relies on the result."""
     assert str(Unshown.from_dict(TOY.to_dict())) == "0.50"
     with pytest.raises(BadData, match=r"can be read and not be shown \(ValueError: "):
         Unshown.from_dict({**TOY.to_dict(), "value": -1})

@@ -224,7 +224,7 @@ def reproduce(
 
 @contextmanager
 def _own_code(what: str) -> Iterator[None]:
-    """Word whatever the code of an experiment raises, `sys.exit` included, as a FitFailed."""
+    """Raise FitFailed for whatever the code of an experiment raises, `sys.exit` included."""
     try:
         yield
     except TrueRiskError:

@@ -1,1 +1,1 @@
-"""Numbers of rows: to develop a model, to validate it, to tune and to test."""
+"""Numbers of rows to develop a model, to validate it, to tune and to test."""

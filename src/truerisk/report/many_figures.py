@@ -81,7 +81,7 @@ def draw_ranks(many: ManyComparison) -> Figure | None:
 
 
 def draw_values(many: ManyComparison) -> Figure:
-    """A row per data set; within each the best is framed, and a stronger shade is worse."""
+    """Draw a row per data set; within each the best is framed, and a stronger shade is worse."""
     order = [many.methods.index(name) for name, _ in many.ordered[:MOST_ACROSS]]
     rows = range(min(len(many.data_sets), MOST_DRAWN))
     top, high = 20, 24

@@ -218,8 +218,8 @@ UNLIKELY = 0.01  # chance of so bad a fit, below which the law is refused
 class PowerLaw:
     """The law behind `values` at `sizes`, ascending, whose errors have this `covariance`.
 
-    `lower` is the least loss there is, None without one. `a`, `b` and `c` tell the law in one
-    line: it passes through the expected risks at the largest size and at twice that, and of all
+    `lower` is the least loss there is, None without one. `a`, `b` and `c` describe the law by one
+    curve: it passes through the expected risks at the largest size and at twice that, and of all
     such laws it is nearest to the expected risks at the other sizes.
 
     >>> sizes = np.array([10.0, 20.0, 40.0, 80.0])
@@ -237,16 +237,16 @@ class PowerLaw:
 
     @property
     def a(self) -> float:
-        """What the risk tends to with many rows."""
-        return self._told[0]
+        """Limit of the risk with many rows."""
+        return self._parameters[0]
 
     @property
     def b(self) -> float:
-        return self._told[1]
+        return self._parameters[1]
 
     @property
     def c(self) -> float:
-        return self._told[2]
+        return self._parameters[2]
 
     @property
     def is_defined(self) -> bool:
@@ -377,7 +377,7 @@ class PowerLaw:
         return (*parts, weights[heavy] / weights[heavy].sum())
 
     @cached_property
-    def _told(self) -> tuple[float, float, float]:
+    def _parameters(self) -> tuple[float, float, float]:
         """Return a, b and c of the law through the expected risks at the last size and twice it."""
         last = float(self.sizes[-1])
         sizes = np.array([*self.sizes, 2 * last, FURTHEST * last])

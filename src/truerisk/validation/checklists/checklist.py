@@ -94,10 +94,10 @@ def _counts(items: list[Item]) -> str:
     """Return how many items the data answer, and how many do not apply."""
     answers = [item.answer for item in items if item.answer not in (None, SAME)]
     n_idle = sum(str(answer).startswith(NOT_APPLICABLE) for answer in answers)
-    told = f"{len(answers) - n_idle} of {len(items)} items are answered by the data"
+    counted = f"{len(answers) - n_idle} of {len(items)} items are answered by the data"
     if not n_idle:
-        return told
-    return f"{told}, {n_idle} {'does' if n_idle == 1 else 'do'} not apply"
+        return counted
+    return f"{counted}, {n_idle} {'does' if n_idle == 1 else 'do'} not apply"
 
 
 def _answer(question: Question, facts: StudyFacts) -> str | None:
