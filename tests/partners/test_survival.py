@@ -67,3 +67,11 @@ def test_a_forest_in_a_pipeline_and_a_machine_without_curves():
     assert tr.estimate_risk(machine, X, Y, method="5-fold").interval is not None
     with pytest.raises(Refusal, match="FastSurvivalSVM tells no curves of survival"):
         tr.estimate_risk(machine, X, Y, loss="brier-at-2")
+
+
+def test_cox_of_many_columns_is_refused_before_its_first_fit(monkeypatch):
+    """scikit-survival makes matrices of columns by columns, which do not fit into memory."""
+    monkeypatch.setattr("truerisk.engines.running.memory.available_memory", lambda: 2**30)
+    wide = np.broadcast_to(np.zeros((1, 1)), (len(Y), 20_000))
+    with pytest.raises(Refusal, match="makes a matrix of 20,000 columns by 20,000 columns"):
+        tr.estimate_risk(CoxPHSurvivalAnalysis(), wide, Y, method="2-fold", checks=False)

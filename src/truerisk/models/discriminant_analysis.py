@@ -90,8 +90,9 @@ class LinearDiscriminant(LinearDiscriminantAnalysis):
         """
         if self.divisor not in ("n-K", "n"):
             raise ValueError(f"divisor={self.divisor!r} is unknown: it is 'n-K' or 'n'.")
-        solver = self._resolved_solver()
-        if solver == "lsqr" and _is_share(self.shrinkage) and _is_wide(X):
+        solver = resolved_solver(self.solver, self.shrinkage)
+        table = solver == "lsqr" and _is_table(X)
+        if table and fits_by_rows(solver, self.shrinkage, *np.shape(X)):
             self._fit_wide(X, y)
         else:
             with self._as_in(solver, self.shrinkage):
@@ -117,16 +118,9 @@ class LinearDiscriminant(LinearDiscriminantAnalysis):
         -------
         array, shape (n_samples, n_components)
         """
-        with self._as_in(self._resolved_solver(), self.shrinkage):
+        with self._as_in(resolved_solver(self.solver, self.shrinkage), self.shrinkage):
             projected: np.ndarray = super().transform(X)
         return projected
-
-    def _resolved_solver(self) -> str:
-        """Return the solver that "auto" stands for, else the one that was given."""
-        if self.solver != "auto":
-            return self.solver
-        shrinks = isinstance(self.shrinkage, str) or bool(self.shrinkage)
-        return "lsqr" if shrinks else "svd"
 
     @contextmanager
     def _as_in(self, solver: str, shrinkage: Any) -> Iterator[None]:
@@ -171,16 +165,24 @@ class LinearDiscriminant(LinearDiscriminantAnalysis):
         self.coef_, self.intercept_ = coef, intercept
 
 
-def _is_share(shrinkage: Any) -> bool:
-    """Return True if the shrinkage is a number that scikit-learn takes."""
+def resolved_solver(solver: str, shrinkage: Any) -> str:
+    """Return the solver that "auto" stands for, else the one that was given."""
+    if solver != "auto":
+        return solver
+    return "lsqr" if isinstance(shrinkage, str) or shrinkage else "svd"
+
+
+def fits_by_rows(solver: str, shrinkage: Any, n_rows: int, n_columns: int) -> bool:
+    """Return True if `LinearDiscriminant` shrinks a wide table by a decomposition of its rows."""
     is_number = isinstance(shrinkage, Real) and not isinstance(shrinkage, bool | np.bool_)
-    return is_number and 0 <= shrinkage <= 1
+    shrinks_by_a_share = is_number and 0 <= shrinkage <= 1
+    wide = 0 < n_rows < n_columns
+    return resolved_solver(solver, shrinkage) == "lsqr" and shrinks_by_a_share and wide
 
 
-def _is_wide(X: Any) -> bool:
-    """Return True if a table has more columns than rows; sparse ones are refused elsewhere."""
-    shape = np.shape(X)
-    return len(shape) == 2 and 0 < shape[0] < shape[1] and not hasattr(X, "tocsr")
+def _is_table(X: Any) -> bool:
+    """Return True if X has rows and columns; a sparse X is refused elsewhere."""
+    return len(np.shape(X)) == 2 and not hasattr(X, "tocsr")
 
 
 class QuadraticDiscriminant(QuadraticDiscriminantAnalysis):

@@ -37,12 +37,15 @@ def wide_table(n, p):
             100_000,
             "use tr.models.LinearDiscriminant",
         ),
+        (LinearDiscriminantAnalysis(**SHRUNK), 40, 100_000, "with a number as shrinkage, which"),
+        (tr.models.LinearDiscriminant("auto", "auto"), 40, 100_000, "use fewer columns"),
+        (tr.models.LinearDiscriminant("lsqr"), 40, 100_000, "use fewer columns"),
         (GaussianProcessClassifier(), 200_000, 2, "200,000 rows by 200,000 rows"),
         (KernelRidge(), 200_000, 2, "use fewer rows"),
     ],
 )
-def test_matrix_that_does_not_fit_is_refused(monkeypatch, model, n, p, what):
-    """With what it takes, what is free, and what to do."""
+def test_refuse_too_large_names_the_matrix_and_a_remedy(monkeypatch, model, n, p, what):
+    """The refusal says what the matrix takes, what is free, and what to do."""
     monkeypatch.setattr(memory, "available_memory", lambda: 16 * 2**30)
     with pytest.raises(Refusal, match="GB, and 16 GB are free: .*") as refused:
         refuse_too_large(Family.of(model), wide_table(n, p))
@@ -55,17 +58,19 @@ def test_matrix_that_does_not_fit_is_refused(monkeypatch, model, n, p, what):
         LinearDiscriminantAnalysis(),
         tr.models.LinearDiscriminant(solver="auto"),
         tr.models.LinearDiscriminant(solver="auto", shrinkage=0.1),
+        tr.models.LinearDiscriminant(solver="lsqr", shrinkage=0.1),
+        tr.models.LinearDiscriminant(solver="svd"),
         Ridge(),
     ],
 )
-def test_learner_that_works_by_rows_is_not_refused(monkeypatch, model):
+def test_refuse_too_large_lets_learners_pass_that_work_by_rows(monkeypatch, model):
     """A wide table needs no matrix of columns by columns."""
     monkeypatch.setattr(memory, "available_memory", lambda: 2**30)
     refuse_too_large(Family.of(model), wide_table(40, 100_000))
 
 
-def test_search_is_refused_before_its_first_fit(monkeypatch):
-    """The engine needs no such matrix, and the model that is fitted on all rows would."""
+def test_refuse_too_large_stops_a_search_before_its_first_fit(monkeypatch):
+    """The engine needs no such matrix, but the model that is fitted on all rows would."""
     monkeypatch.setattr(memory, "available_memory", lambda: 2**30)
     monkeypatch.setattr("truerisk.search.search.try_in_time", None)
     rng = np.random.default_rng(0)
@@ -76,6 +81,6 @@ def test_search_is_refused_before_its_first_fit(monkeypatch):
 
 
 def test_available_memory_is_positive_where_it_is_known():
-    """Bytes, or nothing."""
+    """The system says a number of bytes, or nothing."""
     room = available_memory()
     assert room is None or room > 0

@@ -21,7 +21,9 @@ from truerisk.data.rows import n_columns
 from truerisk.plan.plan import Plan
 
 CELL = 8  # bytes of a double
-SQUARES = 3  # of columns by columns: the covariance of a class, of all, and the solver's copy
+# Matrices of columns by columns that are held together: the covariance of a class, that of all, and
+# the solver's copy; in Cox's regression the Hessian, the sum over rows at risk and its next term.
+SQUARES = 3
 KEEPING = (
     "sklearn.preprocessing:StandardScaler",
     "sklearn.preprocessing:MinMaxScaler",
@@ -35,15 +37,14 @@ def _by_columns(setting: Mapping[str, Any], n: int, p: int) -> tuple[int, str]:
 
 
 def _discriminant(setting: Mapping[str, Any], n: int, p: int) -> tuple[int, str]:
-    by_rows = setting["solver"] == "svd"
-    return (0, "") if by_rows else _by_columns(setting, n, p)
+    return (0, "") if setting["solver"] == "svd" else _by_columns(setting, n, p)
 
 
 def _own_discriminant(setting: Mapping[str, Any], n: int, p: int) -> tuple[int, str]:
-    shrinks = isinstance(setting["shrinkage"], str)
-    wide = p > n and not shrinks and setting["shrinkage"] is not None
-    by_rows = setting["solver"] == "svd" or (wide and setting["solver"] in ("lsqr", "auto"))
-    by_rows |= setting["solver"] == "auto" and not setting["shrinkage"]
+    from truerisk.models.discriminant_analysis import fits_by_rows, resolved_solver
+
+    solver, shrinkage = setting["solver"], setting["shrinkage"]
+    by_rows = fits_by_rows(solver, shrinkage, n, p) or resolved_solver(solver, shrinkage) == "svd"
     return (0, "") if by_rows else _by_columns(setting, n, p)
 
 
@@ -63,6 +64,7 @@ NEEDS: dict[str, Callable[[Mapping[str, Any], int, int], tuple[int, str]]] = {
     "sklearn.gaussian_process:GaussianProcessClassifier": _by_rows,
     "sklearn.gaussian_process:GaussianProcessRegressor": _by_rows,
     "sklearn.kernel_ridge:KernelRidge": _by_rows,
+    "sksurv.linear_model:CoxPHSurvivalAnalysis": _by_columns,
 }
 """Cells that a fit of a learner holds at least, and in what, by its setting, rows and columns."""
 
@@ -98,7 +100,8 @@ def _remedy(family: Family, what: str) -> str:
     if "rows by" in what:
         return "use fewer rows, or a learner that does not compare all rows with all rows"
     if family.name == "LinearDiscriminantAnalysis":
-        return "use tr.models.LinearDiscriminant(solver='auto'), which makes none, or fewer columns"
+        ours = "use tr.models.LinearDiscriminant(solver='auto') with a number as shrinkage"
+        return f"{ours}, which makes none, or fewer columns"
     return "use fewer columns, chosen inside the folds, or another learner"
 
 
