@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, TimeSeriesSplit
@@ -314,16 +315,39 @@ def test_clip_that_is_none_is_refused(word):
         tr.estimate_risk(KNN[0], *overlapping(), loss=word)
 
 
-def test_rows_in_order_are_not_told_where_splits_go_forward():
+DAYS = tr.datasets.make_daily_load(200, random_state=1)
+AHEAD = TimeSeriesSplit(4)
+RIDGE = Ridge(), {"alpha": [0.1, 1.0]}
+AHEAD_SEARCH = GridSearchCV(*RIDGE, cv=AHEAD)
+FORWARD = {
+    "estimate": lambda: tr.estimate_risk(RIDGE[0], *DAYS, method=AHEAD),
+    "curve": lambda: tr.risk_curve(*RIDGE, *DAYS, method="forward-4"),
+    "search": lambda: tr.HonestSearchCV(*RIDGE, cv=AHEAD).fit(*DAYS).risk_,
+    "given search": lambda: tr.HonestSearchCV(AHEAD_SEARCH, outer=AHEAD).fit(*DAYS).risk_,
+    "assess": lambda: tr.assess({"ridge": RIDGE}, *DAYS, cv=AHEAD),
+    "audit": lambda: tr.audit(clone(AHEAD_SEARCH).fit(*DAYS), *DAYS),
+}
+SHUFFLED = {
+    "estimate": lambda: tr.estimate_risk(RIDGE[0], *DAYS),
+    "tested": lambda: tr.HonestSearchCV(*RIDGE, cv=AHEAD, outer="5-fold").fit(*DAYS).risk_,
+    "tuned": lambda: tr.HonestSearchCV(*RIDGE, cv=5, outer="forward-4").fit(*DAYS).risk_,
+    "given search": lambda: tr.HonestSearchCV(AHEAD_SEARCH, outer="5-fold").fit(*DAYS).risk_,
+    "assess": lambda: tr.assess({"ridge": RIDGE}, *DAYS, cv=AHEAD, outer="5-fold"),
+}
+
+
+@pytest.mark.parametrize("verb", FORWARD)
+def test_rows_in_order_are_not_told_where_all_splits_go_forward(verb):
     """Models that saw earlier rows alone gain nothing from rows beside the tested ones."""
-    X, y = tr.datasets.make_daily_load(200, random_state=1)
-    grid, cv = {"alpha": [0.1, 1.0]}, TimeSeriesSplit(4)
-    with pytest.warns(FindingWarning, match="rows-in-order"):
-        assert [f.code for f in tr.estimate_risk(Ridge(), X, y).findings] == ["rows-in-order"]
     with warnings.catch_warnings():
         warnings.simplefilter("error", FindingWarning)
-        assert not tr.estimate_risk(Ridge(), X, y, method=cv).findings
-        assert not tr.risk_curve(Ridge(), grid, X, y, method="forward-4").findings
-        assert not tr.HonestSearchCV(Ridge(), grid, cv=cv).fit(X, y).findings_
-        search = GridSearchCV(Ridge(), grid, cv=cv).fit(X, y)
-        assert "rows-in-order" not in tr.audit(search, X, y).codes
+        found = FORWARD[verb]()
+    assert "rows-in-order" not in {finding.code for finding in found.findings}
+
+
+@pytest.mark.parametrize("verb", SHUFFLED)
+def test_rows_in_order_are_told_where_some_splits_are_shuffled(verb):
+    """Shuffled folds that tune, or that test, meet rows beside those of the training set."""
+    with pytest.warns(FindingWarning, match="rows-in-order"):
+        found = SHUFFLED[verb]()
+    assert "rows-in-order" in {finding.code for finding in found.findings}

@@ -19,6 +19,7 @@ from truerisk.data.data import Data
 from truerisk.data.named_columns import take_named_columns
 from truerisk.engines.workers.executors import connections_kept
 from truerisk.estimation.checking import with_equal_checks
+from truerisk.estimation.outer_splits import goes_forward
 from truerisk.estimation.problem import Problem, as_seed
 from truerisk.estimation.run import Run
 from truerisk.methods.words import as_method, method_or_cv
@@ -173,8 +174,9 @@ def assess(
     )
     if wishes is not None and wishes.horizon is not None:
         problems = {name: each.asking_at(wishes.horizon) for name, each in problems.items()}
-    problems = with_equal_checks(problems, checks)
     schedule = Schedule.draw(problems, methods, outer)
+    forward = all(map(goes_forward, (*schedule.methods, schedule.nested)))
+    problems = with_equal_checks(problems, checks, forward=forward)
     problems = {name: schedule.with_intervals(problem) for name, problem in problems.items()}
     curves = planned_curves(learning_curve, problems, schedule)
     typed = as_typed(**rows, scores=scores or None, positive=positive, validate=validate or None)

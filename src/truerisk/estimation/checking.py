@@ -12,11 +12,11 @@ from truerisk.results.finding import Finding, are_checks_on
 from truerisk.results.results import RiskCurve, RiskEstimate
 
 
-def with_checks(problem: Problem, checks: bool, *, forward: bool = False) -> Problem:
+def with_checks(problem: Problem, checks: bool, *, forward: bool) -> Problem:
     """Check the rows of a problem, unless that is switched off or a fit of another call runs.
 
-    Results of the problem hold the findings and say them in their notes. Where the splits go
-    `forward` in time, an order of the rows misleads nobody and is not told.
+    Results of the problem hold the findings and say them in their notes. If all splits of the call
+    go `forward` in time, an order of the rows misleads nobody, and `rows-in-order` is left out.
     """
     check_flag("checks", checks)
     if not checks or not are_checks_on():
@@ -27,9 +27,11 @@ def with_checks(problem: Problem, checks: bool, *, forward: bool = False) -> Pro
     return replace(problem, findings=findings)
 
 
-def with_equal_checks(problems: Mapping[str, Problem], checks: bool) -> dict[str, Problem]:
+def with_equal_checks(
+    problems: Mapping[str, Problem], checks: bool, *, forward: bool
+) -> dict[str, Problem]:
     """Check rows that several problems share once, for all of them."""
-    first = with_checks(next(iter(problems.values())), checks)
+    first = with_checks(next(iter(problems.values())), checks, forward=forward)
     return {name: replace(each, findings=first.findings) for name, each in problems.items()}
 
 

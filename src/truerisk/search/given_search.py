@@ -14,7 +14,7 @@ from truerisk.core.errors import Refusal
 from truerisk.core.family import has_best_params
 from truerisk.core.progress import stage
 from truerisk.estimation.checking import all_findings, with_checks, with_findings
-from truerisk.estimation.outer_splits import usual_word
+from truerisk.estimation.outer_splits import goes_forward, usual_word
 from truerisk.estimation.problem import Problem
 from truerisk.estimation.run import Run, curve_of
 from truerisk.methods.nested import Nested, Pairs
@@ -72,7 +72,10 @@ def fit_given_search(search: Any, X: Any, y: Any, routed: Routed) -> dict[str, A
         )
     claim = claim_of(fitted)
     problem, own = problem_and_loss(search, rows, claim, fitted)
-    problem = with_checks(problem, search.checks)
+    forward = claim is not None and claim.goes_forward
+    if search.outer is not None:
+        forward = forward and goes_forward(_testing(search.outer, kind, usual_word(rows.data))[0])
+    problem = with_checks(problem, search.checks, forward=forward)
     selected = selected_risk(problem, own, claim, fitted, rows.seconds)
     selected = with_findings(selected, problem.findings)
     attributes = {name: getattr(fitted, name) for name in TOLD if hasattr(fitted, name)}

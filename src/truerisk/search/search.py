@@ -124,8 +124,8 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         The search that was given in the place of a grid, fitted on all rows; `outer_`,
         `stability_` and `curve_` are then missing.
     findings_ : tuple of Finding
-        What the checks saw, each with `code`, `sentence`, `remedy` and `severity`. The same stands
-        in ``risk_.findings``, in ``risk_.notes`` and in one warning.
+        Findings of the checks, each with `code`, `sentence`, `remedy` and `severity`. They also
+        stand in ``risk_.findings``, in ``risk_.notes`` and in one warning.
     kept_ : Fits
         How many fits the `store` had, and how many were added to it.
     row_columns_ : tuple of str
@@ -250,7 +250,8 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
                 setattr(self, name, value)
             return self
         run, self.multimetric_ = run_of_search(self, X, y, routed)
-        forward = goes_forward(run.select_by)
+        methods = [method for method in (run.select_by, run.testing) if method is not None]
+        forward = all(map(goes_forward, methods))
         run = replace(run, problem=with_checks(run.problem, self.checks, forward=forward))
         if self.refit:  # known before the fits of the search, which may need no such matrix
             refuse_too_large(run.problem.family, run.problem.data)
