@@ -60,7 +60,7 @@ class Assessment(TestedLearners):
 
     @property
     def warned_findings(self) -> tuple[Finding, ...]:
-        """Those findings that every call of the package warns of."""
+        """Findings with codes of which every verb warns."""
         return call_findings_of(self)
 
     def rows(self) -> list[list[str]]:

@@ -58,9 +58,10 @@ Of 300 rows with 6, 8, 10, 12 and 15 events, the 95 % intervals of AUC held .84,
 
 @dataclass(frozen=True)
 class Events:
-    """The number of rows that a score rests on, and what they are: "rows of class 'ill'".
+    """Number of the rows that a score rests on, and a name for them: "rows of class 'ill'".
 
-    With fewer than `enough` of them its value moves much with each, and its interval may be narrow.
+    With fewer than `enough` of them the score moves much with each, and its interval may be too
+    narrow.
     """
 
     n: int

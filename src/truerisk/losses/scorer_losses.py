@@ -158,7 +158,7 @@ OF_CLASSES = (
     "recall",
     "roc_auc",
 )
-"""How the names of those of scikit-learn's scores begin that rest on the rows of single classes."""
+"""Beginnings of the names of scikit-learn's scores that rest on the rows of single classes."""
 
 
 class ScorerLoss(Loss):
@@ -186,7 +186,7 @@ class ScorerLoss(Loss):
         return class_named(self.scorer.positive, data)
 
     def events(self, data: Data) -> Events | None:
-        """Count them where scikit-learn's name says that the score rests on single classes."""
+        """Count the rows of a class if the name says that the score rests on single classes."""
         if data.task != "classification" or not self.word.startswith(OF_CLASSES):
             return None
         return Events.of_class(data, self.rated(data))

@@ -59,13 +59,13 @@ CODES: Mapping[str, tuple[Severity, str]] = {
 """Every code with its severity and what it means."""
 
 OF_EVERY_CALL = ("near-copies", "rows-in-order", "group-numbers", "few-events", "infinite-loss")
-"""Codes that every verb looks for, and that it warns of."""
+"""Codes of the checks that every verb makes; what they find is in its warning."""
 
 RENAMED: Mapping[str, str] = {
     "few-rows-of-a-class": "few-events",
     "groups-suspected": "group-numbers",
 }
-"""Codes of earlier versions, which a stored result may hold, and what they are called now."""
+"""Codes of earlier versions, which stored results may hold, and their names of today."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class Finding:
 
     @property
     def note(self) -> str:
-        """What is wrong and what to do, as a note of a result says it."""
+        """Sentence and remedy in one text, as the notes of results hold it."""
         return f"{self.sentence} {self.remedy}"
 
     def __str__(self) -> str:

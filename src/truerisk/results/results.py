@@ -266,7 +266,7 @@ class RiskCurve(Record):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """What the checks saw in the rows, and in the answers of the chosen setting."""
+        """Findings of the checks on the rows, and on the answers of the chosen setting."""
         estimates = self.estimates
         if isinstance(estimates, DressedRisks):  # without the errors, which may be made when read
             return estimates.common.findings + estimates.tested[self.best].findings
