@@ -154,8 +154,8 @@ def test_an_import_of_the_face_is_seen():
 
 DOOR = {"results/door.py"}
 SCHEMA = re.compile(r"truerisk\.[\w-]+/\d+")
-# `truerisk.report`, or the place in a line of a registry, `report.page:draw_record`
-PLACE = re.compile(r"\btruerisk\.(\w+)|(?<![\w./])(\w+)(?:\.\w+)+:\w")
+# `truerisk.report`, or the place in a line of a registry: `report.page:draw`, `extend:Method`
+PLACE = re.compile(r"\btruerisk\.(\w+)|(?<![\w./])(\w+)(?:\.\w+)*:[A-Za-z_]")
 
 
 @cache
@@ -202,9 +202,11 @@ def test_strings_that_point_up_are_seen():
     """A string in code counts, a docstring does not, nor the name of a schema."""
     code = '"""truerisk.report"""\nWHERE = "truerisk.report.page"\nNAME = "truerisk.report/1"\n'
     code += 'LINE = "page  report.page:draw"\nBELOW = "sums  data.row_sums:row_sums"\n'
+    code += 'FILE = "method  extend:Method"\nWORDS = "the report: a page"\n'
     assert strings_that_point_up(ast.parse(code), levels()["results"]) == [
         "2: truerisk.report.page",
         "4: page  report.page:draw",
+        "6: method  extend:Method",
     ]
 
 
