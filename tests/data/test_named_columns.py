@@ -134,12 +134,12 @@ UNKNOWN = {
 }
 
 
-@pytest.mark.parametrize("verb", VERBS)
-@pytest.mark.parametrize("name", ASKED)
+@pytest.mark.parametrize(
+    ("verb", "name"),
+    [(verb, name) for verb in VERBS for name in ASKED if name not in UNKNOWN.get(verb, ())],
+)
 def test_verb_takes_a_name_for_the_values_of_a_column(verb, name):
     """The risk is that of the values, with the column taken out of X by hand."""
-    if name in UNKNOWN.get(verb, ()):
-        pytest.skip("the verb takes none")
     X, y = table()
     named, columns = ASKED[name]
     values = X[columns] if len(columns) > 1 else X[columns[0]]
