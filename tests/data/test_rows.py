@@ -299,7 +299,10 @@ TABLES = {
     "objects": WORDS,
     "gaps": np.where(X > 1, np.nan, X),
     "Fortran": np.asfortranarray(X),
-    "frame": pd.DataFrame({"a": X[:, 0], "b": WORDS[:, 0], "c": X[:, 1].astype(int)}),
+    # The text dtype of pandas cannot hold half a surrogate pair where pyarrow is installed.
+    "frame": pd.DataFrame(
+        {"a": X[:, 0], "b": pd.Series(WORDS[:, 0], dtype=object), "c": X[:, 1].astype(int)}
+    ),
     "sparse": sparse.csr_array(np.where(X > 0, X, 0)),
     "texts": WORDS[:, 0],
 }
