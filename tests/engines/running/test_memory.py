@@ -46,7 +46,7 @@ def wide_table(n, p):
 )
 def test_refuse_too_large_names_the_matrix_and_a_remedy(monkeypatch, model, n, p, what):
     """The refusal says what the matrix takes, what is free, and what to do."""
-    monkeypatch.setattr(memory, "available_memory", lambda: 16 * 2**30)
+    monkeypatch.setattr(memory, "available_memory", lambda: 16 * 10**9)
     with pytest.raises(Refusal, match="GB, and 16 GB are free: .*") as refused:
         refuse_too_large(Family.of(model), wide_table(n, p))
     assert what in str(refused.value)

@@ -86,8 +86,8 @@ def refuse_too_large(family: Family, data: Data, plan: Plan | None = None) -> No
     room = available_memory()
     if room is not None and cells * CELL > room:
         raise Refusal(
-            f"{family.name} makes {what}, which takes {cells * CELL / 2**30:,.0f} GB, and "
-            f"{room / 2**30:,.0f} GB are free: {_remedy(family, what)}."
+            f"{family.name} makes {what}, which takes {cells * CELL / 1e9:,.0f} GB, and "
+            f"{room / 1e9:,.0f} GB are free: {_remedy(family, what)}."
         )
 
 
