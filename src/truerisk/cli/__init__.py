@@ -1,4 +1,4 @@
-"""The command line: parse, call the api, print. Nothing is computed here."""
+"""The command line: parse, call the verb, print. Nothing is computed here."""
 
 from __future__ import annotations
 
