@@ -14,14 +14,14 @@ NUMBERS = RNG.standard_t(2, 4000)
 
 
 def test_agreement_is_one_for_equal_outcomes():
-    """Of classes and of numbers."""
+    """A row agrees fully with itself, whether y holds classes or numbers."""
     rows = np.arange(100)
     for outcome in (outcome_of(CODES, CODES), outcome_of(None, NUMBERS)):
         assert outcome.agreement(rows, rows) == pytest.approx(1)
 
 
 def test_agreement_is_zero_on_average_for_independent_rows():
-    """Over the pairs of consecutive rows, with the variance that is stated."""
+    """The mean over consecutive rows is near 0 and scatters with the stated variance."""
     rows = np.arange(3999)
     for outcome in (outcome_of(CODES, CODES), outcome_of(None, NUMBERS)):
         error = np.sqrt(outcome.variance / len(rows))
@@ -34,7 +34,7 @@ def test_agreement_is_zero_on_average_for_independent_rows():
 
 
 def test_agreement_of_classes_is_cohens_kappa():
-    """If each row stands once on both sides, so that the shares are those of all rows."""
+    """The mean equals kappa if each row stands once on both sides of the pairs."""
     other = np.roll(np.arange(4000), 7)
     found = outcome_of(CODES, CODES).agreement(np.arange(4000), other).mean()
     assert found == pytest.approx(cohen_kappa_score(CODES, CODES[other]))
@@ -49,7 +49,7 @@ def test_agreement_of_numbers_depends_on_ranks_alone():
 
 
 def test_outcome_of_is_none_where_y_does_not_vary():
-    """Or holds no numbers."""
+    """There are no outcomes to compare if y is constant, missing or no number."""
     assert outcome_of(np.zeros(50, int), np.zeros(50)) is None
     assert outcome_of(None, np.ones(50)) is None
     assert outcome_of(None, np.full(50, np.nan)) is None

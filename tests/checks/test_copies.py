@@ -19,7 +19,7 @@ def found(X, y=None, combination=None, seed=0):
 @pytest.mark.parametrize("p", [2, 5, 20])
 @pytest.mark.parametrize("kind", ["normal", "heavy", "uniform", "rounded"])
 def test_gaps_have_their_law_in_independent_rows(p, kind):
-    """About 5 and 1 % of the rows have one, in any dimension; rounding changes nothing."""
+    """About 5 % of the rows have a gap and 1 % a wide one, in any dimension, rounded or not."""
     rng = np.random.default_rng(p)
     draw = {
         "normal": lambda: rng.standard_normal((1500, p)),
@@ -40,7 +40,7 @@ def test_rows_on_a_curve_are_no_copies():
 
 
 def test_copies_without_agreement_of_y_are_found_by_wide_gaps():
-    """Each case twice with a small error, and y a coin for each row."""
+    """Each case stands twice with a small error, and y is a coin for each row."""
     rng = np.random.default_rng(0)
     X = np.repeat(rng.normal(size=(40, 5)), 2, axis=0) + rng.normal(size=(80, 5)) / 100
     assert found(X).is_found
@@ -48,7 +48,7 @@ def test_copies_without_agreement_of_y_are_found_by_wide_gaps():
 
 
 def test_copies_of_unequal_clusters_are_found():
-    """Clusters of one to seven rows: the gap stands elsewhere in each."""
+    """The position of the gap differs between clusters of one to seven rows."""
     for seed in range(5):
         rng = np.random.default_rng(seed)
         sizes = rng.integers(1, 8, 40)
@@ -59,13 +59,13 @@ def test_copies_of_unequal_clusters_are_found():
 
 
 def test_exact_copies_are_left_to_their_own_finding():
-    """One of each set of equal rows is kept."""
+    """Only one of each set of equal rows is looked at."""
     X = np.random.default_rng(0).standard_normal((100, 4))
     assert not found(np.repeat(X, 3, axis=0)).is_found
 
 
 def test_copies_are_sought_among_rows_of_one_combination():
-    """Three columns of cases with two categories, which are too dense without them."""
+    """Cases with three columns are too dense, unless a category keeps most other cases away."""
     rng = np.random.default_rng(0)
     sizes = rng.integers(1, 8, 500)
     X = np.repeat(rng.standard_normal((500, 3)), sizes, axis=0)
@@ -89,7 +89,7 @@ def test_small_sets_of_equal_categories_are_no_clusters():
 
 
 def test_few_rows_or_columns_have_no_answer():
-    """Fewer than 30 distinct rows, or one column."""
+    """There is no result for fewer than 30 distinct rows, or for one column."""
     rng = np.random.default_rng(0)
     assert found(rng.standard_normal((29, 5))) is None
     assert found(np.repeat(rng.standard_normal((20, 5)), 3, axis=0)) is None

@@ -10,7 +10,7 @@ from truerisk.checks.group_numbers import group_number, has_repeated_values
 
 
 def told(codes, y, *, has_order=True):
-    """Return whether a column is taken for a group number."""
+    """Return True if a column is taken for a group number."""
     codes = np.unique(codes, return_inverse=True)[1]
     outcome = outcome_of(y.astype(int), y) if y.dtype.kind in "bi" else outcome_of(None, y)
     found = group_number(codes, outcome, has_order=has_order)
@@ -26,12 +26,12 @@ def coins(seed, k=30, size=5, flips=0.1):
 
 @pytest.mark.parametrize("has_order", [True, False])
 def test_group_numbers_are_found_with_label_noise(has_order):
-    """As numbers and as text."""
+    """At least 18 of 20 drawings are found, as numbers and as text."""
     assert sum(told(*coins(seed), has_order=has_order) for seed in range(20)) >= 18
 
 
 def test_group_numbers_of_numeric_outcomes_are_found():
-    """Half of the variance lies between groups."""
+    """Groups that differ in a numeric y are found, and noise is not."""
     rng = np.random.default_rng(0)
     group = np.repeat(np.arange(40), 5)
     assert told(group, rng.standard_normal(40)[group] + 0.5 * rng.standard_normal(200))
@@ -39,7 +39,7 @@ def test_group_numbers_of_numeric_outcomes_are_found():
 
 
 def test_features_of_whole_numbers_are_no_group_numbers():
-    """An age on which y depends smoothly, in a step or not at all."""
+    """An age is left alone if y depends on it smoothly, in a step or not at all."""
     for seed in range(10):
         rng = np.random.default_rng(seed)
         age = rng.integers(20, 60, 300)
@@ -50,7 +50,7 @@ def test_features_of_whole_numbers_are_no_group_numbers():
 
 
 def test_scales_and_lists_of_few_values_are_no_group_numbers():
-    """Ten jobs whose shares of y differ, and a scale of eight values."""
+    """Ten jobs whose shares of y differ are left alone, and so is a scale of eight values."""
     for seed in range(10):
         rng = np.random.default_rng(seed)
         job = rng.integers(0, 10, 300)
@@ -60,7 +60,7 @@ def test_scales_and_lists_of_few_values_are_no_group_numbers():
 
 
 def test_group_number_does_not_depend_on_names_of_classes_and_direction():
-    """Classes are swapped, and numbers are turned."""
+    """Swapped classes and reversed numbers have the same agreement."""
     group, y = coins(3)
     codes = np.unique(group, return_inverse=True)[1]
     plain = group_number(codes, outcome_of(y.astype(int), y), has_order=True)
@@ -93,7 +93,7 @@ def test_agreement_within_and_between_values_is_the_mean_over_pairs():
 
 
 def test_columns_whose_values_do_not_repeat_are_no_group_numbers():
-    """Fewer than five values, or fewer than two rows for each."""
+    """A column needs at least five values, and two rows for each on average."""
     assert has_repeated_values(np.arange(100) // 2)
     assert not has_repeated_values(np.arange(100) % 4)
     assert not has_repeated_values(np.arange(100) // 2 + np.arange(100))
@@ -102,7 +102,7 @@ def test_columns_whose_values_do_not_repeat_are_no_group_numbers():
 
 
 def test_noise_is_no_group_number():
-    """Few rows for each value: agreement is large by chance, and so is its error."""
+    """With three rows for each value agreement is large by chance, and so is its error."""
     for seed in range(100):
         rng = np.random.default_rng(seed)
         codes = np.repeat(np.arange(16), 3)

@@ -34,7 +34,7 @@ def autoregression(seed, a, n=200):
 
 
 def test_order_of_autoregression_is_suspected():
-    """With a coefficient of .4 in at least 18 of 20 drawings, and in none without."""
+    """An order is suspected in at least 18 of 20 series with coefficient .4, and in none with 0."""
     told = [order_of_outcomes(of_numbers(autoregression(b, 0.4))).is_suspected for b in range(20)]
     assert sum(told) >= 18
     told = [order_of_outcomes(of_numbers(autoregression(b, 0.0))).is_suspected for b in range(20)]
@@ -55,7 +55,7 @@ def test_order_of_random_rows_has_its_law():
 
 
 def test_two_rare_neighbours_are_no_order():
-    """Six events of 300 rows, three of which stand together."""
+    """Three of six events in 300 rows stand together by chance."""
     y = np.zeros(300, int)
     y[[10, 11, 12, 100, 200, 250]] = 1
     assert order_of_outcomes(of_classes(y)) is None
@@ -97,7 +97,7 @@ def test_order_within_given_groups_is_not_counted():
 
 
 def test_counters_are_monotone_with_equal_steps():
-    """The number of a row, in whatever unit; a sorted feature has steps of every size."""
+    """A row number is a counter in any unit; a sorted feature has steps of every size."""
     rng = np.random.default_rng(0)
     scaled = (np.arange(100) / 100).astype(np.float32)
     for counter in (np.arange(100), 7 - 0.1 * np.arange(100), np.r_[np.arange(50), 60:110], scaled):
@@ -115,7 +115,7 @@ def test_columns_in_order_leave_counters_out():
 
 
 def test_order_is_explained_by_a_sorted_feature():
-    """Independent rows sorted by a feature; not so a random walk beside a sorted feature."""
+    """A sorted feature explains the order of independent rows, but not that of a random walk."""
     explained, walks = 0, 0
     for seed in range(10):
         rng = np.random.default_rng(seed)
@@ -129,7 +129,7 @@ def test_order_is_explained_by_a_sorted_feature():
 
 
 def test_order_is_explained_by_a_series_among_the_columns():
-    """Dependence on a slow series of the same row, with independent noise."""
+    """A slow series among the columns explains the order of y, whose noise is independent."""
     for seed in range(5):
         rng = np.random.default_rng(seed)
         x = autoregression(seed, 0.9, 600)

@@ -48,20 +48,20 @@ def numbered(seed, k=30, size=5, flips=0.1):
 
 
 def test_near_copies_of_visits_with_noise_are_said():
-    """Forty patients with four visits each, whose noise is a fifth of the spread."""
+    """Four visits of each of forty patients are seen if noise is a fifth of the spread."""
     for seed in SEEDS:
         X, y, _ = visits(seed)
         assert codes_of(X, y) == {"near-copies"}
 
 
 def test_rows_in_order_of_random_walk_are_said():
-    """The number of the row explains nothing."""
+    """A random walk has an order, although the number of the row is a column."""
     for seed in SEEDS:
         assert "rows-in-order" in codes_of(*walk(seed), task="regression")
 
 
 def test_group_numbers_with_label_noise_are_said():
-    """A tenth of the labels is flipped."""
+    """The number of a group is seen even if a tenth of the labels is flipped."""
     for seed in SEEDS:
         assert "group-numbers" in codes_of(*numbered(seed))
 
@@ -81,7 +81,7 @@ def test_structure_findings_stop_where_groups_times_or_places_are_given():
 
 @pytest.mark.parametrize("p", [2, 5, 20])
 def test_structure_findings_leave_independent_rows_alone(p):
-    """Normal rows, rows with heavy tails, and whole numbers."""
+    """Normal columns, heavy tails and whole numbers give no finding."""
     for seed in SEEDS:
         rng = np.random.default_rng(seed)
         for X in (
@@ -95,14 +95,14 @@ def test_structure_findings_leave_independent_rows_alone(p):
 
 
 def test_structure_findings_leave_real_tables_alone():
-    """Tables of scikit-learn, three of which are sorted by their class."""
+    """Four tables of scikit-learn give no finding, though two of them are sorted by class."""
     for load in (load_breast_cancer, load_iris, load_wine):
         assert codes_of(*load(return_X_y=True)) == set()
     assert codes_of(*load_diabetes(return_X_y=True), task="regression") == set()
 
 
 def test_rows_in_order_are_not_said_of_sorted_tables():
-    """Independent rows that were sorted by a class, by y or by a feature that predicts y."""
+    """Independent rows give no finding if they are sorted by class, by y or by a feature."""
     for seed in SEEDS:
         rng = np.random.default_rng(seed)
         X = rng.standard_normal((200, 3))
@@ -115,7 +115,7 @@ def test_rows_in_order_are_not_said_of_sorted_tables():
 
 
 def test_structure_findings_do_not_depend_on_scale_columns_or_names_of_classes():
-    """Columns are permuted and scaled, and classes are named."""
+    """The findings stay if columns are reversed and scaled, and if classes are named."""
     for X, y in (visits(1)[:2], numbered(1)):
         expected = codes_of(X, y)
         assert expected
@@ -126,7 +126,7 @@ def test_structure_findings_do_not_depend_on_scale_columns_or_names_of_classes()
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
 def test_structure_findings_read_frames(make):
-    """Numbers and text in frames; the group is named by a word."""
+    """Copies and group numbers are seen in frames of numbers and words."""
     X, y = numbered(2)
     table = {f"x{j}": X[:, j] for j in range(1, 5)}
     assert codes_of(make({**table, "code": [f"g{int(i)}" for i in X[:, 0]]}), y) == {
@@ -212,7 +212,7 @@ def test_structure_findings_pass_errors_on(name, monkeypatch):
 
 
 def test_group_numbers_by_the_name_of_a_column():
-    """A column of a frame that is named like the number of a patient, unless groups are given."""
+    """A name such as patient_id is enough for the finding, unless groups are given."""
     rng = np.random.default_rng(0)
     X, y, patient = rng.normal(size=(80, 4)), np.arange(80) % 2, np.repeat(np.arange(20), 4)
     frame = pd.DataFrame(X, columns=list("abcd")).assign(patient_id=patient)
@@ -222,12 +222,14 @@ def test_group_numbers_by_the_name_of_a_column():
 
 
 def test_group_numbers_are_found_among_many_columns():
-    """One of a thousand columns, of which two hundred are looked at: whole numbers first."""
+    """The column is among the 200 of 1000 that are looked at: whole numbers and names first."""
     X, y = numbered(4)
-    wide = np.random.default_rng(0).standard_normal((len(X), 1000))
-    wide[:, 700] = X[:, 0]
-    assert codes_of(wide, y) == {"group-numbers"}
-    frame = pd.DataFrame(wide[:, :690], columns=[f"x{j}" for j in range(690)])
+    noise = np.random.default_rng(0).standard_normal((len(X), 1000))
+    for place in (100, 400, 700, 900):
+        wide = noise.copy()
+        wide[:, place] = X[:, 0]
+        assert codes_of(wide, y) == {"group-numbers"}
+    frame = pd.DataFrame(noise[:, :690], columns=[f"x{j}" for j in range(690)])
     assert codes_of(frame.assign(patient_id=X[:, 0]), y) == {"group-numbers"}
 
 
