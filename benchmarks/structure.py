@@ -27,14 +27,14 @@ import numpy as np
 
 from benchmarks.machine import one_blas_thread
 
-__all__ = ["CODES", "Drawing", "said", "situations"]
+__all__ = ["CODES", "Drawing", "find_codes", "situations"]
 
 CODES = ("near-copies", "rows-in-order", "group-numbers")
 Drawing = tuple[Any, np.ndarray, str]
 Draw = Callable[[np.random.Generator], Drawing]
 
 
-def said(X: Any, y: np.ndarray, task: str, seed: int = 0) -> set[str]:
+def find_codes(X: Any, y: np.ndarray, task: str, seed: int = 0) -> set[str]:
     """Return the codes of the findings on one table."""
     from truerisk.checks.structure import structure_findings
     from truerisk.data.data import Data
@@ -371,7 +371,7 @@ def _print(words: str, tables: Iterator[Drawing]) -> None:
     n, spent = 0, 0.0
     for X, y, task in tables:
         start = time.process_time()
-        counts.update(said(X, y, task, n))
+        counts.update(find_codes(X, y, task, n))
         spent += time.process_time() - start
         n += 1
     shares = "".join(f"{counts[code] / n:15.3f}" for code in CODES)

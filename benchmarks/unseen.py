@@ -40,7 +40,7 @@ from sklearn.tree import DecisionTreeClassifier
 from benchmarks.machine import one_blas_thread
 from benchmarks.structure import clusters, numbered
 
-__all__ = ["SITUATIONS", "Situation", "coverage", "measure"]
+__all__ = ["SCORES", "SITUATIONS", "Situation", "measure", "measure_coverage"]
 
 FRESH = 5000
 TREE = {"max_depth": [2, 4, 8]}
@@ -195,7 +195,7 @@ SCORES: dict[str, Metric] = {
 }
 
 
-def coverage(events: int, n: int) -> dict[str, tuple[int, int]]:
+def measure_coverage(events: int, n: int) -> dict[str, tuple[int, int]]:
     """Return for each score how many intervals hold the mean true score, and how many there are."""
     import truerisk as tr
 
@@ -228,11 +228,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     one_blas_thread()
     if asked.events:
         for events in EVENTS:
-            shares = [
-                f"{score} {held / given:.2f} of {given}"
-                for score, (held, given) in coverage(events, asked.drawings).items()
-            ]
-            print(f"{events} events: {', '.join(shares)}", flush=True)
+            counts = measure_coverage(events, asked.drawings)
+            words = [f"{score} {held} of {given}" for score, (held, given) in counts.items()]
+            print(f"{events} events: {', '.join(words)}", flush=True)
         return 0
     for word in SITUATIONS if asked.only is None else (asked.only,):
         situation = SITUATIONS[word]

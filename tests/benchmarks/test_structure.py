@@ -5,14 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from benchmarks.structure import CODES, PARTS, main, said, situations
-from benchmarks.unseen import SITUATIONS, lines, measure
+from benchmarks.structure import CODES, PARTS, find_codes, main, situations
+from benchmarks.unseen import SCORES, SITUATIONS, lines, measure, measure_coverage
+
+from benchmarks import unseen
 
 BY_PART = {"copies": "near-copies", "order": "rows-in-order", "groups": "group-numbers"}
 
 
 def test_situations_are_drawn_by_their_seed():
-    """Every one of up to 1,000 rows has rows, outcomes and a task, twice the same."""
+    """The same seed draws the same outcomes twice; the largest tables are left out."""
     for part, words, draw in situations():
         if any(n in words for n in ("000", "250", "500")):
             continue
@@ -29,14 +31,14 @@ def test_situations_are_drawn_by_their_seed():
     ["40 x 4, noise 0.2, 5 columns", "random walk, noise 1, 200 rows", "30 x 5, 10% flipped"],
 )
 def test_situations_of_the_bars_are_said(words):
-    """At least five of six drawings."""
+    """The finding is made in at least five of six drawings."""
     (draw, code), *_ = ((d, BY_PART[p]) for p, w, d in situations() if w == words)
     drawings = (draw(np.random.default_rng(b)) for b in range(6))
-    assert sum(code in said(*drawing) for drawing in drawings) >= 5
+    assert sum(code in find_codes(*drawing) for drawing in drawings) >= 5
 
 
 def test_main_prints_shares(capsys):
-    """One line for each situation, with the shares of the three codes."""
+    """There is one line for each situation, with the shares of the three codes."""
     assert main(["--drawings", "1", "--only", "order"]) == 0
     head, *rest = capsys.readouterr().out.splitlines()
     assert all(code in head for code in CODES)
@@ -44,7 +46,7 @@ def test_main_prints_shares(capsys):
 
 
 def test_survey_reads_tables_of_a_folder(tmp_path, capsys):
-    """A table with the number of a group, and one without."""
+    """The finding is printed of the table that has the number of a group, not of the other."""
     rng = np.random.default_rng(0)
     group = np.repeat(np.arange(40), 5)
     y = (rng.random(40) < 0.5)[group].astype(int)
@@ -59,10 +61,27 @@ def test_survey_reads_tables_of_a_folder(tmp_path, capsys):
 
 
 def test_unseen_situations_are_measured():
-    """Told, true, the interval and what was said, of two drawings."""
+    """Two drawings tell a risk far below the true one, and both have the finding."""
     drawn = measure(SITUATIONS["copies"], 2)
     assert all(0 <= one.told < 0.2 < one.true for one in drawn)
     words, line = lines(SITUATIONS["copies"], drawn)
     assert "near copies" in words
     assert "the interval holds it in 0 of 2" in line
     assert "said in 2 of 2" in line
+
+
+def test_unseen_coverage_counts_intervals_of_every_score():
+    """With 60 events nearly all intervals hold the mean score, and none is missing."""
+    counts = measure_coverage(60, 6)
+    assert list(counts) == list(SCORES)
+    assert all(4 <= held <= given == 6 for held, given in counts.values())
+
+
+def test_unseen_prints_coverage_by_number_of_events(monkeypatch, capsys):
+    """There is one line for each number of events, with all scores."""
+    monkeypatch.setattr(unseen, "EVENTS", (12, 20))
+    assert unseen.main(["--events", "--drawings", "1"]) == 0
+    first, second = capsys.readouterr().out.splitlines()
+    assert first.startswith("12 events: auc ")
+    assert second.startswith("20 events: auc ")
+    assert all(f"{score} " in first for score in SCORES)
