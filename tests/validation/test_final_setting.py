@@ -176,6 +176,38 @@ def test_slope_of_equal_settings_needs_no_further_fit():
     assert found.net_benefit.of_final_model is None
 
 
+class FailsWithout(LogisticRegression):
+    """A logistic regression whose fits with the setting `c` fail without the row `marker`."""
+
+    c, marker = None, None
+
+    def fit(self, X, y):
+        if self.c == self.C and self.marker not in X[:, 0]:
+            raise ValueError("no luck")
+        return super().fit(X, y)
+
+
+@pytest.mark.filterwarnings("ignore::truerisk.core.errors.FitFailedWarning")
+@pytest.mark.parametrize("outer", ["pairs", "5-fold"])
+def test_slope_has_no_interval_where_a_fit_of_the_final_setting_fails(outer, monkeypatch):
+    """The pooled slope is that of other settings: its interval is no substitute."""
+    X, y = drawn(8)
+    search = tr.HonestSearchCV(
+        FailsWithout(max_iter=1000), GRID, loss="auc", outer=outer, error_score=np.nan
+    ).fit(X, y)
+    first = search.outer_[0]
+    assert first.best_index != search.best_index_
+    held = tr.validate(search, X, y, replicates=0).held_out
+    monkeypatch.setattr(FailsWithout, "c", search.best_params_["C"])
+    monkeypatch.setattr(FailsWithout, "marker", X[held.rows[held.fold == first.fold][0], 0])
+    found = tr.validate(search, X, y, replicates=0)
+    for word in ("slope", "intercept"):
+        assert found.calibration[word].interval is None
+        assert "a fit of its setting failed in a fold" in found.calibration[word].reason
+    assert found.net_benefit.low is None
+    assert found.net_benefit.notes[-1].startswith("net benefit has no interval")
+
+
 def test_slope_of_inner_tuning_has_no_interval_where_spreads_differ():
     """GridSearchCV by AUC shows no setting of its folds; the spread of the log-odds shows it."""
     X, y = drawn(7)

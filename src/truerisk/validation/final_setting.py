@@ -27,6 +27,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from truerisk.contracts import Request
+from truerisk.core.errors import Refusal
 from truerisk.core.present import number
 from truerisk.methods.parts.procedure import by_fit
 from truerisk.results.interval import Interval, quantile_of_t
@@ -37,21 +38,25 @@ from truerisk.validation.outcomes import HeldOut, Outcomes
 from truerisk.validation.profile import FoldJackknife
 
 MOST_RATIO = 2.0  # of two slopes, or of the spreads of predictions, that describe one model
+FAILED = (
+    "some folds chose other settings than the final model, and a fit of its setting failed in a "
+    "fold, so that slope and intercept of the final model are not known."
+)
 ADVICE = "Tune by a loss that rates {}, such as loss={}, which bounds the shrinkage."
 
 
 def with_final_setting(run: HonestRun, request: Request) -> HonestRun | None:
     """Fit the final model's setting in every fold, and return the run with these held-out answers.
 
-    Return None if every fold chose that setting, so that its answers are there already, or if one
-    of the fits fails.
+    Return None if every fold chose that setting, so that its answers are there already. Raise
+    Refusal if one of the fits fails.
     """
     if run.finished or (run.winners == run.best).all():
         return None
     plan, settings = run.answered.answers[0].plan, np.full_like(run.winners, run.best)
     answers = run.run.asking_winners().answers(plan, request, by_fit(plan, settings))
     if not answers.answered.all():
-        return None
+        raise Refusal(FAILED)
     answered = replace(run.answered, answers=(answers,), candidate=0)
     return replace(run, answered=answered, winners=settings, pair_answers=None)
 

@@ -63,13 +63,10 @@ OF_ALL_ROWS = (
     "few held-out rows, and how models of pairs of folds differ; the band counts the noise alone."
 )
 OF_SETTING = (
-    "some folds chose other settings than the final model. The intervals of {} are of the final "
-    "model and rest on fits of its setting in every fold."
+    "some folds chose other settings than the final model. Intervals of {} are of the final model "
+    "and rest on fits of its setting in every fold."
 )
-SHRUNKEN = (
-    "net benefit has no interval: the models of the folds and the final model shrink predictions "
-    "by different amounts, and the settings that they chose inside their fits are not known."
-)
+NO_BENEFIT = "net benefit has no interval, for the reason that the calibration slope has none."
 NO_PROBABILITIES = (
     "{} gives no probabilities: put sklearn.calibration.CalibratedClassifierCV around it, or take "
     "a learner with predict_proba."
@@ -202,7 +199,11 @@ class Rating:
         if tunes_inside(self.run.problem.family):
             self.disagrees = uneven_spread(self.honest, self.held_out, apparent)
             return
-        self.model = self._line_of_setting()
+        try:
+            self.model = self._line_of_setting()
+        except Refusal as refusal:
+            self.disagrees = str(refusal)
+            return
         if self.model is None:
             return
         interval = self.model.interval("slope", self.level)
@@ -329,7 +330,10 @@ class Rating:
         if self.independent:
             notes = overlap if self.jackknife is None else (OF_ALL_ROWS,)
             if self.model is not None:
-                notes += (OF_SETTING.format("slope and intercepts"),)
+                stated = "slope and intercepts"
+                if self.disagrees is not None:
+                    stated = "calibration in the large"
+                notes += (OF_SETTING.format(stated),)
         label = None if event is None else event.label
         parts["calibration"] = SmoothCalibration.of(
             self.honest, label, of("calibration"), self._curve(), notes
@@ -356,7 +360,7 @@ class Rating:
         """Say whose the intervals of net benefit are, or why a model that tunes has none."""
         if self.model is not None:
             return (OF_SETTING.format("net benefit"),)
-        return () if self.disagrees is None else (SHRUNKEN,)
+        return () if self.disagrees is None else (NO_BENEFIT,)
 
     def updating(self) -> Updating:
         """What an update of a finished model would gain."""
