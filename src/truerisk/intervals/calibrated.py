@@ -133,11 +133,10 @@ def _rates_probabilities(evidence: RowEvidence) -> bool:
 
     The values of tuned models miss such a risk more often from above than from below: models of a
     part of the rows are worse, and a training set on which tuning goes wrong raises the value by
-    more than a good one lowers it. With equal numbers of standard errors on both sides, intervals
-    of 95 % lay above the risk in 3.5 % (of the model) and 4.5 % (of the procedure) of 1,300 data
-    sets and below it in 1.2 % and 0.5 %. `BELOW` was chosen on these drawings and is judged on
-    others (`python -m benchmarks.calibration.two_sides`). The high end stays as it is, since a few
-    sure and wrong answers, which a sample may lack, make it too low for some learners.
+    more than a good one lowers it. `BELOW` was chosen on the drawings of a program that is not kept
+    and is judged on others (`python -m benchmarks.calibration.two_sides`). The high end was not
+    moved nearer, since a few sure and wrong answers, which a sample may lack, make it too low for
+    some learners.
     """
     return evidence.loss.per_row and evidence.loss.response == "probability"
 
