@@ -20,7 +20,7 @@ T = TypeVar("T")
 MAX_BYTES = 64 * 2**20
 """The largest document of results that is read unless `max_bytes` says otherwise.
 
-Reading takes up to half a second and 25 MiB of memory for each MiB of text.
+Reading takes up to half a second and 30 MiB of memory for each MiB of text.
 """
 
 MOST_KEYS = 10_000  # of one object: settings, learners, classes

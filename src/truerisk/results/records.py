@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 import types
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import MISSING, dataclass, fields, is_dataclass
@@ -33,14 +32,7 @@ from typing import (
 import numpy as np
 
 from truerisk.core import present
-from truerisk.core.errors import (
-    BadArgument,
-    BadData,
-    MissingExtra,
-    TrueRiskError,
-    UnknownName,
-    said_by,
-)
+from truerisk.core.errors import BadArgument, BadData, UnknownName
 from truerisk.results.json_values import MAX_BYTES, JsonValue, parse, require_schema
 from truerisk.results.writing import Written
 
@@ -107,10 +99,8 @@ class Record(Written):
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Self:
-        """Read the result that `to_dict` wrote; one that cannot be shown is refused as damaged."""
-        made = read_record(cls, JsonValue(content))
-        made._refuse_unshowable()
-        return made
+        """Read the result that `to_dict` wrote."""
+        return read_record(cls, JsonValue(content))
 
     @classmethod
     def from_json(cls, source: str | bytes | Path, *, max_bytes: int = MAX_BYTES) -> Self:
@@ -140,26 +130,6 @@ class Record(Written):
 
     def __str__(self) -> str:
         return "\n\n".join(present.text_table(b.head, b.rows) for b in self.blocks())
-
-    def _refuse_unshowable(self) -> None:
-        """Raise BadData if this result cannot be printed or drawn.
-
-        The types of the fields say what each value may be, and `flaw` what they may be together.
-        Drawing the page once finds what neither foresees, before anybody relies on the result.
-        """
-        try:
-            with np.errstate(all="ignore"), warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                str(self)
-                self.to_html()
-        except MissingExtra:
-            return
-        except Exception as error:
-            why = str(error) if isinstance(error, TrueRiskError) else said_by(error)
-            raise BadData(
-                f"the results are damaged: they can be read and not be shown ({why.rstrip('.')}). "
-                "Write them anew, with to_json() or --json."
-            ) from error
 
     def to_frame(self) -> Any:
         """Its lines as a frame of pandas, or of polars where only that is installed.
