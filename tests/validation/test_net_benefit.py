@@ -157,12 +157,14 @@ def test_gain_interval_surrounds_the_difference(seed):
     assert (gain <= high + 1e-12).all()
 
 
-def test_gain_interval_is_that_of_clopper_and_pearson_at_one_threshold():
-    """At a single threshold the quantile is near that of one or two normal intervals."""
+@pytest.mark.parametrize("n_groups", [None, 6])
+def test_gain_interval_is_that_of_clopper_and_pearson_at_one_threshold(n_groups):
+    """The quantile is that of two normal intervals, or of t where there are groups alike."""
     y, p = np.repeat([1, 0, 1, 0], [3, 27, 20, 10]), np.repeat([0.1, 0.8], 30)
-    low, high = gain_interval(Outcomes.of(y, p), np.array([0.5]), 0.95)
+    groups = None if n_groups is None else np.arange(60) % n_groups
+    low, high = gain_interval(Outcomes.of(y, p, members=groups), np.array([0.5]), 0.95)
     z = norm.ppf((1 + 0.95**0.5) / 2)  # two independent differences
-    tail = norm.sf(z)
+    tail = norm.sf(z if n_groups is None else stats.t.ppf(norm.cdf(z), n_groups - 1))
     few, many = beta.ppf([tail, 1 - tail], [30, 31], [31, 30])  # of the rows on either side
     below = 0.5 - beta.ppf([1 - tail, tail], [4, 3], [27, 28])
     above = beta.ppf([tail, 1 - tail], [20, 21], [11, 10]) - 0.5
