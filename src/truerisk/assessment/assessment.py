@@ -19,6 +19,7 @@ from truerisk.core import present
 from truerisk.core.errors import Refusal
 from truerisk.core.present import frame_of_rows, signed
 from truerisk.estimation.problem import Problem
+from truerisk.results.bounds import Bounded, HonestNumber, numbers_of
 from truerisk.results.door import load_from_above
 from truerisk.results.error_posterior import ErrorPosterior
 from truerisk.results.finding import Finding
@@ -40,7 +41,7 @@ NO_BOXES = "no learner was tested on random splits: assess with outer='monte-car
 
 
 @dataclass(frozen=True, eq=False)
-class Assessment(TestedLearners):
+class Assessment(Bounded, TestedLearners):
     """Tuned learners compared on the same splits.
 
     `best` is the learner with the smallest honest risk. That risk is the smallest of several and
@@ -201,6 +202,10 @@ class Assessment(TestedLearners):
     def blocks(self) -> list[present.Block]:
         caption = f"{self.title}. {self.conclusion} " + "; ".join(self.legend)
         return [present.Block(caption, HEAD, self.rows())]
+
+    @property
+    def _honest_numbers(self) -> Mapping[str, HonestNumber]:
+        return numbers_of(self.report)
 
     def _metrics(self) -> Mapping[str, Any]:
         numbers = {**self.report.to_metrics(), "baseline": self.own_baseline}

@@ -10,8 +10,9 @@ from typing import Annotated, Any, ClassVar
 from truerisk.auditing.mixed_splits import Kind
 from truerisk.core import present
 from truerisk.core.present import MODELS_SAW, unsigned
+from truerisk.results.bounds import Bounded, HonestNumber, numbers_of
 from truerisk.results.finding import Finding
-from truerisk.results.interval import Interval, OnOwnScale, Scale
+from truerisk.results.interval import Interval, OnOwnScale, OwnScale, Scale
 from truerisk.results.records import FINITE, Column, Count, Record, Share, Size
 from truerisk.results.results import RiskEstimate
 
@@ -61,7 +62,7 @@ class Stated(OnOwnScale, Record):
 
 
 @dataclass(frozen=True, eq=False)
-class Audit(Record):
+class Audit(Bounded, Record):
     """What `tr.audit` gives. Risks are errors: lower is better.
 
     `claimed` is the claim of the search, `honest` the risk by the asked level, `optimism` honest
@@ -196,6 +197,14 @@ class Audit(Record):
         )
         caption = f"{self.conclusion} {self.title}"
         return [present.Block(caption, self._head, self.rows()), findings]
+
+    @property
+    def _honest_numbers(self) -> Mapping[str, HonestNumber]:
+        if self.honest is not None:
+            return numbers_of(self.honest)
+        unknown = OwnScale(None, None, self.scale.better)
+        title, most = "the honest risk", self.claimed.perfect
+        return {self.claimed.loss: HonestNumber(title, unknown, most)}
 
     def _metrics(self) -> Mapping[str, Any]:
         honest = {} if self.honest is None else self.honest.to_metrics()

@@ -161,7 +161,7 @@ def audit(asked: Any) -> int:
         say_columns(source.columns, found.findings)
     if found.refuted is None and asked.level != "scores":
         say("no interval, so nothing is refuted.")
-    code = judged(found.honest, asked.fail_above, asked.min_score)
+    code = judged(found, asked.fail_above, asked.min_score)
     return CLOSED if found.refuted else code
 
 

@@ -12,7 +12,8 @@ from truerisk.cli.options import with_options
 from truerisk.cli.output import say
 
 if TYPE_CHECKING:
-    from truerisk.results.interval import OwnScale, Scale
+    from truerisk.results.bounds import Bounded
+    from truerisk.results.interval import Scale
 
 CLOSED = 4
 
@@ -82,10 +83,6 @@ def named_bounds(fail_above: float | None, min_score: Mapping[str, float]) -> st
     return ", ".join(risks + [f"--min-score {name}={of:.15g}" for name, of in min_score.items()])
 
 
-ALIKE = {"auc": "roc_auc", "roc_auc": "auc"}
-"""What scikit-learn calls a score of ours, and the other way round."""
-
-
 def refuse_bounds(
     fail_above: float | None,
     min_score: Mapping[str, float],
@@ -96,6 +93,8 @@ def refuse_bounds(
 
     `measured` has the scale of each name that is measured, of the loss first.
     """
+    from truerisk.results.bounds import ALIKE  # late: a command helps without numpy
+
     loss = next(iter(measured))
     if fail_above is not None and measured[loss].better == "larger" and loss != "accuracy":
         raise click.UsageError(
@@ -120,54 +119,22 @@ def refuse_bounds(
             )
 
 
-def judged(
-    risk: Any,
-    fail_above: float | None,
-    min_score: Mapping[str, float],
-    more: Mapping[str, OwnScale] | None = None,
-) -> int:
-    """The exit code for an honest risk, its further scores and `more` of them, by name.
-
-    `risk` is None where there is no honest one, which misses every bound.
-    """
-    if fail_above is None and not min_score:
+def judged(result: Bounded | None, fail_above: float | None, min_score: Mapping[str, float]) -> int:
+    """Say of each bound whether the honest numbers of a result keep it; return the exit code."""
+    if result is None or (fail_above is None and not min_score):
         return 0
-    from truerisk.results.interval import OwnScale, Scale  # late: a command helps without numpy
+    from truerisk.results.bounds import ALIKE, judge  # late: a command helps without numpy
+    from truerisk.results.interval import Scale
 
-    estimates = [] if risk is None else [risk, *getattr(risk, "scores", {}).values()]
-    known = {each.loss: (each.named_loss, each.own_scale) for each in estimates}
-    known |= {name: (name, own) for name, own in (more or {}).items()}
-    asked: list[tuple[str, OwnScale, float, str]] = []
-    if risk is not None:
-        scales = {each.loss: each.scale for each in estimates}
-        refuse_bounds(fail_above, min_score, scales | dict.fromkeys(more or {}, Scale(1.0)))
+    numbers = result._honest_numbers
+    refuse_bounds(fail_above, min_score, {name: Scale(one.most) for name, one in numbers.items()})
+    verdicts = []
     if fail_above is not None:
-        name, own = "the honest risk", OwnScale(None, None, "lower")
-        if risk is not None:
-            name = "error (1 − accuracy)" if risk.loss == "accuracy" else f"{risk.loss} risk"
-            own = OwnScale(risk.value, risk.interval, "lower")
-        asked.append((name, own, fail_above, "--fail-above"))
-    for word, bound in min_score.items():
-        nothing = word, OwnScale(None, None, "larger")
-        name, own = known.get(word) or known.get(ALIKE.get(word, "")) or nothing
-        asked.append((name, own, bound, f"--min-score {word}="))
-    missed = [_missed(*each) for each in asked]  # every bound is said, not the first alone
-    return CLOSED if any(missed) else 0
-
-
-def _missed(name: str, own: OwnScale, bound: float, option: str) -> bool:
-    """Whether the honest end misses the bound; both ways it is said on stderr."""
-    from truerisk.core.present import risk
-
-    interval = own.interval
-    option = f"{option}{'' if option.endswith('=') else ' '}{bound:.15g}"
-    if interval is None:
-        say(f"bound missed: {name} has no interval, so nothing shows that it keeps {option}.")
-        return True
-    larger = own.better == "larger"
-    end, side = (interval.low, "lower") if larger else (interval.high, "upper")
-    is_missed = end < bound if larger else end > bound
-    word = "missed" if is_missed else "kept"
-    sentence = f"{name} {risk(own.value)}, the {side} end of its interval {risk(end)}"
-    say(f"bound {word}: {sentence}; {option}.")
-    return is_missed
+        first = next(iter(numbers.values()))
+        verdicts.append(judge(first.as_error, fail_above, f"--fail-above {fail_above:.15g}"))
+    for name, bound in min_score.items():
+        number = numbers[name if name in numbers else ALIKE[name]]
+        verdicts.append(judge(number, bound, f"--min-score {name}={bound:.15g}"))
+    for _, sentence in verdicts:  # every bound is said, not the first alone
+        say(sentence)
+    return CLOSED if any(is_missed for is_missed, _ in verdicts) else 0

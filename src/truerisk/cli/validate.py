@@ -94,13 +94,13 @@ def validate(asked: Any) -> int:
             say(f"note: {note}")
     from truerisk.core.family import Family
     from truerisk.losses.survival_losses import BrierAt
-    from truerisk.results.interval import OwnScale, Scale
+    from truerisk.results.interval import Scale
     from truerisk.search.search import HonestSearchCV
     from truerisk.validation.validate import run_to_validate
     from truerisk.validation.validate import validate as validated
+    from truerisk.validation.validation import SCORES
 
-    of_events = ("auc", "average-precision", "r2", "d")
-    ranked = ("r2",) if source.task == "regression" else of_events
+    ranked = {"r2"} if source.task == "regression" else dict(SCORES.values()).keys()
     X, scales = source.X, {"risk": Scale()}
     finished: dict[str, Any] = {}
     if asked.predictions is not None:
@@ -127,7 +127,7 @@ def validate(asked: Any) -> int:
             with catch_warnings(action="ignore"):  # those of the validation are the same
                 problem = run_to_validate(search, X, source.y, **rows).problem
             scales = {each.word: each.scale for each in problem.losses}
-    measured = {**scales, **dict.fromkeys(ranked, Scale(1.0))}
+    measured = scales | {name: Scale(most) for name, most in SCORES.values() if name in ranked}
     refuse_bounds(asked.fail_above, asked.min_score, measured)
     with worded_warnings(), shown_progress():
         found = validated(
@@ -146,10 +146,7 @@ def validate(asked: Any) -> int:
         say(f"wrote {asked.checklist}")
     show(found.to_json() if asked.as_json else str(found))
     write_page(found, asked.report, asked.figures)
-    told = {"r2" if word == "explained" else word: m for word, m in found.measures.items()}
-    more = {word: OwnScale(m.honest, m.interval, "larger") for word, m in told.items()}
-    more = {word: own for word, own in more.items() if word in of_events}
-    return judged(found.risk, asked.fail_above, asked.min_score, more)
+    return judged(found, asked.fail_above, asked.min_score)
 
 
 OF_FITS = ("model", "settings", "cv", "scoring", "loss", "replicates")

@@ -16,6 +16,7 @@ __all__ = [
     "BadArgument",
     "BadData",
     "BadStore",
+    "BoundMissed",
     "Brief",
     "CompiledModuleWarning",
     "DuplicateRowsWarning",
@@ -84,6 +85,10 @@ class NotWritten(TrueRiskError, OSError):
 
 class MissingResult(TrueRiskError, AttributeError):
     """A result that was not asked for; the message says how to get it."""
+
+
+class BoundMissed(TrueRiskError):
+    """The interval of an honest number does not keep the bound that a user set."""
 
 
 class StudyIncomplete(TrueRiskError):

@@ -14,6 +14,7 @@ from truerisk.core import present
 from truerisk.core.arguments import shown
 from truerisk.core.errors import BadArgument, MissingResult, Refusal
 from truerisk.core.present import frame_of, frame_of_rows
+from truerisk.results.bounds import Bounded, HonestNumber, numbers_of
 from truerisk.results.comparison import Comparable, Comparison, may_be_best
 from truerisk.results.door import load_from_above
 from truerisk.results.evaluation import (
@@ -31,7 +32,7 @@ from truerisk.results.records import UNLESS_EMPTY, UNWRITTEN, Column, Count, Fin
 
 
 @dataclass(frozen=True, eq=False)
-class RiskEstimate(OnOwnScale, Record):
+class RiskEstimate(OnOwnScale, Bounded, Record):
     """An estimated risk (an error: lower is better) with its uncertainty and its origin.
 
     `value` is None where a fit failed and the rest was kept; `std_error` and `interval` are None
@@ -166,6 +167,10 @@ class RiskEstimate(OnOwnScale, Record):
     def blocks(self) -> list[present.Block]:
         return [present.Block("Risk estimate", ["", ""], present.estimate_rows(self))]
 
+    @property
+    def _honest_numbers(self) -> Mapping[str, HonestNumber]:
+        return numbers_of(self)
+
     def _metrics(self) -> Mapping[str, Any]:
         numbers = self.own_scale.named(self.loss)
         for name, score in self.scores.items():
@@ -201,7 +206,7 @@ class DressedRisks(Sequence[RiskEstimate]):
 
 
 @dataclass(frozen=True, eq=False)
-class RiskCurve(Record):
+class RiskCurve(Bounded, Record):
     """The risk of every candidate, and the one chosen.
 
     `values[c]` is NaN only where a fit of candidate c failed, or where it left a race before all
@@ -307,6 +312,16 @@ class RiskCurve(Record):
         if not -len(self) <= candidate < len(self):
             raise IndexError(f"curve[{candidate}]: the curve has {len(self)} settings, from 0 on.")
         return self.estimates[int(candidate) % len(self)]
+
+    @property
+    def _honest_numbers(self) -> Mapping[str, HonestNumber]:
+        if self.procedure is None and len(self) > 1:
+            raise Refusal(
+                f"the risk of the best of {len(self)} settings leaves the choice out, so that it "
+                "keeps no bound: take the risk_ of HonestSearchCV, or the curve of a method "
+                "such as 'nested', which tests the choice."
+            )
+        return numbers_of(self[self.best] if self.procedure is None else self.procedure)
 
     def to_frame(self, others: Iterable[RiskCurve] = ()) -> Any:
         """One row per candidate: parameters, risk, standard error, interval, chosen or not.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from math import inf
 from typing import Any, ClassVar, TypedDict
 
 import numpy as np
@@ -13,6 +14,7 @@ from truerisk.contracts import Terms
 from truerisk.core import present
 from truerisk.losses.loss import Loss
 from truerisk.methods.external import External
+from truerisk.results.bounds import Bounded, HonestNumber, numbers_of
 from truerisk.results.interval import OwnScale
 from truerisk.results.records import UNWRITTEN, Count, Record
 from truerisk.results.results import RiskEstimate
@@ -29,6 +31,15 @@ from truerisk.validation.subgroup_risks import subgroup_risks
 from truerisk.validation.subgroups import Levels, SubgroupRisks, Subgroups
 from truerisk.validation.updating import Updating
 from truerisk.validation.wishes import Wishes
+
+SCORES = {
+    "auc": ("auc", 1.0),
+    "average-precision": ("average-precision", 1.0),
+    "explained": ("r2", 1.0),
+    "r2": ("r2", 1.0),
+    "d": ("d", inf),
+}
+"""Measures of which more is better: their names as scores, and the largest value there is."""
 
 PARTS = {
     "discrimination": "Discrimination",
@@ -52,7 +63,7 @@ class ValidatedRows(TypedDict):
 
 
 @dataclass(frozen=True, eq=False)
-class Validation(Record):
+class Validation(Bounded, Record):
     """What out-of-fold answers say of a model, part by part.
 
     `risk` is the honest risk of the procedure and `held_out` the answers that all parts read, which
@@ -123,6 +134,15 @@ class Validation(Record):
             elif name in self.missing:
                 blocks.append(f"{title}: {self.missing[name]}")
         return "\n\n".join(blocks + [f"note: {note}" for note in self.notes])
+
+    @property
+    def _honest_numbers(self) -> Mapping[str, HonestNumber]:
+        scores = {
+            name: HonestNumber(name, OwnScale(one.honest, one.interval, "larger"), most)
+            for word, (name, most) in SCORES.items()
+            if (one := self.measures.get(word)) is not None
+        }
+        return numbers_of(self.risk) | scores
 
     def _metrics(self) -> Mapping[str, Any]:
         numbers: dict[str, Any] = {}

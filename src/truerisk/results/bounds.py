@@ -1,0 +1,137 @@
+"""Bounds that a user sets on honest numbers; the cautious end of an interval must keep them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import isfinite
+from numbers import Real
+from typing import Any
+
+from truerisk.core import present
+from truerisk.core.arguments import shown
+from truerisk.core.errors import BadArgument, BoundMissed
+from truerisk.core.registry import check_known
+from truerisk.results.interval import OwnScale
+
+ALIKE = {"auc": "roc_auc", "roc_auc": "auc"}
+"""Two names of one score: ours and scikit-learn's."""
+
+
+@dataclass(frozen=True)
+class HonestNumber:
+    """An honest number on its own scale, and the name that sentences give it.
+
+    `most` is the largest value of a score, infinity if there is none, and None for an error.
+    """
+
+    title: str
+    own: OwnScale
+    most: float | None = None
+
+    @property
+    def as_error(self) -> HonestNumber:
+        """The same number as an error, of which less is better: 1 − accuracy for an accuracy."""
+        if self.most is None or self.own.better == "lower":
+            return self
+        interval = self.own.interval and self.own.interval.below(self.most)
+        value = None if self.own.value is None else self.most - self.own.value
+        title = f"error ({self.most:g} − {self.title})"
+        return HonestNumber(title, OwnScale(value, interval, "lower"))
+
+
+def numbers_of(risk: Any) -> dict[str, HonestNumber]:
+    """Return the number of an estimate and those of its further scores, by name."""
+    return {
+        each.loss: HonestNumber(each.scale.of(each.named_loss), each.own_scale, each.perfect)
+        for each in (risk, *getattr(risk, "scores", {}).values())
+    }
+
+
+def judge(number: HonestNumber, bound: float, asked: str) -> tuple[bool, str]:
+    """Return whether the cautious end of the interval misses a bound, and a sentence on it.
+
+    The lower end counts where larger is better, else the upper end. Without an interval a bound is
+    missed. `asked` quotes the bound as the user gave it.
+    """
+    own, name = number.own, number.title
+    if own.interval is None:
+        sentence = f"{name} has no interval, so nothing shows that it keeps {asked}."
+        return True, f"bound missed: {sentence}"
+    larger = own.better == "larger"
+    end, side = (own.interval.low, "lower") if larger else (own.interval.high, "upper")
+    is_missed = end < bound if larger else end > bound
+    value, end_text = present.risk(own.value), present.risk(end)
+    sentence = f"{name} {value}, the {side} end of its interval {end_text}; {asked}."
+    return is_missed, f"bound {'missed' if is_missed else 'kept'}: {sentence}"
+
+
+class Bounded:
+    """A result with honest numbers, on which a user can set bounds."""
+
+    @property
+    def _honest_numbers(self) -> Mapping[str, HonestNumber]:
+        """Return the honest numbers by name."""
+        raise NotImplementedError
+
+    def require(self, **bounds: float) -> None:
+        """Raise `BoundMissed` unless the interval of each named number keeps its bound.
+
+        A score, of which more is better, keeps a bound if the lower end of its interval is at least
+        that large; an error, of which less is better, if the upper end is at most that large. A
+        number without an interval keeps no bound.
+
+        Parameters
+        ----------
+        **bounds : float
+            A bound for each name of a score or loss; "zero-one" is written ``zero_one``.
+
+        Raises
+        ------
+        BoundMissed
+            If any bound is missed; the message names each of them.
+
+        Examples
+        --------
+        >>> import truerisk as tr
+        >>> from sklearn.datasets import load_wine
+        >>> from sklearn.naive_bayes import GaussianNB
+        >>> X, y = load_wine(return_X_y=True)
+        >>> risk = tr.estimate_risk(GaussianNB(), X, y)
+        >>> risk.require(zero_one=0.15)
+        >>> risk.require(zero_one=0.01)
+        Traceback (most recent call last):
+        ...
+        truerisk.core.errors.BoundMissed: ...
+        """
+        numbers = self._honest_numbers
+        if not bounds:
+            name = next(iter(numbers)).replace("-", "_")
+            raise BadArgument(f"require() was given no bound: write it as in require({name}=0.2).")
+        judged = [
+            judge(*_checked(numbers, name, bound), f"require({name}={bound:.15g})")
+            for name, bound in bounds.items()
+        ]
+        missed = [sentence for is_missed, sentence in judged if is_missed]
+        if missed:
+            raise BoundMissed("\n".join(missed))
+
+
+def _checked(
+    numbers: Mapping[str, HonestNumber], name: str, bound: float
+) -> tuple[HonestNumber, float]:
+    """Return the number that a keyword names and its bound, if some value could keep it."""
+    by_keyword = {re.sub(r"\W", "_", word): number for word, number in numbers.items()}
+    word = re.sub(r"\W", "_", name)
+    word = word if word in by_keyword else ALIKE.get(word, word)
+    check_known("require(): there is no number", word, by_keyword, "There are")
+    if isinstance(bound, bool) or not isinstance(bound, Real) or not isfinite(bound):
+        raise BadArgument(f"require({name}={shown(bound)}): a bound is a finite number.")
+    most = by_keyword[word].most
+    if most is not None and bound > most:
+        raise BadArgument(
+            f"require({name}={bound:.15g}): this score is {most:g} at most, so that nothing keeps "
+            "the bound; write a smaller one."
+        )
+    return by_keyword[word], float(bound)

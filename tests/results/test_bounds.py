@@ -1,0 +1,129 @@
+"""Bounds on honest numbers: the cautious end of an interval keeps them, or an error names them."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+
+import truerisk as tr
+from truerisk.core.errors import BadArgument, BoundMissed, UnknownName
+
+C = {"C": [0.1, 1.0]}
+MODEL = LogisticRegression()
+
+
+@cache
+def rows():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 60)
+    return rng.normal(size=(120, 4)) + 0.9 * y[:, None], y
+
+
+@cache
+def result(kind):
+    """A result of each verb that measures AUC."""
+    X, y = rows()
+    if kind == "estimate_risk":
+        return tr.estimate_risk(MODEL, X, y, scores=["auc"])
+    if kind == "HonestSearchCV":
+        return tr.HonestSearchCV(MODEL, C, loss="auc").fit(X, y).risk_
+    if kind == "nested risk_curve":
+        return tr.risk_curve(MODEL, C, X, y, method="nested", loss="auc")
+    if kind == "assess":
+        return tr.assess({"logistic": (MODEL, C)}, X, y, loss="auc")
+    if kind == "validate":
+        return tr.validate(tr.HonestSearchCV(MODEL, C, loss="log"), X, y, replicates=0)
+    search = GridSearchCV(MODEL, C, scoring="roc_auc", cv=5).fit(X, y)
+    return tr.audit(search, X, y)
+
+
+KINDS = (
+    "estimate_risk",
+    "HonestSearchCV",
+    "nested risk_curve",
+    "assess",
+    "validate",
+    "audit",
+)
+
+
+def auc_interval(kind):
+    """The interval of AUC that a result prints."""
+    found = result(kind)
+    if kind == "validate":
+        return found.measures["auc"].interval
+    of_all = {
+        "estimate_risk": lambda: found.scores["auc"],
+        "nested risk_curve": lambda: found.procedure,
+        "assess": lambda: found.report,
+        "audit": lambda: found.honest,
+    }
+    return of_all.get(kind, lambda: found)().own_scale.interval
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", ["auc", "roc_auc"])
+def test_require_judges_a_score_by_the_lower_end_of_its_interval(kind, name):
+    """Both names of AUC are taken, and a missed bound is named with the number and the end."""
+    low = auc_interval(kind).low
+    result(kind).require(**{name: low - 1e-6})
+    with pytest.raises(BoundMissed, match=rf"bound missed: .*; require\({name}=0\.[0-9]+\)"):
+        result(kind).require(**{name: low + 1e-6})
+
+
+def test_require_judges_an_error_by_the_upper_end_of_its_interval():
+    """The keyword writes the hyphen of a word as an underscore."""
+    found = result("estimate_risk")
+    high = found.interval.high
+    found.require(zero_one=high + 1e-6, auc=0.1)
+    with pytest.raises(BoundMissed, match="the upper end of its interval"):
+        found.require(zero_one=high - 1e-6)
+
+
+def test_require_names_every_bound_that_is_missed():
+    """One error says all, and not what is kept."""
+    with pytest.raises(BoundMissed) as missed:
+        result("estimate_risk").require(zero_one=0.0, auc=1.0)
+    assert str(missed.value).count("bound missed") == 2
+    with pytest.raises(BoundMissed) as missed:
+        result("estimate_risk").require(zero_one=1.0, auc=1.0)
+    assert "zero_one" not in str(missed.value)
+
+
+def test_require_is_missed_where_there_is_no_interval():
+    """Nothing shows that a number without an interval keeps a bound."""
+    X, y = rows()
+    search = GridSearchCV(MODEL, C, scoring="roc_auc", cv=5).fit(X, y)
+    with pytest.raises(BoundMissed, match=r"has no interval, so nothing shows that it keeps"):
+        tr.audit(search, level="scores").require(roc_auc=0.1)
+
+
+def test_require_of_a_curve_without_honest_number_says_what_has_one():
+    """The selected risk of several settings is too good, so that it keeps no bound."""
+    X, y = rows()
+    curve = tr.risk_curve(MODEL, C, X, y)
+    with pytest.raises(tr.extend.Refusal, match="leaves the choice out"):
+        curve.require(zero_one=0.9)
+    one = tr.risk_curve(MODEL, {"C": [1.0]}, X, y)
+    one.require(zero_one=0.9)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "error", "words"),
+    [
+        ({}, BadArgument, r"write it as in require\(zero_one=0.2\)"),
+        ({"auk": 0.7}, UnknownName, "did you mean 'auc'"),
+        ({"auc": float("nan")}, BadArgument, "is a finite number"),
+        ({"auc": "0.7"}, BadArgument, "is a finite number"),
+        ({"auc": True}, BadArgument, "is a finite number"),
+        ({"auc": 1.5}, BadArgument, "this score is 1 at most"),
+    ],
+)
+def test_require_refuses_bounds_that_say_nothing(bounds, error, words):
+    """An unknown name, no number, or a value that no score can have."""
+    with pytest.raises(error, match=words):
+        result("estimate_risk").require(**bounds)
