@@ -29,6 +29,11 @@ def boast(X, y):
     search.best_score_ = 1.0
     return search
 
+def modest(X, y):
+    search = fitted(X, y)
+    search.best_score_ = 0.1
+    return search
+
 def auc():
     return GridSearchCV(KNeighborsClassifier(), GRID, cv=3, scoring="roc_auc")
 
@@ -81,6 +86,19 @@ def test_a_refuted_claim_exits_with_4(audit):
     assert said.code == 4
     assert "it is refuted" in said.out
     assert "claim-refuted" in said.out
+
+
+@pytest.mark.parametrize(
+    ("search", "word", "claim"),
+    [("boast", "optimistic", "1.0000 is better"), ("modest", "pessimistic", "0.1000 is worse")],
+)
+def test_kept_bound_does_not_pass_a_refuted_claim(audit, search, word, claim):
+    """Exit code 4 on either side; stderr says why, as the bound alone is kept."""
+    said = audit(search, "--fail-above", ".99", "--json")
+    assert said.code == 4
+    assert f" is {word} by " in said.content["conclusion"]
+    assert "bound kept: error (1 − accuracy) " in said.err
+    assert f"the claim is refuted: The claimed score {claim} than anything in the 95 %" in said.err
 
 
 def test_json_is_one_document(audit):

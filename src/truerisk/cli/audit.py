@@ -135,7 +135,7 @@ def audit(asked: Any) -> int:
     """Audit the search that FUNCTION() or FUNCTION(X, y) makes, on FILE.
 
     A search that is not fitted is fitted first. Exit code 4: its score lies outside the honest
-    interval.
+    interval, above or below, or a bound is missed.
 
     \b
     truerisk audit search.py:make data.csv --target y --allow-import
@@ -161,6 +161,9 @@ def audit(asked: Any) -> int:
         say_columns(source.columns, found.findings)
     if found.refuted is None and asked.level != "scores":
         say("no interval, so nothing is refuted.")
+    for finding in found.findings:
+        if finding.code == "claim-refuted":
+            say(f"the claim is refuted: {finding.sentence}")
     code = judged(found, asked.fail_above, asked.min_score)
     return CLOSED if found.refuted else code
 
