@@ -8,7 +8,7 @@ from sklearn.compose import ColumnTransformer, make_column_transformer
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, GroupKFold
+from sklearn.model_selection import GridSearchCV, GroupKFold, TimeSeriesSplit
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
@@ -93,6 +93,31 @@ ASKED = {
     "block": (["east", "north"], ["east", "north"]),
     "sample_weight": ("weight", ["weight"]),
 }
+
+
+def searched(rows):
+    """A grid search whose splits respect the groups or times that are given."""
+    splits = {"groups": GroupKFold(3), "time": TimeSeriesSplit(3)}
+    cv = next((splits[name] for name in rows if name in splits), 3)
+    return GridSearchCV(TREE, {"max_depth": [1, 2]}, cv=cv)
+
+
+def audited(X, y, sample_weight=None, **rows):
+    """The honest risk of a search that was fitted without the named column."""
+    all_rows, _ = table()
+    fit = {"groups": all_rows["patient"]} if rows.get("groups") is not None else {}
+    fit |= {} if sample_weight is None else {"sample_weight": all_rows["weight"]}
+    named = [column for columns in (*rows.values(), sample_weight) for column in names_in(columns)]
+    search = searched(rows).fit(X.drop(columns=named), y, **fit)
+    weights = None if sample_weight is None else {"sample_weight": sample_weight}
+    return tr.audit(search, X, y, fit_params=weights, **rows).honest
+
+
+def names_in(given):
+    """The columns that an argument names; none where it holds values."""
+    return [given] if isinstance(given, str) else given if isinstance(given, list) else []
+
+
 VERBS = {
     "estimate_risk": lambda X, y, **rows: tr.estimate_risk(TREE, X, y, **rows),
     "risk_curve": lambda X, y, **rows: tr.risk_curve(TREE, {"max_depth": [1, 2]}, X, y, **rows)[0],
@@ -100,9 +125,7 @@ VERBS = {
         tr.HonestSearchCV(TREE, {"max_depth": [1, 2]}).fit(X, y, **rows).risk_
     ),
     "search of a search": lambda X, y, **rows: (
-        tr.HonestSearchCV(GridSearchCV(TREE, {"max_depth": [1, 2]}, cv=GroupKFold(3)))
-        .fit(X, y, **rows)
-        .risk_
+        tr.HonestSearchCV(searched(rows)).fit(X, y, **rows).risk_
     ),
     "assess": lambda X, y, **rows: tr.assess({"tree": TREE}, X, y, **rows).risks["tree"],
     "validate": lambda X, y, **rows: (
@@ -114,29 +137,19 @@ VERBS = {
     "learning_curve": lambda X, y, **rows: tr.learning_curve(
         TREE, X, y, sizes=[20, 30, 40, 50], **rows
     ).values[0],
-    "audit": lambda X, y, groups=None: (
-        tr.audit(
-            GridSearchCV(TREE, {"max_depth": [1, 2]}, cv=GroupKFold(3)).fit(
-                X.drop(columns="patient", errors="ignore"), y, groups=table()[0]["patient"]
-            ),
-            X,
-            y,
-            groups=groups,
-        ).honest
-    ),
+    "audit": audited,
 }
-UNKNOWN = {
-    "search of a search": {"time", "block", "sample_weight"},
-    "permutation_test": {"time", "block"},
-    "learning_curve": {"time", "block"},
-    "audit": {"time", "block", "sample_weight"},
-    "validate": {"block"},
-}
+NO_TIMES_NOR_PLACES = ("permutation_test", "learning_curve")
 
 
 @pytest.mark.parametrize(
     ("verb", "name"),
-    [(verb, name) for verb in VERBS for name in ASKED if name not in UNKNOWN.get(verb, ())],
+    [
+        (verb, name)
+        for verb in VERBS
+        for name in ASKED
+        if name in ("groups", "sample_weight") or verb not in NO_TIMES_NOR_PLACES
+    ],
 )
 def test_verb_takes_a_name_for_the_values_of_a_column(verb, name):
     """The risk is that of the values, with the column taken out of X by hand."""
@@ -147,6 +160,20 @@ def test_verb_takes_a_name_for_the_values_of_a_column(verb, name):
     by_hand = VERBS[verb](X.drop(columns=columns), y, **{name: values})
     assert getattr(by_name, "value", by_name) == getattr(by_hand, "value", by_hand)
     assert getattr(by_name, "value", by_name) is not None
+
+
+@pytest.mark.parametrize("verb", NO_TIMES_NOR_PLACES)
+@pytest.mark.parametrize("name", ["time", "block"])
+def test_verb_that_serves_no_times_nor_places_refuses_a_name_as_it_does_values(verb, name):
+    """The sentence is that of the values: the name was looked up before."""
+    X, y = table()
+    named, columns = ASKED[name]
+    with pytest.raises(Refusal) as by_name:
+        VERBS[verb](X, y, **{name: named})
+    with pytest.raises(Refusal) as by_hand:
+        VERBS[verb](X, y, **{name: X[columns] if len(columns) > 1 else X[columns[0]]})
+    assert str(by_name.value) == str(by_hand.value)
+    assert "no such column" not in str(by_name.value)
 
 
 def test_search_predicts_with_and_without_the_named_column():
