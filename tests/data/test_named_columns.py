@@ -96,14 +96,14 @@ ASKED = {
 
 
 def searched(rows):
-    """A grid search whose splits respect the groups or times that are given."""
+    """Return a grid search whose splits respect the groups or times that are given."""
     splits = {"groups": GroupKFold(3), "time": TimeSeriesSplit(3)}
     cv = next((splits[name] for name in rows if name in splits), 3)
     return GridSearchCV(TREE, {"max_depth": [1, 2]}, cv=cv)
 
 
 def audited(X, y, sample_weight=None, **rows):
-    """The honest risk of a search that was fitted without the named column."""
+    """Return the honest risk of a search that was fitted without the named column."""
     all_rows, _ = table()
     fit = {"groups": all_rows["patient"]} if rows.get("groups") is not None else {}
     fit |= {} if sample_weight is None else {"sample_weight": all_rows["weight"]}
@@ -114,7 +114,7 @@ def audited(X, y, sample_weight=None, **rows):
 
 
 def names_in(given):
-    """The columns that an argument names; none where it holds values."""
+    """Return the columns that an argument names; none where it holds values."""
     return [given] if isinstance(given, str) else given if isinstance(given, list) else []
 
 

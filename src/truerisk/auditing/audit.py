@@ -110,7 +110,8 @@ def audit(
     time, block : array or names of columns of X, optional
         When and where each row was taken, as in `estimate_risk`. Where the splits of the search
         mix rows that belong together, `honest` is the risk of rows kept apart, and `choosing` what
-        the claim is when it is corrected for the choice alone.
+        the claim is when it is corrected for the choice alone. Levels "pairs" and "nested" then
+        repeat the search without each part of the rows.
     fit_params : dict, optional
         What else `search.fit` was given, such as ``{"sample_weight": w}``.
     confidence_level : float, default=0.95

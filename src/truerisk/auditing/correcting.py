@@ -101,6 +101,8 @@ def corrected(
     apart, more = _apart(mixed, claim, scale, replayed, terms)
     if mixed is not None and not mixed.by_user and not (more and mixed.are_times):
         mixed = None
+    if level == "pairs" and mixed is not None and not isinstance(apart, str):
+        apart, more = _searched_apart(search, claim, scale, problem, mixed, terms)
     seen += more
     if level == "nested":
         chosen = _nested(search, claim, scale, problem, mixed, outer, terms)
@@ -108,8 +110,6 @@ def corrected(
             return Corrected(chosen, mixes=mixed.kind, findings=tuple(seen))
     if mixed is None:
         return Corrected(chosen, findings=tuple(seen))
-    if level == "pairs" and not isinstance(apart, str) and ONE_CHOICE in apart.notes:
-        apart = _nested(search, claim, scale, problem, mixed, None, terms)
     if isinstance(apart, str):
         return Corrected(None, chosen, mixed.kind, apart, tuple(seen))
     return Corrected(apart, chosen, mixed.kind, findings=tuple(seen))
@@ -144,7 +144,34 @@ def _apart(
 ) -> tuple[RiskEstimate | str, list[Finding]]:
     if mixed is None:
         return "", []
-    apart = risk_apart(mixed, claim, scale, replayed, terms)
+    return _with_findings(risk_apart(mixed, claim, scale, replayed, terms), mixed, claim, scale)
+
+
+def _searched_apart(
+    search: Any,
+    claim: Claim,
+    scale: ScoreScale,
+    problem: Problem,
+    mixed: Mixed,
+    terms: Mapping[str, Any],
+) -> tuple[RiskEstimate | str, list[Finding]]:
+    """Repeat the whole search in splits that keep apart what its own splits mix.
+
+    The losses that the search compared cannot choose for a test set of these splits: the models
+    that they come from have seen its rows and labels, so that the choice is optimistic for it.
+    """
+    try:
+        estimate = _nested(search, claim, scale, problem, mixed, None, terms)
+    except (BadData, FitFailed, Refusal) as error:
+        return str(error), []
+    apart = " ".join(estimate.notes) if estimate.value is None else estimate
+    return _with_findings(apart, mixed, claim, scale)
+
+
+def _with_findings(
+    apart: RiskEstimate | str, mixed: Mixed, claim: Claim, scale: ScoreScale
+) -> tuple[RiskEstimate | str, list[Finding]]:
+    """Return the risk of rows kept apart, or why there is none, with what it shows of the claim."""
     if isinstance(apart, str):
         return apart, []
     claimed = float(scale.risk(claim.score))
@@ -192,7 +219,8 @@ class ChosenWithout(Method):
     """The splits of `outer`, each asked of the setting that `losses` choose without its test rows.
 
     The search compared its settings with splits of its own, which mix: only the choice rests on
-    them. Without `losses` each split is asked of setting `best`.
+    them. It is slightly optimistic, since the models that gave these losses have seen the test rows
+    of `outer`. Without `losses` each split is asked of setting `best`.
     """
 
     outer: Method
@@ -250,8 +278,9 @@ def risk_apart(
     .. math:: \frac{1}{K} \sum_{k=1}^{K} \frac{1}{|T_k|} \sum_{i \in T_k} ℓ(y_i, f_{k, c_k}(x_i)),
        \quad c_k = \arg\min_c \sum_{i \notin T_k} ℓ_{c,i}
 
-    with :math:`ℓ_{c,i}` the losses that the search itself compared: the choice for a test set takes
-    no part of it, as in nested validation, and no inner fit is made.
+    with :math:`ℓ_{c,i}` the losses that the search itself compared. No loss on a test set takes
+    part in the choice for it, and no inner fit is made. But the other losses are those of models
+    that have seen the test set: unlike in nested validation, the choice is slightly optimistic.
     """
     if scale.whole is None:
         return "the score of the search is the model's own: give the search scoring=."
