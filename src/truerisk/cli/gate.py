@@ -123,10 +123,11 @@ def judged(result: Bounded | None, fail_above: float | None, min_score: Mapping[
     """Say of each bound whether the honest numbers of a result keep it; return the exit code."""
     if result is None or (fail_above is None and not min_score):
         return 0
-    from truerisk.results.bounds import ALIKE, judge  # late: a command helps without numpy
+    # late: a command helps without numpy
+    from truerisk.results.bounds import ALIKE, honest_numbers_of, judge
     from truerisk.results.interval import Scale
 
-    numbers = result._honest_numbers
+    numbers = honest_numbers_of(result)
     refuse_bounds(fail_above, min_score, {name: Scale(one.most) for name, one in numbers.items()})
     verdicts = []
     if fail_above is not None:

@@ -118,6 +118,11 @@ class Bounded:
             raise BoundMissed("\n".join(missed))
 
 
+def honest_numbers_of(result: Bounded) -> Mapping[str, HonestNumber]:
+    """Return the honest numbers of a result by name, for the bounds of the command line."""
+    return result._honest_numbers
+
+
 def _checked(
     numbers: Mapping[str, HonestNumber], name: str, bound: float
 ) -> tuple[HonestNumber, float]:
