@@ -214,6 +214,11 @@ def test_finished_model_has_equal_sides_and_the_t_quantile_of_groups():
     size = m * (1 - m) / enlarged**2
     expected = stats.beta.interval(0.95, size * m + 0.5, size * (1 - m) + 0.5)
     assert (brier.interval.low, brier.interval.high) == pytest.approx(expected)
+    log = found.risk
+    half = stats.t.ppf(0.975, 9) * log.std_error / log.value
+    assert log.interval.method == "log-cv-grouped"
+    ends = np.log([log.value / log.interval.low, log.interval.high / log.value])
+    assert ends == pytest.approx(half)
 
 
 def test_groups_are_added_up_first():

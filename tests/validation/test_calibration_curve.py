@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.special import expit
+from scipy.special import expit, logit
+from scipy.stats import t
 from tests.support.rms_data import RMS, drawn, foreign
 
 from truerisk.core.errors import Refusal
@@ -33,6 +34,16 @@ def test_the_band_holds_what_is_right():
         low, high = CalibrationFit.of(rows).band(at, rows, 0.95)
         held += (low <= at) & (at <= high)
     assert (held >= 88).all()
+
+
+def test_band_of_groups_has_the_t_quantile():
+    """A covariance by the sums of 20 groups has 19 degrees of freedom."""
+    rows = Outcomes.of(Y, foreign(X), members=np.arange(len(Y)) % 20)
+    fitted, at = CalibrationFit.of(rows), np.array([0.2, 0.5])
+    columns = fitted._columns(at)
+    spread = np.diag(columns @ fitted.fit.covariance(rows.members) @ columns.T)
+    half = np.diff(logit(fitted.band(at, rows, 0.95)), axis=0)[0] / 2
+    assert half == pytest.approx(t.ppf(0.975, 19) * np.sqrt(spread))
 
 
 def test_the_grid_leaves_the_ends_out():
