@@ -22,7 +22,7 @@ and interval is asked how wrong it is. Bias, error, coverage and width come with
 | `order.py` | series that depend on their past, a command of its own |
 | `finished.py` | the same of a finished model on other people's rows, likewise |
 | `validated.py` | slope, intercept and net benefit of a validation, a command of its own |
-| `tuned_slopes.py` | the slope of tuned models, by four losses, a command of its own |
+| `tuned_slopes.py` | slope and net benefit of models tuned by four losses, a command of its own |
 | `gains.py` | gains over treating everybody or nobody that are shown and do not exist, likewise |
 | `two_sides.py` | on which side intervals of Brier and log loss miss, likewise |
 | `picture.py` | the coverage of every interval as a picture |

@@ -1,4 +1,4 @@
-"""On which side do intervals miss? `python -m benchmarks.calibration.two_sides [--sets N]`.
+"""Rate on which side intervals miss: `python -m benchmarks.calibration.two_sides [--sets N]`.
 
 Logistic regression, discriminants, neighbours and forests are tuned by log loss, or by Brier, and
 the intervals of both losses from pairs are held to the risk of the model of all rows on 20,000
