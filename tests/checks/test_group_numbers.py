@@ -55,6 +55,8 @@ def test_scales_and_lists_of_few_values_are_no_group_numbers():
         rng = np.random.default_rng(seed)
         job = rng.integers(0, 10, 300)
         assert not told(job, rng.random(300) < rng.random(10)[job], has_order=False)
+        ten_words = np.repeat(np.arange(10), 10)
+        assert not told(ten_words, rng.permutation(10)[ten_words] < 5, has_order=False)
         scale = rng.integers(0, 8, 300)
         assert not told(scale, rng.random(300) < rng.random(8)[scale])
 
