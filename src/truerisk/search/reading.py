@@ -12,7 +12,7 @@ import numpy as np
 from truerisk.core.arguments import shown
 from truerisk.core.errors import Refusal
 from truerisk.core.family import refuse_no_tags
-from truerisk.core.identity import is_a
+from truerisk.core.identity import is_honest_search
 from truerisk.results.finding import Finding
 from truerisk.search.claim import Claim
 
@@ -41,7 +41,7 @@ def read_claim(search: Any) -> Claim:
 
 def given_to(search: Any) -> Any:
     """The fitted search that a HonestSearchCV was given, which makes the claim; else the search."""
-    ours = is_a(search, "truerisk.search.search:HonestSearchCV") and "search_" in vars(search)
+    ours = is_honest_search(search) and "search_" in vars(search)
     return given_to(search.search_) if ours else search
 
 
