@@ -6,6 +6,7 @@ import copy
 import html
 import json
 import re
+from dataclasses import replace
 
 import pytest
 from sklearn.linear_model import RidgeCV
@@ -134,8 +135,10 @@ def test_the_paragraph_rests_on_what_was_done(audited):
     names = {"scores": ["Tibshirani"], "bbc": ["Tsamardinos", "Tibshirani"]}
     for level, wanted in names.items():
         assert cited(audited[level]) == wanted
-    assert cited(audited["nested"]) == ["Varma", "Bengio", "Tibshirani"]
-    assert cited(audited["pairs"]) == ["Varma", "Bengio", "Tibshirani"]
+    for level in ("pairs", "nested"):
+        for mixes in (None, "groups"):
+            found = replace(audited[level], mixes=mixes)
+            assert cited(found) == ["Varma", "Bengio", "Tibshirani"]
 
 
 def test_identifiers_are_unique_and_nothing_is_fetched(audited):

@@ -191,10 +191,9 @@ def _in_pairs(audit: Audit) -> bool:
 
 def _references(audit: Audit) -> list[str]:
     """What the paragraph rests on."""
-    level = audit.level if audit.level == "nested" or not audit.mixes else "mixed"
-    cited = {"bbc": [reference_of("bbc")], "nested": [REFERENCES["nested"]]}.get(level, [])
-    if level == "pairs" and audit.honest is not None:
-        cited = [REFERENCES["nested"]]
+    cited = [REFERENCES["nested"]] if audit.level in ("pairs", "nested") else []
+    if audit.level == "bbc" and not audit.mixes:
+        cited = [reference_of("bbc")]
     if audit.choosing is not None:
         cited.append(reference_of(audit.choosing.method))
     interval = None if audit.honest is None else audit.honest.interval
