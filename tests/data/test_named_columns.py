@@ -62,7 +62,10 @@ def test_arrays_leave_the_table_as_it_is():
     """What is given by values is no column, and X is the same object."""
     X, _ = table()
     rows = {"groups": X["patient"], "time": None}
-    assert take_named_columns(X, rows) == (X, rows, ()) or take_named_columns(X, rows)[0] is X
+    left, found, names = take_named_columns(X, rows)
+    assert left is X
+    assert found is rows
+    assert names == ()
 
 
 def test_last_column_is_not_taken_out():
