@@ -93,8 +93,8 @@ def audit(
         their settings from the data, are tested as at level "nested". "nested" repeats the whole
         search in every fold of `outer`: five searches. "bbc" replays the search's own splits and
         corrects its best score by a bootstrap over rows (Tsamardinos et al., 2018): one search.
-        "scores" uses the kept scores alone. The levels that fit check that the scores of the search
-        come out again.
+        "scores" uses the kept scores alone. Levels "pairs" and "bbc" check that the scores of the
+        search come out again.
     outer : method, optional
         Of level "nested": by default "5-fold", "forward-5" with `time`, "blocks-5" with `block`;
         where the splits of the search mix past and future, neighbours or groups, splits that keep
