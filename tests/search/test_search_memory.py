@@ -22,7 +22,7 @@ def table():
 
 def test_a_search_holds_few_bytes_of_each_row(table):
     X, y = table
-    # the checks look at 5,000 rows and take 14 MB once, however many rows there are
+    # The checks look at a bounded number of rows: what they take does not grow with the table.
     search = tr.HonestSearchCV(LogisticRegression(), CS, checks=False).fit(X[:500], y[:500])
     tracemalloc.start()
     try:
