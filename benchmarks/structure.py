@@ -6,8 +6,7 @@ tables. It prints the share of tables of which `near-copies`, `rows-in-order` an
 were said, and the mean processor time of the three checks. `--drawings N` (default 200) tables are
 drawn for each line, and `--only WORD` takes one part: copies, order, groups, independent, costs
 (tables of five sizes) or real. The tables of the documents are read from the folder that
-TRUERISK_DATA names. 100 drawings take about five
-minutes of one core.
+TRUERISK_DATA names. 100 drawings take about five minutes of one core.
 
 `--tables FOLDER` reads every CSV file of 100 to 20,000 rows below a folder instead, shuffles it
 once, takes the last column as y, and prints the findings.

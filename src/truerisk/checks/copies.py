@@ -143,7 +143,7 @@ def find_copies(
     usual = np.median(spacings[spacings > 0]) if (spacings > 0).any() else 0.0
     if usual <= 0:
         return None
-    exponentials = spacings[:, :-1] * (np.log(2) / usual)  # the last would have nobody beyond
+    exponentials = spacings[:, :-1] * (np.log(2) / usual)  # no row lies behind the last one
     rows = np.arange(len(asked))
     place = exponentials.argmax(axis=1)
     largest = exponentials[rows, place]
@@ -174,7 +174,7 @@ def find_copies(
 
 
 def _quantile(tail: float, k: int) -> float:
-    """Return what the largest of k - 2 exponentials with mean 1 exceeds with probability `tail`."""
+    """Return the bound that the largest of k - 2 exponentials exceeds with probability `tail`."""
     return float(-np.log1p(-((1 - tail) ** (1 / (k - 2)))))
 
 

@@ -26,7 +26,7 @@ FEWEST_NUMBERS, FEWEST_WORDS = 12, 15  # that say so by y alone: small scales an
 MOST_ROWS_OF_NUMBER, MOST_ROWS_OF_WORD = 50, 20  # mean size of a group
 MOST_ROWS_OF_NAMED = 100
 ERRORS = 4.5
-MOST_VALUES = 0.35  # share of rows in values with an excess: a step of a feature has few of them
+LEAST_WITH_EXCESS = 0.35  # share of rows in values with an excess; a step gives it to few
 CLEAR_OF_CHANCE = 0.1
 RATIO = 0.5  # agreement with the next numbers is at most this share of that within a number
 LEAST = 0.2  # agreement within a number, and its excess over agreement with the next numbers
@@ -53,7 +53,7 @@ class GroupNumber:
     def is_found(self) -> bool:
         """True if agreement within a value is far beyond that with other values."""
         excess = self.inside - self.outside
-        if self.errors <= ERRORS or self.often < MOST_VALUES:
+        if self.errors <= ERRORS or self.often < LEAST_WITH_EXCESS:
             return False
         fewest = FEWEST_NUMBERS if self.has_order else FEWEST_WORDS
         largest = MOST_ROWS_OF_NUMBER if self.has_order else MOST_ROWS_OF_WORD

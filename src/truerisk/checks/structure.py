@@ -343,7 +343,7 @@ def _group_numbers(data: Data, rng: np.random.Generator) -> Iterator[Finding]:
 
 
 def _only_repeats_rows(data: Data, column: _Column) -> bool:
-    """Return True if rows with equal cells in this column are exact copies, told of elsewhere."""
+    """Return True if cells repeat in exact copies of rows alone, which are another finding."""
     keys = data.row_keys
     if keys is None or n_columns(data.X) == 1:
         return False
