@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.datasets import make_classification
-from sklearn.linear_model import LassoCV, LogisticRegression
+from sklearn.linear_model import LassoCV, LogisticRegression, RidgeCV
 from sklearn.metrics import f1_score, make_scorer
 from sklearn.model_selection import GridSearchCV, GroupKFold, ShuffleSplit, TimeSeriesSplit
 
@@ -110,6 +110,21 @@ def test_a_search_that_draws_settings_from_the_data_is_cloned():
     found = tr.audit(LassoCV(cv=4, alphas=[0.1, 0.2]).fit(X, y), X, y)
     assert found.honest.method == "nested (5-fold, LassoCV cloned)"
     assert found.honest.interval.method == "log-cv"
+
+
+@pytest.mark.parametrize("level", ["pairs", "nested"])
+@pytest.mark.parametrize(
+    "search",
+    [LassoCV(cv=4, alphas=[0.1, 0.2]), RidgeCV([0.1, 1.0], scoring="neg_mean_squared_error")],
+    ids=["LassoCV", "RidgeCV"],
+)
+def test_pairs_level_leaves_out_groups_of_learners_that_take_none(search, level):
+    """Such a learner cuts groups in its own splits; the outer folds keep them apart."""
+    y = X[:, 0] + np.random.default_rng(0).normal(size=240)
+    found = tr.audit(search.fit(X, y), X, y, groups=GROUPS, level=level)
+    assert found.honest.method.endswith(f"{type(search).__name__} cloned)")
+    assert found.honest.n_groups == 60
+    assert found.honest.interval is not None
 
 
 def test_positive_names_the_class_of_the_score():

@@ -199,10 +199,21 @@ def _by_clones(
 ) -> RiskEstimate:
     from sklearn.base import clone
 
-    params = with_groups(terms.get("fit_params") or {}, terms.get("groups"))
+    groups = terms.get("groups") if _takes_groups(search) else None
+    params = with_groups(terms.get("fit_params") or {}, groups)
     own_terms = {**terms, "fit_params": params, "loss": _loss(scale, claim)}
     problem = replace(pose(Family(clone(search)), X, y, **own_terms), calibrated=True)
     return of_clones(curve_of(compute(problem, outer, new_rows=True))[0], claim.search)
+
+
+def _takes_groups(search: Any) -> bool:
+    """Return False for learners that tune themselves, such as LassoCV, unless metadata are routed.
+
+    Their `fit` has keyword arguments for metadata routing alone, and refuses groups without it.
+    """
+    from sklearn import get_config
+
+    return hasattr(search, "estimator") or bool(get_config()["enable_metadata_routing"])
 
 
 def with_groups(fit_params: Mapping[str, Any], groups: Any) -> dict[str, Any]:
