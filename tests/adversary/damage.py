@@ -200,9 +200,8 @@ def damage_wrong(kind: str, edits: tuple[tuple[Path_, str], ...]) -> str:
     """Return what is wrong with reading a result of this kind after these edits."""
     cls, text = stored(kind)
     content = json.loads(text)
-    for path, edit in edits[:-1]:
-        with contextlib.suppress(ValueError):  # an edit that leaves no JSON counts only as the last
-            content = json.loads(damaged(content, path, edit))
+    for path, edit in edits[:-1]:  # `damaged` writes the texts that placeholders stand for
+        content = json.loads(json.dumps(_edited(content, path, EDITS[edit])))
     path, edit = edits[-1]
     return reading_wrong(cls, damaged(content, path, edit))
 
