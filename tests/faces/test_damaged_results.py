@@ -36,6 +36,19 @@ NAMED = {
     "a prior that is none": ("plan of one error", ("prior", 0), "is -0.25"),
     "infinitely many events": ("rows to develop", ("events",), "is inf"),
     "a task that failed without a word": ("status of a study", ("errors", 0), "is an empty object"),
+    "more test rows than there are": ("plan of one error", ("n_test",), "is 9007199254740992"),
+    "more errors than test rows": ("plan of one error", ("n_errors",), "is 9007199254740992"),
+    "no positive rows": ("operating point", ("n_positive",), "is 0"),
+    "no negative rows": ("operating point", ("n_negative",), "is 0"),
+    "a perfect score that is no number": ("permutations", ("perfect",), "is nan"),
+    "a perfect score beside which risks vanish": (
+        "permutations",
+        ("perfect",),
+        "is -4611686018427387904",
+    ),
+    "fewer rows than were trained on": ("learning curve", ("estimates", 7, "n_rows"), "is 1"),
+    "probabilities without a rope": ("paired-cv", ("rope",), "is dropped"),
+    "cells of a study without seconds": ("study", ("cells", 0, "seconds"), "is null"),
     "a row of 64 bits and one": ("estimate", ("loss_rows", 25), "is 9223372036854775808"),
 }
 

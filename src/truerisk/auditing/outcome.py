@@ -13,7 +13,7 @@ from truerisk.core.present import MODELS_SAW, unsigned
 from truerisk.results.bounds import Bounded, HonestNumber, numbers_of
 from truerisk.results.finding import Finding
 from truerisk.results.interval import Interval, OnOwnScale, OwnScale, Scale
-from truerisk.results.records import FINITE, Column, Count, Record, Share, Size
+from truerisk.results.records import FINITE, Column, Count, Finite, Record, Share, Size
 from truerisk.results.results import RiskEstimate
 
 WIDEST = 88
@@ -41,7 +41,7 @@ class Stated(OnOwnScale, Record):
     loss: str
     params: Mapping[str, Any]
     notes: tuple[str, ...] = ()
-    perfect: float | None = None
+    perfect: Finite | None = None
     std_error: Size | None = None
     interval: Interval | None = None
 

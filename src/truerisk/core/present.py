@@ -120,8 +120,10 @@ def rows_counted(
     return f"{n_rows} rows{groups}" + (f" ({classes})" if classes else "")
 
 
-def seconds(value: float) -> str:
-    """Seconds as people read them."""
+def seconds(value: float | None) -> str:
+    """Write seconds as people read them, with a dash where they are not known."""
+    if value is None:
+        return "–"
     return f"{value:.2f} s" if value < 10 else f"{value:.0f} s"
 
 

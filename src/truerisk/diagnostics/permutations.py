@@ -212,7 +212,7 @@ class PermutationTest(Record):
     seconds: Size
     data_fingerprint: str
     notes: tuple[str, ...] = ()
-    perfect: float | None = None
+    perfect: Finite | None = None
 
     @property
     def scale(self) -> Scale:

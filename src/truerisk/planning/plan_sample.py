@@ -14,11 +14,11 @@ from truerisk.core import present
 from truerisk.core.arguments import MOST, check_count, check_level, is_count, is_number, shown
 from truerisk.core.errors import BadArgument, Refusal, UnknownName
 from truerisk.results.error_posterior import LEAST as LEAST_PRIOR
-from truerisk.results.error_posterior import MOST as LARGEST_PRIOR
+from truerisk.results.error_posterior import MOST as MOST_ROWS
 from truerisk.results.error_posterior import ErrorPosterior
 from truerisk.results.interval import Interval
 from truerisk.results.learning_curve import FURTHEST, ExpectedRisk, LearningCurve
-from truerisk.results.records import Column, Count, Record, Share
+from truerisk.results.records import Column, Count, Range, Record, Share
 from truerisk.statistics.sample_size import (
     expected_measures,
     rows_assured,
@@ -27,6 +27,7 @@ from truerisk.statistics.sample_size import (
 )
 
 MOST_SPLITS = 400
+TestRows = Annotated[int, Range(0, MOST_ROWS)]
 CLOSEST = 1e-9  # to 0 or 1, of an error, a width and an assurance
 CURVE_SIZES = 48  # sizes at which the law of a learning curve is read
 ERROR = "zero-one"  # the loss that counts errors
@@ -73,11 +74,11 @@ class SamplePlan(Record):
     confidence_level: Share
     prior: tuple[float | int, float | int]
     width: Share | None = None
-    n_test: Count | None = None
-    n_assured: Count | None = None
+    n_test: TestRows | None = None
+    n_assured: TestRows | None = None
     assurance: Share | None = None
     interval: Interval | None = None
-    n_errors: Count | None = None
+    n_errors: TestRows | None = None
     n: Count | None = None
     best: Split | None = None
     best_by: Mapping[str, Split] = field(default_factory=dict)
@@ -89,12 +90,14 @@ class SamplePlan(Record):
     def flaw(self) -> tuple[str | int, ...] | None:
         """Return where a record read from a file is invalid, and what is wanted there, or None."""
         for place, parameter in enumerate(self.prior):
-            if not LEAST_PRIOR <= parameter <= LARGEST_PRIOR:
+            if not LEAST_PRIOR <= parameter <= MOST_ROWS:
                 return "prior", place, "a number above 0"
         if self.n_test is not None:
             for name in ("width", "n_assured", "assurance", "interval", "n_errors"):
                 if getattr(self, name) is None:
                     return name, "there, as 'n_test' is"
+            if self.n_errors is not None and self.n_errors > self.n_test:
+                return "n_errors", f"{self.n_test} at most, the number of test rows"
         return None
 
     def __str__(self) -> str:

@@ -88,6 +88,13 @@ class Comparison(Record):
     is_score: bool = False
 
     @property
+    def flaw(self) -> tuple[str, str] | None:
+        """Return where a record read from a file is invalid, and what is wanted there, or None."""
+        if self.probabilities is not None and self.rope is None:
+            return "rope", "a number, as there are probabilities"
+        return None
+
+    @property
     def value(self) -> float:
         """The risk of a minus that of b: negative favours a."""
         return self.difference

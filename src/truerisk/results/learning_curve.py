@@ -45,7 +45,7 @@ class ExpectedRisk(OnOwnScale):
     value: float
     interval: Interval
     extrapolated: bool
-    perfect: float | None = None
+    perfect: Finite | None = None
 
     def __str__(self) -> str:
         own = self.own_scale
@@ -93,6 +93,8 @@ class LearningCurve(Record):
                 return "estimates", place, "value", f"{self.upper:g} or less, the largest loss"
         if n < FEWEST_SIZES:
             return "sizes", f"{FEWEST_SIZES} or more, as there is a law"
+        if self.estimates[-1].n_rows < self.sizes[-1]:
+            return "estimates", n - 1, "n_rows", f"{self.sizes[-1]:g} or more, the training rows"
         return None if self.law.is_defined else ("covariance", "one by which a law can be told")
 
     @cached_property

@@ -40,6 +40,12 @@ class OperatingPoint(Record):
     cost: float | None = None
 
     @property
+    def flaw(self) -> tuple[str, str] | None:
+        """Return a count of rows that no share can be taken of, and what is wanted there."""
+        counts = {"n_positive": self.n_positive, "n_negative": self.n_negative}
+        return next(((name, "above 0") for name, n in counts.items() if not n > 0), None)
+
+    @property
     def sensitivity(self) -> float:
         """Share of the positives that are called positive (recall, true positive rate)."""
         return self.true_positives / self.n_positive
