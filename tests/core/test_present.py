@@ -118,3 +118,10 @@ def test_differences(value, beside, expected):
 def test_metrics_of_leaves_out_integers_that_no_float_holds():
     """A label may be one: `positive=10**400` of a ROC curve."""
     assert metrics_of({"positive": 10**400, "auc": 0.5, "n": 10**30}) == {"auc": 0.5, "n": 1e30}
+
+
+def test_frame_of_writes_lone_surrogates_as_escapes():
+    """Names of files may hold them, and the texts of Arrow cannot."""
+    frame = present.frame_of({"a\ud800": ["x\ud800", None], "b": [1, 2]})
+    assert list(frame.columns) == ["a\\ud800", "b"]
+    assert frame["a\\ud800"].iloc[0] == "x\\ud800"

@@ -400,8 +400,23 @@ def frame_of_rows(rows: Sequence[Mapping[str, Any]]) -> Any:
     return frame_of({name: [row.get(name) for row in rows] for name in names})
 
 
+def _utf8(value: Any) -> Any:
+    """Write lone surrogates of a text as escapes, as Arrow holds none; return other values."""
+    return value.encode(errors="backslashreplace").decode() if isinstance(value, str) else value
+
+
+def _utf8_cells(cells: Any) -> Any:
+    """Return the cells of a column without lone surrogates; numbers are returned as they are."""
+    if isinstance(cells, np.ndarray) and cells.dtype.kind not in "OU":
+        return cells
+    shown = [_utf8(cell) for cell in cells]
+    texts = (n for n, cell in enumerate(cells) if isinstance(cell, str))
+    return cells if all(shown[n] == cells[n] for n in texts) else shown
+
+
 def frame_of(columns: Mapping[str, Any]) -> Any:
     """A pandas frame, or a polars one where only polars is installed."""
+    columns = {_utf8(name): _utf8_cells(cells) for name, cells in columns.items()}
     try:
         import pandas as pd
 
