@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from functools import partial
 
@@ -163,6 +164,22 @@ def test_a_killed_worker_costs_its_batches_only(monkeypatch) -> None:
             FitFailed, match="has no workers for 1 s: start workers, or use executor=None"
         ):
             list(run_batches(running.address, _nap, (), [0.2] * 30))
+
+
+def test_a_run_sends_its_data_anew_where_sending_does_not_end(cluster, monkeypatch) -> None:
+    """The scheduler copies for ever from a worker that died while it was sent to."""
+    from distributed import Client
+
+    really, sent = Client.scatter, []
+
+    def scatter(client, *args, **options):
+        sent.append(args)
+        return really(client, *args, **options) if len(sent) > 1 else asyncio.sleep(60)
+
+    monkeypatch.setattr(Client, "scatter", scatter)
+    monkeypatch.setattr(dask_cluster, "SEND", 0.5)
+    assert risk(cluster.address).value == risk(None).value
+    assert len(sent) > 1
 
 
 def test_the_fits_that_end_every_worker_are_named() -> None:

@@ -24,6 +24,8 @@ CLIENT = "distributed:Client"
 SCHEMES = ("dask://", "dask+tls://")
 ANSWER = 10.0  # seconds that the scheduler may take to answer a question
 LOOK_EVERY = 5.0  # seconds between looks at how many workers there are
+SEND = 30.0  # seconds that sending to the workers may take, and as much more as the content needs
+SLOWEST = 1e6  # bytes a second
 RECONNECT = 60.0  # seconds that a client tries to find a lost scheduler again
 
 
@@ -87,14 +89,28 @@ class Cluster(Crew):
         """
         try:
             for place, (content, future) in enumerate(self._contents):
-                if future is None:  # in a list: others of its kind would be taken apart
-                    (future,) = self._client.scatter(
-                        [content], broadcast=True, hash=False, timeout=ANSWER
-                    )
-                    self._contents[place] = content, future
+                if future is None:
+                    self._contents[place] = content, self._send(content)
         except KeyError as error:  # the scheduler looks up a worker that has just died
             raise ConnectionError(f"the worker at {error} died while it was sent to") from error
         return [future for _, future in self._contents]
+
+    def _send(self, content: Any) -> Any:
+        """Send a content to all workers; give up with a TimeoutError where that never ends.
+
+        The scheduler copies it from worker to worker until each holds it, and goes on for ever
+        where one of them died meanwhile.
+        """
+        from dask.sizeof import sizeof
+
+        async def scatter() -> Any:
+            (future,) = await self._client.scatter(  # in a list, or it would be taken apart
+                [content], broadcast=True, hash=False, timeout=ANSWER, asynchronous=True
+            )
+            return future
+
+        limit = SEND + sizeof(content) * self.workers / SLOWEST
+        return self._client.sync(scatter, callback_timeout=limit)
 
     def deaths(self, error: BaseException) -> int:
         """KilledWorker comes after the scheduler has tried several times itself.
