@@ -72,6 +72,6 @@ def test_a_forest_in_a_pipeline_and_a_machine_without_curves():
 def test_cox_of_many_columns_is_refused_before_its_first_fit(monkeypatch):
     """scikit-survival makes matrices of columns by columns, which do not fit into memory."""
     monkeypatch.setattr("truerisk.engines.running.memory.available_memory", lambda: 2**30)
-    wide = np.broadcast_to(np.zeros((1, 1)), (len(Y), 20_000))
+    wide = np.broadcast_to(np.arange(float(len(Y)))[:, None], (len(Y), 20_000))
     with pytest.raises(Refusal, match="makes a matrix of 20,000 columns by 20,000 columns"):
         tr.estimate_risk(CoxPHSurvivalAnalysis(), wide, Y, method="2-fold", checks=False)
