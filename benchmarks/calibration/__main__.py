@@ -1,4 +1,4 @@
-"""`python -m benchmarks.calibration [--short | --hard | --pairs | --scores] ...`."""
+"""`python -m benchmarks.calibration [--short | --hard | --pairs | --scores | --means] ...`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     if given.papers is not None:
         os.environ[FOLDER] = str(given.papers)
-    from benchmarks.calibration.battery import FULL, HARD, PAIRS, SCORES, SHORT
+    from benchmarks.calibration.battery import FULL, HARD, MEANS, PAIRS, SCORES, SHORT
     from benchmarks.calibration.by_loss import by_loss
     from benchmarks.calibration.by_loss import text as text_of_losses
     from benchmarks.calibration.store import LINES, collect, lines
@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from truerisk.core.errors import NotWritten, TrueRiskError
     from truerisk.results.writing import place_of
 
-    forms = {"short": SHORT, "hard": HARD, "pairs": PAIRS, "scores": SCORES}
+    forms = {"short": SHORT, "hard": HARD, "pairs": PAIRS, "scores": SCORES, "means": MEANS}
     cells = next((cells for word, cells in forms.items() if getattr(given, word)), FULL)
     cells, missing = here(cells)
     if missing:
@@ -92,6 +92,7 @@ def _parser() -> argparse.ArgumentParser:
     form.add_argument("--short", action="store_true", help="three problems, 20 data sets each")
     form.add_argument("--pairs", action="store_true", help="the intervals of pairs alone")
     form.add_argument("--scores", action="store_true", help="all scores, and losses by name")
+    form.add_argument("--means", action="store_true", help="scores averaged over folds, and pooled")
     form.add_argument("--hard", action="store_true", help="five cells of trees, not of the battery")
     parser.add_argument(
         "--store",

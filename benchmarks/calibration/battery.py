@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-__all__ = ["FULL", "HARD", "PAIRS", "SCORES", "SHORT", "Cell", "told"]
+__all__ = ["FULL", "HARD", "MEANS", "PAIRS", "SCORES", "SHORT", "Cell", "told"]
 
 
 @dataclass(frozen=True, order=True)
@@ -161,4 +161,25 @@ TABLES = (  # drawn without replacement from tables; the other rows are the trut
     Cell("ozone-level", 100, "tree", "squared", VALUES),
 )
 SCORES = (*EACH, *BESIDES, *TABLES)
+AVERAGED = ("auc", "average-precision", "balanced-accuracy", "f1", "kappa", "mcc")
+
+
+def _averages(score: str) -> tuple[str, ...]:
+    """Return the words of a score's averages; ranks by models of several folds are not pooled."""
+    by_folds, pooled = f"{score} by folds", f"{score} pooled"
+    return (by_folds,) if score in RANKS[:2] else (by_folds, pooled)
+
+
+def _with_averages(cell: Cell) -> Cell:
+    """Return the cell with the averages of each of its scores, or of the score it is chosen by."""
+    if cell.loss in AVERAGED:
+        first, *others = _averages(cell.loss)
+        return replace(cell, loss=first, scores=tuple(others))
+    kept = (each for score in cell.scores if score in AVERAGED for each in _averages(score))
+    return replace(cell, scores=tuple(kept))
+
+
+MEANS = tuple(
+    _with_averages(cell) for cell in SCORES if cell.loss in AVERAGED or {*cell.scores} & {*AVERAGED}
+)
 SHORT = (Cell("simple", 30, "knn"), Cell("noise", 30, "knn"), Cell("heavy-tails", 50, "ridge"))

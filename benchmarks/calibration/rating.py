@@ -9,12 +9,14 @@ import numpy as np
 
 from truerisk.data.data import Data
 from truerisk.losses.loss_words import as_loss
-from truerisk.losses.row_losses import Cost, Loss
+from truerisk.losses.row_losses import Cost, Loss, registry
 
-__all__ = ["Drawn", "Rows", "asked", "rated"]
+__all__ = ["BY_FOLDS", "Drawn", "Rows", "asked", "rated"]
 
 Rows = np.ndarray
 MISSED = 5.0  # what a positive row costs that is not found, in wrongly found negative ones
+BY_FOLDS = " by folds"  # ends the words of scores that are averaged over folds
+POOLED = " pooled"
 
 
 class Drawn(NamedTuple):
@@ -30,8 +32,14 @@ class Drawn(NamedTuple):
 def asked(word: str, y: Rows) -> Loss | str | None:
     """What is to be asked for as `loss=`: costs need a matrix, and no word means the usual loss.
 
-    Of several classes a wrong answer costs as much as it is places away.
+    Of several classes a wrong answer costs as much as it is places away. "f1 by folds" is the mean
+    of the F1 of single folds, and "f1 pooled" is the F1 of all answers of a repetition together.
     """
+    for end, average in ((BY_FOLDS, "fold"), (POOLED, "pooled")):
+        if word.endswith(end):
+            loss: Loss = registry.load(word.removesuffix(end))()
+            loss.word, loss.usual_average = word, average
+            return loss
     if word != "cost":
         return word or None
     classes = np.arange(int(y.max()) + 1)

@@ -109,7 +109,7 @@ def by_interval(all_rows: Sequence[Row]) -> list[Total]:
         widths |= {row.cell: row.width for row in all_rows if row.word == base}
     totals = []
     for word in dict.fromkeys(row.word for row in all_rows if row.covers is not None):
-        mine = [row for row in all_rows if row.word == word]
+        mine = [row for row in all_rows if row.word == word and row.covers is not None]
         n = np.array([row.n_sets for row in mine])
         covers = np.array([row.covers for row in mine])
         share = float(np.average(covers, weights=n))

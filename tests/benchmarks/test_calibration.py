@@ -10,7 +10,7 @@ import pytest
 from benchmarks.calibration import by_loss as losses
 from benchmarks.calibration import trial
 from benchmarks.calibration.__main__ import main
-from benchmarks.calibration.battery import FULL, HARD, SCORES, SHORT, Cell, told
+from benchmarks.calibration.battery import FULL, HARD, MEANS, SCORES, SHORT, Cell, told
 from benchmarks.calibration.picture import draw
 from benchmarks.calibration.problems import PROBLEMS
 from benchmarks.calibration.store import cell_of, collect, lines
@@ -114,6 +114,30 @@ def test_scores_are_told_besides_and_read_one_by_one(tmp_path):
     ranks = {"default", "influences, K=5", "corrected-t", "cvAUC"}
     assert [ranks <= set(one["estimates"]) for one in found] == [False, True, False] * 2
     assert {row.cell for row in rows(found, [cell])} == set(told([cell]))
+
+
+def test_scores_are_averaged_over_folds_and_pooled_on_the_same_answers():
+    """One truth, two values; ranks of several models are never pooled."""
+    cell = Cell("imbalanced", 120, "knn", "f1 by folds", ("f1 pooled",))
+    assert cell in MEANS
+    found = run(cell, 0)
+    pooled = found["scores"]["f1 pooled"]
+    assert found["truth"] == pooled["truth"]
+    assert found["estimates"]["default"][0] != pooled["estimates"]["default"][0]
+    alone = run(Cell("imbalanced", 120, "knn", "f1 by folds", ("f1",)), 0)
+    assert pooled["estimates"] == alone["scores"]["f1"]["estimates"]
+    words = {word for cell in MEANS for word in (cell.loss, *cell.scores)}
+    assert "auc by folds" in words
+    assert "auc pooled" not in words
+
+
+def test_a_cell_without_any_interval_is_left_out_of_the_coverage():
+    """As a word of one cell that no other has."""
+    other = Cell("noise", 50, "knn")
+    kept = [line(seed, 0.2, {"one drawing": [0.2, 0.1, 0.3]}) for seed in range(4)]
+    none = [line(seed, 0.2, {"one drawing": [0.2, None, None]}, other) for seed in range(4)]
+    (total,) = by_interval(rows(kept + none, [CELL, other]))
+    assert (total.covers, total.n_sets) == (1.0, 4)
 
 
 def test_weights_and_costs_and_classes_count_in_the_truth():
