@@ -108,6 +108,9 @@ def test_require_of_a_curve_without_honest_number_says_what_has_one():
     curve = tr.risk_curve(MODEL, C, X, y)
     with pytest.raises(tr.extend.Refusal, match="leaves the choice out"):
         curve.require(zero_one=0.9)
+    search = tr.HonestSearchCV(MODEL, C, outer=None).fit(X, y)
+    with pytest.raises(tr.extend.Refusal, match="best of 2 settings leaves the choice out"):
+        search.selected_risk_.require(zero_one=0.9)
     one = tr.risk_curve(MODEL, {"C": [1.0]}, X, y)
     one.require(zero_one=0.9)
 

@@ -30,6 +30,11 @@ from truerisk.results.finding import Finding
 from truerisk.results.interval import Breakdown, Interval, OnOwnScale
 from truerisk.results.records import UNLESS_EMPTY, UNWRITTEN, Column, Count, Finite, Record, Size
 
+CHOICE_LEFT_OUT = (
+    "the risk of the best of {} settings leaves the choice out, so that it keeps no bound: take "
+    "the risk_ of HonestSearchCV, or the curve of a method such as 'nested', which tests the choice."
+)
+
 
 @dataclass(frozen=True, eq=False)
 class RiskEstimate(OnOwnScale, Bounded, Record):
@@ -169,6 +174,8 @@ class RiskEstimate(OnOwnScale, Bounded, Record):
 
     @property
     def _honest_numbers(self) -> Mapping[str, HonestNumber]:
+        if self.best_of is not None:
+            raise Refusal(CHOICE_LEFT_OUT.format(self.best_of))
         return numbers_of(self)
 
     def _metrics(self) -> Mapping[str, Any]:
@@ -316,11 +323,7 @@ class RiskCurve(Bounded, Record):
     @property
     def _honest_numbers(self) -> Mapping[str, HonestNumber]:
         if self.procedure is None and len(self) > 1:
-            raise Refusal(
-                f"the risk of the best of {len(self)} settings leaves the choice out, so that it "
-                "keeps no bound: take the risk_ of HonestSearchCV, or the curve of a method "
-                "such as 'nested', which tests the choice."
-            )
+            raise Refusal(CHOICE_LEFT_OUT.format(len(self)))
         return numbers_of(self[self.best] if self.procedure is None else self.procedure)
 
     def to_frame(self, others: Iterable[RiskCurve] = ()) -> Any:
