@@ -203,8 +203,8 @@ class Audit(Bounded, Record):
         if self.honest is not None:
             return numbers_of(self.honest)
         unknown = OwnScale(None, None, self.scale.better)
-        title, most = "the honest risk", self.claimed.perfect
-        return {self.claimed.loss: HonestNumber(title, unknown, most)}
+        title = f"honest {self.scale.of(self.claimed.loss)}"
+        return {self.claimed.loss: HonestNumber(title, unknown, self.claimed.perfect)}
 
     def _metrics(self) -> Mapping[str, Any]:
         honest = {} if self.honest is None else self.honest.to_metrics()

@@ -159,7 +159,7 @@ def assess(asked: Any) -> int:
     options |= {"store": asked.store, "mixed_versions": asked.mixed_versions}
     options |= {"checks": asked.checks}
     result, code = _run(source, families, options | {"validate": validation}, asked)
-    return code or (judged(result, *bounds))
+    return code or judged(result, *bounds)
 
 
 def _usual(source: Source) -> str:
