@@ -132,7 +132,7 @@ def test_scores_are_averaged_over_folds_and_pooled_on_the_same_answers():
 
 
 def test_a_cell_without_any_interval_is_left_out_of_the_coverage():
-    """As a word of one cell that no other has."""
+    """An interval that a cell never has is no interval that missed."""
     other = Cell("noise", 50, "knn")
     kept = [line(seed, 0.2, {"one drawing": [0.2, 0.1, 0.3]}) for seed in range(4)]
     none = [line(seed, 0.2, {"one drawing": [0.2, None, None]}, other) for seed in range(4)]
