@@ -32,7 +32,7 @@ from truerisk.results.records import UNLESS_EMPTY, UNWRITTEN, Column, Count, Fin
 
 CHOICE_LEFT_OUT = (
     "the risk of the best of {} settings leaves the choice out, so that it keeps no bound: take "
-    "the risk_ of HonestSearchCV, or the curve of a method such as 'nested', which tests the choice."
+    "the risk_ of HonestSearchCV, or the curve of a method that tests the choice, such as 'nested'."
 )
 
 
