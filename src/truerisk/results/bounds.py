@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isfinite
@@ -11,8 +12,8 @@ from typing import Any
 
 from truerisk.core import present
 from truerisk.core.arguments import shown
-from truerisk.core.errors import BadArgument, BoundMissed
-from truerisk.core.registry import check_known
+from truerisk.core.errors import BadArgument, BoundMissed, UnknownName
+from truerisk.core.registry import closest
 from truerisk.results.interval import OwnScale
 
 ALIKE = {"auc": "roc_auc", "roc_auc": "auc"}
@@ -67,13 +68,13 @@ def judge(number: HonestNumber, bound: float, asked: str) -> tuple[bool, str]:
     return is_missed, f"bound {'missed' if is_missed else 'kept'}: {sentence}"
 
 
-class Bounded:
+class Bounded(ABC):
     """A result with honest numbers, on which a user can set bounds."""
 
     @property
+    @abstractmethod
     def _honest_numbers(self) -> Mapping[str, HonestNumber]:
-        """Return the honest numbers by name."""
-        raise NotImplementedError
+        """The honest numbers by name."""
 
     def require(self, **bounds: float) -> None:
         """Raise `BoundMissed` unless the interval of each named number keeps its bound.
@@ -130,7 +131,12 @@ def _checked(
     by_keyword = {re.sub(r"\W", "_", word): number for word, number in numbers.items()}
     word = re.sub(r"\W", "_", name)
     word = word if word in by_keyword else ALIKE.get(word, word)
-    check_known("require(): there is no number", word, by_keyword, "There are")
+    if word not in by_keyword:
+        raise UnknownName(
+            f"require({name}=…): this number was not measured{closest(word, by_keyword) or '.'} "
+            f"Measured are: {', '.join(by_keyword)}. A call measures more scores where it is asked "
+            "for them, as in scores=['auc']."
+        )
     if isinstance(bound, bool) or not isinstance(bound, Real) or not isfinite(bound):
         raise BadArgument(f"require({name}={shown(bound)}): a bound is a finite number.")
     most = by_keyword[word].most
