@@ -11,7 +11,7 @@ from truerisk.data.data import Data
 from truerisk.losses.loss_words import as_loss
 from truerisk.losses.row_losses import Cost, Loss, registry
 
-__all__ = ["BY_FOLDS", "Drawn", "Rows", "asked", "rated"]
+__all__ = ["Drawn", "Rows", "asked", "rated"]
 
 Rows = np.ndarray
 MISSED = 5.0  # what a positive row costs that is not found, in wrongly found negative ones

@@ -91,8 +91,8 @@ class LinearDiscriminant(LinearDiscriminantAnalysis):
         if self.divisor not in ("n-K", "n"):
             raise ValueError(f"divisor={self.divisor!r} is unknown: it is 'n-K' or 'n'.")
         solver = resolved_solver(self.solver, self.shrinkage)
-        table = solver == "lsqr" and _is_table(X)
-        if table and fits_by_rows(solver, self.shrinkage, *np.shape(X)):
+        shrinks_table = solver == "lsqr" and _is_table(X)
+        if shrinks_table and fits_by_rows(solver, self.shrinkage, *np.shape(X)):
             self._fit_wide(X, y)
         else:
             with self._as_in(solver, self.shrinkage):

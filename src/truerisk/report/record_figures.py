@@ -121,10 +121,12 @@ def _draw_permuted(test: PermutationTest) -> Figure:
     scale = test.scale
     null = np.array([scale.value(each) for each in test.null.tolist()])
     observed = scale.value(test.observed)
-    middle, about_as_far = float(np.median(null)), 1e-9 * float(np.abs(null).max())
-    half = 0.5 * max(1.0, abs(middle))  # numbers apart by rounding alone stand in one wide bar
-    wide = (middle - half, middle + half) if np.ptp(null) <= about_as_far else None
-    counts, edges = np.histogram(null, min(BINS, test.n_permutations), wide)
+    bounds = None
+    if np.ptp(null) <= 1e-9 * np.abs(null).max():  # numbers apart by rounding stand in one bar
+        middle = float(np.median(null))
+        half = 0.5 * max(1.0, abs(middle))
+        bounds = middle - half, middle + half
+    counts, edges = np.histogram(null, min(BINS, test.n_permutations), bounds)
     about = f"{clean(test.loss, 40)} of {test.n_permutations} permutations of {test.permuted}"
     drawing = Drawing(
         title=f"{scale.noun.capitalize()}s with permuted labels",
