@@ -167,19 +167,20 @@ def test_a_killed_worker_costs_its_batches_only(monkeypatch) -> None:
 
 
 def test_a_run_sends_its_data_anew_where_sending_does_not_end(cluster, monkeypatch) -> None:
-    """The scheduler copies for ever from a worker that died while it was sent to."""
+    """Nothing is broadcast: where a worker dies meanwhile, no later broadcast ends either."""
     from distributed import Client
 
     really, sent = Client.scatter, []
 
     def scatter(client, *args, **options):
-        sent.append(args)
+        sent.append(options)
         return really(client, *args, **options) if len(sent) > 1 else asyncio.sleep(60)
 
     monkeypatch.setattr(Client, "scatter", scatter)
     monkeypatch.setattr(dask_cluster, "SEND", 0.5)
     assert risk(cluster.address).value == risk(None).value
     assert len(sent) > 1
+    assert not any(options.get("broadcast") for options in sent)
 
 
 def test_the_fits_that_end_every_worker_are_named() -> None:

@@ -24,7 +24,7 @@ CLIENT = "distributed:Client"
 SCHEMES = ("dask://", "dask+tls://")
 ANSWER = 10.0  # seconds that the scheduler may take to answer a question
 LOOK_EVERY = 5.0  # seconds between looks at how many workers there are
-SEND = 30.0  # seconds that sending to the workers may take, and as much more as the content needs
+SEND = 30.0  # seconds that sending to a worker may take, and as much more as the content needs
 SLOWEST = 1e6  # bytes a second
 RECONNECT = 60.0  # seconds that a client tries to find a lost scheduler again
 
@@ -82,7 +82,7 @@ class Cluster(Crew):
         return future
 
     def _sent(self) -> list[Any]:
-        """The contents on all workers: sent when first asked for, and anew when they were lost.
+        """The contents on the cluster: sent when first asked for, and anew when they were lost.
 
         Anew by another name (`hash`): the scheduler may hear later that the former was let go, and
         would drop the new one of the same name.
@@ -96,20 +96,20 @@ class Cluster(Crew):
         return [future for _, future in self._contents]
 
     def _send(self, content: Any) -> Any:
-        """Send a content to all workers; give up with a TimeoutError where that never ends.
+        """Send a content to one worker, of which the others fetch it; a TimeoutError if it hangs.
 
-        The scheduler copies it from worker to worker until each holds it, and goes on for ever
-        where one of them died meanwhile.
+        With `broadcast` the scheduler copies it from worker to worker until each holds it. Where one
+        of them dies meanwhile that never ends, and the scheduler broadcasts nothing more to anybody.
         """
         from dask.sizeof import sizeof
 
         async def scatter() -> Any:
             (future,) = await self._client.scatter(  # in a list, or it would be taken apart
-                [content], broadcast=True, hash=False, timeout=ANSWER, asynchronous=True
+                [content], hash=False, timeout=ANSWER, asynchronous=True
             )
             return future
 
-        limit = SEND + sizeof(content) * self.workers / SLOWEST
+        limit = SEND + sizeof(content) / SLOWEST
         return self._client.sync(scatter, callback_timeout=limit)
 
     def deaths(self, error: BaseException) -> int:
