@@ -7,10 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics
+from sklearn.neighbors import KNeighborsRegressor
 
+import truerisk as tr
 from truerisk.core.errors import Refusal
 from truerisk.data.data import Data
-from truerisk.losses.row_losses import AUC, Absolute, Brier, Cost, Log, Squared, ZeroOne
+from truerisk.losses.row_losses import AUC, R2, Absolute, Brier, Cost, Log, Squared, ZeroOne
 
 RNG = np.random.default_rng(7)
 N = 40
@@ -204,3 +206,25 @@ def test_a_risk_is_a_score_upside_down() -> None:
     assert AUC().score(0.25) == 0.75
     assert Squared().score(2.0) == -2.0
     assert Log().score(2.0) == -2.0
+
+
+@pytest.mark.parametrize("loss", [Squared(), Absolute(), R2()], ids=lambda loss: loss.word)
+def test_settings_that_fit_exactly_tie(loss) -> None:
+    """Answers that rounding alone parts from y cost nothing; the next larger error costs."""
+    y = np.concatenate([np.full(12, -0.1), [3.0, 1e8, 0.0]])
+    data = Data.check(np.zeros((15, 1)), y, task="regression")
+    off = np.outer([0, 1, -4, 100], np.spacing(y) * (y != 0))
+    risks = loss.of_set(data, np.arange(15), y + off, None)
+    assert risks[:3].tolist() == [0, 0, 0]
+    assert risks[3] > 0
+
+
+def test_equal_answers_of_neighbours_choose_the_same_on_any_engine() -> None:
+    """Means of 8 and of 15 equal numbers are off by other roundings: the first setting is best."""
+    X = np.random.default_rng(3).normal(size=(24, 2))
+    grid = {"n_neighbors": [15, 8]}
+    options = {"method": "apparent", "engine": None}
+    for options["engine"] in ("auto", "generic"):
+        curve = tr.risk_curve(KNeighborsRegressor(), grid, X, np.full(24, -0.1), **options)
+        assert curve.best == 0
+        assert [one.value for one in curve] == [0, 0]
