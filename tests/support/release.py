@@ -20,6 +20,7 @@ PLACES: Mapping[str, str] = {
     "src/truerisk/core/version.py": '__version__ = "{}"',
     "CITATION.cff": "version: {}",
     "conda/recipe.yaml": '  version: "{}"',
+    "README.md": "Version {}; before 1.0 names may still change.",
 }
 ISSUE = re.compile(r"#(\d+)\+[\w.-]+")  # of a fragment that is one of several of its issue
 RELEASED = re.compile(r"^date-released: .*\n", re.MULTILINE)
