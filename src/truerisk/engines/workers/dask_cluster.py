@@ -98,8 +98,8 @@ class Cluster(Crew):
     def _send(self, content: Any) -> Any:
         """Send a content to one worker, of which the others fetch it; a TimeoutError if it hangs.
 
-        With `broadcast` the scheduler copies it from worker to worker until each holds it. Where one
-        of them dies meanwhile that never ends, and the scheduler broadcasts nothing more to anybody.
+        With `broadcast` the scheduler copies it from worker to worker until each holds it. Where
+        one of them dies meanwhile that never ends, and the scheduler broadcasts nothing any more.
         """
         from dask.sizeof import sizeof
 
