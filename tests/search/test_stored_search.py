@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import warnings
 
 import numpy as np
@@ -219,6 +220,22 @@ def test_other_versions_are_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(versions, "versions", lambda: {**now, "numpy": "9.9"})
     with pytest.raises(BadStore, match=r"\(now 9.9\).*: use the same versions, or a new store.$"):
         searched(path)
+
+
+def test_store_of_version_1_is_refused(tmp_path):
+    """A search and an assessment name the file, and say what to do."""
+    searching, assessing = tmp_path / "search.db", tmp_path / "assess.db"
+    calls = {
+        searching: lambda: searched(searching),
+        assessing: lambda: assessed(assessing, {"bayes": GaussianNB()}),
+    }
+    for path, call in calls.items():
+        call()
+        connection = sqlite3.connect(path)
+        connection.execute("PRAGMA user_version = 1")
+        connection.close()
+        with pytest.raises(BadStore, match=f"{path.name} was written by truerisk 0.1 .*anew"):
+            call()
 
 
 def test_without_a_store_nothing_is_kept():

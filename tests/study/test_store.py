@@ -33,6 +33,14 @@ def broken(path, change):
     path.write_bytes(change(content))
 
 
+def mark_as_version(path, version):
+    """Write this version into the header of a store, and return the bytes of the file."""
+    connection = sqlite3.connect(path)
+    connection.execute(f"PRAGMA user_version = {version}")
+    connection.close()
+    return path.read_bytes()
+
+
 def test_what_is_saved_is_read(tmp_path):
     """Results come back by number, with their seconds; the study's texts, too."""
     with Store.write(tmp_path / "runs.db") as store:
@@ -166,12 +174,37 @@ def test_a_newer_store_is_refused(tmp_path):
     """It says so, and stays as it is."""
     path = tmp_path / "runs.db"
     run(path, numbers, wanted=1)
-    connection = sqlite3.connect(path)
-    connection.execute(f"PRAGMA user_version = {schema.VERSION + 1}")
-    connection.close()
+    mark_as_version(path, schema.VERSION + 1)
     for open_ in (Store.read, Store.write):
         with pytest.raises(BadStore, match="written by a newer truerisk"):
             open_(path)
+
+
+@pytest.mark.parametrize("opened", [Store.read, Store.write])
+def test_store_of_version_1_is_refused_and_stays_as_it_is(tmp_path, opened):
+    """The sentence says which truerisk wrote it and what to do."""
+    path = tmp_path / "runs.db"
+    run(path, numbers, wanted=1)
+    before = mark_as_version(path, 1)
+    with pytest.raises(BadStore) as refused:
+        opened(path)
+    assert str(refused.value) == (
+        f"{path} was written by truerisk 0.1 (store version 1; this truerisk reads version 2): run "
+        "the study, assessment or search anew in another store, or use truerisk 0.1 to read this "
+        "one."
+    )
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("version", [0, -1])
+@pytest.mark.parametrize("opened", [Store.read, Store.write])
+def test_store_of_an_impossible_version_is_refused(tmp_path, opened, version):
+    """No truerisk wrote such a store."""
+    path = tmp_path / "runs.db"
+    run(path, numbers, wanted=1)
+    mark_as_version(path, version)
+    with pytest.raises(BadStore, match=f"is damaged: its store version is {version}; restore it"):
+        opened(path)
 
 
 def test_an_older_store_is_brought_forward(tmp_path, monkeypatch):

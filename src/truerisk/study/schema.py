@@ -10,7 +10,13 @@ from pathlib import Path
 from truerisk.core.errors import BadStore
 
 APPLICATION = 0x74727374  # "trst": says whose SQLite file it is
-VERSION = 1
+VERSION = 2
+OLDEST = 2
+"""The oldest version that is brought forward.
+
+Version 1 was written by truerisk 0.1, which kept every score as a loss and had other names of
+arguments.
+"""
 HEADER = b"SQLite format 3\x00"
 HEADER_BYTES = 100
 
@@ -32,7 +38,7 @@ CREATE TABLE run (
 );
 """
 
-# step v turns version v into v + 1
+# step v, from OLDEST on, turns version v into v + 1
 STEPS: dict[int, str] = {}
 
 
@@ -68,7 +74,7 @@ def create(connection: sqlite3.Connection) -> None:
 
 
 def migrate(connection: sqlite3.Connection, path: Path, *, write: bool) -> None:
-    """Bring an older store to this version; refuse a newer and a foreign one.
+    """Bring an older store to this version; refuse one of version 1, a newer and a foreign one.
 
     A reader changes nothing: it reads older stores as they are where the columns allow it.
     """
@@ -79,7 +85,17 @@ def migrate(connection: sqlite3.Connection, path: Path, *, write: bool) -> None:
     if version > VERSION:
         raise BadStore(
             f"{path} was written by a newer truerisk (store version {version}; this one knows "
-            f"{VERSION}): update truerisk to read it."
+            f"{VERSION}): upgrade truerisk to read it."
+        )
+    if version < 1:
+        raise BadStore(
+            f"{path} is damaged: its store version is {version}; restore it from a copy."
+        )
+    if version < OLDEST:
+        raise BadStore(
+            f"{path} was written by truerisk 0.1 (store version {version}; this truerisk reads "
+            f"version {VERSION}): run the study, assessment or search anew in another store, or "
+            "use truerisk 0.1 to read this one."
         )
     if not write and version < VERSION:
         raise BadStore(
