@@ -13,7 +13,7 @@ from benchmarks.results import Options, Result
 __all__ = ["as_json", "head", "line", "table"]
 
 COLUMNS = ("row", "what it does", "peer", "ours", "ratio", "target", "met")
-SCHEMA = "truerisk.benchmarks/1"
+SCHEMA = "truerisk.benchmarks/2"
 Named = tuple[str, Result]
 
 

@@ -201,7 +201,7 @@ def test_json_is_one_strict_document(found, tmp_path):
     text = found.to_json(tmp_path / "a.json")
     content = json.loads(text, parse_constant=pytest.fail)
     assert json.loads((tmp_path / "a.json").read_text("utf-8")) == content
-    assert content["schema"] == "truerisk.assessment/1"
+    assert content["schema"] == "truerisk.assessment/2"
     assert content["best"] == found.best
     assert content["conclusion"] == found.conclusion
     assert content["choice"]["value"] == found.choice.value

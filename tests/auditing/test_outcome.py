@@ -48,9 +48,9 @@ def test_json_has_a_schema(found, tmp_path):
     """Plain values under a versioned name; the file holds the same."""
     text = found.to_json(tmp_path / "audit.json")
     content = json.loads(text)
-    assert content["schema"] == "truerisk.audit/1"
+    assert content["schema"] == "truerisk.audit/2"
     assert content["optimism"] == found.optimism
-    assert content["honest"]["schema"] == "truerisk.risk-estimate/1"
+    assert content["honest"]["schema"] == "truerisk.risk-estimate/2"
     assert {f["code"] for f in content["findings"]} == set(found.codes)
     assert json.loads((tmp_path / "audit.json").read_text()) == content
 

@@ -166,7 +166,7 @@ def test_a_process_separates_result_and_remarks(table, quick):
     """
     done = command("assess", str(table), "--target", "y", "--models", "lda", "--json", *quick)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith('{"schema": "truerisk.assessment/1"')
+    assert done.stdout.startswith('{"schema": "truerisk.assessment/2"')
     assert done.stdout.count("\n") == 1
     remark = re.compile(r"note: |(.*: )?\d+ of \d+ \w+(, about .* left)?$")
     assert [line for line in done.stderr.splitlines() if not remark.match(line)] == []

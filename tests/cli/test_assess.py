@@ -89,7 +89,7 @@ def test_a_dry_run_counts_what_a_run_does(assess, words):
     """Learner by learner, the announced fits are the fits that are then reported."""
     expected = assess(*words, "--dry-run", "--json").content
     found = assess(*words, "--json").content
-    assert expected["schema"] == "truerisk.forecast/1"
+    assert expected["schema"] == "truerisk.forecast/2"
     announced = {each["learner"]: each["fits"] for each in expected["learners"]}
     assert announced == {name: one["n_fits"] for name, one in found["learners"].items()}
     assert expected["fits"] == sum(announced.values())

@@ -105,7 +105,7 @@ def test_json_is_one_document(audit):
     """The schema, the claim, and the exit code as before."""
     said = audit("boast", "--json")
     assert said.code == 4
-    assert said.content["schema"] == "truerisk.audit/1"
+    assert said.content["schema"] == "truerisk.audit/2"
     assert said.content["refuted"] is True
     assert said.content["claimed"]["value"] == 0
 

@@ -123,7 +123,7 @@ def test_hostile_labels_and_levels_are_assessed(assess, quick, what):
     assert said.code == 0
     assert all(line.isprintable() for line in (said.out + said.err).splitlines())
     said = assess(content, *quick, "--json")
-    assert json.loads(said.out)["schema"] == "truerisk.assessment/1"
+    assert json.loads(said.out)["schema"] == "truerisk.assessment/2"
 
 
 def test_empty_cells_are_imputed_inside_the_folds(assess, quick):

@@ -31,7 +31,7 @@ def test_the_number_is_that_of_python(estimate, table, method):
     said = estimate(*words).content
     assert said["value"] == expected.value
     assert said["losses"] == expected.to_dict()["losses"]
-    assert said["schema"] == "truerisk.risk-estimate/1"
+    assert said["schema"] == "truerisk.risk-estimate/2"
 
 
 def test_the_estimate_says_what_it_is(estimate):

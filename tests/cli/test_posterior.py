@@ -27,7 +27,7 @@ def test_level_and_prior_reach_the_numbers(call):
     options = ("--level", 0.9, "--prior", 0.5, 2, "--json")
     content = call("posterior", "--errors", 15, "--rows", 150, *options).content
     post = tr.ErrorPosterior(15, 150, (0.5, 2))
-    assert content["schema"] == "truerisk.posterior/1"
+    assert content["schema"] == "truerisk.posterior/2"
     assert (content["errors"], content["n"], content["prior"]) == (15, 150, [0.5, 2])
     interval = post.interval(0.9)
     assert content["interval"] == {"low": interval.low, "high": interval.high}

@@ -70,7 +70,7 @@ def test_stderr_that_is_cut_off_is_a_failure_after_the_results(tmp_path):
     with (tmp_path / "err").open("w") as file:
         done = command(*words, room=8, stdout=subprocess.PIPE, stderr=file)
     assert done.returncode == 1
-    assert done.stdout.startswith('{"schema": "truerisk.assessment/1"')
+    assert done.stdout.startswith('{"schema": "truerisk.assessment/2"')
     assert done.stdout.endswith("}\n")
 
 

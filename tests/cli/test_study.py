@@ -37,7 +37,7 @@ def test_a_study_runs_and_is_looked_at(call, spec, tmp_path):
     assert said.code == 0, said.err
     assert said.out.splitlines()[0].split()[:4] == ["problem", "n", "learner", "method"]
     again = call("study", "resume", "--store", store, "--json", "--executor", "1")
-    assert again.content["schema"] == "truerisk.study-results/1"
+    assert again.content["schema"] == "truerisk.study-results/2"
     assert again.content["cells"][0]["replicates"] == 2
     status = call("study", "status", "--store", store, "--json")
     assert (status.code, status.content["done"], status.content["n_runs"]) == (0, 2, 1)
@@ -151,7 +151,7 @@ def test_status_is_json(call, spec, tmp_path):
     store = tmp_path / "runs.db"
     call("study", "run", spec, "--store", store)
     content = json.loads(call("study", "status", "--store", store, "--json").out)
-    assert content["schema"] == "truerisk.study-status/1"
+    assert content["schema"] == "truerisk.study-status/2"
     assert (content["waiting"], content["held_by"], content["errors"]) == (0, None, [])
 
 
@@ -161,7 +161,7 @@ def test_export_and_retry_say_json(call, spec, tmp_path):
     call("study", "run", spec, "--store", store)
     exported = json.loads(call("study", "export", "--store", store, "--json").out)
     assert exported == {
-        "schema": "truerisk.study-export/1",
+        "schema": "truerisk.study-export/2",
         "file": str(tmp_path / "runs.csv"),
         "format": "csv",
         "rows": 2,
@@ -171,4 +171,4 @@ def test_export_and_retry_say_json(call, spec, tmp_path):
     assert said.code == 2
     assert "be written" in said.err
     retried = json.loads(call("study", "retry", "--failed", "--store", store, "--json").out)
-    assert retried == {"schema": "truerisk.study-retry/1", "replicates": 0}
+    assert retried == {"schema": "truerisk.study-retry/2", "replicates": 0}

@@ -31,7 +31,7 @@ def test_it_is_validate_of_python(call, patients):
     pipeline, grid = learner("lda", "classification", n_rows=80, n_features=2)
     search = tr.HonestSearchCV(pipeline, grid or None, loss="log", random_state=4)
     found = tr.validate(search, read.X, read.y, replicates=3, random_state=4).to_dict()
-    assert said["schema"] == "truerisk.validation/1"
+    assert said["schema"] == "truerisk.validation/2"
     for part in ("rows", "discrimination", "calibration", "net_benefit"):
         assert said[part] == found[part]
     assert said["rows"]["event"] == "yes"

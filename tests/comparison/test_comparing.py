@@ -113,7 +113,7 @@ def test_it_is_frozen_plain_and_prints_itself(found):
     """JSON and back, frames, text and notebook."""
     plain = json.loads(found.to_json())
     assert plain == found.to_dict()
-    assert plain["schema"] == "truerisk.many-comparison/1"
+    assert plain["schema"] == "truerisk.many-comparison/2"
     assert plain["conclusion"] == list(found.conclusion)
     with pytest.raises(FrozenInstanceError):
         found.ranks = ()

@@ -136,7 +136,7 @@ def test_scores_are_printed_and_drawn_as_scores():
 def test_it_is_plain_values():
     """Under a schema name, with the null's distribution and both seeds."""
     content = json.loads(found([0.5, 0.25]).to_json())
-    assert content["schema"] == "truerisk.permutation-test/1"
+    assert content["schema"] == "truerisk.permutation-test/2"
     assert content["p_value"] == 2 / 3
     assert content["null"] == [0.5, 0.25]
     assert (content["n_permutations"], content["seed"], content["search_seed"]) == (2, 0, 1)

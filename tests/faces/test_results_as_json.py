@@ -35,6 +35,45 @@ def test_it_comes_back_and_is_written_as_it_was(result) -> None:
     assert again.to_json() == result.to_json()
 
 
+def parts_with_schema(result: Any) -> list[Record]:
+    """Return the result and the results inside it, one of each class that names a schema."""
+    return [*{type(one): one for one in records_in(result) if one.schema}.values()]
+
+
+def test_version_1_is_read_as_version_2(result) -> None:
+    """The result and each result inside it. Both versions hold the same until one is converted."""
+    for part in parts_with_schema(result):
+        assert part.schema.endswith("/2")
+        written = part.to_json()
+        old = re.sub(r'("schema": "truerisk\.[a-z-]+)/2"', r'\1/1"', written)
+        assert f'"{part.schema[:-1]}1"' in old
+        assert type(part).from_json(old).to_json() == written
+
+
+def test_later_version_is_refused(result) -> None:
+    """Wherever in the document it stands. The sentence says to upgrade."""
+    for part in parts_with_schema(result):
+        content = json.loads(part.to_json())
+        derived = {name for one in records_in(part) for name in one.derived}
+        for later in with_later_version(content, derived):
+            with pytest.raises(BadData, match=r"of version 3 of .* 1 to 2: upgrade truerisk"):
+                type(part).from_json(json.dumps(later))
+
+
+def with_later_version(content: Any, derived: set[str]) -> Iterator[Any]:
+    """Yield the content, each time with the version 3 in the place of one version that is read."""
+    if isinstance(content, dict):
+        for key, value in content.items():
+            if key == "schema":
+                yield {**content, key: value.replace("/2", "/3")}
+            elif key not in derived:
+                yield from ({**content, key: one} for one in with_later_version(value, derived))
+    elif isinstance(content, list):
+        for place, value in enumerate(content):
+            for one in with_later_version(value, derived):
+                yield [*content[:place], one, *content[place + 1 :]]
+
+
 def test_it_shows_itself(result, tmp_path) -> None:
     """It and its parts: in brief, in a notebook and on a page, where all of its tables are."""
     again = type(result).from_json(result.to_json())

@@ -81,7 +81,7 @@ def test_it_prints_and_becomes_json() -> None:
     assert lines[0].startswith(f"{plan.n_test} test rows: after the {plan.n_errors} errors")
     assert any(line.endswith("<- least ub") for line in lines)
     content = plan.to_dict()
-    assert content["schema"] == "truerisk.sample-plan/1"
+    assert content["schema"] == "truerisk.sample-plan/2"
     assert content["best"]["n_test"] == 104
     assert '"n_test": 104' in plan.to_json()
     assert "least ub" in plan._repr_html_()

@@ -159,7 +159,7 @@ def test_an_endless_f_is_written():
         (("friedman", "f_df"), [1], "friedman.f_df"),
         (("terms", "rope"), None, "terms.rope"),
         (("terms", "better"), "both", "in 'terms', better='both'"),
-        (("schema",), "truerisk.many-comparison/2", "update truerisk"),
+        (("schema",), "truerisk.many-comparison/3", "upgrade truerisk"),
     ],
     ids=lambda value: str(value)[:24],
 )

@@ -143,10 +143,13 @@ def test_a_wrong_value_is_named(content, path, value):
         ("9" * 10_000, "no JSON"),
         ("[]", "not of truerisk"),
         ('{"schema": "skore/1"}', "not of truerisk"),
-        ('{"schema": "truerisk.risk-estimate/1"}', "is drawn of an assessment"),
-        ('{"schema": "truerisk.assessment/2"}', "of version 2 and this truerisk reads version 1"),
+        ('{"schema": "truerisk.risk-estimate/2"}', "is drawn of an assessment"),
+        (
+            '{"schema": "truerisk.assessment/3"}',
+            "of version 3 of .* reads versions 1 to 2: upgrade",
+        ),
         ('{"schema": "truerisk.assessment/x"}', "no known version"),
-        ('{"schema": "truerisk.assessment/1"}', "lack 'learners'"),
+        ('{"schema": "truerisk.assessment/2"}', "lack 'learners'"),
     ],
     ids=lambda value: value[:24],
 )

@@ -195,7 +195,10 @@ def test_numbers_have_a_curve_of_their_own():
         (lambda c: c["calibration"]["curve"].update(high=[1.0]), "as long as 'predicted', 101"),
         (lambda c: c["calibration"]["measures"]["slope"].update(honest="x"), "not a number"),
         (lambda c: c["calibration"]["measures"]["slope"].update(word="x"), "word of a measure"),
-        (lambda c: c.update(schema="truerisk.validation/2"), "reads version 1"),
+        (
+            lambda c: c.update(schema="truerisk.validation/3"),
+            "reads versions 1 to 2: upgrade truerisk",
+        ),
     ],
 )
 def test_damaged_json_is_refused(content, change, said):

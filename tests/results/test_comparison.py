@@ -39,7 +39,7 @@ def test_it_becomes_json_and_html() -> None:
     """Plain values under a schema; None stays null; HTML is escaped."""
     found = tr.compare(A, B, n_train=90, n_test=10, test="bayes")
     content = json.loads(found.to_json())
-    assert content["schema"] == "truerisk.comparison/1"
+    assert content["schema"] == "truerisk.comparison/2"
     assert content["p_value"] is None
     assert content["better"] == found.better
     page = found._repr_html_()

@@ -31,7 +31,7 @@ class Part:
 class Toy(Record):
     """One field of each type that results have."""
 
-    schema: ClassVar[str] = "truerisk.toy/1"
+    schema: ClassVar[str] = "truerisk.toy/2"
     derived: ClassVar[tuple[str, ...]] = ("twice",)
 
     count: Count
@@ -108,8 +108,11 @@ def test_what_an_earlier_version_did_not_write_has_its_default():
         ({"interval": {"low": 1, "high": 2}}, "'interval' lacks 'method'"),
         ({"notes": [1]}, "'notes[0]' is 1, not text"),
         ({"sure": 1}, "'sure' is 1, not true or false"),
-        ({"schema": "truerisk.toy/2"}, "of version 2 and this truerisk reads version 1"),
-        ({"schema": "truerisk.other/1"}, "a 'truerisk.toy' is wanted"),
+        (
+            {"schema": "truerisk.toy/3"},
+            "and this truerisk reads versions 1 to 2: upgrade truerisk to read them",
+        ),
+        ({"schema": "truerisk.other/2"}, "a 'truerisk.toy' is wanted"),
         ({"schema": 3}, "not of truerisk"),
     ],
 )

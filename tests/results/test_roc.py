@@ -127,7 +127,7 @@ def test_it_becomes_json_and_prints() -> None:
     """Plain values under a schema; the text holds area, interval and counts."""
     roc = RocCurve.of([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
     content = json.loads(roc.to_json())
-    assert content["schema"] == "truerisk.roc-curve/1"
+    assert content["schema"] == "truerisk.roc-curve/2"
     assert content["thresholds"] == ["inf", 0.8, 0.4, 0.35, 0.1]
     assert content["interval"]["method"] == "delong"
     assert str(roc).startswith("AUC 0.7500, 95 % interval [")

@@ -66,7 +66,7 @@ class TestedLearners(Record):
     number depends on them.
     """
 
-    schema: ClassVar[str] = "truerisk.assessment/1"
+    schema: ClassVar[str] = "truerisk.assessment/2"
     derived: ClassVar[Mapping[str, str]] = {
         "best_params": "best_params",
         "posterior": "posterior",

@@ -78,7 +78,7 @@ class Audit(Bounded, Record):
     choice alone, on the splits that mix. `why` says why there is no honest risk then.
     """
 
-    schema: ClassVar[str] = "truerisk.audit/1"
+    schema: ClassVar[str] = "truerisk.audit/2"
     derived: ClassVar[tuple[str, ...]] = ("optimism", "refuted")
 
     search: str

@@ -272,7 +272,7 @@ def _dry_run(problems: dict[str, Problem], plan: Planned, *, as_json: bool) -> i
     fits, time = sum(f.fits for f in expected), sum(f.seconds for f in expected)
     if as_json:
         content = {
-            "schema": "truerisk.forecast/1",
+            "schema": "truerisk.forecast/2",
             "fits": fits,
             "seconds": time,
             "learners": [asdict(f) for f in expected],

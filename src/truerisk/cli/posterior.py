@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from truerisk.results.error_posterior import ErrorPosterior
 
 
-SCHEMA = "truerisk.posterior/1"
+SCHEMA = "truerisk.posterior/2"
 
 
 @click.command()

@@ -245,4 +245,4 @@ def retry(store: Path, failed: bool, as_json: bool) -> None:
 
 
 def _document(what: str, **content: Any) -> str:
-    return json.dumps({"schema": f"truerisk.study-{what}/1", **content})
+    return json.dumps({"schema": f"truerisk.study-{what}/2", **content})

@@ -30,7 +30,7 @@ class ManyComparison(Record):
     the data did not allow.
     """
 
-    schema: ClassVar[str] = "truerisk.many-comparison/1"
+    schema: ClassVar[str] = "truerisk.many-comparison/2"
     derived: ClassVar[tuple[str, ...]] = ("alike",)
 
     quantity: str

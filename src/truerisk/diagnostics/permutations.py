@@ -197,7 +197,7 @@ class PermutationTest(Record):
     score, perfect − risk.
     """
 
-    schema: ClassVar[str] = "truerisk.permutation-test/1"
+    schema: ClassVar[str] = "truerisk.permutation-test/2"
     derived: ClassVar[tuple[str, ...]] = ("p_value", "n_permutations")
 
     observed: Finite

@@ -48,7 +48,7 @@ class RowsNeeded(Record):
     outcome is a number, that come to each parameter of the model. `assumed` is what was foreseen.
     """
 
-    schema: ClassVar[str] = "truerisk.rows-needed/1"
+    schema: ClassVar[str] = "truerisk.rows-needed/2"
 
     purpose: Purpose
     outcome: str

@@ -68,7 +68,7 @@ class SamplePlan(Record):
     `expected` is what a learning curve says of training on all `n` rows.
     """
 
-    schema: ClassVar[str] = "truerisk.sample-plan/1"
+    schema: ClassVar[str] = "truerisk.sample-plan/2"
 
     error: float | Mapping[int, float | int]
     confidence_level: Share

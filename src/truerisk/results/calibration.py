@@ -35,7 +35,7 @@ class Calibration(Record):
     ([0.1, 0.8], [0.1, 0.8], [10, 10])
     """
 
-    schema: ClassVar[str] = "truerisk.calibration/1"
+    schema: ClassVar[str] = "truerisk.calibration/2"
 
     event: str
     predicted: Bins

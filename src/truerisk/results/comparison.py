@@ -65,7 +65,7 @@ class Comparison(Record):
     lists what must hold for the numbers to mean what they say; `details` are further numbers.
     """
 
-    schema: ClassVar[str] = "truerisk.comparison/1"
+    schema: ClassVar[str] = "truerisk.comparison/2"
     derived: ClassVar[tuple[str, ...]] = ("value", "probability")
 
     test: str

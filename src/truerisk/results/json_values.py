@@ -144,24 +144,6 @@ def schema_of(content: Any) -> str:
     return schema.partition("/")[0]
 
 
-def require_schema(content: Any, wanted: str, newest: int) -> None:
-    """Refuse what is something else, or younger than this truerisk."""
-    name = schema_of(content)
-    if name != wanted:
-        raise BadData(
-            f"this is a '{clean(name, 60)}', and a '{wanted}' is wanted: its to_json(path), or "
-            "`--json` on the command line, writes one."
-        )
-    version = content["schema"].partition("/")[2]
-    if version.isdecimal() and int(version[:9]) > newest:
-        raise BadData(
-            f"these results are of version {version[:9]} and this truerisk reads version {newest}: "
-            "update truerisk to read them."
-        )
-    if version != str(newest):
-        raise BadData(f"the results name no known version: '{clean(content['schema'], 60)}'.")
-
-
 @dataclass(frozen=True)
 class JsonValue:
     """A value and where it stands in the document."""

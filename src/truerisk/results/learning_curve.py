@@ -63,7 +63,7 @@ class LearningCurve(Record):
     curve has no band, and is not carried on.
     """
 
-    schema: ClassVar[str] = "truerisk.learning-curve/1"
+    schema: ClassVar[str] = "truerisk.learning-curve/2"
     derived: ClassVar[Mapping[str, str]] = {"law": "law", "expected": "_written_expected"}
 
     sizes: Annotated[np.ndarray, Column("sizes", least=1, numbers=Range(1, LARGEST_COUNT))]

@@ -33,7 +33,8 @@ import numpy as np
 
 from truerisk.core import present
 from truerisk.core.errors import BadArgument, BadData, UnknownName
-from truerisk.results.json_values import MAX_BYTES, JsonValue, parse, require_schema
+from truerisk.results.earlier_versions import to_present_version
+from truerisk.results.json_values import MAX_BYTES, JsonValue, parse
 from truerisk.results.writing import Written
 
 T = TypeVar("T")
@@ -157,13 +158,13 @@ class Record(Written):
 
 
 def read_record(cls: type[T], content: JsonValue) -> T:
-    """A dataclass from its JSON; what an earlier version did not write has its default."""
+    """Read a dataclass from its JSON, of this or an earlier version of its schema.
+
+    A field that the document lacks has its default.
+    """
     schema: str = getattr(cls, "schema", "")
-    if schema and content.place and content["schema"].value != schema:
-        content["schema"].wrong(f"'{schema}'")
-    elif schema:
-        name, _, version = schema.partition("/")
-        require_schema(content.value, name, int(version))
+    if schema:
+        content = to_present_version(content, schema)
     values: dict[str, Any] = {}
     lengths: dict[str, tuple[str, int]] = {}
     for name, (key, read, column, default) in _readers(cls).items():
@@ -321,13 +322,15 @@ def _number_or(read: Reader) -> Reader:
 
 
 def _of_schema(classes: Mapping[str, type[Record]]) -> Reader:
-    """A record of one of these classes; the schema tells which, "" where there is none."""
+    """Read a record of one of these classes; the schema tells which, "" where there is none."""
+    by_name = {schema.partition("/")[0]: cls for schema, cls in classes.items()}
 
     def record(content: JsonValue) -> Any:
         schema = content.get("schema").maybe(JsonValue.text) or ""
-        if schema not in classes:
+        name = schema.partition("/")[0]
+        if name not in by_name:
             content["schema"].wrong(" or ".join(filter(None, classes)))
-        return read_record(classes[schema], content)
+        return read_record(by_name[name], content)
 
     return record
 

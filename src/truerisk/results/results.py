@@ -55,7 +55,7 @@ class RiskEstimate(OnOwnScale, Bounded, Record):
     saw in its rows and answers; `notes` say the same in sentences.
     """
 
-    schema: ClassVar[str] = "truerisk.risk-estimate/1"
+    schema: ClassVar[str] = "truerisk.risk-estimate/2"
 
     value: Finite | None
     std_error: Size | None
@@ -224,7 +224,7 @@ class RiskCurve(Bounded, Record):
     losses of all candidates on the same rows. `evaluation` and these two are not written.
     """
 
-    schema: ClassVar[str] = "truerisk.risk-curve/1"
+    schema: ClassVar[str] = "truerisk.risk-curve/2"
     stored: ClassVar[Mapping[str, str]] = {"best_set": "rivals"}
 
     rule: str

@@ -51,7 +51,7 @@ class RocCurve(Record):
     ([0.0, 0.0, 0.0, 0.5, 0.5, 1.0], [inf, 0.9, 0.8, 0.4, 0.35, 0.1])
     """
 
-    schema: ClassVar[str] = "truerisk.roc-curve/1"
+    schema: ClassVar[str] = "truerisk.roc-curve/2"
 
     thresholds: Annotated[np.ndarray, Column("points", least=2)] = field(repr=False)
     fpr: Rates = field(repr=False)

@@ -104,7 +104,7 @@ class StudyResults(Record):
     them correlate as they share rows (`correlation`, 0 of a generator).
     """
 
-    schema: ClassVar[str] = "truerisk.study-results/1"
+    schema: ClassVar[str] = "truerisk.study-results/2"
 
     name: str
     cells: tuple[CellSummary, ...]

@@ -25,7 +25,7 @@ WANTED: Mapping[type, str] = {Mapping: "an object", int: "a whole number", str: 
 class Status(Record):
     """The tasks of a study, counted; `errors` are a few of those that have no result."""
 
-    schema: ClassVar[str] = "truerisk.study-status/1"
+    schema: ClassVar[str] = "truerisk.study-status/2"
 
     name: str
     total: Count

@@ -57,7 +57,7 @@ class PredictionStability(Record):
     are. `others` and `changed` are not written.
     """
 
-    schema: ClassVar[str] = "truerisk.prediction-stability/1"
+    schema: ClassVar[str] = "truerisk.prediction-stability/2"
     derived: ClassVar[tuple[str, ...]] = ("summary",)
 
     rows: Annotated[np.ndarray, Column("rows", "i8")]

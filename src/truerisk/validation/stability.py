@@ -68,7 +68,7 @@ class FeatureStability(Record):
     says so.
     """
 
-    schema: ClassVar[str] = "truerisk.feature-stability/1"
+    schema: ClassVar[str] = "truerisk.feature-stability/2"
 
     names: Annotated[tuple[str, ...], Column("features")]
     shares: Annotated[np.ndarray, Column("features", numbers=Range(0, 1))]

@@ -102,7 +102,7 @@ class Subgroups(Record):
     `confidence_level`; that of all rows stands alone. ``subgroups["auc"]`` are the lines of a loss.
     """
 
-    schema: ClassVar[str] = "truerisk.subgroups/1"
+    schema: ClassVar[str] = "truerisk.subgroups/2"
 
     risks: tuple[SubgroupRisks, ...]
     confidence_level: Share

@@ -72,7 +72,7 @@ class Validation(Bounded, Record):
     a sentence. `given` are the arguments of the call, as they were typed, `command` the command.
     """
 
-    schema: ClassVar[str] = "truerisk.validation/1"
+    schema: ClassVar[str] = "truerisk.validation/2"
 
     risk: RiskEstimate
     rows: ValidatedRows

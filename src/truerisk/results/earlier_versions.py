@@ -1,0 +1,76 @@
+"""JSON of an earlier version: accepted here, and converted to what the present version means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from truerisk.core.errors import BadData
+from truerisk.core.present import clean
+from truerisk.results.json_values import JsonValue, schema_of
+
+Conversion = Callable[[Mapping[str, Any]], Mapping[str, Any]]
+
+CONVERSIONS: Mapping[str, Conversion] = {}
+"""How the plain values of a record become those of the next version, by the schema they name.
+
+An entry "truerisk.audit/1" turns version 1 of an audit into version 2, before any field is read. A
+schema without an entry means the same in both versions. A record inside another names its own
+schema and is converted by its own entry; a part without a schema is converted with its record.
+"""
+
+
+def to_present_version(content: JsonValue, schema: str) -> JsonValue:
+    """Convert a record of this schema to the version that the schema names.
+
+    Parameters
+    ----------
+    content : JsonValue
+        The record as it was written, by this version or an earlier one.
+    schema : str
+        Name and present version, such as "truerisk.audit/2".
+
+    Returns
+    -------
+    JsonValue
+        The record as this version writes it.
+
+    Raises
+    ------
+    BadData
+        If the record is another, or of a version that is unknown or later.
+    """
+    name, _, present = schema.partition("/")
+    for version in range(_version_of(content, schema), int(present)):
+        convert = CONVERSIONS.get(f"{name}/{version}")
+        if convert is not None:
+            content = JsonValue(convert(content.value), content.place)
+    return content
+
+
+def _version_of(content: JsonValue, schema: str) -> int:
+    """Return the version of a record; refuse another record, and a version that is not read."""
+    name, _, present = schema.partition("/")
+    is_inside = bool(content.place)
+    if is_inside:
+        found = content["schema"].value
+        if not isinstance(found, str) or found.partition("/")[0] != name:
+            content["schema"].wrong(f"'{schema}'")
+    elif (whole := schema_of(content.value)) != name:
+        raise BadData(
+            f"this is a '{clean(whole, 60)}', and a '{name}' is wanted: its to_json(path), or "
+            "`--json` on the command line, writes one."
+        )
+    named = content["schema"].value
+    version = named.partition("/")[2]
+    known = [str(each) for each in range(1, int(present) + 1)]
+    if version in known:
+        return int(version)
+    if version.isdecimal() and int(version[:9]) > int(present):
+        raise BadData(
+            f"these results are of version {version[:9]} of '{name}', and this truerisk reads "
+            f"versions 1 to {present}: upgrade truerisk to read them."
+        )
+    if is_inside:
+        content["schema"].wrong(f"'{schema}'")
+    raise BadData(f"the results name no known version: '{clean(named, 60)}'.")

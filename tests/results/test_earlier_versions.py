@@ -1,0 +1,118 @@
+"""Documents of an earlier version of the JSON are read, and converted where they meant another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+import truerisk as tr
+from truerisk.core.errors import BadData
+from truerisk.results import earlier_versions
+from truerisk.results.records import Record
+
+STORED = Path(__file__).parent / "version_1"
+"""Documents that truerisk 0.1 wrote."""
+
+
+@dataclass(frozen=True)
+class Inner(Record):
+    """A record that stands in another."""
+
+    schema: ClassVar[str] = "truerisk.inner/3"
+
+    value: float
+
+
+@dataclass(frozen=True)
+class Outer(Record):
+    """A record that holds others, one of them in a union."""
+
+    schema: ClassVar[str] = "truerisk.outer/2"
+
+    value: float
+    parts: Mapping[str, Inner]
+    either: Inner | Other | None = None
+
+
+@dataclass(frozen=True)
+class Other(Record):
+    """The other record of the union."""
+
+    schema: ClassVar[str] = "truerisk.other/2"
+
+    value: float
+
+
+OLD = {
+    "schema": "truerisk.outer/1",
+    "value": 1,
+    "parts": {"a": {"schema": "truerisk.inner/1", "value": 2}},
+    "either": {"schema": "truerisk.inner/2", "value": 3},
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "cls"),
+    [("estimate", tr.RiskEstimate), ("audit", tr.Audit), ("assessment", tr.Assessment)],
+)
+def test_stored_document_of_version_1_is_read(name, cls) -> None:
+    """What is read is written as version 2, and nothing else of it changes."""
+    path = STORED / f"{name}.json"
+    text = path.read_text("utf-8")
+    old = f'"schema": "{cls.schema.removesuffix("2")}1"'
+    assert old in text
+    written = cls.from_json(path).to_json() + "\n"
+    schemas = [line.partition('"')[0] for line in text.split('"schema": "')[1:]]
+    for schema in set(schemas):
+        text = text.replace(f'"{schema}"', f'"{schema.removesuffix("1")}2"')
+    assert written == text
+
+
+def test_conversion_is_applied_to_each_record_from_its_own_version(monkeypatch) -> None:
+    """Version after version, also inside another record and in a union."""
+
+    def adding(amount: float):
+        return lambda content: {**content, "value": content["value"] + amount}
+
+    steps = {"truerisk.outer/1": adding(10), "truerisk.inner/1": adding(100)}
+    steps["truerisk.inner/2"] = adding(1000)
+    monkeypatch.setattr(earlier_versions, "CONVERSIONS", steps)
+    read = Outer.from_dict(OLD)
+    assert (read.value, read.parts["a"].value, read.either.value) == (11, 1102, 1003)
+    assert OLD["value"] == 1
+    assert Outer.from_dict(read.to_dict()) == read
+
+
+@pytest.mark.parametrize("version", ["0", "01", "-1", "1.0", "x", "", "²"])
+def test_version_that_never_was_is_refused_by_its_place(version) -> None:
+    """The document, and a record inside it."""
+    with pytest.raises(BadData, match="the results name no known version: 'truerisk.outer/"):
+        Outer.from_dict({**OLD, "schema": f"truerisk.outer/{version}"})
+    inner: dict[str, Any] = {"schema": f"truerisk.inner/{version}", "value": 2}
+    for part, place in (({"parts": {"a": inner}}, r"parts\.a"), ({"either": inner}, "either")):
+        with pytest.raises(BadData, match=rf"'{place}\.schema' is .*, not 'truerisk\.inner/3'"):
+            Outer.from_dict({**OLD, **part})
+
+
+@pytest.mark.parametrize("schema", [None, 3, "truerisk.else/1", "truerisk.outer/1", "else/1"])
+def test_inner_record_with_another_schema_is_refused_by_its_place(schema) -> None:
+    """In a union each schema that could stand there is named."""
+    inner: dict[str, Any] = {"schema": schema, "value": 2}
+    with pytest.raises(BadData, match=r"'parts\.a\.schema' is .*, not 'truerisk\.inner/3'"):
+        Outer.from_dict({**OLD, "parts": {"a": inner}})
+    with pytest.raises(BadData, match=r"'either\.schema' is "):
+        Outer.from_dict({**OLD, "either": inner})
+
+
+def test_later_version_is_refused_with_the_advice_to_upgrade() -> None:
+    """Both versions are named."""
+    with pytest.raises(BadData) as refused:
+        Outer.from_dict({**OLD, "schema": "truerisk.outer/3"})
+    assert str(refused.value) == (
+        "these results are of version 3 of 'truerisk.outer', and this truerisk reads versions 1 "
+        "to 2: upgrade truerisk to read them."
+    )
