@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given.store.suffix != LINES:
         with shown_progress(), _stopped_after(given.minutes):
             try:
-                failed = collect(given.store, cells, seeds, given.executor)
+                failed = collect(given.store, cells, seeds, given.executor, given.first_seed)
             except TrueRiskError as error:
                 parser.error(str(error))
     elif not given.store.exists():
@@ -102,6 +102,13 @@ def _parser() -> argparse.ArgumentParser:
         help="where results are kept, and gone on with; of a file .jsonl the table is printed",
     )
     parser.add_argument("--seeds", type=int, metavar="N", help="data sets a cell (300, short 20)")
+    parser.add_argument(
+        "--first-seed",
+        type=int,
+        default=0,
+        metavar="N",
+        help="the first data set's seed (0): for drawings that took no part in a choice",
+    )
     parser.add_argument("--executor", metavar="WHERE", help="a number of workers, or dask://…")
     parser.add_argument("--minutes", type=float, metavar="M", help="stop after, and print")
     parser.add_argument(

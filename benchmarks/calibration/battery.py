@@ -161,7 +161,7 @@ TABLES = (  # drawn without replacement from tables; the other rows are the trut
     Cell("ozone-level", 100, "tree", "squared", VALUES),
 )
 SCORES = (*EACH, *BESIDES, *TABLES)
-AVERAGED = ("auc", "average-precision", "balanced-accuracy", "f1", "kappa", "mcc")
+AVERAGED = ("auc", "average-precision", "balanced-accuracy", "f1", "kappa", "mcc", "r2")
 
 
 def _averages(score: str) -> tuple[str, ...]:

@@ -28,15 +28,21 @@ __all__ = ["LINES", "cell_of", "collect", "lines"]
 
 KIND = "calibration battery"
 LINES = ".jsonl"
+FIRST = "first_seed"
 SHOWN_ERRORS = 3
 MEANT = (trial, usual, problems, rating, tables, learners)
 
 
-def collect(path: Path, cells: Sequence[Cell], seeds: int, executor: Any = None) -> int:
-    """Run what the store lacks of the data sets 0 … seeds − 1 of every cell; how many failed."""
+def collect(
+    path: Path, cells: Sequence[Cell], seeds: int, executor: Any = None, first: int = 0
+) -> int:
+    """Run the data sets `first` … first + seeds − 1 of every cell that the store lacks.
+
+    Return how many failed.
+    """
     with Store.write(path) as store:
         begin(store, KIND, {"name": path.name})
-        wanted = [found for cell in cells for found in store.want([_content(cell)], seeds)]
+        wanted = [found for cell in cells for found in store.want([_content(cell, first)], seeds)]
         store.forget([State.FAILED])  # what was mended since may work now
         drive(store, wanted, _run, executor, rules=Rules(unit="data sets"))
         errors = [error for cell in wanted for error in store.errors(cell)]
@@ -56,13 +62,13 @@ def lines(path: Path) -> Iterator[dict[str, Any]]:
     with Store.read(path) as store:
         for stored in store.cells():
             if stored.content["source"] == _source():
-                cell = cell_of(stored.content)
+                cell, first = cell_of(stored.content), stored.content.get(FIRST, 0)
                 for number, *_, found in store.results(stored):
-                    scores = found.pop("scores", {})
-                    yield {**_named(cell.alone), "seed": number, **found}
+                    seed, scores = first + number, found.pop("scores", {})
+                    yield {**_named(cell.alone), "seed": seed, **found}
                     for one in told([cell]):
                         if one.by:
-                            yield {**_named(one), "seed": number, **scores[one.loss]}
+                            yield {**_named(one), "seed": seed, **scores[one.loss]}
 
 
 def _of_text(path: Path) -> Iterator[dict[str, Any]]:
@@ -77,13 +83,17 @@ def _of_text(path: Path) -> Iterator[dict[str, Any]]:
 
 def _run(content: Mapping[str, Any], number: int, arrays: Sequence[np.ndarray]) -> dict[str, Any]:
     cell = cell_of(content)
-    found = trial.run(cell, number)
+    found = trial.run(cell, content.get(FIRST, 0) + number)
     return {**found, "truth": float(found["truth"])}
 
 
-def _content(cell: Cell) -> dict[str, Any]:
-    """What determines the results of a cell: its words, and the files that they mean."""
-    return {"battery": KIND, **_named(cell), "source": _source()}
+def _content(cell: Cell, first: int) -> dict[str, Any]:
+    """Return what determines the results of a cell: its words, and the files that they mean.
+
+    The seed of its first data set is left out where it is 0, so that earlier results keep theirs.
+    """
+    seeds = {FIRST: first} if first else {}
+    return {"battery": KIND, **_named(cell), **seeds, "source": _source()}
 
 
 def _named(cell: Cell) -> dict[str, Any]:

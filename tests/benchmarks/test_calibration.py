@@ -344,6 +344,21 @@ def test_a_data_set_that_fails_stops_nothing(tmp_path, ran, monkeypatch, capsys)
     assert main(["--short", "--store", str(path), "--seeds", "2"]) == 0
 
 
+def test_battery_runs_and_reads_data_sets_from_first_seed_on(tmp_path, monkeypatch):
+    """Drawings that took no part in a choice stand beside the earlier ones, in the same store."""
+    path, seeds = tmp_path / "runs.db", []
+
+    def told_seed(cell, seed):
+        seeds.append(seed)
+        return {"truth": 0.5, "estimates": {}}
+
+    monkeypatch.setattr("benchmarks.calibration.trial.run", told_seed)
+    collect(path, [CELL], 1)
+    collect(path, [CELL], 2, first=30)
+    assert seeds == [0, 30, 31]
+    assert [line["seed"] for line in lines(path)] == [0, 30, 31]
+
+
 def test_a_changed_trial_is_another_result(tmp_path, ran, monkeypatch):
     """Results of other problems, learners or trials are run again, not mixed with the new ones."""
     path = tmp_path / "runs.db"
