@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.special import expit, logit
+from scipy.stats import rankdata
 from sklearn import metrics
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
@@ -81,6 +82,56 @@ def test_the_mean_over_folds_can_be_asked_for() -> None:
     assert found.value != pooled.value
     assert found.std_error == pytest.approx(pooled.std_error, rel=0.1)
     assert found.interval.low < found.value < found.interval.high
+
+
+def ends_by_hand(value, pooled, variance):
+    """Return value ± Z error, where the end on the side of the pooled value has the gap, too."""
+    gap = pooled - value
+    errors = (variance + np.array([min(gap, 0), max(gap, 0)]) ** 2) ** 0.5
+    return value + np.array([-Z, Z]) * errors
+
+
+@pytest.mark.parametrize("loss", ["f1", "balanced-accuracy", "mcc"])
+def test_mean_over_folds_reaches_farther_towards_score_of_all_answers(loss) -> None:
+    """√(1.8 V + (pooled − mean)²) on that side: the gap estimates the bias of small test sets."""
+    asked = {"loss": loss, "interval": "logit-cv"}
+    folds = KFold(folds=FOLDS, average="fold")
+    found = tr.estimate_risk(GaussianNB(), X, Y, method=folds, **asked)
+    pooled = tr.estimate_risk(GaussianNB(), X, Y, method=KFold(folds=FOLDS), **asked)
+    assert abs(pooled.value - found.value) > 1e-4
+    span = 2.0 if loss == "mcc" else 1.0
+    ends = ends_by_hand(found.value, pooled.value, 1.8 * found.std_error**2)
+    share = found.value / span
+    moved = (ends - found.value) / span / (share * (1 - share))
+    expected = span * expit(logit(share) + moved)
+    assert [found.interval.low, found.interval.high] == pytest.approx(expected)
+
+
+def test_mean_of_r2_over_folds_reaches_farther_towards_r2_of_all_answers() -> None:
+    asked = {"loss": "r2", "interval": "log-cv"}
+    folds = KFold(folds=FOLDS, average="fold")
+    found = tr.estimate_risk(LinearRegression(), X, VALUES, method=folds, **asked)
+    pooled = tr.estimate_risk(LinearRegression(), X, VALUES, method=KFold(folds=FOLDS), **asked)
+    ends = ends_by_hand(found.value, pooled.value, 1.8 * found.std_error**2)
+    expected = found.value * np.exp(ends / found.value - 1)
+    assert [found.interval.low, found.interval.high] == pytest.approx(expected)
+
+
+def test_average_precision_reaches_farther_towards_that_of_ranks_within_folds() -> None:
+    """Decision values of several models do not compare: ranks within the folds are pooled."""
+    model, asked = GaussianNB(), {"loss": "average-precision", "interval": "logit-cv"}
+    found = tr.estimate_risk(model, X, Y, method=KFold(folds=FOLDS), **asked)
+    placed = np.empty(N)
+    for fold in range(4):
+        out = fold == FOLDS
+        said = model.fit(X[~out], Y[~out]).predict_proba(X[out])[:, 1]
+        placed[out] = (rankdata(said) - 0.5) / out.sum()
+    pooled = 1 - metrics.average_precision_score(Y, placed)
+    assert abs(pooled - found.value) > 1e-3
+    ends = ends_by_hand(found.value, pooled, 1.8 * found.std_error**2)
+    moved = (ends - found.value) / (found.value * (1 - found.value))
+    expected = expit(logit(found.value) + moved)
+    assert [found.interval.low, found.interval.high] == pytest.approx(expected)
 
 
 def test_correlations_have_fishers_z() -> None:

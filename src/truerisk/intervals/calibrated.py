@@ -90,7 +90,8 @@ class Enlarged:
     `units` are the rows, or groups, that were tested, divided by the factor that cross-validation
     has; `notes` say what several drawings of the folds told of it. `degrees` are those of Student's
     t, where few events or few groups say what the variance is. The low end of an interval lies
-    `below` times as many standard errors from the value as the high end.
+    `below` times as many standard errors from the value as the high end. `gap` is that of
+    `RowEvidence.gap_to_pooled`.
     """
 
     variance: float
@@ -99,6 +100,11 @@ class Enlarged:
     notes: tuple[str, ...] = ()
     degrees: float = math.inf
     below: float = 1.0
+    gap: float = 0.0
+
+    def errors(self, error: float) -> tuple[float, float]:
+        """Return the errors below and above the value: √(error² + gap²) on the side of the gap."""
+        return math.hypot(error, min(self.gap, 0.0)), math.hypot(error, max(self.gap, 0.0))
 
     @property
     def std_error(self) -> float:
@@ -125,7 +131,8 @@ def enlarged(evidence: RowEvidence, c: int) -> Enlarged:
     fall = _note_of_all_rows(evidence, c, float(k), (more * plain) ** 0.5)
     notes = (_note(share, more),) if evidence.repeatedly or evidence.shaken is not None else ()
     below = BELOW if _rates_probabilities(evidence) else 1.0
-    return Enlarged(more * plain, plain, units / more, (*notes, *fall), below=below)
+    gap, said = evidence.gap_to_pooled(c), (*notes, *fall)
+    return Enlarged(more * plain, plain, units / more, said, below=below, gap=gap)
 
 
 def _rates_probabilities(evidence: RowEvidence) -> bool:
@@ -233,7 +240,8 @@ class LogCV(IntervalForm[RowEvidence]):
     right, and so is this interval. The largest errors are most often missing from a sample, so that
     its variance is too small: even a stable learner has the factor 1.3. With heavy tails and few
     rows it is still too short. For log loss the low end has 1.15 z, as `_rates_probabilities`
-    says. The standard error beside it is the usual one, of independent rows.
+    says. Where R² is a mean over folds, one end lies farther, as in `LogitCV`. The standard error
+    beside it is the usual one, of independent rows.
     """
 
     word: ClassVar[str] = "log-cv"
@@ -246,10 +254,11 @@ class LogCV(IntervalForm[RowEvidence]):
         value, error = float(evidence.values[c]), spread.variance**0.5
         if spread.units < 1 or is_none(error, value) or value <= 0:
             return None, None, (NO_SPREAD,)
-        half = evidence.reach(spread.degrees) * error / value
-        high, most = value * float(np.exp(half)), evidence.loss.upper
+        reach = evidence.reach(spread.degrees)
+        below, above = (reach * one / value for one in spread.errors(error))
+        high, most = value * float(np.exp(above)), evidence.loss.upper
         interval = Interval(
-            value * float(np.exp(-spread.below * half)),
+            value * float(np.exp(-spread.below * below)),
             high if most is None else min(high, most),
             evidence.named(self.word),
             evidence.terms.confidence_level,
@@ -261,12 +270,16 @@ class LogitCV(IntervalForm[RowEvidence]):
     r"""logit⁻¹(logit m ± z se/(m (1 − m))), m the value as a share of the bound.
 
     For scores that rate whole test sets: each row does to the value what its influence φ says. AUC
-    and average precision are means over folds, scores of labels are of all answers at once. se² =
-    c V, V the variance of a mean of independent rows with the losses score + φ, c as `enlarged`
-    says. With the bounds -1 and 1 of a correlation it is Fisher's z. m is kept half a row away from
-    0 and 1, and se is not below what another answer to one row does: where none of a few positive
-    rows is found, these show no spread. The standard error beside it is the usual one, of
-    independent rows.
+    and average precision are means over folds, scores of labels are of all answers at once unless
+    the mean over folds is asked for. se² = c V, V the variance of a mean of independent rows with
+    the losses score + φ, c as `enlarged` says. With the bounds -1 and 1 of a correlation it is
+    Fisher's z. m is kept half a row away from 0 and 1, and se is not below what another answer to
+    one row does: where none of a few positive rows is found, these show no spread. The standard
+    error beside it is the usual one, of independent rows.
+
+    The mean over folds of F1, average precision and other scores with `is_biased_on_small_sets` is
+    biased. d, the value of all answers as one test set minus that mean, estimates the bias. The end
+    of the interval on the side of that value has √(se² + d²) in the place of se.
     """
 
     word: ClassVar[str] = "logit-cv"
@@ -289,9 +302,10 @@ class LogitCV(IntervalForm[RowEvidence]):
         share = float(np.clip((value - low) / span, least / 2, 1 - least / 2))
         of_so_few = (share * (1 - share) * least) ** 0.5  # as of 1/least answers, of which none
         error = max(spread.variance**0.5 / span, min(least, of_so_few))
-        logit = np.log(share / (1 - share))
-        half = evidence.reach(spread.degrees) * error / (share * (1 - share))
-        ends = low + span / (1 + np.exp(-np.array([logit - half, logit + half])))
+        below, above = spread.errors(error * span)
+        logit, reach = np.log(share / (1 - share)), evidence.reach(spread.degrees)
+        halves = reach * np.array([-below, above]) / span / (share * (1 - share))
+        ends = low + span / (1 + np.exp(-(logit + halves)))
         interval = Interval(
             min(float(ends[0]), value),  # nobody can say that a perfect score is not perfect
             max(float(ends[1]), value),

@@ -107,8 +107,10 @@ class RowEvidence(Evidence):
     `by_position` holds the losses of single tests, `split_risks` those of whole test sets. `best`
     is the candidate that the rule chose, None where nobody asked. `shaken` are losses of the same
     rows by models that lack a further fold. `one_row` is what another answer to one row does to the
-    value of each candidate, of scores that rate whole test sets. `times` are those of the rows,
-    where they were tested in the order of time.
+    value of each candidate, of scores that rate whole test sets. `pooled` are the values of all
+    answers of a repetition as one test set, where `values` are means over folds of a score that is
+    biased on small test sets. `times` are those of the rows, where they were tested in the order of
+    time.
     """
 
     data: Data
@@ -122,6 +124,7 @@ class RowEvidence(Evidence):
     best: int | None = None
     shaken: Shaken | None = None
     one_row: np.ndarray | None = None
+    pooled: np.ndarray | None = None
     times: np.ndarray | None = None
 
     @cached_property
@@ -167,6 +170,14 @@ class RowEvidence(Evidence):
             one_row=self._one_row(c),
             shaken=None if self.shaken is None else self.shaken.line(c),
         )
+
+    def gap_to_pooled(self, c: int) -> float:
+        """Return the value of all answers minus the mean over folds, and 0 without `pooled` values.
+
+        A score such as F1 is a ratio, whose mean over small test sets is biased. Together the
+        answers are a test set so large that the bias is small, and the gap estimates it.
+        """
+        return 0.0 if self.pooled is None else float(self.pooled[c] - self.values[c])
 
     def _one_row(self, c: int) -> float:
         """What another label of a row does to the value; numbers change by as little as they do."""

@@ -73,6 +73,7 @@ class _OfTable(Loss):
     response, per_row, is_score, upper, perfect = "label", False, True, 1.0, 1.0
     usual_average = "pooled"
     tells_influences = True
+    is_biased_on_small_sets = True
     wants_two = False  # whether the truth must hold two classes
 
     def events(self, data: Data) -> Events | None:

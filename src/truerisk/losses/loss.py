@@ -92,6 +92,11 @@ class Loss(ABC):
     tells_influences: bool = False
     grows_with_few_rows: bool = False  # whether it is too large of few rows, whatever the rule
     horizons: tuple[float, ...] = ()  # of curves of survival: the times that it looks at
+    is_biased_on_small_sets: bool = False
+    """Whether the mean over small test sets is expected to differ from the value on a large one.
+
+    A ratio with a random denominator is biased so; AUC is a mean over pairs, and is not.
+    """
     holds_in_space: bool = False  # whether an interval of a score kept its promise on fields
     positive: Any = None  # the class that was named for it, where it is a score of one class
     notes: tuple[str, ...] = ()  # on what was taken for granted, for the reader of a result

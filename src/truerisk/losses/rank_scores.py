@@ -207,6 +207,7 @@ class AveragePrecision(_Ranked):
     """
 
     word = "average-precision"
+    is_biased_on_small_sets = True
     enough_events = 30  # with 15 events the interval holds .86, with 30 it holds .92
 
     def check(self, data: Data) -> None:

@@ -226,6 +226,7 @@ class R2(Loss):
     """
 
     word, response, per_row, is_score, perfect = "r2", "value", False, True, 1.0
+    is_biased_on_small_sets = True
     tasks = ("regression",)
     usual_average = "pooled"
     tells_influences = True

@@ -37,6 +37,7 @@ from truerisk.methods.parts.set_risks import (
     positive,
     refuse_non_finite,
     row_losses,
+    values_of_all_answers,
 )
 from truerisk.plan.answers import Answers
 from truerisk.plan.leaks import order_of
@@ -124,6 +125,7 @@ def tested_by_average(
     moved = None
     if shaken is not None:
         moved = Shaken.of(shaken, _losses(shaken, data, loss, average)[0])
+    is_biased = average == "fold" and loss.is_biased_on_small_sets
     times = rows if data.time is None else data.time[rows]  # splits go forward without times, too
     evidence = RowEvidence(
         values=values,
@@ -142,6 +144,7 @@ def tested_by_average(
         times=times if own.in_time else None,
         shaken=moved,
         one_row=None if loss.per_row else changes_by_one_row(answers, data, loss, values),
+        pooled=values_of_all_answers(answers, data, loss) if is_biased else None,
     )
     bounds = form.of_each(evidence)
     bounds = _with_notes(bounds, evidence, answers.values, weights / total, infinite)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -74,14 +76,14 @@ def of_sets(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Risks of all test sets, and the value that they, or their answers together, have."""
     if average == "pooled":
-        values = _pooled_sets(answers, data, loss)
+        values = pooled_values(answers, data, loss)
         return split_risks(answers, data, loss, lenient=True), values
     by_split = split_risks(answers, data, loss)
     return by_split, by_split.mean(axis=1)
 
 
-def _pooled_sets(answers: Answers, data: Data, loss: Loss) -> np.ndarray:
-    """The loss of all answers of a repetition taken as one test set, averaged over repetitions."""
+def pooled_values(answers: Answers, data: Data, loss: Loss) -> np.ndarray:
+    """Return the loss of all answers of a repetition as one test set, averaged over repetitions."""
     if answers.response == "scored":
         raise Refusal(
             f"scorer {loss.word} rates one fitted model at a time: answers of several folds "
@@ -101,6 +103,24 @@ def _pooled_sets(answers: Answers, data: Data, loss: Loss) -> np.ndarray:
     values[whole] = np.mean(risks, axis=0)
     refuse_non_finite(values[:, None], loss, whole[:, None])
     return values
+
+
+def values_of_all_answers(answers: Answers, data: Data, loss: Loss) -> np.ndarray:
+    """Return the loss of all answers of a repetition as one test set, also for scores of ranks.
+
+    Scores by several models do not compare: each row then has the share of its test set that it
+    ranks above, ties counted half.
+    """
+    if loss.one_scale:
+        return pooled_values(answers, data, loss)
+    from scipy.stats import rankdata
+
+    offsets = answers.plan.test_offsets
+    ranks = np.empty(answers.values.shape)
+    for first, end in pairwise(offsets):
+        mine = answers.values[:, first:end]
+        ranks[:, first:end] = (rankdata(mine, axis=1) - 0.5) / (end - first)
+    return pooled_values(replace(answers, values=ranks), data, loss)
 
 
 def mean_by_question(losses: np.ndarray, plan: Plan, data: Data) -> np.ndarray:
