@@ -181,7 +181,7 @@ CALLS: Mapping[str, Callable[[], Any]] = {
     "seed": lambda: risk(random_state=-1),
     "engine, misspelt": lambda: risk(engine="knm"),
     "engine that refuses": lambda: risk(GaussianNB(), engine="knn"),
-    "executor": lambda: risk(executor="four"),
+    "executor": lambda: risk(n_jobs="four"),
     "rule, misspelt": lambda: curve(GRID, rule="1se"),
     "grid with an unknown parameter": lambda: curve({"n_neighbor": [1]}),
     "grid that is empty": lambda: curve({"n_neighbors": []}),

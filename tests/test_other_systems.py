@@ -81,7 +81,7 @@ def test_workers_and_locks_do_their_work(elsewhere) -> None:
 
         if __name__ == "__main__":
             X, y = tr.datasets.make_simple(40, random_state=1)
-            found = [tr.estimate_risk(GaussianNB(), X, y, executor=e).value for e in (None, 2)]
+            found = [tr.estimate_risk(GaussianNB(), X, y, n_jobs=e).value for e in (None, 2)]
             assert found[0] == found[1]
             from truerisk.study.lock import Lock
             lock = Lock(Path("runs.db")).take()

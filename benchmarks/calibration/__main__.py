@@ -109,7 +109,12 @@ def _parser() -> argparse.ArgumentParser:
         metavar="N",
         help="the first data set's seed (0): for drawings that took no part in a choice",
     )
-    parser.add_argument("--executor", metavar="WHERE", help="a number of workers, or dask://…")
+    parser.add_argument(
+        "--executor",
+        metavar="WHERE",
+        type=lambda word: int(word) if word.isdecimal() else word,
+        help="a number of workers, or dask://…",
+    )
     parser.add_argument("--minutes", type=float, metavar="M", help="stop after, and print")
     parser.add_argument(
         "--at-least",

@@ -70,11 +70,11 @@ def _path(call: Callable[[], Any]) -> float:
 def _assess(X: np.ndarray, y: np.ndarray, executor: Any = None) -> list[float | None]:
     """assess, boosting and naive Bayes"""
     found = tr.assess(
-        {"boosting": BOOSTING, "bayes": BAYES}, X, y, methods=["5-fold"], executor=executor
+        {"boosting": BOOSTING, "bayes": BAYES}, X, y, methods=["5-fold"], n_jobs=executor
     )
     return [risk.value for risk in found.risks.values()]
 
 
 def _search(X: np.ndarray, y: np.ndarray, executor: Any = None) -> float | None:
     """HonestSearchCV, boosting"""
-    return tr.HonestSearchCV(*BOOSTING, executor=executor).fit(X, y).risk_.value
+    return tr.HonestSearchCV(*BOOSTING, n_jobs=executor).fit(X, y).risk_.value

@@ -155,7 +155,7 @@ def test_the_rule_reaches_both_loops():
 def test_workers_change_no_number():
     """An executor gives the same risks, choice and stability."""
     learners = {"tree": TREE, "bayes": GaussianNB()}
-    one, two = [tr.assess(learners, X, Y, executor=e, **QUICK) for e in (None, 2)]
+    one, two = [tr.assess(learners, X, Y, n_jobs=e, **QUICK) for e in (None, 2)]
     assert [r.value for r in one.risks.values()] == [r.value for r in two.risks.values()]
     assert one.choice.value == two.choice.value
 

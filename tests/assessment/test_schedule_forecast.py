@@ -105,7 +105,7 @@ def test_workers_share_the_seconds():
     import threading
 
     threading_event = threading.Event()
-    one, two = [expected({"slow": Slow()}, ["3-fold"], "4-fold", executor=e)[0] for e in (None, 2)]
+    one, two = [expected({"slow": Slow()}, ["3-fold"], "4-fold", n_jobs=e)[0] for e in (None, 2)]
     assert one.fits == two.fits == 3 + 4 + 4 + 1
     assert one.seconds > 12 * 0.02
     assert 0 < two.seconds < one.seconds

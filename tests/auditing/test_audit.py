@@ -59,7 +59,7 @@ def test_the_honest_value_is_the_bootstrap_of_the_replay(rows, k):
 def test_the_same_seed_is_the_same_number(search, rows):
     """Also with workers."""
     first = tr.audit(search, *rows, level="bbc", random_state=1).honest
-    again = tr.audit(search, *rows, level="bbc", random_state=1, executor=2).honest
+    again = tr.audit(search, *rows, level="bbc", random_state=1, n_jobs=2).honest
     assert again.value == first.value
     assert tr.audit(search, *rows, level="bbc", random_state=2).honest.value != first.value
 

@@ -36,7 +36,7 @@ def test_a_study_runs_and_is_looked_at(call, spec, tmp_path):
     said = call("study", "run", spec, "--store", store)
     assert said.code == 0, said.err
     assert said.out.splitlines()[0].split()[:4] == ["problem", "n", "learner", "method"]
-    again = call("study", "resume", "--store", store, "--json", "--executor", "1")
+    again = call("study", "resume", "--store", store, "--json", "--n-jobs", "1")
     assert again.content["schema"] == "truerisk.study-results/2"
     assert again.content["cells"][0]["replicates"] == 2
     status = call("study", "status", "--store", store, "--json")
@@ -96,10 +96,12 @@ def test_a_mistake_in_the_specification_names_its_line(call, spec, tmp_path):
     assert "in line 6 of the specification: there is no learner 'kn'; did you mean" in said.err
 
 
-@pytest.mark.parametrize(("executor", "sentence"), [("four", "is unknown"), ("0", "at least 1")])
+@pytest.mark.parametrize(
+    ("executor", "sentence"), [("four", "number of worker"), ("0", "number of worker")]
+)
 def test_an_unknown_executor_makes_no_store(call, spec, tmp_path, executor, sentence):
     """Exit code 2, and no empty study is left to be resumed."""
-    said = call("study", "run", spec, "--store", tmp_path / "runs.db", "--executor", executor)
+    said = call("study", "run", spec, "--store", tmp_path / "runs.db", "--n-jobs", executor)
     assert (said.code, sentence in said.err) == (2, True)
     assert not (tmp_path / "runs.db").exists()
 

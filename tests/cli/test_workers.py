@@ -1,4 +1,4 @@
-"""`--jobs` and `--executor`: one or the other, and no number depends on them."""
+"""`--jobs` and `--n-jobs`: one or the other, and no number depends on them."""
 
 from __future__ import annotations
 
@@ -38,18 +38,15 @@ def timeless(document):
 
 
 @pytest.mark.parametrize("word", ["estimate", "assess", "audit"])
-def test_one_of_both_options(call, table, tmp_path, word):
-    """Both are a mistake, a word is none of either, and an address is looked at."""
+def test_where_fits_run_is_a_number_or_an_address(call, table, tmp_path, word):
+    """A word is neither, no worker is none, and an address is looked at."""
     command = commands(table, tmp_path)[word]
-    both = call(*command, "--jobs", "2", "--executor", "2")
-    assert (both.code, both.out) == (2, "")
-    assert "--executor stands instead of --n-jobs" in both.err
     for where, sentence in {
-        "many": "--executor many is unknown",
-        "0": "a number of workers is at least 1",
+        "many": "give a number of worker processes, -1 for one per core, or dask://host:port",
+        "0": "give a number of worker processes",
         "dask://nowhere": "write dask://host:port",
     }.items():
-        said = call(*command, "--executor", where)
+        said = call(*command, "--n-jobs", where)
         assert (said.code != 0, said.out) == (True, "")
         assert sentence in said.err
 
@@ -59,6 +56,6 @@ def test_a_cluster_gives_the_numbers_of_one_process(call, table, tmp_path):
     with Cluster(1) as cluster:
         for command in commands(table, tmp_path).values():
             here = timeless(call(*command).content)
-            assert timeless(call(*command, "--executor", cluster.address).content) == here
+            assert timeless(call(*command, "--n-jobs", cluster.address).content) == here
             if command[0] == "estimate":
-                assert timeless(call(*command, "--executor", "2").content) == here
+                assert timeless(call(*command, "--n-jobs", "2").content) == here

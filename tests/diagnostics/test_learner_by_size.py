@@ -41,7 +41,7 @@ def test_how_many_folds_compare_inside() -> None:
     [
         {"scoring": "accuracy"},
         {"engine": "generic"},
-        {"executor": 2},
+        {"n_jobs": 2},
         {"confidence_level": 0.9},
         {"store": "x.db"},
     ],

@@ -65,7 +65,7 @@ def test_engines_and_executors_agree() -> None:
     model = KNeighborsClassifier(3)
     fast, slow, other = (
         tr.learning_curve(model, X, Y, **options, **asked)
-        for asked in ({}, {"engine": "generic"}, {"engine": "generic", "executor": 2})
+        for asked in ({}, {"engine": "generic"}, {"engine": "generic", "n_jobs": 2})
     )
     assert fast.values.tolist() == slow.values.tolist() == other.values.tolist()
     assert fast.covariance == pytest.approx(slow.covariance)

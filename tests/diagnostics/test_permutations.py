@@ -209,7 +209,7 @@ def test_workers_change_nothing():
     """Permutations are drawn by their number, wherever they are computed."""
     search = tr.HonestSearchCV(*KNN, select_by="3-fold", engine="generic")
     here = tr.permutation_test(search, X, Y, n_permutations=4)
-    there = tr.permutation_test(search, X, Y, n_permutations=4, executor=2)
+    there = tr.permutation_test(search, X, Y, n_permutations=4, n_jobs=2)
     assert here.null.tolist() == there.null.tolist()
     more = tr.permutation_test(search, X, Y, n_permutations=6)
     assert more.null[:4].tolist() == here.null.tolist()

@@ -101,7 +101,7 @@ def test_the_executor_changes_nothing(name) -> None:
 
     def curve(executor):
         method = Nested("3-fold", "2-fold")
-        return tr.risk_curve(model, grid, X, Y, method=method, executor=executor, random_state=5)
+        return tr.risk_curve(model, grid, X, Y, method=method, n_jobs=executor, random_state=5)
 
     alone, executor = curve(None), EXECUTORS[name]()
     try:

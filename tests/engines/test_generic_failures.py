@@ -43,7 +43,7 @@ def test_a_failing_fit_is_named(executor) -> None:
             X,
             Y,
             method=KFold(folds=FOLDS),
-            executor=executor,
+            n_jobs=executor,
         )
     assert str(caught.value) == (
         "Picky (flag=True) failed in the test split (repeat 0, fold 0), fit 0 of 4 "
@@ -72,7 +72,7 @@ def test_with_warn_the_rest_is_kept(executor) -> None:
             Y,
             method=KFold(folds=FOLDS),
             engine=Generic(error="warn"),
-            executor=executor,
+            n_jobs=executor,
         )
     assert len(caught) == 1
     assert np.isnan(curve.values).tolist() == [False, True]

@@ -163,7 +163,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 INNER = tr.HonestSearchCV(*KNN)
 INSIDE = {
     "estimate": lambda X, y: tr.estimate_risk(INNER, X, y),
-    "workers": lambda X, y: tr.estimate_risk(INNER, X, y, executor=2),
+    "workers": lambda X, y: tr.estimate_risk(INNER, X, y, n_jobs=2),
     "bootstrap": lambda X, y: tr.estimate_risk(
         INNER, X, y, method=tr.methods.Bootstrap(replicates=5)
     ),

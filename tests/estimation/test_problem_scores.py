@@ -129,7 +129,7 @@ def test_executor_and_store_change_nothing(executor, tmp_path):
     """What was asked besides is kept and found again."""
     learner, options = {"bayes": CASES[4]}, {"methods": ["3-fold"], "scores": ("auc", "log")}
     found = [
-        tr.assess(learner, X, Y, executor=executor, store=tmp_path / "fits.db", **options)
+        tr.assess(learner, X, Y, n_jobs=executor, store=tmp_path / "fits.db", **options)
         for _ in range(2)
     ]
     alone = tr.assess(learner, X, Y, **options)

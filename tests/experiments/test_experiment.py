@@ -138,7 +138,7 @@ def test_an_executor_gives_the_same_numbers():
 def test_worker_processes_give_the_same_numbers():
     """A registered experiment can be sent to another process."""
     here = reproduce("kearns-figure-2", replicates=4)
-    there = reproduce("kearns-figure-2", replicates=4, executor=2)
+    there = reproduce("kearns-figure-2", replicates=4, n_jobs=2)
     assert here.to_dict()["tables"] == there.to_dict()["tables"]
 
 
@@ -214,7 +214,7 @@ def test_a_registered_experiment_in_worker_processes(tmp_path):
     """By the public verb, two experiments in one store."""
     for word in ("kearns-figure-2", "kearns-figure-1"):
         here = reproduce(word, replicates=3)
-        there = reproduce(word, replicates=3, executor=2, store=tmp_path / "runs.db")
+        there = reproduce(word, replicates=3, n_jobs=2, store=tmp_path / "runs.db")
         assert here.to_dict()["tables"] == there.to_dict()["tables"]
 
 
@@ -366,7 +366,7 @@ def test_reproduce_refuses_an_odd_experiment_with_a_sentence(name, what):
         *({"name": odd} for odd in (None, 5, "", ["toy"], Experiment, b"kearns")),
         *({"replicates": odd} for odd in (2.5, "3", np.nan, 10**9, 10**30, True, [5], -3)),
         *({"seed": odd} for odd in (0.5, "0", None, -1, 2**63, 10**400, np.nan, [0])),
-        *({"executor": odd} for odd in ("x", 0, -1, 1.5, True, object())),
+        *({"n_jobs": odd} for odd in ("x", 0, 1.5, True, object())),
         *({"store": odd} for odd in (5, "", ".", "a\0b", ["x"])),
         *({flag: odd} for flag in ("quick", "full", "resume") for odd in ("no", 5, None, [1])),
     ],

@@ -31,7 +31,7 @@ from truerisk.core.errors import (
         ({"loss": "Brier"}, "no loss 'Brier'; did you mean 'brier'"),
         ({"interval": "BETA-CV"}, "no interval 'BETA-CV'; did you mean 'beta-cv'"),
         ({"engine": "genric"}, "no engine 'genric'; did you mean 'generic'"),
-        ({"executor": "2"}, "executor='2' is unknown; use None .*a number"),
+        ({"n_jobs": "2"}, "n_jobs='2' is unknown; use None .*a number"),
         ({"random_state": "0"}, "random_state='0' is no seed"),
         ({"loss": [[0, 1], [5, 0]]}, "given as loss=tr.losses.Cost"),
         ({"model": KNeighborsClassifier}, "not an estimator instance"),

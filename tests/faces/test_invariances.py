@@ -208,7 +208,7 @@ def test_names_of_classes_and_columns_change_nothing(task, loss, outer):
 def test_the_executor_changes_nothing(task, loss, outer):
     """Two threads, and the seeds of fits are those of one."""
     with ThreadPoolExecutor(2) as pool:
-        found = assessed(task, loss, outer, executor=pool, engine="generic")
+        found = assessed(task, loss, outer, n_jobs=pool, engine="generic")
     the_same(said(found), said(base(task, loss, outer)))
 
 

@@ -155,7 +155,7 @@ def test_habits_of_a_model_stay_within_its_fit(executor, capfd):
     grid = {"depth": [1, 5]}
     plain = tr.risk_curve(KNeighborsClassifier(), {"n_neighbors": [1, 5]}, X, Y, method=SPLITS)
     model = Habits(memory=[])
-    found = tr.risk_curve(model, grid, X, Y, method=SPLITS, executor=executor)
+    found = tr.risk_curve(model, grid, X, Y, method=SPLITS, n_jobs=executor)
     assert np.array_equal(found.values, plain.values)
     assert (model.depth, model.memory) == (1, [])
     assert np.array_equal(X, before[0])

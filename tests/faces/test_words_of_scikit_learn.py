@@ -98,7 +98,6 @@ def test_a_learning_curve_ends_with_the_same_score():
     [
         ({"cv": 5, "method": "5-fold"}, BadArgument),
         ({"scoring": "accuracy", "loss": "zero-one"}, BadArgument),
-        ({"n_jobs": 2, "executor": 2}, BadArgument),
         ({"scoring": ["accuracy", "roc_auc"], "scores": ["f1"]}, BadArgument),
         ({"scoring": ["accuracy", "accuracy"]}, BadArgument),
         ({"scoring": []}, BadArgument),

@@ -269,7 +269,7 @@ def test_it_travels_and_has_a_key():
     y = LABELS["text"][CODES]
     given = {"method": SPLITS, "loss": "f1"}
     here = tr.estimate_risk(LinearSVC(), X, y, **given)
-    there = tr.estimate_risk(LinearSVC(), X, y, executor=2, **given)
+    there = tr.estimate_risk(LinearSVC(), X, y, n_jobs=2, **given)
     assert here.value == there.value
     weights = RNG.random(60)
     weighed = tr.estimate_risk(LinearSVC(), X, y, sample_weight=weights, **given)

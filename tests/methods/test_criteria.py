@@ -314,7 +314,7 @@ def test_engines_without_freedom_are_passed_over() -> None:
 @pytest.mark.parametrize("executor", [None, 2])
 def test_freedom_comes_back_from_workers(executor) -> None:
     """The same values here and in worker processes."""
-    assert values("gcv", executor=executor) == pytest.approx(values("gcv"))
+    assert values("gcv", n_jobs=executor) == pytest.approx(values("gcv"))
 
 
 Y_LIKELIHOOD = np.array([1.0, 2.0, 4.0, 8.0])

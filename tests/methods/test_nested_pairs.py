@@ -197,7 +197,7 @@ def test_the_curve_is_that_of_a_grid_search_on_these_folds() -> None:
 def test_the_same_on_any_executor_and_engine(engine, executor) -> None:
     """A random learner gets the same seeds whoever makes its fits."""
     model, grid = RandomForestClassifier(5), {"max_depth": [1, 3]}
-    one = tr.HonestSearchCV(model, grid, select_by="3-fold", engine=engine, executor=executor)
+    one = tr.HonestSearchCV(model, grid, select_by="3-fold", engine=engine, n_jobs=executor)
     two = tr.HonestSearchCV(model, grid, select_by="3-fold", engine="generic")
     one.fit(X, Y), two.fit(X, Y)
     assert np.array_equal(one.risk_.losses, two.risk_.losses)

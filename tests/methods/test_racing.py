@@ -259,7 +259,7 @@ def test_what_an_outer_fold_holds_is_unknown_to_its_race():
     [
         {"scores": ["log", "auc"]},
         {"loss": "log"},
-        {"executor": 2},
+        {"n_jobs": 2},
         {"groups": np.arange(60) // 2},
         {"sample_weight": np.linspace(1, 2, 60), "select_by": "racing"},
         {"select_by": Racing(tr.methods.KFold(6))},

@@ -86,7 +86,7 @@ def test_a_search_is_that_of_grid_search():
 def test_a_resampler_without_a_seed_is_seeded_by_its_fit():
     """So that results depend neither on the executor nor on the time of day."""
     model = piped(LogisticRegression(), SMOTE())
-    found = [tr.estimate_risk(model, X, Y, method="3-fold", executor=e).value for e in (None, 2)]
+    found = [tr.estimate_risk(model, X, Y, method="3-fold", n_jobs=e).value for e in (None, 2)]
     assert found[0] == found[1]
 
 

@@ -70,7 +70,7 @@ def test_what_it_does_not_hear_need_not_be_said_to_it(simple):
         {"loss": "zero-on"},
         {"scores": ["au"]},
         {"random_state": -1},
-        {"executor": "tomorrow"},
+        {"n_jobs": "tomorrow"},
     ],
     ids=str,
 )

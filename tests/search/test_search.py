@@ -174,7 +174,7 @@ def test_the_same_seed_gives_the_same_search_on_any_executor():
         RandomForestClassifier(n_estimators=5), {"max_depth": [1, 3]}, select_by=3, outer=3
     )
     alone = clone(search).fit(X, y)
-    shared = clone(search).set_params(executor=2).fit(X, y)
+    shared = clone(search).set_params(n_jobs=2).fit(X, y)
     other = clone(search).set_params(random_state=1).fit(X, y)
     np.testing.assert_array_equal(alone.curve_.values, shared.curve_.values)
     np.testing.assert_array_equal(alone.risk_.losses, shared.risk_.losses)

@@ -63,7 +63,6 @@ def test_a_list_of_splits_and_jobs_serve() -> None:
     [
         ({"cv": 5, "select_by": "5-fold"}, BadArgument, "cv=5 and select_by='5-fold' say the same"),
         ({"scoring": "f1", "loss": "auc"}, BadArgument, "scoring='f1' and loss='auc' say the same"),
-        ({"n_jobs": 2, "executor": 2}, BadArgument, "n_jobs=2 and executor=2 say the same"),
         ({"scoring": ["f1", "roc_auc"]}, BadArgument, "must be set to a scorer key"),
         ({"cv": "five"}, BadArgument, "cv='five' is no way to split"),
         ({"cv": 1}, BadArgument, "cv=1 is no way to split"),

@@ -71,7 +71,7 @@ def test_a_store_changes_no_number_and_spares_every_fit_but_the_last(tmp_path, o
 SLOW = """
 import sys
 from tests.search.test_stored_search import searched
-searched(sys.argv[1], executor=eval(sys.argv[2]))
+searched(sys.argv[1], n_jobs=eval(sys.argv[2]))
 """
 
 

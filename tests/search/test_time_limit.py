@@ -185,7 +185,7 @@ def test_engines_of_one_pass_answer_many_settings_at_once(monkeypatch):
 def test_workers_are_stopped_as_well(monkeypatch):
     """By the true clock; the numbers are those of this process."""
     monkeypatch.setattr(time_limit, "time", time)
-    given = {"model": GaussianNB(), "executor": 2}
+    given = {"model": GaussianNB(), "n_jobs": 2}
     assert told(searched(600.0, **given)) == told(searched(model=GaussianNB()))
 
 

@@ -70,7 +70,7 @@ def state(path):
 
 
 @pytest.mark.parametrize(
-    "executor", [ThreadPoolExecutor(3), Shuffled(), 4, 1, "2"],
+    "executor", [ThreadPoolExecutor(3), Shuffled(), 4, 1, 2],
     ids=["threads", "shuffled", "four", "one", "two"],
 )  # fmt: skip
 def test_the_numbers_do_not_depend_on_the_executor(tmp_path, here, executor):

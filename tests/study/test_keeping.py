@@ -86,7 +86,7 @@ def test_an_error_keeps_what_was_found(tmp_path, monkeypatch, plain):
 SLOW = """
 import sys
 from tests.study.learners import assessed
-assessed(sys.argv[1], executor=eval(sys.argv[2]))
+assessed(sys.argv[1], n_jobs=eval(sys.argv[2]))
 """
 
 
@@ -97,7 +97,7 @@ def test_a_killed_assessment_goes_on(tmp_path, plain, executor):
     kept = killed_at(8, SLOW, path, executor, nap=0.08)
     every = 102 + 2 * (3 + 1)  # scores, apparent risk
     assert 8 <= kept < every  # killed before the end, however slow the look at the store was
-    found = assessed(path, executor=executor)
+    found = assessed(path, n_jobs=executor)
     assert told(found) == plain
     assert found.kept.reused >= kept  # a forest that answers two settings is one entry
     assert found.kept.reused + found.kept.added == every

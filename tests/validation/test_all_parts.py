@@ -123,7 +123,7 @@ def test_an_interruption_loses_the_validation_alone():
         (["subgroups"], BadArgument, "validate="),
         (1, BadArgument, "validate=1"),
         ({"subgroup": "a"}, UnknownName, "no word 'subgroup'"),
-        ({"executor": 2}, UnknownName, "no word 'executor'"),
+        ({"n_jobs": 2}, UnknownName, "no word 'n_jobs'"),
         ({3: "a"}, UnknownName, "no word 3"),
         ({"replicates": -1}, BadArgument, "replicates=-1"),
         ({"positive": "ill"}, UnknownName, "positive='ill' is no class"),

@@ -114,7 +114,7 @@ def test_workers_find_the_same_numbers():
         LogisticRegression(), {"C": [1e-3, 1.0]}, select_by="3-fold", loss="log"
     ).fit(X, Y)
     alone, spread = (
-        tr.validate(search, X, Y, samples=SAMPLES[:3], executor=executor) for executor in (None, 2)
+        tr.validate(search, X, Y, samples=SAMPLES[:3], n_jobs=executor) for executor in (None, 2)
     )
     for name in ("discrimination", "calibration", "net_benefit", "stability"):
         assert getattr(alone, name).to_dict() == getattr(spread, name).to_dict(), name

@@ -342,12 +342,12 @@ def test_the_executor_makes_the_fits_of_the_folds():
             return super().submit(*given, **words)
 
     with Counting(2) as pool:
-        spread = tr.validate(GaussianNB(), X, Y, replicates=0, executor=pool)
+        spread = tr.validate(GaussianNB(), X, Y, replicates=0, n_jobs=pool)
     assert pool.n_given > 0
     alone = tr.validate(GaussianNB(), X, Y, replicates=0)
     np.testing.assert_array_equal(spread.held_out.answers, alone.held_out.answers)
-    with pytest.raises(UnknownName, match="executor='x' is unknown"):
-        tr.validate(searched().fit(X, Y), X, Y, replicates=0, executor="x")
+    with pytest.raises(UnknownName, match="n_jobs='x' is unknown"):
+        tr.validate(searched().fit(X, Y), X, Y, replicates=0, n_jobs="x")
 
 
 @pytest.mark.parametrize("scores", [(), {"area": "auc"}, ("roc_auc",)], ids=str)

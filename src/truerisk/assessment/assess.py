@@ -13,6 +13,7 @@ from truerisk.assessment.schedule import PlannedCurve, Schedule, planned_curves
 from truerisk.assessment.tuned_learner import TunedLearner, honest_learner, with_curve
 from truerisk.core.arguments import as_typed, check_flag, shown
 from truerisk.core.errors import BadArgument, Refusal, UnknownName
+from truerisk.core.old_words import refuses_old_names
 from truerisk.core.present import named
 from truerisk.core.progress import counting, shows_progress, stage
 from truerisk.data.data import Data
@@ -39,6 +40,7 @@ class Interrupted(KeyboardInterrupt):
         self.missing = tuple(missing)
 
 
+@refuses_old_names
 @shows_progress
 def assess(
     learners: Any,
@@ -47,7 +49,7 @@ def assess(
     *,
     cv: Any = None,
     scoring: Any = None,
-    n_jobs: int | None = None,
+    n_jobs: Any = None,
     methods: Sequence[Any] | None = None,
     outer: Any = None,
     rule: Any = "min",
@@ -61,7 +63,6 @@ def assess(
     interval: Any = None,
     confidence_level: float = 0.95,
     engine: Any = "auto",
-    executor: Any = None,
     random_state: Any = 0,
     store: str | os.PathLike[str] | None = None,
     mixed_versions: bool = False,
@@ -80,7 +81,7 @@ def assess(
     X, y : table and target
     cv, scoring, n_jobs : optional
         The words of `GridSearchCV`, which mean what they mean there: the splits that tune, a score,
-        a number of worker processes. They stand instead of `methods`, `loss` and `executor`.
+        and where fits run. They stand instead of `methods` and `loss`.
     methods : sequence of methods, optional
         The first one tunes; the risk curves by the others are kept beside it in ``criteria``.
         By default "5-fold"; "holdout" above 10,000 rows; "forward-5" where times are given,
@@ -93,8 +94,7 @@ def assess(
     positive : label, optional
         The class that scores of one class, such as F1, speak of, that of the ROC curve and the
         event of `validate`: of two classes the greater label by default. Results name it.
-    rule, loss, scores, groups, sample_weight, time, block, confidence_level, engine, executor,
-    random_state
+    rule, loss, scores, groups, sample_weight, time, block, confidence_level, engine, random_state
         As for `risk_curve`.
     store : path, optional
         A file that keeps every fit as it is found; it is made where it is not there. Run again
@@ -169,7 +169,6 @@ def assess(
         interval=interval,
         confidence_level=confidence_level,
         engine=engine,
-        executor=executor,
         random_state=seed,
     )
     if wishes is not None and wishes.horizon is not None:

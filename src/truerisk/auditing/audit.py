@@ -32,12 +32,12 @@ from truerisk.core.errors import (
     TrueRiskError,
 )
 from truerisk.core.family import Family
+from truerisk.core.old_words import refuses_old_names
 from truerisk.core.progress import shows_progress
 from truerisk.core.registry import check_known
 from truerisk.data.data import Data
 from truerisk.data.named_columns import take_named_columns
 from truerisk.data.rows import n_columns
-from truerisk.engines.workers.executors import executor_of
 from truerisk.estimation.checking import with_checks, with_findings
 from truerisk.estimation.problem import Problem, pose, versions
 from truerisk.plan.plan import Plan
@@ -56,6 +56,7 @@ LEVELS = ("scores", "bbc", "pairs", "nested")
 USUAL_LEVEL = "pairs"
 
 
+@refuses_old_names
 @shows_progress
 def audit(
     search: Any,
@@ -72,8 +73,7 @@ def audit(
     fit_params: Mapping[str, Any] | None = None,
     confidence_level: float = 0.95,
     engine: Any = "auto",
-    n_jobs: int | None = None,
-    executor: Any = None,
+    n_jobs: Any = None,
     random_state: Any = 0,
     checks: bool = True,
 ) -> Audit:
@@ -116,7 +116,7 @@ def audit(
         What else `search.fit` was given, such as ``{"sample_weight": w}``.
     confidence_level : float, default=0.95
         Of the interval.
-    engine, n_jobs, executor, random_state
+    engine, n_jobs, random_state
         As in `estimate_risk`.
     checks : bool, default=True
         Look through rows and columns, as `assess` does. False leaves only the findings on splits,
@@ -145,7 +145,7 @@ def audit(
         "fit_params": fit_params,
         "confidence_level": confidence_level,
         "engine": engine,
-        "executor": executor_of(executor, n_jobs),
+        "n_jobs": n_jobs,
         "random_state": random_state,
     }
     wanted = Wanted(level, outer, replicates, terms, positive=positive, checks=checks)

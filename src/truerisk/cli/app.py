@@ -24,6 +24,7 @@ from truerisk.core.errors import (
 )
 from truerisk.core.version import __version__
 
+NEW_OPTIONS = {"--executor": "--n-jobs"}  # until 1.0 an old option is refused with the new one
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # a disk without room for what is written
 FAILURE, USAGE, BAD_DATA, INCOMPLETE = 1, 2, 3, 5
 
@@ -123,6 +124,9 @@ def _code_of(arguments: list[str] | None, streams: Streams) -> int:
         return _say_end(f"{interrupted_word()}; nothing was kept.", interrupted_code())
     except click.ClickException as error:
         told = io.StringIO()
+        if isinstance(error, click.NoSuchOption) and error.option_name in NEW_OPTIONS:
+            new = NEW_OPTIONS[error.option_name]
+            error = click.UsageError(f"{error.option_name} is now {new}.", error.ctx)
         error.show(told)
         say(told.getvalue().removesuffix("\n"))
         return USAGE if isinstance(error, click.UsageError) else error.exit_code

@@ -12,16 +12,15 @@ from truerisk.cli.gate import gate_options, judged, named_bounds, refuse_bounds
 from truerisk.cli.options import (
     checks_option,
     confidence_option,
-    executor_of,
     gathered,
     in_a_folder,
     json_option,
+    n_jobs_option,
     one_of,
     page_options,
     scoring_options,
     store_path,
     typed,
-    worker_options,
 )
 from truerisk.cli.output import (
     listed,
@@ -53,7 +52,7 @@ Planned = tuple[list[Any] | None, str | None, str | list[str] | None]
 """The methods that choose settings, the one that tests, and whose learning curves are measured."""
 
 FEWEST_ROWS = 5  # of which the usual five folds can be made
-WHERE_AND_HOW = ("report", "figures", "as_json", "jobs", "executor", "store", "mixed_versions")
+WHERE_AND_HOW = ("report", "figures", "as_json", "n_jobs", "store", "mixed_versions")
 """Options that no number depends on."""
 
 
@@ -91,7 +90,7 @@ WHERE_AND_HOW = ("report", "figures", "as_json", "jobs", "executor", "store", "m
 @page_options
 @json_option
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
-@worker_options
+@n_jobs_option
 @click.option(
     "--store",
     type=store_path,
@@ -119,7 +118,6 @@ def assess(asked: Any) -> int:
     review = [name for name in REVIEWED if getattr(asked, name) is not None]
     if review and not asked.validate:  # without a validation there is nothing to ask of it
         raise click.UsageError(f"--{review[0]} needs --validate.")
-    runs_on = executor_of(asked.jobs, asked.executor)
     source = source_of(asked)
     if asked.cv is not None:
         from truerisk.methods.words import splits_of
@@ -131,7 +129,7 @@ def assess(asked: Any) -> int:
     bounded = [name for name in asked.min_score if name not in (asked.loss, asked.scoring)]
     scores = [*(listed("--scores", asked.scores, "score", "auc,f1") or ()), *bounded]
     options |= {"scores": list(dict.fromkeys(scores)) or None, **source.of_rows}
-    options |= {"positive": label_written(source, asked.positive), "executor": runs_on}
+    options |= {"positive": label_written(source, asked.positive), "n_jobs": asked.n_jobs}
     families = _families(source, asked.models, (*(methods or (None,)), asked.outer))
     curves: str | list[str] | None = asked.learning_curve
     if curves not in (None, "cheap", "all"):

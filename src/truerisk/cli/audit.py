@@ -14,12 +14,11 @@ from truerisk.cli.gate import CLOSED, gate_options, judged, refuse_bounds
 from truerisk.cli.options import (
     checks_option,
     confidence_option,
-    executor_of,
     gathered,
     json_option,
+    n_jobs_option,
     page_options,
     typed,
-    worker_options,
 )
 from truerisk.cli.output import say, say_columns, show, shown_progress, worded_warnings, write_page
 from truerisk.cli.source import (
@@ -98,7 +97,7 @@ def run_code(code: Any, name: str) -> Any:
 
 
 REPLICATES = 1000
-WHERE_AND_HOW = ("report", "figures", "as_json", "jobs", "executor")
+WHERE_AND_HOW = ("report", "figures", "as_json", "n_jobs")
 """Options that no number depends on."""
 
 
@@ -128,7 +127,7 @@ WHERE_AND_HOW = ("report", "figures", "as_json", "jobs", "executor")
 @click.option("--allow-import", is_flag=True, help="Run the code of SEARCH.py.")
 @json_option
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
-@worker_options
+@n_jobs_option
 @reading_options
 @gathered
 def audit(asked: Any) -> int:
@@ -141,7 +140,6 @@ def audit(asked: Any) -> int:
     truerisk audit search.py:make data.csv --target y --allow-import
     """  # noqa: D301 - \b is for click
     factory = load_factory(asked.search, allowed=asked.allow_import)
-    runs_on = executor_of(asked.jobs, asked.executor)
     source = read_source(**words_of(asked))
     X = _handed(source)
     # what was inferred; text and gaps are left to the user's own search
@@ -152,7 +150,7 @@ def audit(asked: Any) -> int:
         say("note: text is given to the search as numbers, its place in sorted order")
     if source.layout.get("missing"):
         say("note: empty cells are given to the search as missing values")
-    found = _audited(factory, source, X, runs_on, asked)
+    found = _audited(factory, source, X, asked)
     command = typed(click.get_current_context(), WHERE_AND_HOW)
     found = replace(found, source=source.name, command=command)
     show(found.to_json() if asked.as_json else str(found))
@@ -188,7 +186,7 @@ def _handed(source: Source) -> Any:
     return frame
 
 
-def _audited(factory: Any, source: Source, X: Any, runs_on: Any, asked: Any) -> Any:
+def _audited(factory: Any, source: Source, X: Any, asked: Any) -> Any:
     from truerisk.auditing.audit import audited
     from truerisk.auditing.correcting import Wanted
     from truerisk.models.stated.question import usual_score
@@ -196,7 +194,7 @@ def _audited(factory: Any, source: Source, X: Any, runs_on: Any, asked: Any) -> 
     from truerisk.search.claim import perfect_of
 
     y, of_rows = source.y, source.of_rows
-    terms = {"fit_params": None, "engine": "auto", **of_rows, "executor": runs_on}
+    terms = {"fit_params": None, "engine": "auto", **of_rows, "n_jobs": asked.n_jobs}
     terms |= {"confidence_level": asked.confidence, "random_state": asked.seed}
     with worded_warnings(findings=asked.as_json), shown_progress():
         search = call_factory(factory, X, y)

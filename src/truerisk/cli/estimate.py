@@ -11,12 +11,11 @@ import click
 from truerisk.cli.options import (
     checks_option,
     confidence_option,
-    executor_of,
     gathered,
     json_option,
+    n_jobs_option,
     one_of,
     scoring_options,
-    worker_options,
 )
 from truerisk.cli.output import listed, say_columns, show, shown_progress, worded_warnings
 from truerisk.cli.source import (
@@ -51,7 +50,7 @@ from truerisk.core.registry import closest
 @checks_option
 @json_option
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
-@worker_options
+@n_jobs_option
 @reading_options
 @gathered
 def estimate(asked: Any) -> None:
@@ -62,7 +61,6 @@ def estimate(asked: Any) -> None:
     """  # noqa: D301 - \b is for click
     one_of("--method", asked.method, "--cv", asked.cv)
     one_of("--loss", asked.loss, "--scoring", asked.scoring)
-    runs_on = executor_of(asked.jobs, asked.executor)
     source = source_of(asked)
     from truerisk.estimation.estimate import risk_curve
 
@@ -72,7 +70,7 @@ def estimate(asked: Any) -> None:
     options |= {"confidence_level": asked.confidence, "random_state": asked.seed}
     options |= {"checks": asked.checks}
     options |= {"scores": listed("--scores", asked.scores, "score", "auc,f1"), **source.of_rows}
-    options |= {"positive": label_written(source, asked.positive), "executor": runs_on}
+    options |= {"positive": label_written(source, asked.positive), "n_jobs": asked.n_jobs}
     with worded_warnings(findings=asked.as_json), shown_progress():
         curve = risk_curve(pipeline, params, source.X, source.y, **options)
     found = curve[0] if curve.procedure is None else curve.procedure

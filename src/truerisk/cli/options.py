@@ -31,13 +31,17 @@ def gathered(command: Callable[[Any], Code]) -> Callable[..., Code]:
     return handed
 
 
-def _workers(ctx: click.Context, option: click.Parameter, n_jobs: int | None) -> int | None:
-    """Joblib's number: -1 is one worker per core."""
-    if n_jobs is None or n_jobs > 0:
-        return n_jobs
-    if n_jobs == -1:
+def _workers(ctx: click.Context, option: click.Parameter, where: str | None) -> int | str | None:
+    """Joblib's number, where -1 is one worker per core, or the address of a cluster."""
+    if where is None or "://" in where:
+        return where
+    if where == "-1":
         return os.cpu_count() or 1
-    raise click.BadParameter("give a number of worker processes, or -1 for one per core.")
+    if where.isdecimal() and int(where) > 0:
+        return int(where)
+    raise click.BadParameter(
+        "give a number of worker processes, -1 for one per core, or dask://host:port."
+    )
 
 
 def with_options(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
@@ -60,32 +64,12 @@ json_option = click.option("--json", "as_json", is_flag=True, help="One JSON doc
 n_jobs_option = click.option(
     "--n-jobs",
     "--jobs",
-    "jobs",
-    type=int,
-    metavar="N",
+    "n_jobs",
+    metavar="WHERE",
     callback=_workers,
-    help="Worker processes; -1 for one per core.  [default: none]",
+    help="Worker processes for scikit-learn's fits, -1 for one per core, or dask://host:port; fast "
+    "engines answer in this process.  [default: none]",
 )
-
-
-# One of the two may be given.
-worker_options = with_options(
-    n_jobs_option,
-    click.option(
-        "--executor",
-        metavar="WHERE",
-        help="A number of worker processes, or dask://host:port, for scikit-learn's fits; fast "
-        "engines answer in this process.",
-    ),
-)
-
-
-def executor_of(jobs: int | None, executor: str | None) -> Any:
-    """What is given to the api; a number of `--executor` is one of `--n-jobs`."""
-    if executor is None:
-        return jobs
-    one_of("--n-jobs", jobs, "--executor", executor)
-    return int(executor) if executor.isdecimal() else executor
 
 
 def one_of(option: str, value: Any, other: str, other_value: Any) -> None:

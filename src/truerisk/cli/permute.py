@@ -7,12 +7,11 @@ from typing import Any
 import click
 
 from truerisk.cli.options import (
-    executor_of,
     gathered,
     json_option,
+    n_jobs_option,
     one_of,
     scoring_options,
-    worker_options,
 )
 from truerisk.cli.output import show, shown_progress, worded_warnings
 from truerisk.cli.source import (
@@ -51,7 +50,7 @@ from truerisk.cli.source import (
     help="Seed of the folds and of the permutations.",
 )
 @json_option
-@worker_options
+@n_jobs_option
 @reading_options
 @gathered
 def permute(asked: Any) -> None:
@@ -65,7 +64,6 @@ def permute(asked: Any) -> None:
     """  # noqa: D301 - \b is for click
     one_of("--method", asked.method, "--cv", asked.cv)
     one_of("--loss", asked.loss, "--scoring", asked.scoring)
-    runs_on = executor_of(asked.jobs, asked.executor)
     source = source_of(asked)
     from truerisk.diagnostics.permutation_test import permutation_test
 
@@ -75,7 +73,7 @@ def permute(asked: Any) -> None:
     rows = {"groups": source.groups, "time": source.time}
     options = {
         "n_permutations": asked.permutations,
-        "executor": runs_on,
+        "n_jobs": asked.n_jobs,
         "random_state": asked.seed,
     }
     with worded_warnings(), shown_progress():

@@ -10,11 +10,10 @@ import click
 
 from truerisk.cli.options import (
     confidence_option,
-    executor_of,
     gathered,
     json_option,
+    n_jobs_option,
     with_options,
-    worker_options,
 )
 from truerisk.cli.output import say, show, shown_progress, worded_warnings
 from truerisk.cli.source import (
@@ -73,7 +72,7 @@ def _read(ctx: click.Context, option: click.Parameter, texts: tuple[str, ...]) -
 )
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @json_option
-@worker_options
+@n_jobs_option
 @reading_options
 @gathered
 def plan(asked: Any) -> int:
@@ -108,7 +107,7 @@ def plan(asked: Any) -> int:
             "--width and --rows plan a test of the share of errors, and the target has no classes: "
             "leave them out to see the learning curve alone."
         )
-    curve = _measured(source, executor_of(asked.jobs, asked.executor), asked)
+    curve = _measured(source, asked.n_jobs, asked)
     content, parts = {"curve": curve.to_dict()}, [str(curve)]
     if planned:
         sample = plan_sample(curve, **wanted)
@@ -143,7 +142,7 @@ def _measured(source: Source, runs_on: Any, asked: Any) -> Any:
         source,
         n_rows=max(FEWEST_ROWS, n_rows // (2 * WIDEST)),
         confidence_level=asked.confidence,
-        executor=runs_on,
+        n_jobs=runs_on,
         random_state=asked.seed,
     )
     with worded_warnings(), shown_progress():

@@ -30,7 +30,6 @@ from truerisk.results.writing import write_text
 )
 @click.option("--resume", is_flag=True, help="Go on with the replicates of the store.")
 @click.option("--mixed-versions", is_flag=True, help="Go on with those of other versions, too.")
-@click.option("--executor", metavar="WHERE", help="With --store: workers, or dask://host:port.")
 @click.option(
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
@@ -62,13 +61,11 @@ def reproduce(asked: Any) -> int:
             asked.out.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise click.UsageError(f"--out {asked.out}: {error.strerror or error}.") from None
-    if asked.executor is not None and (asked.store is None or asked.jobs is not None):
-        raise click.UsageError("--executor goes with --store and stands instead of --n-jobs.")
     names = ("quick", "replicates", "seed", "full", "store", "resume", "mixed_versions")
     options: dict[str, Any] = {name: getattr(asked, name) for name in names}
     try:
         with worded_warnings(), shown_progress():
-            report = reproduced(asked.name, executor=asked.executor or asked.jobs, **options)
+            report = reproduced(asked.name, n_jobs=asked.n_jobs, **options)
     except KeyboardInterrupt:
         if asked.store is None:
             raise

@@ -13,6 +13,7 @@ import click
 from truerisk.cli.options import (
     in_a_folder,
     json_option,
+    n_jobs_option,
     page_options,
     store_path,
     with_options,
@@ -93,9 +94,7 @@ study.add_command(compare)
 
 
 _run_options = with_options(
-    click.option(
-        "--executor", metavar="WHERE", help="A number of worker processes, or dask://host:port."
-    ),
+    n_jobs_option,
     click.option(
         "--attempts", type=click.IntRange(1), default=3, show_default=True,
         help="How many times a replicate may crash its worker.",
@@ -126,7 +125,7 @@ def run(spec: Path, store: Path, as_json: bool, allow_import: bool, **options: A
     """Do what SPEC asks for and the store does not hold.
 
     \b
-    truerisk study run spec.toml --store runs.db --executor 4
+    truerisk study run spec.toml --store runs.db --n-jobs 4
     """  # noqa: D301 - \b is for click
     return _run(spec, store, as_json, allow_import, options)
 

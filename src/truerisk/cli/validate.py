@@ -13,14 +13,13 @@ from truerisk.cli.estimate import read_model
 from truerisk.cli.gate import gate_options, judged, refuse_bounds
 from truerisk.cli.options import (
     confidence_option,
-    executor_of,
     gathered,
     json_option,
+    n_jobs_option,
     one_of,
     page_options,
     scoring_options,
     typed,
-    worker_options,
 )
 from truerisk.cli.output import say, show, shown_progress, worded_warnings, write_page
 from truerisk.cli.reviews import review_options, reviewed
@@ -36,7 +35,7 @@ from truerisk.cli.source import (
 )
 from truerisk.core.errors import BadData
 
-WHERE_AND_HOW = ("report", "figures", "checklist", "as_json", "jobs", "executor")
+WHERE_AND_HOW = ("report", "figures", "checklist", "as_json", "n_jobs")
 """Options that no number depends on."""
 
 
@@ -68,7 +67,7 @@ WHERE_AND_HOW = ("report", "figures", "checklist", "as_json", "jobs", "executor"
 )
 @json_option
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
-@worker_options
+@n_jobs_option
 @reading_options
 @gathered
 def validate(asked: Any) -> int:
@@ -84,7 +83,6 @@ def validate(asked: Any) -> int:
 
         table_place(asked.checklist)
     one_of("--loss", asked.loss, "--scoring", asked.scoring)
-    runs_on = executor_of(asked.jobs, asked.executor)
     source = read_source(**words_of(asked))
     from truerisk.readers.cells import quoted
 
@@ -115,7 +113,7 @@ def validate(asked: Any) -> int:
         named = asked.loss or asked.scoring
         bounded = [name for name in asked.min_score if name not in (named, *ranked)]
         bounded = bounded if source.task == "survival" else []  # which has scores of its own
-        words |= {**terms, "executor": runs_on, "scores": bounded or None}
+        words |= {**terms, "n_jobs": asked.n_jobs, "scores": bounded or None}
         search = HonestSearchCV(pipeline, params or grid or None, **words)
         if not named and source.task == "survival" and asked.horizon is not None:
             search.loss = BrierAt(asked.horizon)

@@ -10,6 +10,7 @@ from truerisk.contracts import Method
 from truerisk.core.arguments import shown
 from truerisk.core.errors import BadArgument, Refusal
 from truerisk.core.family import Family
+from truerisk.core.old_words import refuses_old_names
 from truerisk.core.progress import shows_progress
 from truerisk.diagnostics.learner_by_size import (
     LearnerBySize,
@@ -33,7 +34,6 @@ UNSAID: Mapping[str, Any] = {
     "loss": None,
     "confidence_level": 0.95,
     "engine": "auto",
-    "executor": None,
     "random_state": 0,
     "store": None,
 }
@@ -49,6 +49,7 @@ REFUSED: Mapping[str, str] = {
 }
 
 
+@refuses_old_names
 @shows_progress
 def learning_curve(
     model: Any,
@@ -58,7 +59,7 @@ def learning_curve(
     sizes: Any = None,
     cv: Any = None,
     scoring: Any = None,
-    n_jobs: int | None = None,
+    n_jobs: Any = None,
     method: Any = None,
     loss: Any = None,
     groups: Any = None,
@@ -67,7 +68,6 @@ def learning_curve(
     block: Any = None,
     confidence_level: float = 0.95,
     engine: Any = "auto",
-    executor: Any = None,
     random_state: Any = 0,
     store: Any = None,
 ) -> LearningCurve:
@@ -88,7 +88,7 @@ def learning_curve(
         Numbers of training rows, four or more; by default up to eight in a geometric series, up to
         all training rows.
     cv, scoring, n_jobs : optional
-        As in `estimate_risk`: they stand instead of `method`, `loss` and `executor`.
+        As in `estimate_risk`: they stand instead of `method` and `loss`.
     method : str, int, Method or splitter, optional
         Folds: "5-fold", or those that a search chooses by.
     loss : str, Loss, callable or scorer, optional
@@ -101,7 +101,7 @@ def learning_curve(
         Refused, with what to do instead: fewer rows would be an older history, or a thinner map.
     confidence_level : float
         Of the intervals and of the band.
-    engine, executor, random_state
+    engine, random_state
         As in `estimate_risk`.
     store : path, optional
         A file that keeps every fit as it ends, so that a curve that was cut off goes on.
@@ -146,7 +146,6 @@ def learning_curve(
         loss=loss,
         confidence_level=confidence_level,
         engine=engine,
-        executor=executor,
         random_state=random_state,
     )
     whole = learner.whole()

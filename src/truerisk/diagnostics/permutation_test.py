@@ -8,6 +8,7 @@ from typing import Any
 
 from truerisk.core.arguments import check_count
 from truerisk.core.errors import Refusal, TrueRiskWarning, warn
+from truerisk.core.old_words import refuses_old_names
 from truerisk.core.present import of_class
 from truerisk.core.present import seconds as in_words
 from truerisk.core.progress import shows_progress, stage
@@ -23,6 +24,7 @@ LONG = 60.0  # seconds that deserve a word before they pass
 FEW = 7  # rows, or groups, of which all orders are soon seen (7! = 5040)
 
 
+@refuses_old_names
 @shows_progress
 def permutation_test(
     search: Any,
@@ -32,8 +34,7 @@ def permutation_test(
     n_permutations: int = 1000,
     groups: Any = None,
     time: Any = None,
-    n_jobs: int | None = None,
-    executor: Any = None,
+    n_jobs: Any = None,
     random_state: Any = 0,
     **params: Any,
 ) -> PermutationTest:
@@ -63,7 +64,7 @@ def permutation_test(
         When each row was taken, one row a time. Labels then depend on those before them, and are
         taken on in time as a whole, those at the end to the front: a series y that is stationary
         and has nothing to do with X is as likely in each of these orders, but for the one break.
-    n_jobs, executor : optional
+    n_jobs : optional
         Where permutations are computed, as in `estimate_risk`; that of the search by default.
     random_state : int, None or Generator
         Of the permutations. Folds, and models, are drawn as the search says.
@@ -97,7 +98,7 @@ def permutation_test(
     run = run_to_permute(search, X, y, groups, dict(params), time)
     problem, method = run.problem, run.testing
     assert method is not None
-    executor = executor_of(executor, n_jobs) or problem.executor
+    executor = executor_of(n_jobs) or problem.executor
     workers = workers_of(executor)
     procedure = Repeated(run, Orders.of(problem.data, seed))
     started = perf_counter()
@@ -108,7 +109,7 @@ def permutation_test(
     if expected > LONG:
         warn(
             f"these permutations will take about {in_words(expected)} (engine '{engine}'): fewer "
-            "of them give a coarser p-value that is as valid, and executor= spreads them.",
+            "of them give a coarser p-value that is as valid, and n_jobs= spreads them.",
             TrueRiskWarning,
         )
     with stage("permuted"):

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from truerisk.core.family import Family
+from truerisk.core.old_words import refuses_old_names
 from truerisk.core.progress import shows_progress
 from truerisk.estimation.checking import all_findings, with_checks
 from truerisk.estimation.outer_splits import goes_forward, usual_word
@@ -18,6 +19,7 @@ from truerisk.results.finding import warn_of_findings
 from truerisk.results.results import RiskCurve, RiskEstimate
 
 
+@refuses_old_names
 @shows_progress
 def estimate_risk(
     model: Any,
@@ -26,7 +28,7 @@ def estimate_risk(
     *,
     cv: Any = None,
     scoring: Any = None,
-    n_jobs: int | None = None,
+    n_jobs: Any = None,
     method: Any = None,
     loss: Any = None,
     scores: Any = (),
@@ -38,7 +40,6 @@ def estimate_risk(
     interval: Any = None,
     confidence_level: float = 0.95,
     engine: Any = "auto",
-    executor: Any = None,
     random_state: Any = 0,
     checks: bool = True,
 ) -> RiskEstimate:
@@ -54,7 +55,9 @@ def estimate_risk(
     cv, scoring, n_jobs : optional
         The words of `cross_val_score`, which mean what they mean there: splits, of which 5 are five
         that are not shuffled; a score, larger is better, of several the first one is the risk's;
-        a number of worker processes. They stand instead of `method`, `loss` and `executor`.
+        where fits run: None, in this process; a number of worker processes, -1 for one per core;
+        "dask://host:port" or a Client of Dask; or anything with ``submit``. They stand instead of
+        `method` and `loss`.
     method : str, int, Method, splitter or iterable of (train, test), optional
         How; ``tr.methods.names()`` lists the words. By default "5-fold"; "forward-5" where
         times are given, "blocks-5" where places are.
@@ -86,11 +89,8 @@ def estimate_risk(
         Of the interval.
     engine : str or Engine
         "auto", a word of ``tr.engines.names()``, or an engine.
-    executor : None, int or executor
-        This process, that many worker processes, "dask://host:port" or a Client of Dask, or
-        anything with ``submit``.
     random_state : int, None or Generator
-        The same seed gives the same number on any executor.
+        The same seed gives the same number wherever fits run.
     checks : bool, default=True
         Look through the rows, of large tables a sample, for near copies, an order, and columns
         that number groups, and count the events that a score rests on. What is found is in
@@ -126,7 +126,6 @@ def estimate_risk(
         interval=interval,
         confidence_level=confidence_level,
         engine=engine,
-        executor=executor,
         random_state=random_state,
     )
     curve = _curve(problem, method, cv, checks=checks)
@@ -136,6 +135,7 @@ def estimate_risk(
     return estimate
 
 
+@refuses_old_names
 @shows_progress
 def risk_curve(
     model: Any,
@@ -145,7 +145,7 @@ def risk_curve(
     *,
     cv: Any = None,
     scoring: Any = None,
-    n_jobs: int | None = None,
+    n_jobs: Any = None,
     method: Any = None,
     rule: Any = "min",
     loss: Any = None,
@@ -158,7 +158,6 @@ def risk_curve(
     interval: Any = None,
     confidence_level: float = 0.95,
     engine: Any = "auto",
-    executor: Any = None,
     random_state: Any = 0,
     checks: bool = True,
 ) -> RiskCurve:
@@ -195,7 +194,6 @@ def risk_curve(
         interval=interval,
         confidence_level=confidence_level,
         engine=engine,
-        executor=executor,
         random_state=random_state,
     )
     curve = _curve(problem, method, cv, checks=checks)

@@ -151,7 +151,6 @@ def problem_on(
     interval: Any = None,
     confidence_level: float = 0.95,
     engine: Any = "auto",
-    executor: Any = None,
     random_state: Any = 0,
 ) -> Problem:
     """Check what a user asks for on data that were checked before.
@@ -160,8 +159,7 @@ def problem_on(
     """
     check_level("confidence_level", confidence_level)
     loss, scores = by_scoring(scoring, loss, scores)
-    executor = executor_of(executor, n_jobs)
-    workers_of(executor)  # an unknown executor is refused by every engine alike
+    executor = executor_of(n_jobs)  # an unknown one is refused by every engine alike
     params = params_of_fits(family, data, sample_weight, fit_params)
     if positive is not None:
         class_named(positive, data)  # which refuses a label that y does not hold

@@ -28,11 +28,12 @@ from truerisk.core.errors import (
     is_failure,
 )
 from truerisk.core.family import Family
+from truerisk.core.old_words import refuses_old_names
 from truerisk.core.present import clean, listed
 from truerisk.core.progress import listen, stage, tell
 from truerisk.data.data import Data
 from truerisk.engines.asking import Asking
-from truerisk.engines.workers.executors import run_batches, workers_of
+from truerisk.engines.workers.executors import executor_of, run_batches, workers_of
 from truerisk.experiments import registry
 from truerisk.experiments.figures import Findings, Parts, Report
 from truerisk.losses.row_losses import Loss, ZeroOne
@@ -127,6 +128,7 @@ def stream(name: str, seed: int, number: int) -> np.random.Generator:
     return np.random.default_rng([seed, number, *name.encode()])
 
 
+@refuses_old_names
 def reproduce(
     name: str | Experiment,
     *,
@@ -134,7 +136,7 @@ def reproduce(
     full: bool = False,
     replicates: int | None = None,
     seed: int = 0,
-    executor: Any = None,
+    n_jobs: Any = None,
     store: str | os.PathLike[str] | None = None,
     resume: bool = False,
     mixed_versions: bool = False,
@@ -152,9 +154,9 @@ def reproduce(
     replicates : int, optional
         How many; by default the experiment's own number.
     seed : int
-    executor : None, int or executor
-        This process, that many worker processes, or anything with ``submit``; the numbers do not
-        depend on it. With a store also ``"dask://host:port"``.
+    n_jobs : None, int, str or executor
+        This process, that many worker processes (-1 for one per core), or anything with ``submit``;
+        the numbers do not depend on it. With a store also ``"dask://host:port"``.
     store : path, optional
         A file that keeps every replicate as it is found (`truerisk.study`).
     resume : bool
@@ -186,7 +188,7 @@ def reproduce(
         raise UnknownName(
             f"seed={shown(seed)}: use 0 or a positive number, {LARGEST_SEED:,} at most."
         )
-    replicates, seed = int(replicates), int(seed)
+    replicates, seed, executor = int(replicates), int(seed), executor_of(n_jobs)
     path = None if store is None else store_of(store)
     going_on = {"resume": resume, "mixed_versions": mixed_versions}
     for word in (word for word, given in going_on.items() if given and store is None):

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from truerisk.contracts import Fits
 from truerisk.core import present
 from truerisk.core.errors import Refusal
+from truerisk.core.old_words import refuse_old_names, refuses_old_names
 from truerisk.core.progress import shows_progress, stage
 from truerisk.engines.running.memory import refuse_too_large
 from truerisk.engines.workers.executors import connections_kept
@@ -74,9 +75,6 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
     refit : bool or callable, default=True
         Fit the chosen setting on all rows. A function of `cv_results_` chooses it by its number
         (only with ``outer=None``, since outer splits choose by `rule`).
-    executor : None, int or executor
-        This process, that many worker processes, "dask://host:port" or a Client of Dask, or
-        anything with ``submit``. It makes scikit-learn's fits; fast engines answer in this process.
     random_state : int, None or Generator, default=0
         Of the folds, and of models that leave their own ``random_state`` at None.
     engine : str or Engine, default="auto"
@@ -88,8 +86,10 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
     confidence_level : float, default=0.95
         Of the intervals.
     cv, scoring, n_jobs : optional
-        GridSearchCV's words for `select_by`, `loss` and `executor`, with its meaning: ``cv=5`` are
-        five folds that are not shuffled, ``scoring="roc_auc"`` is a score, larger is better.
+        GridSearchCV's words for `select_by` and `loss`, with its meaning: ``cv=5`` are five folds
+        that are not shuffled, ``scoring="roc_auc"`` is a score, larger is better. `n_jobs` says
+        where scikit-learn's fits run: a number of worker processes, "dask://host:port" or a Client
+        of Dask, or anything with ``submit``; fast engines answer in this process.
     error_score : "raise" or float, default="raise"
         The score of a failing fit. NaN leaves out the settings that it belongs to.
     return_train_score : bool, default=False
@@ -159,6 +159,7 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
     copies_as_groups = True  # inside a bootstrap sample, `fit` is given its rows as groups
     _is_honest_search = True  # by this mark lower packages know it
 
+    @refuses_old_names
     def __init__(
         self,
         estimator: Any,
@@ -172,14 +173,13 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         scores: Any = (),
         positive: Any = None,
         refit: Any = True,
-        executor: Any = None,
         random_state: Any = 0,
         engine: Any = "auto",
         interval: Any = None,
         confidence_level: float = 0.95,
         cv: Any = None,
         scoring: Any = None,
-        n_jobs: int | None = None,
+        n_jobs: Any = None,
         error_score: Any = "raise",
         return_train_score: bool = False,
         verbose: int = 0,
@@ -197,7 +197,6 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         self.scores = scores
         self.positive = positive
         self.refit = refit
-        self.executor = executor
         self.random_state = random_state
         self.engine = engine
         self.interval = interval
@@ -211,6 +210,11 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         self.time_limit = time_limit
         self.store = store
         self.checks = checks
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, as scikit-learn does."""
+        refuse_old_names(params)
+        return super().set_params(**params)
 
     @shows_progress
     def fit(

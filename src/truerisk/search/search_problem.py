@@ -101,7 +101,7 @@ def problem_of(
         interval=search.interval,
         confidence_level=search.confidence_level,
         engine=engine_for(search.engine, search.error_score, search.outer),
-        executor=words.executor,
+        n_jobs=words.n_jobs,
         random_state=seed,
         **fit_options,
     )

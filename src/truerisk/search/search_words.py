@@ -21,7 +21,6 @@ from truerisk.core.family import Family, of_survival, refuse_no_estimator
 from truerisk.core.present import clean
 from truerisk.data.data import Data
 from truerisk.engines.generic import Generic
-from truerisk.engines.workers.executors import executor_of
 from truerisk.losses.row_losses import Loss
 from truerisk.losses.scorer_losses import OwnScore, are_several, by_scoring, named, perfect_rule
 from truerisk.methods.nested import Nested
@@ -39,7 +38,7 @@ class Words:
 
     loss: Any
     scores: Any
-    executor: Any
+    n_jobs: Any
 
 
 def words_of(search: Any) -> Words:
@@ -51,12 +50,11 @@ def words_of(search: Any) -> Words:
     """
     refuse_both("cv", search.cv, "select_by", search.select_by)
     loss, scores = by_scoring(search.scoring, search.loss, search.scores)
-    executor = executor_of(search.executor, search.n_jobs)
     if search.scoring is None:
         loss = _usual_loss(search)
     elif isinstance(search.refit, str) and are_several(search.scoring):
         loss = scores[search.refit]
-    return Words(loss, scores, executor)
+    return Words(loss, scores, search.n_jobs)
 
 
 def _usual_loss(search: Any) -> Any:

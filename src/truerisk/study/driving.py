@@ -16,7 +16,7 @@ import numpy as np
 from truerisk.core.errors import StudyIncomplete, TrueRiskError
 from truerisk.core.progress import tell
 from truerisk.engines.workers.crews import Shared, versions
-from truerisk.engines.workers.executors import crew_of, workers_of
+from truerisk.engines.workers.executors import crew_of
 from truerisk.engines.workers.scheduler import BatchRun
 from truerisk.study.limits import end_child, run_batch, run_here
 from truerisk.study.queue import USUAL, Queue, Rules
@@ -29,14 +29,6 @@ COMMIT_SIZE = 1_000
 COMMIT_PAUSE = 20.0  # between transactions, times what the last one took: 5 % for the disk …
 COMMIT_LATEST = 1.0  # … but no result waits for more seconds than these
 HEARTBEAT = 10.0
-
-
-def executor_of(executor: Any) -> Any:
-    """The executor, whose number of workers may be written as text; refused if it is none."""
-    if isinstance(executor, str) and executor.isdecimal():
-        executor = int(executor)
-    workers_of(executor)
-    return executor
 
 
 def drive(
@@ -62,7 +54,7 @@ def drive(
     if not queue:
         return
     order = Order(work, rules.limits, arrays)
-    with crew_of(executor_of(executor), StudyIncomplete) as crew:
+    with crew_of(executor, StudyIncomplete) as crew:
         here = crew is None
         run = BatchRun(
             crew, Shared(run_here if here else run_batch, (order,), StudyIncomplete), queue

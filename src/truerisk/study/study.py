@@ -16,12 +16,14 @@ import numpy as np
 from truerisk.contracts import Streams
 from truerisk.core.arguments import MOST, check_count, check_flag, check_number, store_of
 from truerisk.core.errors import BadStore, TrueRiskError, TrueRiskWarning, warn
+from truerisk.core.old_words import refuses_old_names
 from truerisk.core.progress import stage
 from truerisk.data.data import Data
+from truerisk.engines.workers.executors import executor_of
 from truerisk.losses.loss_words import as_loss
 from truerisk.methods.interval_wanted import with_interval
 from truerisk.methods.parts.interval_choice import choose
-from truerisk.study.driving import drive, executor_of
+from truerisk.study.driving import drive
 from truerisk.study.queue import Rules
 from truerisk.study.replicate import (
     Drawn,
@@ -84,9 +86,10 @@ class Study:
             else read_spec(spec, allow_import=allow_import)
         )  # fmt: skip
 
+    @refuses_old_names
     def run(
         self,
-        executor: Any = None,
+        n_jobs: Any = None,
         *,
         attempts: int = 3,
         limit_seconds: float | None = None,
@@ -98,9 +101,9 @@ class Study:
 
         Parameters
         ----------
-        executor : None, int, str, Client or executor
-            This process, that many worker processes, ``"dask://host:port"``, a Client of
-            distributed, or anything with ``submit``. The numbers do not depend on it.
+        n_jobs : None, int, str, Client or executor
+            This process, that many worker processes (-1 for one per core), ``"dask://host:port"``,
+            a Client of distributed, or anything with ``submit``. The numbers do not depend on it.
         attempts : int
             How often a replicate may end its worker before it is quarantined.
         limit_seconds, limit_megabytes : float, optional
@@ -122,7 +125,7 @@ class Study:
             if most is not None:
                 check_number(f"limit_{name}", most, 0, MOST, f"the {name} of one replicate")
         check_flag("mixed_versions", mixed_versions)
-        executor = executor_of(executor)
+        executor = executor_of(n_jobs)
         limits = Limits(limit_seconds, limit_megabytes)
         tables = tables_of(self.spec)
         contents = cells_of(self.spec, tables)

@@ -105,6 +105,6 @@ def _warn_of_hours(run: HonestRun, n_samples: int) -> None:
         warn(
             f"{n_samples} bootstrap samples of the whole procedure will take about "
             f"{in_words(expected)}: fewer replicates= give a coarser correction, replicates=0 "
-            "gives none, and executor= spreads the fits.",
+            "gives none, and n_jobs= spreads the fits.",
             TrueRiskWarning,
         )

@@ -17,6 +17,7 @@ from truerisk.core.arguments import as_typed, check_flag, check_level, shown
 from truerisk.core.errors import BadData, FitFailed, Refusal
 from truerisk.core.family import Family, refuse_no_estimator
 from truerisk.core.identity import is_a
+from truerisk.core.old_words import refuses_old_names
 from truerisk.core.present import clean
 from truerisk.core.progress import shows_progress
 from truerisk.data.data import Data
@@ -35,6 +36,7 @@ from truerisk.validation.validation import Validation, validation_of
 from truerisk.validation.wishes import Wishes
 
 
+@refuses_old_names
 @shows_progress
 def validate(
     search_or_model: Any,
@@ -55,8 +57,7 @@ def validate(
     horizon: float | None = None,
     loss: Any = None,
     scores: Any = (),
-    n_jobs: int | None = None,
-    executor: Any = None,
+    n_jobs: Any = None,
     random_state: Any = 0,
     **params: Any,
 ) -> Validation:
@@ -119,7 +120,7 @@ def validate(
     scores : words, optional
         Further losses or scores of the same answers, as in `estimate_risk`, such as
         ``["uno", "integrated-brier"]`` of an outcome in time. A search has its own.
-    n_jobs, executor : optional
+    n_jobs : optional
         Where fits are made, as in `estimate_risk`; that of the search by default.
     random_state : int, None or Generator
         Of the samples, and of the folds of a model; a search has its own.
@@ -167,7 +168,7 @@ def validate(
         )
     run_of_model = run_of_finished if finished else run_to_validate
     run = run_of_model(search_or_model, X, y, groups, dict(params), seed, **order, **words)
-    problem = run.problem.by(executor_of(executor, n_jobs))
+    problem = run.problem.by(executor_of(n_jobs))
     if confidence_level is not None:
         check_level("confidence_level", confidence_level)
         if of_a_search:

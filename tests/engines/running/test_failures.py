@@ -275,7 +275,7 @@ def test_splitters_and_executors_that_fail_are_sentences(error):
     said = raised(KNeighborsClassifier(), None, "auto", method=faulty)
     assert isinstance(said, BadData)
     assert "cannot split these rows" in str(said)
-    said = raised(GaussianNB(), None, "auto", executor=faulty)
+    said = raised(GaussianNB(), None, "auto", n_jobs=faulty)
     assert isinstance(said, FitFailed)
     assert "the executor cannot run the fits" in str(said)
 

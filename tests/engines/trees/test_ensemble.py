@@ -209,7 +209,7 @@ def test_workers_fit_the_forests() -> None:
     """An executor gets the fits, and changes nothing."""
     grid = {"n_estimators": SIZES}
     here, there = (
-        tr.risk_curve(ExtraTreesClassifier(), grid, X, CLASSES, method="4-fold", executor=executor)
+        tr.risk_curve(ExtraTreesClassifier(), grid, X, CLASSES, method="4-fold", n_jobs=executor)
         for executor in (None, 2)
     )
     assert here[0].engine == "ensemble"

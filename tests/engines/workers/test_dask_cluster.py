@@ -30,7 +30,7 @@ def cluster():
 
 
 def risk(executor, **options):
-    return tr.estimate_risk(Mortal("never"), X, Y, method="10-fold", executor=executor, **options)
+    return tr.estimate_risk(Mortal("never"), X, Y, method="10-fold", n_jobs=executor, **options)
 
 
 def test_the_numbers_are_those_of_one_process(cluster) -> None:
@@ -47,7 +47,7 @@ def test_the_numbers_are_those_of_one_process(cluster) -> None:
 def test_every_verb_takes_it(cluster) -> None:
     """A search and an assessment, whose inner fits run there, too."""
     grid = {"dies": [0, 1]}
-    options = {"executor": cluster.address, "random_state": 1}
+    options = {"n_jobs": cluster.address, "random_state": 1}
     search = tr.HonestSearchCV(Mortal("never"), grid, select_by="3-fold", **options)
     alone = tr.HonestSearchCV(Mortal("never"), grid, select_by="3-fold", random_state=1)
     rows = slice(0, 300)
@@ -135,7 +135,7 @@ def test_a_call_sends_its_table_once(cluster, monkeypatch, verb) -> None:
 
 
 def _call(verb, grid, executor):
-    options = {"executor": executor, "random_state": 1}
+    options = {"n_jobs": executor, "random_state": 1}
     if verb == "risk":
         method = tr.methods.Nested("2-fold", "2-fold")
         return tr.estimate_risk(Mortal("never"), X, Y, method=method, **options).value
@@ -161,7 +161,7 @@ def test_a_killed_worker_costs_its_batches_only(monkeypatch) -> None:
         assert running.workers[0].wait(10) != 0
         threading.Timer(0.5, running.workers[1].kill).start()
         with pytest.raises(
-            FitFailed, match="has no workers for 1 s: start workers, or use executor=None"
+            FitFailed, match="has no workers for 1 s: start workers, or use n_jobs=None"
         ):
             list(run_batches(running.address, _nap, (), [0.2] * 30))
 
@@ -195,7 +195,7 @@ def test_the_fits_that_end_every_worker_are_named() -> None:
             numbered,
             np.arange(4) % 2,
             method=[([1, 2, 3], [0])],
-            executor=running.address,
+            n_jobs=running.address,
         )
 
 

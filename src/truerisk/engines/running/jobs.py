@@ -93,7 +93,7 @@ def _pieces(found: Iterator[tuple[int, list[Piece]]], executor: Any) -> Iterator
             raise
         raise FitFailed(
             f"the executor cannot run the fits ({said_by(error)}): use another one, or "
-            "executor=None to see whether they run in this process."
+            "n_jobs=None to see whether they run in this process."
         ) from error
 
 

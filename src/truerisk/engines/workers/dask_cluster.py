@@ -44,7 +44,7 @@ def parts_of(address: str) -> tuple[str, str]:
     scheme, _, place = address.partition("://")
     if not place.rpartition(":")[2].isdecimal():
         raise UnknownName(
-            f"executor={shown(address)}: write dask://host:port, such as dask://10.0.0.1:8786."
+            f"n_jobs={shown(address)}: write dask://host:port, such as dask://10.0.0.1:8786."
         )
     return scheme, place
 
@@ -207,7 +207,7 @@ def _client(address: str, unreachable: type[TrueRiskError]) -> Any:
 def _checked(client: Any) -> Any:
     if not callable(getattr(client, "scatter", None)):
         raise UnknownName(
-            f"executor={shown(client)} is no Client of distributed: give Client(address), or "
+            f"n_jobs={shown(client)} is no Client of distributed: give Client(address), or "
             "'dask://host:port'."
         )
     if getattr(client, "asynchronous", False):

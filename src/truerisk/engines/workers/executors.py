@@ -14,7 +14,7 @@ from contextvars import ContextVar
 from numbers import Integral
 from typing import Any
 
-from truerisk.core.arguments import check_count, refuse_both, shown
+from truerisk.core.arguments import check_count, shown
 from truerisk.core.errors import FitFailed, TrueRiskError, UnknownName
 from truerisk.engines.workers.crews import Crew, Shared, UserExecutor
 from truerisk.engines.workers.dask_cluster import Cluster, is_address, is_cluster, parts_of
@@ -38,28 +38,26 @@ def workers_of(executor: Any) -> int | None:
         return 2
     if isinstance(executor, (bool, str)):
         raise UnknownName(
-            f"executor={shown(executor)} is unknown; use None (this process), a number of worker "
+            f"n_jobs={shown(executor)} is unknown; use None (this process), a number of worker "
             "processes, 'dask://host:port', or any object with submit(function, *args)."
         )
     if isinstance(executor, Integral):  # NumPy's whole numbers as well
         if executor < 1:
-            raise UnknownName(f"executor={executor}: a number of workers is at least 1.")
-        check_count("executor", executor)
+            raise UnknownName(f"n_jobs={executor}: a number of workers is at least 1.")
+        check_count("n_jobs", executor)
         return int(executor)
     if not callable(getattr(executor, "submit", None)):
-        raise UnknownName(f"executor={shown(executor)} has no submit(function, *args).")
+        raise UnknownName(f"n_jobs={shown(executor)} has no submit(function, *args).")
     return int(getattr(executor, "_max_workers", 0) or 2)
 
 
-def executor_of(executor: Any, n_jobs: Any) -> Any:
-    """The executor, for which joblib's number may stand; 1 is this process."""
-    if n_jobs is None:
-        return executor
-    refuse_both("n_jobs", n_jobs, "executor", executor)
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0:
-        raise UnknownName(
-            f"n_jobs={shown(n_jobs)}: give a number of worker processes, -1 for one per core."
-        )
+def executor_of(n_jobs: Any) -> Any:
+    """Where fits run: numbers count as joblib's do, so 1 is this process and -1 all cores."""
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral):
+        workers_of(n_jobs)  # which refuses what is no executor
+        return n_jobs
+    if n_jobs == 0:
+        raise UnknownName("n_jobs=0: give a number of worker processes, -1 for one per core.")
     cores, wanted = os.cpu_count() or 1, int(n_jobs)
     workers = wanted if wanted > 0 else max(1, cores + 1 + wanted)
     return None if workers == 1 else workers
@@ -187,12 +185,12 @@ class _Listed(Batches):
 
     def stopped(self, reason: str | BaseException) -> FitFailed:
         if isinstance(reason, str):
-            return FitFailed(f"{reason}: start workers, or use executor=None.")
+            return FitFailed(f"{reason}: start workers, or use n_jobs=None.")
         return _death(reason)
 
 
 def _death(error: BaseException | None, where: str = "") -> FitFailed:
     return FitFailed(
         f"a worker process died ({type(error).__name__}){where}: out of memory, or the model "
-        "crashed it. Use fewer workers, or executor=None to see where."
+        "crashed it. Use fewer workers, or n_jobs=None to see where."
     )
