@@ -11,7 +11,7 @@ from truerisk.data.data import Data
 from truerisk.losses.loss_words import as_loss
 from truerisk.losses.row_losses import Cost, Loss, registry
 
-__all__ = ["Drawn", "Rows", "asked", "rated"]
+__all__ = ["Drawn", "Rows", "asked", "rated", "without_average"]
 
 Rows = np.ndarray
 MISSED = 5.0  # what a positive row costs that is not found, in wrongly found negative ones
@@ -45,6 +45,11 @@ def asked(word: str, y: Rows) -> Loss | str | None:
     classes = np.arange(int(y.max()) + 1)
     far = np.abs(np.subtract.outer(classes, classes)).astype(float)
     return Cost(far if len(classes) > 2 else [[0, 1], [MISSED, 0]])
+
+
+def without_average(word: str) -> str:
+    """Return the word of the score itself: "f1" of "f1 by folds" and of "f1 pooled"."""
+    return word.removesuffix(BY_FOLDS).removesuffix(POOLED)
 
 
 def rated(rule: Any, X: Rows, y: Rows, task: Any, loss: str, weights: Rows | None = None) -> float:

@@ -11,7 +11,7 @@ from benchmarks.calibration import usual
 from benchmarks.calibration.battery import Cell
 from benchmarks.calibration.learners import learner
 from benchmarks.calibration.problems import PROBLEMS
-from benchmarks.calibration.rating import Drawn, asked
+from benchmarks.calibration.rating import Drawn, asked, without_average
 from benchmarks.calibration.tables import TABLES
 from benchmarks.calibration.usual import Said
 from truerisk.contracts import Method, Terms
@@ -61,7 +61,10 @@ def run(cell: Cell, seed: int) -> dict[str, Any]:
         if cell.loss:
             rule = _fitted(posed, best, drawn)
             found = {
-                loss: {"truth": float(drawn.risk(rule, loss)), "estimates": estimates}
+                loss: {
+                    "truth": float(drawn.risk(rule, without_average(loss))),
+                    "estimates": estimates,
+                }
                 for loss, estimates in zip((cell.loss, *cell.scores), in_pairs, strict=True)
             }
             scores = {score: found[score] for score in cell.scores}

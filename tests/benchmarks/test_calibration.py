@@ -131,6 +131,17 @@ def test_scores_are_averaged_over_folds_and_pooled_on_the_same_answers():
     assert "auc pooled" not in words
 
 
+@pytest.mark.parametrize("problem", ["linear", "imbalanced"])
+def test_true_value_of_a_score_does_not_depend_on_its_average(problem):
+    """A rule that was fitted has one score, however its estimates are averaged."""
+    score = "r2" if problem == "linear" else "f1"
+    cell = Cell(problem, 120, "knn", f"{score} by folds", (f"{score} pooled", score))
+    found = run(cell, 0)
+    truths = [found["truth"], *(one["truth"] for one in found["scores"].values())]
+    assert truths == [truths[-1]] * 3
+    assert 0 < truths[0] < 2
+
+
 def test_a_cell_without_any_interval_is_left_out_of_the_coverage():
     """An interval that a cell never has is no interval that missed."""
     other = Cell("noise", 50, "knn")
