@@ -84,37 +84,40 @@ def test_the_mean_over_folds_can_be_asked_for() -> None:
     assert found.interval.low < found.value < found.interval.high
 
 
-def ends_by_hand(value, pooled, variance):
-    """Return value ± Z error, where the end on the side of the pooled value has the gap, too."""
-    gap = pooled - value
-    errors = (variance + np.array([min(gap, 0), max(gap, 0)]) ** 2) ** 0.5
-    return value + np.array([-Z, Z]) * errors
+def moved_by_hand(half, gap):
+    """Return how far the ends lie from the value: √(half² + gap²) on the side of the gap."""
+    return np.array([-np.hypot(half, min(gap, 0)), np.hypot(half, max(gap, 0))])
+
+
+def logit_ends_with_gap(value, pooled, variance, span=1.0):
+    share = value / span
+    half = Z * variance**0.5 / span / (share * (1 - share))
+    gap = Z * (logit(pooled / span) - logit(share))
+    return span * expit(logit(share) + moved_by_hand(half, gap))
 
 
 @pytest.mark.parametrize("loss", ["f1", "balanced-accuracy", "mcc"])
 def test_mean_over_folds_reaches_farther_towards_score_of_all_answers(loss) -> None:
-    """√(1.8 V + (pooled − mean)²) on that side: the gap estimates the bias of small test sets."""
+    """By the gap between both on the logit's scale, which estimates the bias of small test sets."""
     asked = {"loss": loss, "interval": "logit-cv"}
     folds = KFold(folds=FOLDS, average="fold")
     found = tr.estimate_risk(GaussianNB(), X, Y, method=folds, **asked)
     pooled = tr.estimate_risk(GaussianNB(), X, Y, method=KFold(folds=FOLDS), **asked)
     assert abs(pooled.value - found.value) > 1e-4
     span = 2.0 if loss == "mcc" else 1.0
-    ends = ends_by_hand(found.value, pooled.value, 1.8 * found.std_error**2)
-    share = found.value / span
-    moved = (ends - found.value) / span / (share * (1 - share))
-    expected = span * expit(logit(share) + moved)
-    assert [found.interval.low, found.interval.high] == pytest.approx(expected)
+    ends = logit_ends_with_gap(found.value, pooled.value, 1.8 * found.std_error**2, span)
+    assert [found.interval.low, found.interval.high] == pytest.approx(ends)
 
 
 def test_mean_of_r2_over_folds_reaches_farther_towards_r2_of_all_answers() -> None:
+    """By the gap between both on the scale of the logarithm."""
     asked = {"loss": "r2", "interval": "log-cv"}
     folds = KFold(folds=FOLDS, average="fold")
     found = tr.estimate_risk(LinearRegression(), X, VALUES, method=folds, **asked)
     pooled = tr.estimate_risk(LinearRegression(), X, VALUES, method=KFold(folds=FOLDS), **asked)
-    ends = ends_by_hand(found.value, pooled.value, 1.8 * found.std_error**2)
-    expected = found.value * np.exp(ends / found.value - 1)
-    assert [found.interval.low, found.interval.high] == pytest.approx(expected)
+    half = Z * 1.8**0.5 * found.std_error / found.value
+    ends = found.value * np.exp(moved_by_hand(half, Z * np.log(pooled.value / found.value)))
+    assert [found.interval.low, found.interval.high] == pytest.approx(ends)
 
 
 def test_average_precision_reaches_farther_towards_that_of_ranks_within_folds() -> None:
@@ -128,10 +131,8 @@ def test_average_precision_reaches_farther_towards_that_of_ranks_within_folds() 
         placed[out] = (rankdata(said) - 0.5) / out.sum()
     pooled = 1 - metrics.average_precision_score(Y, placed)
     assert abs(pooled - found.value) > 1e-3
-    ends = ends_by_hand(found.value, pooled, 1.8 * found.std_error**2)
-    moved = (ends - found.value) / (found.value * (1 - found.value))
-    expected = expit(logit(found.value) + moved)
-    assert [found.interval.low, found.interval.high] == pytest.approx(expected)
+    ends = logit_ends_with_gap(found.value, pooled, 1.8 * found.std_error**2)
+    assert [found.interval.low, found.interval.high] == pytest.approx(ends)
 
 
 def test_correlations_have_fishers_z() -> None:

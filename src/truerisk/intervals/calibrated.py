@@ -90,8 +90,8 @@ class Enlarged:
     `units` are the rows, or groups, that were tested, divided by the factor that cross-validation
     has; `notes` say what several drawings of the folds told of it. `degrees` are those of Student's
     t, where few events or few groups say what the variance is. The low end of an interval lies
-    `below` times as many standard errors from the value as the high end. `gap` is that of
-    `RowEvidence.gap_to_pooled`.
+    `below` times as many standard errors from the value as the high end. `pooled` is
+    the value of all answers as one test set, where the mean is biased on small ones.
     """
 
     variance: float
@@ -100,11 +100,7 @@ class Enlarged:
     notes: tuple[str, ...] = ()
     degrees: float = math.inf
     below: float = 1.0
-    gap: float = 0.0
-
-    def errors(self, error: float) -> tuple[float, float]:
-        """Return the errors below and above the value: √(error² + gap²) on the side of the gap."""
-        return math.hypot(error, min(self.gap, 0.0)), math.hypot(error, max(self.gap, 0.0))
+    pooled: float | None = None
 
     @property
     def std_error(self) -> float:
@@ -131,8 +127,19 @@ def enlarged(evidence: RowEvidence, c: int) -> Enlarged:
     fall = _note_of_all_rows(evidence, c, float(k), (more * plain) ** 0.5)
     notes = (_note(share, more),) if evidence.repeatedly or evidence.shaken is not None else ()
     below = BELOW if _rates_probabilities(evidence) else 1.0
-    gap, said = evidence.gap_to_pooled(c), (*notes, *fall)
-    return Enlarged(more * plain, plain, units / more, said, below=below, gap=gap)
+    pooled = None if evidence.pooled is None else float(evidence.pooled[c])
+    said = (*notes, *fall)
+    return Enlarged(more * plain, plain, units / more, said, below=below, pooled=pooled)
+
+
+def _moves(half: float, gap: float) -> tuple[float, float]:
+    """Return how far the ends lie below and above: √(half² + gap²) on the side of the gap.
+
+    A score such as F1 is a ratio, whose mean over small test sets is biased. Together all answers
+    are a test set so large that the bias is small. The gap between the value that they have and the
+    mean, on the scale of the interval, estimates the bias as if it were one standard error.
+    """
+    return math.hypot(half, min(gap, 0.0)), math.hypot(half, max(gap, 0.0))
 
 
 def _rates_probabilities(evidence: RowEvidence) -> bool:
@@ -255,7 +262,8 @@ class LogCV(IntervalForm[RowEvidence]):
         if spread.units < 1 or is_none(error, value) or value <= 0:
             return None, None, (NO_SPREAD,)
         reach = evidence.reach(spread.degrees)
-        below, above = (reach * one / value for one in spread.errors(error))
+        gap = 0.0 if spread.pooled is None else float(np.log(spread.pooled / value))
+        below, above = _moves(reach * error / value, reach * gap)
         high, most = value * float(np.exp(above)), evidence.loss.upper
         interval = Interval(
             value * float(np.exp(-spread.below * below)),
@@ -278,8 +286,9 @@ class LogitCV(IntervalForm[RowEvidence]):
     error beside it is the usual one, of independent rows.
 
     The mean over folds of F1, average precision and other scores with `is_biased_on_small_sets` is
-    biased. d, the value of all answers as one test set minus that mean, estimates the bias. The end
-    of the interval on the side of that value has √(se² + d²) in the place of se.
+    biased. d, the logit of the value of all answers as one test set minus that of the mean,
+    estimates the bias. The end of the interval on the side of that value lies z √(s² + d²) from
+    logit m, s = se/(m (1 − m)).
     """
 
     word: ClassVar[str] = "logit-cv"
@@ -299,13 +308,17 @@ class LogitCV(IntervalForm[RowEvidence]):
         least = 1.0 / len(evidence.rows)
         if evidence.one_row is not None:
             least = max(least, float(evidence.one_row[c]) / span)
-        share = float(np.clip((value - low) / span, least / 2, 1 - least / 2))
+        ends_at = least / 2, 1 - least / 2
+        share = float(np.clip((value - low) / span, *ends_at))
         of_so_few = (share * (1 - share) * least) ** 0.5  # as of 1/least answers, of which none
         error = max(spread.variance**0.5 / span, min(least, of_so_few))
-        below, above = spread.errors(error * span)
-        logit, reach = np.log(share / (1 - share)), evidence.reach(spread.degrees)
-        halves = reach * np.array([-below, above]) / span / (share * (1 - share))
-        ends = low + span / (1 + np.exp(-(logit + halves)))
+        logit, gap = np.log(share / (1 - share)), 0.0
+        if spread.pooled is not None:
+            pooled = float(np.clip((spread.pooled - low) / span, *ends_at))
+            gap = np.log(pooled / (1 - pooled)) - logit
+        reach = evidence.reach(spread.degrees)
+        below, above = _moves(reach * error / (share * (1 - share)), reach * gap)
+        ends = low + span / (1 + np.exp(-np.array([logit - below, logit + above])))
         interval = Interval(
             min(float(ends[0]), value),  # nobody can say that a perfect score is not perfect
             max(float(ends[1]), value),

@@ -171,14 +171,6 @@ class RowEvidence(Evidence):
             shaken=None if self.shaken is None else self.shaken.line(c),
         )
 
-    def gap_to_pooled(self, c: int) -> float:
-        """Return the value of all answers minus the mean over folds, and 0 without `pooled` values.
-
-        A score such as F1 is a ratio, whose mean over small test sets is biased. Together the
-        answers are a test set so large that the bias is small, and the gap estimates it.
-        """
-        return 0.0 if self.pooled is None else float(self.pooled[c] - self.values[c])
-
     def _one_row(self, c: int) -> float:
         """What another label of a row does to the value; numbers change by as little as they do."""
         if self.loss.response != "label":
