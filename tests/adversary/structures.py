@@ -18,6 +18,7 @@ import truerisk as tr
 __all__ = ["DRAWN_STRUCTURES", "Structure", "draw_structure", "structure_wrong"]
 
 Rows = tuple[np.ndarray, np.ndarray]
+CERTAIN_FROM = 300  # rows: of 84 tables with fewer, whose groups are fewer, one was not found
 CODES = {"near-copies", "rows-in-order", "group-numbers"}
 
 
@@ -94,7 +95,8 @@ class Structure:
 def draw_structure(rng: np.random.Generator, number: int) -> Structure:
     """Draw a structure, a form of X, a size, and the learner."""
     kind, form = str(rng.choice(list(DRAWN_STRUCTURES))), str(rng.choice(list(FORMS)))
-    shape = int(rng.integers(150, 600)), int(rng.integers(5, 9))
+    least = CERTAIN_FROM if kind == "numbered" else 150
+    shape = max(least, int(rng.integers(150, 600))), int(rng.integers(5, 9))
     return Structure(number, kind, form, shape, bool(rng.random() < 0.5))
 
 
