@@ -189,7 +189,7 @@ def _learners(cell: Cell, given: Drawn, fresh: Callable[[], Drawn], seed: int) -
         models,
         given.X,
         given.y,
-        methods=["5-fold"],
+        cv=["5-fold"],
         checks=False,
         groups=given.groups,
         random_state=seed,

@@ -55,7 +55,7 @@ def _nearest(k: int) -> Any:
 
 
 def _search() -> Any:
-    return tr.HonestSearchCV(_nearest(1), {"n_neighbors": [1, 3, 5, 7]}, select_by="5-fold")
+    return tr.HonestSearchCV(_nearest(1), {"n_neighbors": [1, 3, 5, 7]}, cv="5-fold")
 
 
 def learners() -> dict[str, Any]:

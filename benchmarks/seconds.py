@@ -63,10 +63,10 @@ def measured(data: str, learner: str, method: str, *, search: bool, repeats: int
 
     def asked() -> Any:
         if search:
-            return tr.HonestSearchCV(make(), grid, outer=method, select_by="10-fold").fit(X, y)
-        return tr.estimate_risk(make(), X, y, method=method)
+            return tr.HonestSearchCV(make(), grid, outer=method, cv="10-fold").fit(X, y)
+        return tr.estimate_risk(make(), X, y, cv=method)
 
-    tr.estimate_risk(make(), X, y, method="holdout")
+    tr.estimate_risk(make(), X, y, cv="holdout")
     found = [asked() for _ in range(repeats)]
     told = [one.risk_ if search else one for one in found]
     return told[0].n_fits, min(one.seconds for one in told)

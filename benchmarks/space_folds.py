@@ -48,9 +48,7 @@ def measured(model: str, range_: float, seed: int) -> dict[str, float]:
     places = X[mine, :2]
     found = {
         name: float(
-            tr.estimate_risk(
-                make(), X[mine][:, columns], y[mine], method=method, block=places
-            ).value
+            tr.estimate_risk(make(), X[mine][:, columns], y[mine], cv=method, block=places).value
         )
         for name, method in METHODS.items()
     }

@@ -204,9 +204,7 @@ def measure_coverage(events: int, n: int) -> dict[str, tuple[int, int]]:
     true: dict[str, list[float]] = {score: [] for score in SCORES}
     for b in range(n):
         (X, y), (fresh_X, fresh_y) = _rare(np.random.default_rng([events, b]), events=events)
-        told = tr.estimate_risk(
-            model, X, y, method="5-fold", loss=first, scores=others, checks=False
-        )
+        told = tr.estimate_risk(model, X, y, cv="5-fold", loss=first, scores=others, checks=False)
         model.fit(X, y)
         chance, label = model.predict_proba(fresh_X)[:, 1], model.predict(fresh_X)
         for score, metric in SCORES.items():

@@ -13,9 +13,7 @@ from sklearn.neighbors import KNeighborsClassifier
 import truerisk as tr
 
 X, y = tr.datasets.make_difficult(100, random_state=0)
-search = tr.HonestSearchCV(
-    KNeighborsClassifier(), {"n_neighbors": [1, 3, 5, 7]}, select_by="5-fold"
-)
+search = tr.HonestSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 3, 5, 7]}, cv="5-fold")
 curve = tr.learning_curve(search, X, y)
 ax = curve.plot(to=320)
 

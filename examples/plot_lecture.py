@@ -49,7 +49,7 @@ def risk(model, X, y):
 
 poly = make_pipeline(PolynomialFeatures(), LinearRegression())
 grid = {"polynomialfeatures__degree": degrees}
-apparent = tr.risk_curve(poly, grid, X, y, method="apparent").values
+apparent = tr.risk_curve(poly, grid, X, y, cv="apparent").values
 true = np.array([risk(model, X, y) for model in models])
 _, ax = plt.subplots(figsize=(6.4, 3.6), layout="constrained")
 ax.plot(degrees, apparent, "o-", label="training error")
@@ -86,14 +86,14 @@ def chosen(**how):
 
 
 for word in ("cp", "aic", "bic"):
-    print(f"{word}: degrees 1 to 9 in", np.bincount(chosen(method=word), minlength=10)[1:])
+    print(f"{word}: degrees 1 to 9 in", np.bincount(chosen(cv=word), minlength=10)[1:])
 
 # %%
 # **5. Validation.** Two thirds of the rows learn, one third chooses. Other random thirds of the
 # same thirty rows find other errors.
 
 for seed in range(5):
-    held = tr.risk_curve(poly, grid, X, y, method="holdout", random_state=seed)
+    held = tr.risk_curve(poly, grid, X, y, cv="holdout", random_state=seed)
     print(f"degree {degrees[held.best]}, validation error {min(held.values):.3f}")
 
 # %%
@@ -103,7 +103,7 @@ for seed in range(5):
 tree = DecisionTreeRegressor(max_depth=2)
 print(f"true risk {np.mean([risk(tree, X, y) for X, y in sets]):.3f}")
 for word in ("2-fold", "5-fold", "10-fold", "loo"):
-    values = [tr.estimate_risk(tree, X, y, method=word).value for X, y in sets]
+    values = [tr.estimate_risk(tree, X, y, cv=word).value for X, y in sets]
     print(f"{word:7} mean {np.mean(values):.3f}, standard deviation {np.std(values):.3f}")
 
 # %%
@@ -115,7 +115,7 @@ for k in (3, 1):
     model = KNeighborsRegressor(k)
     print(f"k = {k}: true risk {np.mean([risk(model, X, y) for X, y in sets]):.3f}")
     for word in ("bootstrap", "oob", ".632", ".632+"):
-        values = [tr.estimate_risk(model, X, y, method=word).value for X, y in sets]
+        values = [tr.estimate_risk(model, X, y, cv=word).value for X, y in sets]
         print(f"    {word:10} {np.mean(values):.3f}")
 
 # %%
@@ -124,7 +124,7 @@ for k in (3, 1):
 # its choices is higher, and the worst is lower.
 
 for rule in ("min", "1-se"):
-    picked = chosen(method="5-fold", rule=rule)
+    picked = chosen(cv="5-fold", rule=rule)
     true = [risk(models[d - 1], X, y) for d, (X, y) in zip(picked, sets, strict=True)]
     print(f"{rule:4} mean degree {np.mean(picked):.1f}, true risk: ", end="")
     print(f"median {np.median(true):.3f}, worst {max(true):.3f}")

@@ -18,7 +18,7 @@ learners = {
     "bayes": GaussianNB(),
     "lda": tr.models.LinearDiscriminant(),
 }
-found = tr.assess(learners, X, y, methods=["5-fold"], outer="monte-carlo")
+found = tr.assess(learners, X, y, cv=["5-fold"], outer="monte-carlo")
 ax = found.plot_monte_carlo()
 ax.set_title("The same 25 splits: lda errs least, and varies least")
 

@@ -20,7 +20,7 @@ for seed in range(40):
     rng = np.random.default_rng(seed)
     X, y = rng.standard_normal((40, 5)), np.arange(40) % 2
     search = tr.HonestSearchCV(
-        KNeighborsClassifier(), grid, select_by="5-fold", outer="5-fold", random_state=seed
+        KNeighborsClassifier(), grid, cv="5-fold", outer="5-fold", random_state=seed
     ).fit(X, y)
     interval = search.risk_.interval
     rows.append((search.selected_risk_.value, search.risk_.value, interval.low, interval.high))

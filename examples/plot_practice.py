@@ -29,7 +29,7 @@ rng = np.random.default_rng(0)
 X, y = rng.standard_normal((1000, 1)), rng.random(1000) < 0.3
 X_new, y_new = rng.standard_normal((100_000, 1)), rng.random(100_000) < 0.3
 for model in (DummyClassifier(), tr.models.Memoriser()):
-    training = tr.estimate_risk(model, X, y, method="apparent").value
+    training = tr.estimate_risk(model, X, y, cv="apparent").value
     test = np.mean(model.fit(X, y).predict(X_new) != y_new)
     print(f"{type(model).__name__:15} training error {training:.3f}, test error {test:.3f}")
 
@@ -107,7 +107,7 @@ problem, knn = tr.datasets.make_simple, KNeighborsClassifier()
 rows = []
 for seed in range(200):
     X, y = problem(100, random_state=seed)
-    split = tr.risk_curve(knn, neighbours, X, y, method="three-way")
+    split = tr.risk_curve(knn, neighbours, X, y, cv="three-way")
     rule = KNeighborsClassifier(**split.best_params).fit(*problem(75, random_state=200 + seed))
     true = problem.true_risk(rule, n_test=2_000).value
     rows.append((min(split.values), split.procedure.value, true))
@@ -120,7 +120,7 @@ print("validation {:.3f}, test {:.3f}, true risk {:.3f}".format(*np.mean(rows, a
 
 sets = [problem(100, random_state=seed) for seed in range(100)]
 for word in ("10-fold", "loo"):
-    found = [tr.estimate_risk(KNeighborsClassifier(9), X, y, method=word).value for X, y in sets]
+    found = [tr.estimate_risk(KNeighborsClassifier(9), X, y, cv=word).value for X, y in sets]
     print(f"{word:7} mean {np.mean(found):.4f}, standard deviation {np.std(found):.4f}")
 
 # %%

@@ -22,7 +22,7 @@ grid = {"svc__C": C.tolist(), "svc__gamma": gamma.tolist()}
 model = make_pipeline(StandardScaler(), SVC())
 
 # An engine answers this learner's settings at once, so the race is asked for by name.
-race = tr.HonestSearchCV(model, grid, select_by="racing", engine="generic").fit(X, y)
+race = tr.HonestSearchCV(model, grid, cv="racing", engine="generic").fit(X, y)
 full = tr.HonestSearchCV(model, grid).fit(X, y)
 
 folds = race.cv_results_["n_resources"].reshape(len(C), len(gamma))

@@ -18,7 +18,7 @@ import truerisk as tr
 X, y = tr.datasets.make_difficult(60, random_state=0)
 model = make_pipeline(StandardScaler(), SVC())
 space = {"svc__C": loguniform(0.01, 1000), "svc__gamma": loguniform(0.0001, 1)}
-search = tr.HonestSearchCV(model, space, n_iter=60, select_by="5-fold").fit(X, y)
+search = tr.HonestSearchCV(model, space, n_iter=60, cv="5-fold").fit(X, y)
 print({name: f"{value:.3g}" for name, value in search.best_params_.items()})
 print(f"selected risk {search.selected_risk_.value:.4f}; honest {search.risk_}")
 

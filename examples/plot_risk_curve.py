@@ -15,8 +15,8 @@ problem = tr.datasets.make_simple
 X, y = problem(200, random_state=1)
 ks = [45, 31, 21, 15, 11, 9, 7, 5, 3, 1]  # the simplest first, as the rule of one error takes it
 grid = {"n_neighbors": ks}
-curve = tr.risk_curve(KNeighborsClassifier(), grid, X, y, method="10-fold", rule="1-se")
-apparent = tr.risk_curve(KNeighborsClassifier(), grid, X, y, method="apparent")
+curve = tr.risk_curve(KNeighborsClassifier(), grid, X, y, cv="10-fold", rule="1-se")
+apparent = tr.risk_curve(KNeighborsClassifier(), grid, X, y, cv="apparent")
 true = [
     problem.true_risk(KNeighborsClassifier(k).fit(X, y), n_test=20_000, random_state=2).value
     for k in ks

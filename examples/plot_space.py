@@ -25,7 +25,7 @@ for seed in range(30):
     truth[seed] = np.mean(model.predict(X[~west]) != y[~west])
     for way, method in enumerate(ways.values()):
         block = None if method == "5-fold" else places[sample]
-        risk = tr.estimate_risk(model, X[sample], y[sample], method=method, block=block)
+        risk = tr.estimate_risk(model, X[sample], y[sample], cv=method, block=block)
         low[way, seed], high[way, seed] = risk.interval.low, risk.interval.high
 
 # %%

@@ -17,7 +17,7 @@ import truerisk as tr
 table = load_breast_cancer()
 X, malignant = table.data[:150, [1, 4, 8, 11]], table.target[:150] == 0
 model = make_pipeline(StandardScaler(), LogisticRegression())
-search = tr.HonestSearchCV(model, {"logisticregression__C": [0.1, 10.0]}, select_by="5-fold")
+search = tr.HonestSearchCV(model, {"logisticregression__C": [0.1, 10.0]}, cv="5-fold")
 found = tr.validate(search.fit(X, malignant), X, malignant, replicates=30)
 print(found.discrimination)
 print(found.calibration)

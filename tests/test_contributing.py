@@ -148,7 +148,7 @@ def test_the_interval_can_be_used(clone):
     """It is named, served for every candidate, refused with a reason, and cited in the report."""
     more = """
 assert "hoeffding" in tr.intervals.names()
-for given in ({"method": "2x5-fold"}, {"method": ".632"}):
+for given in ({"cv": "2x5-fold"}, {"cv": ".632"}):
     try:
         tr.estimate_risk(KNeighborsClassifier(), X, y, interval="hoeffding", **given)
     except Refusal as refusal:

@@ -91,15 +91,15 @@ def searched(grid: Any = GRID, model: Any = KNN, **options: Any) -> Any:
 
 def raced(**options: Any) -> Any:
     grid = {"var_smoothing": [1e-9, 1.0]}
-    return searched(grid, GaussianNB(), **{"select_by": "racing", **options})
+    return searched(grid, GaussianNB(), **{"cv": "racing", **options})
 
 
 def assessed(learners: Any, y: Any = Y, **options: Any) -> Any:
-    return tr.assess(learners, X, y, **{"methods": ["2-fold"], "outer": "2-fold", **options})
+    return tr.assess(learners, X, y, **{"cv": ["2-fold"], "outer": "2-fold", **options})
 
 
 def learned(model: Any = KNN, **options: Any) -> Any:
-    return tr.learning_curve(model, X, Y, **{"method": "4-fold", **options})
+    return tr.learning_curve(model, X, Y, **{"cv": "4-fold", **options})
 
 
 def finished(rows: Any, y: Any, **options: Any) -> Any:
@@ -133,20 +133,20 @@ CALLS: Mapping[str, Callable[[], Any]] = {
     "y holds fractions": lambda: risk(y=NUMBERS),
     "y holds words": lambda: risk(Ridge(), y=np.array(["a", "b"])[Y]),
     "rows that are copies": lambda: strictly(
-        lambda: risk(X=np.vstack([X[:10]] * 2), y=np.hstack([Y[:10]] * 2), method="5-fold")
+        lambda: risk(X=np.vstack([X[:10]] * 2), y=np.hstack([Y[:10]] * 2), cv="5-fold")
     ),
     "a class of few rows": lambda: strictly(lambda: risk(y=np.r_[1, 1, 1, np.zeros(17, int)])),
     "y has two columns": lambda: risk(y=np.column_stack([Y, Y])),
     "groups are too few": lambda: risk(groups=GROUPS[:3]),
-    "groups and single rows": lambda: risk(groups=GROUPS, method="loo"),
+    "groups and single rows": lambda: risk(groups=GROUPS, cv="loo"),
     "one group": lambda: risk(groups=np.zeros(20)),
     "weights are negative": lambda: risk(GaussianNB(), sample_weight=-np.ones(20)),
     "weights that a model does not take": lambda: risk(sample_weight=np.ones(20)),
     "weights that one of the learners does not take": lambda: assessed(
         {"mine": KNN}, sample_weight=np.ones(20)
     ),
-    "method, misspelt": lambda: risk(method="10-flod"),
-    "method, too many folds": lambda: risk(method="40-fold"),
+    "method, misspelt": lambda: risk(cv="10-flod"),
+    "method, too many folds": lambda: risk(cv="40-fold"),
     "method, no such kind": lambda: tr.methods.Bootstrap("bot"),
     "loss, misspelt": lambda: risk(loss="zero-on"),
     "loss of regression for classes": lambda: risk(loss="squared"),
@@ -162,7 +162,7 @@ CALLS: Mapping[str, Callable[[], Any]] = {
         make_pipeline(Resampling(), GaussianNB()), sample_weight=np.ones(20)
     ),
     "splits within splits of copies": lambda: risk(
-        StackingClassifier([("search", GridSearchCV(KNN, GRID))]), method=".632"
+        StackingClassifier([("search", GridSearchCV(KNN, GRID))]), cv=".632"
     ),
     "a warning of a fitted part": lambda: strictly(
         lambda: risk(FrozenEstimator(GaussianNB().fit(X, Y)))
@@ -176,7 +176,7 @@ CALLS: Mapping[str, Callable[[], Any]] = {
     "loss that needs probabilities": lambda: risk(Perceptron(), loss="log"),
     "interval, misspelt": lambda: risk(interval="wal"),
     "interval that the loss has no rows for": lambda: risk(loss="auc", interval="wald"),
-    "interval that the method lacks": lambda: risk(method="apparent", interval="corrected-t"),
+    "interval that the method lacks": lambda: risk(cv="apparent", interval="corrected-t"),
     "confidence level": lambda: risk(confidence_level=95),
     "seed": lambda: risk(random_state=-1),
     "engine, misspelt": lambda: risk(engine="knm"),
@@ -188,8 +188,8 @@ CALLS: Mapping[str, Callable[[], Any]] = {
     "grid of a plain value": lambda: curve({"n_neighbors": 3}),
     "model that is a class": lambda: risk(KNeighborsClassifier),
     "model that is a word": lambda: risk("knn"),
-    "fit that fails": lambda: risk(Broken(), method="2-fold"),
-    "a hole that the model does not take": lambda: risk(X=HOLES, method="2-fold"),
+    "fit that fails": lambda: risk(Broken(), cv="2-fold"),
+    "a hole that the model does not take": lambda: risk(X=HOLES, cv="2-fold"),
     "learners that are a word": lambda: assessed("knn"),
     "learners, misspelt": lambda: assessed(["knm"]),
     "learners, named twice": lambda: assessed(["knn", "knn"]),
@@ -198,7 +198,7 @@ CALLS: Mapping[str, Callable[[], Any]] = {
     "learning curves, no list": lambda: assessed({"knn": KNN}, learning_curve="knn"),
     "learning curves, unknown": lambda: assessed({"knn": KNN}, learning_curve=["kmn"]),
     "learning curves, few rows": lambda: assessed({"knn": KNN}, learning_curve="all"),
-    "methods that are a word": lambda: assessed({"knn": KNN}, methods="2-fold"),
+    "no splits": lambda: assessed({"knn": KNN}, cv=[]),
     "versions without a store": lambda: assessed({"knn": KNN}, mixed_versions=True),
     "search, not fitted": lambda: tr.audit(GridSearchCV(KNN, GRID)),
     "search that is none": lambda: tr.audit(KNN),
@@ -206,18 +206,19 @@ CALLS: Mapping[str, Callable[[], Any]] = {
     "search, time in words": lambda: searched(time_limit="60 s"),
     "search, store without a folder": lambda: searched(store="nowhere/search.db"),
     "search, store that no seed finds again": lambda: searched(store="a.db", random_state=None),
-    "search, race of an engine that answers all": lambda: searched(select_by="racing"),
+    "search, race of an engine that answers all": lambda: searched(cv="racing"),
     "search, race by one standard error": lambda: raced(rule="1-se"),
     "search, race by ranks": lambda: raced(loss="auc"),
     "search, race tested by other splits": lambda: raced(outer="5-fold"),
     "search, race with a time limit": lambda: raced(time_limit=60),
-    "search, race of repeated folds": lambda: raced(select_by=tr.methods.Racing("2x5-fold")),
-    "search, race without folds": lambda: raced(select_by=tr.methods.Racing("loo")),
+    "search, race of repeated folds": lambda: raced(cv=tr.methods.Racing("2x5-fold")),
+    "search, race without folds": lambda: raced(cv=tr.methods.Racing("loo")),
     "search, a setting that a fold cannot fit": lambda: searched({"n_neighbors": [1, 50]}, cv=5),
-    "search, two words for one thing": lambda: searched(cv=5, select_by="loo"),
+    "search, two words for one thing": lambda: searched(scoring="f1", loss="auc"),
+    "search, an old name": lambda: searched(select_by="loo"),
     "search, the honest risk left out": lambda: searched(outer=None).risk_,
     "search, kept fits without a store": lambda: searched().kept_,
-    "assessment by a race": lambda: assessed({"mine": KNN}, methods=["racing"]),
+    "assessment by a race": lambda: assessed({"mine": KNN}, cv=["racing"]),
     "search, risk before fit": lambda: tr.HonestSearchCV(KNN, GRID).risk_,
     "search, distribution without a number": lambda: searched({"C": UNIFORM}, SVC()),
     "search, number of settings": lambda: searched({"C": UNIFORM}, SVC(), n_iter="ten"),
@@ -232,7 +233,7 @@ CALLS: Mapping[str, Callable[[], Any]] = {
     "search, predict before fit": lambda: tr.HonestSearchCV(KNN, GRID).predict(X),
     "audit, level misspelt": lambda: tr.audit(GridSearchCV(KNN, GRID).fit(X, Y), level="score"),
     "comparison of other rows": lambda: tr.compare(
-        risk(method="2-fold"), risk(GaussianNB(), X[:10], Y[:10], method="2-fold")
+        risk(cv="2-fold"), risk(GaussianNB(), X[:10], Y[:10], cv="2-fold")
     ),
     "data sets, one": lambda: tr.compare_many([[0.1, 0.2]]),
     "data sets, one method": lambda: tr.compare_many([[0.1], [0.2]]),
@@ -257,13 +258,13 @@ CALLS: Mapping[str, Callable[[], Any]] = {
     "comparison by halves of folds": lambda: tr.compare(risk(), risk(), test="sharp"),
     "comparison of losses by halves": lambda: tr.compare(Y, Y, test="sharp"),
     "difference of an unknown learner": lambda: assessed({"mine": KNN}).difference("mine", "nine"),
-    "one-se over ordered splits": lambda: curve(GRID, rule="1-se", method=TimeSeriesSplit(3)),
+    "one-se over ordered splits": lambda: curve(GRID, rule="1-se", cv=TimeSeriesSplit(3)),
     "too few sizes of a learning curve": lambda: learned(sizes=[5, 10]),
     "sizes beyond the rows": lambda: learned(sizes=[5, 8, 12, 25]),
     "sizes as shares": lambda: learned(sizes=[0.1, 0.3, 0.6, 1.0]),
-    "rows too few for a learning curve": lambda: learned(method="5-fold"),
-    "a learning curve over time": lambda: learned(method=TimeSeriesSplit(3)),
-    "a learning curve by the bootstrap": lambda: learned(method=".632"),
+    "rows too few for a learning curve": lambda: learned(cv="5-fold"),
+    "a learning curve over time": lambda: learned(cv=TimeSeriesSplit(3)),
+    "a learning curve by the bootstrap": lambda: learned(cv=".632"),
     "a class missing in small subsamples": lambda: strictly(lambda: learned(sizes=[1, 5, 8, 12])),
     "fits that fail with few rows": lambda: learned(KNeighborsClassifier(9), sizes=[5, 9, 12, 15]),
     "a size beyond the reach of a learning curve": lambda: learned(sizes=[6, 8, 11, 15]).at(65),

@@ -13,7 +13,7 @@ X, y = np.zeros((4, 2)), np.array([0, 1, 0, 1])
 
 
 def an_assessment() -> None:
-    found = tr.assess({"knn": "knn"}, X, y, methods=["10-fold"])
+    found = tr.assess({"knn": "knn"}, X, y, cv=["10-fold"])
     assert_type(found, tr.Assessment)
     assert_type(found.best, str)
     assert_type(found.best_params, dict[str, Any])

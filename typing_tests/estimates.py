@@ -14,7 +14,7 @@ TREE = DecisionTreeClassifier()
 
 
 def an_estimate() -> None:
-    estimate = tr.estimate_risk(TREE, X, y, method="10-fold", random_state=1)
+    estimate = tr.estimate_risk(TREE, X, y, cv="10-fold", random_state=1)
     assert_type(estimate, tr.RiskEstimate)
     assert_type(estimate.value, float | None)
     assert_type(estimate.std_error, float | None)

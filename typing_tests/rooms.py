@@ -22,7 +22,7 @@ def methods() -> None:
     assert_type(folds, tr.methods.KFold)
     assert_type(folds.k, int)
     method: Method = tr.methods.Nested(outer="10-fold", inner=folds)
-    tr.estimate_risk(DecisionTreeClassifier(), X, y, method=method)
+    tr.estimate_risk(DecisionTreeClassifier(), X, y, cv=method)
     tr.methods.KFold(repeat=5)  # type: ignore[call-arg]
 
 

@@ -144,7 +144,7 @@ def of_forecasts(rho: float, rng: np.random.Generator, n: int) -> tuple[float, f
     scale = np.sqrt(1 - rho**2)
     X = np.column_stack([autoregression(rho)(rng, n) * scale for _ in SLOPES])
     y = X @ SLOPES + autoregression(rho)(rng, n) * scale
-    told = estimate_risk(LinearRegression(), X, y, time=np.arange(n), method="forward-5")
+    told = estimate_risk(LinearRegression(), X, y, time=np.arange(n), cv="forward-5")
     if told.interval is None or told.value is None:
         return None
     risks, size = [], n // 6

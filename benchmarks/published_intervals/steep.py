@@ -58,7 +58,7 @@ def fixed(n_sets: int) -> Iterator[str]:
                 truth = float(np.mean(missed**2))  # of classes 0 and 1 the share of errors
                 method = tr.methods.Pairs(f"{k}-fold")
                 found = tr.estimate_risk(
-                    model, X, y, method=method, interval=interval, random_state=seed
+                    model, X, y, cv=method, interval=interval, random_state=seed
                 )
                 held = found.interval.low <= truth <= found.interval.high
                 rows.append((truth, found.value, told(found), held))

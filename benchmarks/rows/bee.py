@@ -39,15 +39,15 @@ def _chosen(shape: Shape, options: Options) -> Iterator[Result]:
     yield contest(
         f"choosing by bee, {shape.name}, peer: the path alone",
         lambda: model.fit(X, y).lambdas_,
-        lambda: tr.risk_curve(model, GRID, X, y, method="bee").best,
+        lambda: tr.risk_curve(model, GRID, X, y, cv="bee").best,
         options.repeats,
         ratio=ONE_PATH,
         tolerance=None,
     )
     yield contest(
         f"choosing by bee, {shape.name}, peer: choosing by 5-fold",
-        lambda: tr.risk_curve(model, GRID, X, y, method="5-fold").best,
-        lambda: tr.risk_curve(model, GRID, X, y, method="bee").best,
+        lambda: tr.risk_curve(model, GRID, X, y, cv="5-fold").best,
+        lambda: tr.risk_curve(model, GRID, X, y, cv="bee").best,
         options.repeats,
         ratio=OF_CROSS_VALIDATION,
         tolerance=None,
@@ -60,7 +60,7 @@ def _nested(shape: Shape, rounds: int) -> Result:
     seconds = []
     for _ in range(rounds + 1):
         started = time.perf_counter()
-        curve = tr.risk_curve(LogisticPath(), GRID, X, y, method=method)
+        curve = tr.risk_curve(LogisticPath(), GRID, X, y, cv=method)
         seconds.append(time.perf_counter() - started)
         assert curve.procedure is not None
         assert np.isfinite(curve.procedure.value or np.nan)

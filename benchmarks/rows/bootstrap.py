@@ -92,7 +92,7 @@ def _beside_mlxtend(
 
     def ours() -> float | None:
         method = tr.methods.Bootstrap(".632", replicates)
-        return tr.estimate_risk(model, X, y, method=method, engine=engine).value
+        return tr.estimate_risk(model, X, y, cv=method, engine=engine).value
 
     return contest(what, theirs, ours, repeats, ratio=ratio, tolerance=None)
 
@@ -115,7 +115,7 @@ def _beside_ipred(
     method = tr.methods.Bootstrap(".632+", samples=samples, convention="ipred")
 
     def ours() -> Any:
-        return tr.estimate_risk(model, X, y, method=method, engine=engine).value
+        return tr.estimate_risk(model, X, y, cv=method, engine=engine).value
 
     theirs, own = [], []
     with tempfile.TemporaryDirectory() as folder:

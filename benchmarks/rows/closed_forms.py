@@ -113,12 +113,12 @@ def _kernel(p: int) -> KernelRidge:
 
 def _ridge(X: np.ndarray, y: np.ndarray, method: Any) -> np.ndarray:
     grid = {"alpha": PENALTIES}
-    return np.log(tr.risk_curve(Ridge(), grid, X, y, method=method, engine="least-squares").values)
+    return np.log(tr.risk_curve(Ridge(), grid, X, y, cv=method, engine="least-squares").values)
 
 
 def _kernel_risks(X: np.ndarray, y: np.ndarray, method: Any) -> np.ndarray:
     model, grid = _kernel(X.shape[1]), {"alpha": OF_KERNEL}
-    return np.log(tr.risk_curve(model, grid, X, y, method=method, engine="kernel-ridge").values)
+    return np.log(tr.risk_curve(model, grid, X, y, cv=method, engine="kernel-ridge").values)
 
 
 def _stored(X: np.ndarray, y: np.ndarray) -> np.ndarray:

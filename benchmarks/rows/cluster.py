@@ -69,9 +69,7 @@ def _path(call: Callable[[], Any]) -> float:
 
 def _assess(X: np.ndarray, y: np.ndarray, executor: Any = None) -> list[float | None]:
     """assess, boosting and naive Bayes"""
-    found = tr.assess(
-        {"boosting": BOOSTING, "bayes": BAYES}, X, y, methods=["5-fold"], n_jobs=executor
-    )
+    found = tr.assess({"boosting": BOOSTING, "bayes": BAYES}, X, y, cv=["5-fold"], n_jobs=executor)
     return [risk.value for risk in found.risks.values()]
 
 

@@ -55,7 +55,7 @@ def _problem(n: int, p: int) -> tuple[np.ndarray, np.ndarray]:
 
 def _losses(model: Any, X: np.ndarray, y: np.ndarray) -> np.ndarray:
     """1 for each row that the model without it gets wrong: the whole call of a user."""
-    losses = tr.estimate_risk(model, X, y, method="loo").losses
+    losses = tr.estimate_risk(model, X, y, cv="loo").losses
     assert losses is not None
     return losses
 

@@ -86,7 +86,7 @@ def _cross_validate(case: Case, X: np.ndarray) -> np.ndarray:
 
 
 def _estimate_risk(case: Case, X: np.ndarray) -> Any:
-    found = tr.estimate_risk(case.model, X, case.y, method=case.splitter, engine="generic")
+    found = tr.estimate_risk(case.model, X, case.y, cv=case.splitter, engine="generic")
     return found.split_risks
 
 
@@ -100,5 +100,5 @@ def _grid_search(case: Case, X: np.ndarray) -> np.ndarray:
 
 
 def _risk_curve(case: Case, X: np.ndarray) -> list[Any]:
-    curve = tr.risk_curve(case.model, case.grid, X, case.y, method=case.splitter, engine="generic")
+    curve = tr.risk_curve(case.model, case.grid, X, case.y, cv=case.splitter, engine="generic")
     return [estimate.split_risks for estimate in curve]

@@ -72,7 +72,7 @@ def _problem(n: int) -> tuple[np.ndarray, np.ndarray]:
 
 def _loo(X: np.ndarray, y: np.ndarray, method: Any = "loo") -> np.ndarray:
     grid = {"n_neighbors": KS}
-    return tr.risk_curve(KNeighborsClassifier(), grid, X, y, method=method, engine="knn").values
+    return tr.risk_curve(KNeighborsClassifier(), grid, X, y, cv=method, engine="knn").values
 
 
 def _votes(X: np.ndarray, y: np.ndarray) -> np.ndarray:

@@ -75,7 +75,7 @@ def results(options: Options) -> Iterator[Result]:
     yield contest(
         "5-fold n100p20, peer: LogisticRegressionCV (saga, the same penalties)",
         lambda: _regression_cv(X, y),
-        lambda: tr.risk_curve(*_asked(X, y), X, y, method="5-fold"),
+        lambda: tr.risk_curve(*_asked(X, y), X, y, cv="5-fold"),
         1,
         tolerance=None,
     )
@@ -183,7 +183,7 @@ def _seconds(
         path.append(time.perf_counter() - started)
     for _ in range(3):
         started = time.perf_counter()
-        tr.risk_curve(model, grid, X, y, method=f"{N_FOLDS}-fold", engine="logistic-path")
+        tr.risk_curve(model, grid, X, y, cv=f"{N_FOLDS}-fold", engine="logistic-path")
         cross.append(time.perf_counter() - started)
     return median(path), median(cross)
 

@@ -90,8 +90,8 @@ def running(n: int) -> Side:
     import truerisk as tr
 
     X, y = _problem(n)
-    tr.estimate_risk(Majority(), X[:10], [0, 1] * 5, method="loo")  # imports are not counted
-    return lambda: tr.estimate_risk(Majority(), X, y, method="loo", engine="generic").value
+    tr.estimate_risk(Majority(), X[:10], [0, 1] * 5, cv="loo")  # imports are not counted
+    return lambda: tr.estimate_risk(Majority(), X, y, cv="loo", engine="generic").value
 
 
 def grid_search(n: int) -> Side:

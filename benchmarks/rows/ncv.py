@@ -45,7 +45,7 @@ def results(options: Options) -> Iterator[Result]:
 
 def _ours(model: Any, X: np.ndarray, y: np.ndarray, folds: np.ndarray) -> np.ndarray:
     method = tr.methods.NestedInterval(K, folds=folds)
-    found = tr.estimate_risk(model, X, y, method=method)
+    found = tr.estimate_risk(model, X, y, cv=method)
     return np.array([found.value, found.std_error])
 
 

@@ -71,9 +71,7 @@ def _searched(
     return contest(
         f"{type(model).__name__}, 4 settings, {k} folds, {len(y)} rows, peer: GridSearchCV",
         lambda: GridSearchCV(model, grid, cv=folds).fit(X, y).cv_results_["mean_test_score"],
-        lambda: (
-            tr.HonestSearchCV(model, grid, select_by=folds).fit(X, y).cv_results_["mean_test_score"]
-        ),
+        lambda: tr.HonestSearchCV(model, grid, cv=folds).fit(X, y).cv_results_["mean_test_score"],
         options.repeats,
         ratio=limit,
     )

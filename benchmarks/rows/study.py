@@ -241,7 +241,7 @@ def _bootstrap(
         tr.models.LinearDiscriminant(),
         X,
         y > 0,
-        method=tr.methods.Bootstrap(".632+", 200),
+        cv=tr.methods.Bootstrap(".632+", 200),
         random_state=number,
     )
     return {"value": found.value}
@@ -250,7 +250,7 @@ def _bootstrap(
 def _ridge(content: Mapping[str, Any], number: int, arrays: Sequence[np.ndarray]) -> dict[str, Any]:
     """W6: leave-one-out of 100 penalties, 1,000 rows, 200 columns."""
     X, y = _normal(number, (1_000, 200))
-    curve = tr.risk_curve(Ridge(), {"alpha": np.logspace(-2, 5, 100)}, X, y, method="loo")
+    curve = tr.risk_curve(Ridge(), {"alpha": np.logspace(-2, 5, 100)}, X, y, cv="loo")
     return {"value": curve.values.tolist()}
 
 
@@ -315,7 +315,7 @@ def _kept(folder: Path, options: Options) -> Result:
 
     def risk(**options: Any) -> float:
         learners = {"bayes": (GaussianNB(), grid)}
-        found = tr.assess(learners, X, y > 0, methods=["10-fold"], outer="10-fold", **options)
+        found = tr.assess(learners, X, y > 0, cv=["10-fold"], outer="10-fold", **options)
         return found.risks["bayes"].value
 
     return contest(

@@ -95,7 +95,7 @@ def _grid_search(X: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def _risk_curve(X: np.ndarray, y: np.ndarray) -> list[Any]:
-    curve = tr.risk_curve(SVC(kernel="linear"), {"C": CS}, X, y, method=FOLDS, engine="svm")
+    curve = tr.risk_curve(SVC(kernel="linear"), {"C": CS}, X, y, cv=FOLDS, engine="svm")
     return [estimate.split_risks for estimate in curve]
 
 
@@ -106,6 +106,6 @@ def _nested_search(X: np.ndarray, y: np.ndarray) -> float:
 
 def _nested(X: np.ndarray, y: np.ndarray) -> float:
     method = tr.methods.Nested(OUTER, INNER)
-    curve = tr.risk_curve(SVC(), NESTED, X, y, method=method, engine="svm")
+    curve = tr.risk_curve(SVC(), NESTED, X, y, cv=method, engine="svm")
     assert curve.procedure is not None
     return float(curve.procedure.value)

@@ -62,7 +62,7 @@ def _pruned(
     return contest(
         f"{type(model).__name__}, 35 alphas, 5 folds, {len(y)} rows, peer: GridSearchCV",
         lambda: _grid_search(model, grid, X, y, folds, scoring),
-        lambda: tr.risk_curve(model, grid, X, y, method=_mean(folds), engine="tree").values,
+        lambda: tr.risk_curve(model, grid, X, y, cv=_mean(folds), engine="tree").values,
         options.repeats,
         ratio=PRUNED,
     )
@@ -83,7 +83,7 @@ def _sizes(
     return contest(
         f"{what}, 5 folds, peer: GridSearchCV",
         lambda: _grid_search(model, grid, X, y, FOLDS, None),
-        lambda: tr.risk_curve(model, grid, X, y, method=_mean(FOLDS), engine="ensemble").values,
+        lambda: tr.risk_curve(model, grid, X, y, cv=_mean(FOLDS), engine="ensemble").values,
         max(1, options.repeats // 3),
         ratio=ratio,
     )
@@ -100,7 +100,7 @@ def _nested(X: np.ndarray, y: np.ndarray, options: Options) -> Result:
         return float(1 - cross_val_score(search, X, y, cv=FOLDS).mean())
 
     def ours() -> Any:
-        return tr.risk_curve(forest, grid, X, y, method=method).procedure.value
+        return tr.risk_curve(forest, grid, X, y, cv=method).procedure.value
 
     return contest(
         f"25 forests chosen out of bag inside 5 folds, {len(y)} rows, peer: nested 5 x 5 folds",

@@ -89,7 +89,7 @@ class Case:
             "renamed": RENAMED,
             "columns": "ask(auto, X=X[:, ::-1])",
             "reordered": "ask(auto, learners=dict(reversed(learners.items())))",
-            "search": "searched(tr.HonestSearchCV(model, grid or None, select_by=method, "
+            "search": "searched(tr.HonestSearchCV(model, grid or None, cv=method, "
             f"outer=None, engine=auto{self._given}), X, y, groups, sample_weight)",
             "by hand": "by_hand(model, grid, X, y, method, "
             f"{self.loss if self.loss != 'None' else self.usual_loss}, sample_weight)",
@@ -134,9 +134,9 @@ class Case:
     def _asking(self) -> str:
         given = f"groups=groups, sample_weight=sample_weight, engine=engine{self._given}"
         if self.other is None:
-            call = f"tr.risk_curve(model, grid or None, X, y, method=method, {given})"
+            call = f"tr.risk_curve(model, grid or None, X, y, cv=method, {given})"
             return f"\n\ndef ask(engine, X=X, y=y):\n    return {call}\n"
-        call = f"tr.assess(learners, X, y, methods=[method], outer={self.outer}, {given})"
+        call = f"tr.assess(learners, X, y, cv=[method], outer={self.outer}, {given})"
         return f"\n\ndef ask(engine, X=X, y=y, learners=learners):\n    return {call}\n"
 
 

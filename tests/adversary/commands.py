@@ -17,7 +17,7 @@ import numpy as np
 
 __all__ = ["COMMANDS", "PLACES", "Command", "draw_command", "wrong"]
 
-FOLDS = "--dataset simple --method 2-fold --outer 2-fold"
+FOLDS = "--dataset simple --cv 2-fold --outer 2-fold"
 SPEC = """replicates = 1
 sizes = [20]
 n_test = 50

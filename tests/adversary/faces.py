@@ -19,14 +19,14 @@ from truerisk.experiments.experiment import Experiment
 __all__ = ["FACES", "ODD", "Face", "draw_face", "face_wrong"]
 
 FACES: dict[str, dict[str, str]] = {
-    "estimate_risk": {"model": "model", "X": "X", "y": "y", "method": "'3-fold'"},
-    "risk_curve": {"model": "model", "grid": "grid", "X": "X", "y": "y", "method": "'3-fold'"},
-    "assess": {"learners": "{'m': model}", "X": "X", "y": "y", "methods": "['2-fold']"},
+    "estimate_risk": {"model": "model", "X": "X", "y": "y", "cv": "'3-fold'"},
+    "risk_curve": {"model": "model", "grid": "grid", "X": "X", "y": "y", "cv": "'3-fold'"},
+    "assess": {"learners": "{'m': model}", "X": "X", "y": "y", "cv": "['2-fold']"},
     "audit": {"search": "GridSearchCV(model, grid, cv=3).fit(X, y)", "X": "X", "y": "y"},
     "validate": {"search_or_model": "model", "X": "X", "y": "y", "replicates": "2"},
     "learning_curve": {"model": "model", "X": "X", "y": "y", "sizes": "[8, 10, 12, 13]"},
     "permutation_test": {"search": "model", "X": "X", "y": "y", "n_permutations": "2"},
-    "HonestSearchCV": {"estimator": "model", "param_grid": "grid", "select_by": "'2-fold'"},
+    "HonestSearchCV": {"estimator": "model", "param_grid": "grid", "cv": "'2-fold'"},
     "HonestSearchCV.fit": {"X": "X", "y": "y"},
     "Study": {"spec": "spec", "store": "folder + '/runs.db'"},
     "Study.run": {},
@@ -48,7 +48,7 @@ FACES: dict[str, dict[str, str]] = {
 }
 """Arguments that work."""
 MADE = {
-    "HonestSearchCV.fit": "HonestSearchCV(model, grid, select_by='2-fold').fit",
+    "HonestSearchCV.fit": "HonestSearchCV(model, grid, cv='2-fold').fit",
     "Study.run": "Study(spec, folder + '/run.db').run",
 }
 AFTER = {"HonestSearchCV": ".fit(X, y)", "Study": ".run()"}
@@ -77,7 +77,7 @@ y = np.arange(20) % 2
 model, grid = KNeighborsClassifier(3), {"n_neighbors": [1, 3]}
 spec = {"replicates": 1, "sizes": [20], "problems": ["simple"], "methods": ["2-fold"],
         "learners": ["lda"], "n_test": 50}
-estimate = tr.estimate_risk(model, X, y, method="3-fold")
+estimate = tr.estimate_risk(model, X, y, cv="3-fold")
 Odd = type("Odd", (), {name: lambda self, *of: 1 / 0 for name in ("__len__", "__array__")})
 """
 ODD = (
@@ -108,7 +108,7 @@ ODD = (
     "slice(2)", "Ellipsis", "type",
 )  # fmt: skip
 PLAIN: dict[str, tuple[str, ...]] = {
-    "method": ("'loo'", "'holdout'", "'3x2-fold'", "tr.methods.Nested('2-fold')", "'.632+'"),
+    "cv": ("'loo'", "'holdout'", "'3x2-fold'", "tr.methods.Nested('2-fold')", "'.632+'"),
     "outer": ("'2-fold'", "'holdout'", "'loo'", "'pairs'"),
     "loss": ("'auc'", "'log'", "'squared'", "'brier'", "'f1'"),
     "scores": ("['auc']", "{'a': 'log'}"),

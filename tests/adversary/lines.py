@@ -19,11 +19,11 @@ __all__ = ["LINES", "ODD_WORDS", "Line", "draw_line", "files_for_lines", "line_w
 
 TABLE = "table.csv --target y"
 LINES = (
-    f"assess {TABLE} --models lda --method 2-fold --outer 2-fold",
-    f"estimate {TABLE} --model lda --method 2-fold",
+    f"assess {TABLE} --models lda --cv 2-fold --outer 2-fold",
+    f"estimate {TABLE} --model lda --cv 2-fold",
     f"validate {TABLE} --model lda --replicates 2",
     f"audit search.py:make {TABLE} --allow-import --level scores",
-    f"permute {TABLE} --model lda --permutations 2 --method 2-fold",
+    f"permute {TABLE} --model lda --permutations 2 --cv 2-fold",
     f"roc {TABLE} --score a",
     f"plan {TABLE} --error 0.2 --width 0.1",
     "plan --error 0.2 --rows 50",

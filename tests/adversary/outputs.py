@@ -16,11 +16,11 @@ from tests.adversary.lines import files_for_lines
 
 __all__ = ["OUTPUTS", "PRINTED", "Output", "draw_output", "output_wrong"]
 
-FOLDS = "--dataset simple --method 2-fold --outer 2-fold"
+FOLDS = "--dataset simple --cv 2-fold --outer 2-fold"
 PRINTED = (
     f"assess {FOLDS} --models lda --json",
     f"assess {FOLDS} --models lda",
-    "estimate table.csv --target y --model lda --method 2-fold --json",
+    "estimate table.csv --target y --model lda --cv 2-fold --json",
     "validate table.csv --target y --model lda --replicates 2 --json",
     "roc table.csv --target y --score a --json",
     "report results.json -o -",

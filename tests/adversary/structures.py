@@ -111,8 +111,8 @@ def structure_wrong(seed: int, kind: str, form: str, shape: tuple[int, int], is_
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         made = {
-            "estimate_risk": tr.estimate_risk(model, X, y, method="3-fold").findings,
-            "HonestSearchCV": tr.HonestSearchCV(model, grid, select_by="3-fold", outer="3-fold")
+            "estimate_risk": tr.estimate_risk(model, X, y, cv="3-fold").findings,
+            "HonestSearchCV": tr.HonestSearchCV(model, grid, cv="3-fold", outer="3-fold")
             .fit(X, y)
             .findings_,
             "assess": tr.assess({"m": (model, grid)}, X, y, outer="3-fold").findings,

@@ -15,8 +15,8 @@ __all__ = ["WIDE_LINES", "WIDE_MODELS", "WIDE_SIZES", "Wide", "draw_wide", "wide
 
 WIDE_MODELS = ("lda", "knn", "logistic", "svm", "tree", "forest")
 WIDE_LINES = (
-    "estimate wide.csv --target y --model MODEL --method 3-fold",
-    "assess wide.csv --target y --models MODEL --method 2-fold --outer 2-fold",
+    "estimate wide.csv --target y --model MODEL --cv 3-fold",
+    "assess wide.csv --target y --models MODEL --cv 2-fold --outer 2-fold",
     "validate wide.csv --target y --model MODEL --replicates 2",
 )
 WIDE_SIZES = ((12, 1000), (12, 4000), (40, 2000), (30, 8000))

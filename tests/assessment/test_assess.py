@@ -23,7 +23,7 @@ from truerisk.core.progress import listen
 
 X, Y = tr.datasets.make_difficult(40, random_state=1)
 TREE = (DecisionTreeClassifier(random_state=0), {"max_depth": [1, 3]})
-QUICK = {"methods": ["3-fold"], "outer": "4-fold"}
+QUICK = {"cv": ["3-fold"], "outer": "4-fold"}
 
 
 def test_a_model_a_pair_and_none_are_learners():
@@ -38,7 +38,7 @@ def test_a_model_a_pair_and_none_are_learners():
 @pytest.mark.parametrize("learners", [["lda", "tree"], ("lda",), None])
 def test_words_and_none_are_learners(learners):
     """Words name learners with grids of the size of the data; None takes the usual four."""
-    found = tr.assess(learners, X, Y, methods=["holdout"], outer="2-fold")
+    found = tr.assess(learners, X, Y, cv=["holdout"], outer="2-fold")
     assert list(found.learners) == list(learners or ("knn", "lda", "logistic", "tree"))
 
 
@@ -52,10 +52,10 @@ def test_missing_numbers_are_imputed_for_words():
 def test_every_learner_has_the_splits_of_risk_curve_and_nested():
     """What assess says of one learner is what the verbs say of it alone, to the last digit."""
     found = tr.assess({"bayes": GaussianNB(), "tree": TREE}, X, Y, random_state=3, **QUICK)
-    curve = tr.risk_curve(*TREE, X, Y, method="3-fold", random_state=3)
+    curve = tr.risk_curve(*TREE, X, Y, cv="3-fold", random_state=3)
     np.testing.assert_array_equal(found.curves["tree"].values, curve.values)
     nested = tr.methods.Nested("4-fold", "3-fold")
-    honest = tr.risk_curve(*TREE, X, Y, method=nested, random_state=3).procedure
+    honest = tr.risk_curve(*TREE, X, Y, cv=nested, random_state=3).procedure
     assert found.risks["tree"].value == honest.value
     np.testing.assert_array_equal(found.risks["tree"].losses, honest.losses)
     prints = {risk.plan_fingerprint for risk in found.risks.values()}
@@ -73,18 +73,18 @@ def test_a_fresh_seed_is_drawn_once_for_all_learners(seed):
 def test_splits_from_a_generator_serve_all_learners():
     """An iterable that can be read once is read once."""
     splits = KFold(4, shuffle=True, random_state=0).split(X)
-    found = tr.assess({"a": GaussianNB(), "b": TREE}, X, Y, methods=["3-fold"], outer=splits)
+    found = tr.assess({"a": GaussianNB(), "b": TREE}, X, Y, cv=["3-fold"], outer=splits)
     assert [fold.n_test for fold in found.learners["b"].outer] == [10] * 4
 
 
 def test_further_methods_are_kept_as_criteria():
     """The first method tunes, the others leave their curves, and their fits are counted."""
     methods = ["3-fold", "loo", KFold(5)]
-    found = tr.assess({"tree": TREE}, X, Y, methods=methods, outer="4-fold")
+    found = tr.assess({"tree": TREE}, X, Y, cv=methods, outer="4-fold")
     one = found.learners["tree"]
     assert one.curve.common.method == "3-fold"
     assert len(one.criteria) == 2
-    loo = tr.risk_curve(*TREE, X, Y, method="loo")
+    loo = tr.risk_curve(*TREE, X, Y, cv="loo")
     np.testing.assert_array_equal(one.criteria["loo"].values, loo.values)
     assert found.criteria["tree"] == one.criteria
     scores, apparent = 4, 1
@@ -94,7 +94,7 @@ def test_further_methods_are_kept_as_criteria():
 def test_two_criteria_of_one_word_are_both_kept():
     """The same word again gets a number."""
     drawn = [tr.methods.KFold(4), tr.methods.KFold(4, stratify=False)]
-    found = tr.assess({"tree": TREE}, X, Y, methods=["3-fold", *drawn], outer="4-fold")
+    found = tr.assess({"tree": TREE}, X, Y, cv=["3-fold", *drawn], outer="4-fold")
     words = list(found.learners["tree"].criteria)
     assert words == [drawn[0].word, f"{drawn[1].word} (2)"]
 
@@ -122,7 +122,7 @@ def test_groups_reach_both_loops():
     learners = {"a": (Watch(), {"answer": [0, 1]}), "b": Watch()}
     found = tr.assess(learners, Z, Y, groups=groups, **QUICK)
     assert found.risks["a"].interval.method == "beta-cv-grouped"
-    leaking = {"methods": ["holdout"], "outer": KFold(3, shuffle=True, random_state=0)}
+    leaking = {"cv": ["holdout"], "outer": KFold(3, shuffle=True, random_state=0)}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", GroupLeakWarning)
         with pytest.raises(FitFailed, match="a: Watch"):
@@ -147,7 +147,7 @@ def test_the_rule_reaches_both_loops():
     grid = {"max_depth": [1, 2, 3, 5]}
     learners = {"tree": (DecisionTreeClassifier(random_state=0), grid)}
     found = tr.assess(learners, X, Y, rule="1-se", **QUICK)
-    curve = tr.risk_curve(*learners["tree"], X, Y, method="3-fold", rule="1-se")
+    curve = tr.risk_curve(*learners["tree"], X, Y, cv="3-fold", rule="1-se")
     assert found.curves["tree"].best == curve.best
     assert found.risks["tree"].value is not None
 
@@ -166,10 +166,9 @@ def test_workers_change_no_number():
         ({}, {}, BadData, "dict of learners is empty"),
         ([], {}, BadData, "list of learners is empty"),
         (["knn", "lda", "knn"], {}, UnknownName, "'knn' is named twice"),
-        ({"a": GaussianNB()}, {"methods": 5}, BadData, "methods=5: give a list"),
-        ({"a": GaussianNB()}, {"methods": "10-fold"}, BadData, "give a list of methods"),
-        ({"a": GaussianNB()}, {"methods": []}, BadData, "give a list of methods"),
-        ({"a": GaussianNB()}, {"methods": ["41-fold"]}, BadData, "41 folds need at least 41 rows"),
+        ({"a": GaussianNB()}, {"cv": 2.5}, UnknownName, "cv=2.5 is neither"),
+        ({"a": GaussianNB()}, {"cv": []}, BadData, "names no splits"),
+        ({"a": GaussianNB()}, {"cv": ["41-fold"]}, BadData, "41 folds need at least 41 rows"),
         ({"a": GaussianNB()}, {"outer": "apparent"}, Refusal, "cannot be the outer method"),
         ({"a": GaussianNB()}, {"outer": "K-fold"}, UnknownName, "put a number for K"),
         ({"a": GaussianNB(), "b": Ridge()}, {}, BadData, "a: classification, b: regression"),

@@ -19,7 +19,7 @@ from truerisk.assessment.assessment import HEAD, WIDEST
 from truerisk.core.errors import BadArgument, NotWritten, UnknownName
 
 X, Y = tr.datasets.make_difficult(40, random_state=1)
-QUICK = {"methods": ["3-fold"], "outer": "4-fold"}
+QUICK = {"cv": ["3-fold"], "outer": "4-fold"}
 LEARNERS = {
     "guess": DummyClassifier(strategy="most_frequent"),
     "tree": (DecisionTreeClassifier(random_state=0), {"max_depth": [1, 3]}),
@@ -89,7 +89,7 @@ def test_a_difference_of_areas_needs_no_losses_of_rows():
 def in_pairs():
     """Two learners that were tested by pairs, with scores besides."""
     learners = {"bayes": GaussianNB(), "tree": LEARNERS["tree"]}
-    return tr.assess(learners, X, Y, methods=["5-fold"], scores=("auc", "brier", "f1"))
+    return tr.assess(learners, X, Y, cv=["5-fold"], scores=("auc", "brier", "f1"))
 
 
 @pytest.mark.parametrize("score", [None, "zero-one", "auc", "brier", "f1"])
@@ -219,7 +219,7 @@ def test_json_is_one_strict_document(found, tmp_path):
 def test_json_holds_the_criteria():
     """Curves by further methods are in the document."""
     one = {"tree": LEARNERS["tree"]}
-    found = tr.assess(one, X, Y, methods=["3-fold", "holdout"], outer="4-fold")
+    found = tr.assess(one, X, Y, cv=["3-fold", "holdout"], outer="4-fold")
     content = found.to_dict()["learners"]["tree"]["criteria"]
     assert list(content) == ["holdout"]
     assert [e["value"] for e in content["holdout"]["estimates"]] == pytest.approx(
@@ -272,16 +272,14 @@ def test_long_settings_are_cut_in_print_and_whole_elsewhere():
 def test_a_zero_is_not_negative():
     """An optimism of nothing has a plus."""
     both = GaussianNB(), {"var_smoothing": [1e-9, 1e-8]}
-    found = tr.assess({"a": both}, X, Y, methods=["4-fold"], outer=[*splits_of("4-fold")])
+    found = tr.assess({"a": both}, X, Y, cv=["4-fold"], outer=[*splits_of("4-fold")])
     assert found.learners["a"].optimism == 0
     assert found.rows()[0][HEAD.index("optimism")] == "+0.0000"
 
 
 def splits_of(method):
     """The very splits that tuning draws from seed 0."""
-    plan = tr.risk_curve(
-        GaussianNB(), {"var_smoothing": [1e-9]}, X, Y, method=method
-    ).evaluation.plan
+    plan = tr.risk_curve(GaussianNB(), {"var_smoothing": [1e-9]}, X, Y, cv=method).evaluation.plan
     for question in range(plan.n_questions):
         yield plan.train_rows(plan.fit[question])[0], plan.test_rows(question)[0]
 

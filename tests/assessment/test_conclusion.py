@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import truerisk as tr
 
-QUICK = {"methods": ["3-fold"], "outer": "4-fold"}
+QUICK = {"cv": ["3-fold"], "outer": "4-fold"}
 TREE = (DecisionTreeClassifier(random_state=0), {"max_depth": [1, 3]})
 KNN = (KNeighborsClassifier(), {"n_neighbors": [1, 5]})
 BEATS = ("Use ", "ahead")

@@ -20,7 +20,7 @@ KNN = KNeighborsClassifier(), {"n_neighbors": [1, 3, 5, 7, 9, 11, 13, 15]}
 def found_in(X, y, learners=None, **options):
     """The assessment of two learners and the codes of its findings."""
     learners = learners or {"bayes": GaussianNB()}
-    found = tr.assess(learners, X, y, methods=["3-fold"], outer="5-fold", **options)
+    found = tr.assess(learners, X, y, cv=["3-fold"], outer="5-fold", **options)
     return found, [finding.code for finding in found.findings]
 
 
@@ -116,6 +116,6 @@ def test_groups_that_every_sample_keeps_are_not_said_to_be_split(sound, outer):
     X, y = (part[:60] for part in sound)
     kind = outer if outer == "monte-carlo" else tr.methods.Bootstrap(outer, replicates=10)
     found = tr.assess(
-        {"bayes": GaussianNB()}, X, y, methods=["3-fold"], outer=kind, groups=np.arange(60) // 3
+        {"bayes": GaussianNB()}, X, y, cv=["3-fold"], outer=kind, groups=np.arange(60) // 3
     )
     assert "groups-split" not in [finding.code for finding in found.findings]

@@ -186,8 +186,8 @@ def test_an_iterable_of_splits_is_read_once():
     """Also where words stand for the learners, whose grids depend on the splits."""
     X, y = tr.datasets.make_difficult(60, random_state=0)
     for given in (
-        {"methods": ["3-fold"], "outer": KFold(3).split(X)},
-        {"methods": [KFold(3).split(X)], "outer": "3-fold"},
+        {"cv": ["3-fold"], "outer": KFold(3).split(X)},
+        {"cv": [KFold(3).split(X)], "outer": "3-fold"},
     ):
         assert tr.assess(["lda"], X, y, **given).risks["lda"].value < 0.5
 
@@ -273,7 +273,7 @@ def learners(**alike):
 def assessed(named, rows):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        found = tr.assess(named, *rows, methods=["4-fold"])
+        found = tr.assess(named, *rows, cv=["4-fold"])
     return found, sorted(str(one.message) for one in caught)
 
 
@@ -319,7 +319,7 @@ def test_groups_of_candidates_share_the_steps_that_they_begin_with(rows):
     grid = {"pca__n_components": [1, 2], "logisticregression__C": [0.1, 1.0]}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = tr.risk_curve(pipe, grid, *rows, method="4-fold")
+        found = tr.risk_curve(pipe, grid, *rows, cv="4-fold")
     assert found.common.engine == "logistic-path"
     assert Shift.fits == 4
 

@@ -19,7 +19,7 @@ OF_TWO = (
     "a ROC curve is of two classes, and y has 3: name the one that stands against the others, "
     "such as positive=1."
 )
-QUICK = {"methods": ["3-fold"], "outer": "4-fold"}
+QUICK = {"cv": ["3-fold"], "outer": "4-fold"}
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +36,7 @@ def found():
 def test_random_models_tested_in_pairs_are_the_same_again():
     """A forest without a seed, tuned and tested in pairs, answers as it did when it was tested."""
     forest = {"forest": (RandomForestClassifier(5), {"max_depth": [1, 4]})}
-    one = tr.assess(forest, X, Y, methods=["4-fold"], outer="pairs").learners["forest"]
+    one = tr.assess(forest, X, Y, cv=["4-fold"], outer="pairs").learners["forest"]
     told = one.out_of_fold
     wrong = told.values.argmax(axis=1) != np.unique(Y, return_inverse=True)[1][told.rows]
     np.testing.assert_array_equal(one.risk.losses[np.argsort(one.risk.loss_rows)], wrong)
@@ -125,7 +125,7 @@ def test_several_classes_have_a_calibration_and_no_curve():
 
 def test_single_splits_are_there_where_they_were_drawn():
     """`monte_carlo` are the outer risks of random splits, and nothing for folds."""
-    drawn = tr.assess({"same": DummyClassifier()}, X, Y, methods=["3-fold"], outer="monte-carlo")
+    drawn = tr.assess({"same": DummyClassifier()}, X, Y, cv=["3-fold"], outer="monte-carlo")
     np.testing.assert_array_equal(drawn.monte_carlo["same"], drawn.risks["same"].split_risks)
     assert tr.assess({"same": DummyClassifier()}, X, Y, **QUICK).monte_carlo == {}
 
@@ -134,7 +134,7 @@ def test_single_splits_are_there_where_they_were_drawn():
 def test_answers_of_bootstrap_methods_are_those_out_of_bag(kind):
     """Whatever else a method asks: no row is scored by a model that saw it."""
     outer = tr.methods.Bootstrap(kind, replicates=12)
-    one = tr.assess({"knn": KNeighborsClassifier(3)}, X, Y, methods=["3-fold"], outer=outer)
+    one = tr.assess({"knn": KNeighborsClassifier(3)}, X, Y, cv=["3-fold"], outer=outer)
     told, plan = one.learners["knn"].out_of_fold, one.learners["knn"].answers.plan
     assert len(told.rows) > 55
     for row, split in zip(told.rows, told.split, strict=True):

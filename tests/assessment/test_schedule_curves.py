@@ -30,12 +30,12 @@ METHODS = ["4-fold"]
 @pytest.fixture(scope="module")
 def cheap() -> tr.Assessment:
     """The curves that engines answer together."""
-    return tr.assess(LEARNERS, X, Y, methods=METHODS, learning_curve="cheap")
+    return tr.assess(LEARNERS, X, Y, cv=METHODS, learning_curve="cheap")
 
 
 def test_nothing_is_measured_unless_asked_for() -> None:
     """No curve, no reason, no line, no fit more."""
-    found = tr.assess({"lda": LEARNERS["lda"]}, X, Y, methods=METHODS)
+    found = tr.assess({"lda": LEARNERS["lda"]}, X, Y, cv=METHODS)
     one = found.learners["lda"]
     assert found.learning_curves == {}
     assert (one.learning_curve, one.no_learning_curve, one.expected) == (None, None, ())
@@ -57,7 +57,7 @@ def test_cheap_leaves_out_learners_whose_fits_are_made_one_by_one(cheap) -> None
     )
     assert f"tree: no learning curve: {why[:20]}" in str(cheap)
     assert json.loads(cheap.to_json())["learners"]["tree"]["no_learning_curve"] == why
-    plain = tr.assess(LEARNERS, X, Y, methods=METHODS)
+    plain = tr.assess(LEARNERS, X, Y, cv=METHODS)
     assert {n: r.value for n, r in plain.risks.items()} == {
         n: r.value for n, r in cheap.risks.items()
     }
@@ -77,9 +77,9 @@ def test_a_curve_of_given_folds_is_that_of_learning_curve(cheap) -> None:
     """Tuned inside by the method that tunes on all rows; what comes of it is one number."""
     methods = [tr.methods.KFold(4, average="fold")]  # as a search compares settings
     found = tr.assess(
-        {"knn": LEARNERS["knn"]}, X, Y, methods=methods, outer="5-fold", learning_curve=["knn"]
+        {"knn": LEARNERS["knn"]}, X, Y, cv=methods, outer="5-fold", learning_curve=["knn"]
     )
-    search = tr.HonestSearchCV(*LEARNERS["knn"], select_by="4-fold", outer="5-fold")
+    search = tr.HonestSearchCV(*LEARNERS["knn"], cv="4-fold", outer="5-fold")
     same = tr.learning_curve(search, X, Y)
     curve = found.learning_curves["knn"]
     assert curve.sizes.tolist() == same.sizes.tolist()
@@ -94,7 +94,7 @@ def test_fits_are_counted_exactly(asked, outer) -> None:
     said = forecast(problems, METHODS, outer, asked)
     counts = []
     with listen(lambda p: counts.append((p.done, p.total))):
-        found = tr.assess(LEARNERS, X, Y, methods=METHODS, outer=outer, learning_curve=asked)
+        found = tr.assess(LEARNERS, X, Y, cv=METHODS, outer=outer, learning_curve=asked)
     made = {n: o.n_fits for n, o in found.learners.items()}
     assert {f.learner: f.fits for f in said} == made
     plain = forecast(problems, METHODS, outer)
@@ -141,7 +141,7 @@ def test_a_curve_without_a_law_says_why() -> None:
             self.n_rows_ = len(X)
             return super().fit(X, y)
 
-    found = tr.assess({"worse": Worse()}, X, Y, methods=METHODS, learning_curve=["worse"])
+    found = tr.assess({"worse": Worse()}, X, Y, cv=METHODS, learning_curve=["worse"])
     assert found.learners["worse"].expected == ()
     assert "worse: its learning curve is not extrapolated: a + b n^-c does not fit" in str(found)
     assert json.loads(found.to_json())["learners"]["worse"]["learning_curve"]["expected"] == []
@@ -155,7 +155,7 @@ def test_an_interruption_keeps_the_assessment() -> None:
             raise KeyboardInterrupt
 
     with listen(stop), pytest.raises(Interrupted) as stopped:
-        tr.assess(LEARNERS, X, Y, methods=METHODS, learning_curve="all")
+        tr.assess(LEARNERS, X, Y, cv=METHODS, learning_curve="all")
     assert stopped.value.missing == tuple(f"learning curve of {name}" for name in LEARNERS)
     assert set(stopped.value.partial.risks) == set(LEARNERS)
 
@@ -164,14 +164,14 @@ def test_an_interruption_keeps_the_assessment() -> None:
 def test_what_is_no_list_of_learners(given) -> None:
     """A word, a flag, a number: the words there are, and how a learner is named."""
     with pytest.raises(BadArgument, match=r"give 'cheap' .* 'all', or a list of learners"):
-        tr.assess(LEARNERS, X, Y, methods=METHODS, learning_curve=given)
+        tr.assess(LEARNERS, X, Y, cv=METHODS, learning_curve=given)
 
 
 @pytest.mark.parametrize(("given", "near"), [(["kmn"], "did you mean 'knn'"), ([1], "learner 1")])
 def test_unknown_learners(given, near) -> None:
     """The name that is there no learner of, and those that are."""
     with pytest.raises(UnknownName, match=rf"{near}.*Assessed: knn, tree, lda"):
-        tr.assess(LEARNERS, X, Y, methods=METHODS, learning_curve=given)
+        tr.assess(LEARNERS, X, Y, cv=METHODS, learning_curve=given)
 
 
 @pytest.mark.parametrize(
@@ -184,7 +184,7 @@ def test_unknown_learners(given, near) -> None:
 def test_where_there_can_be_none(rows, outer, error, message) -> None:
     """Refused before the first fit, by the learner's name; "cheap" says it and goes on."""
     kept = np.r_[np.flatnonzero(Y == 0)[: rows // 2], np.flatnonzero(Y == 1)[: rows // 2]]
-    learners, asked = {"lda": LEARNERS["lda"]}, {"methods": METHODS, "outer": outer}
+    learners, asked = {"lda": LEARNERS["lda"]}, {"cv": METHODS, "outer": outer}
     with pytest.raises(error, match=f"lda: .*{message}"):
         tr.assess(learners, X[kept], Y[kept], learning_curve="all", **asked)
     found = tr.assess(learners, X[kept], Y[kept], learning_curve="cheap", **asked)

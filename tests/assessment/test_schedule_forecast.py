@@ -46,7 +46,7 @@ def expected(learners, methods, outer, **options):
 def test_fits_are_counted_exactly(names, methods, outer):
     """For each learner the fits announced are the fits reported."""
     learners = {name: LEARNERS[name] for name in names}
-    found = tr.assess(learners, X, Y, methods=methods, outer=outer)
+    found = tr.assess(learners, X, Y, cv=methods, outer=outer)
     said = expected(learners, methods, outer)
     assert {f.learner: f.fits for f in said} == {n: o.n_fits for n, o in found.learners.items()}
     assert [f.settings for f in said] == [len(found.curves[name]) for name in names]
@@ -60,7 +60,7 @@ def test_the_note_of_planned_fits_counts_each_learner_as_it_is_made():
     planned, of_curves = planned_fits(problems, ["3-fold"], "4-fold")
     assert planned == sum(one.fits for one in forecast(problems, ["3-fold"], "4-fold"))
     assert of_curves == 0
-    found = tr.assess(learners, X, Y, methods=["3-fold"], outer="4-fold")
+    found = tr.assess(learners, X, Y, cv=["3-fold"], outer="4-fold")
     assert planned == sum(one.n_fits for one in found.learners.values())
 
 
@@ -69,7 +69,7 @@ def test_a_search_is_fitted_once_more_for_its_own_claim():
     search = GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 3]}, cv=2)
     counts = []
     with listen(lambda p: counts.append((p.done, p.total))):
-        found = tr.assess({"search": search}, X, Y, methods=["3-fold"], outer="4-fold")
+        found = tr.assess({"search": search}, X, Y, cv=["3-fold"], outer="4-fold")
     (said,) = expected({"search": search}, ["3-fold"], "4-fold")
     fits = found.learners["search"].n_fits
     assert said.fits == fits == 3 + 4 + 4 + 1 + 1
@@ -89,7 +89,7 @@ def test_fits_are_those_the_models_saw():
     learners = {"counting": (Counting(), {"var_smoothing": [1e-9, 1e-3]})}
     (said,) = expected(learners, ["3-fold"], "4-fold")
     Counting.seen = 0
-    tr.assess(learners, X, Y, methods=["3-fold"], outer="4-fold")
+    tr.assess(learners, X, Y, cv=["3-fold"], outer="4-fold")
     tuning, testing, scores, apparent = 2 * 3, 4 * (2 * 3 + 1), 4, 1
     assert Counting.seen == said.fits == tuning + testing + scores + apparent
 
@@ -184,7 +184,7 @@ def test_an_assessment_uses_the_usual_method():
     tree = DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2]}
     found = tr.assess({"bayes": GaussianNB(), "tree": tree}, X, y)
     assert (found.tuned_by, found.tested_by) == ("5-fold", "pairs")
-    named = tr.assess({"bayes": GaussianNB()}, X, y, methods=["3-fold"], outer="holdout")
+    named = tr.assess({"bayes": GaussianNB()}, X, y, cv=["3-fold"], outer="holdout")
     assert (named.tuned_by, named.tested_by) == ("3-fold", "holdout")
 
 

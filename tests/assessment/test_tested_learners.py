@@ -28,7 +28,7 @@ AHEAD = TimeSeriesSplit(3)
 
 
 def assessed(**asked):
-    return tr.assess(LEARNERS, X, Y, **{"methods": ["5-fold"], "scores": ("auc",), **asked})
+    return tr.assess(LEARNERS, X, Y, **{"cv": ["5-fold"], "scores": ("auc",), **asked})
 
 
 @pytest.fixture(scope="module")

@@ -28,7 +28,7 @@ INNER = "3-fold"
 
 def found(loss=None, **options):
     """The assessment on these outer splits."""
-    return tr.assess(MODELS, X, Y, methods=[INNER], outer=OUTER, loss=loss, **options)
+    return tr.assess(MODELS, X, Y, cv=[INNER], outer=OUTER, loss=loss, **options)
 
 
 def by_hand(assessment):
@@ -93,14 +93,14 @@ def test_the_choice_says_what_was_chosen():
 
 def test_one_learner_leaves_no_choice():
     """There is nothing to choose, so there is no such risk."""
-    assessment = tr.assess({"knn": MODELS["knn"]}, X, Y, methods=[INNER], outer=OUTER)
+    assessment = tr.assess({"knn": MODELS["knn"]}, X, Y, cv=[INNER], outer=OUTER)
     assert assessment.choice is None
 
 
 def test_equal_learners_choose_the_first():
     """Ties go to the first learner, and the choice is then its risk."""
     twins = {"one": MODELS["knn"], "two": MODELS["knn"]}
-    assessment = tr.assess(twins, X, Y, methods=[INNER], outer=OUTER)
+    assessment = tr.assess(twins, X, Y, cv=[INNER], outer=OUTER)
     assert assessment.choice.value == assessment.risks["one"].value
     assert "one 5" in assessment.choice.notes[0]
 
@@ -126,7 +126,7 @@ def test_every_question_of_the_outer_method_has_a_winner(kind):
     outer = tr.methods.Bootstrap(kind, replicates=20)
     x, y = tr.datasets.make_simple(40, random_state=1)
     found = [
-        tr.assess(dict(pairs), x, y, methods=["3-fold"], outer=outer)
+        tr.assess(dict(pairs), x, y, cv=["3-fold"], outer=outer)
         for pairs in (models.items(), reversed(models.items()))
     ]
     inner = {name: one.winners.inner_risk[-1] for name, one in found[0].learners.items()}

@@ -198,7 +198,7 @@ def test_no_honest_risk_without_rows_kept_apart():
 def test_a_search_of_ours_may_learn_of_times_later():
     """Its rows are known again, and its choice is tested in stretches of time."""
     search = tr.HonestSearchCV(DecisionTreeRegressor(random_state=0), {"min_samples_leaf": [2, 20]})
-    search.set_params(select_by="5-fold", outer=None).fit(X, Y)
+    search.set_params(cv="5-fold", outer=None).fit(X, Y)
     for level in ("bbc", "pairs", "nested"):
         found = tr.audit(search, X, Y, level=level, time=DATES, replicates=20)
         assert found.honest.value > 1.2 * found.claimed.value

@@ -203,7 +203,7 @@ def test_our_own_search_needs_no_fit(simple):
 def test_a_search_without_row_losses_is_refused(simple):
     """Chosen by a criterion: there is nothing out of fold."""
     X, y = simple
-    search = tr.HonestSearchCV(Ridge(), {"alpha": [0.1, 1.0]}, select_by="aic", outer=None)
+    search = tr.HonestSearchCV(Ridge(), {"alpha": [0.1, 1.0]}, cv="aic", outer=None)
     with pytest.raises(Refusal, match="no losses of single rows"):
         tr.audit(search.fit(X, X[:, 0] + y), X, X[:, 0] + y, level="bbc")
 

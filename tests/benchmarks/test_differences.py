@@ -70,7 +70,7 @@ def test_the_tests_are_those_of_the_library():
         method = tr.methods.Pairs(tr.methods.KFold(k))
         computed = [compute(pose(Family.of(m), X, y, random_state=0), method) for m in models]
         line[str(k)] = differences._facts(computed)
-        found[k] = [tr.estimate_risk(m, X, y, method=method) for m in models]
+        found[k] = [tr.estimate_risk(m, X, y, cv=method) for m in models]
     for away in (0.0, 0.1, 0.2, 0.3, 0.4, 0.5):
         for word, k in (("paired-cv", 10), ("paired-cv, 5", 5), ("nadeau-bengio", 10)):
             told = tr.compare(*found[k], test=word.partition(",")[0])

@@ -112,10 +112,10 @@ def test_ours_are_those_of_mlr3inferr():
         "nested": (nested, None, 0.985677083333, 0.274741333854, 1.69661283281),
     }
     for method, interval, *numbers in theirs.values():
-        found = tr.estimate_risk(DummyRegressor(), X, y, method=method, interval=interval)
+        found = tr.estimate_risk(DummyRegressor(), X, y, cv=method, interval=interval)
         assert (found.value, found.interval.low, found.interval.high) == pytest.approx(numbers)
     folds = tr.methods.KFold(folds=i % 3)
-    found = tr.estimate_risk(DummyRegressor(), X, y, method=folds, interval="wald")
+    found = tr.estimate_risk(DummyRegressor(), X, y, cv=folds, interval="wald")
     half = (1.75740787881 - 0.398842121194) / 2 * np.sqrt(12 / 11)
     assert (found.value, found.interval.high) == pytest.approx((1.078125, 1.078125 + half))
     halves = np.array([[[0.3, 0.4], [0.1, 0.5], [0.2, 0.25], [0.6, 0.35]]])
@@ -132,7 +132,7 @@ def test_ours_are_those_of_mlr3inferr():
 def test_a_method_gives_an_interval_for_any_learner(method):
     """Also for numbers; the same seed gives the same; losses of whole sets are refused."""
     X, y = problems.bates_classif_20()(24, random_state=1)
-    options = {"method": method, "random_state": 3}
+    options = {"cv": method, "random_state": 3}
     near, of_numbers = KNeighborsClassifier(3), KNeighborsRegressor(3)
     found, again = (tr.estimate_risk(near, X, y, **options) for _ in range(2))
     assert found.interval.low <= found.interval.high
@@ -146,7 +146,7 @@ def test_a_method_gives_an_interval_for_any_learner(method):
 def test_a_rule_without_information_has_no_interval(method):
     """A constant costs what it costs against shuffled rows: the weight of .632+ does not exist."""
     X, y = problems.bates_regr_20()(20, random_state=1)
-    assert tr.estimate_risk(DummyRegressor(), X, 0 * y, method=method).interval is None
+    assert tr.estimate_risk(DummyRegressor(), X, 0 * y, cv=method).interval is None
 
 
 def plan_of(method, n=10):

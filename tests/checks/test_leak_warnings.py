@@ -96,7 +96,7 @@ def test_copies_inside_a_group_are_silent() -> None:
 def test_the_warning_points_at_the_caller() -> None:
     """The user's own line is the one that is shown."""
     with pytest.warns(DuplicateRowsWarning) as caught:
-        tr.estimate_risk(KNeighborsClassifier(1), X, Y, method="3-fold")
+        tr.estimate_risk(KNeighborsClassifier(1), X, Y, cv="3-fold")
     assert caught[0].filename == __file__
 
 
@@ -106,11 +106,11 @@ def test_the_apparent_part_of_a_bootstrap_does_not_leak() -> None:
     groups = np.arange(N) // 3
     method = tr.methods.Bootstrap(".632+", replicates=5)
     tr.estimate_risk(
-        KNeighborsClassifier(1), DISTINCT, y, method=method, groups=groups
+        KNeighborsClassifier(1), DISTINCT, y, cv=method, groups=groups
     )  # warnings are errors
     twins = np.vstack([DISTINCT, DISTINCT[:1]])
     with pytest.warns(DuplicateRowsWarning, match="2 rows of X"):
-        tr.estimate_risk(KNeighborsClassifier(1), twins, np.append(y, y[0]), method=".632+")
+        tr.estimate_risk(KNeighborsClassifier(1), twins, np.append(y, y[0]), cv=".632+")
 
 
 @pytest.mark.parametrize(

@@ -57,14 +57,14 @@ class Remembers(ClassifierMixin, BaseEstimator):
 def test_what_no_fold_fits_anew_is_named(model, said):
     """Wherever it stands in the model."""
     with pytest.warns(FittedPartWarning, match=f"clone keeps what .*{said} learned"):
-        tr.estimate_risk(model, X, Y, method="3-fold")
+        tr.estimate_risk(model, X, Y, cv="3-fold")
 
 
 def test_what_the_grid_puts_in_is_named():
     """By the parameter that it is put in."""
     piped = make_pipeline(StandardScaler(), GaussianNB())
     with pytest.warns(FittedPartWarning, match=r"gaussiannb \(FrozenEstimator\)"):
-        tr.risk_curve(piped, {"gaussiannb": [GaussianNB(), FROZEN]}, X, Y, method="3-fold")
+        tr.risk_curve(piped, {"gaussiannb": [GaussianNB(), FROZEN]}, X, Y, cv="3-fold")
 
 
 @pytest.mark.parametrize(
@@ -80,14 +80,14 @@ def test_what_clone_empties_is_not(model):
     """A model that was fitted before is fitted anew like any other."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        tr.estimate_risk(model, X, Y, method="3-fold")
+        tr.estimate_risk(model, X, Y, cv="3-fold")
 
 
 def test_the_apparent_risk_promises_nothing():
     """Its model sees all rows in any case."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        tr.estimate_risk(FROZEN, X, Y, method="apparent")
+        tr.estimate_risk(FROZEN, X, Y, cv="apparent")
 
 
 def test_an_audit_says_it_as_a_finding():

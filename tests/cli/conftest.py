@@ -14,7 +14,7 @@ import pytest
 
 from truerisk.cli.app import run
 
-QUICK = ("--method", "2-fold", "--outer", "3-fold")
+QUICK = ("--cv", "2-fold", "--outer", "3-fold")
 
 
 @dataclass(frozen=True)

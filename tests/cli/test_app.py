@@ -243,7 +243,7 @@ main()
 @pytest.mark.parametrize("workers", [(), ("--n-jobs", "2")], ids=["here", "workers"])
 def test_sigterm_is_a_sentence(table, workers):
     """A terminated assessment without a store says so, exits with 143, and leaves no process."""
-    words = ["assess", str(table), "--target", "y", "--models", "forest", "--method", "holdout"]
+    words = ["assess", str(table), "--target", "y", "--models", "forest", "--cv", "holdout"]
     words += ["--outer", "1000x5-fold", *workers]
     environment = {**os.environ, "TRUERISK_PROGRESS": "1"}
     with begun(

@@ -60,7 +60,7 @@ def test_the_numbers_are_those_of_python(assess, table):
     """The command adds nothing: its JSON holds what tr.assess gives for the same words."""
     said = assess("--json").content
     read = tr.datasets.read_table(table, "y")
-    found = tr.assess(["lda", "tree"], read.X, read.y, methods=["2-fold"], outer="3-fold")
+    found = tr.assess(["lda", "tree"], read.X, read.y, cv=["2-fold"], outer="3-fold")
     found = replace(
         found, source=said["source"], command=said["command"], column_names=read.feature_names
     )
@@ -78,9 +78,9 @@ def test_four_usual_learners_are_the_default(call, table):
     "words",
     [
         ("--models", "knn,lda,tree"),
-        ("--models", "tree", "--method", "2x2-fold"),
-        ("--models", "lda", "--outer", "monte-carlo", "--method", "holdout"),
-        ("--models", "lda,knn", "--outer", "loo", "--rule", "1-se", "--method", "3-fold"),
+        ("--models", "tree", "--cv", "2x2-fold"),
+        ("--models", "lda", "--outer", "monte-carlo", "--cv", "holdout"),
+        ("--models", "lda,knn", "--outer", "loo", "--rule", "1-se", "--cv", "3-fold"),
         ("--loss", "auc"),
         ("--jobs", "2"),
     ],
@@ -148,7 +148,7 @@ def test_the_one_se_rule_chooses_the_simplest_good_setting(assess):
 
 def test_outer_and_method_reach_both_loops(assess):
     """Leave-one-out outside, repeated folds inside."""
-    said = assess("--outer", "loo", "--method", "2x2-fold", "--json").content
+    said = assess("--outer", "loo", "--cv", "2x2-fold", "--json").content
     assert (said["tested_by"], said["tuned_by"]) == ("loo", "2x2-fold")
     outer = said["learners"]["lda"]["outer"]
     assert [fold["n_test"] for fold in outer] == [1] * 30
@@ -157,7 +157,7 @@ def test_outer_and_method_reach_both_loops(assess):
 def test_very_many_fits_are_announced(assess, monkeypatch):
     """Before they are made: how many, how many the usual ones are, and what says how long."""
     monkeypatch.setattr(schedule, "MANY", 500)
-    said = assess("--models", "lda", "--outer", "loo", "--method", "3-fold")
+    said = assess("--models", "lda", "--outer", "loo", "--cv", "3-fold")
     note = "note: 712 fits are planned; 5-fold, the usual way, needs 111. --dry-run estimates the"
     assert note in said.err
     assert "fits are planned" not in assess("--models", "lda", "--outer", "2-fold").err
@@ -168,8 +168,8 @@ def test_very_many_fits_are_announced(assess, monkeypatch):
     [
         (("--models", "lda,tre"), "did you mean 'tree'?"),
         (("--models", ","), "--models names no learner"),
-        (("--method", "10-fol"), "did you mean '10-fold'?"),
-        (("--method", "0-fold"), "k=0: K-fold cross-validation needs a whole number K >= 2"),
+        (("--cv", "10-fol"), "did you mean '10-fold'?"),
+        (("--cv", "0-fold"), "k=0: K-fold cross-validation needs a whole number K >= 2"),
         (("--outer", "lo"), "did you mean 'loo'?"),
         (("--loss", "acu"), "did you mean 'auc'?"),
         (("--rule", "1-s"), "did you mean '1-se'?"),
@@ -189,7 +189,7 @@ def test_unknown_words_leave_with_2(assess, words, hint):
         (("--models", "lda,ridge"), "ridge does regression only"),
         (("--models", "tree,svm", "--loss", "log"), "svm: SVC gives no probabilities"),
         (("--outer", "apparent"), "'apparent' cannot be the outer method"),
-        (("--method", "three-way"), "'three-way' cannot be the inner method"),
+        (("--cv", "three-way"), "'three-way' cannot be the inner method"),
         (("--loss", "squared"), "loss 'squared' is not defined for classification"),
     ],
 )
@@ -211,7 +211,7 @@ def test_a_refusal_comes_before_the_long_part(assess):
 
 def test_interrupted_with_something_done(monkeypatch, assess):
     """What was finished is printed, what is missing is named, and the exit code is 130."""
-    partial = tr.assess(["tree"], *tr.datasets.make_simple(20), methods=["2-fold"], outer="2-fold")
+    partial = tr.assess(["tree"], *tr.datasets.make_simple(20), cv=["2-fold"], outer="2-fold")
 
     def stop(*_, **__):
         raise Interrupted(partial, ["lda"])
@@ -240,7 +240,7 @@ def test_interrupted_with_nothing_done(monkeypatch, assess):
 def test_ctrl_c_keeps_what_was_done(table, jobs):
     """A real SIGINT while the second learner is tested leaves the first one on stdout."""
     words = [*("assess", table, "--target", "y", "--models", "lda,forest", "--json"), *jobs]
-    words += ["--method", "holdout", "--outer", "loo"]
+    words += ["--cv", "holdout", "--outer", "loo"]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     words = ["-m", "truerisk.cli", *map(str, words)]
     with begun(*words, **pipes, start_new_session=True) as process:
@@ -276,7 +276,7 @@ def test_groups_reach_every_split_and_the_command_line_of_the_page(call, table, 
     said = call(*words, "--json").content
     read = tr.datasets.read_table(path, "y", groups="g")
     found = tr.assess(
-        ["lda", "tree"], read.X, read.y, methods=["2-fold"], outer="3-fold", groups=read.groups
+        ["lda", "tree"], read.X, read.y, cv=["2-fold"], outer="3-fold", groups=read.groups
     )
     found = replace(
         found, source=said["source"], command=said["command"], column_names=read.feature_names

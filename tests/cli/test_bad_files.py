@@ -150,7 +150,7 @@ def test_text_columns_are_one_hot_encoded_inside_the_folds(assess, quick):
 def test_rows_below_the_inner_folds_are_told(assess):
     """Fewer rows than inner folds within an outer training set is said before any fit."""
     content = "".join(GOOD.splitlines(keepends=True)[:17])
-    said = assess(content, "--outer", "2-fold", "--method", "9-fold")
+    said = assess(content, "--outer", "2-fold", "--cv", "9-fold")
     assert (said.code, said.out) == (3, "")
     assert "9 folds need at least 9 rows, and these are 8" in said.sentences[-1]
     assert "fits" not in said.err

@@ -11,9 +11,9 @@ from sklearn.neighbors import KNeighborsClassifier
 import truerisk as tr
 
 X, Y = tr.datasets.make_difficult(60, random_state=0)
-A = tr.estimate_risk(GaussianNB(), X, Y, method="5-fold")
-B = tr.estimate_risk(KNeighborsClassifier(5), X, Y, method="5-fold")
-OTHER = tr.estimate_risk(GaussianNB(), X, Y, method="5-fold", random_state=1)
+A = tr.estimate_risk(GaussianNB(), X, Y, cv="5-fold")
+B = tr.estimate_risk(KNeighborsClassifier(5), X, Y, cv="5-fold")
+OTHER = tr.estimate_risk(GaussianNB(), X, Y, cv="5-fold", random_state=1)
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def test_files_of_the_command_line_are_read(call, files, tmp_path):
     rows = "\n".join(f"{a},{b},{c}" for (a, b), c in zip(X, Y, strict=True))
     (tmp_path / "rows.csv").write_text(f"u,v,label\n{rows}\n", encoding="utf-8")
     for name in ("lda", "knn"):
-        words = ("--target", "label", "--model", name, "--method", "5-fold", "--json")
+        words = ("--target", "label", "--model", name, "--cv", "5-fold", "--json")
         said = call("estimate", tmp_path / "rows.csv", *words)
         (tmp_path / f"{name}.json").write_text(said.out, encoding="utf-8")
     said = call("compare", tmp_path / "lda.json", tmp_path / "knn.json")

@@ -26,8 +26,8 @@ def test_the_number_is_that_of_python(estimate, table, method):
     """The command's document is estimate_risk of the same model."""
     read = tr.datasets.read_table(table, "y")
     model = make_pipeline(StandardScaler(), KNeighborsClassifier(3))
-    expected = tr.estimate_risk(model, read.X, read.y, method=method, random_state=7)
-    words = ("--set", "n_neighbors=3", "--method", method, "--seed", 7, "--json")
+    expected = tr.estimate_risk(model, read.X, read.y, cv=method, random_state=7)
+    words = ("--set", "n_neighbors=3", "--cv", method, "--seed", 7, "--json")
     said = estimate(*words).content
     assert said["value"] == expected.value
     assert said["losses"] == expected.to_dict()["losses"]
@@ -47,7 +47,7 @@ def test_the_estimate_says_what_it_is(estimate):
 @pytest.mark.parametrize("method", ["nested", "three-way"])
 def test_methods_that_tune_give_the_procedure(estimate, method):
     """A method that tunes inside reports the honest risk."""
-    said = estimate("--method", method, "--json", model="tree").content
+    said = estimate("--cv", method, "--json", model="tree").content
     assert said["method"].startswith(method)
     assert said["value"] is not None
 
@@ -72,7 +72,7 @@ def test_a_setting_inside_a_wrapper_is_found(call, numbers):
         (("--set", "qqqq=5"), "knn has no parameter 'qqqq'. It has: algorithm, leaf_size"),
         (("--set", "n_neighbors"), "write NAME=VALUE"),
         (("--set", "n_neighbors=1", "--set", "n_neighbors=2"), "given twice"),
-        (("--method", "boot"), "there is no method 'boot'"),
+        (("--cv", "boot"), "there is no method 'boot'"),
     ],
 )
 def test_usage_mistakes_leave_with_2(estimate, words, hint):
@@ -92,7 +92,7 @@ def test_an_unknown_model_is_named(estimate):
 @pytest.mark.parametrize("value", ["foo", "5000", "-1"])
 def test_a_setting_that_the_model_refuses_leaves_with_1(estimate, value):
     """The model's own complaint, with split and parameters, in one line without traceback."""
-    said = estimate("--set", f"n_neighbors={value}", "--method", "3-fold")
+    said = estimate("--set", f"n_neighbors={value}", "--cv", "3-fold")
     assert (said.code, said.out) == (1, "")
     assert len(said.sentences) == 1
     assert f"n_neighbors={value}" in said.sentences[0]
@@ -101,7 +101,7 @@ def test_a_setting_that_the_model_refuses_leaves_with_1(estimate, value):
 
 def test_non_convergence_is_said_once_with_its_count(estimate):
     """Three fits that did not converge are one warning; deprecations are none."""
-    said = estimate("--set", "max_iter=1", "--method", "3-fold", model="logistic")
+    said = estimate("--set", "max_iter=1", "--cv", "3-fold", model="logistic")
     assert said.code == 0
     assert len(said.sentences) == 1
     assert said.sentences[0].startswith("warning: lbfgs failed to converge")
@@ -114,11 +114,11 @@ def test_groups_are_a_column_that_stays_on_one_side(call, table, tmp_path):
     path = tmp_path / "grouped.csv"
     rows = [f"{line},p{number % 7}" for number, line in enumerate(lines)]
     path.write_text("\n".join([f"{head},patient", *rows]) + "\n")
-    words = ("estimate", path, "--target", "y", "--model", "knn", "--method", "3-fold", "--json")
+    words = ("estimate", path, "--target", "y", "--model", "knn", "--cv", "3-fold", "--json")
     said = call(*words, "--groups", "patient").content
     read = tr.datasets.read_table(path, "y", groups="patient")
     model = make_pipeline(StandardScaler(), KNeighborsClassifier())
-    given = {"method": "3-fold", "random_state": 0}
+    given = {"cv": "3-fold", "random_state": 0}
     expected = tr.estimate_risk(model, read.X, read.y, groups=read.groups, **given)
     assert said["losses"] == expected.to_dict()["losses"]
     assert said["n_groups"] == 7

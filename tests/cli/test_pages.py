@@ -128,7 +128,7 @@ def test_failures_and_settings_say_nothing_of_folders(folder):
     cached = Pipeline([("a", StandardScaler()), ("b", StandardScaler())], memory=str(folder))
     grid = {"lost": [Lost(), Lost(str(folder / "table.bin")), cached]}
     kept = {"kept": (model, grid)}
-    asked = {"methods": ["2-fold"], "outer": "2-fold", "engine": Generic(error="warn")}
+    asked = {"cv": ["2-fold"], "outer": "2-fold", "engine": Generic(error="warn")}
     with pytest.warns(FitFailedWarning):
         found = tr.assess(kept, X, y, **asked)
     says_nothing_of(folder, json.dumps(found.to_dict()), found.to_html(), str(found))

@@ -15,7 +15,7 @@ def permute(call, table):
 
     def called(*words, model="lda", file=table):
         asked = ("permute", file, "--target", "y", "--model", model, "--permutations", 19)
-        return call(*asked, "--method", "3-fold", *words)
+        return call(*asked, "--cv", "3-fold", *words)
 
     return called
 
@@ -24,7 +24,7 @@ def test_the_numbers_are_those_of_python(permute, table):
     """The search of the word's grid, with the seed for folds and permutations alike."""
     read = tr.datasets.read_table(table, "y")
     found = learner("lda", "classification", n_rows=30, n_classes=2, n_features=2)
-    search = tr.HonestSearchCV(*found, select_by="3-fold", random_state=3)
+    search = tr.HonestSearchCV(*found, cv="3-fold", random_state=3)
     same = tr.permutation_test(search, read.X, read.y, n_permutations=19, random_state=3)
     said = permute("--seed", "3", "--json")
     assert said.code == 0
@@ -59,7 +59,7 @@ def test_groups_keep_their_rows(permute, tmp_path):
     ("words", "code", "message"),
     [
         (("--permutations", "0"), 2, "--permutations"),
-        (("--method", "5-flod"), 2, "5-flod"),
+        (("--cv", "5-flod"), 2, "5-flod"),
         (("--loss", "squared"), 1, "squared"),
         (("--seed", "-1"), 2, "--seed"),
         (("--model", "kn"), 2, "kn"),

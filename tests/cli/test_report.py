@@ -80,12 +80,12 @@ def test_a_page_that_cannot_be_written_is_a_sentence(call, table, quick, tmp_pat
 
 
 def test_further_methods_are_drawn_beside(call, table, quick):
-    """`--method 2-fold,loo` tunes by the first and keeps the curve of the second."""
+    """`--cv 2-fold,loo` tunes by the first and keeps the curve of the second."""
     words = ("assess", table, "--target", "y", "--models", "knn", "--json", *quick)
-    said = call(*words, "--method", "2-fold,loo").content
+    said = call(*words, "--cv", "2-fold,loo").content
     assert said["tuned_by"] == "2-fold"
     assert list(said["learners"]["knn"]["criteria"]) == ["loo"]
-    assert call("assess", table, "--target", "y", "--method", ",").code == 2
+    assert call("assess", table, "--target", "y", "--cv", ",").code == 2
 
 
 def test_a_dry_run_says_that_it_writes_nothing(call, table, quick, tmp_path):

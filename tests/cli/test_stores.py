@@ -67,7 +67,7 @@ def test_a_store_of_fits_is_no_study(call, table, quick, tmp_path):
 def test_a_terminated_assessment_is_kept(table, tmp_path):
     """SIGTERM, which a batch system sends, is as good as Ctrl-C: exit code 143, how to go on."""
     store = tmp_path / "runs.db"
-    words = ["assess", str(table), "--models", "forest", "--target", "y", "--method", "holdout"]
+    words = ["assess", str(table), "--models", "forest", "--target", "y", "--cv", "holdout"]
     words += ["--outer", "100x5-fold", "--store", str(store)]
     with begun("-m", "truerisk.cli", *words, stderr=subprocess.PIPE) as process:
         deadline = time.monotonic() + 60

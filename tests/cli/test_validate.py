@@ -115,7 +115,7 @@ def test_the_event_is_a_label_as_it_is_written(call, patients):
 def test_assess_validates_its_best_learner(call, patients, tmp_path):
     """--validate with the words of `truerisk validate`, in the document and on the page."""
     page = tmp_path / "a.html"
-    words = ("assess", patients, "--target", "y", "--models", "lda", "--method", "5-fold")
+    words = ("assess", patients, "--target", "y", "--models", "lda", "--cv", "5-fold")
     words = (*words, "--validate", "--positive", "no", "--replicates", 2, "--report", page)
     said = call(*words, "--json").content["validation"]
     assert said["rows"]["event"] == "no"
@@ -134,7 +134,7 @@ def test_features_have_the_names_of_the_file(call, patients, command):
     if command == "validate":
         said = call("validate", patients, *words, "--model", "tree", "--replicates", 0).content
     else:
-        options = ("--models", "tree", "--method", "3-fold", "--outer", "3-fold", "--validate")
+        options = ("--models", "tree", "--cv", "3-fold", "--outer", "3-fold", "--validate")
         said = call("assess", patients, *words, *options).content["validation"]
     assert said["stability"]["features"]["names"] == ["a", "b"]
 

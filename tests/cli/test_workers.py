@@ -21,7 +21,7 @@ def commands(table, tmp_path):
     search.write_text(SEARCH)
     where = ("--target", "y", "--json")
     return {
-        "estimate": ("estimate", table, *where, "--model", "forest", "--method", "3-fold"),
+        "estimate": ("estimate", table, *where, "--model", "forest", "--cv", "3-fold"),
         "assess": ("assess", table, *where, "--models", "forest", *QUICK),
         "audit": (
             *("audit", f"{search}:make", table, *where, "--allow-import"),

@@ -27,7 +27,7 @@ MODELS = GaussianNB(), LinearDiscriminantAnalysis()
 
 def estimates(*models, y=Y, method=PAIRS, **options):
     """The honest risks of models on the same splits."""
-    return [tr.estimate_risk(model, X, y, method=method, **options) for model in models]
+    return [tr.estimate_risk(model, X, y, cv=method, **options) for model in models]
 
 
 def by_hand(models, y, loss, groups=None, weights=None):
@@ -122,7 +122,7 @@ def test_areas_vary_as_the_formula_of_delong_says():
     signal = y + rng.normal(size=n)
     table = np.column_stack([signal + rng.normal(size=n), signal + 0.7 * rng.normal(size=n)])
     risks = [
-        tr.estimate_risk(LinearDiscriminantAnalysis(), table[:, [j]], y, method=PAIRS_5, loss="auc")
+        tr.estimate_risk(LinearDiscriminantAnalysis(), table[:, [j]], y, cv=PAIRS_5, loss="auc")
         for j in range(2)
     ]
     from truerisk.comparison.paired import Spread
@@ -177,9 +177,9 @@ def test_without_pairs_the_factor_is_that_of_one_drawing():
 @pytest.mark.parametrize(
     ("options", "test"),
     [
-        ({"method": "5-fold"}, "paired-cv"),
-        ({"method": "6-fold", "sample_weight": WEIGHTS}, "paired-cv"),
-        ({"method": "2x5-fold", "sample_weight": WEIGHTS}, "bayes"),
+        ({"cv": "5-fold"}, "paired-cv"),
+        ({"cv": "6-fold", "sample_weight": WEIGHTS}, "paired-cv"),
+        ({"cv": "2x5-fold", "sample_weight": WEIGHTS}, "bayes"),
     ],
 )
 def test_the_value_is_the_difference_of_the_values(options, test):
@@ -196,7 +196,7 @@ def test_the_value_is_the_difference_of_the_values(options, test):
 
 
 def search(model, grid=None, **options):
-    given = {"select_by": "5-fold", "scores": ("auc",), **options}
+    given = {"cv": "5-fold", "scores": ("auc",), **options}
     return tr.HonestSearchCV(model, grid, **given).fit(X, Y)
 
 
@@ -222,7 +222,7 @@ def test_searches_are_compared_by_their_honest_risks(searches):
     ("other", "options", "error", "message"),
     [
         (lambda: search(GaussianNB(), random_state=1), {}, Refusal, "different splits"),
-        (lambda: search(GaussianNB(), select_by="4-fold"), {}, Refusal, "different splits"),
+        (lambda: search(GaussianNB(), cv="4-fold"), {}, Refusal, "different splits"),
         (lambda: search(GaussianNB(), loss="brier"), {}, Refusal, "losses differ"),
         (lambda: search(GaussianNB(), outer=None, scores=()), {}, MissingResult, "no risk_"),
         (lambda: tr.HonestSearchCV(GaussianNB()), {}, MissingResult, "before it is fitted"),
@@ -240,7 +240,7 @@ def test_searches_that_do_not_pair_are_refused(searches, other, options, error, 
 
 def test_other_rows_are_refused(searches):
     """A search on other rows has another fingerprint."""
-    other = tr.HonestSearchCV(GaussianNB(), select_by="5-fold").fit(X[::-1] + 1, Y)
+    other = tr.HonestSearchCV(GaussianNB(), cv="5-fold").fit(X[::-1] + 1, Y)
     with pytest.raises(Refusal, match="of different data"):
         tr.compare(searches[0], other)
     with pytest.raises(Refusal, match="of different data"):

@@ -39,7 +39,7 @@ def test_the_interval_is_the_test_turned_about() -> None:
 def test_it_is_the_interval_of_an_estimate() -> None:
     """Against a rule without any loss it is the corrected t of repeated cross-validation."""
     X, y = tr.datasets.make_simple(60, random_state=0)
-    est = tr.estimate_risk(KNeighborsClassifier(), X, y, method="4x3-fold", interval="corrected-t")
+    est = tr.estimate_risk(KNeighborsClassifier(), X, y, cv="4x3-fold", interval="corrected-t")
     found = tr.compare(est.split_risks, np.zeros(12), n_train=40, n_test=20)
     assert found.std_error == pytest.approx(est.std_error, rel=1e-12)
 
@@ -145,7 +145,7 @@ def test_the_numbers_of_sharp_cv(halves, test, ends):
 def test_halves_of_estimates():
     """The risks in the halves of every repetition are those that the plan drew."""
     method = tr.methods.PairedHalves(3, pairs=4)
-    a, b = (tr.estimate_risk(m, X, Y, method=method) for m in (GaussianNB(), KNN))
+    a, b = (tr.estimate_risk(m, X, Y, cv=method) for m in (GaussianNB(), KNN))
     d = (a.split_risks - b.split_risks)[3:].reshape(8, 3).mean(axis=1).reshape(4, 2)
     found = tr.compare(a, b, test="sharp")
     assert found.statistic == pytest.approx(tr.compare(d, np.zeros((4, 2)), test="sharp").statistic)
@@ -268,7 +268,7 @@ def test_estimates_of_one_hold_out() -> None:
     """Losses, rows and difference come from the estimates; nothing is assumed of training sets."""
     X, y = tr.datasets.make_difficult(90, random_state=0)
     a, b = (
-        tr.estimate_risk(model, X, y, method="holdout")
+        tr.estimate_risk(model, X, y, cv="holdout")
         for model in (GaussianNB(), KNeighborsClassifier(1))
     )
     found = tr.compare(a, b, test="mcnemar")
@@ -298,7 +298,7 @@ def test_rows_that_are_no_trials_are_refused(method, options, message) -> None:
     """Repeated tests, groups, weights and other losses, each with its reason."""
     X, y = tr.datasets.make_difficult(60, random_state=0)
     a, b = (
-        tr.estimate_risk(model, X, y, method=method, **options)
+        tr.estimate_risk(model, X, y, cv=method, **options)
         for model in (GaussianNB(), GaussianNB(var_smoothing=0.1))
     )
     with pytest.raises(Refusal, match=message):
@@ -314,7 +314,7 @@ def test_a_rule_without_errors_hides_no_groups_or_weights(options, message) -> N
     X, y = tr.datasets.make_difficult(60, random_state=0)
     X[:, 0] = 10 * y
     models = GaussianNB(), DecisionTreeClassifier(max_depth=1, max_features=1, random_state=0)
-    a, b = (tr.estimate_risk(model, X, y, method="5-fold", **options) for model in models)
+    a, b = (tr.estimate_risk(model, X, y, cv="5-fold", **options) for model in models)
     assert a.value == 0
     with pytest.raises(Refusal, match=message):
         tr.compare(a, b, test="mcnemar")
@@ -346,14 +346,14 @@ def test_estimates_by_5x2_fold() -> None:
     rng = np.random.default_rng(0)
     folds = np.array([rng.permutation(61) % 2 for _ in range(5)])
     method = tr.methods.KFold(folds=folds, average="fold")
-    a, b = (tr.estimate_risk(KNeighborsClassifier(k), X, y, method=method) for k in (1, 9))
+    a, b = (tr.estimate_risk(KNeighborsClassifier(k), X, y, cv=method) for k in (1, 9))
     found = tr.compare(a, b, test="5x2")
     assert found.difference == pytest.approx(a.value - b.value, abs=1e-15)
     rows = [np.zeros((5, 61)), np.zeros((5, 61))]
     for r in range(5):
         given = tr.methods.KFold(folds=folds[r])
         for kind, k in enumerate((1, 9)):
-            est = tr.estimate_risk(KNeighborsClassifier(k), X, y, method=given)
+            est = tr.estimate_risk(KNeighborsClassifier(k), X, y, cv=given)
             rows[kind][r] = est.losses
     again = tr.compare(*rows, test="5x2", folds=folds)
     assert again.p_value == pytest.approx(found.p_value, rel=1e-9)
@@ -372,5 +372,5 @@ def test_ten_folds_of_an_estimate_are_refused() -> None:
     """Ten splits of one repetition are not five of two."""
     X, y = tr.datasets.make_difficult(60, random_state=0)
     a, b = (tr.estimate_risk(KNeighborsClassifier(k), X, y) for k in (1, 9))
-    with pytest.raises(Refusal, match="use method='5x2-fold'"):
+    with pytest.raises(Refusal, match="use cv='5x2-fold'"):
         tr.compare(a, b, test="5x2")

@@ -20,14 +20,14 @@ def estimate(k=1, X=X, **options):
     return tr.estimate_risk(KNeighborsClassifier(k), X, Y, **options)
 
 
-TWICE = {"loss": "auc", "method": "2x5-fold"}
+TWICE = {"loss": "auc", "cv": "2x5-fold"}
 REVERSED = tr.methods.ReversedKFold(3)
 
 
 def test_estimates_carry_what_is_needed() -> None:
     """Split risks and sizes of the estimates are those of the same folds given with the losses."""
     folds = np.arange(60) % 7  # of unequal sizes
-    a, b = (estimate(k, method=tr.methods.KFold(folds=folds)) for k in (1, 9))
+    a, b = (estimate(k, cv=tr.methods.KFold(folds=folds)) for k in (1, 9))
     found = tr.compare(a, b)
     same = tr.compare(a.losses, b.losses, folds=folds)
     assert found.loss == "zero-one"
@@ -61,7 +61,7 @@ def test_repeated_folds() -> None:
 def test_learners_of_an_assessment_are_paired() -> None:
     """The honest risks of an assessment are on the same outer splits and compare."""
     learners = {"knn": KNeighborsClassifier(), "bayes": GaussianNB()}
-    a = tr.assess(learners, X, Y, methods=["5-fold"], outer="5-fold")
+    a = tr.assess(learners, X, Y, cv=["5-fold"], outer="5-fold")
     found = tr.compare(a.risks["knn"], a.risks["bayes"], test="bayes")
     assert found.difference == pytest.approx(a.risks["knn"].value - a.risks["bayes"].value)
 
@@ -77,13 +77,13 @@ def test_stored_estimates_compare() -> None:
     ("a", "b", "message"),
     [
         ({}, {"random_state": 1}, "different splits"),
-        ({}, {"method": "10-fold"}, "different splits"),
+        ({}, {"cv": "10-fold"}, "different splits"),
         ({}, {"X": X[:, :1]}, "different data"),
         ({}, {"loss": "brier"}, "losses differ"),
         (TWICE, TWICE, "Nor is the effect of single rows"),
-        ({"method": REVERSED}, {"method": REVERSED}, "more rows than it trains on"),
-        ({"method": "holdout"}, {"method": "holdout"}, "one split has no spread"),
-        ({"method": "complete"}, {"method": "complete"}, "no losses of single rows|which sizes"),
+        ({"cv": REVERSED}, {"cv": REVERSED}, "more rows than it trains on"),
+        ({"cv": "holdout"}, {"cv": "holdout"}, "one split has no spread"),
+        ({"cv": "complete"}, {"cv": "complete"}, "no losses of single rows|which sizes"),
     ],
 )
 def test_estimates_that_do_not_pair_are_refused(a, b, message) -> None:
@@ -149,7 +149,7 @@ def test_folds_that_count_alike_are_no_rows_in_any_unit(unit) -> None:
     x, y = X, unit * rng.normal(size=len(X))
     folds = np.minimum(np.arange(len(X)) // 7, 5)
     method = tr.methods.KFold(folds=folds, average="fold")
-    one, other = (tr.estimate_risk(Ridge(a), x, y, method=method) for a in (1.0, 100.0))
+    one, other = (tr.estimate_risk(Ridge(a), x, y, cv=method) for a in (1.0, 100.0))
     assert "folds of unequal size count alike" in pair(one, other).why_no_rows
 
 
@@ -189,7 +189,7 @@ def given(word):
     if word == "paired-cv":
         X, y = tr.datasets.make_simple(40, random_state=0)
         models = KNeighborsClassifier(1), KNeighborsClassifier(9)
-        return [tr.estimate_risk(model, X, y, method=tr.methods.Pairs()) for model in models], {}
+        return [tr.estimate_risk(model, X, y, cv=tr.methods.Pairs()) for model in models], {}
     if word == "mcnemar":
         return (A > 0.5, B > 0.5), {}
     if word == "sharp":

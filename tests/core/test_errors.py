@@ -58,7 +58,7 @@ def test_a_warning_points_to_the_call():
     """Here it is raised by the engine, some thirty calls below."""
     rows = np.repeat(np.arange(20.0)[:, None], 2, axis=0)
     with pytest.warns(TrueRiskWarning) as said:
-        tr.estimate_risk(DummyClassifier(), rows, np.arange(40) % 2, method="5-fold")
+        tr.estimate_risk(DummyClassifier(), rows, np.arange(40) % 2, cv="5-fold")
     assert {warning.filename for warning in said} == {__file__}
 
 

@@ -174,7 +174,7 @@ def test_a_parameter_is_unknown_when_set_params_says_so(model, prefix) -> None:
     assert family.make(1).get_params()[f"{prefix}depth"] == 2
     assert family.settings == ({"rounds": 3, "depth": 1}, {"rounds": 3, "depth": 2})
     X, y = np.arange(24.0)[:, None], np.arange(24) % 2
-    curve = tr.risk_curve(model, {f"{prefix}depth": [1, 2]}, X, y, method="3-fold")
+    curve = tr.risk_curve(model, {f"{prefix}depth": [1, 2]}, X, y, cv="3-fold")
     assert curve.values.tolist() == [0.5, 0.0]
     with pytest.raises(UnknownName, match=f"no parameter '{prefix}round'; .*'{prefix}rounds'"):
         Family.of(model, {f"{prefix}depth": [1], f"{prefix}round": [2]})
@@ -195,7 +195,7 @@ def test_steps_are_those_of_a_pipeline() -> None:
     assert (family.name, family.prefix, family.last) == ("Sparing", "", family.estimator)
     X, y = np.arange(24.0)[:, None], np.arange(24) % 2
     for method in ("3-fold", tr.methods.Bootstrap(replicates=2)):
-        assert tr.risk_curve(family.estimator, {"steps": [1, 2]}, X, y, method=method).values.all()
+        assert tr.risk_curve(family.estimator, {"steps": [1, 2]}, X, y, cv=method).values.all()
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,7 @@ def test_every_fit_is_heard(executor) -> None:
     with listen(heard.append):
         grid = {"constant": [0, 1]}
         model = DummyClassifier(strategy="constant")
-        tr.risk_curve(model, grid, X, Y, method="5-fold", n_jobs=executor)
+        tr.risk_curve(model, grid, X, Y, cv="5-fold", n_jobs=executor)
     done = [event.done for event in heard]
     assert done[0] == 0
     assert done[-1] == 10

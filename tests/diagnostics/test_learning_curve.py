@@ -33,10 +33,10 @@ def test_every_size_is_an_estimate_of_its_own(curve) -> None:
     assert curve.sizes.tolist() == [10, 13, 18, 24, 33, 44, 59, 80]
     for size, found in zip(curve.sizes, curve.estimates, strict=True):
         same = tr.estimate_risk(
-            KNeighborsClassifier(3), X, Y, method=Subsampled(int(size)), interval="beta-cv"
+            KNeighborsClassifier(3), X, Y, cv=Subsampled(int(size)), interval="beta-cv"
         )
         assert (found.value, found.interval) == (same.value, same.interval)
-    whole = tr.estimate_risk(KNeighborsClassifier(3), X, Y, method="5-fold")
+    whole = tr.estimate_risk(KNeighborsClassifier(3), X, Y, cv="5-fold")
     assert curve.values[-1] == whole.value
 
 
@@ -82,10 +82,10 @@ def test_a_seed_draws_other_subsamples() -> None:
 
 def test_a_search_is_tuned_anew_at_every_size() -> None:
     """Each size is nested validation over subsamples; the folds are those that it chooses by."""
-    search = tr.HonestSearchCV(KNeighborsClassifier(), GRID, select_by="5-fold", random_state=3)
+    search = tr.HonestSearchCV(KNeighborsClassifier(), GRID, cv="5-fold", random_state=3)
     found = tr.learning_curve(search, X, Y, sizes=SIZES)
     method = Nested(Subsampled(24, KFold(5)), KFold(5, average="rows by fold"))
-    same = tr.risk_curve(KNeighborsClassifier(), GRID, X, Y, method=method, random_state=3)
+    same = tr.risk_curve(KNeighborsClassifier(), GRID, X, Y, cv=method, random_state=3)
     assert found.estimates[1].value == same.procedure.value
     assert found.estimates[1].loss_rows.tolist() == list(range(100))
     assert not hasattr(search, "risk_")
@@ -114,9 +114,9 @@ def test_the_words_of_a_search_hold() -> None:
 def test_a_search_of_scikit_learn_is_a_learner() -> None:
     """GridSearchCV searches anew in every subsample, by its own fit."""
     search = GridSearchCV(KNeighborsClassifier(), GRID, cv=3)
-    found = tr.learning_curve(search, X[:60], Y[:60], sizes=[12, 16, 24, 40], method="3-fold")
+    found = tr.learning_curve(search, X[:60], Y[:60], sizes=[12, 16, 24, 40], cv="3-fold")
     plan = Subsampled(16, "3-fold")
-    assert found.estimates[1].value == tr.estimate_risk(search, X[:60], Y[:60], method=plan).value
+    assert found.estimates[1].value == tr.estimate_risk(search, X[:60], Y[:60], cv=plan).value
 
 
 def test_scores_and_regressions_have_a_band() -> None:
@@ -151,10 +151,10 @@ def test_groups_and_weights_reach_every_size() -> None:
     """Groups are units of the covariance and stay whole; weights weigh the losses."""
     groups, weights = np.arange(100) // 4, np.linspace(0.2, 2, 100)
     found = tr.learning_curve(
-        GaussianNB(), X, Y, groups=groups, sample_weight=weights, sizes=SIZES, method="5-fold"
+        GaussianNB(), X, Y, groups=groups, sample_weight=weights, sizes=SIZES, cv="5-fold"
     )
     method = Subsampled(24, "5-fold")
-    same = tr.estimate_risk(GaussianNB(), X, Y, groups=groups, sample_weight=weights, method=method)
+    same = tr.estimate_risk(GaussianNB(), X, Y, groups=groups, sample_weight=weights, cv=method)
     assert found.estimates[1].value == same.value
     assert found.sizes[1] == 24
     losses = (same.losses - same.value) * weights / weights.sum()
@@ -164,7 +164,7 @@ def test_groups_and_weights_reach_every_size() -> None:
 
 def test_the_usual_sizes_hold_a_group_for_every_inner_fold() -> None:
     """A search over groups has enough of them in its smallest training set."""
-    search = tr.HonestSearchCV(KNeighborsClassifier(), GRID, select_by="5-fold")
+    search = tr.HonestSearchCV(KNeighborsClassifier(), GRID, cv="5-fold")
     found = tr.learning_curve(search, X, Y, groups=np.arange(100) // 3)
     assert found.sizes[0] == pytest.approx(21, abs=2)
     assert found.law is not None
@@ -180,7 +180,7 @@ def test_without_an_error_little_is_known() -> None:
 def test_a_store_makes_no_fit_twice(tmp_path, monkeypatch) -> None:
     """A curve that was cut off finds its fits again: a forest that cannot be fitted is not."""
     model = RandomForestClassifier(3, random_state=0)
-    options = {"sizes": SIZES, "method": "5-fold", "store": tmp_path / "fits.db"}
+    options = {"sizes": SIZES, "cv": "5-fold", "store": tmp_path / "fits.db"}
     first = tr.learning_curve(model, X, Y, **options)
 
     def fails(*_: object) -> None:
@@ -255,10 +255,10 @@ def test_sizes_that_cannot_be(sizes, kind, message) -> None:
 def test_too_few_rows_for_the_usual_sizes() -> None:
     """A rare class, or few rows, leave no range of sizes."""
     with pytest.raises(BadData, match="16 training rows are too few for a learning curve"):
-        tr.learning_curve(GaussianNB(), X[:20], Y[:20], method="5-fold")
+        tr.learning_curve(GaussianNB(), X[:20], Y[:20], cv="5-fold")
     rare = np.r_[np.zeros(97, int), 1, 1, 1]
     with pytest.raises(BadData, match="the smallest size that keeps some rows of every class"):
-        tr.learning_curve(GaussianNB(), X, rare, method="3-fold")
+        tr.learning_curve(GaussianNB(), X, rare, cv="3-fold")
 
 
 def test_a_class_missing_in_small_subsamples_is_said() -> None:
@@ -286,9 +286,7 @@ def test_a_fit_that_fails_names_its_size() -> None:
 def test_usual_sizes_are_those_that_every_setting_has(tuned) -> None:
     """20 neighbours need 20 rows: in the fits themselves, or in those that compare settings."""
     model, grid = KNeighborsClassifier(20), {"n_neighbors": [1, 20]}
-    curve = tr.learning_curve(
-        tr.HonestSearchCV(model, grid, select_by="5-fold") if tuned else model, X, Y
-    )
+    curve = tr.learning_curve(tr.HonestSearchCV(model, grid, cv="5-fold") if tuned else model, X, Y)
     smallest = curve.sizes[0] * 4 // 5 if tuned else curve.sizes[0]
     assert 20 <= smallest < 20 * 1.25**2
 
@@ -305,16 +303,14 @@ def test_usual_sizes_are_those_that_every_setting_has(tuned) -> None:
 def test_splits_that_do_not_serve(method, message) -> None:
     """Those that follow a date, that test rows unequally often, that tune or sample."""
     with pytest.raises(Refusal, match=message):
-        tr.learning_curve(GaussianNB(), X, Y, method=method)
+        tr.learning_curve(GaussianNB(), X, Y, cv=method)
 
 
 def test_groups_too_large_for_the_sizes() -> None:
     """Two sizes that whole groups make alike are refused."""
     groups = np.arange(100) // 20
     with pytest.raises(BadData, match="10 and 15 are fitted on equally many rows, 20 on average"):
-        tr.learning_curve(
-            GaussianNB(), X, Y, groups=groups, method="5-fold", sizes=[10, 15, 45, 80]
-        )
+        tr.learning_curve(GaussianNB(), X, Y, groups=groups, cv="5-fold", sizes=[10, 15, 45, 80])
 
 
 @pytest.mark.parametrize("n", [9, 361, -1, "40", True, float("nan")])

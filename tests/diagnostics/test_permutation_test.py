@@ -16,7 +16,7 @@ from truerisk.diagnostics.permutation_test import run_to_permute
 from truerisk.diagnostics.permutations import Orders
 
 X, Y = tr.datasets.make_difficult(60, random_state=0)
-SEARCH = tr.HonestSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 3]}, select_by="3-fold")
+SEARCH = tr.HonestSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 3]}, cv="3-fold")
 
 
 def test_something_to_learn_has_a_small_p_value():
@@ -171,9 +171,9 @@ AHEAD = TimeSeriesSplit(3)
 @pytest.mark.parametrize(
     ("search", "word"),
     [
-        (tr.HonestSearchCV(*KNN, select_by="5-fold"), "pairs (5-fold)"),
+        (tr.HonestSearchCV(*KNN, cv="5-fold"), "pairs (5-fold)"),
         (tr.HonestSearchCV(*KNN, outer="4-fold"), "nested (4-fold, inner 5-fold)"),
-        (tr.HonestSearchCV(KNN[0], select_by="5-fold"), "5-fold"),
+        (tr.HonestSearchCV(KNN[0], cv="5-fold"), "5-fold"),
         (KNN[0], "5-fold"),
         (GridSearchCV(*KNN), "5-fold"),
     ],
@@ -191,7 +191,7 @@ def test_the_method_is_that_of_the_search(search, word):
         (tr.HonestSearchCV(*KNN, error_score=np.nan), {}, "use error_score='raise'"),
         (tr.HonestSearchCV(GridSearchCV(*KNN)), {}, "GridSearchCV tunes inside its own fit"),
         (KNN[0], {"colour": 1}, "colour: fit parameters go to a HonestSearchCV"),
-        (tr.HonestSearchCV(*KNN, select_by=AHEAD, outer=AHEAD), {}, "go forward in time"),
+        (tr.HonestSearchCV(*KNN, cv=AHEAD, outer=AHEAD), {}, "go forward in time"),
     ],
 )
 def test_what_permutations_cannot_test_is_refused(search, params, why):

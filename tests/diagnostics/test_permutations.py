@@ -156,18 +156,18 @@ PIPE = (
 TREE = DecisionTreeClassifier(max_features=1), {"max_depth": [1, 3]}
 CASES = {
     "knn": (tr.HonestSearchCV(*KNN), Y, None),
-    "knn in groups": (tr.HonestSearchCV(*KNN, select_by="5-fold"), Y, GROUPS),
+    "knn in groups": (tr.HonestSearchCV(*KNN, cv="5-fold"), Y, GROUPS),
     "knn, labels of groups": (
-        tr.HonestSearchCV(*KNN, loss="auc", select_by="3-fold"),
+        tr.HonestSearchCV(*KNN, loss="auc", cv="3-fold"),
         Y[GROUPS],
         GROUPS,
     ),
-    "lda": (tr.HonestSearchCV(*LDA, select_by="5-fold"), Y, None),
+    "lda": (tr.HonestSearchCV(*LDA, cv="5-fold"), Y, None),
     "one setting": (tr.HonestSearchCV(LDA[0]), Y, None),
     "cv and scoring": (tr.HonestSearchCV(*KNN, cv=4, scoring="balanced_accuracy"), Y, None),
-    "steps": (tr.HonestSearchCV(*PIPE, select_by="4-fold", outer="3-fold"), Y, None),
-    "random trees": (tr.HonestSearchCV(*TREE, select_by="3-fold", random_state=7), Y, None),
-    "1-se": (tr.HonestSearchCV(*KNN, rule="1-se", select_by="4-fold"), Y, None),
+    "steps": (tr.HonestSearchCV(*PIPE, cv="4-fold", outer="3-fold"), Y, None),
+    "random trees": (tr.HonestSearchCV(*TREE, cv="3-fold", random_state=7), Y, None),
+    "1-se": (tr.HonestSearchCV(*KNN, rule="1-se", cv="4-fold"), Y, None),
 }
 
 
@@ -186,7 +186,7 @@ def test_it_is_a_plain_loop(case):
 def test_weights_stay_with_their_rows():
     """A row keeps its weight and is given another label."""
     weight = np.arange(60) % 3 + 0.5
-    search = tr.HonestSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, select_by="3-fold")
+    search = tr.HonestSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv="3-fold")
     found = tr.permutation_test(search, X, Y, n_permutations=2, sample_weight=weight)
     orders = Orders.of(Data.check(X, Y, task="classification"), 0)
     loop = [
@@ -207,7 +207,7 @@ def test_a_model_is_tested_by_its_ten_folds():
 
 def test_workers_change_nothing():
     """Permutations are drawn by their number, wherever they are computed."""
-    search = tr.HonestSearchCV(*KNN, select_by="3-fold", engine="generic")
+    search = tr.HonestSearchCV(*KNN, cv="3-fold", engine="generic")
     here = tr.permutation_test(search, X, Y, n_permutations=4)
     there = tr.permutation_test(search, X, Y, n_permutations=4, n_jobs=2)
     assert here.null.tolist() == there.null.tolist()

@@ -81,7 +81,7 @@ def test_a_risk_that_grows_is_seen():
 
 def test_few_times_have_a_slope_and_no_test():
     """A note says why."""
-    est = tr.estimate_risk(Ridge(), X[:90], Y[:90], method="forward-2")
+    est = tr.estimate_risk(Ridge(), X[:90], Y[:90], cv="forward-2")
     found = tr.risk_over_time(est, n_stretches=100)
     assert (found.std_error, found.p_value) == (None, None)
     assert "60 times are too few" in found.notes[0]

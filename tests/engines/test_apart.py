@@ -66,7 +66,7 @@ def test_a_pipeline_of_one_step_that_speaks_is_left_alone(verbose):
 
 def test_a_pipeline_that_prints_prints(capsys):
     """An option is not accepted and ignored."""
-    tr.estimate_risk(pipe(verbose=True), X, Y, method="3-fold")
+    tr.estimate_risk(pipe(verbose=True), X, Y, cv="3-fold")
     assert capsys.readouterr().out.count("(step 1 of 2) Processing s") == 3
 
 

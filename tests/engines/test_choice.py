@@ -46,7 +46,7 @@ class Own(KNeighborsClassifier):
 
 
 def estimate(engine):
-    return tr.estimate_risk(Own(3), X, Y, method="3-fold", engine=engine)
+    return tr.estimate_risk(Own(3), X, Y, cv="3-fold", engine=engine)
 
 
 @pytest.mark.parametrize("engine", ["auto", "generic", Generic()], ids=["auto", "word", "object"])
@@ -93,11 +93,11 @@ def test_auto_takes_the_next_and_remembers_why(monkeypatch) -> None:
 
 def test_an_engine_without_coefficients_is_not_asked_for_rules() -> None:
     """A plan that asks for linear rules goes to an engine that gives them."""
-    model, options = LinearDiscriminantAnalysis(), {"method": "bee", "engine": "auto"}
+    model, options = LinearDiscriminantAnalysis(), {"cv": "bee", "engine": "auto"}
     found = tr.estimate_risk(model, X, Y, **options)
     assert found.refusals["knn"] == "it does not give the coefficients of its models."
     with pytest.raises(Refusal, match="engine 'knn' cannot answer: it does not give the coeff"):
-        tr.estimate_risk(model, X, Y, method="bee", engine="knn")
+        tr.estimate_risk(model, X, Y, cv="bee", engine="knn")
 
 
 @pytest.mark.parametrize("names", [["a", "a"], ["a", 1]], ids=["equal", "of two kinds"])
@@ -107,13 +107,13 @@ def test_names_that_scikit_learn_refuses_are_shown_to_it(names):
 
     def found(engine):
         try:
-            return tr.estimate_risk(model, frame, Y, method="3-fold", engine=engine).value
+            return tr.estimate_risk(model, frame, Y, cv="3-fold", engine=engine).value
         except TrueRiskError as error:  # of equal names up to scikit-learn 1.8 there is none
             return str(error)
 
     assert found("auto") == found("generic")
     with pytest.raises(Refusal, match=r"may fail of the names of columns\. X has "):
-        tr.estimate_risk(model, frame, Y, method="3-fold", engine="knn")
+        tr.estimate_risk(model, frame, Y, cv="3-fold", engine="knn")
 
 
 def test_a_classifier_that_warns_of_its_labels_is_fitted():
@@ -125,11 +125,11 @@ def test_a_classifier_that_warns_of_its_labels_is_fitted():
         model.fit(X[::2], y[::2])
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
-        found = tr.estimate_risk(model, X, y, method=tr.methods.KFold(2, stratify=False))
+        found = tr.estimate_risk(model, X, y, cv=tr.methods.KFold(2, stratify=False))
     assert {w.category for w in heard} == {w.category for w in own}
     assert found.engine == "generic"
     assert "warns of so many classes" in found.refusals["knn"]
-    assert tr.estimate_risk(model, X, y % 11, method="2-fold").engine == "knn"
+    assert tr.estimate_risk(model, X, y % 11, cv="2-fold").engine == "knn"
 
 
 def test_an_option_that_is_no_flag_is_refused():
@@ -153,10 +153,10 @@ def test_auto_passes_over_an_engine_that_is_slower(model, grid, word, n) -> None
     X, y = rng.normal(size=(n, 2)), np.arange(n) % 2
     X[:, 0] += 4 * y
     y = X[:, 0] if word in {"kernel-ridge", "elastic-net"} else y
-    one = tr.estimate_risk(model, X, y, method="holdout")
+    one = tr.estimate_risk(model, X, y, cv="holdout")
     assert (one.engine, one.refusals[word]) == ("generic", "scikit-learn is faster here.")
-    assert tr.risk_curve(model, grid, X, y, method="holdout")[0].engine == word
-    asked = tr.estimate_risk(model, X, y, method="holdout", engine=word)
+    assert tr.risk_curve(model, grid, X, y, cv="holdout")[0].engine == word
+    asked = tr.estimate_risk(model, X, y, cv="holdout", engine=word)
     assert asked.engine == word
     assert asked.value == pytest.approx(one.value)
 
@@ -177,9 +177,9 @@ def test_what_the_first_fit_leaves_open_is_not_followed_in_the_next(monkeypatch)
     X = np.random.default_rng(0).normal(size=(200, 6)) + y[:, None] * [1.0, 0.5, 0, 0, 0, 0]
     X[:, 3:] /= 10  # the larger C takes more than 15 steps
     asked = LogisticRegression(max_iter=15), {"C": [0.01, 1e3]}, X, y
-    ours = tr.risk_curve(*asked, method="10-fold", engine="logistic-path")
+    ours = tr.risk_curve(*asked, cv="10-fold", engine="logistic-path")
     assert followed == [2] + 9 * [1]
-    plain = tr.risk_curve(*asked, method="10-fold", engine="generic")
+    plain = tr.risk_curve(*asked, cv="10-fold", engine="generic")
     assert [a.value for a in ours] == [b.value for b in plain]
 
 

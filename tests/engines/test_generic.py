@@ -101,7 +101,7 @@ def test_the_executor_changes_nothing(name) -> None:
 
     def curve(executor):
         method = Nested("3-fold", "2-fold")
-        return tr.risk_curve(model, grid, X, Y, method=method, n_jobs=executor, random_state=5)
+        return tr.risk_curve(model, grid, X, Y, cv=method, n_jobs=executor, random_state=5)
 
     alone, executor = curve(None), EXECUTORS[name]()
     try:
@@ -146,8 +146,8 @@ def test_candidates_of_a_fit_share_their_random_numbers() -> None:
 def test_the_batch_changes_nothing(batch) -> None:
     """How many fits a task holds is no matter of results."""
     model = ExtraTreesClassifier(n_estimators=2)
-    plain = tr.estimate_risk(model, X, Y, method="4-fold")
-    batched = tr.estimate_risk(model, X, Y, method="4-fold", engine=Generic(batch=batch))
+    plain = tr.estimate_risk(model, X, Y, cv="4-fold")
+    batched = tr.estimate_risk(model, X, Y, cv="4-fold", engine=Generic(batch=batch))
     assert np.array_equal(plain.losses, batched.losses)
 
 
@@ -159,7 +159,7 @@ def test_a_warning_of_many_fits_is_said_once() -> None:
     model = MLPClassifier((2,), max_iter=1)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        tr.estimate_risk(model, X, Y, method="3-fold")
+        tr.estimate_risk(model, X, Y, cv="3-fold")
     assert "[3 times in 3 fits]" in str(caught[0].message)
     assert caught[0].category is ConvergenceWarning
     assert len(caught) == 1
@@ -196,14 +196,14 @@ def test_a_label_that_y_does_not_hold_is_minus_one() -> None:
     """An unknown label is no class; it counts as wrong, which is said."""
     said = r"labels that y does not hold .*'maybe', for \d+ of \d+ rows: each counts as wrong"
     with pytest.warns(TrueRiskWarning, match=said):
-        found = tr.estimate_risk(unsorted(), X, Y, method="3-fold")
+        found = tr.estimate_risk(unsorted(), X, Y, cv="3-fold")
     assert found.value == 1
 
 
 def test_several_targets() -> None:
     """Two targets are answered as two numbers per row."""
     targets = RNG.normal(size=(N, 2))
-    found = tr.estimate_risk(Ridge(), X, targets, method=KFold(folds=FOLDS))
+    found = tr.estimate_risk(Ridge(), X, targets, cv=KFold(folds=FOLDS))
     expected = np.full(N, np.nan)
     for k in range(4):
         model = Ridge().fit(X[k != FOLDS], targets[k != FOLDS])

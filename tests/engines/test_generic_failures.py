@@ -42,7 +42,7 @@ def test_a_failing_fit_is_named(executor) -> None:
             {"flag": [False, True]},
             X,
             Y,
-            method=KFold(folds=FOLDS),
+            cv=KFold(folds=FOLDS),
             n_jobs=executor,
         )
     assert str(caught.value) == (
@@ -58,7 +58,7 @@ def test_a_failing_inner_fit_names_both_splits() -> None:
     with pytest.raises(
         FitFailed, match=r"inner split \(repeat 0, fold 0, outer split 0\).*ArithmeticError"
     ):
-        tr.risk_curve(failing(), {"flag": [False, True]}, X, Y, method=method)
+        tr.risk_curve(failing(), {"flag": [False, True]}, X, Y, cv=method)
 
 
 @pytest.mark.parametrize("executor", [None, 2])
@@ -70,7 +70,7 @@ def test_with_warn_the_rest_is_kept(executor) -> None:
             {"flag": [False, True]},
             X,
             Y,
-            method=KFold(folds=FOLDS),
+            cv=KFold(folds=FOLDS),
             engine=Generic(error="warn"),
             n_jobs=executor,
         )
@@ -86,7 +86,7 @@ def test_a_single_model_that_fails_keeps_its_note() -> None:
     """With one candidate there is no choice to refuse: value None, a warning, a note."""
     with pytest.warns(FitFailedWarning):
         found = tr.estimate_risk(
-            failing(), X, Y, method=KFold(folds=FOLDS), engine=Generic(error="warn")
+            failing(), X, Y, cv=KFold(folds=FOLDS), engine=Generic(error="warn")
         )
     assert found.value is None
     assert "I want row 0" in found.notes[0]
@@ -97,7 +97,7 @@ def test_failures_of_the_kind_callers_expect() -> None:
     """A ValueError of the model can be caught as one, and as FitFailed."""
     for kind in (ValueError, FitFailed):
         with pytest.raises(kind, match="n_neighbors"):
-            tr.estimate_risk(KNeighborsClassifier(30), X, Y, method="2-fold")
+            tr.estimate_risk(KNeighborsClassifier(30), X, Y, cv="2-fold")
 
 
 def test_too_few_answers_are_a_failure() -> None:
@@ -112,7 +112,7 @@ def test_too_few_answers_are_a_failure() -> None:
             return self.classes_[:1]
 
     with pytest.raises(FitFailed, match="the model gave 1 answers for 12 rows"):
-        tr.estimate_risk(Short(), X, Y, method="3-fold")
+        tr.estimate_risk(Short(), X, Y, cv="3-fold")
 
 
 def test_error_is_a_word() -> None:

@@ -51,7 +51,7 @@ OWN = 10 * np.abs(X[:, 0])
 def test_each_fit_gets_the_weights_of_its_rows(method, wrapped) -> None:
     """Weights are cut with the rows, in a pipeline too."""
     model = make_pipeline("passthrough", weighing()) if wrapped else weighing()
-    found = tr.estimate_risk(model, X, Y, method=method, sample_weight=OWN)
+    found = tr.estimate_risk(model, X, Y, cv=method, sample_weight=OWN)
     assert found.value > 0
 
 
@@ -63,7 +63,7 @@ def test_weights_arrive_with_metadata_routing(wrapped) -> None:
         if wrapped:
             scaler = StandardScaler(with_mean=False, with_std=False)
             model = make_pipeline(scaler.set_fit_request(sample_weight=False), model)
-        found = tr.estimate_risk(model, X, Y, method="4-fold", sample_weight=OWN)
+        found = tr.estimate_risk(model, X, Y, cv="4-fold", sample_weight=OWN)
     assert found.value > 0
 
 
@@ -89,7 +89,7 @@ def test_the_data_are_left_alone() -> None:
             return np.full(len(X), self.classes_[0])
 
     before = X.copy(), Y.copy()
-    tr.estimate_risk(Vandal(), X, Y, method="3-fold")
+    tr.estimate_risk(Vandal(), X, Y, cv="3-fold")
     assert np.array_equal(before[0], X)
     assert np.array_equal(before[1], Y)
 
@@ -130,7 +130,7 @@ def test_scaling_in_place_changes_no_result(table) -> None:
             {"kneighborsclassifier__n_neighbors": [1, 3, 5]},
             table(5 + 3 * X),
             Y,
-            method="4-fold",
+            cv="4-fold",
         ).values.tolist()
         for copy in (True, False)
     ]
@@ -176,7 +176,7 @@ def test_a_matrix_of_rows_against_rows_is_cut_as_scikit_learn_cuts_it(what) -> N
     X, y = tr.datasets.make_difficult(40, random_state=0)
     folds = StratifiedKFold(4, shuffle=True, random_state=0)
     search = GridSearchCV(model, grid, cv=folds, refit=False).fit(made(X), y)
-    curve = tr.risk_curve(model, grid, made(X), y, method=folds, engine="generic")
+    curve = tr.risk_curve(model, grid, made(X), y, cv=folds, engine="generic")
     theirs = 1 - search.cv_results_["mean_test_score"]
     assert curve.values.tolist() == pytest.approx(theirs.tolist(), abs=1e-12)
 
@@ -185,9 +185,9 @@ def test_copies_in_a_bootstrap_sample_are_copies_of_columns() -> None:
     """Distances given and distances computed are one neighbour rule on any sample."""
     X, y = tr.datasets.make_difficult(30, random_state=1)
     method = tr.methods.Bootstrap(kind="oob", replicates=5)
-    plain = tr.estimate_risk(KNeighborsClassifier(3), X, y, method=method, engine="generic")
+    plain = tr.estimate_risk(KNeighborsClassifier(3), X, y, cv=method, engine="generic")
     given = KNeighborsClassifier(3, metric="precomputed")
-    square = tr.estimate_risk(given, pairwise_distances(X), y, method=method)
+    square = tr.estimate_risk(given, pairwise_distances(X), y, cv=method)
     assert square.value == plain.value
     assert "matrix of rows against rows" in square.refusals["knn"] + square.refusals["svm"]
 
@@ -196,4 +196,4 @@ def test_a_matrix_of_rows_against_rows_is_square() -> None:
     """The sentence says what X is taken for, and which shape it has."""
     X, y = tr.datasets.make_difficult(20, random_state=0)
     with pytest.raises(BadData, match=r"matrix of rows against rows.*shape \(20, 2\)"):
-        tr.estimate_risk(SVC(kernel="precomputed"), X, y, method="5-fold")
+        tr.estimate_risk(SVC(kernel="precomputed"), X, y, cv="5-fold")

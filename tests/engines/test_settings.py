@@ -31,9 +31,9 @@ def test_a_parameter_of_the_same_name_in_another_step_separates():
     groups = groups_along(Family.of(model, grid), ["n_neighbors"])
     assert sorted(group.candidates.tolist() for group in groups) == [[0, 1], [2, 3]]
     X, y = tr.datasets.make_difficult(30, random_state=0)
-    fast = tr.risk_curve(model, grid, X, y, method="3-fold")
+    fast = tr.risk_curve(model, grid, X, y, cv="3-fold")
     assert fast.common.engine == "knn"
-    slow = tr.risk_curve(model, grid, X, y, method="3-fold", engine="generic")
+    slow = tr.risk_curve(model, grid, X, y, cv="3-fold", engine="generic")
     np.testing.assert_array_equal(fast.values, slow.values)
 
 

@@ -48,7 +48,7 @@ def test_is_the_method_with_its_defaults():
     rows = np.array(X, dtype=float) * [1, 30]
     fitted = RidgeClassifier().fit(rows, Y)
     found = tr.bayesian_error(fitted.coef_, fitted.intercept_, rows, Y)
-    estimate = tr.estimate_risk(RidgeClassifier(), rows, Y, method="bee")
+    estimate = tr.estimate_risk(RidgeClassifier(), rows, Y, cv="bee")
     assert estimate.value == pytest.approx(found.value, rel=1e-12)
     assert estimate.std_error == pytest.approx(found.std_error, rel=1e-12)
     sparse = tr.bayesian_error(fitted.coef_, fitted.intercept_, csr_matrix(rows), Y)

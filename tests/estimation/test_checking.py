@@ -164,9 +164,7 @@ INNER = tr.HonestSearchCV(*KNN)
 INSIDE = {
     "estimate": lambda X, y: tr.estimate_risk(INNER, X, y),
     "workers": lambda X, y: tr.estimate_risk(INNER, X, y, n_jobs=2),
-    "bootstrap": lambda X, y: tr.estimate_risk(
-        INNER, X, y, method=tr.methods.Bootstrap(replicates=5)
-    ),
+    "bootstrap": lambda X, y: tr.estimate_risk(INNER, X, y, cv=tr.methods.Bootstrap(replicates=5)),
     "search": lambda X, y: tr.HonestSearchCV(INNER).fit(X, y),
     "assess": lambda X, y: tr.assess({"it": INNER}, X, y),
     "curves": lambda X, y: tr.assess({"it": KNN}, X, y, learning_curve="all"),
@@ -250,12 +248,12 @@ def test_infinite_loss_has_no_interval_by_any_method(method):
     """Where a held-out row's own class had probability 0, value and clip are all there is."""
     X, y = overlapping()
     with pytest.warns(FindingWarning, match=r"Log\(clip="):
-        risk = tr.estimate_risk(TREE[0], X, y, loss="log", method=method)
+        risk = tr.estimate_risk(TREE[0], X, y, loss="log", cv=method)
     assert (risk.std_error, risk.interval) == (None, None)
     assert "infinite-loss" in {finding.code for finding in risk.findings}
     with warnings.catch_warnings():
         warnings.simplefilter("error", FindingWarning)
-        clipped = tr.estimate_risk(TREE[0], X, y, loss="log-clip-0.001", method=method)
+        clipped = tr.estimate_risk(TREE[0], X, y, loss="log-clip-0.001", cv=method)
     codes = [finding.code for finding in clipped.findings]
     assert "near-copies" not in codes
     assert "infinite-loss" not in codes
@@ -320,8 +318,8 @@ AHEAD = TimeSeriesSplit(4)
 RIDGE = Ridge(), {"alpha": [0.1, 1.0]}
 AHEAD_SEARCH = GridSearchCV(*RIDGE, cv=AHEAD)
 FORWARD = {
-    "estimate": lambda: tr.estimate_risk(RIDGE[0], *DAYS, method=AHEAD),
-    "curve": lambda: tr.risk_curve(*RIDGE, *DAYS, method="forward-4"),
+    "estimate": lambda: tr.estimate_risk(RIDGE[0], *DAYS, cv=AHEAD),
+    "curve": lambda: tr.risk_curve(*RIDGE, *DAYS, cv="forward-4"),
     "search": lambda: tr.HonestSearchCV(*RIDGE, cv=AHEAD).fit(*DAYS).risk_,
     "given search": lambda: tr.HonestSearchCV(AHEAD_SEARCH, outer=AHEAD).fit(*DAYS).risk_,
     "assess": lambda: tr.assess({"ridge": RIDGE}, *DAYS, cv=AHEAD),

@@ -60,14 +60,14 @@ TARGETS = {
 @pytest.fixture(scope="module")
 def expected():
     """What plain arrays give."""
-    return tr.risk_curve(KNeighborsClassifier(), {"n_neighbors": [1, 5]}, X, Y, method="nested")
+    return tr.risk_curve(KNeighborsClassifier(), {"n_neighbors": [1, 5]}, X, Y, cv="nested")
 
 
 @pytest.mark.parametrize("name", TABLES)
 def test_every_table_gives_the_same_risks(name, expected) -> None:
     """Arrays, lists, frames and sparse matrices: the same plan and the same losses."""
     found = tr.risk_curve(
-        KNeighborsClassifier(), {"n_neighbors": [1, 5]}, TABLES[name], Y, method="nested"
+        KNeighborsClassifier(), {"n_neighbors": [1, 5]}, TABLES[name], Y, cv="nested"
     )
     assert found.procedure.plan_fingerprint == expected.procedure.plan_fingerprint
     assert np.array_equal(found.procedure.losses, expected.procedure.losses)
@@ -78,7 +78,7 @@ def test_every_table_gives_the_same_risks(name, expected) -> None:
 def test_every_target_gives_the_same_risks(name, expected) -> None:
     """Labels of any type and container: the same losses."""
     found = tr.risk_curve(
-        KNeighborsClassifier(), {"n_neighbors": [1, 5]}, X, TARGETS[name], method="nested"
+        KNeighborsClassifier(), {"n_neighbors": [1, 5]}, X, TARGETS[name], cv="nested"
     )
     assert np.array_equal(found.procedure.losses, expected.procedure.losses)
 
@@ -95,7 +95,7 @@ def test_equal_column_names() -> None:
 
     frame = pd.DataFrame(X[:, :2], columns=["a", "a"])
     one, two = (
-        tr.estimate_risk(ByPosition(), table, Y, method="4-fold") for table in (frame, X[:, :2])
+        tr.estimate_risk(ByPosition(), table, Y, cv="4-fold") for table in (frame, X[:, :2])
     )
     assert np.array_equal(one.losses, two.losses)
 
@@ -105,7 +105,7 @@ def test_categories_and_text_in_a_pipeline() -> None:
     frame = pd.DataFrame({"x": X[:, 0], "kind": pd.Categorical(np.array(list("uv"))[Y])})
     encoder = make_column_transformer((OneHotEncoder(), ["kind"]), remainder="passthrough")
     model = make_pipeline(encoder, LogisticRegression())
-    assert tr.estimate_risk(model, frame, Y, method="4-fold").value == 0
+    assert tr.estimate_risk(model, frame, Y, cv="4-fold").value == 0
 
 
 @pytest.mark.parametrize("table", [list, np.array, pd.Series, lambda t: np.array(t, dtype=object)])
@@ -114,7 +114,7 @@ def test_lists_of_texts(table) -> None:
     words = ["good", "bad"]
     texts = [f"{words[label]} w{i} w{i + 1}" for i, label in enumerate(Y)]
     model = make_pipeline(CountVectorizer(), MultinomialNB())
-    assert tr.estimate_risk(model, table(texts), Y, method="4-fold").value < 0.2
+    assert tr.estimate_risk(model, table(texts), Y, cv="4-fold").value < 0.2
 
 
 @pytest.mark.parametrize("loss", [None, "log", "auc", "f1_macro"])
@@ -126,7 +126,7 @@ def test_the_names_of_the_classes_do_not_matter(method, loss) -> None:
     if method == "loo" and loss == "f1_macro":
         method = "monte-carlo"
     one, two = (
-        tr.estimate_risk(LogisticRegression(), X, y, method=method, loss=loss)
+        tr.estimate_risk(LogisticRegression(), X, y, cv=method, loss=loss)
         for y in (Y, np.array(["minus", "plus"])[Y])
     )
     assert one.value == two.value
@@ -135,7 +135,7 @@ def test_the_names_of_the_classes_do_not_matter(method, loss) -> None:
 @pytest.mark.parametrize(("engine", "rel"), [("generic", 0.0), ("least-squares", 1e-9)])
 def test_a_curve_holds_what_each_setting_gets_alone(engine, rel) -> None:
     """Every candidate of a curve has the estimate of that model alone, on the same splits."""
-    given = {"X": X, "y": X[:, 1] + Y, "method": "5-fold", "engine": engine}
+    given = {"X": X, "y": X[:, 1] + Y, "cv": "5-fold", "engine": engine}
     curve = tr.risk_curve(Ridge(), {"alpha": [0.1, 1.0, 10.0]}, **given)
     for estimate in curve:
         alone = tr.estimate_risk(Ridge(**estimate.params), **given)
@@ -148,7 +148,7 @@ def test_a_search_is_a_model() -> None:
     """A search tunes anew in every training set, as scikit-learn does in cross_val_score."""
     search = GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 5, 9]}, cv=3)
     outer = StratifiedKFold(4)
-    found = tr.estimate_risk(search, X, Y, method=outer)
+    found = tr.estimate_risk(search, X, Y, cv=outer)
     assert 1 - found.split_risks == pytest.approx(cross_val_score(search, X, Y, cv=outer))
 
 
@@ -156,7 +156,7 @@ def test_the_target_is_named() -> None:
     """What is estimated, with which bias, by how many fits."""
     model = make_pipeline(StandardScaler(), LogisticRegression())
     targets = {
-        m: tr.estimate_risk(model, X, Y, method=m).target
+        m: tr.estimate_risk(model, X, Y, cv=m).target
         for m in ("apparent", "holdout", "4-fold", "loo", "nested", "three-way", "reversed")
         if m != "reversed"
     }
@@ -195,7 +195,7 @@ def test_the_same_seed_is_the_same_number(method, monkeypatch) -> None:
         learner = RandomForestClassifier(40)
     places = {"block": X} if method in ("blocks-4", "buffered") else {}
     one, again, other = (
-        tr.estimate_risk(learner, X, y, method=method, random_state=s, **places) for s in (0, 0, 1)
+        tr.estimate_risk(learner, X, y, cv=method, random_state=s, **places) for s in (0, 0, 1)
     )
     assert one.value == again.value
     assert one.plan_fingerprint == again.plan_fingerprint
@@ -213,7 +213,7 @@ def test_noise_is_as_bad_as_guessing() -> None:
             {"n_neighbors": list(range(1, 20))},
             noise,
             labels,
-            method=tr.methods.Nested("5-fold", "4-fold"),
+            cv=tr.methods.Nested("5-fold", "4-fold"),
             random_state=seed,
         )
         honest.append(curve.procedure.value)

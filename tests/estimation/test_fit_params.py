@@ -66,7 +66,7 @@ def test_the_weight_finds_the_step_that_takes_it(model, name) -> None:
     found = fit_params_with_weight(model, W, {"other": 1})
     assert list(found) == ["other", name]
     y = Y if sklearn.base.is_classifier(model) else X[:, 0]
-    risk = tr.estimate_risk(model, X, y, method="3-fold", sample_weight=W)
+    risk = tr.estimate_risk(model, X, y, cv="3-fold", sample_weight=W)
     assert np.isfinite(risk.value)
 
 
@@ -96,7 +96,7 @@ def test_a_search_is_weighted_inside() -> None:
     """The weights reach the fits of a search that is itself the model."""
     search = GridSearchCV(PIPE, {"logisticregression__C": [1]}, cv=2)
     heavy = np.where(Y == 1, 1e6, 1.0)
-    risk = tr.estimate_risk(search, X, Y, method="3-fold", sample_weight=heavy, loss="zero-one")
+    risk = tr.estimate_risk(search, X, Y, cv="3-fold", sample_weight=heavy, loss="zero-one")
     assert risk.losses[Y == 1].sum() == 0  # with these weights everything is called 1
     assert risk.losses[Y == 0].sum() == 12
 
@@ -116,7 +116,7 @@ def test_votes_and_stacks_weigh_as_they_would(model) -> None:
     for train, test in splits:
         fitted = clone(model).fit(X[train], Y[train], sample_weight=W[train])
         wrong[test] = fitted.predict(X[test]) != Y[test]
-    found = tr.estimate_risk(model, X, Y, method=splits, sample_weight=W)
+    found = tr.estimate_risk(model, X, Y, cv=splits, sample_weight=W)
     assert found.value == pytest.approx(np.average(wrong, weights=W))
 
 
@@ -148,7 +148,7 @@ def test_with_routing_switched_on_they_take_it(kind) -> None:
         for train, test in splits:
             fitted = clone(model).fit(X[train], Y[train], sample_weight=W[train])
             wrong[test] = fitted.predict(X[test]) != Y[test]
-        found = tr.estimate_risk(model, X, Y, method=splits, sample_weight=W)
+        found = tr.estimate_risk(model, X, Y, cv=splits, sample_weight=W)
     assert found.value == pytest.approx(np.average(wrong, weights=W))
 
 

@@ -43,7 +43,7 @@ def test_an_assessment_checks_and_counts_its_rows_once(learners, weighted, monke
     if weighted:
         learners = {"bayes": GaussianNB(), "piped": make_pipeline(StandardScaler(), GaussianNB())}
     weights = np.ones(len(Y)) if weighted else None
-    tr.assess(learners, X, Y, methods=["2-fold"], outer="3-fold", sample_weight=weights)
+    tr.assess(learners, X, Y, cv=["2-fold"], outer="3-fold", sample_weight=weights)
     assert calls == dict.fromkeys(calls, 1)
 
 
@@ -67,7 +67,7 @@ def test_without_parameters_the_data_are_the_very_same():
 
 
 def by_generic(fitted=False):
-    search = tr.HonestSearchCV(TREE, DEPTHS, engine="generic", select_by="3-fold", outer="pairs")
+    search = tr.HonestSearchCV(TREE, DEPTHS, engine="generic", cv="3-fold", outer="pairs")
     return search.fit(X, Y) if fitted else search
 
 

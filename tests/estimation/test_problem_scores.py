@@ -60,18 +60,18 @@ def same(one, other):
 def test_a_score_is_what_it_is_alone(model, grid, method):
     """By every method, whatever engine answers."""
     scores = SCORES[:3] if method in ("loo", ".632+") else SCORES  # a scorer rates test sets
-    found = tr.estimate_risk(model, X, Y, method=method, scores=scores)
-    same(found, tr.estimate_risk(model, X, Y, method=method))
+    found = tr.estimate_risk(model, X, Y, cv=method, scores=scores)
+    same(found, tr.estimate_risk(model, X, Y, cv=method))
     for name in scores:
-        same(found.scores[name], tr.estimate_risk(model, X, Y, method=method, loss=name))
+        same(found.scores[name], tr.estimate_risk(model, X, Y, cv=method, loss=name))
 
 
 @pytest.mark.parametrize(("model", "grid"), CASES, ids=lambda case: type(case).__name__)
 def test_every_setting_of_a_curve_has_its_scores(model, grid):
     """The chosen setting is that of the loss, in every score."""
-    curve = tr.risk_curve(model, grid, X, Y, method="5-fold", scores=SCORES)
+    curve = tr.risk_curve(model, grid, X, Y, cv="5-fold", scores=SCORES)
     for name in SCORES:
-        alone = tr.risk_curve(model, grid, X, Y, method="5-fold", loss=name)
+        alone = tr.risk_curve(model, grid, X, Y, cv="5-fold", loss=name)
         assert curve.scores[name].best == curve.best
         for c in range(2):
             same(curve[c].scores[name], alone[c])
@@ -81,7 +81,7 @@ def test_every_setting_of_a_curve_has_its_scores(model, grid):
 @pytest.mark.parametrize(("model", "grid"), CASES, ids=lambda case: type(case).__name__)
 def test_winners_by_the_loss_are_rated_by_clones(model, grid, outer):
     """The AUC of a procedure that chooses by errors: fold by fold, of the setting chosen there."""
-    search = tr.HonestSearchCV(model, grid, outer=outer, select_by="4-fold", scores=("auc",))
+    search = tr.HonestSearchCV(model, grid, outer=outer, cv="4-fold", scores=("auc",))
     search.fit(X, Y)
     frame = search.risk_.answers_by_row()
     values = []
@@ -103,11 +103,11 @@ def test_no_fit_is_made_for_a_score():
     """Labels, probabilities, scores and a scorer are asked of the same models."""
     grid = {"var_smoothing": [1e-9, 1e-2]}
     made.clear()
-    search = tr.HonestSearchCV(Counted(), grid, select_by="4-fold", scores=SCORES).fit(X, Y)
+    search = tr.HonestSearchCV(Counted(), grid, cv="4-fold", scores=SCORES).fit(X, Y)
     assert len(made) == 2 * 10 + 1
     assert search.risk_.n_fits == 20
     made.clear()
-    found = tr.assess({"bayes": (Counted(), grid)}, X, Y, methods=["4-fold"], scores=("log",))
+    found = tr.assess({"bayes": (Counted(), grid)}, X, Y, cv=["4-fold"], scores=("log",))
     assert len(made) == 20 + 1  # the apparent risk; probabilities for the ROC curve are there
     assert found.learners["bayes"].n_fits == 21
 
@@ -115,8 +115,8 @@ def test_no_fit_is_made_for_a_score():
 def test_scores_change_no_other_number():
     """The loss chooses, with scores and without them; learners, choice and table are the same."""
     learners = {"knn": CASES[0], "bayes": CASES[4]}
-    without = tr.assess(learners, X, Y, methods=["4-fold"])
-    found = tr.assess(learners, X, Y, methods=["4-fold"], scores=("auc", "brier"))
+    without = tr.assess(learners, X, Y, cv=["4-fold"])
+    found = tr.assess(learners, X, Y, cv=["4-fold"], scores=("auc", "brier"))
     for name, one in found.learners.items():
         same(one.risk, without.learners[name].risk)
         assert set(one.risk.scores) == {"auc", "brier"}
@@ -127,7 +127,7 @@ def test_scores_change_no_other_number():
 @pytest.mark.parametrize("executor", [None, 2])
 def test_executor_and_store_change_nothing(executor, tmp_path):
     """What was asked besides is kept and found again."""
-    learner, options = {"bayes": CASES[4]}, {"methods": ["3-fold"], "scores": ("auc", "log")}
+    learner, options = {"bayes": CASES[4]}, {"cv": "3-fold", "scores": ("auc", "log")}
     found = [
         tr.assess(learner, X, Y, n_jobs=executor, store=tmp_path / "fits.db", **options)
         for _ in range(2)
@@ -142,7 +142,7 @@ def test_executor_and_store_change_nothing(executor, tmp_path):
 def test_the_choice_among_learners_has_its_scores():
     """In every outer split the answers of the learner that looked best inside by the loss."""
     learners = {"knn": CASES[0], "tree": CASES[2]}
-    a = tr.assess(learners, X, Y, methods=["4-fold"], scores=("auc",))
+    a = tr.assess(learners, X, Y, cv=["4-fold"], scores=("auc",))
     inner = {n: one.winners.inner_risk for n, one in a.learners.items()}
     folds = [
         min(a.order, key=lambda name: (round(inner[name][q], 12), a.order.index(name)))
@@ -154,7 +154,7 @@ def test_the_choice_among_learners_has_its_scores():
 
 def test_answers_by_row_give_what_we_do_not():
     """Truth, labels and probabilities of every row, by a model that did not see it."""
-    found = tr.estimate_risk(GaussianNB(), X, Y, method="5-fold", scores=("log",))
+    found = tr.estimate_risk(GaussianNB(), X, Y, cv="5-fold", scores=("log",))
     frame = found.answers_by_row()
     assert list(frame) == ["row", "fold", "truth", "label", "probability_no", "probability_yes"]
     assert frame["row"].tolist() == list(range(60))
@@ -165,7 +165,7 @@ def test_answers_by_row_give_what_we_do_not():
 
 def test_answers_by_row_of_numbers_and_of_repeated_tests():
     """A regression has values; a repetition stands beside the fold."""
-    found = tr.estimate_risk(Ridge(), X, NUMBERS, method="2x5-fold")
+    found = tr.estimate_risk(Ridge(), X, NUMBERS, cv="2x5-fold")
     frame = found.answers_by_row()
     assert list(frame) == ["row", "fold", "repeat", "truth", "value"]
     assert len(frame) == 120
@@ -176,7 +176,7 @@ def test_answers_that_are_not_there_are_refused():
     """Of a scorer, of an estimate read from a file, and of a setting among several in pairs."""
     scored = tr.estimate_risk(GaussianNB(), X, Y, loss="jaccard")
     read = tr.RiskEstimate.from_json(tr.estimate_risk(GaussianNB(), X, Y).to_json())
-    pairs = tr.risk_curve(*CASES[0], X, Y, method="pairs")
+    pairs = tr.risk_curve(*CASES[0], X, Y, cv="pairs")
     assert len(pairs.procedure.answers_by_row()) == 60
     for one in (scored, read, pairs[0]):
         with pytest.raises(MissingResult, match="holds no answers of single rows"):
@@ -222,9 +222,9 @@ def test_scores_that_are_none_are_named(scores, error, words):
 def test_a_method_of_one_number_tells_no_other():
     """A criterion is asked for a score: a sentence; one that only tunes leaves it to the test."""
     with pytest.raises(Refusal, match="score 'absolute' is not available from 'aic'"):
-        tr.estimate_risk(Ridge(), X, NUMBERS, method="aic", scores=("absolute",))
+        tr.estimate_risk(Ridge(), X, NUMBERS, cv="aic", scores=("absolute",))
     search = tr.HonestSearchCV(
-        Ridge(), {"alpha": [0.1, 1.0]}, select_by="aic", outer="4-fold", scores=("absolute",)
+        Ridge(), {"alpha": [0.1, 1.0]}, cv="aic", outer="4-fold", scores=("absolute",)
     ).fit(X, NUMBERS)
     assert search.scores_["absolute"].value > 0
     assert search.selected_risk_.scores == {}
@@ -239,11 +239,11 @@ def test_a_dict_names_scores():
 
 def test_no_answer_is_of_a_model_that_saw_its_row():
     """A bootstrap also asks about the rows of its fits; these are left out."""
-    found = tr.estimate_risk(GaussianNB(), X, Y, method=tr.methods.Bootstrap(".632", replicates=5))
+    found = tr.estimate_risk(GaussianNB(), X, Y, cv=tr.methods.Bootstrap(".632", replicates=5))
     frame = found.answers_by_row()
     assert 0 < len(frame) < 5 * 40
     assert not frame.duplicated(["row", "fold", "repeat"]).any()
-    assert len(tr.estimate_risk(GaussianNB(), X, Y, method="apparent").answers_by_row()) == 0
+    assert len(tr.estimate_risk(GaussianNB(), X, Y, cv="apparent").answers_by_row()) == 0
 
 
 def test_ratios_are_of_all_answers_in_the_search_too():
@@ -277,7 +277,7 @@ def test_names_of_a_dict_are_printed():
 def test_rows_taken_out_of_a_fit_were_not_seen():
     """Members of a forest answer for the rows that their samples missed."""
     forest = RandomForestClassifier(20, random_state=0)
-    found = tr.estimate_risk(forest, X, Y, method=tr.methods.OutOfBag())
+    found = tr.estimate_risk(forest, X, Y, cv=tr.methods.OutOfBag())
     frame = found.answers_by_row()
     assert frame["row"].tolist() == list(range(60))
     assert (frame["truth"] != frame["label"]).mean() == pytest.approx(found.value)
@@ -286,7 +286,7 @@ def test_rows_taken_out_of_a_fit_were_not_seen():
 def test_a_store_without_scores_serves_a_run_with_them(tmp_path):
     """Fits that were not asked besides are made again, and neither run is disturbed."""
     learner = {"bayes": CASES[4]}
-    options = {"methods": ["3-fold"], "store": tmp_path / "fits.db"}
+    options = {"cv": ["3-fold"], "store": tmp_path / "fits.db"}
     without = tr.assess(learner, X, Y, **options)
     found = tr.assess(learner, X, Y, scores=("log",), **options)
     assert found.kept.added > 0
@@ -296,7 +296,7 @@ def test_a_store_without_scores_serves_a_run_with_them(tmp_path):
 
 def test_the_page_has_the_scorecard():
     """Each score on its own scale in a table."""
-    found = tr.assess({"bayes": CASES[4]}, X, Y, methods=["3-fold"], scores=("auc", "log"))
+    found = tr.assess({"bayes": CASES[4]}, X, Y, cv=["3-fold"], scores=("auc", "log"))
     page = found.to_html()
     auc = found.risks["bayes"].scores["auc"]
     assert "<h3>Scores</h3>" in page

@@ -99,7 +99,7 @@ def test_where_no_interval_is_calibrated_the_method_has_its_own():
 def test_a_score_of_all_answers_at_once_has_no_interval_and_no_refusal(outer):
     """Pooled answers have one AUC: nobody asked for an interval, so its lack is a note."""
     model, grid = CASES[0]
-    search = tr.HonestSearchCV(model, grid, outer=outer, loss="auc", select_by="3-fold")
+    search = tr.HonestSearchCV(model, grid, outer=outer, loss="auc", cv="3-fold")
     risk = search.fit(X, Y > 0).risk_
     assert risk.value is not None
     assert risk.interval is None
@@ -108,13 +108,13 @@ def test_a_score_of_all_answers_at_once_has_no_interval_and_no_refusal(outer):
 def test_a_score_of_one_setting_has_the_calibrated_interval():
     """By words whose folds hold every row once; elsewhere nothing is invented."""
     score = {"loss": "auc", "scores": ("f1", "zero-one")}
-    found = tr.estimate_risk(LinearDiscriminantAnalysis(), X, Y > 0, method="5-fold", **score)
+    found = tr.estimate_risk(LinearDiscriminantAnalysis(), X, Y > 0, cv="5-fold", **score)
     asked = tr.estimate_risk(
-        LinearDiscriminantAnalysis(), X, Y > 0, method="5-fold", loss="auc", interval="logit-cv"
+        LinearDiscriminantAnalysis(), X, Y > 0, cv="5-fold", loss="auc", interval="logit-cv"
     )
     assert found.interval == asked.interval
     assert found.scores["f1"].interval.method == "logit-cv"
     assert found.scores["zero-one"].interval.method == "beta-cv"
     for method in ("holdout", "monte-carlo", ".632"):
-        one = tr.estimate_risk(LinearDiscriminantAnalysis(), X, Y > 0, method=method, loss="auc")
+        one = tr.estimate_risk(LinearDiscriminantAnalysis(), X, Y > 0, cv=method, loss="auc")
         assert one.interval is None

@@ -84,7 +84,7 @@ def test_a_choice_has_its_estimate_its_error_and_its_features(rule):
         X, y = TRAIN[0][drawn], TRAIN[1][drawn]
         family, method = logistic(), KFold(5, folds=np.arange(len(y)) % 5)
         curve = tr.risk_curve(
-            LogisticPath(lambdas=LAMBDAS), {"at": range(36)}, X, y, method=method, rule=rule
+            LogisticPath(lambdas=LAMBDAS), {"at": range(36)}, X, y, cv=method, rule=rule
         )
         model = family.make(curve.best).fit(X, y)
         error = (model.predict(TEST[0]) != TEST[1]).mean()

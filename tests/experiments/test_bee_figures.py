@@ -136,7 +136,7 @@ def test_a_prior_without_a_posterior_has_none():
     assert lacking == {(0, 0), (0, 1), (1, 0)}
     X, y, _ = draw(np.random.default_rng(0), 82)  # 41 of each
     with pytest.raises(TrueRiskError):
-        tr.estimate_risk(LogisticPath(at=5), X, y, method=tr.methods.BayesianError("flat"))
+        tr.estimate_risk(LogisticPath(at=5), X, y, cv=tr.methods.BayesianError("flat"))
 
 
 def test_the_estimate_falls_along_kappa_and_the_choice_stays(findings_of):

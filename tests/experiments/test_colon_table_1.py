@@ -44,7 +44,7 @@ def test_swapping_is_the_method_s(rows, form):
         {"n_neighbors": KS},
         X[:N_TRAIN],
         y[:N_TRAIN],
-        method=Swapping(form=form),
+        cv=Swapping(form=form),
     )
     ours = selection_curves(X, y)[2 if form == "exact" else 3]
     np.testing.assert_allclose(ours, curve.values, atol=1e-12)

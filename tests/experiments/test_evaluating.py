@@ -20,7 +20,7 @@ def test_a_method_finds_what_a_user_finds(word) -> None:
     """The same seed, the same values and the same procedure."""
     X, y = tr.datasets.make_simple(40, random_state=0)
     grid = {"n_neighbors": [1, 5, 9]}
-    curve = tr.risk_curve(KNeighborsClassifier(), grid, X, y, method=word, random_state=3)
+    curve = tr.risk_curve(KNeighborsClassifier(), grid, X, y, cv=word, random_state=3)
     family = Family.of(KNeighborsClassifier(), grid)
     found = evaluated(
         as_method(word), family, Data.check(X, y, task="classification"), ZeroOne(), 3

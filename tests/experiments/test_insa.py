@@ -73,8 +73,7 @@ def test_criteria_are_those_of_a_user() -> None:
     from sklearn.linear_model import LinearRegression
 
     fits = [
-        tr.estimate_risk(LinearRegression(), X[:, :d], y, method="apparent").value
-        for d in range(1, 7)
+        tr.estimate_risk(LinearRegression(), X[:, :d], y, cv="apparent").value for d in range(1, 7)
     ]
     variance = fits[-1] * POINTS / (POINTS - 7)
     expected = np.array(fits) + 2 * np.arange(2, 8) * variance / POINTS
@@ -123,9 +122,9 @@ def test_estimates_are_a_user_s():
     )
     tree = DecisionTreeRegressor(min_samples_leaf=LEAF, random_state=0)
     x, y = found["x"][:, None], found["y"]
-    apparent = tr.estimate_risk(tree, x, y, method="apparent")
+    apparent = tr.estimate_risk(tree, x, y, cv="apparent")
     assert found["training error"] == pytest.approx(apparent.value)
-    other = tr.estimate_risk(tree, x, y, method=tr.methods.Bootstrap("oob", SAMPLES))
+    other = tr.estimate_risk(tree, x, y, cv=tr.methods.Bootstrap("oob", SAMPLES))
     assert found["out of bag (Err_oob)"] == pytest.approx(other.value, rel=0.3)
     assert found["training error"] < found["bootstrap (Err_boot)"] < found["out of bag (Err_oob)"]
 
@@ -157,7 +156,7 @@ def test_a_replicate_is_scikit_learns(name, model):
     assert found[name][-1] == pytest.approx(left_out.mean())
     assert found[f"true, {name}"] == pytest.approx(1 - rule.score(X[FEW:], y[FEW:]))
     for place, k in enumerate((2, 5, 10)):
-        folds = tr.estimate_risk(model, *own, method=f"{k}-fold", random_state=3)
+        folds = tr.estimate_risk(model, *own, cv=f"{k}-fold", random_state=3)
         assert found[name][place] == pytest.approx(folds.value)
 
 

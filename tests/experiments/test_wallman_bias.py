@@ -29,7 +29,7 @@ def test_a_replicate_is_a_risk_curve_and_fresh_rows():
         both = n // 2, FRESH[n]
         sample, fresh = (make((m, m), shuffle=False, random_state=rng) for m in both)
         grid = {"n_neighbors": range(1, n - 1)}
-        curve = tr.risk_curve(KNeighborsClassifier(), grid, *sample, method="loo")
+        curve = tr.risk_curve(KNeighborsClassifier(), grid, *sample, cv="loo")
         chosen, estimates, true = np.split(found[f"{n} rows"], [1, n - 1])
         assert estimates == pytest.approx(curve.values)
         assert chosen == curve.best

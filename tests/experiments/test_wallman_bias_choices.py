@@ -31,7 +31,7 @@ def test_a_replicate_is_a_risk_curve_and_fresh_rows(name, replicate):
     X, y = drawn.X, drawn.y
     family = families()[name]
     grid = [{word: [value] for word, value in one.items()} for one in family.candidates]
-    found = {"method": "10-fold", "random_state": 3}
+    found = {"cv": "10-fold", "random_state": 3}
     curve = tr.risk_curve(family.estimator, grid, X[:N], y[:N], **found)
     chosen, estimates, true = np.split(replicate[name], [1, 1 + len(curve.values)])
     assert estimates == pytest.approx(curve.values)

@@ -41,9 +41,9 @@ def test_a_replicate_is_what_a_user_finds(problem, replicate):
     model = make_pipeline(SelectKBest(k=10), rule)
     outside = {**rows, "X": SelectKBest(k=10).fit_transform(X[:N], y[:N])}
     by_hand = {
-        APPARENT: tr.estimate_risk(model, **rows, method="apparent").value,
-        OUTSIDE: tr.estimate_risk(rule, **outside, method="10-fold").value,
-        INSIDE: tr.estimate_risk(model, **rows, method="10-fold").value,
+        APPARENT: tr.estimate_risk(model, **rows, cv="apparent").value,
+        OUTSIDE: tr.estimate_risk(rule, **outside, cv="10-fold").value,
+        INSIDE: tr.estimate_risk(model, **rows, cv="10-fold").value,
         TRUE: 1 - model.fit(X[:N], y[:N]).score(X[N:], y[N:]),
     }
     assert {way: replicate[f"{problem}: {way}"][j] for way in WAYS} == pytest.approx(by_hand)

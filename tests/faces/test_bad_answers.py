@@ -74,7 +74,7 @@ def test_scores_that_are_no_numbers(model, loss, answer, method) -> None:
     """A model that answers NaN or infinity is refused, never averaged; a good one is not blamed."""
     model.set_params(answer=answer)
     with pytest.raises(TrueRiskError, match="non-finite|not finite"):
-        tr.estimate_risk(model, X, Y, method=method, loss=loss)
+        tr.estimate_risk(model, X, Y, cv=method, loss=loss)
 
 
 def test_a_scorer_that_gives_nan() -> None:
@@ -83,7 +83,7 @@ def test_a_scorer_that_gives_nan() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         with pytest.raises(Refusal, match="loss .* is nan.*test set this small.*fewer folds"):
-            tr.estimate_risk(Ridge(), X, X[:, 0], method="loo", loss=no_spread)
+            tr.estimate_risk(Ridge(), X, X[:, 0], cv="loo", loss=no_spread)
 
 
 class Moody(ClassifierMixin, BaseEstimator):
@@ -107,10 +107,10 @@ def test_a_model_that_raises_in_one_fold() -> None:
     method = tr.methods.KFold(folds=np.arange(N) % 3)
     sentence = r"Moody \(moody=True\) failed in the test split \(repeat 0, fold 0\).*: no row 0"
     with pytest.raises(FitFailed, match=sentence):
-        tr.risk_curve(Moody(), {"moody": [True, False]}, X, Y, method=method)
+        tr.risk_curve(Moody(), {"moody": [True, False]}, X, Y, cv=method)
     engine = tr.engines.Generic(error="warn")
     with pytest.warns(FitFailedWarning, match="1 of 6 fits failed"):
-        curve = tr.risk_curve(Moody(), {"moody": [True, False]}, X, Y, method=method, engine=engine)
+        curve = tr.risk_curve(Moody(), {"moody": [True, False]}, X, Y, cv=method, engine=engine)
     assert (curve[0].value, curve[1].value) == (None, 0.5)
 
 
@@ -122,7 +122,7 @@ def test_when_every_candidate_fails() -> None:
             {"n_neighbors": [50, 60]},
             X,
             Y,
-            method="3-fold",
+            cv="3-fold",
             engine=tr.engines.Generic(error="warn"),
         )
 
@@ -151,5 +151,5 @@ def test_a_label_that_y_does_not_hold() -> None:
 def test_what_a_model_cannot_read_is_named(table, sentence) -> None:
     """Where a model chokes on text or NA, the column is named, and what to do."""
     with pytest.raises(BadData, match=sentence) as refused:
-        estimate(X=table, method=2)
+        estimate(X=table, cv="2-fold")
     assert "failed in the test split" in str(refused.value)

@@ -40,7 +40,7 @@ NESTED = tr.methods.Nested("3-fold", "3-fold")
 
 
 def estimate(model=None, X=X, y=Y, **more):
-    return tr.estimate_risk(model or KNeighborsClassifier(3), X, y, **{"method": "3-fold", **more})
+    return tr.estimate_risk(model or KNeighborsClassifier(3), X, y, **{"cv": "3-fold", **more})
 
 
 def test_a_class_too_rare_for_the_folds_is_named() -> None:
@@ -56,19 +56,19 @@ def test_a_fold_without_one_of_the_classes() -> None:
     with pytest.raises(
         FitFailed, match=r"LogisticRegression .*fold 0\), fit 0 of 2 on 12 rows.*class"
     ):
-        estimate(LogisticRegression(), method=method)
+        estimate(LogisticRegression(), cv=method)
     with pytest.raises(
         Refusal, match="both classes in every test set.*fewer folds or average='pooled'"
     ):
-        estimate(KNeighborsClassifier(), method=method, loss="auc")
-    assert estimate(KNeighborsClassifier(), method=method).value == 1
+        estimate(KNeighborsClassifier(), cv=method, loss="auc")
+    assert estimate(KNeighborsClassifier(), cv=method).value == 1
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_one_class_only(method) -> None:
     """There is nothing to get wrong."""
     with pytest.raises(BadData, match="only one class, 'x'.*no risk to estimate. Check the target"):
-        estimate(y=["x"] * N, method=method)
+        estimate(y=["x"] * N, cv=method)
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
@@ -81,7 +81,7 @@ def test_cells_that_are_no_numbers(bad, table, method) -> None:
     spoiled = X.copy()
     spoiled[5, 2], spoiled[7, 0] = bad, bad
     with pytest.raises(BadData, match=r"2 cells .* in row 5, column .*2.*Impute inside the folds"):
-        estimate(X=table(spoiled), method=method)
+        estimate(X=table(spoiled), cv=method)
 
 
 def test_missing_cells_that_the_model_can_take() -> None:
@@ -122,9 +122,9 @@ def test_nothing_but_constant_columns() -> None:
 def test_fewer_rows_than_folds(method) -> None:
     """How many rows there are and how many are needed."""
     with pytest.raises(BadData, match=r"2[45]|30"):
-        estimate(method=method)
+        estimate(cv=method)
     with pytest.raises(BadData, match="13 folds need at least 13 groups and there are 12"):
-        estimate(method="13-fold", groups=GROUPS)
+        estimate(cv="13-fold", groups=GROUPS)
 
 
 def test_more_neighbours_than_training_rows() -> None:
@@ -132,7 +132,7 @@ def test_more_neighbours_than_training_rows() -> None:
     with pytest.raises(
         FitFailed, match=r"\(n_neighbors=20\) .*fold 0\).*on 16 rows.*n_samples_fit = 16"
     ):
-        tr.risk_curve(KNeighborsClassifier(), {"n_neighbors": [3, 20]}, X, Y, method="3-fold")
+        tr.risk_curve(KNeighborsClassifier(), {"n_neighbors": [3, 20]}, X, Y, cv="3-fold")
 
 
 def test_copies_across_folds() -> None:
@@ -152,9 +152,9 @@ def test_groups_that_are_ignored() -> None:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The groups parameter is ignored")  # scikit-learn's own
         with pytest.warns(GroupLeakWarning, match="method 'KFold.*ignores them.*Group splitter"):
-            estimate(method=splitter, groups=GROUPS)
+            estimate(cv=splitter, groups=GROUPS)
     with pytest.raises(Refusal, match="'loo' would ignore the groups"):
-        estimate(method="loo", groups=GROUPS)
+        estimate(cv="loo", groups=GROUPS)
 
 
 @pytest.mark.parametrize(
@@ -277,6 +277,6 @@ def test_dates_in_x_are_taken_out(dates) -> None:
     assert str(caught.value).endswith(
         f"{told}they only say when the rows were taken, take them out of X: time=X.pop('when')."
     )
-    search = tr.HonestSearchCV(Ridge(), {"alpha": [1, 2]}, select_by="forward-2", outer=None)
+    search = tr.HonestSearchCV(Ridge(), {"alpha": [1, 2]}, cv="forward-2", outer=None)
     search.fit(frame, X[:, 0], time=frame.pop("when"))
     assert search.predict(frame).shape == (N,)

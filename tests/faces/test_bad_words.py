@@ -23,10 +23,10 @@ from truerisk.core.errors import (
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"method": "holdot"}, "no method 'holdot'; did you mean 'holdout'"),
+        ({"cv": "holdot"}, "no method 'holdot'; did you mean 'holdout'"),
         ({"loss": "brierr"}, "no loss 'brierr'; did you mean 'brier'"),
-        ({"method": "LOO"}, "no method 'LOO'; did you mean 'loo'"),
-        ({"method": "5-Fold"}, "no method '5-Fold'; did you mean '5-fold'"),
+        ({"cv": "LOO"}, "no method 'LOO'; did you mean 'loo'"),
+        ({"cv": "5-Fold"}, "no method '5-Fold'; did you mean '5-fold'"),
         ({"loss": "AUC"}, "no loss 'AUC'; did you mean 'auc'"),
         ({"loss": "Brier"}, "no loss 'Brier'; did you mean 'brier'"),
         ({"interval": "BETA-CV"}, "no interval 'BETA-CV'; did you mean 'beta-cv'"),
@@ -108,8 +108,8 @@ def test_every_error_can_be_caught_as_one() -> None:
 @pytest.mark.parametrize(
     ("option", "kind"),
     [
-        ("method", tr.methods.KFold),
-        ("method", KFold),
+        ("cv", tr.methods.KFold),
+        ("cv", KFold),
         ("engine", tr.engines.Generic),
         ("loss", tr.losses.Brier),
     ],

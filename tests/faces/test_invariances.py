@@ -95,7 +95,7 @@ def assessed(task, loss, outer, *, reverse=False, names=None, y=None, table=None
         methods, options["block"] = ["blocks-3"], np.asarray(x)[:, :2]
     outer = FURTHER.get(outer) or QUICK.get(outer, outer)
     try:
-        return tr.assess(models, x, target, methods=methods, outer=outer, loss=loss, **options)
+        return tr.assess(models, x, target, cv=methods, outer=outer, loss=loss, **options)
     except Refusal as error:
         return str(error)
 
@@ -167,7 +167,7 @@ def test_the_other_methods_cannot_be_outer_ones():
     """So these tests are of every word that can: `oob` stands for the samples that replace it."""
     for word in sorted(set(tr.methods.names()) - set(OUTER) | {"oob"}):
         with pytest.raises(Refusal, match="outer method"):
-            tr.assess(CLASSIFIERS, X, Y, methods=["3-fold"], outer=word)
+            tr.assess(CLASSIFIERS, X, Y, cv=["3-fold"], outer=word)
 
 
 @pytest.mark.usefixtures("each_fit_once")
@@ -228,7 +228,7 @@ def test_equal_learners_are_told_apart_by_what_they_are():
     """Twins of another name, tied in every split: one result, whoever comes first."""
     twins = {"one": CLASSIFIERS["knn"], "two": CLASSIFIERS["knn"], "bayes": GaussianNB()}
     found = [
-        tr.assess(dict(pairs), X, Y, methods=["3-fold"], outer="4-fold")
+        tr.assess(dict(pairs), X, Y, cv=["3-fold"], outer="4-fold")
         for pairs in (list(twins.items()), list(twins.items())[::-1])
     ]
     the_same(numbers(found[0].choice), numbers(found[1].choice))

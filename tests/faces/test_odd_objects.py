@@ -34,13 +34,13 @@ UNEVEN = [[1, 2], [3]] * (N // 2)
 
 
 def estimate(model=KNN, X=X, y=Y, **more):
-    return tr.estimate_risk(model, X, y, **{"method": "5-fold", **more})
+    return tr.estimate_risk(model, X, y, **{"cv": "5-fold", **more})
 
 
 VERBS = {
     "estimate": estimate,
     "search": lambda model=KNN, X=X, y=Y, method="5-fold", **more: tr.HonestSearchCV(
-        model, {}, select_by=method
+        model, {}, cv=method
     ).fit(X, y, **more),
     "assess": lambda model=KNN, X=X, y=Y, **more: tr.assess({"m": model}, X, y, **more),
     "validate": lambda model=KNN, X=X, y=Y, **more: tr.validate(model, X, y, replicates=4, **more),
@@ -83,7 +83,7 @@ def test_splits_that_are_no_row_numbers(splits, word) -> None:
     """Named by their number, in every verb that takes splits."""
     search = tr.HonestSearchCV(KNN, {"n_neighbors": [1, 3]}, outer=splits)
     with pytest.raises(BadData, match="split 0"):
-        estimate(method=splits) if word == "method" else search.fit(X, Y)
+        estimate(cv=splits) if word == "method" else search.fit(X, Y)
 
 
 WRONG = {
@@ -195,7 +195,7 @@ CALLS = {
     "seed": lambda: estimate(random_state=-HUGE),
     "threshold": lambda: tr.models.ThresholdClassifier(KNN, cost=(1, HUGE)).fit(X, Y),
     "rule": lambda: tr.bayesian_error([HUGE] * 3, 0, X, Y),
-    "digits": lambda: estimate(method=10**5000),
+    "digits": lambda: estimate(cv=10**5000),
 }
 
 
@@ -244,7 +244,7 @@ def test_arrays_of_another_library_are_read_as_numpy_reads_them():
     "call",
     [
         lambda: estimate(positive=[[1], [2, 3]]),
-        lambda: estimate(method=np.array(1.0)),
+        lambda: estimate(cv=np.array(1.0)),
         lambda: tr.audit(SEARCH, X, Y, fit_params=1.0),
         lambda: tr.audit(SEARCH, X, Y, level=X),
         lambda: tr.audit(SEARCH, X, Y, replicates="many"),

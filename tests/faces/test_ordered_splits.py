@@ -28,7 +28,7 @@ TAKING_TURNS = np.arange(80) // 4 * 2 + np.arange(80) % 2  # two groups by turns
 @pytest.mark.parametrize("groups", [None, TAKING_TURNS], ids=["rows", "groups"])
 def test_there_is_no_interval_and_a_note_says_why(method, groups):
     """None that the method has by itself, and none that is asked for by name."""
-    found = tr.estimate_risk(GaussianNB(), X, Y, method=method, groups=groups)
+    found = tr.estimate_risk(GaussianNB(), X, Y, cv=method, groups=groups)
     assert found.std_error is None
     assert found.interval is None
     assert (FEW if groups is None else "groups are met again later") in found.notes[-1]
@@ -36,12 +36,12 @@ def test_there_is_no_interval_and_a_note_says_why(method, groups):
     assert RiskEstimate.from_json(found.to_json()).ordered
     for word in ("wald", "corrected-t", "bbc", "beta", "beta-cv"):
         with pytest.raises(Refusal, match=r"interval|the splits are ordered"):
-            tr.estimate_risk(GaussianNB(), X, Y, method=method, interval=word)
+            tr.estimate_risk(GaussianNB(), X, Y, cv=method, interval=word)
 
 
 def test_every_candidate_of_a_curve_lacks_it():
     """Also where the loss is another."""
-    curve = tr.risk_curve(KNN, GRID, X, Y, method=FORWARD, loss="brier")
+    curve = tr.risk_curve(KNN, GRID, X, Y, cv=FORWARD, loss="brier")
     assert np.isnan(curve.std_errors).all()
     assert all(FEW in one.notes[-1] for one in curve)
 
@@ -49,7 +49,7 @@ def test_every_candidate_of_a_curve_lacks_it():
 @pytest.mark.parametrize("outer", [FORWARD, BACK], ids=["forward", "backward"])
 def test_a_tuned_risk_lacks_it_too(outer):
     """The default interval is not made of such outer splits."""
-    search = tr.HonestSearchCV(KNN, GRID, select_by="3-fold", outer=outer).fit(X, Y)
+    search = tr.HonestSearchCV(KNN, GRID, cv="3-fold", outer=outer).fit(X, Y)
     assert search.risk_.interval is None
     assert FEW in search.risk_.notes[-1]
 
@@ -57,7 +57,7 @@ def test_a_tuned_risk_lacks_it_too(outer):
 def test_an_assessment_draws_no_conclusion_from_noise():
     """No differences, no interval of the area, of the shares of events or of the error."""
     models = {"knn": (KNN, GRID), "bayes": GaussianNB()}
-    found = tr.assess(models, X, Y, methods=["3-fold"], outer=FORWARD)
+    found = tr.assess(models, X, Y, cv=["3-fold"], outer=FORWARD)
     assert found.choice.interval is None
     difference = found.difference("knn", "bayes")
     assert difference.value == found.risks["knn"].value - found.risks["bayes"].value
@@ -86,20 +86,20 @@ def test_an_audit_of_such_a_search_lacks_it():
 def test_blocks_in_order_keep_their_interval():
     """K folds of neighbouring rows test each other."""
     folds = tr.methods.KFold(folds=np.arange(80) // 20)
-    assert tr.estimate_risk(LogisticRegression(), X, Y, method=folds).interval.method == "beta-cv"
+    assert tr.estimate_risk(LogisticRegression(), X, Y, cv=folds).interval.method == "beta-cv"
 
 
 def test_long_series_have_the_interval_of_losses_that_depend_on_each_other():
     """Where the rows stand in the order of time; in another order only where times say it."""
     rng = np.random.default_rng(0)
     X, y, order = rng.normal(size=(400, 2)), rng.normal(size=400), rng.permutation(400)
-    found = tr.estimate_risk(Ridge(), X, y, method=FORWARD)
+    found = tr.estimate_risk(Ridge(), X, y, cv=FORWARD)
     assert found.interval.method == "hac"
     place = np.argsort(order)
     pairs = [(place[train], place[test]) for train, test in FORWARD.split(X)]
-    moved = tr.estimate_risk(Ridge(), X[order], y[order], method=pairs)
+    moved = tr.estimate_risk(Ridge(), X[order], y[order], cv=pairs)
     assert (moved.interval, moved.notes) == (None, (ORDERED,))
-    timed = tr.estimate_risk(Ridge(), X[order], y[order], method=pairs, time=order)
+    timed = tr.estimate_risk(Ridge(), X[order], y[order], cv=pairs, time=order)
     assert timed.interval.low == pytest.approx(found.interval.low)
     assert timed.interval.high == pytest.approx(found.interval.high)
 
@@ -107,5 +107,5 @@ def test_long_series_have_the_interval_of_losses_that_depend_on_each_other():
 def test_who_gave_times_is_not_told_to_give_them():
     """The refusal of an interval names what is known of the rows."""
     with pytest.raises(Refusal, match="time= is given") as refused:
-        tr.estimate_risk(GaussianNB(), X, Y, method=FORWARD, time=np.arange(80.0), interval="wald")
+        tr.estimate_risk(GaussianNB(), X, Y, cv=FORWARD, time=np.arange(80.0), interval="wald")
     assert "With time=" not in str(refused.value)

@@ -97,7 +97,7 @@ def by_loops(model, y, params):
 def test_models_around_models_are_what_loops_find(name):
     """Whatever is inside is fitted, tuned and calibrated within the training rows."""
     model, y, grid = AROUND[name]
-    for found in tr.risk_curve(model, grid, X, y, method=SPLITS):
+    for found in tr.risk_curve(model, grid, X, y, cv=SPLITS):
         assert found.value == pytest.approx(by_loops(model, y, found.params), abs=1e-12)
 
 
@@ -153,9 +153,9 @@ def test_habits_of_a_model_stay_within_its_fit(executor, capfd):
     """Each fit starts from a clone of what was given, on rows as they were given."""
     before = X.copy(), Y.copy()
     grid = {"depth": [1, 5]}
-    plain = tr.risk_curve(KNeighborsClassifier(), {"n_neighbors": [1, 5]}, X, Y, method=SPLITS)
+    plain = tr.risk_curve(KNeighborsClassifier(), {"n_neighbors": [1, 5]}, X, Y, cv=SPLITS)
     model = Habits(memory=[])
-    found = tr.risk_curve(model, grid, X, Y, method=SPLITS, n_jobs=executor)
+    found = tr.risk_curve(model, grid, X, Y, cv=SPLITS, n_jobs=executor)
     assert np.array_equal(found.values, plain.values)
     assert (model.depth, model.memory) == (1, [])
     assert np.array_equal(X, before[0])
@@ -196,9 +196,9 @@ class Initialising(ClassifierMixin, BaseEstimator):
 def test_parameters_of_any_name(given):
     """Those that nobody gave are known when they are set."""
     grid = {"module__n_neighbors": [1, 5], "module__weights": ["uniform", "distance"]}
-    found = tr.risk_curve(Initialising(**given), grid, X, Y, method=SPLITS)
+    found = tr.risk_curve(Initialising(**given), grid, X, Y, cv=SPLITS)
     plain = {name.removeprefix("module__"): values for name, values in grid.items()}
-    same = tr.risk_curve(KNeighborsClassifier(), plain, X, Y, method=SPLITS)
+    same = tr.risk_curve(KNeighborsClassifier(), plain, X, Y, cv=SPLITS)
     assert np.array_equal(found.values, same.values)
     search = tr.HonestSearchCV(Initialising(**given), grid, cv=3).fit(X, Y)
     assert search.best_estimator_.get_params()["module__n_neighbors"] in (1, 5)

@@ -25,7 +25,7 @@ def _parts(result, *, fitted):
 def _results(folder):
     search = tr.HonestSearchCV(KNN, GRID, scores=["auc"], cv=5).fit(X, Y)
     learners = {"knn": (KNN, GRID), "line": LogisticRegression()}
-    assessment = tr.assess(learners, X, Y, scores=["auc"], methods=["5-fold"])
+    assessment = tr.assess(learners, X, Y, scores=["auc"], cv=["5-fold"])
     validation = tr.validate(LogisticRegression(), X, Y, subgroups=X[:, :1] > 0)
     audit = tr.audit(GridSearchCV(KNN, GRID).fit(X, Y), X, Y)
     yield from _parts(search, fitted=True)

@@ -35,10 +35,10 @@ HONEST = {
     "given search": lambda outer: tr.HonestSearchCV(search(), outer=outer).fit(X, Y),
     "assessment": lambda outer: tr.assess({"a": (LogisticRegression(), GRID)}, X, Y, outer=outer),
     "nested": lambda outer: tr.estimate_risk(
-        LogisticRegression(), X, Y, method=tr.methods.Nested(outer)
+        LogisticRegression(), X, Y, cv=tr.methods.Nested(outer)
     ),
     "audit": lambda outer: tr.audit(search().fit(X, Y), X, Y, level="nested", outer=outer),
-    "learning curve": lambda outer: tr.learning_curve(LogisticRegression(), X, Y, method=outer),
+    "learning curve": lambda outer: tr.learning_curve(LogisticRegression(), X, Y, cv=outer),
 }
 
 
@@ -56,7 +56,7 @@ def test_an_honest_risk_is_refused(verb, outer) -> None:
 def test_an_estimate_warns_of_them(splits, n) -> None:
     """GridSearchCV takes such splits, too; the number stays, and is not called pessimistic."""
     with pytest.warns(DuplicateRowsWarning, match=rf"^{n} rows .* were trained on them"):
-        found = tr.estimate_risk(LogisticRegression(), X, Y, method=splits)
+        found = tr.estimate_risk(LogisticRegression(), X, Y, cv=splits)
     if isinstance(splits, list):
         assert found.bias == "optimistic: models are tested on rows that they were trained on"
         assert tr.methods.GivenSplits([(ROWS[:30], ROWS[30:])]).bias.startswith("pessimistic")

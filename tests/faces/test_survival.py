@@ -80,8 +80,8 @@ def test_an_own_score_is_a_score():
 def test_a_pipeline_is_asked_through_its_steps():
     """Though it does not hand on the question about curves."""
     scaled, columns = make_pipeline(StandardScaler(), Exponential(0.0)), X * [1.0, 20.0, 0.1]
-    found = tr.estimate_risk(scaled, columns, Y, method="5-fold", loss="brier-at-2")
-    plain = tr.estimate_risk(Exponential(0.0), X, Y, method="5-fold", loss="brier-at-2")
+    found = tr.estimate_risk(scaled, columns, Y, cv="5-fold", loss="brier-at-2")
+    plain = tr.estimate_risk(Exponential(0.0), X, Y, cv="5-fold", loss="brier-at-2")
     assert found.value == pytest.approx(plain.value)
 
 
@@ -89,7 +89,7 @@ def test_folds_hold_events_alike():
     """Of rare ones, too: a fold without any has no order to rate."""
     X, y = drawn_times(100)
     y["event"] = np.arange(100) % 10 == 0
-    curve = tr.risk_curve(Exponential(), GRID, X, y, method="10-fold")
+    curve = tr.risk_curve(Exponential(), GRID, X, y, cv="10-fold")
     assert curve[curve.best].value is not None
 
 
@@ -189,11 +189,9 @@ class Lasting(Exponential):
 
 def test_a_predicted_time_is_larger_where_the_event_comes_later():
     """Also at the end of a pipeline: C would be 1 less that, and tuning choose the worst."""
-    risks = tr.estimate_risk(Exponential(), X, Y, method="5-fold").value
+    risks = tr.estimate_risk(Exponential(), X, Y, cv="5-fold").value
     for model in (Lasting(), make_pipeline(StandardScaler(), Lasting())):
-        assert tr.estimate_risk(model, X, Y, method="5-fold").value == pytest.approx(
-            risks, abs=0.01
-        )
+        assert tr.estimate_risk(model, X, Y, cv="5-fold").value == pytest.approx(risks, abs=0.01)
 
 
 class Unweighed(Exponential):
@@ -317,7 +315,7 @@ def test_answers_by_row_of_curves_hold_the_probability_by_each_horizon(search):
 
 def test_answers_by_row_of_one_brier_score_do_not_raise_an_assertion():
     """A loss of curves alone was a bare AssertionError."""
-    found = tr.estimate_risk(Exponential(), X, Y, method="5-fold", loss="brier-at-2")
+    found = tr.estimate_risk(Exponential(), X, Y, cv="5-fold", loss="brier-at-2")
     assert list(found.answers_by_row()) == [
         *("row", "fold", "truth_0", "truth_1", "probability_by_2"),
     ]

@@ -75,18 +75,18 @@ def calls() -> dict[str, Call]:
 def _estimates() -> Iterator[tuple[str, Call]]:
     lda, knn, line = LDA[0], KNN[0], LINE[0]
     for word in METHODS:
-        yield f"estimate lda {word}", lambda word=word: tr.estimate_risk(lda, X, Y, method=word)
+        yield f"estimate lda {word}", lambda word=word: tr.estimate_risk(lda, X, Y, cv=word)
         if word not in ("bee", "bee-improper", "bolstered", "swapping", "ncv"):
             yield (
                 f"curve knn {word}",
-                lambda word=word: tr.risk_curve(*KNN, X, Y, method=word),
+                lambda word=word: tr.risk_curve(*KNN, X, Y, cv=word),
             )
     for word in CRITERIA:
         yield (
             f"estimate ridge {word}",
-            lambda word=word: tr.estimate_risk(LinearRegression(), X, AMOUNT, method=word),
+            lambda word=word: tr.estimate_risk(LinearRegression(), X, AMOUNT, cv=word),
         )
-        yield f"curve ridge {word}", lambda word=word: tr.risk_curve(*RIDGE, X, AMOUNT, method=word)
+        yield f"curve ridge {word}", lambda word=word: tr.risk_curve(*RIDGE, X, AMOUNT, cv=word)
     for loss in LOSSES:
         yield (
             f"estimate line {loss}",
@@ -106,18 +106,18 @@ def _estimates() -> Iterator[tuple[str, Call]]:
             yield (
                 f"interval {word} of {method}",
                 lambda word=word, method=method: tr.estimate_risk(
-                    knn, X, Y, method=method, interval=word
+                    knn, X, Y, cv=method, interval=word
                 ),
             )
     for word, rows in {"forward-3": "time", "purged-4": "time", "blocks-4": "block"}.items():
         yield (
             f"curve knn {word}",
-            lambda word=word, rows=rows: tr.risk_curve(*KNN, X, Y, method=word, **ROWS[rows]),
+            lambda word=word, rows=rows: tr.risk_curve(*KNN, X, Y, cv=word, **ROWS[rows]),
         )
     yield (
         "estimate groups apart",
         lambda: tr.estimate_risk(
-            knn, X, Y, method=RepeatedKFold(n_splits=4, n_repeats=2, random_state=0), groups=GROUPS
+            knn, X, Y, cv=RepeatedKFold(n_splits=4, n_repeats=2, random_state=0), groups=GROUPS
         ),
     )
     for name, rows in ROWS.items():
@@ -130,7 +130,7 @@ def _estimates() -> Iterator[tuple[str, Call]]:
     yield (
         "estimate repeated splitter",
         lambda: tr.estimate_risk(
-            knn, X, Y, method=RepeatedKFold(n_splits=4, n_repeats=2, random_state=0)
+            knn, X, Y, cv=RepeatedKFold(n_splits=4, n_repeats=2, random_state=0)
         ),
     )
 
@@ -163,7 +163,7 @@ def _searches() -> Iterator[tuple[str, Call]]:
     for name, rows in ROWS.items():
         yield f"search with {name}", lambda rows=rows: _search(BAYES, X, Y, rows)
     for word in ("10-fold", "3x4-fold", "loo", ".632+", "racing", "swapping", "bbc"):
-        yield f"search by {word}", lambda word=word: _search(KNN, X, Y, {}, select_by=word)
+        yield f"search by {word}", lambda word=word: _search(KNN, X, Y, {}, cv=word)
     yield "search 1-se", lambda: _search(KNN, X, Y, {}, rule="1-se")
     yield "search scores", lambda: _search(LINE, X, Y, {}, scores=["auc", "log", "brier", "f1"])
 
@@ -177,9 +177,7 @@ def _assessments() -> Iterator[tuple[str, Call]]:
     )
     yield (
         "assess nested",
-        lambda: tr.assess(
-            {"knn": KNN, "tree": TREE}, X, Y, methods=["4-fold", "loo"], outer="3-fold"
-        ),
+        lambda: tr.assess({"knn": KNN, "tree": TREE}, X, Y, cv=["4-fold", "loo"], outer="3-fold"),
     )
     yield "assess amounts", lambda: tr.assess(REGRESSORS, X, AMOUNT)
     yield "assess three classes", lambda: tr.assess({"knn": KNN, "bayes": BAYES}, X, KIND)
@@ -244,5 +242,5 @@ def _further() -> Iterator[tuple[str, Call]]:
 
 def _compared(word: str) -> Any:
     method = "pairs" if word == "paired-cv" else "5-fold"
-    a, b = (tr.estimate_risk(one, X, Y, method=method) for one in (KNN[0], LDA[0]))
+    a, b = (tr.estimate_risk(one, X, Y, cv=method) for one in (KNN[0], LDA[0]))
     return tr.compare(a, b, test=word)

@@ -167,7 +167,7 @@ GRID = {"n_neighbors": [1, 3, 5, 9]}
 @pytest.mark.parametrize("rule", ["min", "1-se"])
 def test_the_chosen_one_counts_the_choice(rule):
     """The rule's candidate gets the percentiles of all candidates, another those of its own."""
-    given = {"method": "5-fold", "rule": rule, "interval": "bbc"}
+    given = {"cv": "5-fold", "rule": rule, "interval": "bbc"}
     curve = tr.risk_curve(KNeighborsClassifier(), GRID, X, Y, **given)
     losses = np.array([one.losses for one in curve])
     shares = np.full(N, 1 / N)
@@ -206,7 +206,7 @@ def test_groups_are_drawn_whole():
 
 def test_a_search_keeps_it_for_the_selected_risk():
     """HonestSearchCV(interval="bbc"): `selected_risk_` counts the choice, `risk_` is nested."""
-    search = tr.HonestSearchCV(KNeighborsClassifier(), GRID, interval="bbc", select_by="5-fold")
+    search = tr.HonestSearchCV(KNeighborsClassifier(), GRID, interval="bbc", cv="5-fold")
     search.fit(X, Y)
     assert search.selected_risk_.interval.method == "bbc"
     assert search.risk_.interval.method == "bbc"
@@ -216,9 +216,7 @@ def test_a_search_keeps_it_for_the_selected_risk():
 def test_no_spread_and_no_losses():
     """Equal losses have no interval; a loss of whole sets is refused."""
     x = np.sign(X[:, :1]) * (50 + RNG.random((N, 1)))
-    found = tr.estimate_risk(
-        KNeighborsClassifier(3), x, X[:, 0] > 0, method="4-fold", interval="bbc"
-    )
+    found = tr.estimate_risk(KNeighborsClassifier(3), x, X[:, 0] > 0, cv="4-fold", interval="bbc")
     assert (found.interval, found.std_error) == (None, None)
     with pytest.raises(Refusal, match="no"):
         tr.estimate_risk(KNeighborsClassifier(3), X, Y, interval="bbc", loss="auc")

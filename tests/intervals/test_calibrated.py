@@ -45,7 +45,7 @@ def without(model, X, weights):
 @pytest.mark.parametrize("groups", [None, np.arange(N) % 20])
 def test_the_fall_is_told_with_its_noise(weights, groups):
     """By the power law through both sizes, with two standard errors of rows or groups."""
-    options = {"method": tr.methods.Pairs(tr.methods.KFold(folds=FOLDS)), "interval": "log-cv"}
+    options = {"cv": tr.methods.Pairs(tr.methods.KFold(folds=FOLDS)), "interval": "log-cv"}
     options |= {"sample_weight": weights, "groups": groups}
     found = tr.estimate_risk(Ridge(1e-6), STEEP, Y, **options)
     shares = np.ones(N) / N if weights is None else weights / weights.sum()
@@ -114,7 +114,7 @@ KNN_BETA_CV = KNeighborsClassifier(3)
 @pytest.mark.parametrize("method", ["5-fold", "loo"])
 def test_zero_one_loss_counts_fewer_rows(method):
     """Beta(n_e m + ½, n_e (1 − m) + ½) with n_e = (n − 1)/1.8."""
-    found = tr.estimate_risk(KNN_BETA_CV, X_BETA_CV, Y_BETA_CV, method=method, interval="beta-cv")
+    found = tr.estimate_risk(KNN_BETA_CV, X_BETA_CV, Y_BETA_CV, cv=method, interval="beta-cv")
     m, size = found.value, (N_BETA_CV - 1) / ONCE
     expected = stats.beta.interval(0.95, size * m + 0.5, size * (1 - m) + 0.5)
     assert (found.interval.low, found.interval.high) == pytest.approx(expected)
@@ -125,9 +125,9 @@ def test_zero_one_loss_counts_fewer_rows(method):
 def test_repetitions_count_more_rows():
     """What only the folds change is averaged out of a row's loss, and says how unstable it is."""
     method = tr.methods.KFold(folds=[RNG_BETA_CV.permutation(N_BETA_CV) % 5 for _ in range(4)])
-    found = tr.estimate_risk(KNN_BETA_CV, X_BETA_CV, Y_BETA_CV, method=method, interval="beta-cv")
+    found = tr.estimate_risk(KNN_BETA_CV, X_BETA_CV, Y_BETA_CV, cv=method, interval="beta-cv")
     singles = [
-        tr.estimate_risk(KNN_BETA_CV, X_BETA_CV, Y_BETA_CV, method=tr.methods.KFold(folds=f)).losses
+        tr.estimate_risk(KNN_BETA_CV, X_BETA_CV, Y_BETA_CV, cv=tr.methods.KFold(folds=f)).losses
         for f in method.folds
     ]
     within = np.var(singles, axis=0, ddof=1).mean()
@@ -145,9 +145,7 @@ def test_repetitions_count_more_rows():
 def test_no_errors_count_the_rows():
     """No error in n rows: Beta(½, n/1.8 + ½), without a standard error."""
     x = np.sign(X_BETA_CV[:, :1]) * (50 + RNG_BETA_CV.random((N_BETA_CV, 1)))
-    found = tr.estimate_risk(
-        KNN_BETA_CV, x, X_BETA_CV[:, 0] > 0, method="5-fold", interval="beta-cv"
-    )
+    found = tr.estimate_risk(KNN_BETA_CV, x, X_BETA_CV[:, 0] > 0, cv="5-fold", interval="beta-cv")
     assert (found.value, found.std_error) == (0, None)
     assert found.interval.high == pytest.approx(stats.beta.ppf(0.975, 0.5, N_BETA_CV / 1.8 + 0.5))
 
@@ -156,14 +154,14 @@ def test_no_errors_in_many_drawings_say_nothing_of_instability():
     """The factor is that of one drawing, not that of a stable learner."""
     x = np.sign(X_BETA_CV[:, :1]) * (50 + RNG_BETA_CV.random((N_BETA_CV, 1)))
     given = {"model": KNN_BETA_CV, "X": x, "y": X_BETA_CV[:, 0] > 0, "interval": "beta-cv"}
-    once = tr.estimate_risk(**given, method="5-fold")
-    assert tr.estimate_risk(**given, method="4x5-fold").interval == once.interval
+    once = tr.estimate_risk(**given, cv="5-fold")
+    assert tr.estimate_risk(**given, cv="4x5-fold").interval == once.interval
 
 
 def test_a_rule_that_never_changes_is_tested_by_independent_rows():
     """Its errors are the same in every drawing: the factor is 1."""
     rule = DummyClassifier(strategy="constant", constant=1)
-    found = tr.estimate_risk(rule, X_BETA_CV, Y_BETA_CV, method="4x5-fold", interval="beta-cv")
+    found = tr.estimate_risk(rule, X_BETA_CV, Y_BETA_CV, cv="4x5-fold", interval="beta-cv")
     m, size = np.mean(Y_BETA_CV != 1), N_BETA_CV - 1
     assert found.value == pytest.approx(m)
     expected = stats.beta.interval(0.95, size * m + 0.5, size * (1 - m) + 0.5)
@@ -173,7 +171,7 @@ def test_a_rule_that_never_changes_is_tested_by_independent_rows():
 def test_a_bounded_loss_has_the_size_of_its_spread():
     """Brier losses vary less than errors, so they count for more rows than there are."""
     found = tr.estimate_risk(
-        GaussianNB(), X_BETA_CV, Y_BETA_CV, method="5-fold", loss="brier", interval="beta-cv"
+        GaussianNB(), X_BETA_CV, Y_BETA_CV, cv="5-fold", loss="brier", interval="beta-cv"
     )
     m, variance = found.value, 1.8 * found.losses.var(ddof=1) / N_BETA_CV
     size = m * (1 - m) / variance
@@ -184,7 +182,7 @@ def test_a_bounded_loss_has_the_size_of_its_spread():
 @pytest.mark.parametrize("method", ["5-fold", "pairs"])
 def test_beta_cv_of_probabilities_reaches_further_down(method):
     """The low end of Brier has 1.15 times as many standard errors as the high end."""
-    given = {"loss": "brier", "interval": "beta-cv", "method": method}
+    given = {"loss": "brier", "interval": "beta-cv", "cv": method}
     found = tr.estimate_risk(GaussianNB(), X_BETA_CV, Y_BETA_CV, **given)
     m, high = found.value, found.interval.high
     sizes = np.linspace(5, 500, 200_000)
@@ -196,7 +194,7 @@ def test_beta_cv_of_probabilities_reaches_further_down(method):
 
 def test_log_cv_of_log_loss_reaches_further_down():
     """Squared errors have equal numbers of standard errors on both sides."""
-    given = {"interval": "log-cv", "method": "5-fold"}
+    given = {"interval": "log-cv", "cv": "5-fold"}
     found = tr.estimate_risk(GaussianNB(), X_BETA_CV, Y_BETA_CV, loss="log", **given)
     down, up = (np.log(found.value / found.interval.low), np.log(found.interval.high / found.value))
     assert down == pytest.approx(1.15 * up)
@@ -225,8 +223,8 @@ def test_groups_are_added_up_first():
     """With groups the variance is that of the sums of groups."""
     groups = np.arange(N_BETA_CV) // 4
     given = {"interval": "beta-cv", "groups": groups}
-    found = tr.estimate_risk(KNN_BETA_CV, X_BETA_CV, Y_BETA_CV, method="5-fold", **given)
-    wald = tr.estimate_risk(KNN_BETA_CV, X_BETA_CV, Y_BETA_CV, method="5-fold", groups=groups)
+    found = tr.estimate_risk(KNN_BETA_CV, X_BETA_CV, Y_BETA_CV, cv="5-fold", **given)
+    wald = tr.estimate_risk(KNN_BETA_CV, X_BETA_CV, Y_BETA_CV, cv="5-fold", groups=groups)
     assert found.std_error == pytest.approx(wald.std_error)
     m = found.value
     size = m * (1 - m) / (1.8 * wald.std_error**2)
@@ -243,9 +241,9 @@ LACKING = "interval 'beta-cv' needs rows that are tested equally often, which me
     ("more", "message"),
     [
         ({"model": Ridge(), "y": X_BETA_CV[:, 0]}, "largest value"),
-        ({"method": ShuffleSplit(5, random_state=0)}, LACKING),
-        ({"method": [(np.arange(20), np.arange(20, 40))] * 2 + [(np.arange(9), [9])]}, LACKING),
-        ({"method": "monte-carlo"}, LACKING),
+        ({"cv": ShuffleSplit(5, random_state=0)}, LACKING),
+        ({"cv": [(np.arange(20), np.arange(20, 40))] * 2 + [(np.arange(9), [9])]}, LACKING),
+        ({"cv": "monte-carlo"}, LACKING),
     ],
 )
 def test_other_losses_and_splits_are_refused(more, message):
@@ -258,7 +256,7 @@ def test_other_losses_and_splits_are_refused(more, message):
 def test_equal_losses_between_the_bounds_say_nothing():
     """A spread of 0 between the bounds gives no interval."""
     found = tr.estimate_risk(
-        GaussianNB(), X_BETA_CV, Y_BETA_CV, method="5-fold", loss=lambda y, f: np.full(len(y), 0.5)
+        GaussianNB(), X_BETA_CV, Y_BETA_CV, cv="5-fold", loss=lambda y, f: np.full(len(y), 0.5)
     )
     assert found.interval is None
 
@@ -268,13 +266,13 @@ def test_equal_losses_between_the_bounds_say_nothing():
 )
 def test_splitters_that_test_every_row_have_it(splitter):
     """scikit-learn's K-folds and given splits that test every row once are cross-validation."""
-    found = tr.estimate_risk(KNN_BETA_CV, X_BETA_CV, Y_BETA_CV, method=splitter, interval="beta-cv")
+    found = tr.estimate_risk(KNN_BETA_CV, X_BETA_CV, Y_BETA_CV, cv=splitter, interval="beta-cv")
     assert found.interval.method == "beta-cv"
 
 
 def test_every_candidate_has_its_own_instability():
     """The interval of a point of a curve is that of the setting by itself."""
-    given = {"method": "4x5-fold", "interval": "beta-cv", "random_state": 0}
+    given = {"cv": "4x5-fold", "interval": "beta-cv", "random_state": 0}
     grid = {"n_neighbors": [1, 5, 15]}
     curve = tr.risk_curve(KNeighborsClassifier(), grid, X_BETA_CV, Y_BETA_CV, **given)
     alone = [
@@ -292,7 +290,7 @@ def test_rows_that_are_tested_unequally_often_are_refused(word):
     rows = np.arange(N_BETA_CV)
     splits = [(rows[20:], rows[:20]), (rows[:20], rows[20:]), (rows[9:], rows[:9])]
     with pytest.raises(Refusal, match="equally often"):
-        tr.estimate_risk(KNN_BETA_CV, X_BETA_CV, Y_BETA_CV, method=splits, interval=word)
+        tr.estimate_risk(KNN_BETA_CV, X_BETA_CV, Y_BETA_CV, cv=splits, interval=word)
 
 
 RNG_LOG_CV = np.random.default_rng(1)
@@ -317,9 +315,9 @@ def test_it_is_normal_on_the_log_scale(level):
 def test_repetitions_average_the_losses_of_a_row():
     """s² is the variance of the rows' mean losses: what only the folds change is averaged out."""
     method = tr.methods.KFold(folds=[np.arange(N_LOG_CV) % 5, np.arange(N_LOG_CV) // 8])
-    both = tr.estimate_risk(Ridge(), X_LOG_CV, Y_LOG_CV, method=method, interval="log-cv")
+    both = tr.estimate_risk(Ridge(), X_LOG_CV, Y_LOG_CV, cv=method, interval="log-cv")
     singles = [
-        tr.estimate_risk(Ridge(), X_LOG_CV, Y_LOG_CV, method=tr.methods.KFold(folds=f)).losses
+        tr.estimate_risk(Ridge(), X_LOG_CV, Y_LOG_CV, cv=tr.methods.KFold(folds=f)).losses
         for f in method.folds
     ]
     s2 = np.mean(singles, axis=0).var(ddof=1)
@@ -358,7 +356,7 @@ def test_no_spread_has_none():
         DummyRegressor(strategy="constant", constant=0.0),
         X_LOG_CV,
         y,
-        method=tr.methods.KFold(folds=folds),
+        cv=tr.methods.KFold(folds=folds),
         interval="log-cv",
     )
     assert (found.interval, found.std_error) == (None, None)

@@ -69,7 +69,7 @@ def test_a_loss_that_tells_none_says_so() -> None:
 def test_it_is_its_formula() -> None:
     """C = 1.8, V from what four folds' rows do to their scores, pairs once, the logit's scale."""
     model, folds = LogisticRegression(), KFold(folds=FOLDS)
-    found = tr.estimate_risk(model, X, Y, method=folds, loss="auc", interval="logit-cv")
+    found = tr.estimate_risk(model, X, Y, cv=folds, loss="auc", interval="logit-cv")
     placed, scores, pairs = np.empty(N), [], []
     for fold in range(4):
         test = fold == FOLDS
@@ -119,8 +119,8 @@ def test_groups_are_added_up() -> None:
     x, y = np.repeat(X[::2], 2, axis=0), np.repeat(Y[::2], 2)
     model, asked = LogisticRegression(), {"loss": "auc", "interval": "logit-cv"}
     folds = KFold(folds=np.repeat(FOLDS[::2], 2))
-    twice = tr.estimate_risk(model, x, y, groups=groups, method=folds, **asked)
-    alone = tr.estimate_risk(model, x, y, method=folds, **asked)
+    twice = tr.estimate_risk(model, x, y, groups=groups, cv=folds, **asked)
+    alone = tr.estimate_risk(model, x, y, cv=folds, **asked)
     assert twice.interval.method == "logit-cv-grouped"
     m, n = N // 2, N
     more = 2 * m / (m - 1) * (n - 1) / n
@@ -130,12 +130,12 @@ def test_groups_are_added_up() -> None:
 def test_a_tuned_learner_has_it_by_default() -> None:
     """By pairs with their instability, by other folds with the factor of one drawing."""
     grid = {"C": [0.01, 1.0]}
-    pairs = tr.HonestSearchCV(LogisticRegression(), grid, loss="auc", select_by="5-fold").fit(X, Y)
+    pairs = tr.HonestSearchCV(LogisticRegression(), grid, loss="auc", cv="5-fold").fit(X, Y)
     assert pairs.risk_.interval.method == "logit-cv"
     assert any("(instability 0." in note for note in pairs.risk_.notes)
     ten = tr.HonestSearchCV(LogisticRegression(), grid, loss="auc", outer="5-fold").fit(X, Y)
     assert ten.risk_.interval.method == "logit-cv"
-    found = tr.assess({"l": (LogisticRegression(), grid)}, X, Y, loss="auc", methods=["5-fold"])
+    found = tr.assess({"l": (LogisticRegression(), grid)}, X, Y, loss="auc", cv=["5-fold"])
     assert found.risks["l"].interval.method == "logit-cv"
 
 

@@ -19,7 +19,7 @@ Y = X[:, 0] + RNG.normal(size=30)
 
 def test_asked_for_it_is_the_usual_one_of_losses_below_0():
     """interval="wald" changes nothing where no interval was calibrated: of losses below 0."""
-    given = {"method": "5-fold", "loss": lambda y, answers: y - answers}
+    given = {"cv": "5-fold", "loss": lambda y, answers: y - answers}
     usual = tr.estimate_risk(Ridge(), X, Y, **given)
     asked = tr.estimate_risk(Ridge(), X, Y, **given, interval="wald")
     assert asked.interval == usual.interval
@@ -29,7 +29,7 @@ def test_asked_for_it_is_the_usual_one_of_losses_below_0():
 def test_rows_tested_repeatedly_are_refused():
     """Their losses are not those of one cross-validation."""
     with pytest.raises(Refusal, match=r"tested once.*corrected-t"):
-        tr.estimate_risk(Ridge(), X, Y, method="2x5-fold", interval="wald")
+        tr.estimate_risk(Ridge(), X, Y, cv="2x5-fold", interval="wald")
 
 
 RNG_T = np.random.default_rng(0)
@@ -39,7 +39,7 @@ Y_T = X_T[:, 0] + RNG_T.normal(size=30)
 
 def test_a_single_k_fold_has_it_when_asked():
     """J = 5 folds of 6 rows: se² = s² (1/5 + 6/24), t with 4 degrees of freedom."""
-    found = tr.estimate_risk(Ridge(), X_T, Y_T, method="5-fold", interval="corrected-t")
+    found = tr.estimate_risk(Ridge(), X_T, Y_T, cv="5-fold", interval="corrected-t")
     error = found.split_risks.std(ddof=1) * np.sqrt(1 / 5 + 6 / 24)
     low, high = stats.t.interval(0.95, 4, found.value, error)
     assert found.std_error == pytest.approx(error)
@@ -49,8 +49,8 @@ def test_a_single_k_fold_has_it_when_asked():
 
 def test_it_is_the_own_one_of_random_splits():
     """Asked for or not, random splits have the same interval."""
-    usual = tr.estimate_risk(Ridge(), X_T, Y_T, method="monte-carlo")
-    asked = tr.estimate_risk(Ridge(), X_T, Y_T, method="monte-carlo", interval="corrected-t")
+    usual = tr.estimate_risk(Ridge(), X_T, Y_T, cv="monte-carlo")
+    asked = tr.estimate_risk(Ridge(), X_T, Y_T, cv="monte-carlo", interval="corrected-t")
     assert usual.interval == asked.interval
 
 
@@ -64,9 +64,7 @@ GROUPS = np.arange(N) // 3
 @pytest.mark.parametrize("method", ["6-fold", "loo"])
 def test_errors_of_folds_are_counted_and_a_note_says_so(method):
     """Beta(e + 1, n − e + 1) of all tested rows; several rules made the errors."""
-    found = tr.estimate_risk(
-        KNeighborsClassifier(3), X_BETA, Y_BETA, method=method, interval="beta"
-    )
+    found = tr.estimate_risk(KNeighborsClassifier(3), X_BETA, Y_BETA, cv=method, interval="beta")
     e = found.losses.sum()
     expected = stats.beta.interval(0.95, e + 1, N - e + 1)
     assert (found.interval.low, found.interval.high) == pytest.approx(expected)
@@ -77,7 +75,7 @@ def test_errors_of_folds_are_counted_and_a_note_says_so(method):
 def test_groups_count_for_fewer_rows():
     """n/max(1, d) rows, d the factor by which groups enlarge the variance of the mean."""
     model = KNeighborsClassifier(3)
-    found = tr.estimate_risk(model, X_BETA, Y_BETA, method="4-fold", interval="beta", groups=GROUPS)
+    found = tr.estimate_risk(model, X_BETA, Y_BETA, cv="4-fold", interval="beta", groups=GROUPS)
     residuals = found.losses - found.losses.mean()
     by_group = np.array([residuals[g == GROUPS].sum() for g in range(16)])
     d = (16 / 15 * (by_group**2).sum()) / (N / (N - 1) * (residuals**2).sum())
@@ -93,7 +91,7 @@ def test_no_errors_in_groups_count_groups():
     x = np.sign(X_BETA[:, :1]) * (50 + RNG_BETA.random((N, 1)))
     y = X_BETA[:, 0] > 0
     found = tr.estimate_risk(
-        KNeighborsClassifier(3), x, y, method="4-fold", interval="beta", groups=GROUPS
+        KNeighborsClassifier(3), x, y, cv="4-fold", interval="beta", groups=GROUPS
     )
     assert found.interval.high == pytest.approx(stats.beta.ppf(0.975, 1, 17))
     assert found.std_error is None
@@ -107,7 +105,7 @@ def test_no_errors_in_groups_count_groups():
             {"sample_weight": RNG_BETA.random(N)},
             "rows that count alike, which data with sample_weight",
         ),
-        ({"method": "2x4-fold"}, "tested once"),
+        ({"cv": "2x4-fold"}, "tested once"),
         ({"loss": "auc"}, "no"),
     ],
 )
@@ -115,5 +113,5 @@ def test_what_is_no_count_is_refused(more, message):
     """Other losses, weights and repeated tests are refused in words."""
     with pytest.raises(Refusal, match=message):
         tr.estimate_risk(
-            GaussianNB(), X_BETA, Y_BETA, **{"method": "4-fold", **more, "interval": "beta"}
+            GaussianNB(), X_BETA, Y_BETA, **{"cv": "4-fold", **more, "interval": "beta"}
         )

@@ -24,15 +24,15 @@ Y = X[:, 0] + RNG.normal(size=40)
 
 def test_a_k_fold_word_becomes_nested_cross_validation():
     """The word 5-fold with interval="ncv" is NestedInterval(5, repeats=10), debiased."""
-    asked = tr.estimate_risk(Ridge(), X, Y, method="5-fold", interval="ncv")
-    same = tr.estimate_risk(Ridge(), X, Y, method=tr.methods.NestedInterval(5, repeats=10))
+    asked = tr.estimate_risk(Ridge(), X, Y, cv="5-fold", interval="ncv")
+    same = tr.estimate_risk(Ridge(), X, Y, cv=tr.methods.NestedInterval(5, repeats=10))
     assert (asked.value, asked.interval) == (same.value, same.interval)
     assert asked.method == "ncv (10x5-fold)"
 
 
 def test_more_repetitions_are_kept():
     """The word 12x5-fold keeps its 12 repetitions."""
-    asked = tr.estimate_risk(Ridge(), X, Y, method="12x5-fold", interval="ncv")
+    asked = tr.estimate_risk(Ridge(), X, Y, cv="12x5-fold", interval="ncv")
     assert asked.n_fits == 12 * 15
 
 
@@ -63,9 +63,9 @@ def test_it_is_the_formula_of_the_page():
     """Beta(n_e m + ½, n_e (1 − m) + ½) with n_e = n/inflation², m the K-fold mean."""
     method = NestedInterval(5, repeats=4, bias=None)
     found = tr.estimate_risk(
-        KNeighborsClassifier(3), X_BETA_NCV, Y_BETA_NCV, method=method, interval="beta-ncv"
+        KNeighborsClassifier(3), X_BETA_NCV, Y_BETA_NCV, cv=method, interval="beta-ncv"
     )
-    normal = tr.estimate_risk(KNeighborsClassifier(3), X_BETA_NCV, Y_BETA_NCV, method=method)
+    normal = tr.estimate_risk(KNeighborsClassifier(3), X_BETA_NCV, Y_BETA_NCV, cv=method)
     assert found.value == normal.value == pytest.approx(found.losses.mean())
     inner = found.split_risks.reshape(4, 5, 5)[:, ~np.eye(5, dtype=bool)].mean()
     n_inner = 4 * 4 * N
@@ -81,7 +81,7 @@ def test_no_errors_have_an_interval():
     """No error in n rows: Beta(½, n + ½), and no standard error."""
     x = np.sign(X_BETA_NCV[:, :1]) * (50 + RNG_BETA_NCV.random((N, 1)))
     found = tr.estimate_risk(
-        KNeighborsClassifier(1), x, X_BETA_NCV[:, 0] > 0, method="5-fold", interval="beta-ncv"
+        KNeighborsClassifier(1), x, X_BETA_NCV[:, 0] > 0, cv="5-fold", interval="beta-ncv"
     )
     assert (found.value, found.std_error) == (0, None)
     assert found.interval.low < 1e-4
@@ -143,8 +143,8 @@ KNN = KNeighborsClassifier(5)
 def test_the_error_out_of_bag_is_scaled_to_the_value(kind):
     """Value ± z se(Err₁) value/Err₁, se(Err₁) the one that method "oob" reports."""
     method = Bootstrap(kind, replicates=400)
-    found = tr.estimate_risk(KNN, X_632, Y_632, method=method, interval="bootstrap-.632")
-    oob = tr.estimate_risk(KNN, X_632, Y_632, method=Bootstrap("oob", replicates=400))
+    found = tr.estimate_risk(KNN, X_632, Y_632, cv=method, interval="bootstrap-.632")
+    oob = tr.estimate_risk(KNN, X_632, Y_632, cv=Bootstrap("oob", replicates=400))
     error = oob.std_error * found.value / oob.value
     low, high = stats.norm.interval(0.95, found.value, error)
     assert found.std_error == pytest.approx(error)
@@ -154,13 +154,13 @@ def test_the_error_out_of_bag_is_scaled_to_the_value(kind):
 
 def test_without_being_asked_632_has_none():
     """The formula is a rule of thumb for .632 and .632+, so it is given on request only."""
-    assert tr.estimate_risk(KNN, X_632, Y_632, method=".632+").interval is None
+    assert tr.estimate_risk(KNN, X_632, Y_632, cv=".632+").interval is None
 
 
 def test_where_the_jackknife_fails_a_note_says_why():
     """Groups have no formula: no interval, and the reason."""
     found = tr.estimate_risk(
-        KNN, X_632, Y_632, method=".632", interval="bootstrap-.632", groups=np.arange(N_632) // 2
+        KNN, X_632, Y_632, cv=".632", interval="bootstrap-.632", groups=np.arange(N_632) // 2
     )
     assert (found.interval, found.std_error) == (None, None)
     assert any("groups" in note for note in found.notes)
@@ -170,4 +170,4 @@ def test_where_the_jackknife_fails_a_note_says_why():
 def test_other_methods_refuse_it(method):
     """Samples that are tested on their own rows, and folds, have no such interval."""
     with pytest.raises(Refusal, match="bootstrap-.632' needs bootstrap samples, which method '"):
-        tr.estimate_risk(KNN, X_632, Y_632, method=method, interval="bootstrap-.632")
+        tr.estimate_risk(KNN, X_632, Y_632, cv=method, interval="bootstrap-.632")

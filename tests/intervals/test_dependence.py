@@ -22,7 +22,7 @@ Y = X[:, 0] + RNG.normal(size=N)
 
 
 def estimate(y=Y, X=X, **more):
-    return tr.estimate_risk(LinearRegression(), X, y, method="forward-5", **more)
+    return tr.estimate_risk(LinearRegression(), X, y, cv="forward-5", **more)
 
 
 def test_it_is_the_error_of_the_series_of_losses():
@@ -95,7 +95,7 @@ def test_groups_that_follow_one_another_are_stretches_of_time():
             "an upper limit of their mean",
         ),
         (
-            lambda: tr.estimate_risk(DummyRegressor(), X, np.zeros(N), method="forward-5"),
+            lambda: tr.estimate_risk(DummyRegressor(), X, np.zeros(N), cv="forward-5"),
             "every row has the same loss",
         ),
     ],
@@ -112,7 +112,7 @@ def test_rows_with_times_have_it_whatever_splits_them():
     """Losses of rows near in time depend on each other in shuffled folds, too."""
     time = np.arange(N)
     with pytest.warns(TimeLeakWarning):
-        found = tr.estimate_risk(LinearRegression(), X, Y, method="5-fold", time=time)
+        found = tr.estimate_risk(LinearRegression(), X, Y, cv="5-fold", time=time)
     assert found.interval.method == "hac"
 
 
@@ -171,7 +171,7 @@ def test_by_places_it_is_the_formula():
 def test_by_labels_it_is_the_formula():
     """T of the sums of blocks, the variance 1.8 times as large."""
     labels = np.random.default_rng(1).integers(9, size=120)
-    found = tr.estimate_risk(MODEL, FEATURES, Y_SPATIAL, block=labels, method="blocks-3")
+    found = tr.estimate_risk(MODEL, FEATURES, Y_SPATIAL, block=labels, cv="blocks-3")
     sums = np.bincount(labels, found.losses - found.value) / 120
     error = np.sqrt(1.8 * 9 / 8 * (sums**2).sum())
     half = t.ppf(0.975, 8) * error / (found.value * (1 - found.value))
@@ -203,7 +203,7 @@ def test_labels_say_what_they_are_taken_for():
     """Who are neighbours they do not tell; coordinates do, and need no such note."""
     labels = np.random.default_rng(1).integers(9, size=120)
     for block, said in ((labels, True), (PLACES, False)):
-        found = tr.estimate_risk(MODEL, FEATURES, Y_SPATIAL, block=block, method="blocks-3")
+        found = tr.estimate_risk(MODEL, FEATURES, Y_SPATIAL, block=block, cv="blocks-3")
         assert found.interval is not None
         assert (
             any("treats the blocks of block= as independent" in note for note in found.notes)
@@ -216,17 +216,16 @@ def test_it_is_that_of_every_method_where_there_are_places():
     knn = KNeighborsClassifier()
     for outer in ("pairs", "blocks-3", tr.methods.Buffered(0.1, k=3)):
         search = tr.HonestSearchCV(
-            knn, {"n_neighbors": [1, 9]}, select_by="blocks-4", outer=outer, scores=("auc", "brier")
+            knn, {"n_neighbors": [1, 9]}, cv="blocks-4", outer=outer, scores=("auc", "brier")
         ).fit(X_SPATIAL, Y_SPATIAL, block=PLACES)
         assert search.risk_.interval.method == "spatial"
         assert [search.scores_[s].interval.method for s in ("auc", "brier")] == ["spatial"] * 2
     with pytest.warns(tr.core.errors.SpaceLeakWarning):
-        folds = tr.estimate_risk(MODEL, FEATURES, Y_SPATIAL, block=PLACES, method="5-fold")
+        folds = tr.estimate_risk(MODEL, FEATURES, Y_SPATIAL, block=PLACES, cv="5-fold")
     assert folds.interval.method == "spatial"
     holdout = tr.methods.KFold(folds=PLACES[:, 0] > 0.5)
     assert (
-        tr.estimate_risk(MODEL, FEATURES, Y_SPATIAL, block=PLACES, method=holdout).interval
-        is not None
+        tr.estimate_risk(MODEL, FEATURES, Y_SPATIAL, block=PLACES, cv=holdout).interval is not None
     )
 
 
@@ -246,7 +245,7 @@ def test_neighbours_that_fail_together_make_it_wide():
     widths = []
     for y in (wrong, scattered):
         rule = DummyClassifier(strategy="constant", constant=0)
-        found = tr.estimate_risk(rule, FEATURES, y, block=PLACES, method="blocks-5")
+        found = tr.estimate_risk(rule, FEATURES, y, block=PLACES, cv="blocks-5")
         widths.append(found.interval.width)
     assert widths[0] > 2 * widths[1]
 
@@ -264,7 +263,7 @@ def test_too_few_blocks_or_places_have_none(block, method, said):
     """The note says how many it needs."""
     n = len(block)
     found = tr.estimate_risk(
-        DummyClassifier(), X_SPATIAL[:n], np.arange(n) % 2, block=block, method=method
+        DummyClassifier(), X_SPATIAL[:n], np.arange(n) % 2, block=block, cv=method
     )
     assert found.interval is None
     assert any(said in note and "needs" in note for note in found.notes)
@@ -289,7 +288,7 @@ def test_without_places_or_for_other_losses_it_is_refused():
         )
     with pytest.raises(Refusal, match=r"needs a mean of cross-validated losses"):
         tr.estimate_risk(
-            MODEL, FEATURES, Y_SPATIAL, block=PLACES, interval="spatial", method="apparent"
+            MODEL, FEATURES, Y_SPATIAL, block=PLACES, interval="spatial", cv="apparent"
         )
 
 

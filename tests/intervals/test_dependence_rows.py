@@ -29,9 +29,9 @@ METHODS = (
 @pytest.mark.parametrize("method", METHODS, ids=["ncv", "halves", "bootstrap"])
 def test_they_have_none_and_say_why(method, known):
     """The risk is the same; standard error and interval are None with a note."""
-    plain = tr.estimate_risk(MODEL, X, Y, method=method)
+    plain = tr.estimate_risk(MODEL, X, Y, cv=method)
     assert plain.std_error is not None
-    found = tr.estimate_risk(MODEL, X, Y, method=method, **KNOWN[known])
+    found = tr.estimate_risk(MODEL, X, Y, cv=method, **KNOWN[known])
     assert found.std_error is None
     assert found.interval is None
     assert any("an interval of independent rows is not justified" in note for note in found.notes)
@@ -49,12 +49,12 @@ def test_they_have_none_and_say_why(method, known):
 def test_one_that_is_asked_for_is_refused(word, known):
     """Nothing that was asked for is dropped."""
     with pytest.raises(Refusal, match=rf"interval '{word}' is not available here: (time|block)="):
-        tr.estimate_risk(MODEL, X, Y, method="5-fold", interval=word, **KNOWN[known])
+        tr.estimate_risk(MODEL, X, Y, cv="5-fold", interval=word, **KNOWN[known])
 
 
 def test_labels_of_blocks_are_groups():
     """Folds leave them whole, and their losses are added up first."""
-    found = tr.estimate_risk(MODEL, X, Y, method=METHODS[0], block=np.arange(N) // 4)
+    found = tr.estimate_risk(MODEL, X, Y, cv=METHODS[0], block=np.arange(N) // 4)
     assert found.interval.method == "ncv-grouped"
 
 
@@ -67,5 +67,5 @@ def test_a_method_that_orders_rows_implies_times(word):
     assert found.roc.std_error is None
     assert found.calibration.low is None
     assert found.risks["lda"].scores["auc"].interval is None
-    beside = tr.estimate_risk(MODEL, X, Y, method=word, scores=("auc",), block=PLACES)
+    beside = tr.estimate_risk(MODEL, X, Y, cv=word, scores=("auc",), block=PLACES)
     assert beside.scores["auc"].interval is None

@@ -21,14 +21,14 @@ GROUPS = np.arange(N) // 3
 
 
 def estimate(method, **more):
-    return tr.estimate_risk(KNeighborsClassifier(3), X, Y, method=method, **more)
+    return tr.estimate_risk(KNeighborsClassifier(3), X, Y, cv=method, **more)
 
 
 @pytest.mark.parametrize("level", [0.95, 0.8])
 @pytest.mark.parametrize("method", ["6-fold", "loo", "nested"])
 def test_wald_is_the_normal_interval_of_the_mean(method, level) -> None:
     """Standard error s/√n of the losses, and ± z times it."""
-    given = {"method": method, "confidence_level": level, "interval": "wald"}
+    given = {"cv": method, "confidence_level": level, "interval": "wald"}
     found = tr.estimate_risk(Ridge(), X, NUMBERS, **given)
     assert found.value == pytest.approx(found.losses.mean())
     assert found.std_error == pytest.approx(stats.sem(found.losses))
@@ -51,7 +51,7 @@ def test_weighted_wald_is_the_error_of_a_weighted_mean() -> None:
     """With weights w that sum to 1: se² = m/(m−1) Σ w² (ℓ − mean)²."""
     weights = RNG.random(N)
     model = LogisticRegression()
-    found = tr.estimate_risk(model, X, Y, method="4-fold", sample_weight=weights)
+    found = tr.estimate_risk(model, X, Y, cv="4-fold", sample_weight=weights)
     w = weights / weights.sum()
     mean = (w * found.losses).sum()
     assert found.value == pytest.approx(mean)
@@ -70,7 +70,7 @@ def test_weighted_wald_is_the_error_of_a_weighted_mean() -> None:
 )
 def test_corrected_t_is_that_of_nadeau_and_bengio(method, ratio, j) -> None:
     """se² = s²(1/J + n_test/n_train) over the splits, t with J − 1 degrees of freedom."""
-    given = {"method": method, "confidence_level": 0.9, "interval": "corrected-t"}
+    given = {"cv": method, "confidence_level": 0.9, "interval": "corrected-t"}
     found = tr.estimate_risk(Ridge(), X, NUMBERS, **given)
     splits = found.split_risks
     assert len(splits) == j
@@ -96,7 +96,7 @@ def test_a_hold_out_has_the_beta_posterior(method) -> None:
 def test_a_perfect_hold_out_still_has_an_interval() -> None:
     """No errors in n rows: no standard error, and the posterior says how sure that is."""
     X, y = np.arange(60.0)[:, None], np.arange(60) >= 30
-    found = tr.estimate_risk(KNeighborsClassifier(1), X, y.astype(int), method="holdout")
+    found = tr.estimate_risk(KNeighborsClassifier(1), X, y.astype(int), cv="holdout")
     assert (found.value, found.std_error) == (0, None)
     assert found.interval.low == pytest.approx(stats.beta.ppf(0.025, 1, 21))
     assert found.interval.high == pytest.approx(stats.beta.ppf(0.975, 1, 21))
@@ -106,7 +106,7 @@ def test_a_perfect_hold_out_still_has_an_interval() -> None:
 @pytest.mark.parametrize("more", [{"groups": GROUPS}, {"sample_weight": RNG.random(N)}])
 def test_dependent_or_weighted_tests_have_no_binomial_posterior(more) -> None:
     """With groups or weights the error count is not binomial: Wald instead."""
-    found = tr.estimate_risk(LogisticRegression(), X, Y, method="holdout", **more)
+    found = tr.estimate_risk(LogisticRegression(), X, Y, cv="holdout", **more)
     assert found.interval.method.startswith("wald")
 
 
@@ -122,7 +122,7 @@ def test_dependent_or_weighted_tests_have_no_binomial_posterior(more) -> None:
 )
 def test_without_a_formula_there_is_a_reason(method, loss, reason) -> None:
     """None, never an invented number, and a note that says why."""
-    found = tr.estimate_risk(LogisticRegression(), X, Y, method=method, loss=loss)
+    found = tr.estimate_risk(LogisticRegression(), X, Y, cv=method, loss=loss)
     assert (found.std_error, found.interval) == (None, None)
     assert any(reason in note for note in found.notes)
     assert np.isfinite(found.value)
@@ -132,7 +132,7 @@ def test_without_a_formula_there_is_a_reason(method, loss, reason) -> None:
 def test_no_spread_says_nothing(method) -> None:
     """If every row or split has the same loss there is no standard error, and a note."""
     model = DummyClassifier(strategy="constant", constant=1)
-    found = tr.estimate_risk(model, X, Y, method=method, loss=lambda y, f: np.full(len(y), 0.5))
+    found = tr.estimate_risk(model, X, Y, cv=method, loss=lambda y, f: np.full(len(y), 0.5))
     assert found.value == pytest.approx(0.5)
     assert (found.std_error, found.interval) == (None, None)
     assert "spread is 0" in found.notes[0]
@@ -140,7 +140,7 @@ def test_no_spread_says_nothing(method) -> None:
 
 def test_one_tested_row_has_no_spread() -> None:
     """One row, or one split of repeated rows, has no standard error."""
-    found = tr.estimate_risk(Ridge(), X, NUMBERS, method=[(np.arange(1, N), [0])])
+    found = tr.estimate_risk(Ridge(), X, NUMBERS, cv=[(np.arange(1, N), [0])])
     assert (found.std_error, found.interval) == (None, None)
     assert "one tested row has no spread" in found.notes[0]
 
@@ -148,7 +148,7 @@ def test_one_tested_row_has_no_spread() -> None:
 def test_intervals_stay_where_the_loss_can_be() -> None:
     """An interval of a share of errors stays in [0, 1]; one of a free loss may be negative."""
     model = KNeighborsClassifier(3)
-    given = {"method": "3-fold", "confidence_level": 1 - 1e-9, "interval": "wald"}
+    given = {"cv": "3-fold", "confidence_level": 1 - 1e-9, "interval": "wald"}
     found = tr.estimate_risk(model, X[:12], Y[:12], **given)
     assert (found.interval.low, found.interval.high) == (0, 1)
     free = tr.estimate_risk(Ridge(), X, NUMBERS, loss=lambda y, f: y - f)
@@ -171,7 +171,7 @@ def test_what_has_no_weight_does_not_count(interval, grouped) -> None:
         method = tr.methods.KFold(folds=folds[some])
         if interval == "ncv":
             method = tr.methods.NestedInterval(repeats=1, folds=folds[some])
-        given |= {"method": method, "sample_weight": weight[some]}
+        given |= {"cv": method, "sample_weight": weight[some]}
         return tr.estimate_risk(Ridge(), rows[some], y[some], **given)
 
     here, there = estimate(weight >= 0), estimate(own)

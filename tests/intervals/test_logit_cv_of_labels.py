@@ -53,7 +53,7 @@ def test_f1_of_all_answers_has_the_interval_of_its_influences(weights) -> None:
     """1 − 2h/(t + s): a row does W ((t ∨ s) − 2 hit − loss ((t) + (s)))/(t + s) to it."""
     model, w = GaussianNB(), np.ones(N) if weights is None else weights
     found = tr.estimate_risk(
-        model, X, Y, method=KFold(folds=FOLDS), loss="f1", interval="logit-cv",
+        model, X, Y, cv=KFold(folds=FOLDS), loss="f1", interval="logit-cv",
         sample_weight=weights,
     )  # fmt: skip
     said = out_of_fold(model, Y, weights=weights)
@@ -76,8 +76,8 @@ def test_the_mean_over_folds_can_be_asked_for() -> None:
     """Another value, whose rows do what they do to the score of all answers."""
     folds = KFold(folds=FOLDS, average="fold")
     asked = {"loss": "f1", "interval": "logit-cv"}
-    found = tr.estimate_risk(GaussianNB(), X, Y, method=folds, **asked)
-    pooled = tr.estimate_risk(GaussianNB(), X, Y, method=KFold(folds=FOLDS), **asked)
+    found = tr.estimate_risk(GaussianNB(), X, Y, cv=folds, **asked)
+    pooled = tr.estimate_risk(GaussianNB(), X, Y, cv=KFold(folds=FOLDS), **asked)
     assert found.value == pytest.approx(found.split_risks.mean())
     assert found.value != pooled.value
     assert found.std_error == pytest.approx(pooled.std_error, rel=0.1)
@@ -101,8 +101,8 @@ def test_mean_over_folds_reaches_farther_towards_score_of_all_answers(loss) -> N
     """By the gap between both on the logit's scale, which estimates the bias of small test sets."""
     asked = {"loss": loss, "interval": "logit-cv"}
     folds = KFold(folds=FOLDS, average="fold")
-    found = tr.estimate_risk(GaussianNB(), X, Y, method=folds, **asked)
-    pooled = tr.estimate_risk(GaussianNB(), X, Y, method=KFold(folds=FOLDS), **asked)
+    found = tr.estimate_risk(GaussianNB(), X, Y, cv=folds, **asked)
+    pooled = tr.estimate_risk(GaussianNB(), X, Y, cv=KFold(folds=FOLDS), **asked)
     assert abs(pooled.value - found.value) > 1e-4
     span = 2.0 if loss == "mcc" else 1.0
     ends = logit_ends_with_gap(found.value, pooled.value, 1.8 * found.std_error**2, span)
@@ -113,8 +113,8 @@ def test_mean_of_r2_over_folds_reaches_farther_towards_r2_of_all_answers() -> No
     """By the gap between both on the scale of the logarithm."""
     asked = {"loss": "r2", "interval": "log-cv"}
     folds = KFold(folds=FOLDS, average="fold")
-    found = tr.estimate_risk(LinearRegression(), X, VALUES, method=folds, **asked)
-    pooled = tr.estimate_risk(LinearRegression(), X, VALUES, method=KFold(folds=FOLDS), **asked)
+    found = tr.estimate_risk(LinearRegression(), X, VALUES, cv=folds, **asked)
+    pooled = tr.estimate_risk(LinearRegression(), X, VALUES, cv=KFold(folds=FOLDS), **asked)
     half = Z * 1.8**0.5 * found.std_error / found.value
     ends = found.value * np.exp(moved_by_hand(half, Z * np.log(pooled.value / found.value)))
     assert [found.interval.low, found.interval.high] == pytest.approx(ends)
@@ -123,7 +123,7 @@ def test_mean_of_r2_over_folds_reaches_farther_towards_r2_of_all_answers() -> No
 def test_average_precision_reaches_farther_towards_that_of_ranks_within_folds() -> None:
     """Decision values of several models do not compare: ranks within the folds are pooled."""
     model, asked = GaussianNB(), {"loss": "average-precision", "interval": "logit-cv"}
-    found = tr.estimate_risk(model, X, Y, method=KFold(folds=FOLDS), **asked)
+    found = tr.estimate_risk(model, X, Y, cv=KFold(folds=FOLDS), **asked)
     placed = np.empty(N)
     for fold in range(4):
         out = fold == FOLDS
@@ -138,7 +138,7 @@ def test_average_precision_reaches_farther_towards_that_of_ranks_within_folds() 
 def test_correlations_have_fishers_z() -> None:
     """1 − MCC lies between 0 and 2, and so does its interval: tanh of the z-scale."""
     found = tr.estimate_risk(
-        GaussianNB(), X, Y, method=KFold(folds=FOLDS), loss="mcc", interval="logit-cv"
+        GaussianNB(), X, Y, cv=KFold(folds=FOLDS), loss="mcc", interval="logit-cv"
     )
     said = out_of_fold(GaussianNB(), Y)
     assert found.value == pytest.approx(1 - metrics.matthews_corrcoef(Y, said))
@@ -151,7 +151,7 @@ def test_correlations_have_fishers_z() -> None:
 def test_r2_has_the_interval_of_the_logarithm() -> None:
     """1 − R² = MSE/S: a row does (e² − m (y − ȳ)²)/S to it."""
     found = tr.estimate_risk(
-        LinearRegression(), X, VALUES, method=KFold(folds=FOLDS), loss="r2", interval="log-cv"
+        LinearRegression(), X, VALUES, cv=KFold(folds=FOLDS), loss="r2", interval="log-cv"
     )
     said = out_of_fold(LinearRegression(), VALUES)
     value = 1 - metrics.r2_score(VALUES, said)
@@ -162,7 +162,7 @@ def test_r2_has_the_interval_of_the_logarithm() -> None:
     assert [found.interval.low, found.interval.high] == pytest.approx(
         [value / factor, value * factor]
     )
-    search = tr.HonestSearchCV(Ridge(), {"alpha": [0.1, 10.0]}, loss="r2", select_by="4-fold")
+    search = tr.HonestSearchCV(Ridge(), {"alpha": [0.1, 10.0]}, loss="r2", cv="4-fold")
     assert search.fit(X, VALUES).risk_.interval.method == "log-cv"
 
 
@@ -170,7 +170,7 @@ def test_r2_has_the_interval_of_the_logarithm() -> None:
 @pytest.mark.parametrize("y", [Y, THREE], ids=["two", "three"])
 def test_a_tuned_learner_has_it_by_default(loss, y) -> None:
     """By pairs with their instability, also where every row is a fold; of two or three classes."""
-    given = {"loss": loss, "select_by": "4-fold"}
+    given = {"loss": loss, "cv": "4-fold"}
     found = tr.HonestSearchCV(LogisticRegression(), GRID, **given).fit(X, y).risk_
     assert found.interval.method == "logit-cv"
     assert found.interval.low < found.value < found.interval.high
@@ -184,7 +184,7 @@ def test_repetitions_are_averaged_and_their_rows_too() -> None:
     """The value is the mean of the repetitions' scores."""
     twice = np.stack([FOLDS, RNG.permutation(N) % 4])
     found = tr.estimate_risk(
-        GaussianNB(), X, Y, method=KFold(folds=twice), loss="f1", interval="logit-cv"
+        GaussianNB(), X, Y, cv=KFold(folds=twice), loss="f1", interval="logit-cv"
     )
     each = [1 - metrics.f1_score(Y, out_of_fold(GaussianNB(), Y, folds)) for folds in twice]
     assert found.value == pytest.approx(np.mean(each))
@@ -197,8 +197,8 @@ def test_groups_are_added_up() -> None:
     x, y = np.repeat(X[::2], 2, axis=0), np.repeat(Y[::2], 2)
     asked = {"loss": "kappa", "interval": "logit-cv"}
     folds = KFold(folds=np.repeat(FOLDS[::2], 2))
-    twice = tr.estimate_risk(GaussianNB(), x, y, groups=groups, method=folds, **asked)
-    alone = tr.estimate_risk(GaussianNB(), x, y, method=folds, **asked)
+    twice = tr.estimate_risk(GaussianNB(), x, y, groups=groups, cv=folds, **asked)
+    alone = tr.estimate_risk(GaussianNB(), x, y, cv=folds, **asked)
     assert twice.interval.method == "logit-cv-grouped"
     more = 2 * (N // 2) / (N // 2 - 1) * (N - 1) / N
     assert twice.std_error**2 == pytest.approx(more * alone.std_error**2)
@@ -208,20 +208,20 @@ def test_a_fold_without_a_positive_row_is_refused_only_where_folds_are_averaged(
     """Pooled, its own risk is NaN and the value that of all answers."""
     y, folds = np.r_[np.ones(10, int), np.zeros(N - 10, int)], np.r_[np.arange(10) % 3, 3]
     folds = np.r_[folds, np.arange(N - 11) % 4]
-    found = tr.estimate_risk(GaussianNB(), X, y, method=KFold(folds=folds), loss="recall")
+    found = tr.estimate_risk(GaussianNB(), X, y, cv=KFold(folds=folds), loss="recall")
     said = out_of_fold(GaussianNB(), y, folds)
     assert found.value == pytest.approx(1 - metrics.recall_score(y, said))
     assert np.isnan(found.split_risks).tolist() == [False, False, False, True]
     by_fold = KFold(folds=folds, average="fold")
     with pytest.raises(Refusal, match="rows of the positive class in every test set"):
-        tr.estimate_risk(GaussianNB(), X, y, method=by_fold, loss="recall")
+        tr.estimate_risk(GaussianNB(), X, y, cv=by_fold, loss="recall")
 
 
 def test_few_positive_rows_none_of_which_is_found_leave_room() -> None:
     """They have no spread; the error is that of one of them being found, as a share of 1."""
     y = (np.arange(N) < 6).astype(int)
     found = tr.estimate_risk(
-        DummyClassifier(), X, y, method="3-fold", loss="balanced-accuracy", interval="logit-cv"
+        DummyClassifier(), X, y, cv="3-fold", loss="balanced-accuracy", interval="logit-cv"
     )
     assert (found.value, found.std_error) == (0.5, None)
     half = Z * (1 / 12) / 0.25
@@ -231,7 +231,7 @@ def test_few_positive_rows_none_of_which_is_found_leave_room() -> None:
 def test_a_constant_predictor_has_a_value_and_no_spread() -> None:
     """No standard error; the interval is that of one row, or none is claimed to be sure."""
     found = tr.estimate_risk(
-        DummyClassifier(), X, Y, method="4-fold", loss="recall", interval="logit-cv"
+        DummyClassifier(), X, Y, cv="4-fold", loss="recall", interval="logit-cv"
     )
     assert (found.value, found.std_error) == (1.0, None)
     assert found.interval.low < 0.9
@@ -240,20 +240,20 @@ def test_a_constant_predictor_has_a_value_and_no_spread() -> None:
 
 def test_a_calibration_error_has_none_unless_it_is_asked_for() -> None:
     """Its bias with few rows is no matter of spread; by name it has what its influences say."""
-    search = tr.HonestSearchCV(LogisticRegression(), GRID, loss="ece", select_by="4-fold")
+    search = tr.HonestSearchCV(LogisticRegression(), GRID, loss="ece", cv="4-fold")
     found = search.fit(X, Y).risk_
     assert (found.std_error, found.interval) == (None, None)
     assert any("of few rows it is too large" in note for note in found.notes)
-    asked = {"loss": "ece", "method": "4-fold", "interval": "logit-cv"}
+    asked = {"loss": "ece", "cv": "4-fold", "interval": "logit-cv"}
     assert tr.estimate_risk(GaussianNB(), X, Y, **asked).interval is not None
 
 
 def test_pooled_ranks_have_none() -> None:
     """Scores of different models do not compare: average precision by fold has one."""
     asked = {"loss": "average-precision", "interval": "logit-cv"}
-    assert tr.estimate_risk(GaussianNB(), X, Y, method="4-fold", **asked).interval is not None
+    assert tr.estimate_risk(GaussianNB(), X, Y, cv="4-fold", **asked).interval is not None
     with pytest.raises(Refusal, match="a score of all folds at once cannot give"):
-        tr.estimate_risk(GaussianNB(), X, Y, method=KFold(4, average="pooled"), **asked)
+        tr.estimate_risk(GaussianNB(), X, Y, cv=KFold(4, average="pooled"), **asked)
 
 
 def test_a_perfect_score_is_surer_than_one_with_a_miss() -> None:

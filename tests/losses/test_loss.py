@@ -73,7 +73,7 @@ def test_a_word_rates_the_greater_label(word, kind):
     """Each fold has what the metric says with pos_label; the result says which class it was."""
     y = LABELS[kind][CODES]
     positive = LABELS[kind][1]
-    found = tr.estimate_risk(LogisticRegression(), X, y, method=SPLITS, loss=word)
+    found = tr.estimate_risk(LogisticRegression(), X, y, cv=SPLITS, loss=word)
     scores = []
     for train, test in SPLITS:
         model = LogisticRegression().fit(X[train], y[train])
@@ -121,7 +121,7 @@ def test_every_word_that_depends_on_the_label_1_is_known(word):
 def test_the_lesser_label_is_rated_where_it_is_named(word, kind):
     """By `positive=`; each fold has what the metric says, and the result names the class."""
     y, lesser = LABELS[kind][CODES], LABELS[kind][0]
-    given = {"method": SPLITS, "loss": word, "positive": lesser}
+    given = {"cv": SPLITS, "loss": word, "positive": lesser}
     found = tr.estimate_risk(LogisticRegression(), X, y, **given)
     fitted = [(LogisticRegression().fit(X[a], y[a]), X[b], y[b]) for a, b in SPLITS]
     if word in ("average_precision", "roc_auc"):
@@ -163,7 +163,7 @@ def test_the_lesser_label_is_rated_where_it_is_named(word, kind):
 def test_a_scorer_of_a_metric_is_that_and_has_an_interval(scorer, named, score):
     """Of the class that it names, scikit-learn's 1 where it names none; under a name to read."""
     y = LABELS["1 is the lesser"][CODES]
-    found = tr.estimate_risk(LogisticRegression(), X, y, method="5-fold", scores=[scorer])
+    found = tr.estimate_risk(LogisticRegression(), X, y, cv="5-fold", scores=[scorer])
     (one,) = found.scores.values()
     assert list(found.scores) == [one.named_loss] == [named]
     searched = tr.HonestSearchCV(LogisticRegression(), scoring=scorer, cv=3).fit(X, y)
@@ -177,7 +177,7 @@ def test_a_scorer_that_names_no_class_takes_the_one_that_is_named():
     """`positive=` against the 1 that scikit-learn takes where it is told nothing."""
     y = LABELS["text"][CODES]
     plain, own = make_scorer(metrics.f1_score), make_scorer(metrics.f1_score, pos_label="yes")
-    given = {"method": SPLITS, "positive": "no", "scores": [plain, own, "mcc"]}
+    given = {"cv": SPLITS, "positive": "no", "scores": [plain, own, "mcc"]}
     found = tr.estimate_risk(LogisticRegression(), X, y, **given)
     assert list(found.scores) == ["f1 of 'no'", "f1 of 'yes'", "mcc"]
     with pytest.raises(Refusal, match="cannot rate even a perfect rule"):
@@ -217,7 +217,7 @@ def test_a_mean_over_classes_names_none():
 def test_one_of_three_classes_stands_against_the_rest():
     """As scikit-learn rates a column of it alone; one of the same losses rates two data sets."""
     y = np.array(["a", "b", "c"])[np.arange(60) % 3]
-    given = {"method": SPLITS, "positive": "b", "scores": ["recall", "average-precision", "auc"]}
+    given = {"cv": SPLITS, "positive": "b", "scores": ["recall", "average-precision", "auc"]}
     found = tr.estimate_risk(LogisticRegression(), X, y, loss=(loss := FBeta()), **given)
     for train, test in SPLITS[:1]:
         model = LogisticRegression().fit(X[train], y[train])
@@ -267,7 +267,7 @@ def test_it_travels_and_has_a_key():
     assert pickle.loads(pickle.dumps(scorer)) == scorer
     assert content_of(scorer, "loss") != content_of(PositiveScorer("f1", "no"), "loss")
     y = LABELS["text"][CODES]
-    given = {"method": SPLITS, "loss": "f1"}
+    given = {"cv": SPLITS, "loss": "f1"}
     here = tr.estimate_risk(LinearSVC(), X, y, **given)
     there = tr.estimate_risk(LinearSVC(), X, y, n_jobs=2, **given)
     assert here.value == there.value

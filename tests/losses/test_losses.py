@@ -223,7 +223,7 @@ def test_equal_answers_of_neighbours_choose_the_same_on_any_engine() -> None:
     """Means of 8 and of 15 equal numbers are off by other roundings: the first setting is best."""
     X = np.random.default_rng(3).normal(size=(24, 2))
     grid = {"n_neighbors": [15, 8]}
-    options = {"method": "apparent", "engine": None}
+    options = {"cv": "apparent", "engine": None}
     for options["engine"] in ("auto", "generic"):
         curve = tr.risk_curve(KNeighborsRegressor(), grid, X, np.full(24, -0.1), **options)
         assert curve.best == 0

@@ -47,18 +47,18 @@ def test_a_name_means_what_cross_val_score_means_by_it(model, y, name) -> None:
     """Fold by fold and in the mean over folds, for labels, decision values and probabilities."""
     loss = same_as_scorer(name, 0 if y is VALUES else len(np.unique(y)))
     theirs = cross_val_score(model, X, y, scoring=name, cv=SPLITS)
-    found = tr.estimate_risk(model, X, y, method=SPLITS, loss=loss)
+    found = tr.estimate_risk(model, X, y, cv=SPLITS, loss=loss)
     assert found.loss == name
     assert loss.score(found.split_risks) == pytest.approx(theirs, abs=1e-12)
     assert loss.score(found.value) == pytest.approx(theirs.mean(), abs=1e-12)
     if name not in ("f1", "precision", "recall", "r2"):  # which are words of ours
-        assert tr.estimate_risk(model, X, y, method=SPLITS, loss=name).value == found.value
+        assert tr.estimate_risk(model, X, y, cv=SPLITS, loss=name).value == found.value
 
 
 def test_words_of_ours_are_pooled() -> None:
     """`loss="f1"` is of all answers; the name's loss is the mean over folds."""
-    ours = tr.estimate_risk(GaussianNB(), X, TWO, method=SPLITS, loss="f1")
-    theirs = tr.estimate_risk(GaussianNB(), X, TWO, method=SPLITS, loss=same_as_scorer("f1", 2))
+    ours = tr.estimate_risk(GaussianNB(), X, TWO, cv=SPLITS, loss="f1")
+    theirs = tr.estimate_risk(GaussianNB(), X, TWO, cv=SPLITS, loss=same_as_scorer("f1", 2))
     assert ours.value != theirs.value
     assert ours.split_risks == pytest.approx(theirs.split_risks)
     data = Data.check(X, TWO, task="classification")
@@ -84,12 +84,12 @@ def test_every_name_is_scikit_learns_and_made_of_one_loss() -> None:
 def test_a_name_has_an_interval_by_the_way(name) -> None:
     """A tuned learner's by default, a single one's by name."""
     grid = {"C": [0.01, 1.0]}
-    search = tr.HonestSearchCV(LogisticRegression(), grid, loss=name, select_by="4-fold")
+    search = tr.HonestSearchCV(LogisticRegression(), grid, loss=name, cv="4-fold")
     found = search.fit(X, TWO).risk_
     assert found.interval.low < found.value < found.interval.high
     word = "beta-cv" if name == "accuracy" else "logit-cv"
     assert found.interval.method == word
-    alone = tr.estimate_risk(GaussianNB(), X, TWO, loss=name, method="4-fold", interval=word)
+    alone = tr.estimate_risk(GaussianNB(), X, TWO, loss=name, cv="4-fold", interval=word)
     assert alone.interval.low < alone.value < alone.interval.high
 
 

@@ -66,7 +66,7 @@ class Blind(Given):
 )
 def test_equals_the_golden_numbers(prior, value):
     """BEE of the given rule on seven rows; γ is the share of the first class, 4/7."""
-    found = tr.estimate_risk(Given(), X, Y, method=BayesianError(prior, standardize=False))
+    found = tr.estimate_risk(Given(), X, Y, cv=BayesianError(prior, standardize=False))
     assert found.value == pytest.approx(value, abs=5e-13)
     assert found.target == "Err_XY"
     assert found.n_fits == 1
@@ -74,21 +74,21 @@ def test_equals_the_golden_numbers(prior, value):
 
 def test_std_error_and_interval_are_the_posterior():
     """√(γ²Var₋ + (1−γ)²Var₊) from the golden second moments, and the exact credible interval."""
-    found = tr.estimate_risk(Given(), X, Y, method=RAW)
+    found = tr.estimate_risk(Given(), X, Y, cv=RAW)
     variances = 0.0233522000 - 0.109990606765**2, 0.0677707836 - 0.209572087443**2
     expected = np.sqrt((4 / 7) ** 2 * variances[0] + (3 / 7) ** 2 * variances[1])
     assert found.std_error == pytest.approx(expected, abs=1e-8)
     assert found.interval.method == "credible"
     # 2,000,000 draws: .02688, .36537
     assert (found.interval.low, found.interval.high) == pytest.approx((0.02688, 0.36537), abs=2e-4)
-    wide = tr.estimate_risk(Given(), X, Y, method=RAW, confidence_level=0.99).interval
+    wide = tr.estimate_risk(Given(), X, Y, cv=RAW, confidence_level=0.99).interval
     assert wide.low < found.interval.low < found.interval.high < wide.high
 
 
 def test_gamma_is_the_share_of_the_first_class():
     """γ ε₋ + (1 − γ) ε₊ with the golden class errors."""
     for gamma in (0.2, (0.2, 0.8)):
-        found = tr.estimate_risk(Given(), X, Y, method=BayesianError("proper", gamma, False))
+        found = tr.estimate_risk(Given(), X, Y, cv=BayesianError("proper", gamma, False))
         assert found.value == pytest.approx(0.2 * 0.109990606765 + 0.8 * 0.209572087443)
         assert str(gamma) in found.method
 
@@ -103,10 +103,10 @@ def test_what_are_no_shares_is_refused(gamma):
 def test_one_share_for_each_class():
     """Three shares do not fit two classes, nor one share three."""
     with pytest.raises(BadData, match="3 shares and y 2 classes"):
-        tr.estimate_risk(Given(), X, Y, method=BayesianError(gamma=(0.2, 0.3, 0.5)))
+        tr.estimate_risk(Given(), X, Y, cv=BayesianError(gamma=(0.2, 0.3, 0.5)))
     wine = load_wine(return_X_y=True)
     with pytest.raises(BadData, match="1 shares and y 3 classes"):
-        tr.estimate_risk(LinearDiscriminantAnalysis(), *wine, method=BayesianError(gamma=0.3))
+        tr.estimate_risk(LinearDiscriminantAnalysis(), *wine, cv=BayesianError(gamma=0.3))
 
 
 @pytest.mark.parametrize("word", ["bee", "bee-improper"])
@@ -119,19 +119,19 @@ def test_units_of_the_features_do_not_matter(word):
     moved = X * scale + shift
     coef = np.array([[1.0, 0.5]]) / scale
     other = Given(coef, -2.5 - coef @ shift)
-    one = tr.estimate_risk(Given(), X, Y, method=word)
-    two = tr.estimate_risk(other, moved, Y, method=word)
+    one = tr.estimate_risk(Given(), X, Y, cv=word)
+    two = tr.estimate_risk(other, moved, Y, cv=word)
     assert two.value == pytest.approx(one.value, rel=1e-9)
     assert two.std_error == pytest.approx(one.std_error, rel=1e-6)
     if word == "bee":
-        plain = [tr.estimate_risk(m, x, Y, method=RAW) for m, x in ((Given(), X), (other, moved))]
+        plain = [tr.estimate_risk(m, x, Y, cv=RAW) for m, x in ((Given(), X), (other, moved))]
         assert plain[0].value != pytest.approx(plain[1].value, rel=0.01)
 
 
 def test_steps_before_the_model_count():
     """In a pipeline the rule stands over the rows that its last step sees."""
     model = make_pipeline(StandardScaler(), LogisticRegression())
-    found = tr.estimate_risk(model, X, Y, method="bee")
+    found = tr.estimate_risk(model, X, Y, cv="bee")
     fitted = model.fit(X, Y)
     rule = fitted[-1].coef_, fitted[-1].intercept_, fitted[:-1].transform(X), Y
     assert found.value == pytest.approx(tr.bayesian_error(*rule).value)
@@ -140,11 +140,11 @@ def test_steps_before_the_model_count():
 def test_frames_and_sparse_rows():
     """A frame of numbers and a sparse matrix give what the array gives."""
     model = RidgeClassifier()
-    plain = tr.estimate_risk(model, X, Y, method="bee").value
+    plain = tr.estimate_risk(model, X, Y, cv="bee").value
     frame = pd.DataFrame(X, columns=["a", "b"])
-    assert tr.estimate_risk(model, frame, Y, method="bee").value == pytest.approx(plain)
+    assert tr.estimate_risk(model, frame, Y, cv="bee").value == pytest.approx(plain)
     sparse = tr.estimate_risk(
-        RidgeClassifier(solver="sparse_cg", tol=1e-12), csr_matrix(X), Y, method="bee"
+        RidgeClassifier(solver="sparse_cg", tol=1e-12), csr_matrix(X), Y, cv="bee"
     )
     assert sparse.value == pytest.approx(plain, rel=1e-6)
 
@@ -171,7 +171,7 @@ def test_the_choice_does_not_underflow():
     """At 4000 features all values are below 1e-300 or tie at 1e-12; the log still chooses."""
     rows, y, rules = thousands()
     grid = [{"coef": [m.coef], "intercept": [m.intercept]} for m in rules]
-    curve = tr.risk_curve(Given(), grid, rows, y, method="bee-improper")
+    curve = tr.risk_curve(Given(), grid, rows, y, cv="bee-improper")
     assert (curve.values < 1e-300).sum() >= 2
     assert Minimum().choose(curve.values, np.full(7, np.nan)) == 0  # a tie to the values
     ranks = np.array([t.rank for t in curve.evaluation.tested])
@@ -185,14 +185,14 @@ def test_inside_nested_validation_the_log_chooses():
     rows, y, rules = thousands()
     grid = [{"coef": [m.coef], "intercept": [m.intercept]} for m in rules]
     method = tr.methods.Nested("2-fold", "bee-improper")
-    curve = tr.risk_curve(Given(), grid, rows, y, method=method)
+    curve = tr.risk_curve(Given(), grid, rows, y, cv=method)
     assert all(unit.candidate >= 5 for unit in curve.evaluation.units)  # a tie would be 0
 
 
 def test_a_constant_rule_has_the_share_of_the_other_class():
     """β = 0: the error is known, so there is neither standard error nor interval, and a note."""
     for start, value in ((1.0, 4 / 7), (-1.0, 3 / 7)):
-        found = tr.estimate_risk(Given([[0.0, 0.0]], [start]), X, Y, method="bee")
+        found = tr.estimate_risk(Given([[0.0, 0.0]], [start]), X, Y, cv="bee")
         assert found.value == pytest.approx(value)
         assert found.std_error is None
         assert found.interval is None
@@ -203,7 +203,7 @@ def test_several_classes_have_the_pairwise_error():
     """(1/N) Σ N_km ε(k, m), each pair by the difference of its scores; no interval, and a note."""
     rows, y = load_wine(return_X_y=True)
     model = make_pipeline(StandardScaler(), LinearDiscriminantAnalysis())
-    found = tr.estimate_risk(model, rows, y, method=RAW)
+    found = tr.estimate_risk(model, rows, y, cv=RAW)
     z = StandardScaler().fit_transform(rows)
     fitted = LinearDiscriminantAnalysis().fit(z, y)
     total = 0.0
@@ -223,7 +223,7 @@ def test_one_against_one_scores_are_taken_as_they_are():
     """An SVC of three classes has a score per pair of classes, positive for the first."""
     rows, y = load_wine(return_X_y=True)
     model = make_pipeline(StandardScaler(), SVC(kernel="linear"))
-    found = tr.estimate_risk(model, rows, y, method=RAW)
+    found = tr.estimate_risk(model, rows, y, cv=RAW)
     z = StandardScaler().fit_transform(rows)
     total = 0.0
     for k, m in ((0, 1), (0, 2), (1, 2)):
@@ -242,7 +242,7 @@ def test_an_interval_that_is_known_to_be_too_low_says_so():
     for n_features, noted in ((3, False), (4, False), (5, True), (6, True)):
         coef = np.zeros(6)
         coef[:n_features] = 1.0
-        found = tr.estimate_risk(Given(coef=(tuple(coef),)), rows, y, method="bee")
+        found = tr.estimate_risk(Given(coef=(tuple(coef),)), rows, y, cv="bee")
         told = [note for note in found.notes if "so it is too low" in note]
         assert [note[:23] for note in told] == [f"the rule has {n_features} features"][:noted]
 
@@ -251,11 +251,11 @@ def test_a_prior_that_is_much_of_the_scatter_says_so():
     """`make_difficult` varies 20 times less along its rule; in its own units all is well."""
     rows, y = tr.datasets.make_difficult(50, random_state=0)
     model = LogisticRegression()
-    pessimistic = tr.estimate_risk(model, rows, y, method="bee")
+    pessimistic = tr.estimate_risk(model, rows, y, cv="bee")
     (note,) = pessimistic.notes
     assert "% of the scatter along the rule comes from the prior" in note
     for better in (RAW, BayesianError("empirical")):
-        found = tr.estimate_risk(model, rows, y, method=better)
+        found = tr.estimate_risk(model, rows, y, cv=better)
         assert found.notes == ()
         assert found.value < pessimistic.value - 0.03
 
@@ -275,7 +275,7 @@ def test_a_class_of_the_battery_is_covered():
         rows, y = problem(50, random_state=seed)
         truth = np.mean(model.fit(rows, y).predict(fresh) != labels)
         for name, method in methods.items():
-            held[name] += truth in tr.estimate_risk(model, rows, y, method=method).interval
+            held[name] += truth in tr.estimate_risk(model, rows, y, cv=method).interval
     assert held["raw"] >= 52
     assert held["empirical"] >= 46
     assert held["standardised"] <= 44
@@ -284,9 +284,9 @@ def test_a_class_of_the_battery_is_covered():
 def test_one_row_in_a_class():
     """The proper prior has a posterior, the improper one has none and says so."""
     y = np.array([0, 0, 0, 0, 0, 0, 1])
-    assert 0 < tr.estimate_risk(Given(), X, y, method="bee").value < 1
+    assert 0 < tr.estimate_risk(Given(), X, y, cv="bee").value < 1
     with pytest.raises(Refusal, match="single row"):
-        tr.estimate_risk(Given(), X, y, method="bee-improper")
+        tr.estimate_risk(Given(), X, y, cv="bee-improper")
 
 
 REFUSED = [
@@ -300,20 +300,20 @@ REFUSED = [
 def test_what_it_does_not_cover_is_refused(options, why):
     """Losses other than errors, groups and weights."""
     with pytest.raises(Refusal, match=why):
-        tr.estimate_risk(LogisticRegression(), X, Y, method="bee", **options)
+        tr.estimate_risk(LogisticRegression(), X, Y, cv="bee", **options)
 
 
 def test_other_models_are_refused_by_name():
     """Neighbours have no coefficients; numbers have no classes; a text column is no number."""
     with pytest.raises(Refusal, match="KNeighborsClassifier is not known to be a linear rule"):
-        tr.estimate_risk(KNeighborsClassifier(3), X, Y, method="bee")
+        tr.estimate_risk(KNeighborsClassifier(3), X, Y, cv="bee")
     with pytest.raises(Refusal, match="error of a classifier"):
-        tr.estimate_risk(Ridge(), X, X[:, 0], method="bee")
+        tr.estimate_risk(Ridge(), X, X[:, 0], cv="bee")
     frame = pd.DataFrame({"a": ["x"] * 7, "b": X[:, 0]})
     with pytest.raises(BadData, match="rows of numbers"):
-        tr.estimate_risk(Blind(), frame, Y, method="bee")
+        tr.estimate_risk(Blind(), frame, Y, cv="bee")
     with pytest.raises(BadData, match="2 coefficients and the rows have 1"):
-        tr.estimate_risk(Blind(), X[:, :1], Y, method="bee")
+        tr.estimate_risk(Blind(), X[:, :1], Y, cv="bee")
 
 
 def test_copies_are_refused():
@@ -347,7 +347,7 @@ def test_with_failed_fits_the_rest_is_kept():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         curve = tr.risk_curve(
-            LogisticRegression(), grid, X, Y, method="bee", engine=Generic(error="warn")
+            LogisticRegression(), grid, X, Y, cv="bee", engine=Generic(error="warn")
         )
     assert curve[0].value is None
     assert curve.best == 1
@@ -359,8 +359,8 @@ def test_columns_that_no_rule_uses_do_not_matter(word):
     rng = np.random.default_rng(0)
     wide = np.hstack([X, rng.normal(size=(7, 20))])
     longer = Given(np.hstack([[[1.0, 0.5]], np.zeros((1, 20))]), [-2.5])
-    one = tr.estimate_risk(Given(), X, Y, method=word)
-    two = tr.estimate_risk(longer, wide, Y, method=word)
+    one = tr.estimate_risk(Given(), X, Y, cv=word)
+    two = tr.estimate_risk(longer, wide, Y, cv=word)
     assert two.value == pytest.approx(one.value, rel=1e-12)
     assert two.std_error == pytest.approx(one.std_error, rel=1e-12)
 
@@ -373,12 +373,12 @@ def test_standard_errors_are_made_when_they_are_read(monkeypatch):
         ClassErrors, "variance", lambda errors: made.append(len(errors.b)) or variance(errors)
     )
     grid = {"coef": [((1.0, 0.5),), ((1.0, 0.0),), ((0.5, 1.0),)]}
-    curve = tr.risk_curve(Given(), grid, X, Y, method=RAW)
+    curve = tr.risk_curve(Given(), grid, X, Y, cv=RAW)
     assert curve.best == 0
     assert made == []
     errors = [estimate.std_error for estimate in curve]
     assert made == [6]  # of two classes and three rules, once
     np.testing.assert_array_equal(curve.std_errors, errors)
     assert np.isfinite(curve.std_errors).all()
-    tr.risk_curve(Given(), grid, X, Y, method=RAW, rule="1-se")
+    tr.risk_curve(Given(), grid, X, Y, cv=RAW, rule="1-se")
     assert made == [6, 6]

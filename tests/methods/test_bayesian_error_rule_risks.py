@@ -12,9 +12,7 @@ from truerisk import contracts
 from truerisk.results.evaluation import RisksByColumn, ranks_of, std_errors_of, values_of
 
 X, Y = tr.datasets.make_simple(40, random_state=0)
-CURVE = tr.risk_curve(
-    tr.models.LogisticPath(n_lambdas=9), {"at": list(range(9))}, X, Y, method="bee"
-)
+CURVE = tr.risk_curve(tr.models.LogisticPath(n_lambdas=9), {"at": list(range(9))}, X, Y, cv="bee")
 TESTED = CURVE.evaluation.tested
 
 

@@ -34,7 +34,7 @@ X = RNG.normal(size=(30, 3)) * [1, 5, 1] + np.outer(LABELS, [1.5, 0, 0])
 def test_equals_sampling(standardize):
     """40,000 points of the kernel at every row, each labelled by the rule, within 4 se."""
     found = tr.estimate_risk(
-        LinearDiscriminantAnalysis(), X, LABELS, method=Bolstered(standardize=standardize)
+        LinearDiscriminantAnalysis(), X, LABELS, cv=Bolstered(standardize=standardize)
     )
     scale = X.std(axis=0) if standardize else np.ones(3)
     fitted = LinearDiscriminantAnalysis().fit(X, LABELS)
@@ -69,12 +69,12 @@ def test_blocks_change_nothing(monkeypatch):
 def test_units_do_not_matter():
     """Standardised inside, features in other units have the same estimate."""
     found = [
-        tr.estimate_risk(LinearDiscriminantAnalysis(), rows, LABELS, method="bolstered").value
+        tr.estimate_risk(LinearDiscriminantAnalysis(), rows, LABELS, cv="bolstered").value
         for rows in (X, X * [1e-3, 1, 1e4] + 7)
     ]
     assert found[0] == pytest.approx(found[1])
     model = make_pipeline(StandardScaler(), LinearDiscriminantAnalysis())
-    inside = tr.estimate_risk(model, X, LABELS, method=Bolstered(standardize=False)).value
+    inside = tr.estimate_risk(model, X, LABELS, cv=Bolstered(standardize=False)).value
     assert inside == pytest.approx(found[0])
 
 
@@ -82,8 +82,8 @@ def test_copies_have_width_0():
     """Rows that lie on each other are not spread: their errors are counted."""
     rows = np.repeat([[0.0], [1.0], [2.0], [3.0]], 2, axis=0)
     y = np.array([0, 0, 1, 1, 0, 0, 1, 1])
-    apparent = tr.estimate_risk(LinearDiscriminantAnalysis(), rows, y, method="apparent").value
-    found = tr.estimate_risk(LinearDiscriminantAnalysis(), rows, y, method="bolstered").value
+    apparent = tr.estimate_risk(LinearDiscriminantAnalysis(), rows, y, cv="apparent").value
+    found = tr.estimate_risk(LinearDiscriminantAnalysis(), rows, y, cv="bolstered").value
     assert found == pytest.approx(apparent)
 
 
@@ -99,20 +99,20 @@ def test_refusals():
 
 def test_other_rules_are_sampled():
     """For nearest neighbours points are drawn; the result is named so and says why."""
-    found = tr.estimate_risk(KNeighborsClassifier(), X, LABELS, method=Bolstered(points=20))
+    found = tr.estimate_risk(KNeighborsClassifier(), X, LABELS, cv=Bolstered(points=20))
     assert found.method == "bolstered (20 points)"
     assert "KNeighborsClassifier is not known to be a linear rule" in found.notes[0]
-    kernels = tr.risk_curve(SVC(), {"kernel": ["linear", "rbf"]}, X, LABELS, method="bolstered")
+    kernels = tr.risk_curve(SVC(), {"kernel": ["linear", "rbf"]}, X, LABELS, cv="bolstered")
     assert kernels.common.method == "bolstered (100 points)"
     assert "kernel='rbf' is no linear rule" in kernels[0].notes[0]
-    linear = tr.estimate_risk(SVC(kernel="linear"), X, LABELS, method="bolstered")
+    linear = tr.estimate_risk(SVC(kernel="linear"), X, LABELS, cv="bolstered")
     assert linear.method == "bolstered"
 
 
 def test_several_classes_are_sampled():
     """Of three classes the shares of every Gaussian that fall to another class."""
     wine = load_wine(return_X_y=True)
-    found = tr.estimate_risk(LinearDiscriminantAnalysis(), *wine, method=Bolstered(points=20))
+    found = tr.estimate_risk(LinearDiscriminantAnalysis(), *wine, cv=Bolstered(points=20))
     assert 0 < found.value < 0.1
     assert any("20 points around each row" in note for note in found.notes)
 
@@ -126,14 +126,12 @@ X_SAMPLING = RNG_SAMPLING.normal(size=(30, 3)) * [1, 5, 1] + np.outer(LABELS_SAM
 def test_sampling_comes_to_the_closed_form(standardize):
     """400 points around each row of a linear rule, within 4 of the stated standard errors."""
     method = BolsteredBySampling(400, standardize)
-    found = tr.estimate_risk(
-        LinearDiscriminantAnalysis(), X_SAMPLING, LABELS_SAMPLING, method=method
-    )
+    found = tr.estimate_risk(LinearDiscriminantAnalysis(), X_SAMPLING, LABELS_SAMPLING, cv=method)
     exact = tr.estimate_risk(
         LinearDiscriminantAnalysis(),
         X_SAMPLING,
         LABELS_SAMPLING,
-        method=tr.methods.Bolstered(standardize),
+        cv=tr.methods.Bolstered(standardize),
     )
     error = float(found.notes[1].rsplit(" ", 1)[1])
     assert 0 < error < 0.01
@@ -153,7 +151,7 @@ def test_points_are_those_of_the_plan():
         width = [kernel_width((X_SAMPLING / scale)[y == c]) for c in range(3)]
         points = X_SAMPLING + noise * np.array(width)[y][:, None] * scale
         wrong.append(fitted.predict(points) != y)
-    found = tr.estimate_risk(model, X_SAMPLING, y, method=method)
+    found = tr.estimate_risk(model, X_SAMPLING, y, cv=method)
     assert found.value == pytest.approx(np.mean(wrong))
 
 
@@ -161,7 +159,7 @@ def test_candidates_are_asked_about_the_same_points():
     """Twice the same setting is twice the same number, and a seed is a result."""
     curves = [
         tr.risk_curve(KNeighborsClassifier(), {"n_neighbors": [5, 5]}, X_SAMPLING, LABELS_SAMPLING,
-                      method=BolsteredBySampling(10), random_state=seed)
+                      cv=BolsteredBySampling(10), random_state=seed)
         for seed in (0, 0, 1)
     ]  # fmt: skip
     assert curves[0].values[0] == curves[0].values[1] == curves[1].values[0]
@@ -187,8 +185,8 @@ def test_a_frame_keeps_its_columns():
     table = np.column_stack([X_SAMPLING, np.full(30, 7.0)])
     frame = pd.DataFrame(table, columns=list("abcd"))
     method = BolsteredBySampling(5)
-    found = tr.estimate_risk(KNeighborsClassifier(), frame, LABELS_SAMPLING, method=method)
-    plain = tr.estimate_risk(KNeighborsClassifier(), table, LABELS_SAMPLING, method=method)
+    found = tr.estimate_risk(KNeighborsClassifier(), frame, LABELS_SAMPLING, cv=method)
+    plain = tr.estimate_risk(KNeighborsClassifier(), table, LABELS_SAMPLING, cv=method)
     assert found.value == plain.value
     plan = method.plan(Data.check(table, LABELS_SAMPLING, task="classification"), Streams(0))
     assert not plan.moves.of(0, np.arange(30))[:, 3].any()
@@ -201,7 +199,7 @@ REFUSED = {
     "groups": (X_SAMPLING, {"groups": np.arange(30) // 2}, "ignore the groups"),
     "inside": (
         X_SAMPLING,
-        {"method": tr.methods.Nested("3-fold", BolsteredBySampling(5))},
+        {"cv": tr.methods.Nested("3-fold", BolsteredBySampling(5))},
         "inside outer",
     ),
     "other loss": (X_SAMPLING, {"loss": "brier"}, "error rate"),
@@ -212,7 +210,7 @@ REFUSED = {
 def test_refuses(what):
     """What cannot be moved, what would be ignored, and outer splits: each with a sentence."""
     rows, given, words = REFUSED[what]
-    given = {"method": BolsteredBySampling(5)} | given
+    given = {"cv": BolsteredBySampling(5)} | given
     with pytest.raises((BadData, Refusal), match=words):
         tr.estimate_risk(KNeighborsClassifier(), rows, LABELS_SAMPLING, **given)
 
@@ -222,7 +220,7 @@ def test_around_rows_of_a_gram_matrix_there_are_no_points():
     for method in ("bolstered", BolsteredBySampling(5)):
         with pytest.raises(Refusal, match="there are no points"):
             tr.estimate_risk(
-                SVC(kernel="precomputed"), X_SAMPLING @ X_SAMPLING.T, LABELS_SAMPLING, method=method
+                SVC(kernel="precomputed"), X_SAMPLING @ X_SAMPLING.T, LABELS_SAMPLING, cv=method
             )
 
 

@@ -40,7 +40,7 @@ def test_pure_noise_of_one_neighbour() -> None:
         found.append(
             [
                 tr.estimate_risk(
-                    KNeighborsClassifier(1), rows, y, method=Bootstrap(kind), random_state=seed
+                    KNeighborsClassifier(1), rows, y, cv=Bootstrap(kind), random_state=seed
                 ).value
                 for kind in (".632+", ".632")
             ]
@@ -56,7 +56,7 @@ def test_pure_noise_of_one_neighbour() -> None:
 def test_optimism_has_the_table_of_rms() -> None:
     """Apparent, training, test, optimism, corrected, n; printed, framed and in JSON."""
     method = Bootstrap("optimism", samples=SAMPLES)
-    found = tr.estimate_risk(KNeighborsClassifier(3), X, CODES, method=method)
+    found = tr.estimate_risk(KNeighborsClassifier(3), X, CODES, cv=method)
     table = found.table
     assert list(table) == ["apparent", "training", "test", "optimism", "corrected", "n"]
     assert table["optimism"] == table["test"] - table["training"]
@@ -80,7 +80,7 @@ def test_row_losses_add_up() -> None:
         for kind in ("bootstrap", "oob", ".632", ".632+"):
             for convention in ("clipped", "ipred"):
                 method = Bootstrap(kind, replicates=60, convention=convention)
-                found = tr.estimate_risk(KNeighborsClassifier(1), rows, CODES, method=method)
+                found = tr.estimate_risk(KNeighborsClassifier(1), rows, CODES, cv=method)
                 assert found.losses.mean() == pytest.approx(found.value, abs=1e-12)
                 assert found.loss_rows.tolist() == list(range(N))
     assert found.table["oob"] > found.table["no_information"]  # the last was cut
@@ -92,7 +92,7 @@ def test_the_jackknife_error_of_err_1() -> None:
     for seed in range(60):
         rows, y = tr.datasets.make_simple(40, random_state=seed)
         method = Bootstrap("oob", replicates=300)
-        found.append(tr.estimate_risk(KNeighborsClassifier(5), rows, y, method=method))
+        found.append(tr.estimate_risk(KNeighborsClassifier(5), rows, y, cv=method))
     spread = np.std([f.value for f in found], ddof=1)
     assert all(f.interval is None for f in found)
     errors = [f.std_error for f in found if f.std_error is not None]
@@ -104,7 +104,7 @@ def test_no_error_where_no_formula_holds() -> None:
     """Other kinds, weights, groups, strata, unequal samples have none and say why."""
     model, short = LinearRegression(), SAMPLES[:, :-1]
     for kind in set(KINDS) - {"oob"}:
-        found = tr.estimate_risk(model, X, NUMBERS, method=Bootstrap(kind, samples=SAMPLES))
+        found = tr.estimate_risk(model, X, NUMBERS, cv=Bootstrap(kind, samples=SAMPLES))
         assert found.std_error is None
         assert "no formula is known" in found.notes[-1]
     groups = np.arange(N) // 2
@@ -114,7 +114,7 @@ def test_no_error_where_no_formula_holds() -> None:
         (Bootstrap("oob", samples=short), {}, "needs samples of n rows"),
         (Bootstrap("oob", replicates=3), {}, "too few|never left out"),
     ]:
-        found = tr.estimate_risk(model, X, NUMBERS, method=method, **options)
+        found = tr.estimate_risk(model, X, NUMBERS, cv=method, **options)
         assert found.std_error is None
         assert found.interval is None
         assert any(note for note in found.notes if why.split("|")[0] in note or "never" in note)
@@ -125,7 +125,7 @@ def test_rows_never_left_out_are_told() -> None:
     samples = np.array([[0, 0, 1, 2], [0, 1, 1, 3]])
     rows, y = np.arange(4.0)[:, None], np.array([0.0, 1.0, 2.0, 6.0])
     method = Bootstrap("oob", samples=samples)
-    found = tr.estimate_risk(DummyRegressor(), rows, y, method=method)
+    found = tr.estimate_risk(DummyRegressor(), rows, y, cv=method)
     assert found.value == ((6 - 3 / 4) ** 2 + (2 - 2) ** 2) / 2
     assert found.loss_rows.tolist() == [2, 3]
     assert found.notes[0].startswith("2 rows are in every sample and were never left out")
@@ -134,11 +134,11 @@ def test_rows_never_left_out_are_told() -> None:
 def test_cuts_are_told() -> None:
     """Err₁ above the no-information risk, and a no-information risk not above the apparent."""
     found = tr.estimate_risk(
-        KNeighborsClassifier(1), X[::-1], CODES, method=Bootstrap(samples=SAMPLES[:, ::-1])
+        KNeighborsClassifier(1), X[::-1], CODES, cv=Bootstrap(samples=SAMPLES[:, ::-1])
     )
     table = found.table
     assert ("is cut to it" in " ".join(found.notes)) == (table["oob"] > table["no_information"])
-    constant = tr.estimate_risk(DummyRegressor(), X, NUMBERS, method=Bootstrap(replicates=20))
+    constant = tr.estimate_risk(DummyRegressor(), X, NUMBERS, cv=Bootstrap(replicates=20))
     assert constant.table["no_information"] == pytest.approx(constant.table["apparent"])
     assert constant.table["overfitting"] in (0.0, 1.0)
 
@@ -150,7 +150,7 @@ def test_groups_are_drawn_whole() -> None:
     plan = Bootstrap("oob").plan(data, Streams(0))
     assert not len(leaks_of(data, plan, "groups")["groups"])
     for kind in KINDS:
-        tr.estimate_risk(Ridge(), X, NUMBERS, method=Bootstrap(kind, 20), groups=groups)
+        tr.estimate_risk(Ridge(), X, NUMBERS, cv=Bootstrap(kind, 20), groups=groups)
 
 
 def test_strata_and_words() -> None:
@@ -172,7 +172,7 @@ def test_strata_and_words() -> None:
 def test_samples_without_the_loss_do_not_count() -> None:
     """A left-out part of one class has no AUC: the mean is over the others, and a note says so."""
     y = np.array([0] * 20 + [1] * 4)
-    found = tr.estimate_risk(GaussianNB(), X, y, method=Bootstrap("oob", 40), loss="auc")
+    found = tr.estimate_risk(GaussianNB(), X, y, cv=Bootstrap("oob", 40), loss="auc")
     assert 0 <= found.value <= 1
     assert any("does not exist on what" in note for note in found.notes)
 
@@ -181,11 +181,11 @@ def test_scorers() -> None:
     """A scorer rates each model; where y has to be moved against answers it is refused."""
     for kind in ("bootstrap", "oob", ".632"):
         method = Bootstrap(kind, samples=SAMPLES)
-        share = tr.estimate_risk(GaussianNB(), X, CODES, method=method, loss="f1_micro")
+        share = tr.estimate_risk(GaussianNB(), X, CODES, cv=method, loss="f1_micro")
         assert 0 < share.value < 1
     for kind in (".632+", "optimism"):
         with pytest.raises(Refusal, match="cannot use the scorer f1_micro"):
-            tr.estimate_risk(GaussianNB(), X, CODES, method=kind, loss="f1_micro")
+            tr.estimate_risk(GaussianNB(), X, CODES, cv=kind, loss="f1_micro")
 
 
 # -- what goes wrong ----------------------------------------------------------------------------
@@ -201,7 +201,7 @@ def test_failed_fits_have_no_value() -> None:
                 LogisticRegression(),
                 X,
                 CODES,
-                method=Bootstrap(kind, samples=samples),
+                cv=Bootstrap(kind, samples=samples),
                 engine=engine,
             )
         assert found.value is None
@@ -226,9 +226,9 @@ def test_samples_that_miss_nothing() -> None:
     """Permutations leave no row out: there is no leave-one-out bootstrap of them."""
     method = Bootstrap("oob", samples=np.arange(N)[None, :])
     with pytest.raises(BadData, match="none of the 1 samples misses a row"):
-        tr.estimate_risk(Ridge(), X, NUMBERS, method=method)
+        tr.estimate_risk(Ridge(), X, NUMBERS, cv=method)
     with pytest.raises(BadData, match="one row leaves none out"):
-        tr.estimate_risk(Ridge(), X[:1], NUMBERS[:1], method="oob")
+        tr.estimate_risk(Ridge(), X[:1], NUMBERS[:1], cv="oob")
 
 
 @pytest.mark.parametrize("moved", [0.0, 1e-14, -1e-14])
@@ -243,7 +243,7 @@ def test_losses_of_a_constant_target_do_not_hang_on_the_order_of_sums():
         rng = np.random.default_rng(seed)
         X, y = rng.normal(size=(9, 2)), np.full(9, 0.1)
         method = Bootstrap(".632+", replicates=6)
-        curve = tr.risk_curve(KernelRidge(), {"alpha": [1e-3, 1.0]}, X, y, method=method)
+        curve = tr.risk_curve(KernelRidge(), {"alpha": [1e-3, 1.0]}, X, y, cv=method)
         times = [estimate.table["overfitting"] for estimate in curve]
         assert times == [0.0, 0.0]
 
@@ -253,7 +253,7 @@ def test_losses_that_are_rounding_alone_have_no_overfitting():
     X, y = np.array([[3.0], [5.0], [7.0], [2.0], [0.0]]), np.full(5, -0.95)
     model, method = KNeighborsRegressor(weights="distance"), Bootstrap(".632+", replicates=8)
     for engine in ("auto", "generic"):
-        found = tr.estimate_risk(model, X, y, method=method, engine=engine)
+        found = tr.estimate_risk(model, X, y, cv=method, engine=engine)
         assert found.table["overfitting"] == 0.0
         assert found.value == pytest.approx(0, abs=1e-25)
 
@@ -264,7 +264,7 @@ def test_a_setting_without_spread_takes_no_error_from_another():
     X, y = rng.normal(size=(12, 1)), np.r_[np.zeros(6), np.ones(6)].astype(int)
     X[:, 0] += 20 * y
     grid = {"n_neighbors": [1, 12]}
-    both = tr.risk_curve(KNeighborsClassifier(), grid, X, y, method=Bootstrap("oob", 400))
-    alone = tr.risk_curve(KNeighborsClassifier(12), None, X, y, method=Bootstrap("oob", 400))
+    both = tr.risk_curve(KNeighborsClassifier(), grid, X, y, cv=Bootstrap("oob", 400))
+    alone = tr.risk_curve(KNeighborsClassifier(12), None, X, y, cv=Bootstrap("oob", 400))
     assert both[0].std_error is None
     assert both[1].std_error == alone[0].std_error is not None

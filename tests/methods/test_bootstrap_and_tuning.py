@@ -24,9 +24,7 @@ def test_a_tuned_rule_inside_the_bootstrap() -> None:
     method = Nested(Bootstrap("oob", replicates=30), "5-fold")
     for seed in range(12):
         rows = rng.normal(size=(60, 5))
-        curve = tr.risk_curve(
-            KNeighborsClassifier(), grid, rows, y, method=method, random_state=seed
-        )
+        curve = tr.risk_curve(KNeighborsClassifier(), grid, rows, y, cv=method, random_state=seed)
         inner = np.mean([unit.inner_risk for unit in curve.evaluation.units])
         found.append([curve.procedure.value, inner])
     outer, inner = np.mean(found, axis=0)
@@ -66,15 +64,15 @@ def test_inner_questions_never_count_copies(inner) -> None:
 def test_inside_a_search(kind) -> None:
     """A search may choose by any kind, and have its honest risk by any kind."""
     grid = {"n_neighbors": [1, 3, 5]}
-    options = {"select_by": KFold(3), "outer": Bootstrap(kind, replicates=5)}
+    options = {"cv": KFold(3), "outer": Bootstrap(kind, replicates=5)}
     search = tr.HonestSearchCV(KNeighborsClassifier(), grid, **options).fit(X, CODES)
     assert search.risk_.method == f"nested ({kind_word(kind)}, inner 3-fold)"
     assert len(search.outer_) == 5
     chosen = tr.HonestSearchCV(
-        KNeighborsClassifier(), grid, select_by=Bootstrap(kind, replicates=5), outer=KFold(3)
+        KNeighborsClassifier(), grid, cv=Bootstrap(kind, replicates=5), outer=KFold(3)
     ).fit(X, CODES)
     inner = Nested(KFold(3), Bootstrap(kind, replicates=5))
-    again = tr.risk_curve(KNeighborsClassifier(), grid, X, CODES, method=inner)
+    again = tr.risk_curve(KNeighborsClassifier(), grid, X, CODES, cv=inner)
     assert chosen.risk_.value == again.procedure.value
     assert len(chosen.outer_) == 3
 
@@ -88,7 +86,7 @@ def test_inner_risks_are_those_of_the_training_rows() -> None:
     """What a fold chooses by is the .632+ of its training rows alone."""
     folds = np.arange(N) % 2
     method = Nested(KFold(folds=folds), Bootstrap(replicates=6), compare=True)
-    curve = tr.risk_curve(KNeighborsClassifier(3), None, X, CODES, method=method)
+    curve = tr.risk_curve(KNeighborsClassifier(3), None, X, CODES, cv=method)
     plan = curve.evaluation.plan
     for unit, told in enumerate(curve.evaluation.units):
         inside = np.flatnonzero(plan.unit == unit)
@@ -98,5 +96,5 @@ def test_inner_risks_are_those_of_the_training_rows() -> None:
             rows, times = plan.train_rows(int(plan.fit[q]))
             samples.append(np.searchsorted(train, np.repeat(rows, times)))
         given = Bootstrap(samples=np.array(samples))
-        own = tr.estimate_risk(KNeighborsClassifier(3), X[train], CODES[train], method=given)
+        own = tr.estimate_risk(KNeighborsClassifier(3), X[train], CODES[train], cv=given)
         assert told.inner_risk == pytest.approx(own.value, abs=1e-12)

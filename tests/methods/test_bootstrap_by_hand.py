@@ -71,7 +71,7 @@ def test_zero_one_loss_row_by_row(kind, seed) -> None:
 
     wanted = by_the_book(kind, fitted, lambda a, b: float(a != b), y, samples, weights)
     found = tr.estimate_risk(
-        GaussianNB(), rows, y, method=method, sample_weight=weights, random_state=seed
+        GaussianNB(), rows, y, cv=method, sample_weight=weights, random_state=seed
     )
     assert found.value == pytest.approx(wanted, abs=1e-12)
 
@@ -89,7 +89,7 @@ def test_numbers_row_by_row(kind, loss, cost) -> None:
 
     wanted = by_the_book(kind, fitted, cost, NUMBERS, SAMPLES)
     method = Bootstrap(kind, samples=SAMPLES)
-    found = tr.estimate_risk(LinearRegression(), X, NUMBERS, method=method, loss=loss)
+    found = tr.estimate_risk(LinearRegression(), X, NUMBERS, cv=method, loss=loss)
     assert found.value == pytest.approx(wanted, rel=1e-10)
 
 
@@ -102,7 +102,7 @@ def test_brier_row_by_row(kind) -> None:
 
     wanted = by_the_book(kind, fitted, lambda y, p: (p - y) ** 2, CODES, SAMPLES)
     method = Bootstrap(kind, samples=SAMPLES)
-    found = tr.estimate_risk(GaussianNB(), X, CODES, method=method, loss="brier")
+    found = tr.estimate_risk(GaussianNB(), X, CODES, cv=method, loss="brier")
     assert found.value == pytest.approx(wanted, rel=1e-10)
 
 
@@ -164,7 +164,7 @@ def test_equals_ipred(name) -> None:
 
     def value(kind, **options):
         method = Bootstrap(kind, samples=samples, **options)
-        return tr.estimate_risk(lda, rows, y.astype(int), method=method).value
+        return tr.estimate_risk(lda, rows, y.astype(int), cv=method).value
 
     first, plus = IPRED[name]
     assert value("oob") == pytest.approx(first, rel=1e-12)
@@ -176,7 +176,7 @@ def test_equals_ipred_for_numbers() -> None:
     """The root of the leave-one-out bootstrap of a linear model is R's."""
     rows, z, samples = with_ipred()
     method = Bootstrap("oob", samples=samples)
-    found = tr.estimate_risk(LinearRegression(), rows, rows[:, 0] - rows[:, 1] + z, method=method)
+    found = tr.estimate_risk(LinearRegression(), rows, rows[:, 0] - rows[:, 1] + z, cv=method)
     assert found.value**0.5 == pytest.approx(IPRED_LM, rel=1e-12)
 
 
@@ -184,7 +184,7 @@ def test_a_tuned_rule_has_the_same_estimate_by_hand() -> None:
     """.632+ of "choose k by 3-fold, then fit": each sample tunes on its distinct rows."""
     grid = {"n_neighbors": [1, 7]}
     method = Nested(Bootstrap(replicates=6), "3-fold")
-    curve = tr.risk_curve(KNeighborsClassifier(), grid, X, CODES, method=method)
+    curve = tr.risk_curve(KNeighborsClassifier(), grid, X, CODES, cv=method)
     data = Data.check(X, CODES, task="classification")
     plan = curve.evaluation.plan
     outer = method.plan(data, Streams(0)).questions("outer")
@@ -239,7 +239,7 @@ def test_auc_is_averaged_over_samples() -> None:
     }
     for kind, value in wanted.items():
         method = Bootstrap(kind, samples=SAMPLES)
-        found = tr.estimate_risk(GaussianNB(), X, CODES, method=method, loss="auc")
+        found = tr.estimate_risk(GaussianNB(), X, CODES, cv=method, loss="auc")
         assert found.value == pytest.approx(value, abs=1e-12)
         assert found.losses is None
         assert "averaged over the samples" in " ".join(found.notes)

@@ -51,7 +51,7 @@ def every_split(model, rows, labels, m, cost=lambda predicted, truth: predicted 
 def test_golden(k, engine) -> None:
     """METHODS §2: all sizes of training set, 1, 3 and 5 neighbours."""
     for m, risk in GOLDEN[k].items():
-        found = tr.estimate_risk(KNeighborsClassifier(k), X, Y, method=Complete(m), engine=engine)
+        found = tr.estimate_risk(KNeighborsClassifier(k), X, Y, cv=Complete(m), engine=engine)
         assert found.value == pytest.approx(risk, abs=5e-11)
         assert found.engine == ("knn" if engine == "auto" else "generic")
 
@@ -61,7 +61,7 @@ def test_it_is_the_mean_over_all_splits_of_eleven_rows(m) -> None:
     """The closed form equals plain fits over every split, n = 11, to 1e-12."""
     rng = np.random.default_rng(m)
     rows, labels = rng.normal(size=(11, 2)), np.arange(11) % 2
-    found = tr.estimate_risk(KNeighborsClassifier(3), rows, labels, method=Complete(m))
+    found = tr.estimate_risk(KNeighborsClassifier(3), rows, labels, cv=Complete(m))
     expected = every_split(KNeighborsClassifier(3), rows, labels, m)
     assert found.value == pytest.approx(expected, abs=1e-12)
 
@@ -69,18 +69,18 @@ def test_it_is_the_mean_over_all_splits_of_eleven_rows(m) -> None:
 def test_any_learner_is_fitted_on_every_training_set() -> None:
     """A tree, and a regression with squared loss: 84 fits of 9 choose 6."""
     tree = DecisionTreeClassifier(max_depth=1, random_state=0)
-    found = tr.estimate_risk(tree, X, Y, method=Complete(6))
+    found = tr.estimate_risk(tree, X, Y, cv=Complete(6))
     assert found.value == pytest.approx(every_split(tree, X, Y, 6), abs=1e-12)
     assert (found.n_fits, found.engine) == (84, "generic")
-    line = tr.estimate_risk(LinearRegression(), X, Y * 1.5, method=Complete(6))
+    line = tr.estimate_risk(LinearRegression(), X, Y * 1.5, cv=Complete(6))
     expected = every_split(LinearRegression(), X, Y * 1.5, 6, lambda p, y: (p - y) ** 2)
     assert line.value == pytest.approx(expected, rel=1e-12)
 
 
 def test_all_but_one_is_leave_one_out() -> None:
     """M = n − 1 has the per-row losses of leave-one-out."""
-    loo = tr.estimate_risk(KNeighborsClassifier(3), X, Y, method="loo")
-    found = tr.estimate_risk(KNeighborsClassifier(3), X, Y, method=Complete(8))
+    loo = tr.estimate_risk(KNeighborsClassifier(3), X, Y, cv="loo")
+    found = tr.estimate_risk(KNeighborsClassifier(3), X, Y, cv=Complete(8))
     assert found.losses == pytest.approx(loo.losses, abs=1e-12)
 
 
@@ -96,8 +96,8 @@ def test_it_is_what_repeated_folds_converge_to() -> None:
     """The mean of unstratified 5-fold over many foldings is complete with 4/5 of the rows."""
     X2, y2 = tr.datasets.make_simple(30, random_state=0)
     folds = tr.methods.KFold(5, repeats=4000, stratify=False)
-    many = tr.estimate_risk(KNeighborsClassifier(1), X2, y2, method=folds)
-    exact = tr.estimate_risk(KNeighborsClassifier(1), X2, y2, method=Complete(0.8))
+    many = tr.estimate_risk(KNeighborsClassifier(1), X2, y2, cv=folds)
+    exact = tr.estimate_risk(KNeighborsClassifier(1), X2, y2, cv=Complete(0.8))
     assert many.value == pytest.approx(exact.value, abs=0.002)
 
 
@@ -106,7 +106,7 @@ def test_it_selects_inside_outer_splits() -> None:
     method = tr.methods.Nested("3-fold", Complete(4))
     grid = {"n_neighbors": [1, 3]}
     found = [
-        tr.risk_curve(KNeighborsClassifier(), grid, X, Y, method=method, engine=engine)
+        tr.risk_curve(KNeighborsClassifier(), grid, X, Y, cv=method, engine=engine)
         for engine in ("auto", "generic")
     ]
     inner = [[unit.inner_risk for unit in curve.evaluation.units] for curve in found]
@@ -116,7 +116,7 @@ def test_it_selects_inside_outer_splits() -> None:
 
 def test_what_a_result_says() -> None:
     """The mean risk over training sets, row losses, and no standard error."""
-    found = tr.estimate_risk(KNeighborsClassifier(3), X, Y, method=Complete(6))
+    found = tr.estimate_risk(KNeighborsClassifier(3), X, Y, cv=Complete(6))
     assert (found.target, found.std_error, found.interval) == ("Err", None, None)
     assert found.method == "complete (m=6)"
     assert found.losses.mean() == pytest.approx(found.value, abs=1e-15)
@@ -133,13 +133,13 @@ def test_what_a_result_says() -> None:
         ),
         ({"loss": "auc"}, Refusal, "averages losses of single rows, and loss 'auc' has none"),
         ({"groups": Y}, Refusal, "would ignore the groups"),
-        ({"method": Complete(9)}, BadData, "m=9 of 9 rows leaves none"),
-        ({"method": tr.methods.Nested("complete")}, Refusal, "cannot be the outer method"),
+        ({"cv": Complete(9)}, BadData, "m=9 of 9 rows leaves none"),
+        ({"cv": tr.methods.Nested("complete")}, Refusal, "cannot be the outer method"),
     ],
 )
 def test_what_cannot_be_served_is_refused(options, error, message) -> None:
     """Too many fits, no row losses, groups, nothing left to test, an outer loop."""
-    given = {"model": KNeighborsClassifier(3), "X": X, "y": Y, "method": "complete"} | options
+    given = {"model": KNeighborsClassifier(3), "X": X, "y": Y, "cv": "complete"} | options
     with pytest.raises(error, match=message):
         tr.estimate_risk(**given)
 
@@ -158,7 +158,7 @@ Y_BAG = np.array([0, 0, 1, 0, 1, 1, 0, 1, 1])
 def test_golden_of_exact_out_of_bag() -> None:
     """METHODS §2: 1, 3 and 5 neighbours."""
     curve = tr.risk_curve(
-        KNeighborsClassifier(), {"n_neighbors": [1, 3, 5]}, X_BAG, Y_BAG, method="exact-oob"
+        KNeighborsClassifier(), {"n_neighbors": [1, 3, 5]}, X_BAG, Y_BAG, cv="exact-oob"
     )
     assert curve.values == pytest.approx([0.5900018745, 0.5660249525, 0.5684218936], abs=5e-11)
     assert curve[0].engine == "knn"
@@ -170,7 +170,7 @@ def test_weights_of_one_nearest_neighbour() -> None:
     weight = ((n - j) / (n - 1)) ** n - ((n - j - 1) / (n - 1)) ** n
     order = np.abs(X_BAG - X_BAG.T).argsort(axis=1, kind="stable")[:, 1:]
     expected = ((Y_BAG[order] != Y_BAG[:, None]) * weight).sum(axis=1)
-    found = tr.estimate_risk(KNeighborsClassifier(1), X_BAG, Y_BAG, method="exact-oob")
+    found = tr.estimate_risk(KNeighborsClassifier(1), X_BAG, Y_BAG, cv="exact-oob")
     assert found.losses == pytest.approx(expected, abs=1e-12)
 
 
@@ -189,7 +189,7 @@ def test_it_is_the_mean_over_all_samples(model) -> None:
         lost[out] += known[key][out]
         missed[out] += 1
     for engine in ("auto", "generic"):
-        found = tr.estimate_risk(model, x, y, method="exact-oob", engine=engine)
+        found = tr.estimate_risk(model, x, y, cv="exact-oob", engine=engine)
         assert found.losses == pytest.approx(lost / missed, abs=1e-12)
 
 
@@ -205,13 +205,13 @@ def test_it_is_what_many_samples_converge_to() -> None:
             votes = np.repeat(y2[near[i]], times[near[i]])[:3]
             lost[i] += (votes.sum() > 1) != y2[i]
             missed[i] += 1
-    exact = tr.estimate_risk(KNeighborsClassifier(3), X2, y2, method="exact-oob")
+    exact = tr.estimate_risk(KNeighborsClassifier(3), X2, y2, cv="exact-oob")
     assert (lost / missed).mean() == pytest.approx(exact.value, abs=0.003)
 
 
 def test_what_a_result_says_of_exact_out_of_bag() -> None:
     """It is pessimistic, and has no standard error."""
-    found = tr.estimate_risk(KNeighborsClassifier(3), X_BAG, Y_BAG, method="exact-oob")
+    found = tr.estimate_risk(KNeighborsClassifier(3), X_BAG, Y_BAG, cv="exact-oob")
     assert (found.target, found.std_error, found.interval) == ("Err", None, None)
     assert "63 %" in found.bias
 
@@ -230,7 +230,7 @@ def test_what_cannot_be_served_is_refused_of_exact_out_of_bag(options, message) 
         "model": KNeighborsClassifier(3),
         "X": X_BAG,
         "y": Y_BAG,
-        "method": "exact-oob",
+        "cv": "exact-oob",
     } | options
     with pytest.raises(Refusal, match=message):
         tr.estimate_risk(**given)

@@ -34,7 +34,7 @@ PLAIN_LOGISTIC = LogisticRegression(C=np.inf, tol=1e-12, max_iter=10_000)
 
 
 def values(method, model=POLYNOMIAL, grid=DEGREES, X=X, y=Y, **options):
-    return tr.risk_curve(model, grid, X, y, method=method, **options).values
+    return tr.risk_curve(model, grid, X, y, cv=method, **options).values
 
 
 # R 4: x <- (1:20)/10; for (d in 1:5) { m <- lm(y ~ poly(x, d, raw=TRUE)); c(AIC(m), BIC(m)) }
@@ -104,8 +104,8 @@ def test_gcv_is_leave_one_out_with_equal_leverages() -> None:
     turn = np.linspace(0, 2 * np.pi, 20, endpoint=False)
     circle = np.column_stack([np.cos(turn), np.sin(turn)])
     for model in (LinearRegression(), Ridge(3.0)):
-        found = tr.estimate_risk(model, circle, Y, method="gcv").value
-        assert found == pytest.approx(tr.estimate_risk(model, circle, Y, method="loo").value)
+        found = tr.estimate_risk(model, circle, Y, cv="gcv").value
+        assert found == pytest.approx(tr.estimate_risk(model, circle, Y, cv="loo").value)
 
 
 def test_cp_with_the_true_variance_is_unbiased() -> None:
@@ -127,26 +127,26 @@ def test_cp_with_the_true_variance_is_unbiased() -> None:
     assert (np.abs(gaps.mean(axis=0)) < 3 * gaps.std(axis=0) / np.sqrt(len(gaps))).all()
     assert (
         "variance 0.25 (given)"
-        in tr.estimate_risk(Ridge(), X, Y, method=tr.methods.Cp(sigma2=0.25)).notes[0]
+        in tr.estimate_risk(Ridge(), X, Y, cv=tr.methods.Cp(sigma2=0.25)).notes[0]
     )
 
 
 def test_weights_are_precisions() -> None:
     """Squares are weighted, and their mean is by the sum of the weights."""
     model = LinearRegression()
-    found = tr.estimate_risk(model, X, Y, method=tr.methods.Cp(sigma2=1.0), sample_weight=WEIGHTS)
+    found = tr.estimate_risk(model, X, Y, cv=tr.methods.Cp(sigma2=1.0), sample_weight=WEIGHTS)
     fit = model.fit(X, Y, sample_weight=WEIGHTS).predict(X)
     rss = (WEIGHTS * (Y - fit) ** 2).sum()
     assert found.value == pytest.approx((rss + 2 * 2 * 1.0) / WEIGHTS.sum())
-    gcv = tr.estimate_risk(model, X, Y, method="gcv", sample_weight=WEIGHTS).value
+    gcv = tr.estimate_risk(model, X, Y, cv="gcv", sample_weight=WEIGHTS).value
     assert gcv == pytest.approx(rss / WEIGHTS.sum() / 0.9**2)
 
 
 def test_per_row_stands_beside_log_loss() -> None:
     """AIC/(2n) is the apparent log loss plus p/n."""
     model = DecisionTreeClassifier(max_leaf_nodes=2, random_state=0)
-    found = tr.estimate_risk(model, X, TWO, method=tr.methods.AIC(per_row=True))
-    apparent = tr.estimate_risk(model, X, TWO, method="apparent", loss="log")
+    found = tr.estimate_risk(model, X, TWO, cv=tr.methods.AIC(per_row=True))
+    apparent = tr.estimate_risk(model, X, TWO, cv="apparent", loss="log")
     assert found.loss == apparent.loss == "log"
     assert found.value == pytest.approx(apparent.value + 2 / 20)
     assert found.value == values("aic", model, None, X, TWO)[0] / 40
@@ -155,24 +155,24 @@ def test_per_row_stands_beside_log_loss() -> None:
 
 def test_what_a_result_says() -> None:
     """One fit; a conditional risk; its own loss; no standard error, and why."""
-    est = tr.risk_curve(POLYNOMIAL, DEGREES, X, Y, method="aic")[2]
+    est = tr.risk_curve(POLYNOMIAL, DEGREES, X, Y, cv="aic")[2]
     assert (est.loss, est.target, est.n_fits) == ("-2 log L", "CER", 5)
     assert (est.std_error, est.interval) == (None, None)
     assert est.notes[0] == "-2 log L -47.217 + 10 for 5 parameters"
     assert "standard error" in est.notes[-1]
-    assert tr.estimate_risk(LinearRegression(), X, Y, method="gcv").loss == "squared"
+    assert tr.estimate_risk(LinearRegression(), X, Y, cv="gcv").loss == "squared"
 
 
 def test_each_criterion_selects() -> None:
     """rule="min" takes degree 4; the frame and a search put them beside cross-validation."""
-    curves = [tr.risk_curve(POLYNOMIAL, DEGREES, X, Y, method=w) for w in ("loo", "cp", "aic")]
+    curves = [tr.risk_curve(POLYNOMIAL, DEGREES, X, Y, cv=w) for w in ("loo", "cp", "aic")]
     assert [curve.best for curve in curves[1:]] == [3, 3]
     frame = curves[0].to_frame(curves[1:])
     assert curves[0].frame(others=curves[1:]).equals(frame)
     assert frame["method"].tolist() == ["loo"] * 5 + ["cp"] * 5 + ["aic"] * 5
     assert frame["loss"].tolist() == ["squared"] * 10 + ["-2 log L"] * 5
     assert frame["chosen"].sum() == 3
-    search = tr.HonestSearchCV(POLYNOMIAL, DEGREES, select_by="aic", outer="4-fold").fit(X, Y)
+    search = tr.HonestSearchCV(POLYNOMIAL, DEGREES, cv="aic", outer="4-fold").fit(X, Y)
     assert search.best_params_ == {"polynomialfeatures__degree": 4}
     assert search.optimism_ is None  # a squared error and an AIC do not compare
     assert search.risk_.loss == "squared"
@@ -181,7 +181,7 @@ def test_each_criterion_selects() -> None:
 
 def test_nested_validation_may_tune_by_a_criterion() -> None:
     """In each outer split the criterion sees the outer training rows alone."""
-    curve = tr.risk_curve(POLYNOMIAL, DEGREES, X, Y, method=tr.methods.Nested("4-fold", "bic"))
+    curve = tr.risk_curve(POLYNOMIAL, DEGREES, X, Y, cv=tr.methods.Nested("4-fold", "bic"))
     plan = curve.evaluation.plan
     for unit, told in enumerate(curve.evaluation.units):
         question = plan.questions("outer")[unit]
@@ -197,7 +197,7 @@ def test_assess_keeps_criteria_beside_cross_validation() -> None:
     found = tr.assess(
         {"tree": (DecisionTreeClassifier(random_state=0), {"max_leaf_nodes": [2, 3]})},
         *tr.datasets.make_simple(40, random_state=0),
-        methods=["4-fold", "aic"],
+        cv=["4-fold", "aic"],
         outer="4-fold",
     )
     curve = found.criteria["tree"]["aic"]
@@ -209,7 +209,7 @@ def test_a_candidate_without_residuals_has_no_value() -> None:
     """Degrees of freedom as many as rows: no value and a reason; the others keep theirs."""
     grid = {"n_neighbors": [1, 2, 5]}
     for word in ("cp", "gcv", "aic", "aicc", "bic"):
-        curve = tr.risk_curve(KNeighborsRegressor(), grid, X, Y, method=word)
+        curve = tr.risk_curve(KNeighborsRegressor(), grid, X, Y, cv=word)
         assert curve[0].value is None
         assert "20 degrees of freedom of n = 20 rows" in curve[0].notes[0]
         assert curve[2].value is not None
@@ -220,17 +220,17 @@ def test_a_candidate_without_residuals_has_no_value() -> None:
 
 
 def values_note(word, grid):
-    return tr.risk_curve(KNeighborsRegressor(), grid, X, Y, method=word)[2].notes[0]
+    return tr.risk_curve(KNeighborsRegressor(), grid, X, Y, cv=word)[2].notes[0]
 
 
 def test_aicc_needs_two_rows_more_than_parameters() -> None:
     """N − k − 1 ≤ 0 has no value: 17 coefficients of 20 rows have one, 18 have not."""
     wide = np.random.default_rng(0).normal(size=(20, 18))
     model = make_pipeline(PolynomialFeatures(1, include_bias=False), LinearRegression())
-    fine = tr.estimate_risk(model, wide[:, :16], Y, method="aicc")
+    fine = tr.estimate_risk(model, wide[:, :16], Y, cv="aicc")
     assert np.isfinite(fine.value)  # k = 18
     with pytest.raises(Refusal, match="n - k - 1 = 0 for n = 20 rows and k = 19 parameters"):
-        tr.estimate_risk(model, wide[:, :17], Y, method="aicc")
+        tr.estimate_risk(model, wide[:, :17], Y, cv="aicc")
 
 
 def test_likelihoods_without_a_bound_have_no_value() -> None:
@@ -247,7 +247,7 @@ def test_failed_fits_are_told() -> None:
     grid = {"n_neighbors": [5, 21]}
     engine = tr.engines.Generic(error="warn")
     with pytest.warns(FitFailedWarning):
-        curve = tr.risk_curve(KNeighborsRegressor(), grid, X, Y, method="cp", engine=engine)
+        curve = tr.risk_curve(KNeighborsRegressor(), grid, X, Y, cv="cp", engine=engine)
     assert curve[0].value is not None
     assert curve[1].value is None
     assert "fits failed" in curve[1].notes[0]
@@ -260,32 +260,32 @@ LINE = {"model": LinearRegression(), "y": Y}
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (CLASSES | {"method": "cp"}, "method 'cp' estimates a squared risk.*use 'aic'"),
-        (CLASSES | {"method": "gcv"}, "'gcv' estimates a squared risk"),
-        (CLASSES | {"method": "aic", "loss": "zero-one"}, "reports in loss '-2 log L' and not in"),
-        (CLASSES | {"method": "aic", "sample_weight": WEIGHTS}, "no sample_weight in classif"),
-        (LINE | {"method": "cp", "loss": "absolute"}, "reports in loss 'squared' and not in 'abso"),
-        (LINE | {"method": "bic", "groups": TWO}, "would ignore the groups"),
-        (LINE | {"method": "aic", "sample_weight": TWO * 1.0}, "a row of weight 0 has no"),
-        (LINE | {"method": "aic", "y": np.column_stack([Y, Y])}, "one target and y has 2"),
-        (LINE | {"method": tr.methods.AIC(per_row=True)}, "use 'cp' or 'gcv'"),
-        (LINE | {"method": "cp", "model": SVR()}, "degrees of freedom of SVR"),
-        (CLASSES | {"method": "bic", "model": SVC()}, "SVC gives no probabilities"),
-        (CLASSES | {"method": tr.methods.Nested("4-fold", "aic")}, "use loss='log'"),
+        (CLASSES | {"cv": "cp"}, "method 'cp' estimates a squared risk.*use 'aic'"),
+        (CLASSES | {"cv": "gcv"}, "'gcv' estimates a squared risk"),
+        (CLASSES | {"cv": "aic", "loss": "zero-one"}, "reports in loss '-2 log L' and not in"),
+        (CLASSES | {"cv": "aic", "sample_weight": WEIGHTS}, "no sample_weight in classif"),
+        (LINE | {"cv": "cp", "loss": "absolute"}, "reports in loss 'squared' and not in 'abso"),
+        (LINE | {"cv": "bic", "groups": TWO}, "would ignore the groups"),
+        (LINE | {"cv": "aic", "sample_weight": TWO * 1.0}, "a row of weight 0 has no"),
+        (LINE | {"cv": "aic", "y": np.column_stack([Y, Y])}, "one target and y has 2"),
+        (LINE | {"cv": tr.methods.AIC(per_row=True)}, "use 'cp' or 'gcv'"),
+        (LINE | {"cv": "cp", "model": SVR()}, "degrees of freedom of SVR"),
+        (CLASSES | {"cv": "bic", "model": SVC()}, "SVC gives no probabilities"),
+        (CLASSES | {"cv": tr.methods.Nested("4-fold", "aic")}, "use loss='log'"),
     ],
     ids=lambda value: value[:20] if isinstance(value, str) else "",
 )
 def test_what_cannot_be_served_is_refused(given, message) -> None:
     """With a sentence that says what to do instead."""
-    grid = {"max_depth": [1, 2]} if "Nested" in repr(given["method"]) else None
+    grid = {"max_depth": [1, 2]} if "Nested" in repr(given["cv"]) else None
     with pytest.raises(Refusal, match=message):
         tr.risk_curve(grid=grid, X=X, **given)
 
 
 def test_losses_that_the_criterion_stands_on_may_be_named() -> None:
     """Squared for numbers, log for classes: the result is the same."""
-    assert tr.estimate_risk(LinearRegression(), X, Y, method="aic", loss="squared").value > 0
-    found = tr.estimate_risk(CLASSES["model"], X, TWO, method="bic", loss="log")
+    assert tr.estimate_risk(LinearRegression(), X, Y, cv="aic", loss="squared").value > 0
+    found = tr.estimate_risk(CLASSES["model"], X, TWO, cv="bic", loss="log")
     assert found.loss == "-2 log L"
 
 
@@ -304,11 +304,11 @@ def test_a_plan_that_asks_for_no_freedom_is_refused() -> None:
 
 def test_engines_without_freedom_are_passed_over() -> None:
     """Nearest neighbours have an engine that states no degrees of freedom: the reason is kept."""
-    est = tr.estimate_risk(KNeighborsClassifier(5), X, TWO, method="aic")
+    est = tr.estimate_risk(KNeighborsClassifier(5), X, TWO, cv="aic")
     assert est.engine == "generic"
     assert est.refusals["knn"] == "it does not state the degrees of freedom of its models."
     with pytest.raises(Refusal, match="does not state the degrees of freedom"):
-        tr.estimate_risk(KNeighborsClassifier(5), X, TWO, method="aic", engine="knn")
+        tr.estimate_risk(KNeighborsClassifier(5), X, TWO, cv="aic", engine="knn")
 
 
 @pytest.mark.parametrize("executor", [None, 2])

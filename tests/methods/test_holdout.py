@@ -23,7 +23,7 @@ DATA = Data.check(X, Y, task="classification")
 @pytest.mark.parametrize("method", [tr.methods.Holdout(0.3), tr.methods.MonteCarlo(7, 0.2)])
 def test_it_is_a_plain_fit_on_the_drawn_rows(method) -> None:
     """Every split's risk is that of a fit on its rows; the risk counts all tests alike."""
-    found = tr.estimate_risk(KNeighborsClassifier(3), X, Y, method=method)
+    found = tr.estimate_risk(KNeighborsClassifier(3), X, Y, cv=method)
     plan = method.plan(DATA, Streams(0))
     expected = []
     for q in range(plan.n_questions):
@@ -39,7 +39,7 @@ def test_it_is_a_plain_fit_on_the_drawn_rows(method) -> None:
 def test_what_they_estimate() -> None:
     """A hold-out tests one rule; Monte-Carlo averages over training sets."""
     one, many = (
-        tr.estimate_risk(KNeighborsClassifier(), X, Y, method=m) for m in ("holdout", "monte-carlo")
+        tr.estimate_risk(KNeighborsClassifier(), X, Y, cv=m) for m in ("holdout", "monte-carlo")
     )
     assert (one.target, many.target) == ("Err_XY", "Err")
     assert one.n_fits == 1
@@ -59,7 +59,7 @@ def test_groups_stay_whole() -> None:
 def test_an_impossible_share_is_refused(share) -> None:
     """Nothing, or everything, held out."""
     with pytest.raises(BadData, match="0 < test_share < 1"):
-        tr.estimate_risk(DecisionTreeClassifier(), X, Y, method=tr.methods.Holdout(share))
+        tr.estimate_risk(DecisionTreeClassifier(), X, Y, cv=tr.methods.Holdout(share))
 
 
 def test_at_least_one_split() -> None:
@@ -107,7 +107,7 @@ def test_it_is_done_by_hand(seed) -> None:
         {"n_neighbors": GRID},
         X_THREE_WAY,
         Y_THREE_WAY,
-        method=ThreeWay(0.25, 0.3),
+        cv=ThreeWay(0.25, 0.3),
         random_state=seed,
     )
     assert curve.values == pytest.approx(risks)
@@ -140,5 +140,5 @@ def test_two_groups_are_too_few() -> None:
     """Three parts of whole groups need three groups: a sentence, not a crash."""
     with pytest.raises(BadData, match="more groups are needed"):
         tr.estimate_risk(
-            KNeighborsClassifier(), X_THREE_WAY, Y_THREE_WAY, method="three-way", groups=Y_THREE_WAY
+            KNeighborsClassifier(), X_THREE_WAY, Y_THREE_WAY, cv="three-way", groups=Y_THREE_WAY
         )

@@ -52,7 +52,7 @@ def test_a_tuned_model_is_tuned_in_each_split():
         {"C": [0.1, 1.0]},
         X,
         Y,
-        method=Nested(PairedHalves(3, pairs=2), "3-fold"),
+        cv=Nested(PairedHalves(3, pairs=2), "3-fold"),
     ).procedure
     assert found.interval.method == "conservative-z"
 
@@ -69,4 +69,4 @@ def test_what_cannot_be_drawn_is_refused(options):
 def test_too_few_rows_are_refused():
     """Halves of six rows are too small."""
     with pytest.raises(BadData, match="too small"):
-        tr.estimate_risk(LogisticRegression(), X[:6], Y[:6], method="paired-halves")
+        tr.estimate_risk(LogisticRegression(), X[:6], Y[:6], cv="paired-halves")

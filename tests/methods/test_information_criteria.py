@@ -27,14 +27,14 @@ def test_is_bic_and_the_price_of_the_choice():
     """BIC + 2 γ log C(P, D): D = the features whose coefficient is not 0, of P."""
     for at in (0.2, 0.05):
         model = tr.models.LogisticPath(at=at)
-        bic = tr.estimate_risk(model, X, Y, method="bic").value
+        bic = tr.estimate_risk(model, X, Y, cv="bic").value
         selected = np.count_nonzero(tr.models.LogisticPath(at=at).fit(X, Y).coef_)
         assert 0 < selected < 8
         for gamma in (0.5, 1.0):
-            found = tr.estimate_risk(model, X, Y, method=EBIC(gamma=gamma))
+            found = tr.estimate_risk(model, X, Y, cv=EBIC(gamma=gamma))
             assert found.value == pytest.approx(bic + 2 * gamma * log(comb(8, selected)))
             assert f"{selected} of 8 features" in found.notes[0]
-        assert tr.estimate_risk(model, X, Y, method=EBIC(gamma=0.0)).value == pytest.approx(bic)
+        assert tr.estimate_risk(model, X, Y, cv=EBIC(gamma=0.0)).value == pytest.approx(bic)
 
 
 def test_numbers_and_steps_before_the_model():
@@ -43,27 +43,27 @@ def test_numbers_and_steps_before_the_model():
     for alpha in (0.05, 0.2):
         model = Lasso(alpha)
         selected = np.count_nonzero(Lasso(alpha).fit(X, target).coef_)
-        bic = tr.estimate_risk(model, X, target, method="bic").value
-        found = tr.estimate_risk(model, X, target, method="ebic").value
+        bic = tr.estimate_risk(model, X, target, cv="bic").value
+        found = tr.estimate_risk(model, X, target, cv="ebic").value
         assert found == pytest.approx(bic + log(comb(8, selected)))
     full = make_pipeline(StandardScaler(), LinearRegression())
-    found = [tr.estimate_risk(full, X, target, method=word).value for word in ("bic", "ebic")]
+    found = [tr.estimate_risk(full, X, target, cv=word).value for word in ("bic", "ebic")]
     assert found[0] == pytest.approx(found[1])
 
 
 def test_several_classes_select_a_feature_together():
     """A feature counts once, whatever the number of classes that use it."""
     y = np.where(X[:, 2] > 0.5, 2, Y)
-    found = [tr.estimate_risk(MODEL, X, y, method=word).value for word in ("bic", "ebic")]
+    found = [tr.estimate_risk(MODEL, X, y, cv=word).value for word in ("bic", "ebic")]
     assert found[0] == pytest.approx(found[1])  # ridge uses all 8: one way to choose
 
 
 def test_per_row_divides_the_price_too():
     """(−2 log L + k log n + 2 γ log C) / 2n, which stands beside the log loss."""
-    plain = tr.estimate_risk(Lasso(0.2), X, X[:, 0], method="ebic")
+    plain = tr.estimate_risk(Lasso(0.2), X, X[:, 0], cv="ebic")
     assert plain.loss == "-2 log L"
-    whole = tr.estimate_risk(MODEL, X, Y, method="ebic").value
-    share = tr.estimate_risk(MODEL, X, Y, method=EBIC(per_row=True))
+    whole = tr.estimate_risk(MODEL, X, Y, cv="ebic").value
+    share = tr.estimate_risk(MODEL, X, Y, cv=EBIC(per_row=True))
     assert share.value == pytest.approx(whole / 120)
     assert share.method == "ebic (per row)"
 
@@ -71,7 +71,7 @@ def test_per_row_divides_the_price_too():
 def test_refusals():
     """A model without coefficients, a price out of range, a plan of another method."""
     with pytest.raises(Refusal, match="not known to be a linear rule"):
-        tr.estimate_risk(KNeighborsClassifier(), X, Y, method="ebic")
+        tr.estimate_risk(KNeighborsClassifier(), X, Y, cv="ebic")
     with pytest.raises(BadData, match="between 0 and 1"):
         EBIC(gamma=2.0)
     case = two_classes()

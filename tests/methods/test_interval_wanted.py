@@ -74,7 +74,7 @@ OFFERED = [
 @pytest.mark.parametrize(("method", "word"), OFFERED)
 def test_what_is_offered_is_made(method, word):
     """An interval of that name, or a note why there is none."""
-    given = {"method": method, "interval": word, "random_state": 0}
+    given = {"cv": method, "interval": word, "random_state": 0}
     if word == "spatial" or as_method(method).respects_space:
         given["block"] = X
     found = tr.estimate_risk(KNeighborsClassifier(3), X, Y, **given)
@@ -92,23 +92,23 @@ def test_a_drawn_plan_is_held_to_it_before_anything_is_fitted(word, tuned, monke
     drawn = ShuffleSplit(3, test_size=0.3, random_state=0)
     method = tr.methods.Nested(drawn, "3-fold") if tuned else drawn
     with pytest.raises(Refusal, match=f"interval '{word}' needs rows that are tested .* cannot"):
-        tr.estimate_risk(KNeighborsClassifier(), X, Y, method=method, interval=word)
+        tr.estimate_risk(KNeighborsClassifier(), X, Y, cv=method, interval=word)
     few = tr.methods.Subsampled(9, "4-fold")
     if word == "wald":
         with pytest.raises(Refusal, match="needs rows that are tested once, which method"):
-            tr.estimate_risk(KNeighborsClassifier(), X, Y, method=few, interval=word)
+            tr.estimate_risk(KNeighborsClassifier(), X, Y, cv=few, interval=word)
 
 
 def test_a_splitter_that_draws_folds_has_what_folds_have():
     """Its drawn plan tells that it tests every row equally often, whatever its class."""
-    given = {"method": PredefinedSplit(FOLDS), "interval": "beta-cv"}
+    given = {"cv": PredefinedSplit(FOLDS), "interval": "beta-cv"}
     assert tr.estimate_risk(KNeighborsClassifier(3), X, Y, **given).interval.method == "beta-cv"
 
 
 @pytest.mark.filterwarnings("ignore::truerisk.core.errors.TimeLeakWarning")
 def test_what_rows_with_times_have_may_be_asked_for():
     """Folds of rows with times have the interval that counts their order, asked for or not."""
-    given = {"method": "4-fold", "time": FOLDS}
+    given = {"cv": "4-fold", "time": FOLDS}
     asked = tr.estimate_risk(KNeighborsClassifier(3), X, Y, interval="hac", **given)
     assert asked.notes == tr.estimate_risk(KNeighborsClassifier(3), X, Y, **given).notes
 
@@ -118,11 +118,11 @@ def test_what_rows_with_times_have_may_be_asked_for():
 )
 def test_searches_and_assessments_have_it(word):
     """HonestSearchCV and assess report it, and the risk of choosing among learners has it."""
-    search = tr.HonestSearchCV(KNeighborsClassifier(), GRID, interval=word, select_by="3-fold")
+    search = tr.HonestSearchCV(KNeighborsClassifier(), GRID, interval=word, cv="3-fold")
     search.set_params(outer="4-fold").fit(X, Y)
     assert search.risk_.interval.method == word
     learners = {"a": (KNeighborsClassifier(), GRID), "b": KNeighborsClassifier(5)}
-    found = tr.assess(learners, X, Y, methods=["3-fold"], outer="4-fold", interval=word)
+    found = tr.assess(learners, X, Y, cv=["3-fold"], outer="4-fold", interval=word)
     assert {risk.interval.method for risk in found.risks.values()} == {word}
     assert found.choice.interval.method == word
 
@@ -132,7 +132,7 @@ def test_grouped_data_get_grouped_forms():
     groups = np.arange(N) // 2
     for word in ("wald", "ncv", "beta-ncv", "beta", "beta-cv", "log-cv"):
         found = tr.estimate_risk(
-            KNeighborsClassifier(3), X, Y, method="4-fold", interval=word, groups=groups
+            KNeighborsClassifier(3), X, Y, cv="4-fold", interval=word, groups=groups
         )
         assert found.interval.method == f"{word}-grouped"
 
@@ -140,7 +140,7 @@ def test_grouped_data_get_grouped_forms():
 @pytest.mark.parametrize("word", [w for w in WORDS if w not in OF_SETS])
 def test_losses_of_sets_are_refused_before_anything_is_fitted(word):
     """AUC has no losses of rows: refused, and the way out is named."""
-    given = {"method": {"bootstrap-.632": ".632", "hac": "forward-3"}.get(word, "10-fold")}
+    given = {"cv": {"bootstrap-.632": ".632", "hac": "forward-3"}.get(word, "10-fold")}
     given["loss"] = "auc"
     with pytest.raises(Refusal, match="loss 'auc' .*conservative-z"):
         tr.estimate_risk(LogisticRegression(), X, Y, interval=word, **given)
@@ -159,7 +159,7 @@ def test_the_registry_prints_itself():
 
 def test_the_bootstrap_draws_what_the_interval_of_oob_needs():
     """The word `oob` becomes the samples that its interval is made of, for forests too."""
-    found = tr.estimate_risk(KNeighborsClassifier(3), X, Y, method="oob", interval="bootstrap-.632")
+    found = tr.estimate_risk(KNeighborsClassifier(3), X, Y, cv="oob", interval="bootstrap-.632")
     assert (found.method, found.interval.method) == ("oob (bootstrap)", "bootstrap-.632")
     assert with_interval(as_method("oob"), "bootstrap-.632").word == found.method
 

@@ -47,7 +47,7 @@ def test_it_is_a_plain_loop_over_the_same_folds(task, k, repeats, average, group
     model = DecisionTreeClassifier(max_depth=2, random_state=0) if y is Y else Ridge()
     method = tr.methods.KFold(k, repeats=repeats, average=average)
     found = tr.estimate_risk(
-        model, X, y, method=method, groups=groups, sample_weight=weights, random_state=0
+        model, X, y, cv=method, groups=groups, sample_weight=weights, random_state=0
     )
     data = Data.check(X, y, task=task, groups=groups)
     losses, of_fold, means = [], [], []
@@ -76,7 +76,7 @@ def test_probabilities_and_scores_of_a_plain_loop(loss) -> None:
     from sklearn import metrics
 
     y, method = Y == 1, tr.methods.KFold(4, average="fold")
-    found = tr.estimate_risk(LogisticRegression(), X, y, method=method, loss=loss)
+    found = tr.estimate_risk(LogisticRegression(), X, y, cv=method, loss=loss)
     labels = labels_of(method, Data.check(X, y, task="classification"))[0]
     expected = []
     for fold in range(4):
@@ -97,7 +97,7 @@ def test_a_class_missing_from_a_training_set_has_probability_zero() -> None:
     y = np.repeat([0, 1, 2], [10, 10, 3])
     folds = np.concatenate([np.arange(20) % 2, [2] * 3])
     method = tr.methods.KFold(folds=folds)
-    found = tr.estimate_risk(LogisticRegression(), X[:23], y, method=method, loss="log")
+    found = tr.estimate_risk(LogisticRegression(), X[:23], y, cv=method, loss="log")
     assert found.losses[20:] == pytest.approx(-np.log(np.finfo(float).eps))
     assert np.isfinite(found.value)
 
@@ -146,14 +146,14 @@ def test_impossible_settings_are_refused(arguments, message) -> None:
 def test_impossible_folds_are_refused(folds, message) -> None:
     """All rows in one fold, or a list of another length."""
     with pytest.raises(BadData, match=message):
-        tr.estimate_risk(Ridge(), X, NUMBERS, method=tr.methods.KFold(folds=folds))
+        tr.estimate_risk(Ridge(), X, NUMBERS, cv=tr.methods.KFold(folds=folds))
 
 
 @pytest.mark.parametrize("k", [1, 3])
 def test_reversed_golden(k) -> None:
     """Reversed CV of the golden set with folds i mod 3: .6667 for 1 and for 3 neighbours."""
     method = tr.methods.ReversedKFold(folds=np.arange(9) % 3)
-    found = tr.estimate_risk(KNeighborsClassifier(k), GOLDEN_X, GOLDEN_Y, method=method)
+    found = tr.estimate_risk(KNeighborsClassifier(k), GOLDEN_X, GOLDEN_Y, cv=method)
     assert found.value == pytest.approx(2 / 3, abs=1e-12)
 
 
@@ -166,7 +166,7 @@ def test_reversed_trains_on_one_fold() -> None:
         inside, outside = labels == fold, labels != fold
         predicted = Ridge().fit(X[inside], NUMBERS[inside]).predict(X[outside])
         expected.append(((predicted - NUMBERS[outside]) ** 2).mean())
-    found = tr.estimate_risk(Ridge(), X, NUMBERS, method=method)
+    found = tr.estimate_risk(Ridge(), X, NUMBERS, cv=method)
     assert found.value == pytest.approx(np.mean(expected), abs=1e-12)
     assert found.method == "reversed 4-fold"
 
@@ -174,7 +174,7 @@ def test_reversed_trains_on_one_fold() -> None:
 def test_reversed_2_fold_is_2_fold() -> None:
     """K = 2 is ordinary 2-fold cross-validation, split by split."""
     one, two = (
-        tr.estimate_risk(Ridge(), X, NUMBERS, method=m)
+        tr.estimate_risk(Ridge(), X, NUMBERS, cv=m)
         for m in (tr.methods.KFold(2, average="fold"), tr.methods.ReversedKFold(2))
     )
     assert one.value == pytest.approx(two.value, abs=1e-14)
@@ -188,7 +188,7 @@ Y_OUT = np.array([0, 0, 1, 0, 1, 1, 0, 1, 1])
 def test_golden() -> None:
     """METHODS §2: LOO risks of 1, 3, 5 and 7 neighbours."""
     curve = tr.risk_curve(
-        KNeighborsClassifier(), {"n_neighbors": [1, 3, 5, 7]}, X_OUT, Y_OUT, method="loo"
+        KNeighborsClassifier(), {"n_neighbors": [1, 3, 5, 7]}, X_OUT, Y_OUT, cv="loo"
     )
     assert curve.values == pytest.approx([5 / 9, 4 / 9, 7 / 9, 7 / 9], abs=1e-12)
     assert curve[0].n_fits == 36
@@ -197,7 +197,7 @@ def test_golden() -> None:
 def test_it_is_cross_val_predict() -> None:
     """Row by row the losses of scikit-learn's leave-one-out predictions."""
     predicted = cross_val_predict(Ridge(), X_OUT, Y_OUT * 1.5, cv=LeaveOneOut())
-    found = tr.estimate_risk(Ridge(), X_OUT, Y_OUT * 1.5, method="loo")
+    found = tr.estimate_risk(Ridge(), X_OUT, Y_OUT * 1.5, cv="loo")
     assert found.losses == pytest.approx((predicted - Y_OUT * 1.5) ** 2, abs=1e-12)
 
 
@@ -206,17 +206,17 @@ def test_auc_is_of_all_answers_together() -> None:
     scores = cross_val_predict(
         LogisticRegression(), X_OUT, Y_OUT, cv=LeaveOneOut(), method="decision_function"
     )
-    found = tr.estimate_risk(LogisticRegression(), X_OUT, Y_OUT, method="loo", loss="auc")
+    found = tr.estimate_risk(LogisticRegression(), X_OUT, Y_OUT, cv="loo", loss="auc")
     assert found.value == pytest.approx(1 - roc_auc_score(Y_OUT, scores), abs=1e-12)
 
 
 def test_groups_are_refused() -> None:
     """Leave-one-out would ignore the groups; the remedy is named."""
     with pytest.raises(Refusal, match="would ignore the groups.*LeaveOneGroupOut"):
-        tr.estimate_risk(Ridge(), X_OUT, Y_OUT, method="loo", groups=Y_OUT)
+        tr.estimate_risk(Ridge(), X_OUT, Y_OUT, cv="loo", groups=Y_OUT)
 
 
 def test_one_row_leaves_nothing() -> None:
     """One row cannot be left out."""
     with pytest.raises(BadData, match="nothing to train on"):
-        tr.estimate_risk(Ridge(), X_OUT[:1], Y_OUT[:1], method="loo")
+        tr.estimate_risk(Ridge(), X_OUT[:1], Y_OUT[:1], cv="loo")

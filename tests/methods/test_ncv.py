@@ -89,7 +89,7 @@ def test_equals_the_published_formula(bias, power, kind):
     if kind == "numbers":
         model, y, loss = LinearRegression(), NUMBERS, squared
     method = NestedInterval(K, repeats=R, folds=FOLDS, bias=bias)
-    found = tr.estimate_risk(model, X, y, method=method)
+    found = tr.estimate_risk(model, X, y, cv=method)
     value, outer, error = by_loops(model, y, loss, FOLDS, power or 0)
     expected = outer if bias is None else value
     assert found.value == pytest.approx(expected)
@@ -105,7 +105,7 @@ def test_groups_are_added_up_first():
     """With groups, the variances of fold means and the floor are those of sums over groups."""
     folds = np.array([np.random.default_rng(r).permutation(21)[GROUPS] % K for r in range(R)])
     method = NestedInterval(K, folds=folds)
-    found = tr.estimate_risk(LinearRegression(), X, NUMBERS, method=method, groups=GROUPS)
+    found = tr.estimate_risk(LinearRegression(), X, NUMBERS, cv=method, groups=GROUPS)
     value, _, error = by_loops(LinearRegression(), NUMBERS, squared, folds, 1.5, groups=GROUPS)
     assert (found.value, found.std_error) == pytest.approx((value, error))
     assert found.interval.method == "ncv-grouped"
@@ -116,7 +116,7 @@ def test_weights_weigh():
     weights = RNG.integers(1, 4, size=N).astype(float)
     method = NestedInterval(K, folds=FOLDS)
     model = LinearRegression()
-    found = tr.estimate_risk(model, X, NUMBERS, method=method, sample_weight=weights)
+    found = tr.estimate_risk(model, X, NUMBERS, cv=method, sample_weight=weights)
     value, _, error = by_loops(
         model, NUMBERS, squared, FOLDS, 1.5, weights=weights, fit_weights=weights
     )
@@ -136,7 +136,7 @@ def test_tunes_inside_every_pair():
     inner = KFold(3, shuffle=True, random_state=1)
     search = GridSearchCV(KNeighborsRegressor(), grid, cv=inner, scoring="neg_mean_squared_error")
     method = Nested(NestedInterval(K, folds=FOLDS), Splitter(inner, average="fold"))
-    found = tr.risk_curve(KNeighborsRegressor(), grid, X, NUMBERS, method=method).procedure
+    found = tr.risk_curve(KNeighborsRegressor(), grid, X, NUMBERS, cv=method).procedure
     value, _, error = by_loops(search, NUMBERS, squared, FOLDS, 1.5)
     assert (found.value, found.std_error) == pytest.approx((value, error))
 
@@ -145,7 +145,7 @@ def test_searches_take_it_as_their_outer_method():
     """HonestSearchCV(outer="ncv") reports it, and asks each fit's inner folds once."""
     grid = {"n_neighbors": [1, 5]}
     outer = NestedInterval(K, repeats=2)
-    search = tr.HonestSearchCV(KNeighborsClassifier(), grid, outer=outer, select_by="3-fold")
+    search = tr.HonestSearchCV(KNeighborsClassifier(), grid, outer=outer, cv="3-fold")
     risk = search.fit(X, Y).risk_
     assert risk.interval.method == "ncv"
     n_fits = 2 * (K + K * (K - 1) // 2)
@@ -172,14 +172,14 @@ def test_given_folds_survive_json():
 def test_folds_that_cannot_serve_are_refused(options, message):
     """Fewer than three folds, unequal numbers of them, or one of a single row."""
     with pytest.raises(BadData, match=message):
-        tr.estimate_risk(LinearRegression(), X, NUMBERS, method=NestedInterval(**options))
+        tr.estimate_risk(LinearRegression(), X, NUMBERS, cv=NestedInterval(**options))
 
 
 def test_a_fold_of_one_group_is_refused():
     """The variance of a fold of one group is not known."""
     with pytest.raises(BadData, match="single group"):
         tr.estimate_risk(
-            LinearRegression(), X, NUMBERS, method=NestedInterval(5), groups=np.arange(N) // 5
+            LinearRegression(), X, NUMBERS, cv=NestedInterval(5), groups=np.arange(N) // 5
         )
 
 
@@ -188,14 +188,12 @@ def test_unknown_corrections_and_losses_of_sets_are_refused():
     with pytest.raises(UnknownName, match="mlr3inferr"):
         NestedInterval(bias="other")
     with pytest.raises(Refusal, match="no"):
-        tr.estimate_risk(LogisticRegression(), X, Y, method="ncv", loss="auc")
+        tr.estimate_risk(LogisticRegression(), X, Y, cv="ncv", loss="auc")
 
 
 def test_no_errors_have_no_normal_interval():
     """A rule that is never wrong has no spread and no standard error."""
     x = np.sign(X[:, :1]) * (50 + RNG.random((N, 1)))
-    never = tr.estimate_risk(
-        LogisticRegression(), x, X[:, 0] > 0, method=NestedInterval(K, repeats=2)
-    )
+    never = tr.estimate_risk(LogisticRegression(), x, X[:, 0] > 0, cv=NestedInterval(K, repeats=2))
     assert (never.value, never.std_error, never.interval) == (0, None, None)
     assert any("spread is 0" in note for note in never.notes)

@@ -32,7 +32,7 @@ def test_golden_numbers() -> None:
         {"n_neighbors": [1, 3, 5]},
         GOLDEN_X,
         GOLDEN_Y,
-        method=Nested(KFold(folds=np.arange(9) % 3), "loo"),
+        cv=Nested(KFold(folds=np.arange(9) % 3), "loo"),
     )
     units = curve.evaluation.units
     assert [u.candidate for u in units] == [1, 0, 2]
@@ -82,7 +82,7 @@ def test_it_is_grid_search_inside_a_loop(weighted, groups) -> None:
     data = Data.check(X, Y, task="classification", groups=groups)
     plan = method.plan(data, Streams(3))
     curve = tr.risk_curve(
-        model, grid, X, Y, method=method, groups=groups, sample_weight=weights, random_state=3
+        model, grid, X, Y, cv=method, groups=groups, sample_weight=weights, random_state=3
     )
     losses, chosen = by_hand(model, grid, Y, plan, weights)
     if weights is None:
@@ -103,7 +103,7 @@ def test_numbers_too() -> None:
     y, grid = X[:, 0] + RNG.normal(size=N), {"alpha": [0.01, 1.0, 100.0]}
     method = Nested("5-fold", KFold(3, average="fold"))
     plan = method.plan(Data.check(X, y, task="regression"), Streams(0))
-    curve = tr.risk_curve(Ridge(), grid, X, y, method=method, loss="squared")
+    curve = tr.risk_curve(Ridge(), grid, X, y, cv=method, loss="squared")
     search = GridSearchCV(Ridge(), grid, scoring="neg_mean_squared_error")
     expected = np.full(N, np.nan)
     for unit, q in enumerate(plan.questions("outer")):
@@ -128,7 +128,7 @@ def test_the_weights_count_inside_and_outside() -> None:
     method = Nested(KFold(folds=folds), KFold(folds=(np.arange(N) // 4) % 3))
     model = DecisionTreeClassifier(random_state=0)
     one, two = (
-        tr.risk_curve(model, {"max_depth": [1, 2, 4]}, X, y, method=method, sample_weight=weights)
+        tr.risk_curve(model, {"max_depth": [1, 2, 4]}, X, y, cv=method, sample_weight=weights)
         for y in (Y, spoiled)
     )
     assert one.procedure.value == two.procedure.value
@@ -173,7 +173,7 @@ def test_splits_with_equal_training_rows_choose_alike() -> None:
         {"max_depth": [1, 2, 3, 4, 5, 6], "max_features": [1, 2, 3]},
         X,
         Y,
-        method=Nested(pairs, inner),
+        cv=Nested(pairs, inner),
     )
     one, two, _ = curve.evaluation.units
     assert (one.candidate, one.inner_risk) == (two.candidate, two.inner_risk)
@@ -207,7 +207,7 @@ def test_any_loss_can_choose(loss, outer) -> None:
     if (outer, loss) == ("loo", "f1"):
         outer = "holdout"  # a scorer rates no single row
     curve = tr.risk_curve(
-        LogisticRegression(), {"C": [0.01, 1]}, X, Y, method=Nested(outer, "3-fold"), loss=loss
+        LogisticRegression(), {"C": [0.01, 1]}, X, Y, cv=Nested(outer, "3-fold"), loss=loss
     )
     assert np.isfinite(curve.procedure.value)
     assert np.isfinite(curve.values).all()
@@ -216,8 +216,8 @@ def test_any_loss_can_choose(loss, outer) -> None:
 def test_one_candidate_needs_no_inner_fits() -> None:
     """Nothing is chosen, so nothing is fitted inside, unless it is asked for."""
     model = KNeighborsClassifier()
-    plain = tr.estimate_risk(model, X, Y, method=Nested("4-fold", "3-fold"))
-    asked = tr.estimate_risk(model, X, Y, method=Nested("4-fold", "3-fold", compare=True))
+    plain = tr.estimate_risk(model, X, Y, cv=Nested("4-fold", "3-fold"))
+    asked = tr.estimate_risk(model, X, Y, cv=Nested("4-fold", "3-fold", compare=True))
     assert (plain.n_fits, asked.n_fits) == (4, 16)
     assert plain.value == asked.value
 
@@ -231,7 +231,7 @@ def test_a_candidate_that_fails_inside_is_not_chosen() -> None:
             grid,
             X,
             Y,
-            method=Nested("4-fold", "3-fold"),
+            cv=Nested("4-fold", "3-fold"),
             engine=tr.engines.Generic(error="warn"),
         )
     assert {u.candidate for u in curve.evaluation.units} == {1}
@@ -244,7 +244,7 @@ def test_what_cannot_stand_inside_is_refused(part) -> None:
     """Methods that tune themselves, or hold nothing out, are no parts of nested validation."""
     for method in (Nested("4-fold", part), Nested(part, "4-fold")):
         with pytest.raises(Refusal, match="cannot be the .* method of nested validation"):
-            tr.estimate_risk(KNeighborsClassifier(), X, Y, method=method)
+            tr.estimate_risk(KNeighborsClassifier(), X, Y, cv=method)
 
 
 def test_inner_and_outer_folds_are_independent() -> None:

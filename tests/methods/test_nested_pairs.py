@@ -100,7 +100,7 @@ def by_hand(model, grid, X, y, folds, weights=None):
 def test_it_is_a_loop_over_clones(name, engine) -> None:
     """The curve, the winners, their losses and the instability are those of single refits."""
     model, grid = LEARNERS[name]
-    curve = tr.risk_curve(model, grid, X, Y, method=Pairs("5-fold"), engine=engine)
+    curve = tr.risk_curve(model, grid, X, Y, cv=Pairs("5-fold"), engine=engine)
     tested, chosen, values, moved = by_hand(model, grid, X, Y, folds_of(KFold(5), X, Y))
     assert curve.values == pytest.approx(np.array(values), abs=1e-12)
     assert [u.candidate for u in curve.evaluation.units] == chosen
@@ -126,7 +126,7 @@ def test_numbers_and_weights_too() -> None:
             grid,
             X,
             y,
-            method=Pairs(KFold(folds=folds)),
+            cv=Pairs(KFold(folds=folds)),
             sample_weight=WEIGHTS,
             engine=engine,
         )
@@ -142,7 +142,7 @@ def test_numbers_and_weights_too() -> None:
 def test_the_interval_rests_on_the_instability_of_the_pairs(groups, weights) -> None:
     """Beta with the variance of independent groups times c = .6 + 6u, u = W/(Σφ² + W), K = 5."""
     model, grid = LEARNERS["tree"]
-    search = tr.HonestSearchCV(model, grid, select_by="5-fold")
+    search = tr.HonestSearchCV(model, grid, cv="5-fold")
     search.fit(X, Y, groups=groups, **({} if weights is None else {"sample_weight": weights}))
     folds = folds_of(KFold(5), X, Y, groups)
     tested, _, _, moved = by_hand(model, grid, X, Y, folds, weights)
@@ -174,7 +174,7 @@ def test_no_fit_is_made_twice() -> None:
     grid = {"max_depth": [1, 2, 3]}
     for word, k in (("5-fold", 5), ("10-fold", 10)):
         made.clear()
-        search = tr.HonestSearchCV(Counted(random_state=0), grid, select_by=word).fit(X, Y)
+        search = tr.HonestSearchCV(Counted(random_state=0), grid, cv=word).fit(X, Y)
         assert len(made) == len(set(made)) == 3 * k * (k + 1) // 2 + 1
         assert search.risk_.n_fits == 3 * k * (k + 1) // 2
         assert f"{search.risk_.n_fits} fits; a plain search makes {3 * k}." in search.risk_.notes
@@ -197,8 +197,8 @@ def test_the_curve_is_that_of_a_grid_search_on_these_folds() -> None:
 def test_the_same_on_any_executor_and_engine(engine, executor) -> None:
     """A random learner gets the same seeds whoever makes its fits."""
     model, grid = RandomForestClassifier(5), {"max_depth": [1, 3]}
-    one = tr.HonestSearchCV(model, grid, select_by="3-fold", engine=engine, n_jobs=executor)
-    two = tr.HonestSearchCV(model, grid, select_by="3-fold", engine="generic")
+    one = tr.HonestSearchCV(model, grid, cv="3-fold", engine=engine, n_jobs=executor)
+    two = tr.HonestSearchCV(model, grid, cv="3-fold", engine="generic")
     one.fit(X, Y), two.fit(X, Y)
     assert np.array_equal(one.risk_.losses, two.risk_.losses)
     assert one.risk_.interval == two.risk_.interval
@@ -212,7 +212,7 @@ def test_the_same_on_any_executor_and_engine(engine, executor) -> None:
 def test_splitters_that_partition_the_rows_serve(splitter) -> None:
     """The outer splits are the splitter's, and a row of a test fold took no part in its choice."""
     groups = GROUPS if isinstance(splitter, GroupKFold) else None
-    search = tr.HonestSearchCV(*LEARNERS["tree"], select_by=splitter).fit(X, Y, groups=groups)
+    search = tr.HonestSearchCV(*LEARNERS["tree"], cv=splitter).fit(X, Y, groups=groups)
     data = Data.check(X, Y, task="classification", groups=groups)
     plan = Pairs(tr.methods.Splitter(splitter)).plan(data, Streams(0))
     outer = plan.questions("outer")
@@ -228,7 +228,7 @@ def test_splitters_that_partition_the_rows_serve(splitter) -> None:
 
 def test_repetitions_are_pairs_each() -> None:
     """Two drawings of three folds: twice the fits, and a row's loss is the mean of two tests."""
-    search = tr.HonestSearchCV(*LEARNERS["tree"], select_by="2x3-fold").fit(X, Y)
+    search = tr.HonestSearchCV(*LEARNERS["tree"], cv="2x3-fold").fit(X, Y)
     assert search.risk_.n_fits == 2 * 3 * 6
     assert set(np.unique(search.risk_.losses)) <= {0.0, 0.5, 1.0}
 
@@ -246,28 +246,28 @@ def test_repetitions_are_pairs_each() -> None:
 def test_folds_that_are_no_partition_are_refused(select_by, said) -> None:
     """The sentence says what is wrong with the folds, and to name the outer splits."""
     with pytest.raises(BadData, match=said) as caught:
-        tr.HonestSearchCV(*LEARNERS["tree"], select_by=select_by).fit(X, Y)
+        tr.HonestSearchCV(*LEARNERS["tree"], cv=select_by).fit(X, Y)
     assert ("outer='10-fold'" in str(caught.value)) != (said == "does not train on all the rows")
 
 
 def test_methods_without_folds_keep_outer_splits_by_name() -> None:
     """Random splits and leave-one-out are tested by five folds, and the result says so."""
     model, grid = LEARNERS["lda"]
-    rows = tr.HonestSearchCV(model, grid, select_by=LeaveOneOut()).fit(X, Y)
+    rows = tr.HonestSearchCV(model, grid, cv=LeaveOneOut()).fit(X, Y)
     assert rows.risk_.method == "nested (5-fold, inner LeaveOneOut())"
     for word in ("monte-carlo", "loo"):
-        search = tr.HonestSearchCV(model, grid, select_by=word).fit(X, Y)
+        search = tr.HonestSearchCV(model, grid, cv=word).fit(X, Y)
         assert search.risk_.method == f"nested (5-fold, inner {word})"
     with pytest.raises(Refusal, match="has no folds to leave out in pairs"):
-        tr.estimate_risk(model, X, Y, method=Pairs("loo"))
+        tr.estimate_risk(model, X, Y, cv=Pairs("loo"))
 
 
 def test_a_named_outer_method_draws_inner_folds_anew() -> None:
     """`outer="10-fold"` is nested validation as before."""
     model, grid = LEARNERS["knn"]
-    search = tr.HonestSearchCV(model, grid, select_by="5-fold", outer="10-fold").fit(X, Y)
+    search = tr.HonestSearchCV(model, grid, cv="5-fold", outer="10-fold").fit(X, Y)
     nested = tr.risk_curve(
-        model, grid, X, Y, method=Nested("10-fold", KFold(5, average="fold")), interval="beta-cv"
+        model, grid, X, Y, cv=Nested("10-fold", KFold(5, average="fold")), interval="beta-cv"
     )
     assert np.array_equal(search.risk_.losses, nested.procedure.losses)
     assert search.risk_.interval == nested.procedure.interval
@@ -275,9 +275,9 @@ def test_a_named_outer_method_draws_inner_folds_anew() -> None:
 
 def test_an_assessment_tunes_and_tests_on_one_set_of_folds() -> None:
     """Fits: those of the pairs, one on all rows, and one for each fold's scores of a classifier."""
-    found = tr.assess({n: LEARNERS[n] for n in ("knn", "tree")}, X, Y, methods=["5-fold"])
+    found = tr.assess({n: LEARNERS[n] for n in ("knn", "tree")}, X, Y, cv=["5-fold"])
     assert found.tested_by == "pairs"
-    search = tr.HonestSearchCV(*LEARNERS["knn"], select_by=KFold(5)).fit(X, Y)
+    search = tr.HonestSearchCV(*LEARNERS["knn"], cv=KFold(5)).fit(X, Y)
     assert np.array_equal(found.risks["knn"].losses, search.risk_.losses)
     assert found.learners["knn"].n_fits == 3 * 15 + 1 + 5
     assert found.choice.interval is not None
@@ -287,9 +287,9 @@ def test_an_assessment_tunes_and_tests_on_one_set_of_folds() -> None:
 def test_one_setting_is_tested_in_pairs_for_its_interval() -> None:
     """Nothing is chosen: the curve is the procedure, and no price of a search is named."""
     model, grid = LEARNERS["tree"][0], {"max_depth": [2]}
-    search = tr.HonestSearchCV(model, grid, select_by="5-fold").fit(X, Y)
-    plain = tr.estimate_risk(model.set_params(max_depth=2), X, Y, method="5-fold")
+    search = tr.HonestSearchCV(model, grid, cv="5-fold").fit(X, Y)
+    plain = tr.estimate_risk(model.set_params(max_depth=2), X, Y, cv="5-fold")
     assert search.risk_.value == pytest.approx(plain.value)
     assert search.risk_.n_fits == 15
     assert ["(instability 0." in note for note in search.risk_.notes] == [True]
-    assert tr.estimate_risk(model, X, Y, method=Pairs("5-fold")).interval == search.risk_.interval
+    assert tr.estimate_risk(model, X, Y, cv=Pairs("5-fold")).interval == search.risk_.interval

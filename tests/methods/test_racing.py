@@ -52,7 +52,7 @@ def counted():
 def searched(model=None, grid=SMOOTHING, y=Y, **options):
     """A search by five folds, unless it says otherwise."""
     model = Counted() if model is None else model
-    given = {"select_by": "racing", "engine": "generic", **options}
+    given = {"cv": "racing", "engine": "generic", **options}
     return tr.HonestSearchCV(model, grid, **given).fit(X, y)
 
 
@@ -61,10 +61,10 @@ def searched(model=None, grid=SMOOTHING, y=Y, **options):
 
 def test_who_is_left_has_the_risk_of_all_folds():
     """The others have none, a note says when they left, and their other fits are not made."""
-    raced = tr.risk_curve(Counted(), SMOOTHING, X, Y, method="racing")
+    raced = tr.risk_curve(Counted(), SMOOTHING, X, Y, cv="racing")
     fits = [*Counted.fits]
     Counted.fits.clear()
-    full = tr.risk_curve(Counted(), SMOOTHING, X, Y, method="10-fold")
+    full = tr.risk_curve(Counted(), SMOOTHING, X, Y, cv="10-fold")
     left = np.isnan(raced.values)
     assert 0 < left.sum() < 7
     assert raced.best == full.best
@@ -79,8 +79,8 @@ def test_who_is_left_has_the_risk_of_all_folds():
 
 def test_models_that_draw_draw_as_in_all_folds():
     """Fits keep their numbers, and with them their random numbers."""
-    raced = tr.risk_curve(*FOREST, X, Y, method="racing", engine="generic")
-    full = tr.risk_curve(*FOREST, X, Y, method="10-fold", engine="generic")
+    raced = tr.risk_curve(*FOREST, X, Y, cv="racing", engine="generic")
+    full = tr.risk_curve(*FOREST, X, Y, cv="10-fold", engine="generic")
     left = np.isnan(raced.values)
     assert 0 < left.sum() < 6
     np.testing.assert_array_equal(raced.values[~left], full.values[~left])
@@ -90,8 +90,8 @@ def test_a_forest_that_answers_several_settings_is_grown_once():
     """The ensemble engine leaves out what nobody asks, and says the same."""
     grid = {"n_estimators": [1, 2, 5], "max_depth": [1, 3, 5]}
     model = RandomForestClassifier(random_state=0)
-    one = tr.risk_curve(model, grid, X, Y, method="racing")
-    other = tr.risk_curve(model, grid, X, Y, method="racing", engine="generic")
+    one = tr.risk_curve(model, grid, X, Y, cv="racing")
+    other = tr.risk_curve(model, grid, X, Y, cv="racing", engine="generic")
     assert one.common.engine == "ensemble"
     np.testing.assert_array_equal(one.values, other.values)
     assert one.common.n_fits == other.common.n_fits
@@ -109,7 +109,7 @@ def test_the_search_says_on_how_many_folds_a_setting_was_rated():
     assert results["rank_test_score"][search.best_index_] == 1
     assert results["rank_test_score"][rated < 10].min() > (rated == 10).sum()
     assert np.isfinite(results["mean_fit_time"]).all()
-    assert "n_resources" not in searched(select_by="10-fold", outer=None).cv_results_
+    assert "n_resources" not in searched(cv="10-fold", outer=None).cv_results_
     assert len(Counted.fits) == rated.sum() + 1 + 70 + 1
 
 
@@ -167,11 +167,11 @@ def test_inside_every_outer_fold_the_same_race_chooses(name, folds):
     inner = all_fits(family, data, folds)
     races = [by_hand(family, data, inner, outer) for outer in range(k)]
     Counted.fits.clear()
-    curve = tr.risk_curve(model, grid, X, Y, method=RacedPairs(Racing(folds)), engine="generic")
+    curve = tr.risk_curve(model, grid, X, Y, cv=RacedPairs(Racing(folds)), engine="generic")
     winners = [unit.candidate for unit in curve.evaluation.units]
     assert winners == [winner for winner, _ in races]
     inside = len(set().union(*(needed for _, needed in races)))
-    search = tr.risk_curve(model, grid, X, Y, method=Racing(folds), engine="generic")
+    search = tr.risk_curve(model, grid, X, Y, cv=Racing(folds), engine="generic")
     lacking = sum(
         "left the race" in " ".join(search[c].notes)
         and search.evaluation.answers.made[c, fold] == 0
@@ -191,7 +191,7 @@ def test_who_left_a_race_does_not_come_back(monkeypatch):
     family = Family.of(GaussianNB(), SMOOTHING)
     x = np.column_stack([X[:, 0], X[:, 1] / 10])
     data = Data.check(x, Y, task="classification")
-    curve = tr.risk_curve(GaussianNB(), SMOOTHING, x, Y, method=RacedPairs(Racing("5-fold")))
+    curve = tr.risk_curve(GaussianNB(), SMOOTHING, x, Y, cv=RacedPairs(Racing("5-fold")))
     inner = all_fits(family, data, "5-fold")
     found = [by_hand(family, data, inner, outer) for outer in range(5)]
     assert [unit.candidate for unit in curve.evaluation.units] == [winner for winner, _ in found]
@@ -200,7 +200,7 @@ def test_who_left_a_race_does_not_come_back(monkeypatch):
 def test_the_risk_is_that_of_the_winners_of_the_races():
     """Row losses are those of their fits without the outer fold, by single refits."""
     race = RacedPairs(Racing("5-fold"))
-    curve = tr.risk_curve(Counted(), SMOOTHING, X, Y, method=race)
+    curve = tr.risk_curve(Counted(), SMOOTHING, X, Y, cv=race)
     data = Data.check(X, Y, task="classification")
     plan = race.plan(data, Streams(0))
     losses = np.full(len(Y), np.nan)
@@ -218,7 +218,7 @@ def test_the_risk_is_that_of_the_winners_of_the_races():
 def test_where_nobody_leaves_it_is_the_search_of_all_folds():
     """Two settings that are equally good: every number is that of the pairs."""
     grid = {"var_smoothing": [1e-9, 1e-8]}
-    raced, full = searched(grid=grid), searched(grid=grid, select_by="10-fold")
+    raced, full = searched(grid=grid), searched(grid=grid, cv="10-fold")
     assert raced.risk_.value == full.risk_.value
     assert raced.risk_.interval == full.risk_.interval
     assert raced.risk_.n_fits == full.risk_.n_fits
@@ -245,7 +245,7 @@ def test_what_an_outer_fold_holds_is_unknown_to_its_race():
     for q in plan.questions("outer"):
         folds[plan.test_rows(int(q))[0]] = q
     race = RacedPairs(Racing(tr.methods.KFold(folds=folds)))
-    given = {"method": race, "engine": "generic"}
+    given = {"cv": race, "engine": "generic"}
     plain = tr.risk_curve(GaussianNB(), SMOOTHING, X, Y, **given)
     for fold in range(5):
         turned = np.where(folds == fold, 1 - Y, Y)
@@ -261,8 +261,8 @@ def test_what_an_outer_fold_holds_is_unknown_to_its_race():
         {"loss": "log"},
         {"n_jobs": 2},
         {"groups": np.arange(60) // 2},
-        {"sample_weight": np.linspace(1, 2, 60), "select_by": "racing"},
-        {"select_by": Racing(tr.methods.KFold(6))},
+        {"sample_weight": np.linspace(1, 2, 60), "cv": "racing"},
+        {"cv": Racing(tr.methods.KFold(6))},
     ],
     ids=["scores", "loss", "workers", "groups", "weights", "a method"],
 )
@@ -270,10 +270,10 @@ def test_it_goes_with_the_other_words(options):
     """The winner's risk is its risk in all folds, with the same scores, weights and groups."""
     fit = {name: options.pop(name) for name in ("groups", "sample_weight") if name in options}
     given = {"engine": "generic", **options}
-    folds = given.pop("select_by", Racing(tr.methods.KFold(5)))
-    race = tr.HonestSearchCV(GaussianNB(), FEW, select_by=folds, **given).fit(X, Y, **fit)
+    folds = given.pop("cv", Racing(tr.methods.KFold(5)))
+    race = tr.HonestSearchCV(GaussianNB(), FEW, cv=folds, **given).fit(X, Y, **fit)
     full = "10-fold" if folds == "racing" else folds.folds
-    other = tr.HonestSearchCV(GaussianNB(), FEW, select_by=full, **given).fit(X, Y, **fit)
+    other = tr.HonestSearchCV(GaussianNB(), FEW, cv=full, **given).fit(X, Y, **fit)
     b = race.best_index_
     assert race.curve_.values[b] == pytest.approx(other.curve_.values[b], abs=1e-12)
     assert race.risk_.n_fits < other.risk_.n_fits
@@ -290,7 +290,7 @@ def test_numbers_race_too():
     y = np.sin(X[:, 0])
     grid = {"max_depth": [1, 2, 4], "min_samples_leaf": [1, 5, 20]}
     model = RandomForestRegressor(n_estimators=3, random_state=0)
-    search = tr.HonestSearchCV(model, grid, select_by="racing").fit(X, y)
+    search = tr.HonestSearchCV(model, grid, cv="racing").fit(X, y)
     assert search.risk_.n_fits < 9 * 55
     assert search.risk_.loss == "squared"
 
@@ -302,7 +302,7 @@ def test_settings_that_fail_leave():
     search = searched(GaussianNB(), grid, error_score=np.nan)
     assert (
         search.best_params_
-        == searched(GaussianNB(), grid, error_score=np.nan, select_by="10-fold").best_params_
+        == searched(GaussianNB(), grid, error_score=np.nan, cv="10-fold").best_params_
     )
     assert "failed" in search.curve_[0].notes[0] or "failed" in search.curve_[0].notes[1]
 
@@ -313,7 +313,7 @@ def test_a_store_keeps_the_fits_of_a_race(tmp_path):
     first, again = searched(store=path), searched(store=path)
     assert again.kept_.added == 0
     assert first.risk_.value == again.risk_.value
-    full = searched(store=path, select_by="10-fold")
+    full = searched(store=path, cv="10-fold")
     assert full.kept_.reused == first.kept_.added
 
 
@@ -332,9 +332,9 @@ def test_a_store_keeps_the_fits_of_a_race(tmp_path):
         ({"scoring": "roc_auc"}, "rates whole test sets"),
         ({"outer": "5-fold"}, "is tested in the pairs of its own folds, and '5-fold'"),
         ({"outer": Pairs("5-fold")}, "is tested in the pairs of its own folds"),
-        ({"select_by": Racing("5x10-fold")}, "tests every row repeatedly"),
-        ({"select_by": Racing("loo")}, "'loo' has no folds to race over"),
-        ({"select_by": Racing("holdout")}, "has no folds to race over"),
+        ({"cv": Racing("5x10-fold")}, "tests every row repeatedly"),
+        ({"cv": Racing("loo")}, "'loo' has no folds to race over"),
+        ({"cv": Racing("holdout")}, "has no folds to race over"),
         ({"time_limit": 60}, "compares settings with each other as it goes"),
     ],
 )  # fmt: skip
@@ -361,19 +361,19 @@ def test_options_that_speak_of_all_fits_are_refused(options, said):
 def test_folds_that_are_no_partition_are_refused(folds):
     """A race needs every row once, and three folds."""
     with pytest.raises(BadData, match="are none to race over"):
-        searched(select_by=Racing(folds), outer=None)
+        searched(cv=Racing(folds), outer=None)
 
 
 def test_an_assessment_races_in_a_search():
     """It says beforehand how many fits it makes."""
     learners = {"bayes": (GaussianNB(), SMOOTHING)}
     with pytest.raises(Refusal, match="how many fits 'racing .*' takes is known only at its end"):
-        tr.assess(learners, X, Y, methods=["racing"])
+        tr.assess(learners, X, Y, cv=["racing"])
 
 
 def test_svm_and_logistic_race_where_the_generic_engine_is_asked_for():
     """The remedy of the refusal works."""
     race = Racing(tr.methods.KFold(3))
     for model in (SVC(), LogisticRegression()):
-        search = searched(model, {"C": [0.01, 1.0]}, select_by=race)
+        search = searched(model, {"C": [0.01, 1.0]}, cv=race)
         assert search.risk_.engine == "generic"

@@ -42,7 +42,7 @@ Y = np.array([0, 0, 1, 0, 1, 1, 0, 1, 1])
 def test_golden() -> None:
     """METHODS §2: apparent risks of 1, 3, 5 and 7 neighbours."""
     curve = tr.risk_curve(
-        KNeighborsClassifier(), {"n_neighbors": [1, 3, 5, 7]}, X, Y, method="apparent"
+        KNeighborsClassifier(), {"n_neighbors": [1, 3, 5, 7]}, X, Y, cv="apparent"
     )
     assert curve.values == pytest.approx([0, 3 / 9, 2 / 9, 4 / 9])
     assert curve[0].n_fits == 4
@@ -52,14 +52,14 @@ def test_golden() -> None:
 
 def test_copies_and_groups_are_no_leak_here() -> None:
     """Testing on the training rows is the point: no warning about copies or groups."""
-    found = tr.estimate_risk(LogisticRegression(), np.ones((9, 1)), Y, method="apparent", groups=Y)
+    found = tr.estimate_risk(LogisticRegression(), np.ones((9, 1)), Y, cv="apparent", groups=Y)
     assert found.value == pytest.approx(4 / 9)
 
 
 def test_weights_count_in_fit_and_mean() -> None:
     """The weighted mean of the losses of the weighted fit."""
     weights = np.arange(9.0)
-    found = tr.estimate_risk(LogisticRegression(), X, Y, method="apparent", sample_weight=weights)
+    found = tr.estimate_risk(LogisticRegression(), X, Y, cv="apparent", sample_weight=weights)
     fitted = LogisticRegression().fit(X, Y, sample_weight=weights)
     assert found.value == pytest.approx(np.average(fitted.predict(X) != Y, weights=weights))
 
@@ -95,7 +95,7 @@ def test_equals_scikit_learn_to_the_letter(name, weighted) -> None:
     model, (rows, y) = FORESTS[name]
     weights = np.random.default_rng(1).uniform(0.5, 1.5, len(y)) if weighted else None
     sizes, engines = (24, 32), ("generic", "ensemble")
-    given = {"method": "oob", "sample_weight": weights}
+    given = {"cv": "oob", "sample_weight": weights}
     given["loss"] = "brier" if hasattr(model, "predict_proba") else "squared"
     curves = [
         tr.risk_curve(model, {"n_estimators": sizes}, rows, y, engine=engine, **given)
@@ -111,7 +111,7 @@ def test_equals_scikit_learn_to_the_letter(name, weighted) -> None:
             assert np.array_equal(curve.evaluation.answers.values[i], theirs)
             if of_classes and not weighted and not i:
                 one = type(model)(**params)
-                found = tr.estimate_risk(one, rows, y, method="oob", engine=engine)
+                found = tr.estimate_risk(one, rows, y, cv="oob", engine=engine)
                 assert 1 - found.value == pytest.approx(fitted.oob_score_, abs=1e-12)
 
 
@@ -125,7 +125,7 @@ def test_one_fit_for_each_setting(monkeypatch) -> None:
 
     monkeypatch.setattr(RandomForestClassifier, "fit", counted)
     grid = {"n_estimators": [30, 50, 40], "max_depth": [1, 3]}
-    curve = tr.risk_curve(RandomForestClassifier(), grid, *WINE, method="oob")
+    curve = tr.risk_curve(RandomForestClassifier(), grid, *WINE, cv="oob")
     assert (fits, curve[0].engine, curve[0].n_fits) == ([50, 50], "ensemble", 6)
 
 
@@ -140,7 +140,7 @@ def test_chosen_inside_nested_validation(monkeypatch) -> None:
     monkeypatch.setattr(RandomForestClassifier, "fit", counted)
     method = Nested("4-fold", "oob")
     grid = {"max_features": [1, 3, 13]}
-    curve = tr.risk_curve(RandomForestClassifier(40), grid, *WINE, method=method)
+    curve = tr.risk_curve(RandomForestClassifier(40), grid, *WINE, cv=method)
     assert len(fits) == curve.procedure.n_fits == 16
     assert max(fits) < len(WINE[1])
     assert curve.procedure.interval is not None
@@ -156,10 +156,10 @@ def test_inner_risks_are_those_of_the_training_rows() -> None:
     ]
     model = RandomForestClassifier(40, random_state=0)
     nested = Nested(folds, "oob", compare=True)
-    found = tr.risk_curve(model, None, rows, y, method=nested)
+    found = tr.risk_curve(model, None, rows, y, cv=nested)
     inner = [unit.inner_risk for unit in found.evaluation.units]
     for (train, _), risk in zip(folds, inner, strict=True):
-        own = tr.estimate_risk(model, rows[train], y[train], method="oob")
+        own = tr.estimate_risk(model, rows[train], y[train], cv="oob")
         assert risk == own.value
 
 
@@ -190,11 +190,11 @@ def test_a_row_in_every_bag_is_a_failed_fit() -> None:
     for engine in ("generic", "ensemble"):
         message = r"of 178 rows were drawn by each of the 3 members.*n_estimators of 22 or more"
         with pytest.raises(FitFailed, match=message):
-            tr.estimate_risk(RandomForestClassifier(3), *WINE, method="oob", engine=engine)
+            tr.estimate_risk(RandomForestClassifier(3), *WINE, cv="oob", engine=engine)
     engine = tr.engines.Generic(error="warn")
     with pytest.warns(FitFailedWarning, match="1 of 2 fits failed"):
         curve = tr.risk_curve(
-            RandomForestClassifier(), {"n_estimators": [3, 60]}, *WINE, method="oob", engine=engine
+            RandomForestClassifier(), {"n_estimators": [3, 60]}, *WINE, cv="oob", engine=engine
         )
     assert curve.best == 1
     assert np.isnan(curve.values[0])
@@ -204,12 +204,12 @@ def test_copies_of_rows_are_warned_of() -> None:
     """A copy in the bag answers for its twin out of it."""
     rows, y = np.vstack([WINE[0], WINE[0][:5]]), np.append(WINE[1], WINE[1][:5])
     with pytest.warns(DuplicateRowsWarning, match="10 rows of X"):
-        tr.estimate_risk(RandomForestClassifier(40), rows, y, method="oob")
+        tr.estimate_risk(RandomForestClassifier(40), rows, y, cv="oob")
 
 
 def test_what_a_result_says() -> None:
     """One fit, slightly pessimistic, and no standard error, for none is known."""
-    found = tr.estimate_risk(RandomForestClassifier(60, random_state=0), *WINE, method="oob")
+    found = tr.estimate_risk(RandomForestClassifier(60, random_state=0), *WINE, cv="oob")
     assert (found.target, found.n_fits, found.std_error, found.interval) == ("Err", 1, None, None)
     assert "37 %" in found.bias
     assert "share members" in found.notes[0]
@@ -236,8 +236,8 @@ def test_why_a_model_draws_no_bags(model, reason) -> None:
 def test_without_bags_the_bootstrap_draws_them(model) -> None:
     """The word serves any model: the result is that of Bootstrap("oob"), and says so and why."""
     rows, y = WINE[0][::6], WINE[1][::6]
-    found = tr.estimate_risk(model, rows, y, method="oob")
-    own = tr.estimate_risk(model, rows, y, method=Bootstrap("oob"))
+    found = tr.estimate_risk(model, rows, y, cv="oob")
+    own = tr.estimate_risk(model, rows, y, cv=Bootstrap("oob"))
     assert (found.value, found.method) == (own.value, "oob (bootstrap)")
     assert (found.n_fits, found.std_error) == (200, own.std_error)
     assert found.notes[0].startswith("'oob (bootstrap)' took the place of the method asked for:")
@@ -247,7 +247,7 @@ def test_without_bags_the_bootstrap_draws_them(model) -> None:
 def test_inside_nested_validation_the_bootstrap_takes_its_place() -> None:
     """Nested(outer, "oob") of a learner without bags chooses by the leave-one-out bootstrap."""
     curve = tr.risk_curve(
-        KNeighborsClassifier(), {"n_neighbors": [1, 5]}, *WINE, method=Nested("3-fold", "oob")
+        KNeighborsClassifier(), {"n_neighbors": [1, 5]}, *WINE, cv=Nested("3-fold", "oob")
     )
     assert curve.procedure.method == "nested (3-fold, inner oob (bootstrap))"
     assert "KNeighborsClassifier draws no bags" in curve.procedure.notes[0]
@@ -257,7 +257,7 @@ def test_inside_nested_validation_the_bootstrap_takes_its_place() -> None:
 def test_bootstrap_is_always_the_bootstrap() -> None:
     """Bootstrap("oob") of a forest fits 30 forests and asks no member."""
     forest = RandomForestClassifier(2, random_state=0)
-    found = tr.estimate_risk(forest, *WINE, method=Bootstrap("oob", replicates=30))
+    found = tr.estimate_risk(forest, *WINE, cv=Bootstrap("oob", replicates=30))
     assert (found.method, found.n_fits) == ("oob (bootstrap, B=30)", 30)
 
 
@@ -266,13 +266,13 @@ def test_bootstrap_is_always_the_bootstrap() -> None:
     [
         ({"groups": WINE[1]}, "would ignore the groups"),
         ({"loss": "jaccard_macro"}, "cannot use the scorer"),
-        ({"method": Nested("oob", "5-fold")}, "'oob' cannot be the outer method"),
+        ({"cv": Nested("oob", "5-fold")}, "'oob' cannot be the outer method"),
         ({"engine": "tree"}, "engine 'tree' cannot answer: the learner is RandomForest"),
     ],
 )
 def test_what_bags_cannot_serve_is_refused(options, message) -> None:
     """Groups, scorers, an outer method, an engine for other learners."""
-    given = {"model": RandomForestClassifier(), "X": WINE[0], "y": WINE[1], "method": "oob"}
+    given = {"model": RandomForestClassifier(), "X": WINE[0], "y": WINE[1], "cv": "oob"}
     with pytest.raises(Refusal, match=message):
         tr.estimate_risk(**(given | options))
 
@@ -281,7 +281,7 @@ def test_losses_of_whole_sets() -> None:
     """The AUC is that of all out-of-bag answers together."""
     rows, y = WINE[0][:130], WINE[1][:130]
     forest = RandomForestClassifier(60, random_state=0, max_depth=1, max_features=1)
-    found = tr.estimate_risk(forest, rows, y, method="oob", loss="auc")
+    found = tr.estimate_risk(forest, rows, y, cv="oob", loss="auc")
     forest.set_params(oob_score=True).fit(rows, y)
     assert 1 - found.value == pytest.approx(roc_auc_score(y, forest.oob_decision_function_[:, 1]))
 
@@ -303,8 +303,8 @@ LABELS = np.where(X_OUT[:, 0] + RNG_OUT.normal(size=60) > 0, "yes", "no")
 )
 def test_squared_loss_is_leave_one_out(model, y, loss):
     """The same number from one fit."""
-    found = tr.estimate_risk(model, X_OUT, y, method="alo", loss=loss)
-    exact = tr.estimate_risk(model, X_OUT, y, method="loo", loss=loss)
+    found = tr.estimate_risk(model, X_OUT, y, cv="alo", loss=loss)
+    exact = tr.estimate_risk(model, X_OUT, y, cv="loo", loss=loss)
     assert found.value == pytest.approx(exact.value, rel=1e-10)
     assert (found.n_fits, exact.n_fits) == (1, 60)
 
@@ -321,8 +321,7 @@ def test_squared_loss_is_leave_one_out(model, y, loss):
 def test_other_losses_come_near(model, y, loss, within):
     """As near as exact leave-one-out on these rows, and much nearer than the apparent risk."""
     found, exact, apparent = (
-        tr.estimate_risk(model, X_OUT, y, method=m, loss=loss).value
-        for m in ("alo", "loo", "apparent")
+        tr.estimate_risk(model, X_OUT, y, cv=m, loss=loss).value for m in ("alo", "loo", "apparent")
     )
     assert 0 < abs(found - exact) < within
     assert abs(found - exact) < abs(apparent - exact) / 4
@@ -330,7 +329,7 @@ def test_other_losses_come_near(model, y, loss, within):
 
 def test_it_says_what_it_is():
     """Its own word, the warning among the notes, no standard error and no interval."""
-    est = tr.estimate_risk(LogisticPath(lambdas=[0.1]), X_OUT, LABELS, method="alo")
+    est = tr.estimate_risk(LogisticPath(lambdas=[0.1]), X_OUT, LABELS, cv="alo")
     assert (est.method, est.target, est.n_fits) == ("alo", "Err", 1)
     assert "approximate" in est.notes[0]
     assert "18 points off" in est.notes[0]
@@ -342,9 +341,9 @@ def test_it_says_what_it_is():
 def test_it_chooses_inside_outer_folds():
     """One fit per setting and fold, then one of the winner."""
     method = tr.methods.Nested("5-fold", "alo")
-    curve = tr.risk_curve(Ridge(), {"alpha": [0.1, 1.0, 10.0]}, X_OUT, NUMBERS_OUT, method=method)
+    curve = tr.risk_curve(Ridge(), {"alpha": [0.1, 1.0, 10.0]}, X_OUT, NUMBERS_OUT, cv=method)
     by_loo = tr.methods.Nested("5-fold", "loo")
-    exact = tr.risk_curve(Ridge(), {"alpha": [0.1, 1.0, 10.0]}, X_OUT, NUMBERS_OUT, method=by_loo)
+    exact = tr.risk_curve(Ridge(), {"alpha": [0.1, 1.0, 10.0]}, X_OUT, NUMBERS_OUT, cv=by_loo)
     assert curve.procedure.value == pytest.approx(exact.procedure.value)
     np.testing.assert_allclose(curve.values, exact.values)
 
@@ -353,7 +352,7 @@ def test_weights_count_in_fit_and_risk():
     """Ridge with weights: weighted leave-one-out."""
     weights = RNG_OUT.uniform(0.5, 2.0, 60)
     found, exact = (
-        tr.estimate_risk(Ridge(), X_OUT, NUMBERS_OUT, method=m, sample_weight=weights).value
+        tr.estimate_risk(Ridge(), X_OUT, NUMBERS_OUT, cv=m, sample_weight=weights).value
         for m in ("alo", "loo")
     )
     assert found == pytest.approx(exact, rel=1e-10)
@@ -363,14 +362,14 @@ def test_copies_of_a_row_are_warned_of():
     """A row taken out leaves its copy in the fit."""
     twice = np.vstack([X_OUT, X_OUT[:1]])
     with pytest.warns(DuplicateRowsWarning, match="2 rows of X"):
-        tr.estimate_risk(Ridge(), twice, np.append(NUMBERS_OUT, NUMBERS_OUT[0]), method="alo")
+        tr.estimate_risk(Ridge(), twice, np.append(NUMBERS_OUT, NUMBERS_OUT[0]), cv="alo")
 
 
 def test_steps_before_the_learner_stay():
     """The scaler of all rows: near exact leave-one-out, which fits it anew."""
     model = make_pipeline(StandardScaler(), Ridge())
-    found = tr.estimate_risk(model, X_OUT, NUMBERS_OUT, method="alo").value
-    exact = tr.estimate_risk(model, X_OUT, NUMBERS_OUT, method="loo").value
+    found = tr.estimate_risk(model, X_OUT, NUMBERS_OUT, cv="alo").value
+    exact = tr.estimate_risk(model, X_OUT, NUMBERS_OUT, cv="loo").value
     assert found == pytest.approx(exact, rel=0.01)
 
 
@@ -384,6 +383,6 @@ def test_steps_before_the_learner_stay():
 )
 def test_refuses_by_name(asked, words):
     """A learner without a formula, groups, a scorer of scikit-learn."""
-    given = {"model": LogisticRegression(), "X": X_OUT, "y": LABELS, "method": "alo"} | asked
+    given = {"model": LogisticRegression(), "X": X_OUT, "y": LABELS, "cv": "alo"} | asked
     with pytest.raises(Refusal, match=words):
         tr.estimate_risk(given.pop("model"), given.pop("X"), given.pop("y"), **given)

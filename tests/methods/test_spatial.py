@@ -69,10 +69,10 @@ def test_labels_are_left_out_whole_as_groups_are():
     three = {len(plan) for plan in _tested(Blocks(3, stratify=False), labels)}
     theirs = {len(test) for _, test in GroupKFold(3).split(X, Y, labels)}
     assert max(three) - min(three) <= max(theirs) - min(theirs)
-    grouped = tr.estimate_risk(KNN, PLACES, Y, method="3-fold", groups=labels)
-    blocked = tr.estimate_risk(KNN, PLACES, Y, method="blocks-3", block=labels)
+    grouped = tr.estimate_risk(KNN, PLACES, Y, cv="3-fold", groups=labels)
+    blocked = tr.estimate_risk(KNN, PLACES, Y, cv="blocks-3", block=labels)
     assert grouped.value == blocked.value
-    splitter = tr.estimate_risk(KNN, PLACES, Y, method=LeaveOneGroupOut(), block=labels)
+    splitter = tr.estimate_risk(KNN, PLACES, Y, cv=LeaveOneGroupOut(), block=labels)
     assert splitter.n_fits == 6
 
 
@@ -95,16 +95,16 @@ def test_groups_are_kept_whole_as_well():
 def test_inside_an_outer_split_blocks_are_drawn_of_its_rows():
     """Tuned in pairs, inside blocks, and by the very same folds in GridSearchCV."""
     grid = {"n_neighbors": [1, 3, 5]}
-    search = tr.HonestSearchCV(KNN, grid, select_by="blocks-4").fit(PLACES, Y, block=PLACES)
+    search = tr.HonestSearchCV(KNN, grid, cv="blocks-4").fit(PLACES, Y, block=PLACES)
     assert search.risk_.method == "pairs (blocks-4)"
-    nested = tr.HonestSearchCV(KNN, grid, outer="blocks-5", select_by="blocks-3")
+    nested = tr.HonestSearchCV(KNN, grid, outer="blocks-5", cv="blocks-3")
     assert nested.fit(PLACES, Y, block=PLACES).risk_.n_fits > 0
     folds = np.empty(40, dtype=int)
     for number, rows in enumerate(OF_VERDE):
         folds[rows] = number
     theirs = GridSearchCV(KNN, grid, cv=LeaveOneGroupOut()).fit(PLACES, Y, groups=folds)
     ours = tr.HonestSearchCV(
-        KNN, grid, select_by=Blocks(8, size=3.0, average="fold"), outer=None, refit=False
+        KNN, grid, cv=Blocks(8, size=3.0, average="fold"), outer=None, refit=False
     ).fit(PLACES, Y, block=PLACES)
     assert ours.cv_results_["mean_test_score"] == pytest.approx(
         theirs.cv_results_["mean_test_score"]
@@ -148,7 +148,7 @@ def test_a_region_that_cannot_be_cut_is_refused():
     with pytest.raises(BadData, match="tie all rows together"):
         data_at(np.arange(40) % 4, groups=np.arange(40) // 20)
     with pytest.raises(BadData, match="no places are given"):
-        tr.estimate_risk(KNN, PLACES, Y, method="blocks-5")
+        tr.estimate_risk(KNN, PLACES, Y, cv="blocks-5")
     with pytest.raises(BadArgument, match="labels, which have none"):
         Blocks(3, size=1.0).plan(data_at(np.arange(40) % 4), Streams(0))
     with pytest.raises(BadData, match="coordinates must be finite"):
@@ -168,6 +168,6 @@ def test_without_a_method_places_ask_for_blocks():
     found = tr.estimate_risk(model, PLACES, Y, block=PLACES)
     assert found.method == "blocks-5"
     with pytest.warns(TrueRiskWarning, match=r"'10-fold' ignores it: \d+ of 40 rows"):
-        tr.estimate_risk(model, PLACES, Y, block=PLACES, method="10-fold")
+        tr.estimate_risk(model, PLACES, Y, block=PLACES, cv="10-fold")
     apart = next(note for note in found.notes if "the risk is that at places" in note)
     assert "Euclidean in the unit of block=" in apart

@@ -52,7 +52,7 @@ def test_without_a_radius_it_leaves_out_the_cells_of_verde():
 
 def test_the_result_says_how_far_away():
     """In the bias, and measured in a note; the usual radius is the side of a cell."""
-    found = tr.estimate_risk(KNN, PLACES, Y, block=PLACES, method=Buffered(2.0, size=3.0))
+    found = tr.estimate_risk(KNN, PLACES, Y, block=PLACES, cv=Buffered(2.0, size=3.0))
     assert found.method == "buffered (radius 2, size 3)"
     assert "further than 2 from all training rows" in found.bias
     note = next(note for note in found.notes if "the risk is that at places" in note)
@@ -67,10 +67,10 @@ def test_it_tests_what_blocks_chose():
     """Nested, with the buffer outside, inside, or in both loops; pairs have no buffer."""
     grid = {"n_neighbors": [1, 3]}
     for outer, inner in (("buffered", "blocks-3"), ("blocks-3", Buffered(1.0, k=3))):
-        search = tr.HonestSearchCV(KNN, grid, outer=outer, select_by=inner)
+        search = tr.HonestSearchCV(KNN, grid, outer=outer, cv=inner)
         assert search.fit(PLACES, Y, block=PLACES).risk_.value is not None
     with pytest.raises(Refusal, match="no folds to leave out in pairs"):
-        tr.estimate_risk(KNN, PLACES, Y, block=PLACES, method=tr.methods.Pairs("buffered"))
+        tr.estimate_risk(KNN, PLACES, Y, block=PLACES, cv=tr.methods.Pairs("buffered"))
 
 
 def test_words_name_the_method():

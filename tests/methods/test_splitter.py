@@ -39,9 +39,9 @@ def scores_of(model, y, splitter, scoring):
     groups = GROUPS if "Group" in type(splitter).__name__ else None
     theirs = ms.cross_val_score(model, X, y, cv=splitter, groups=groups, scoring=scoring)
     if groups is not None:
-        ours = tr.estimate_risk(model, X, y, method=splitter, loss=scoring, groups=groups)
+        ours = tr.estimate_risk(model, X, y, cv=splitter, loss=scoring, groups=groups)
     else:
-        ours = tr.estimate_risk(model, X, y, method=splitter, loss=scoring)
+        ours = tr.estimate_risk(model, X, y, cv=splitter, loss=scoring)
     return theirs, ours
 
 
@@ -89,7 +89,7 @@ def test_models_with_scores_or_probabilities(model, scoring) -> None:
 def test_own_losses_are_their_scorers(model, word, scoring) -> None:
     """Our losses and scikit-learn's scorers give the same risks, split by split."""
     splitter = ms.StratifiedKFold(5)
-    ours, theirs = (tr.estimate_risk(model, X, Y, method=splitter, loss=w) for w in (word, scoring))
+    ours, theirs = (tr.estimate_risk(model, X, Y, cv=splitter, loss=w) for w in (word, scoring))
     assert ours.split_risks == pytest.approx(theirs.split_risks, abs=1e-12)
 
 
@@ -119,7 +119,7 @@ def test_given_splits_are_used_as_they_are(scorer) -> None:
         (~mask, mask),
         (np.repeat(np.arange(20), 3), np.arange(20, N)),
     ]
-    found = tr.estimate_risk(KNeighborsRegressor(4), X, NUMBERS, method=pairs, loss=scorer)
+    found = tr.estimate_risk(KNeighborsRegressor(4), X, NUMBERS, cv=pairs, loss=scorer)
     expected = []
     for train, test in pairs:
         predicted = KNeighborsRegressor(4).fit(X[train], NUMBERS[train]).predict(X[test])
@@ -153,18 +153,18 @@ def test_repeated_training_rows_that_add_up_to_n_are_not_the_rest() -> None:
 def test_bad_splits_are_named(pairs, message) -> None:
     """Which split, which side, and what is wrong with it."""
     with pytest.raises(BadData, match=message):
-        tr.estimate_risk(Ridge(), X, NUMBERS, method=pairs)
+        tr.estimate_risk(Ridge(), X, NUMBERS, cv=pairs)
 
 
 @pytest.mark.parametrize("splitter", [ms.KFold(N + 1), ms.GroupKFold(3), ms.LeavePOut(N + 1)])
 def test_a_splitter_that_cannot_split_is_named(splitter) -> None:
     """The splitter's own reason is passed on."""
     with pytest.raises(BadData, match="the splitter .* cannot split these rows: "):
-        tr.estimate_risk(Ridge(), X, NUMBERS, method=splitter)
+        tr.estimate_risk(Ridge(), X, NUMBERS, cv=splitter)
 
 
 def test_a_generator_of_splits_is_read_once() -> None:
     """An iterable that can be read once only serves several candidates."""
     pairs = (pair for pair in ms.KFold(3).split(X))
-    curve = tr.risk_curve(Ridge(), {"alpha": [1, 2]}, X, NUMBERS, method=pairs)
+    curve = tr.risk_curve(Ridge(), {"alpha": [1, 2]}, X, NUMBERS, cv=pairs)
     assert len(curve[0].split_risks) == 3

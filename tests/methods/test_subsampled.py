@@ -33,7 +33,7 @@ def test_conforms(check) -> None:
 def test_it_is_a_plain_loop_over_the_plan(model, n_train) -> None:
     """Each question is a fit on its subsample; a row's loss is the mean of its tests."""
     method = Subsampled(n_train, "5-fold")
-    found = tr.estimate_risk(model, X, Y, method=method)
+    found = tr.estimate_risk(model, X, Y, cv=method)
     plan = method.plan(DATA, Streams(0))
     wrong, times = np.zeros(60), np.zeros(60)
     for q in range(plan.n_questions):
@@ -98,7 +98,7 @@ def test_settings_are_chosen_anew_in_every_subsample() -> None:
     """Nested over it equals a loop of searches by the inner folds of each small training set."""
     grid = {"n_neighbors": [1, 3, 5]}
     method = tr.methods.Nested(Subsampled(15, "4-fold"), "3-fold")
-    found = tr.risk_curve(KNeighborsClassifier(), grid, X, Y, method=method)
+    found = tr.risk_curve(KNeighborsClassifier(), grid, X, Y, cv=method)
     plan = method.plan(DATA, Streams(0))
     outer, wrong = plan.questions("outer"), []
     for q in outer:

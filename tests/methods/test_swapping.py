@@ -46,7 +46,7 @@ RULES = [
 
 def curve(method, engine="auto", **options):
     return tr.risk_curve(
-        KNeighborsClassifier(), {"n_neighbors": KS}, X, Y, method=method, engine=engine, **options
+        KNeighborsClassifier(), {"n_neighbors": KS}, X, Y, cv=method, engine=engine, **options
     )
 
 
@@ -111,7 +111,7 @@ def test_it_is_flipping_by_hand(seed, kind, n0) -> None:
     labels = np.append([0, 1], rng.integers(2, size=n - 2))
     ks = list(range(1, n + 1, 2))
     found = tr.risk_curve(
-        KNeighborsClassifier(), {"n_neighbors": ks}, rows, labels, method=Swapping(n0=n0)
+        KNeighborsClassifier(), {"n_neighbors": ks}, rows, labels, cv=Swapping(n0=n0)
     )
     assert found[0].engine == "knn"
     for value, k in zip(found.values, ks):
@@ -138,7 +138,7 @@ def test_any_classifier_of_two_classes_is_refitted(model, engine) -> None:
     labels = rng.integers(2, size=31)
     rows = rng.normal(size=(31, 1)) + labels[:, None]
     names = np.array(["no", "yes"])[labels]
-    found = tr.estimate_risk(model, rows, names, method="swapping", engine=engine)
+    found = tr.estimate_risk(model, rows, names, cv="swapping", engine=engine)
     assert found.value == pytest.approx(sum(by_hand(model, rows, labels)), abs=1e-12)
     assert found.n_fits == 32
 
@@ -199,7 +199,7 @@ def test_theorem_1_for_all_k_of_seven_rows() -> None:
 
 def test_what_a_result_says() -> None:
     """The conditional risk, both parts, why there is no error, and where n0 hardly shrinks."""
-    found = tr.estimate_risk(LogisticRegression(), X[:8], Y[:8], method="swapping")
+    found = tr.estimate_risk(LogisticRegression(), X[:8], Y[:8], cv="swapping")
     assert (found.target, found.std_error, found.interval) == ("CER", None, None)
     parts, basis, unsure = found.notes
     assert parts.startswith("apparent risk 0.")
@@ -213,7 +213,7 @@ def test_weights_count_in_both_means() -> None:
     """Rows with weight 2 count like rows given twice in the means, not in n_x."""
     weights = np.array([2.0, 1, 1, 1, 1, 1, 1, 1, 1])
     model = DecisionTreeClassifier(max_depth=1, random_state=0)
-    found = tr.estimate_risk(model, X, Y, method="swapping", sample_weight=weights)
+    found = tr.estimate_risk(model, X, Y, cv="swapping", sample_weight=weights)
 
     def fitted(labels):
         return clone(model).fit(X, labels, sample_weight=weights)
@@ -230,10 +230,10 @@ def test_weights_count_in_both_means() -> None:
 
 
 def test_it_selects_inside_outer_splits() -> None:
-    """HonestSearchCV(select_by="swapping"): the inner criterion is that of the outer rows alone."""
+    """HonestSearchCV(cv="swapping"): the inner criterion is that of the outer rows alone."""
     X2, y2 = tr.datasets.make_simple(40, random_state=0)
     ks = {"n_neighbors": [1, 5, 15]}
-    search = tr.HonestSearchCV(KNeighborsClassifier(), ks, select_by="swapping", outer="4-fold")
+    search = tr.HonestSearchCV(KNeighborsClassifier(), ks, cv="swapping", outer="4-fold")
     search.fit(X2, y2)
     generic = clone(search).set_params(engine="generic").fit(X2, y2)
     for ours, theirs in zip(search.outer_, generic.outer_):
@@ -243,7 +243,7 @@ def test_it_selects_inside_outer_splits() -> None:
         Data.check(X2, y2, task="classification"), Streams(0).child("outer")
     )
     seen = plan.train_rows(0)[0]
-    inner = tr.risk_curve(KNeighborsClassifier(), ks, X2[seen], y2[seen], method="swapping")
+    inner = tr.risk_curve(KNeighborsClassifier(), ks, X2[seen], y2[seen], cv="swapping")
     assert search.outer_[0].inner_risk == pytest.approx(min(inner.values), abs=1e-12)
 
 
@@ -266,7 +266,7 @@ class Voiceless(ClassifierMixin, BaseEstimator):
 
 def test_a_learner_may_state_its_own_number_of_rows() -> None:
     """`rows_behind(X)` of a fitted model is n_x."""
-    found = tr.estimate_risk(Voiceless(), X, Y, method="swapping")
+    found = tr.estimate_risk(Voiceless(), X, Y, cv="swapping")
     assert "n_x" not in " ".join(found.notes)
 
 
@@ -278,30 +278,30 @@ def test_a_learner_may_state_its_own_number_of_rows() -> None:
         ({"groups": Y}, "would ignore the groups"),
         ({"model": Perceptron()}, "Perceptron estimates no probability.*Calibrated.*math.inf"),
         (
-            {"model": LogisticRegression(), "method": Swapping(form="as-printed")},
+            {"model": LogisticRegression(), "cv": Swapping(form="as-printed")},
             "nearest neighbours with odd k.*form='exact'",
         ),
         (
-            {"model": KNeighborsClassifier(4), "method": Swapping(form="as-printed")},
+            {"model": KNeighborsClassifier(4), "cv": Swapping(form="as-printed")},
             "nearest neighbours with odd k",
         ),
-        ({"method": tr.methods.Nested("swapping")}, "cannot be the outer method"),
+        ({"cv": tr.methods.Nested("swapping")}, "cannot be the outer method"),
     ],
 )
 def test_what_the_document_does_not_define_is_refused(options, message) -> None:
     """More classes, other losses, groups, no probabilities, the printed rule beyond its place."""
-    given = {"model": KNeighborsClassifier(3), "X": X, "y": Y, "method": "swapping"} | options
+    given = {"model": KNeighborsClassifier(3), "X": X, "y": Y, "cv": "swapping"} | options
     with pytest.raises(Refusal, match=message):
         tr.estimate_risk(**given)
 
 
 def test_without_probabilities_the_worst_case_remains() -> None:
     """n0 = ∞ takes p as ½; a calibrated model has probabilities of its own."""
-    found = tr.estimate_risk(Perceptron(), X, Y, method=Swapping(n0=np.inf))
+    found = tr.estimate_risk(Perceptron(), X, Y, cv=Swapping(n0=np.inf))
     assert found.method == "swapping (n0=inf)"
     assert np.isfinite(found.value)
     calibrated = CalibratedClassifierCV(Perceptron(), cv=2)
-    assert tr.estimate_risk(calibrated, X, Y, method="swapping").n_fits == 10
+    assert tr.estimate_risk(calibrated, X, Y, cv="swapping").n_fits == 10
 
 
 def test_wrong_options_are_named() -> None:
@@ -317,7 +317,7 @@ def test_a_failed_fit_leaves_its_candidate_without_value() -> None:
     family = {"n_neighbors": [3, 20]}
     with pytest.warns(tr.core.errors.FitFailedWarning):
         found = tr.risk_curve(
-            KNeighborsClassifier(), family, X, Y, method="swapping", engine=Generic("warn")
+            KNeighborsClassifier(), family, X, Y, cv="swapping", engine=Generic("warn")
         )
     assert np.isfinite(found.values[0])
     assert found[1].value is None

@@ -180,7 +180,7 @@ def test_the_word_says_the_lengths():
     """Those that are not the usual ones; the plain word makes the method."""
     assert as_method("forward-7") == Forward(7)
     assert Forward(3, gap=2, window=9).word == "forward-3 (gap 2, window 9)"
-    with pytest.raises(UnknownName, match="put a number for K: method='forward-5'"):
+    with pytest.raises(UnknownName, match="put a number for K: cv='forward-5'"):
         as_method("forward-K")
 
 
@@ -194,7 +194,7 @@ def test_the_result_says_how_far_ahead_of_which_windows():
     assert any(
         "forecasts 0.25 to 2 days ahead of windows of 8 to 40 rows" in n for n in found.notes
     )
-    rolling = tr.estimate_risk(Ridge(), X, y, method=Forward(5, window=8))
+    rolling = tr.estimate_risk(Ridge(), X, y, cv=Forward(5, window=8))
     assert any("forecasts 1 to 8 rows ahead of windows of 8 rows" in n for n in rolling.notes)
 
 
@@ -210,7 +210,7 @@ def test_times_make_forward_splits_the_usual_ones():
     found = tr.assess({"ridge": (Ridge(), grid)}, X, y, time=time)
     assert (found.tuned_by, found.tested_by) == ("forward-5", "forward-5")
     with pytest.warns(TimeLeakWarning, match="'5-fold' ignores it: [0-9]+ rows .first: row 0."):
-        tr.estimate_risk(Ridge(), X, y, method="5-fold", time=time)
+        tr.estimate_risk(Ridge(), X, y, cv="5-fold", time=time)
     with pytest.raises(Refusal, match="rows before those that it learned from"):
         tr.HonestSearchCV(Ridge(), grid, outer=tr.methods.Pairs("forward-5")).fit(X, y, time=time)
 
@@ -219,7 +219,7 @@ def test_times_make_forward_splits_the_usual_ones():
 def test_a_search_that_keeps_to_time_is_tested_in_time(select_by):
     """Also where the order of the rows is all the time there is: no shuffled folds around it."""
     X, y = tr.datasets.make_daily_load(200, random_state=1)
-    search = tr.HonestSearchCV(Ridge(), {"alpha": [0.1, 1.0]}, select_by=select_by)
+    search = tr.HonestSearchCV(Ridge(), {"alpha": [0.1, 1.0]}, cv=select_by)
     risk = search.fit(X, y).risk_
     word = as_method(select_by).word
     assert risk.method == f"nested ({word}, inner {word})"
@@ -232,7 +232,7 @@ def test_a_search_that_keeps_to_time_is_tested_in_time(select_by):
 def test_a_time_series_split_says_what_its_forecasts_are():
     """As the method by word does: how far ahead, of windows of how many rows."""
     X, y = tr.datasets.make_daily_load(200, random_state=1)
-    found = [tr.estimate_risk(Ridge(), X, y, method=m) for m in (TimeSeriesSplit(5), "forward-5")]
+    found = [tr.estimate_risk(Ridge(), X, y, cv=m) for m in (TimeSeriesSplit(5), "forward-5")]
     assert found[0].notes == found[1].notes
     assert "forecasts 1 to 33 rows ahead of windows of 35 to 167 rows" in found[0].notes[0]
 
@@ -252,7 +252,7 @@ def test_windows_that_lack_a_class_are_counted():
             tr.estimate_risk(model, X, y, time=np.arange(120))
 
 
-@pytest.mark.parametrize("options", [{}, {"methods": ["forward-7"], "outer": "forward-3"}])
+@pytest.mark.parametrize("options", [{}, {"cv": "forward-7", "outer": "forward-3"}])
 def test_words_of_learners_suit_the_first_windows(options):
     """No setting asks for more rows than the first forecast inside the first one has."""
     X, y = tr.datasets.make_difficult(200, random_state=3)

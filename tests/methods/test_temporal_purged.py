@@ -128,13 +128,13 @@ def test_later_rows_are_meant_and_rows_depend_on_each_other():
     """No warning of later rows; intervals and comparisons are not those of independent rows."""
     rng = np.random.default_rng(3)
     X, y = rng.normal(size=(240, 2)), rng.normal(size=240)
-    found = tr.estimate_risk(Ridge(), X, y, method="purged-4", time=np.arange(240.0))
+    found = tr.estimate_risk(Ridge(), X, y, cv="purged-4", time=np.arange(240.0))
     assert found.interval.method == "hac"
     assert found.ordered
-    assert tr.estimate_risk(Ridge(), X, y, method=Purged(4, purge=3)).interval.method == "hac"
+    assert tr.estimate_risk(Ridge(), X, y, cv=Purged(4, purge=3)).interval.method == "hac"
     assert as_method("purged-6") == Purged(6)
     assert Purged(3, purge=2, embargo=1).word == "purged-3 (purge 2, embargo 1)"
-    curve = tr.risk_curve(Ridge(), {"alpha": [0.1, 10]}, X, y, method="purged-4")
+    curve = tr.risk_curve(Ridge(), {"alpha": [0.1, 10]}, X, y, cv="purged-4")
     assert isinstance(curve.comparable, PairedAnswers)
     with pytest.raises(Refusal, match=IN_TIME[:40]):
         curve.comparable.losses()

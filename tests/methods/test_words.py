@@ -5,10 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.model_selection import KFold as SklearnKFold
+from sklearn.model_selection import StratifiedKFold
 
 import truerisk as tr
+from truerisk.contracts import Streams
 from truerisk.core.errors import BadArgument, BadData, UnknownName
+from truerisk.data.data import Data
 from truerisk.methods import GivenSplits, KFold, ReversedKFold, Splitter, as_method
+from truerisk.methods.words import listed_splits
 
 
 @pytest.mark.parametrize(
@@ -17,7 +21,6 @@ from truerisk.methods import GivenSplits, KFold, ReversedKFold, Splitter, as_met
         ("10-fold", KFold, 10, 1),
         ("5x10-fold", KFold, 10, 5),
         (" 3 x 4-fold", KFold, 4, 3),
-        (7, KFold, 7, 1),
         ("reversed 5-fold", ReversedKFold, 5, 1),
         ("reversed 2x5-fold", ReversedKFold, 5, 2),
         ("reversed", ReversedKFold, 10, 1),
@@ -29,6 +32,26 @@ def test_folds_in_words(given, kind, k, repeats) -> None:
     assert type(method) is kind
     assert (method.k, method.repeats) == (k, repeats)
     assert as_method(method.word) == method
+
+
+@pytest.mark.parametrize(
+    ("task", "theirs"), [("classification", StratifiedKFold(4)), ("regression", SklearnKFold(4))]
+)
+def test_number_means_the_folds_of_scikit_learn(task, theirs) -> None:
+    """Not shuffled, and stratified where y holds classes; whole numbers may be values."""
+    y = np.repeat([0, 1, 2], [10, 5, 5])
+    data = Data.check(np.zeros((20, 1)), y, task=task)
+    plan = as_method(4).plan(data, Streams(3))
+    found = [plan.test_rows(q)[0].tolist() for q in range(plan.n_questions)]
+    assert found == [test.tolist() for _, test in theirs.split(data.X, y)]
+
+
+def test_listed_splits_tells_several_from_a_list_of_pairs() -> None:
+    """A list of words is several; pairs of row numbers are one, as in scikit-learn."""
+    pairs = [([0, 1], [2]), ([2], [0, 1])]
+    assert listed_splits(["5-fold", 3]) == ["5-fold", 3]
+    assert listed_splits(pairs) == [pairs]
+    assert listed_splits("loo") == ["loo"]
 
 
 @pytest.mark.parametrize("word", [w.replace("K", "4") for w in tr.methods.names()])
@@ -54,10 +77,10 @@ def test_objects_pass() -> None:
         ("K-fold", UnknownName, "put a number for K"),
         ("1-fold", BadData, "K >= 2"),
         ("0x3-fold", BadData, "repeats=0"),
-        (1, BadData, "K >= 2"),
-        (True, UnknownName, "method=True is neither a word"),
-        (None, UnknownName, "method=None is neither a word"),
-        (2.5, UnknownName, "method=2.5 is neither"),
+        (1, BadArgument, "cv=1: give two folds at least"),
+        (True, UnknownName, "cv=True is neither a word"),
+        (None, UnknownName, "cv=None is neither a word"),
+        (2.5, UnknownName, "cv=2.5 is neither"),
         ([(1, 2, 3)], BadData, "split 0 is no"),
         (["10-fold"], BadData, "split 0 is no"),
     ],
@@ -109,7 +132,7 @@ ARGUMENTS = [
     ("Swapping", "n0", "10"),
     ("Swapping", "n0", True),
     ("Splitter", "splitter", "x"),
-    ("Splitter", "splitter", 5),
+    ("Splitter", "splitter", 1),
     ("GivenSplits", "pairs", None),
     ("GivenSplits", "pairs", "x"),
 ]

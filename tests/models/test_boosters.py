@@ -91,6 +91,6 @@ def test_all_of_its_numbers_of_trees_are_read_off_one_fit() -> None:
     X, y = tr.datasets.make_simple(60, random_state=0)
     pipe, grid = learner("boosting", "classification", n_rows=60, n_features=2, n_classes=2)
     grid = {**grid, "model__max_leaf_nodes": [3]}
-    curve = tr.risk_curve(pipe, grid, X, y, method="holdout")
+    curve = tr.risk_curve(pipe, grid, X, y, cv="holdout")
     assert curve[0].engine == "ensemble"
     assert len(curve) == len(TREES)

@@ -130,7 +130,7 @@ def test_no_test_row_ends_a_fit(grouped, method) -> None:
     fingerprints = np.column_stack([X, np.arange(150.0)])
     groups = np.arange(150) // 3 if grouped else None
     booster = HistGradientBoostingClassifier(max_iter=4, random_state=0)
-    tr.estimate_risk(Witness(booster), fingerprints, Y, method=method, groups=groups)
+    tr.estimate_risk(Witness(booster), fingerprints, Y, cv=method, groups=groups)
     assert len(ASKED) >= 4
     for fitted, aside, asked in ASKED:
         assert fitted

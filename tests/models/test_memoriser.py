@@ -31,8 +31,8 @@ def test_several_classes_have_their_own_labels() -> None:
 def test_its_training_error_says_nothing() -> None:
     """0 on its rows, and the positive share where rows are held out, beside others, too."""
     X, y = tr.datasets.make_simple((42, 18), random_state=3)
-    assert tr.estimate_risk(Memoriser(), X, y, method="apparent").value == 0
-    assert tr.estimate_risk(Memoriser(), X, y, method="loo").value == pytest.approx(0.3)
+    assert tr.estimate_risk(Memoriser(), X, y, cv="apparent").value == 0
+    assert tr.estimate_risk(Memoriser(), X, y, cv="loo").value == pytest.approx(0.3)
     found = tr.assess({"memoriser": Memoriser(), "lda": Lda()}, X, y, random_state=0)
     assert found.risks["memoriser"].value == pytest.approx(0.3)
     assert found.risks["memoriser"].value > found.risks["lda"].value

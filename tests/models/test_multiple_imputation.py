@@ -99,7 +99,7 @@ def test_a_tuner_sets_what_is_inside(monkeypatch):
     assert search.best_params_["estimator__C"] == search.best_estimator_.estimators_[0].C
     assert search.best_estimator_.feature_names_in_.tolist() == ["a", "b", "c"]
     assert search.best_estimator_.n_features_in_ == 3
-    honest = tr.HonestSearchCV(model, {"estimator__C": [0.01, 1.0]}, select_by="3-fold")
+    honest = tr.HonestSearchCV(model, {"estimator__C": [0.01, 1.0]}, cv="3-fold")
     assert honest.fit(X, LABELS).risk_.interval is not None
 
 

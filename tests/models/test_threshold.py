@@ -159,7 +159,7 @@ def test_the_honest_risk_at_a_tuned_threshold() -> None:
         noise, labels = rng.normal(size=(40, 3)), np.tile([0, 1], 20)
         one = ThresholdClassifier(GaussianNB(), random_state=0)
         tuned.append(one.fit(noise, labels).operating_point_.error)
-        est = tr.estimate_risk(one, noise, labels, method="5-fold", random_state=seed)
+        est = tr.estimate_risk(one, noise, labels, cv="5-fold", random_state=seed)
         honest.append(est.value)
     assert np.mean(tuned) < 0.43
     assert np.mean(honest) > 0.46
@@ -169,12 +169,12 @@ def test_it_is_tuned_and_assessed_like_any_model() -> None:
     """In a grid, by a cost loss, and beside scikit-learn's own threshold classifier."""
     loss = tr.losses.Cost([[0, 1], [5, 0]])  # rows: healthy, sick
     one = ThresholdClassifier(GaussianNB(), cost=(1, 5), random_state=0)
-    plain = tr.estimate_risk(GaussianNB(), X, Y, loss=loss, method="5-fold")
-    assert tr.estimate_risk(one, X, Y, loss=loss, method="5-fold").value < plain.value
+    plain = tr.estimate_risk(GaussianNB(), X, Y, loss=loss, cv="5-fold")
+    assert tr.estimate_risk(one, X, Y, loss=loss, cv="5-fold").value < plain.value
     grid = GridSearchCV(one, {"estimator__var_smoothing": [1e-9, 1.0]}, cv=2).fit(X, Y)
     assert grid.best_estimator_.threshold_ > 0
     peer = TunedThresholdClassifierCV(GaussianNB(), scoring="balanced_accuracy", cv=3)
-    a, b = (tr.estimate_risk(m, X, Y, method="2-fold") for m in (one, peer))
+    a, b = (tr.estimate_risk(m, X, Y, cv="2-fold") for m in (one, peer))
     assert tr.compare(a, b).n_pairs == 2
 
 

@@ -168,7 +168,7 @@ def test_levels_behind_a_pipeline() -> None:
             path = f"model__{path_of(pipe[-1])}"
             grid = {path: [2, 9], "model__learning_rate": [0.3]}
             both = [
-                tr.risk_curve(pipe, grid, frame, y, method="3-fold", engine=engine)
+                tr.risk_curve(pipe, grid, frame, y, cv="3-fold", engine=engine)
                 for engine in ("auto", "generic")
             ]
             # CatBoost's codes of levels depend on how many trees are to come
@@ -274,7 +274,7 @@ def test_a_fit_without_rows_that_end_it_says_what_to_do() -> None:
     """XGBoost and LightGBM want an eval_set, which no verb can give honestly."""
     for model in (xgb(early_stopping_rounds=3), lgb(early_stopping_rounds=3)):
         with pytest.raises(FitFailed, match=re.escape("tr.models.EarlyStopping(model) sets rows")):
-            tr.estimate_risk(model, X, TWO, method="3-fold")
+            tr.estimate_risk(model, X, TWO, cv="3-fold")
 
 
 LABELS = np.array(["bad", "good"])[TWO]
@@ -305,7 +305,7 @@ def test_catboost_with_columns_of_levels() -> None:
     model = cat(iterations=5).set_params(cat_features=("city",))
     grid = {"depth": [1, 2]}
     plain = GridSearchCV(model, grid, cv=3).fit(CREDIT, LABELS)
-    honest = tr.HonestSearchCV(model, grid, select_by=StratifiedKFold(3)).fit(CREDIT, LABELS)
+    honest = tr.HonestSearchCV(model, grid, cv=StratifiedKFold(3)).fit(CREDIT, LABELS)
     assert honest.best_score_ == pytest.approx(plain.best_score_)
     assert tr.audit(plain, CREDIT, LABELS).honest.interval is not None
     assert tr.assess({"cat": (model, grid)}, CREDIT, LABELS).report.interval is not None
@@ -361,7 +361,7 @@ def test_the_honest_search_equals_the_plain_one() -> None:
         pipe = make_pipeline(StandardScaler(), model)
         grid = {f"{type(model).__name__.lower()}__{path_of(model)}": [2, 5, 9]}
         plain = GridSearchCV(pipe, grid, cv=folds).fit(X, y)
-        ours = tr.HonestSearchCV(pipe, grid, select_by=folds).fit(X, y)
+        ours = tr.HonestSearchCV(pipe, grid, cv=folds).fit(X, y)
         name = "mean_test_score"
         assert ours.cv_results_[name] == pytest.approx(plain.cv_results_[name])
         assert ours.best_score_ == pytest.approx(plain.best_score_)
@@ -396,5 +396,5 @@ def test_a_booster_that_warns_in_every_fit_is_said_once() -> None:
     model = xgb(strange=1)
     grid = {"max_depth": [1, 2]}
     with pytest.warns(UserWarning, match=r"(?s)strange.*20 times in 20 fits") as said:
-        tr.risk_curve(model, grid, np.nan_to_num(X), TWO, method="10-fold")
+        tr.risk_curve(model, grid, np.nan_to_num(X), TWO, cv="10-fold")
     assert sum("strange" in str(one.message) for one in said) == 1

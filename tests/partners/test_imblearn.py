@@ -66,7 +66,7 @@ def test_it_is_what_loops_find(name, resampler):
     learner, grid = LEARNERS[name]
     model = piped(learner, resampler)
     grid = {f"model__{parameter}": values for parameter, values in grid.items()}
-    curve = tr.risk_curve(model, grid, X, Y, method=SPLITS)
+    curve = tr.risk_curve(model, grid, X, Y, cv=SPLITS)
     assert curve[0].engine == "generic"
     for found in curve:
         assert found.value == pytest.approx(by_loops(model, found.params, SPLITS), abs=1e-12)
@@ -86,7 +86,7 @@ def test_a_search_is_that_of_grid_search():
 def test_a_resampler_without_a_seed_is_seeded_by_its_fit():
     """So that results depend neither on the executor nor on the time of day."""
     model = piped(LogisticRegression(), SMOTE())
-    found = [tr.estimate_risk(model, X, Y, method="3-fold", n_jobs=e).value for e in (None, 2)]
+    found = [tr.estimate_risk(model, X, Y, cv="3-fold", n_jobs=e).value for e in (None, 2)]
     assert found[0] == found[1]
 
 
@@ -94,7 +94,7 @@ def test_a_resampler_without_a_seed_is_seeded_by_its_fit():
 def test_a_bootstrap_sample_is_resampled_with_its_copies(resampler):
     """The resampler sees each row as often as it was drawn."""
     model, method = piped(DecisionTreeClassifier(random_state=0), resampler), Bootstrap("oob", 5)
-    found = tr.estimate_risk(model, X, Y, method=method)
+    found = tr.estimate_risk(model, X, Y, cv=method)
     plan = method.plan(Data.check(X, Y, task="classification"), Streams(0))
     wrong, times = np.zeros(N), np.zeros(N)
     for question in range(plan.n_questions):
@@ -111,7 +111,7 @@ def test_a_bootstrap_sample_is_resampled_with_its_copies(resampler):
 def test_groups_stay_on_one_side():
     """Groups are for the splits; the resampler does without."""
     model = piped(LogisticRegression(), RandomOverSampler(random_state=0))
-    found = tr.estimate_risk(model, X, Y, groups=np.arange(N) // 2, method="5-fold")
+    found = tr.estimate_risk(model, X, Y, groups=np.arange(N) // 2, cv="5-fold")
     assert found.interval.method == "beta-cv-grouped"
 
 
@@ -130,7 +130,7 @@ def test_a_resampler_that_has_too_few_rows_is_named():
     with pytest.raises(
         FitFailed, match=r"failed in the test split .*: step 'resample': ValueError"
     ):
-        tr.estimate_risk(piped(LogisticRegression(), SMOTE()), X, few, method="5-fold")
+        tr.estimate_risk(piped(LogisticRegression(), SMOTE()), X, few, cv="5-fold")
 
 
 def test_a_search_of_the_pipeline_is_audited():
@@ -146,6 +146,6 @@ def test_copies_do_not_pass_a_resampler():
     """A search behind SMOTE splits rows that no draw made; around the pipeline it is served."""
     inside = piped(GridSearchCV(SVC(), {"C": [1]}, cv=3), SMOTE(random_state=0))
     with pytest.raises(FitFailed, match="put the search around the pipeline"):
-        tr.estimate_risk(inside, X, Y, method=Bootstrap("oob", 2))
+        tr.estimate_risk(inside, X, Y, cv=Bootstrap("oob", 2))
     around = GridSearchCV(piped(SVC(), SMOTE(random_state=0)), {"model__C": [1]}, cv=3)
-    assert tr.estimate_risk(around, X, Y, method=Bootstrap("oob", 2)).value is not None
+    assert tr.estimate_risk(around, X, Y, cv=Bootstrap("oob", 2)).value is not None

@@ -98,8 +98,8 @@ def test_a_study_in_a_class_is_a_search(rows):
     assert set(search.best_params_) == {"C"}
 
     study.set_params(n_trials=2, random_state=0)
-    assessed = tr.assess({"study": study}, *rows, methods=["3-fold"], outer="3-fold")
+    assessed = tr.assess({"study": study}, *rows, cv=["3-fold"], outer="3-fold")
     learner = assessed.learners["study"]
     assert learner.tuned
     assert learner.selected.value == pytest.approx(1 - clone(study).fit(*rows).best_score_)
-    assert tr.estimate_risk(study, *rows, method="3-fold", loss="auc").value < 0.5
+    assert tr.estimate_risk(study, *rows, cv="3-fold", loss="auc").value < 0.5

@@ -87,9 +87,9 @@ def test_groups_reach_it(rows, made):
 def test_an_estimate_and_an_assessment_label_it_right(rows, made):
     """Both take it as it stands; the report says what `selected` is."""
     search = made()
-    found = tr.assess({"mine": search}, *rows, methods=["3-fold"], outer=OUTER)
+    found = tr.assess({"mine": search}, *rows, cv=["3-fold"], outer=OUTER)
     one = found.learners["mine"]
-    assert one.risk.value == tr.estimate_risk(search, *rows, method=OUTER).value
+    assert one.risk.value == tr.estimate_risk(search, *rows, cv=OUTER).value
     assert one.selected.value == pytest.approx(1 - clone(search).fit(*rows).best_score_)
     assert f"selected is {type(search).__name__}: best_score_" in str(found)
     assert f"selected is {type(search).__name__}: best_score_" in found.to_html()

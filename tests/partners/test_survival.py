@@ -62,9 +62,9 @@ def test_scores_are_those_of_scikit_survival(word):
 def test_a_forest_in_a_pipeline_and_a_machine_without_curves():
     """Words of a time need curves; the order does not."""
     forest = make_pipeline(StandardScaler(), RandomSurvivalForest(10, random_state=0))
-    assert tr.estimate_risk(forest, X, Y, loss="integrated-brier", method="5-fold").value < 0.25
+    assert tr.estimate_risk(forest, X, Y, loss="integrated-brier", cv="5-fold").value < 0.25
     machine = FastSurvivalSVM(random_state=0)
-    assert tr.estimate_risk(machine, X, Y, method="5-fold").interval is not None
+    assert tr.estimate_risk(machine, X, Y, cv="5-fold").interval is not None
     with pytest.raises(Refusal, match="FastSurvivalSVM tells no curves of survival"):
         tr.estimate_risk(machine, X, Y, loss="brier-at-2")
 
@@ -74,4 +74,4 @@ def test_cox_of_many_columns_is_refused_before_its_first_fit(monkeypatch):
     monkeypatch.setattr("truerisk.engines.running.memory.available_memory", lambda: 2**30)
     wide = np.broadcast_to(np.arange(float(len(Y)))[:, None], (len(Y), 20_000))
     with pytest.raises(Refusal, match="makes a matrix of 20,000 columns by 20,000 columns"):
-        tr.estimate_risk(CoxPHSurvivalAnalysis(), wide, Y, method="2-fold", checks=False)
+        tr.estimate_risk(CoxPHSurvivalAnalysis(), wide, Y, cv="2-fold", checks=False)

@@ -58,7 +58,7 @@ def test_words_are_models_of_scikit_survival() -> None:
         assert len(values) > 1
     pipeline, _ = learner("cox", "survival", n_rows=N, n_features=3)
     assert list(pipeline.named_steps) == ["prepare", "model"]
-    found = tr.estimate_risk(pipeline, X, Y, method="holdout")
+    found = tr.estimate_risk(pipeline, X, Y, cv="holdout")
     assert found.loss == "concordance"
 
 
@@ -172,7 +172,7 @@ def test_what_is_no_question_of_outcomes_in_time(call, followed, command, words,
 
 def test_permutations_read_them_too(call, followed: Path) -> None:  # noqa: F811
     """Whoever reads files reads outcomes in time."""
-    words = ("--model", "cox", "--method", "3-fold", "--permutations", "3", "--json")
+    words = ("--model", "cox", "--cv", "3-fold", "--permutations", "3", "--json")
     said = call("permute", followed, *OF_FILE, *words)
     assert said.code == 0, said.err
     assert said.content["observed"] < 0.45

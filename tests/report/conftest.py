@@ -43,7 +43,7 @@ def found() -> Any:
         ),
         "bayes": GaussianNB(),
     }
-    return tr.assess(learners, X, y, methods=["3-fold", "loo"], outer="4-fold")
+    return tr.assess(learners, X, y, cv=["3-fold", "loo"], outer="4-fold")
 
 
 @pytest.fixture(scope="session")
@@ -65,7 +65,7 @@ def hostile() -> dict[str, Any]:
         ARABIC: GaussianNB(),
         LONG: DecisionTreeClassifier(random_state=0),
     }
-    drawn = tr.assess(learners, frame, labels, methods=["3-fold"], outer="4-fold")
+    drawn = tr.assess(learners, frame, labels, cv=["3-fold"], outer="4-fold")
     plain = drawn.to_dict()
     plain["source"] = plain["command"] = f"{HOSTILE}\n{ARABIC}{LONG}"
     return json.loads(json.dumps(plain))

@@ -86,7 +86,7 @@ def test_regression_has_a_page():
     """Without classes there are no thresholds, and no calibration."""
     X, _ = tr.datasets.make_simple(40, random_state=0)
     learners = {"line": LinearRegression(), "ridge": (Ridge(), {"alpha": [0.01, 1.0, 100.0]})}
-    found = tr.assess(learners, X, X[:, 0] + X[:, 1] ** 2, methods=["3-fold"], outer="4-fold")
+    found = tr.assess(learners, X, X[:, 0] + X[:, 1] ** 2, cv=["3-fold"], outer="4-fold")
     page = found.to_html()
     assert 'id="rates-data"' not in page
     assert "C, logarithmic" not in page
@@ -144,7 +144,7 @@ def test_differences_are_as_precise_as_the_risks():
     """Beside a risk of thousands one decimal is enough; one setting has no agreement."""
     X, _ = tr.datasets.make_simple(40, random_state=0)
     y = 1000 * X[:, 0] + 300 * X[:, 1] ** 2
-    found = tr.assess({"line": LinearRegression()}, X, y, methods=["3-fold"], outer="4-fold")
+    found = tr.assess({"line": LinearRegression()}, X, y, cv=["3-fold"], outer="4-fold")
     row = plain(found.to_html().partition('<div class="main">')[2]).split("line", 1)[1]
     assert found.risks["line"].value > 1000
     assert not re.search(r"[+-]\d+\.\d{4}", row.partition("selected:")[0])

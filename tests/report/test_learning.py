@@ -29,7 +29,7 @@ LEARNERS = {
 def curves() -> tr.Assessment:
     """Two learners with curves, one with a reason."""
     X, y = tr.datasets.make_simple(60, random_state=0)
-    return tr.assess(LEARNERS, X, y, methods=["4-fold"], learning_curve="cheap")
+    return tr.assess(LEARNERS, X, y, cv=["4-fold"], learning_curve="cheap")
 
 
 @pytest.fixture

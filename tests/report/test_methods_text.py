@@ -96,7 +96,7 @@ def test_the_call_is_the_command_or_the_function(content, found):
     )
     assert typed.call == "truerisk assess a.csv --target y"
     called = repeat(tr.Assessment.from_dict(content)).call
-    assert "methods=['3-fold', 'loo'], outer='4-fold'" in called
+    assert "cv=['3-fold', 'loo'], outer='4-fold'" in called
     facts = dict(repeat(tr.Assessment.from_dict(content)).facts)
     assert facts["seed"] == "0"
     assert facts["data fingerprint"] == found.risks["knn"].data_fingerprint

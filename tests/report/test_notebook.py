@@ -29,7 +29,7 @@ def pictures(html: str) -> list[str]:
 
 def test_an_assessment_shows_its_ladder():
     """Table and ladder, with all three risks."""
-    found = tr.assess({"bayes": GaussianNB()}, X, Y, methods=["3-fold"], outer="4-fold")
+    found = tr.assess({"bayes": GaussianNB()}, X, Y, cv=["3-fold"], outer="4-fold")
     page = found._repr_html_()
     assert "optimism" in page
     assert len(pictures(page)) == 1
@@ -39,18 +39,18 @@ def test_an_assessment_shows_its_ladder():
 
 def test_a_curve_shows_itself():
     """A line with the chosen setting, and nothing for a single setting."""
-    curve = tr.risk_curve(KNeighborsClassifier(), {"n_neighbors": [1, 5]}, X, Y, method="3-fold")
+    curve = tr.risk_curve(KNeighborsClassifier(), {"n_neighbors": [1, 5]}, X, Y, cv="3-fold")
     assert (
         f"ring is on n_neighbors={curve.best_params['n_neighbors']}"
         in pictures(curve._repr_html_())[0]
     )
-    assert not pictures(tr.risk_curve(GaussianNB(), None, X, Y, method="3-fold")._repr_html_())
+    assert not pictures(tr.risk_curve(GaussianNB(), None, X, Y, cv="3-fold")._repr_html_())
 
 
 def test_two_pictures_do_not_share_names():
     """Identifiers are those of the drawing: a notebook shows many at once."""
     drawn = [
-        tr.risk_curve(KNeighborsClassifier(), {"n_neighbors": k}, X, Y, method="3-fold")
+        tr.risk_curve(KNeighborsClassifier(), {"n_neighbors": k}, X, Y, cv="3-fold")
         for k in ([1, 5], [3, 7])
     ]
     ids = [set(re.findall(r' id="([^"]+)"', curve._repr_html_())) for curve in drawn]
@@ -60,7 +60,7 @@ def test_two_pictures_do_not_share_names():
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_picture_is_seen_on_the_colour_of_the_reader(show, scheme):
     """Lines are drawn in a colour, and text differs from the paper."""
-    curve = tr.risk_curve(KNeighborsClassifier(), {"n_neighbors": [1, 5]}, X, Y, method="3-fold")
+    curve = tr.risk_curve(KNeighborsClassifier(), {"n_neighbors": [1, 5]}, X, Y, cv="3-fold")
     head = "<!doctype html><meta name='color-scheme' content='light dark'>"
     opened = show(head + curve._repr_html_(), color_scheme=scheme)
     look = "one => getComputedStyle(one)"
@@ -74,7 +74,7 @@ def test_a_picture_is_seen_on_the_colour_of_the_reader(show, scheme):
 def test_hostile_names_stay_text():
     """Names in a picture are escaped as on the page."""
     learners = {HOSTILE: GaussianNB(), ARABIC: GaussianNB(), LONG: GaussianNB()}
-    found = tr.assess(learners, X, Y, methods=["3-fold"], outer="4-fold")
+    found = tr.assess(learners, X, Y, cv=["3-fold"], outer="4-fold")
     assert "<img" not in found._repr_html_()
     assert len(pictures(found._repr_html_())) == 1
 

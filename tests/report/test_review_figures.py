@@ -51,7 +51,7 @@ def test_a_page_unfolds_six_figures_at_most(show):
     search = tr.HonestSearchCV(
         make_pipeline(SelectKBest(), LogisticRegression()),
         {"selectkbest__k": [1, 2]},
-        select_by="3-fold",
+        cv="3-fold",
         loss="log",
         scores=["f1", "mcc"],
     ).fit(X, Y)

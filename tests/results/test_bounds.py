@@ -32,7 +32,7 @@ def result(kind):
     if kind == "HonestSearchCV":
         return tr.HonestSearchCV(MODEL, C, loss="auc").fit(X, y).risk_
     if kind == "nested risk_curve":
-        return tr.risk_curve(MODEL, C, X, y, method="nested", loss="auc")
+        return tr.risk_curve(MODEL, C, X, y, cv="nested", loss="auc")
     if kind == "assess":
         return tr.assess({"logistic": (MODEL, C)}, X, y, loss="auc")
     if kind == "validate":

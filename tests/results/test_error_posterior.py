@@ -141,7 +141,7 @@ def test_the_four_measures_of_the_document() -> None:
 def estimate(method, **options):
     """The risk of 3-NN on 45 simple rows."""
     X, y = tr.datasets.make_simple(45, random_state=1)
-    return tr.estimate_risk(KNeighborsClassifier(3), X, y, method=method, **options)
+    return tr.estimate_risk(KNeighborsClassifier(3), X, y, cv=method, **options)
 
 
 def test_the_posterior_of_a_hold_out() -> None:

@@ -21,7 +21,7 @@ Y = (X[:, 0] + RNG.normal(size=30) > 0).astype(int)
 
 def curve(n_neighbors=(1, 3, 5), **more):
     grid = {"n_neighbors": n_neighbors}
-    return tr.risk_curve(KNeighborsClassifier(), grid, X, Y, method="3-fold", **more)
+    return tr.risk_curve(KNeighborsClassifier(), grid, X, Y, cv="3-fold", **more)
 
 
 def failing_curve():
@@ -48,13 +48,13 @@ def test_an_estimate_comes_back_from_json(candidate) -> None:
 
 def test_an_estimate_knows_its_splits() -> None:
     """Repetition, training and test rows of every split, of outer splits where it is nested."""
-    five = tr.estimate_risk(KNeighborsClassifier(), X, Y, method="2x4-fold")
+    five = tr.estimate_risk(KNeighborsClassifier(), X, Y, cv="2x4-fold")
     assert five.splits[:, 0].tolist() == [0] * 4 + [1] * 4
     assert (five.splits[:, 1] + five.splits[:, 2] == 30).all()
     assert five.splits[:4, 2].sum() == 30
-    nested = tr.estimate_risk(KNeighborsClassifier(), X, Y, method=tr.methods.Nested("3-fold"))
+    nested = tr.estimate_risk(KNeighborsClassifier(), X, Y, cv=tr.methods.Nested("3-fold"))
     assert nested.splits[:, 1:].tolist() == [[20, 10]] * 3
-    assert tr.estimate_risk(KNeighborsClassifier(), X, Y, method="complete").splits is None
+    assert tr.estimate_risk(KNeighborsClassifier(), X, Y, cv="complete").splits is None
 
 
 def test_an_older_estimate_without_its_splits_comes_back() -> None:
@@ -150,7 +150,7 @@ def test_the_papers_name_the_origin() -> None:
 def test_a_curve_has_numbered_settings(place, error, sentence):
     """What is no number of a setting is refused; numbers count from the end, too."""
     X, y = tr.datasets.make_simple(20, random_state=0)
-    curve = tr.risk_curve(KNeighborsClassifier(), {"n_neighbors": [1, 3]}, X, y, method=2)
+    curve = tr.risk_curve(KNeighborsClassifier(), {"n_neighbors": [1, 3]}, X, y, cv="2-fold")
     assert curve[-1].params == {"n_neighbors": 3}
     with pytest.raises(error, match=sentence):
         curve[place]

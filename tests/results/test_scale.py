@@ -68,7 +68,7 @@ def test_a_scale_turns_values_intervals_and_differences():
 )
 def test_no_view_of_an_assessment_has_the_risk_of_a_score(learners, y, loss):
     """Print, conclusion, page, notebook: the scores stand there, the risks nowhere."""
-    found = tr.assess(learners, X, y, methods=["5-fold"], loss=loss)
+    found = tr.assess(learners, X, y, cv=["5-fold"], loss=loss)
     honest = [found.choice, *found.risks.values()]
     risk = found.risks[found.best]
     shown, hidden = numbers_of(*honest)
@@ -89,7 +89,7 @@ def test_no_view_of_an_assessment_has_the_risk_of_a_score(learners, y, loss):
 
 def test_errors_stay_errors():
     """Lower is better, and the value is the risk."""
-    found = tr.assess(CLASSES, X, Y, methods=["5-fold"])
+    found = tr.assess(CLASSES, X, Y, cv=["5-fold"])
     assert f"Report {number(found.choice.value)} (" in found.conclusion
     assert "Report this risk" in found.to_html()
     assert "score" not in found.to_dict()["choice"]
@@ -97,7 +97,7 @@ def test_errors_stay_errors():
 
 def test_the_choice_has_its_further_scores():
     """What to report of each score is that of the whole search."""
-    found = tr.assess(CLASSES, X, Y, methods=["5-fold"], scores=("auc", "log"))
+    found = tr.assess(CLASSES, X, Y, cv=["5-fold"], scores=("auc", "log"))
     table = found.scorecard()
     whole = table[table["learner"] == "whole search"].set_index("score")["honest"]
     assert whole.to_dict() == {
@@ -113,7 +113,7 @@ def test_the_choice_has_its_further_scores():
 def test_figures_of_matplotlib_are_of_scores():
     """Ladder, splits, curve: on the scale of the score, whose name is on the axis."""
     method = tr.methods.MonteCarlo(4)
-    found = tr.assess(CLASSES, X, Y, methods=["5-fold"], outer=method, loss="auc")
+    found = tr.assess(CLASSES, X, Y, cv=["5-fold"], outer=method, loss="auc")
     drawn = {
         "auc of 1 (larger is better)": found.plot_ladder(),
         "score of one split (auc of 1)": found.plot_monte_carlo(),
@@ -149,7 +149,7 @@ def test_an_audit_speaks_of_scores_where_its_search_does():
 @pytest.mark.parametrize("asked", [{"loss": "auc"}, {"scores": ["auc"]}, {}])
 def test_there_is_one_auc_on_a_page(asked):
     """That of the folds, with its calibrated interval; pooled ones and DeLong's stand nowhere."""
-    found = tr.assess(CLASSES, X, Y, methods=["5-fold"], **asked)
+    found = tr.assess(CLASSES, X, Y, cv=["5-fold"], **asked)
     page, roc = plain(found.to_html().replace('id="rates"', 'id="shown"')), found.roc
     assert roc.interval is None
     assert "delong" not in page.casefold()
@@ -168,7 +168,7 @@ def test_there_is_one_auc_on_a_page(asked):
 
 def test_a_validation_has_one_auc():
     """In its table, under its curve, and in the assessment that it is a part of."""
-    found = tr.assess({"knn": KNN}, X, Y, methods=["5-fold"], validate=True)
+    found = tr.assess({"knn": KNN}, X, Y, cv=["5-fold"], validate=True)
     auc = found.validation.discrimination["auc"]
     assert found.validation.discrimination.roc.interval is None
     whole = found.to_html().replace('id="rates"', 'id="shown"')

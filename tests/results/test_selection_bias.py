@@ -21,7 +21,7 @@ GRID = {"n_neighbors": [1, 3, 9, 21]}
 def curve_of(seed=0, **options):
     """The risk curve of one data set."""
     rows = tr.datasets.make_simple(60, random_state=seed)
-    options = {"method": "5-fold", **options}
+    options = {"cv": "5-fold", **options}
     return tr.risk_curve(KNeighborsClassifier(), GRID, *rows, **options)
 
 
@@ -124,7 +124,7 @@ def test_groups_are_drawn_whole():
     """Twenty rows that come five times each vary as twenty rows do, and not as a hundred."""
     rows = np.repeat(np.arange(20), 5)
     features = np.random.default_rng(0).normal(size=(20, 3))[rows]
-    options = {"method": "5-fold", "groups": rows}
+    options = {"cv": "5-fold", "groups": rows}
     curve = tr.risk_curve(KNeighborsClassifier(), GRID, features, rows % 2, **options)
     why = tr.SelectionBias.of_curve(curve, 2000)
     for one, drawn in zip(curve, why.estimates.T, strict=True):
@@ -164,7 +164,7 @@ def test_a_risk_that_is_missing_is_named():
 def test_curves_that_do_not_compare_are_refused():
     """Other settings, other losses, no curves at all, a rule that is not the minimum."""
     curve = curve_of()
-    other = tr.risk_curve(KNeighborsClassifier(), {"n_neighbors": [1, 2]}, X, Y, method="5-fold")
+    other = tr.risk_curve(KNeighborsClassifier(), {"n_neighbors": [1, 2]}, X, Y, cv="5-fold")
     for curves, message in (
         ([], "give a list"),
         ([curve, 3], "give a list"),
@@ -180,7 +180,7 @@ def test_curves_that_do_not_compare_are_refused():
     with pytest.raises(Refusal, match="rule '1-se'"):
         tr.SelectionBias.of_curve(curve_of(rule="1-se"))
     with pytest.raises(Refusal, match="does not keep the losses"):
-        tr.SelectionBias.of_curve(curve_of(method=tr.methods.Nested("3-fold", "3-fold")))
+        tr.SelectionBias.of_curve(curve_of(cv=tr.methods.Nested("3-fold", "3-fold")))
     with pytest.raises(BadArgument, match="n_samples"):
         tr.SelectionBias.of_curve(curve, 1)
     with pytest.raises(BadArgument, match="no seed"):
@@ -194,7 +194,7 @@ def test_rows_that_are_all_alike_have_no_bias():
         {"strategy": ["prior", "most_frequent"]},
         X,
         [0] * 59 + [1],
-        method=tr.methods.Holdout(0.5),
+        cv=tr.methods.Holdout(0.5),
     )
     why = tr.SelectionBias.of_curve(curve, 20)
     assert why.bias == 0

@@ -49,7 +49,7 @@ def test_the_honest_risk_is_the_same_with_train_scores() -> None:
 def test_drawn_train_sets_have_no_train_score() -> None:
     """Expected losses over all bootstrap samples belong to no single model."""
     X, y = load_wine(return_X_y=True)
-    search = tr.HonestSearchCV(*NEAREST, select_by="exact-oob", outer=None, return_train_score=True)
+    search = tr.HonestSearchCV(*NEAREST, cv="exact-oob", outer=None, return_train_score=True)
     with pytest.raises(Refusal, match="use return_train_score=False"):
         search.fit(X, y)
     with pytest.raises(BadArgument, match="return_train_score='yes'"):

@@ -39,7 +39,7 @@ SEARCHES = {
     "grid": GridSearchCV(KNN, GRID, cv=3),
     "climbing": Climbing(KNN),
     "private": Private(KNN),
-    "ours": tr.HonestSearchCV(KNN, GRID, select_by="3-fold", outer=None),
+    "ours": tr.HonestSearchCV(KNN, GRID, cv="3-fold", outer=None),
 }
 
 
@@ -271,7 +271,7 @@ def test_workers_search_alike(simple, honest_of):
 def test_no_search_is_tuned_from_outside(simple):
     """A model as it stands, and a pipeline that ends in a search, have one setting."""
     for model in (KNN, make_pipeline(StandardScaler(), SEARCHES["grid"])):
-        found = tr.HonestSearchCV(model, select_by="3-fold", outer=OUTER).fit(*simple)
+        found = tr.HonestSearchCV(model, cv="3-fold", outer=OUTER).fit(*simple)
         assert found.best_params_ == {}
         assert len(found.curve_) == 1
         np.testing.assert_array_equal(found.risk_.losses, by_hand(model, *simple))
@@ -315,7 +315,7 @@ def test_the_other_verbs_know_it(simple):
     search = tr.HonestSearchCV(SEARCHES["grid"], outer=None).fit(*simple)
     alone = clone(SEARCHES["grid"]).fit(*simple)
     assert str(tr.audit(search, *simple, level="bbc")) == str(tr.audit(alone, *simple, level="bbc"))
-    found = tr.assess({"mine": search}, *simple, methods=["3-fold"], outer="3-fold")
+    found = tr.assess({"mine": search}, *simple, cv=["3-fold"], outer="3-fold")
     assert found.learners["mine"].selected.value == pytest.approx(1 - alone.best_score_)
 
 
@@ -323,10 +323,10 @@ def test_the_other_verbs_know_it(simple):
 def test_an_assessment_and_an_estimate_label_it_right(simple, name, wrong_of):
     """The risk of the whole search, and its own best score beside it."""
     search = SEARCHES[name]
-    found = tr.assess({name: search}, *simple, methods=["3-fold"], outer=OUTER)
+    found = tr.assess({name: search}, *simple, cv=["3-fold"], outer=OUTER)
     one = found.learners[name]
     assert one.risk.value == pytest.approx(wrong_of(name).mean())
-    assert one.risk.value == tr.estimate_risk(search, *simple, method=OUTER).value
+    assert one.risk.value == tr.estimate_risk(search, *simple, cv=OUTER).value
     assert f"selected is {type(search).__name__}: best_score_" in str(found)
     assert f"selected is {type(search).__name__}: best_score_" in found.to_html()
     assert one.selected.value == pytest.approx(1 - clone(search).fit(*simple).best_score_)

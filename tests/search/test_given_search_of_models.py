@@ -70,23 +70,21 @@ def test_a_model_has_the_risk_of_a_grid_of_one(rows, number):
     """
     model, groups = MODELS[number], (None, GROUPS)[number % 2]
     X, y = rows[0], rows[1] > 0 if is_classifier(model) else rows[1]
-    asked = {"outer": OUTER, "select_by": "3-fold", "refit": False}
+    asked = {"outer": OUTER, "cv": "3-fold", "refit": False}
     found = tr.HonestSearchCV(model, **asked).fit(X, y, groups=groups)
     assert not hasattr(found, "search_")
     if number % 4 < 1:
         of_one = tr.HonestSearchCV(model, {}, **asked).fit(X, y, groups=groups)
         assert found.risk_.value == of_one.risk_.value
-        assessed = tr.assess({"it": model}, X, y, methods=["3-fold"], outer=OUTER, groups=groups)
+        assessed = tr.assess({"it": model}, X, y, cv=["3-fold"], outer=OUTER, groups=groups)
         assert assessed.learners["it"].risk.value == found.risk_.value
-    assert found.risk_.value == tr.estimate_risk(model, X, y, method=OUTER, groups=groups).value
+    assert found.risk_.value == tr.estimate_risk(model, X, y, cv=OUTER, groups=groups).value
 
 
 def test_a_threshold_that_is_tuned_inside_claims_its_own_score(rows):
     """It has a best score and no best parameters."""
     X, y = rows[0], rows[1] > 0
     model = TunedThresholdClassifierCV(RULE, cv=2, thresholds=5)
-    selected = (
-        tr.assess({"it": model}, X, y, methods=["3-fold"], outer="3-fold").learners["it"].selected
-    )
+    selected = tr.assess({"it": model}, X, y, cv=["3-fold"], outer="3-fold").learners["it"].selected
     assert selected.value == pytest.approx(1 - model.fit(X, y).best_score_)
     assert selected.loss == "balanced_accuracy"

@@ -26,8 +26,8 @@ class Never(GridSearchCV):
 @pytest.mark.parametrize(
     ("option", "value"),
     [
-        ("select_by", "5-fold"),
-        ("select_by", tr.methods.KFold(5)),
+        ("cv", "5-fold"),
+        ("cv", tr.methods.KFold(5)),
         ("rule", "1-se"),
         ("cv", 5),
         ("time_limit", 9),
@@ -138,5 +138,5 @@ def test_a_choice_by_a_function_among_several_scores_claims_none(simple):
 def test_a_model_that_holds_another_is_no_search(simple):
     """It is tuned from outside, and may be told how."""
     bags = BaggingClassifier(KNN, n_estimators=3, random_state=0)
-    found = tr.HonestSearchCV(bags, select_by="3-fold").fit(*simple)
+    found = tr.HonestSearchCV(bags, cv="3-fold").fit(*simple)
     assert found.risk_.method == "pairs (3-fold)"

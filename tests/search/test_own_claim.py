@@ -25,7 +25,7 @@ X, Y = tr.datasets.make_simple(60, random_state=2)
 NUMBERS = X[:, 0] + Y
 KNN = KNeighborsClassifier()
 GRID = {"n_neighbors": [1, 5, 15]}
-QUICK = {"methods": ["3-fold"], "outer": "4-fold"}
+QUICK = {"cv": ["3-fold"], "outer": "4-fold"}
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ QUICK = {"methods": ["3-fold"], "outer": "4-fold"}
         GridSearchCV(KNN, GRID, cv=3),
         RandomizedSearchCV(KNN, GRID, n_iter=2, random_state=1, cv=3),
         make_pipeline(StandardScaler(), GridSearchCV(KNN, GRID, cv=3, scoring="accuracy")),
-        tr.HonestSearchCV(KNN, GRID, select_by="3-fold", outer=None),
+        tr.HonestSearchCV(KNN, GRID, cv="3-fold", outer=None),
         GridSearchCV(KNN, GRID, cv=3, scoring="neg_brier_score"),
     ],
     ids=["grid", "random", "pipeline", "ours", "brier"],
@@ -85,7 +85,7 @@ def test_where_there_is_no_claim_nothing_is_shown_and_a_sentence_says_why():
 def test_a_search_that_cannot_be_fitted_claims_nothing():
     """A reason, no exception: whether it can be in the folds is said there."""
     search = GridSearchCV(KNN, {"n_neighbors": [1, 39]}, cv=2, error_score="raise")
-    like = tr.estimate_risk(GaussianNB(), X, Y, method="holdout")
+    like = tr.estimate_risk(GaussianNB(), X, Y, cv="holdout")
     why = claimed_by(pose(Family.of(search), X, Y), like)
     assert why.startswith("GridSearchCV cannot be fitted on all rows: Expected n_neighbors")
 

@@ -100,7 +100,7 @@ def test_a_loss_that_refuses_constants_has_none():
 
 def test_the_baseline_of_an_assessment_is_the_constant():
     """It is what `Assessment.baseline` shows."""
-    found = tr.assess({"guess": DummyClassifier()}, X, TWO, methods=["3-fold"], outer="3-fold")
+    found = tr.assess({"guess": DummyClassifier()}, X, TWO, cv=["3-fold"], outer="3-fold")
     assert found.baseline == pytest.approx(1 / 3)
 
 

@@ -61,7 +61,7 @@ def test_the_scores_are_those_of_grid_search(model, grid, y, options) -> None:
 
 def test_the_risk_of_a_density_says_what_it_is() -> None:
     """Minus the score, by the search made anew without the rows of each fold."""
-    ours = tr.HonestSearchCV(KernelDensity(), BANDWIDTHS, select_by=FOLDS, outer=FOLDS).fit(X)
+    ours = tr.HonestSearchCV(KernelDensity(), BANDWIDTHS, cv=FOLDS, outer=FOLDS).fit(X)
     assert "minus the score" in " ".join(ours.risk_.notes)
     by_hand = []
     for train, test in FOLDS.split(X):

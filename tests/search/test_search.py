@@ -51,7 +51,7 @@ def test_it_finds_what_grid_search_finds_on_the_same_splits(model, grid, cv, los
     """best_params_, best_score_ and every array of cv_results_ are GridSearchCV's, to 1e-12."""
     X, y = load_wine(return_X_y=True)
     theirs = GridSearchCV(model, grid, cv=cv, scoring=scoring).fit(X, y)
-    ours = HonestSearchCV(model, grid, select_by=cv, loss=loss, outer=None).fit(X, y)
+    ours = HonestSearchCV(model, grid, cv=cv, loss=loss, outer=None).fit(X, y)
     same_search(ours, theirs)
 
 
@@ -61,7 +61,7 @@ def test_a_regressor_finds_what_grid_search_finds():
     grid = {"alpha": np.logspace(-3, 2, 6)}
     for ours, scoring in ((None, "neg_mean_squared_error"), ("r2", "r2"), ("r2", None)):
         theirs = GridSearchCV(Ridge(), grid, cv=KFold(6), scoring=scoring).fit(X, y)
-        search = HonestSearchCV(Ridge(), grid, select_by=KFold(6), scoring=ours, outer=None)
+        search = HonestSearchCV(Ridge(), grid, cv=KFold(6), scoring=ours, outer=None)
         same_search(search.fit(X, y), theirs)
 
 
@@ -86,7 +86,7 @@ def test_the_risk_is_that_of_the_search_run_inside_every_outer_fold():
     """risk_ is the error of GridSearchCV fitted on each outer training set, done by hand."""
     X, y = load_wine(return_X_y=True)
     outer, inner = StratifiedKFold(4), StratifiedKFold(3)
-    ours = HonestSearchCV(KNeighborsClassifier(), K_GRID, select_by=inner, outer=outer).fit(X, y)
+    ours = HonestSearchCV(KNeighborsClassifier(), K_GRID, cv=inner, outer=outer).fit(X, y)
     wrong = np.zeros(len(y))
     for fold, (train, test) in zip(ours.outer_, outer.split(X, y), strict=True):
         search = GridSearchCV(KNeighborsClassifier(), K_GRID, cv=inner).fit(X[train], y[train])
@@ -103,7 +103,7 @@ def test_the_risk_is_that_of_the_search_run_inside_every_outer_fold():
 def test_optimism_is_honest_minus_selected():
     """optimism_, selected_risk_ and stability_ say what the flattering number hides."""
     X, y = load_wine(return_X_y=True)
-    search = HonestSearchCV(KNeighborsClassifier(), K_GRID, select_by=5, outer=5).fit(X, y)
+    search = HonestSearchCV(KNeighborsClassifier(), K_GRID, cv="5-fold", outer="5-fold").fit(X, y)
     assert search.selected_risk_.value == pytest.approx(1 - search.best_score_)
     assert search.optimism_ == search.risk_.value - search.selected_risk_.value
     same = [fold.best_index == search.best_index_ for fold in search.outer_]
@@ -114,7 +114,7 @@ def test_optimism_is_honest_minus_selected():
 
 def test_one_setting_has_no_optimism():
     """Nothing was selected: what lies between the two risks is the noise of the folds."""
-    search = HonestSearchCV(KNeighborsClassifier(), {}, select_by=5, outer=7)
+    search = HonestSearchCV(KNeighborsClassifier(), {}, cv="5-fold", outer="7-fold")
     search.fit(*load_wine(return_X_y=True))
     assert search.selected_risk_.value != search.risk_.value
     assert search.optimism_ is None
@@ -129,7 +129,12 @@ def test_the_search_flatters_on_noise_and_the_risk_does_not():
         X, y = rng.normal(size=(40, 5)), np.arange(40) % 2
         grid = {"n_neighbors": range(1, 16, 2)}
         search = HonestSearchCV(
-            KNeighborsClassifier(), grid, select_by=5, outer=5, random_state=seed, refit=False
+            KNeighborsClassifier(),
+            grid,
+            cv="5-fold",
+            outer="5-fold",
+            random_state=seed,
+            refit=False,
         ).fit(X, y)
         honest.append(search.risk_.value)
         selected.append(search.selected_risk_.value)
@@ -141,7 +146,7 @@ def test_the_estimator_checks_of_use_hold():
     """It clones, pickles, nests in pipelines and cross_validate, and answers like its model."""
     X, y = load_breast_cancer(return_X_y=True)
     X, y = X[::4], y[::4]
-    search = HonestSearchCV(LogisticRegression(), {"C": [0.1, 1]}, select_by=3, outer=3)
+    search = HonestSearchCV(LogisticRegression(), {"C": [0.1, 1]}, cv="3-fold", outer="3-fold")
     whole = make_pipeline(StandardScaler(), search).fit(X, y)
     again = pickle.loads(pickle.dumps(whole))
     np.testing.assert_array_equal(whole.predict(X), again.predict(X))
@@ -156,22 +161,35 @@ def test_the_estimator_checks_of_use_hold():
     assert (scores > 0.9).all()
 
 
+def test_numbers_of_outer_and_inner_folds_mean_the_same() -> None:
+    """Those of scikit-learn, by their number as by its splitter."""
+    X, y = load_wine(return_X_y=True)
+    numbers, splitters = (
+        HonestSearchCV(KNeighborsClassifier(), K_GRID, cv=folds, outer=folds).fit(X, y)
+        for folds in (4, StratifiedKFold(4))
+    )
+    assert numbers.risk_.value == splitters.risk_.value
+    assert numbers.cv_results_["mean_test_score"].tolist() == (
+        splitters.cv_results_["mean_test_score"].tolist()
+    )
+
+
 def test_a_search_within_a_search_is_nested_by_estimate_risk():
     """estimate_risk of a search estimates the risk of the whole procedure."""
     X, y = load_wine(return_X_y=True)
     folds = StratifiedKFold(4)
     theirs = GridSearchCV(KNeighborsClassifier(), K_GRID, cv=StratifiedKFold(3))
-    ours = HonestSearchCV(
-        KNeighborsClassifier(), K_GRID, select_by=StratifiedKFold(3), outer=folds
-    ).fit(X, y)
-    assert tr.estimate_risk(theirs, X, y, method=folds).value == ours.risk_.value
+    ours = HonestSearchCV(KNeighborsClassifier(), K_GRID, cv=StratifiedKFold(3), outer=folds).fit(
+        X, y
+    )
+    assert tr.estimate_risk(theirs, X, y, cv=folds).value == ours.risk_.value
 
 
 def test_the_same_seed_gives_the_same_search_on_any_executor():
     """A forest without a seed of its own gives the same numbers alone and on two workers."""
     X, y = load_wine(return_X_y=True)
     search = HonestSearchCV(
-        RandomForestClassifier(n_estimators=5), {"max_depth": [1, 3]}, select_by=3, outer=3
+        RandomForestClassifier(n_estimators=5), {"max_depth": [1, 3]}, cv="3-fold", outer="3-fold"
     )
     alone = clone(search).fit(X, y)
     shared = clone(search).set_params(n_jobs=2).fit(X, y)
@@ -187,7 +205,7 @@ def test_given_splits_are_cut_to_the_outer_training_rows():
     X, y = load_wine(return_X_y=True)
     splits = list(StratifiedKFold(4, shuffle=True, random_state=0).split(X, y))
     outer = StratifiedKFold(3)
-    ours = HonestSearchCV(KNeighborsClassifier(), K_GRID, select_by=splits, outer=outer).fit(X, y)
+    ours = HonestSearchCV(KNeighborsClassifier(), K_GRID, cv=splits, outer=outer).fit(X, y)
     for fold, (train, _) in zip(ours.outer_, outer.split(X, y), strict=True):
         place = np.full(len(y), -1)
         place[train] = np.arange(len(train))
@@ -215,9 +233,9 @@ def test_the_one_se_rule_tunes_and_is_tested():
     """rule="1-se" chooses inside and outside; the honest risk needs no rule of its own."""
     X, y = load_wine(return_X_y=True)
     search = HonestSearchCV(
-        KNeighborsClassifier(), K_GRID, select_by="5-fold", outer="3-fold", rule="1-se"
+        KNeighborsClassifier(), K_GRID, cv="5-fold", outer="3-fold", rule="1-se"
     ).fit(X, y)
-    curve = tr.risk_curve(KNeighborsClassifier(), K_GRID, X, y, method="5-fold", rule="1-se")
+    curve = tr.risk_curve(KNeighborsClassifier(), K_GRID, X, y, cv="5-fold", rule="1-se")
     assert search.best_params_ == curve.best_params
     assert search.risk_.value == pytest.approx(np.mean(search.risk_.losses))
 

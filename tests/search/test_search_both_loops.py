@@ -26,7 +26,7 @@ def test_frames_keep_their_names_and_give_the_same_numbers():
     bunch = load_wine(as_frame=True)
     y = bunch.target.to_numpy()
     model = make_pipeline(StandardScaler(), KNeighborsClassifier())
-    search = HonestSearchCV(model, {"kneighborsclassifier__n_neighbors": [1, 5]}, outer=3)
+    search = HonestSearchCV(model, {"kneighborsclassifier__n_neighbors": [1, 5]}, outer="3-fold")
     plain = clone(search).fit(bunch.data.to_numpy(), y)
     odd = bunch.data.set_index(pd.Index([f"r{i}" for i in range(len(y))]))
     for frame in (bunch.data, odd, pl.from_pandas(bunch.data)):
@@ -58,13 +58,13 @@ def test_groups_reach_both_loops():
     marked = np.column_stack([X, groups])
     for method in ("3-fold", GroupKFold(3)):
         overlaps = []
-        HonestSearchCV(Recorder(), {"n_neighbors": [1, 3]}, select_by=method, outer=method).fit(
+        HonestSearchCV(Recorder(), {"n_neighbors": [1, 3]}, cv=method, outer=method).fit(
             marked, y, groups=groups
         )
         assert len(overlaps) > 20
         assert not any(overlaps)
     overlaps = []
-    HonestSearchCV(Recorder(), {"n_neighbors": [1, 3]}, select_by=3, outer=3).fit(marked, y)
+    HonestSearchCV(Recorder(), {"n_neighbors": [1, 3]}, cv="3-fold", outer="3-fold").fit(marked, y)
     assert any(overlaps)
 
 
@@ -72,7 +72,7 @@ def test_a_splitter_that_ignores_groups_is_reported():
     """Groups that a splitter ignores are warned about, with the number of leaking rows."""
     X, y = load_wine(return_X_y=True)
     groups = np.arange(len(y)) // 2
-    search = HonestSearchCV(KNeighborsClassifier(), K_GRID, select_by=3, outer=ShuffleSplit(3))
+    search = HonestSearchCV(KNeighborsClassifier(), K_GRID, cv="3-fold", outer=ShuffleSplit(3))
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The groups parameter is ignored")
         with pytest.warns(GroupLeakWarning, match="ignores them: [0-9]+ rows"):
@@ -91,12 +91,10 @@ def test_weights_reach_both_loops_with_and_without_routing(routing):
     tree = DecisionTreeClassifier(max_depth=2, random_state=0)
     with sklearn.config_context(enable_metadata_routing=routing):
         model = tree.set_fit_request(sample_weight=True) if routing else tree
-        weighted = HonestSearchCV(model, {"max_depth": [1, 2]}, select_by=every, outer=every).fit(
+        weighted = HonestSearchCV(model, {"max_depth": [1, 2]}, cv=every, outer=every).fit(
             X, flipped, sample_weight=keep.astype(float)
         )
-    cut = HonestSearchCV(tree, {"max_depth": [1, 2]}, select_by=kept, outer=kept).fit(
-        X[keep], y[keep]
-    )
+    cut = HonestSearchCV(tree, {"max_depth": [1, 2]}, cv=kept, outer=kept).fit(X[keep], y[keep])
     np.testing.assert_allclose(weighted.curve_.values, cut.curve_.values, atol=1e-12)
     assert weighted.risk_.value == pytest.approx(cut.risk_.value, abs=1e-12)
     np.testing.assert_array_equal(weighted.predict(X), cut.predict(X))
@@ -107,10 +105,10 @@ def test_groups_are_routed_when_routing_is_on():
     X, y = load_wine(return_X_y=True)
     groups = np.arange(len(y)) // 6
     plain = HonestSearchCV(
-        KNeighborsClassifier(), K_GRID, select_by=GroupKFold(3), outer=GroupKFold(4)
+        KNeighborsClassifier(), K_GRID, cv=GroupKFold(3), outer=GroupKFold(4)
     ).fit(X, y, groups=groups)
     with sklearn.config_context(enable_metadata_routing=True):
         routed = HonestSearchCV(
-            KNeighborsClassifier(), K_GRID, select_by=GroupKFold(3), outer=GroupKFold(4)
+            KNeighborsClassifier(), K_GRID, cv=GroupKFold(3), outer=GroupKFold(4)
         ).fit(X, y, groups=groups)
     assert routed.risk_.value == plain.risk_.value

@@ -12,7 +12,7 @@ from truerisk import HonestSearchCV
 
 PIPED = make_pipeline(StandardScaler(), LogisticRegression()), {"logisticregression__C": [0.1, 1.0]}
 RIDGE = Ridge(), {"alpha": [0.1, 1.0]}
-CHECKED = [HonestSearchCV(*searched, select_by=2, outer=2) for searched in (RIDGE, PIPED)]
+CHECKED = [HonestSearchCV(*searched, cv="2-fold", outer="2-fold") for searched in (RIDGE, PIPED)]
 
 
 @pytest.mark.parametrize(("estimator", "check"), list(estimator_checks(*CHECKED)))

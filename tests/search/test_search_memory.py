@@ -44,7 +44,7 @@ def test_losses_are_numbers_however_they_are_held(table):
 
 def test_the_curve_of_pairs_can_be_pickled(table):
     X, y = (part[:300] for part in table)
-    curve = tr.risk_curve(LogisticRegression(), CS, X, y, method="pairs")
+    curve = tr.risk_curve(LogisticRegression(), CS, X, y, cv="pairs")
     again = pickle.loads(pickle.dumps(curve))
     assert [risk.value for risk in again] == [risk.value for risk in curve]
     assert again[1].notes == curve[1].notes

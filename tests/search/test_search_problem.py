@@ -57,7 +57,7 @@ def test_the_settings_come_from_a_stream_of_their_own(simple):
         search = tr.HonestSearchCV(SVC(), space, n_iter=4, outer=None, **options)
         return search.fit(*simple).cv_results_["params"]
 
-    assert settings() == settings(select_by="3-fold")
+    assert settings() == settings(cv="3-fold")
     assert settings() != settings(random_state=1)
     assert settings() != settings(cv=3)
     assert settings(random_state=np.random.default_rng(5)) == settings(

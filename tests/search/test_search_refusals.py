@@ -14,7 +14,7 @@ from truerisk.core.errors import BadArgument, BadData, FitFailedWarning, Missing
 def test_without_refit_there_is_no_model_and_predict_says_so():
     """refit=False keeps the numbers and refuses to predict, with the remedy."""
     X, y = load_wine(return_X_y=True)
-    search = HonestSearchCV(KNeighborsClassifier(), K_GRID, refit=False, outer=2).fit(X, y)
+    search = HonestSearchCV(KNeighborsClassifier(), K_GRID, refit=False, outer="2-fold").fit(X, y)
     assert search.risk_.value > 0
     with pytest.raises(AttributeError) as caught:
         search.predict(X)
@@ -33,15 +33,15 @@ def test_without_outer_there_is_no_risk():
 def test_a_nested_method_rates_no_settings(outer):
     """It has no score of a setting for every split: refused, with the words to use."""
     X, y = load_wine(return_X_y=True)
-    search = HonestSearchCV(KNeighborsClassifier(), K_GRID, select_by="nested", outer=outer)
-    with pytest.raises(Refusal, match="use select_by='5-fold' with outer='5-fold'"):
+    search = HonestSearchCV(KNeighborsClassifier(), K_GRID, cv="nested", outer=outer)
+    with pytest.raises(Refusal, match="use cv='5-fold' with outer='5-fold'"):
         search.fit(X, y)
 
 
 @pytest.mark.parametrize("name", ["risk_", "optimism_", "outer_", "stability_", "best_estimator_"])
 def test_what_was_not_asked_for_says_how_to_get_it(name):
     """A result that outer=None or refit=False leaves out, or that no fit has made yet."""
-    search = HonestSearchCV(KNeighborsClassifier(), K_GRID, select_by=2, outer=None, refit=False)
+    search = HonestSearchCV(KNeighborsClassifier(), K_GRID, cv="2-fold", outer=None, refit=False)
     with pytest.raises(MissingResult, match=f"no {name} before it is fitted"):
         getattr(search, name)
     X, y = load_wine(return_X_y=True)
@@ -53,7 +53,7 @@ def test_what_was_not_asked_for_says_how_to_get_it(name):
 def test_a_refitted_search_forgets_the_old_risk():
     """Fitting anew with outer=None leaves no risk_ of the first fit behind."""
     X, y = load_wine(return_X_y=True)
-    search = HonestSearchCV(KNeighborsClassifier(), K_GRID, select_by=2, outer=2).fit(X, y)
+    search = HonestSearchCV(KNeighborsClassifier(), K_GRID, cv="2-fold", outer="2-fold").fit(X, y)
     search.set_params(outer=None, refit=False).fit(X, y)
     assert not hasattr(search, "risk_")
     assert not hasattr(search, "best_estimator_")

@@ -61,15 +61,14 @@ def test_a_list_of_splits_and_jobs_serve() -> None:
 @pytest.mark.parametrize(
     ("given", "kind", "said"),
     [
-        ({"cv": 5, "select_by": "5-fold"}, BadArgument, "cv=5 and select_by='5-fold' say the same"),
         ({"scoring": "f1", "loss": "auc"}, BadArgument, "scoring='f1' and loss='auc' say the same"),
         ({"scoring": ["f1", "roc_auc"]}, BadArgument, "must be set to a scorer key"),
-        ({"cv": "five"}, BadArgument, "cv='five' is no way to split"),
-        ({"cv": 1}, BadArgument, "cv=1 is no way to split"),
+        ({"cv": "five"}, UnknownName, "there is no method 'five'"),
+        ({"cv": 1}, BadArgument, "cv=1: give two folds at least"),
         ({"verbose": "a"}, BadArgument, "verbose='a': use 0, or 1 for the number of fits"),
         ({"verbose": -1}, BadArgument, "verbose=-1: use 0"),
         ({"cv": []}, BadArgument, "the list of splits is empty"),
-        ({"cv": [(1, 2, 3)]}, BadArgument, "is no way to split: ValueError: too many values"),
+        ({"cv": [(1, 2, 3)]}, BadArgument, "split 0 is no .train, test. pair"),
         ({"cv": [(1, 2)]}, BadArgument, "split 0 is no .train, test. pair of row numbers"),
         ({"n_jobs": 0}, UnknownName, "n_jobs=0: give a number"),
         ({"scoring": "accurracy"}, UnknownName, "there is no scoring 'accurracy'"),

@@ -36,7 +36,7 @@ N_FITS = 3 * (5 + 10)
 def searched(store=None, model=None, grid=GRID, X=X, **options):
     """A small search that no engine makes faster."""
     search = tr.HonestSearchCV(
-        Napping() if model is None else model, grid, select_by="5-fold", store=store, **options
+        Napping() if model is None else model, grid, cv="5-fold", store=store, **options
     )
     return search.fit(X, Y)
 

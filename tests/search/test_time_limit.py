@@ -57,7 +57,7 @@ def clock(monkeypatch):
 def searched(limit=None, model=None, grid=GRID, **options):
     """A search by five folds: 15 fits for a setting in the pairs of them."""
     model = Ticking() if model is None else model
-    given = {"select_by": "5-fold", **options}
+    given = {"cv": "5-fold", **options}
     search = tr.HonestSearchCV(model, grid, time_limit=limit, **given)
     return search.fit(X, Y)
 
@@ -84,7 +84,7 @@ CASES = {
     "training rows": {"return_train_score": True},
     "failing": {"error_score": np.nan, "grid": {"var_smoothing": [0.1, -1.0, *VALUES]}},
     "random": {"model": TickingForest(3), "grid": {"max_depth": [1, 2, 3, 4, 5]}},
-    "random splits": {"select_by": "monte-carlo", "outer": "3-fold", "limit": 350.0},
+    "random splits": {"cv": "monte-carlo", "outer": "3-fold", "limit": 350.0},
     "bbc": {"interval": "bbc"},
 }
 
@@ -193,7 +193,7 @@ def test_a_criterion_is_rated_setting_by_setting(monkeypatch):
     """It asks its fits for degrees of freedom; outer splits test the choice."""
     monkeypatch.setattr(time_limit, "time", time)
     y = X[:, 0] + np.sin(np.arange(40))
-    given = {"select_by": "aic", "outer": "3-fold", "engine": "generic"}
+    given = {"cv": "aic", "outer": "3-fold", "engine": "generic"}
     plain, found = (
         tr.HonestSearchCV(Ridge(), {"alpha": VALUES}, time_limit=limit, **given).fit(X, y)
         for limit in (None, 600.0)
@@ -218,6 +218,6 @@ def test_what_is_no_limit_is_refused(limit):
 
 def test_a_method_that_goes_by_what_it_found_is_refused():
     """It compares settings as it goes; they cannot be tried one after the other."""
-    search = tr.HonestSearchCV(Ticking(), GRID, select_by="three-way", outer=None, time_limit=50.0)
+    search = tr.HonestSearchCV(Ticking(), GRID, cv="three-way", outer=None, time_limit=50.0)
     with pytest.raises(Refusal, match="compares settings with each other as it goes"):
         search.fit(X, Y)

@@ -97,8 +97,8 @@ def test_a_search_chooses_by_the_error_that_a_curve_has(loss, outer) -> None:
     """Scores of whole folds as well, and in the outer training sets."""
     X, y = tr.datasets.make_simple(60, random_state=0)
     asked = KNeighborsClassifier(), {"n_neighbors": [15, 5, 1]}
-    curve = tr.risk_curve(*asked, X, y, method="3-fold", loss=loss, rule="1-se")
-    words = {"select_by": "3-fold", "outer": outer, "loss": loss, "rule": "1-se"}
+    curve = tr.risk_curve(*asked, X, y, cv="3-fold", loss=loss, rule="1-se")
+    words = {"cv": "3-fold", "outer": outer, "loss": loss, "rule": "1-se"}
     found = tr.HonestSearchCV(*asked, **words).fit(X, y).curve_
     assert (found.best, found[0].std_error) == (curve.best, curve[0].std_error)
 
@@ -135,18 +135,18 @@ def test_more_neighbours_are_simpler_in_either_order(learner) -> None:
     """The word 1-se takes the most within an error; a rule that is given takes its own end."""
     X, y = tr.datasets.make_simple(200, random_state=1)
     if learner == "a word":
-        found = tr.assess(["knn"], X, y, rule="1-se", methods=["10-fold"], outer="3-fold")
+        found = tr.assess(["knn"], X, y, rule="1-se", cv=["10-fold"], outer="3-fold")
         curve = found.learners["knn"].curve
     else:
         up = {"n_neighbors": [1, 5, 9, 21, 45]}
         down = {"n_neighbors": up["n_neighbors"][::-1]}
         curve, other = (
-            tr.risk_curve(KNeighborsClassifier(), grid, X, y, method="10-fold", rule="1-se")
+            tr.risk_curve(KNeighborsClassifier(), grid, X, y, cv="10-fold", rule="1-se")
             for grid in (up, down)
         )
         assert curve.best_params == other.best_params
         first = tr.risk_curve(
-            KNeighborsClassifier(), up, X, y, method="10-fold", rule=OneStandardError()
+            KNeighborsClassifier(), up, X, y, cv="10-fold", rule=OneStandardError()
         )
         assert first.best_params["n_neighbors"] < curve.best_params["n_neighbors"]
     limit = np.nanmin(curve.values) + curve.std_errors[np.nanargmin(curve.values)]

@@ -10,7 +10,7 @@ from tests.support.cut_off import nap_or_wait
 import truerisk as tr
 
 X, Y = tr.datasets.make_difficult(40, random_state=2)
-QUICK = {"methods": ["2-fold"], "outer": "3-fold", "random_state": 4}
+QUICK = {"cv": ["2-fold"], "outer": "3-fold", "random_state": 4}
 
 
 class Napping(GaussianNB):

@@ -76,7 +76,7 @@ def test_a_replicate_is_what_the_verbs_say(study, results):
     drawn = draw(cell.content, 2)
     model = make_pipeline(StandardScaler(), KNeighborsClassifier(3))
     seed = seed_of("method", {"word": "simple"}, cell.content["size"], cell.content["seed"], 2)
-    own = tr.estimate_risk(model, drawn.X, drawn.y, method="5-fold", random_state=seed)
+    own = tr.estimate_risk(model, drawn.X, drawn.y, cv="5-fold", random_state=seed)
     row = next(
         r for r in results.rows
         if (r["learner"], r["method"], r["replicate"]) == ("knn", "5-fold", 2)

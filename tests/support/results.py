@@ -20,7 +20,7 @@ PARTS, PAIRS = np.arange(60) % 3, np.arange(60) // 2
 def estimates(method: str) -> list[tr.RiskEstimate]:
     """Of two learners on the same splits."""
     models = GaussianNB(), KNeighborsClassifier()
-    return [tr.estimate_risk(model, X, Y, method=method, loss="zero-one") for model in models]
+    return [tr.estimate_risk(model, X, Y, cv=method, loss="zero-one") for model in models]
 
 
 def comparison(test: str, method: str = "5-fold") -> tr.Comparison:
@@ -53,7 +53,7 @@ FAILED = {"cell": {}, "error": "ValueError: no", "state": "failed", "number": 7}
 
 RESULTS = {
     "estimate": lambda: tr.estimate_risk(GaussianNB(), X, Y),
-    "estimate with a table": lambda: tr.estimate_risk(GaussianNB(), X, Y, method=".632+"),
+    "estimate with a table": lambda: tr.estimate_risk(GaussianNB(), X, Y, cv=".632+"),
     "estimate of AUC": lambda: tr.estimate_risk(GaussianNB(), X, Y, loss="auc", groups=PAIRS),
     "ROC": lambda: tr.RocCurve.of(Y, X[:, 0]),
     "calibration": lambda: Calibration.of(Y, np.clip(0.5 + X[:, 0] / 9, 0, 1)),

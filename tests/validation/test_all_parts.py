@@ -26,12 +26,12 @@ SITE = {"site": np.arange(len(Y)) % 2}
 def found():
     """With everything that may be asked for."""
     words = {"subgroups": SITE, "samples": SAMPLES[:3], "positive": 0, "thresholds": [0.2, 0.5]}
-    return tr.assess(LEARNERS, X, Y, methods=["4-fold"], validate=words)
+    return tr.assess(LEARNERS, X, Y, cv=["4-fold"], validate=words)
 
 
 def test_it_is_the_validation_of_the_same_search(found):
     """Number by number: the splits of an assessment of one learner are those of its search."""
-    search = tr.HonestSearchCV(GaussianNB(), GRID, select_by="4-fold").fit(X, Y)
+    search = tr.HonestSearchCV(GaussianNB(), GRID, cv="4-fold").fit(X, Y)
     alone = tr.validate(
         search, X, Y, subgroups=SITE, samples=SAMPLES[:3], positive=0, thresholds=[0.2, 0.5]
     )
@@ -60,7 +60,7 @@ def test_json_text_and_page_have_it(found, tmp_path):
 def test_nothing_is_told_unless_asked_for():
     """No value, no section, no word."""
     for words in (None, False):
-        found = tr.assess(LEARNERS, X, Y, methods=["4-fold"], validate=words)
+        found = tr.assess(LEARNERS, X, Y, cv=["4-fold"], validate=words)
         assert (found.validation, found.no_validation) == (None, None)
         assert json.loads(found.to_json())["validation"] is None
         assert "Validation of" not in str(found)
@@ -69,7 +69,7 @@ def test_nothing_is_told_unless_asked_for():
 
 def test_true_draws_no_samples():
     """From the answers that exist; the numbers corrected for optimism are empty."""
-    found = tr.assess({"lr": LogisticRegression()}, X, Y, methods=["4-fold"], validate=True)
+    found = tr.assess({"lr": LogisticRegression()}, X, Y, cv=["4-fold"], validate=True)
     assert found.validation.calibration["slope"].corrected is None
     assert found.validation.calibration["slope"].interval is not None
 
@@ -77,19 +77,17 @@ def test_true_draws_no_samples():
 def test_it_is_of_the_best_learner():
     """Decision values have discrimination alone, and say so; numbers have no such parts."""
     two = {"bad": GaussianNB(var_smoothing=1e6), "svm": LinearSVC()}
-    found = tr.assess(two, X, Y, methods=["4-fold"], validate=True)
+    found = tr.assess(two, X, Y, cv=["4-fold"], validate=True)
     assert found.best == "svm"
     assert set(found.validation.discrimination.measures) == {"auc", "average-precision"}
-    numbers = tr.assess(
-        {"r": Ridge()}, X, X[:, 0] + X[:, 1] ** 2, validate=True, methods=["4-fold"]
-    )
+    numbers = tr.assess({"r": Ridge()}, X, X[:, 0] + X[:, 1] ** 2, validate=True, cv=["4-fold"])
     assert numbers.validation.held_out.response == "value"
 
 
 def test_where_rows_have_no_answers_the_reason_is_told():
     """The assessment is not lost for it."""
     broken = tr.assess(
-        {"lr": LogisticRegression()}, X, Y, methods=["4-fold"], loss=_scored, validate=True
+        {"lr": LogisticRegression()}, X, Y, cv=["4-fold"], loss=_scored, validate=True
     )
     assert broken.validation is None
     assert "keeps no answers about single rows" in broken.no_validation
@@ -111,7 +109,7 @@ def test_an_interruption_loses_the_validation_alone():
 
     words = {"replicates": 3}
     with listen(stop), pytest.raises(Interrupted, match="validation") as stopped:
-        tr.assess(LEARNERS, X, Y, methods=["4-fold"], validate=words)
+        tr.assess(LEARNERS, X, Y, cv=["4-fold"], validate=words)
     assert stopped.value.partial.best == "bayes"
     assert stopped.value.missing == ("validation",)
 

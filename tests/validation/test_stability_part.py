@@ -30,7 +30,7 @@ def stability(model, y=Y):
 
 def test_features_are_those_of_plain_fits():
     """Each outer split's winner, fitted on the rows outside its fold."""
-    search = tr.HonestSearchCV(SPARSE, GRID, select_by="5-fold").fit(X, Y)
+    search = tr.HonestSearchCV(SPARSE, GRID, cv="5-fold").fit(X, Y)
     found = stability(search).features
     plan = search.risk_.answered.answers[0].plan
     for q, split in enumerate(search.outer_):
@@ -45,9 +45,7 @@ def test_features_are_those_of_plain_fits():
 def test_a_fitted_search_and_a_new_one_move_alike(model):
     """Fits that are made again are the same fits, also of learners that draw numbers."""
     name, values = ("C", [0.01, 1.0]) if hasattr(model, "C") else ("max_depth", [3, 4, 5])
-    new, old = (
-        tr.HonestSearchCV(model, {name: values}, select_by="3-fold", loss="brier") for _ in "ab"
-    )
+    new, old = (tr.HonestSearchCV(model, {name: values}, cv="3-fold", loss="brier") for _ in "ab")
     before, after = stability(new).predictions, stability(old.fit(X, Y)).predictions
     assert len({split.best_index for split in old.outer_}) > 1  # the winners differ
     assert np.array_equal(before.predictions, after.predictions)
@@ -104,12 +102,12 @@ def test_numbers_move():
             "no models were fitted without a further fold",
         ),
         (
-            tr.HonestSearchCV(SPARSE, GRID, outer="3-fold", select_by="3-fold"),
+            tr.HonestSearchCV(SPARSE, GRID, outer="3-fold", cv="3-fold"),
             "predictions",
             "no models were fitted without a further fold",
         ),
         (
-            tr.HonestSearchCV(SPARSE, GRID, select_by="2x3-fold"),
+            tr.HonestSearchCV(SPARSE, GRID, cv="2x3-fold"),
             "predictions",
             "tested more than once",
         ),

@@ -50,9 +50,7 @@ def test_its_risks_are_those_of_cross_validation(found):
     assert as_it_is.risk == pytest.approx(log_loss(SHIFTED, P))
     assert as_it_is.brier == pytest.approx(brier_score_loss(SHIFTED, P))
     plain = LogisticRegression(C=np.inf, tol=1e-10)
-    direct = tr.estimate_risk(
-        plain, ETA[:, None], SHIFTED, method=Pairs(), loss="log", random_state=0
-    )
+    direct = tr.estimate_risk(plain, ETA[:, None], SHIFTED, cv=Pairs(), loss="log", random_state=0)
     assert both.risk == pytest.approx(direct.value, abs=1e-6)
     assert both.brier > 0
 
@@ -108,7 +106,7 @@ def test_numbers_are_updated_by_least_squares():
     y = 1 + 0.5 * ETA + RNG.standard_normal(400)
     found = updated(Outcomes.of(y, ETA, link=IDENTITY))
     assert found.updates[0].risk == pytest.approx(mean_squared_error(y, ETA))
-    direct = tr.estimate_risk(LinearRegression(), ETA[:, None], y, method=Pairs(), random_state=0)
+    direct = tr.estimate_risk(LinearRegression(), ETA[:, None], y, cv=Pairs(), random_state=0)
     assert found.updates[2].risk == pytest.approx(direct.value)
     assert (found.loss, found.updates[0].brier) == ("squared", None)
 

@@ -33,7 +33,7 @@ GRID = {"var_smoothing": [1e-9, 1e-1]}
 
 def searched(**words):
     """A small search."""
-    return tr.HonestSearchCV(GaussianNB(), GRID, select_by="4-fold", **words)
+    return tr.HonestSearchCV(GaussianNB(), GRID, cv="4-fold", **words)
 
 
 @pytest.mark.parametrize("outer", ["pairs", "5-fold", "2x3-fold"])
@@ -70,9 +70,9 @@ def test_the_scores_of_a_search_are_its_own():
 
 def test_random_models_answer_as_they_were_tested():
     """A forest without a seed: its labels are those of the tested probabilities."""
-    search = tr.HonestSearchCV(
-        RandomForestClassifier(5), {"max_depth": [1, 3]}, select_by="4-fold"
-    ).fit(X, Y)
+    search = tr.HonestSearchCV(RandomForestClassifier(5), {"max_depth": [1, 3]}, cv="4-fold").fit(
+        X, Y
+    )
     held = tr.validate(search, X, Y, replicates=0).held_out
     wrong = held.answers.argmax(axis=1) != held.truth
     order = np.argsort(search.risk_.loss_rows)
@@ -220,7 +220,7 @@ def test_a_sample_of_one_class_does_not_count():
 
 def test_answers_that_go_forward_in_time_have_no_intervals():
     """Values, curves, and a note in the place of bands; the page is drawn without them."""
-    search = tr.HonestSearchCV(GaussianNB(), GRID, select_by="4-fold", outer=TimeSeriesSplit(3))
+    search = tr.HonestSearchCV(GaussianNB(), GRID, cv="4-fold", outer=TimeSeriesSplit(3))
     found = tr.validate(search.fit(X, Y), X, Y, replicates=0)
     assert found.calibration["slope"].honest is not None
     assert found.calibration["slope"].interval is None

@@ -219,13 +219,13 @@ def test_rows_in_time_are_no_temporal_validation():
 def test_a_search_is_told_in_its_own_loss():
     """And at its level; on its own rows it is refused."""
     search = tr.HonestSearchCV(
-        LogisticRegression(), {"C": [0.1, 1]}, loss="log", confidence_level=0.9, select_by="4-fold"
+        LogisticRegression(), {"C": [0.1, 1]}, loss="log", confidence_level=0.9, cv="4-fold"
     ).fit(*OWN)
     told = tr.validate(search, X, Y, prefit=True)
     assert (told.risk.loss, told.risk.interval.confidence_level) == ("log", 0.9)
     assert "A finished model (LogisticRegression)" in told.checklist.methods_text
     assert told.updating.updates[1].interval.confidence_level == 0.9
-    untested = tr.HonestSearchCV(LogisticRegression(), outer=None, select_by="4-fold").fit(*OWN)
+    untested = tr.HonestSearchCV(LogisticRegression(), outer=None, cv="4-fold").fit(*OWN)
     for one in (search, untested):
         with pytest.raises(Refusal, match="fitted on these very rows"):
             tr.validate(one, *OWN, prefit=True)
@@ -235,7 +235,7 @@ def test_a_search_is_told_in_its_own_loss():
 
 def test_the_level_is_that_of_the_call():
     """Of a model, finished or not, also one that was a search; a search to be run has its own."""
-    search = tr.HonestSearchCV(LogisticRegression(), {"C": [1]}, select_by="4-fold").fit(*OWN)
+    search = tr.HonestSearchCV(LogisticRegression(), {"C": [1]}, cv="4-fold").fit(*OWN)
     for one, words in ((MODEL, {"prefit": True}), (MODEL, {"replicates": 0})):
         found = tr.validate(one, X, Y, confidence_level=0.8, **words)
         assert {found.measure(word).interval.confidence_level for word in ("auc", "slope")} == {0.8}

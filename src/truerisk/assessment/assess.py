@@ -11,8 +11,8 @@ from truerisk.assessment.assessment import Assessment, assessment_of
 from truerisk.assessment.families import problems_of, read_learners, task_of
 from truerisk.assessment.schedule import PlannedCurve, Schedule, planned_curves
 from truerisk.assessment.tuned_learner import TunedLearner, honest_learner, with_curve
-from truerisk.core.arguments import as_typed, check_flag, shown
-from truerisk.core.errors import BadArgument, Refusal, UnknownName
+from truerisk.core.arguments import as_typed, check_flag
+from truerisk.core.errors import Refusal, UnknownName
 from truerisk.core.old_words import refuses_old_names
 from truerisk.core.present import named
 from truerisk.core.progress import counting, shows_progress, stage
@@ -23,7 +23,7 @@ from truerisk.estimation.checking import with_equal_checks
 from truerisk.estimation.outer_splits import goes_forward
 from truerisk.estimation.problem import Problem, as_seed
 from truerisk.estimation.run import Run
-from truerisk.methods.words import as_method, method_or_cv
+from truerisk.methods.words import as_method, listed_splits
 from truerisk.results.finding import warn_of_findings
 from truerisk.search.stored_search import StoredSearch, check_store, open_store
 from truerisk.validation.honest import HonestRun
@@ -50,7 +50,6 @@ def assess(
     cv: Any = None,
     scoring: Any = None,
     n_jobs: Any = None,
-    methods: Sequence[Any] | None = None,
     outer: Any = None,
     rule: Any = "min",
     loss: Any = None,
@@ -79,16 +78,18 @@ def assess(
         settings are drawn; words of ``tr.models.names()``; None takes the usual ones with grids
         for the size of the data. Words encode the text columns of a frame.
     X, y : table and target
-    cv, scoring, n_jobs : optional
-        The words of `GridSearchCV`, which mean what they mean there: the splits that tune, a score,
-        and where fits run. They stand instead of `methods` and `loss`.
-    methods : sequence of methods, optional
-        The first one tunes; the risk curves by the others are kept beside it in ``criteria``.
+    cv : int, str, Method, splitter or iterable of (train, test), or a list of such, optional
+        The splits that tune, as in `GridSearchCV`, or a word of ``tr.methods.names()``. Of a list
+        the first one tunes; the risk curves by the others are kept beside it in ``criteria``.
         By default "5-fold"; "holdout" above 10,000 rows; "forward-5" where times are given,
         "blocks-5" where places are.
+    scoring : optional
+        A score, as in `GridSearchCV`. It stands instead of `loss`.
+    n_jobs : optional
+        Where fits run, as in `estimate_risk`.
     outer : method, optional
         The splits that test each tuned learner (nested validation). By default "pairs": the folds
-        of the first method, left out alone and two at a time; the usual method where it has none.
+        of `cv`, left out alone and two at a time; the usual method where it has none.
     interval : str or IntervalForm, optional
         Which interval the honest risks get; ``tr.intervals.names()`` lists the words.
     positive : label, optional
@@ -130,16 +131,11 @@ def assess(
     >>> from sklearn.neighbors import KNeighborsClassifier
     >>> X, y = load_wine(return_X_y=True)
     >>> knn = KNeighborsClassifier(), {"n_neighbors": [1, 5, 15]}
-    >>> a = tr.assess({"knn": knn, "bayes": GaussianNB()}, X, y, methods=["5-fold"])
+    >>> a = tr.assess({"knn": knn, "bayes": GaussianNB()}, X, y, cv="5-fold")
     >>> a.best
     'bayes'
     """
-    if methods is not None and (not isinstance(methods, list | tuple) or not methods):
-        raise BadArgument(
-            f"methods={shown(methods)}: give a list of methods, of which the first one tunes, such "
-            "as ['10-fold']."
-        )
-    methods = None if methods is None else [as_method(method) for method in methods]
+    methods = None if cv is None else [as_method(one) for one in listed_splits(cv)]
     outer = None if outer is None else as_method(outer)  # an iterable of splits is read once
     check_flag("mixed_versions", mixed_versions)
     if mixed_versions and store is None:
@@ -152,13 +148,11 @@ def assess(
     models = [family.estimator for family in families]
     table, found, _ = take_named_columns(X, rows, models=models)
     data = Data.check(table, y, task=task_of(named_learners, y), **found)
-    if cv is not None:
-        methods = [method_or_cv(methods, cv, data, "methods")]
     wishes = Wishes.planned(validate, X, data, seed, positive)
     problems = problems_of(
         named_learners,
         data,
-        [*(methods or [None]), outer],
+        [*(methods or (None,)), outer],
         found["sample_weight"],
         scoring=scoring,
         n_jobs=n_jobs,

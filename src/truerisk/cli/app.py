@@ -24,7 +24,11 @@ from truerisk.core.errors import (
 )
 from truerisk.core.version import __version__
 
-NEW_OPTIONS = {"--executor": "--n-jobs"}  # until 1.0 an old option is refused with the new one
+# until 1.0 an old option is refused with the new one
+NEW_OPTIONS = {
+    "--executor": "--n-jobs",
+    "--method": "--cv",
+}
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # a disk without room for what is written
 FAILURE, USAGE, BAD_DATA, INCOMPLETE = 1, 2, 3, 5
 

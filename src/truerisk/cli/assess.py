@@ -18,7 +18,9 @@ from truerisk.cli.options import (
     n_jobs_option,
     one_of,
     page_options,
+    read_splits,
     scoring_options,
+    splits_word,
     store_path,
     typed,
 )
@@ -67,12 +69,14 @@ WHERE_AND_HOW = ("report", "figures", "as_json", "n_jobs", "store", "mixed_versi
 )
 @scoring_options
 @click.option(
-    "--method",
+    "--cv",
     metavar="WORDS",
-    help="The method that chooses settings; further ones, with commas, are shown beside it.  "
-    "[default: 5-fold; holdout above 10,000 rows]",
+    help="The splits that choose settings: a word of `truerisk methods`, or K unshuffled folds; "
+    "further ones, with commas, are shown beside it.  [default: 5-fold; holdout above 10,000 rows]",
 )
-@click.option("--outer", help="How tuned models are tested.  [default: pairs of --method]")
+@click.option(
+    "--outer", callback=read_splits, help="How tuned models are tested.  [default: pairs of --cv]"
+)
 @click.option(
     "--rule", default="min", show_default=True, help="How a setting is chosen: min, 1-se."
 )
@@ -110,19 +114,15 @@ def assess(asked: Any) -> int:
     truerisk assess data.csv --target y --models forest --store runs.db
     truerisk assess data.csv --target y --scores auc --fail-above .25 --min-score auc=.75
     """  # noqa: D301 - \b is for click
-    one_of("--method", asked.method, "--cv", asked.cv)
     one_of("--loss", asked.loss, "--scoring", asked.scoring)
-    methods: list[Any] | None = listed("--method", asked.method, "method", "10-fold")
+    words = listed("--cv", asked.cv, "method", "10-fold")
+    methods: list[Any] | None = words and [splits_word(word) for word in words]
     if asked.mixed_versions and asked.store is None:
         raise click.UsageError("--mixed-versions needs --store.")
     review = [name for name in REVIEWED if getattr(asked, name) is not None]
     if review and not asked.validate:  # without a validation there is nothing to ask of it
         raise click.UsageError(f"--{review[0]} needs --validate.")
     source = source_of(asked)
-    if asked.cv is not None:
-        from truerisk.methods.words import splits_of
-
-        methods = [splits_of(asked.cv, source.y, classifier=source.task == "classification")]
     names = ("scoring", "loss", "rule")
     options: dict[str, Any] = {name: getattr(asked, name) for name in names}
     options |= {"confidence_level": asked.confidence, "random_state": asked.seed}
@@ -153,7 +153,7 @@ def assess(asked: Any) -> int:
         return _dry_run(problems, plan, as_json=asked.as_json)
     if planned:
         _say_cost(source, problems, plan)
-    options |= {"methods": methods, "outer": asked.outer, "learning_curve": curves}
+    options |= {"cv": methods, "outer": asked.outer, "learning_curve": curves}
     options |= {"store": asked.store, "mixed_versions": asked.mixed_versions}
     options |= {"checks": asked.checks}
     result, code = _run(source, families, options | {"validate": validation}, asked)
@@ -175,7 +175,7 @@ def _say_plan(source: Source, methods: list[Any] | None, outer: str | None) -> N
     usual, n_rows = _usual(source), len(source.y)
     if methods is None and usual != USUAL_FOLDS:
         both = outer is None and not usual.endswith("-fold")  # folds are tested in their pairs
-        options = "--method and --outer are" if both else "--method is"
+        options = "--cv and --outer are" if both else "--cv is"
         say(f"note: {n_rows:,} rows: {options} {usual}")
 
 

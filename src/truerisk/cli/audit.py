@@ -18,6 +18,7 @@ from truerisk.cli.options import (
     json_option,
     n_jobs_option,
     page_options,
+    read_splits,
     typed,
 )
 from truerisk.cli.output import say, say_columns, show, shown_progress, worded_warnings, write_page
@@ -32,6 +33,7 @@ from truerisk.cli.source import (
     words_of,
 )
 from truerisk.core.errors import TrueRiskError, UnknownName, said_by
+from truerisk.core.identity import is_honest_search
 
 
 def load_factory(place: str, *, allowed: bool) -> Any:
@@ -119,7 +121,12 @@ WHERE_AND_HOW = ("report", "figures", "as_json", "n_jobs")
     metavar="LABEL",
     help="The class that precision, recall, F1 and the like are of.  [default: the label 1]",
 )
-@click.option("--outer", metavar="METHOD", help="Outer folds of level nested.  [default: 5-fold]")
+@click.option(
+    "--outer",
+    metavar="METHOD",
+    callback=read_splits,
+    help="Outer folds of level nested.  [default: 5-fold]",
+)
 @confidence_option()
 @checks_option
 @gate_options
@@ -199,7 +206,7 @@ def _audited(factory: Any, source: Source, X: Any, asked: Any) -> Any:
     with worded_warnings(findings=asked.as_json), shown_progress():
         search = call_factory(factory, X, y)
         scoring = getattr(search, "scoring", None)
-        if scoring is None and not hasattr(search, "select_by"):
+        if scoring is None and not is_honest_search(search):
             scoring = usual_score(getattr(search, "estimator", None))
         if isinstance(scoring, str):
             remedy = " An audit bounds the score of the search: give it another `scoring`."
@@ -239,7 +246,7 @@ def _fitted(search: Any, X: Any, y: Any, of_rows: dict[str, Any], positive: Any)
     except NotFittedError:
         say(f"note: {type(search).__name__} is not fitted yet: fitting it on these rows.")
         _score_of_class(search, positive)
-        names = ("groups", "time", "block") if hasattr(search, "select_by") else ("groups",)
+        names = ("groups", "time", "block") if is_honest_search(search) else ("groups",)
         row_arrays = {n: of_rows[n] for n in names if of_rows[n] is not None}
         run_code(lambda: search.fit(X, y, **row_arrays), f"the fit of {type(search).__name__}")
     except TypeError:
@@ -254,7 +261,7 @@ def _score_of_class(search: Any, positive: Any) -> None:
     scoring = getattr(search, "scoring", None)
     if positive is None:
         return
-    if hasattr(search, "select_by"):
+    if is_honest_search(search):
         if search.positive is None:
             search.set_params(positive=positive)
     elif isinstance(scoring, str) and scoring in OF_ONE_CLASS and positive != 1:

@@ -11,6 +11,7 @@ import click
 from truerisk.cli.options import (
     checks_option,
     confidence_option,
+    cv_option,
     gathered,
     json_option,
     n_jobs_option,
@@ -39,11 +40,8 @@ from truerisk.core.registry import closest
 @click.option(
     "--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter of the model."
 )
+@cv_option
 @scoring_options
-@click.option(
-    "--method",
-    help="See `truerisk methods`.  [default: 5-fold; with --time forward-5, --block blocks-5]",
-)
 @click.option("--scores", help="Further scores of the same fits, with commas: auc,log,brier.")
 @positive_option
 @confidence_option()
@@ -57,15 +55,14 @@ def estimate(asked: Any) -> None:
     """Estimate the risk of one model on FILE.
 
     \b
-    truerisk estimate data.csv --target y --model knn --set n_neighbors=5 --method loo
+    truerisk estimate data.csv --target y --model knn --set n_neighbors=5 --cv loo
     """  # noqa: D301 - \b is for click
-    one_of("--method", asked.method, "--cv", asked.cv)
     one_of("--loss", asked.loss, "--scoring", asked.scoring)
     source = source_of(asked)
     from truerisk.estimation.estimate import risk_curve
 
     pipeline, params, _ = read_model(asked.model, asked.settings, source)
-    names = ("cv", "method", "scoring", "loss")
+    names = ("cv", "scoring", "loss")
     options: dict[str, Any] = {name: getattr(asked, name) for name in names}
     options |= {"confidence_level": asked.confidence, "random_state": asked.seed}
     options |= {"checks": asked.checks}

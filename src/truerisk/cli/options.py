@@ -78,14 +78,24 @@ def one_of(option: str, value: Any, other: str, other_value: Any) -> None:
         raise click.UsageError(f"{other} stands instead of {option}: give one of them.")
 
 
-# The words of scikit-learn, and ours beside them; `--method` stands with each command.
+def splits_word(word: str) -> int | str:
+    """What is written as `--cv`: a number of unshuffled folds, or a word."""
+    return int(word) if word.isdecimal() else word
+
+
+def read_splits(ctx: click.Context, option: click.Parameter, word: str | None) -> int | str | None:
+    """What is written as `--cv` or `--outer`, if anything is."""
+    return None if word is None else splits_word(word)
+
+
+cv_option = click.option(
+    "--cv",
+    metavar="WORD",
+    callback=read_splits,
+    help="A word of `truerisk methods`, or K unshuffled folds, as in scikit-learn.  "
+    "[default: 5-fold; with --time forward-5, --block blocks-5]",
+)
 scoring_options = with_options(
-    click.option(
-        "--cv",
-        type=click.IntRange(2),
-        metavar="K",
-        help="K folds as scikit-learn makes them, unshuffled; stands instead of --method.",
-    ),
     click.option(
         "--scoring", metavar="SCORE", help="accuracy, roc_auc, f1, r2, ...: as in scikit-learn."
     ),

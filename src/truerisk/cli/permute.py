@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from truerisk.cli.options import (
+    cv_option,
     gathered,
     json_option,
     n_jobs_option,
@@ -37,11 +38,8 @@ from truerisk.cli.source import (
     metavar="N",
     help="Number of permutations; the smallest p-value is 1/(1 + N).",
 )
+@cv_option
 @scoring_options
-@click.option(
-    "--method",
-    help="How settings are tuned.  [default: 5-fold; forward-5 in time]",
-)
 @click.option(
     "--seed",
     type=click.IntRange(0),
@@ -62,13 +60,12 @@ def permute(asked: Any) -> None:
     truerisk permute data.csv --target y --model knn
     truerisk permute data.csv --target y --model lda --permutations 199 --n-jobs 2
     """  # noqa: D301 - \b is for click
-    one_of("--method", asked.method, "--cv", asked.cv)
     one_of("--loss", asked.loss, "--scoring", asked.scoring)
     source = source_of(asked)
     from truerisk.diagnostics.permutation_test import permutation_test
 
     words = {name: getattr(asked, name) for name in ("cv", "scoring", "loss")}
-    words |= {"select_by": asked.method, "random_state": asked.seed}
+    words |= {"random_state": asked.seed}
     search = search_of(asked.model, source, **words)
     rows = {"groups": source.groups, "time": source.time}
     options = {

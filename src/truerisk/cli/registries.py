@@ -34,7 +34,7 @@ def _command(package: str, about: str) -> click.Command:
     return shown
 
 
-methods = _command("methods", "List the ways to estimate risk: the words of --method.")
+methods = _command("methods", "List the ways to estimate risk: the words of --cv.")
 engines = _command("engines", "List the engines that answer plans.")
 datasets = _command(
     "datasets", "List the data sets that come with truerisk: the words of --dataset."

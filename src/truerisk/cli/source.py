@@ -271,5 +271,5 @@ def search_of(word: str, source: Source, *, n_rows: int | None = None, **options
 
     rows = len(source.y) if n_rows is None else n_rows
     layout = {"n_rows": rows, "n_classes": source.n_classes, **source.layout}
-    layout["parts"] = n_parts(source, [options.get("select_by")])
+    layout["parts"] = n_parts(source, [options.get("cv")])
     return HonestSearchCV(*learner(word, source.task, **layout), **options)

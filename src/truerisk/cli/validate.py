@@ -13,6 +13,7 @@ from truerisk.cli.estimate import read_model
 from truerisk.cli.gate import gate_options, judged, refuse_bounds
 from truerisk.cli.options import (
     confidence_option,
+    cv_option,
     gathered,
     json_option,
     n_jobs_option,
@@ -57,6 +58,7 @@ WHERE_AND_HOW = ("report", "figures", "checklist", "as_json", "n_jobs")
     help="Instead of a model: the column of what a finished one said, probabilities of the event "
     "or numbers; nothing is fitted.",
 )
+@cv_option
 @scoring_options
 @review_options(replicates=50)
 @gate_options

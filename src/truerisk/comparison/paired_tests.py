@@ -230,7 +230,7 @@ def _five_by_two(pairs: PairedLosses) -> np.ndarray:
     if not halves or (n_train[::2] != n_test[1::2]).any() or (n_test[::2] != n_train[1::2]).any():
         raise Refusal(
             "the 5x2 test is for five repetitions of twofold cross-validation, and these are "
-            f"{len(splits)} splits of another kind: use method='5x2-fold', or test='nadeau-bengio'."
+            f"{len(splits)} splits of another kind: use cv='5x2-fold', or test='nadeau-bengio'."
         )
     return splits.reshape(5, 2)
 

@@ -142,7 +142,7 @@ def _of_halves(a: RiskEstimate, b: RiskEstimate) -> PairedLosses:
     if "paired-halves" not in a.method or a.splits is None:
         raise Refusal(
             f"SHARP needs repeated halves of the rows, and '{a.method}' has none: estimate both "
-            "with method='paired-halves' (searches: outer=tr.methods.PairedHalves(pairs=30)), or "
+            "with cv='paired-halves' (searches: outer=tr.methods.PairedHalves(pairs=30)), or "
             "give the risks in the halves of each repetition, two arrays (repetitions, 2)."
         )
     assert a.split_risks is not None

@@ -215,7 +215,7 @@ def refuse_class(name: str, value: Any) -> None:
 
     >>> refuse_class("method", dict)
     Traceback (most recent call last):
-    truerisk.core.errors.UnknownName: method=dict is a class: make an object of it, dict().
+    truerisk.core.errors.UnknownName: cv=dict is a class: make an object of it, dict().
     """
     if isinstance(value, type):
         class_name = value.__name__

@@ -7,10 +7,17 @@ from functools import wraps
 from inspect import signature
 from typing import ParamSpec, TypeVar
 
+from truerisk.core.errors import BadArgument
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
-NEW_NAMES = {"executor": "n_jobs"}
+NEW_NAMES = {
+    "executor": "n_jobs",
+    "method": "cv",
+    "methods": "cv",
+    "select_by": "cv",
+}
 
 
 def refuse_old_names(names: Iterable[str]) -> None:
@@ -18,11 +25,11 @@ def refuse_old_names(names: Iterable[str]) -> None:
 
     >>> refuse_old_names(["executor"])
     Traceback (most recent call last):
-    TypeError: `executor` is now `n_jobs`.
+    truerisk.core.errors.BadArgument: `executor` is now `n_jobs`.
     """
     for name in names:
         if name in NEW_NAMES:
-            raise TypeError(f"`{name}` is now `{NEW_NAMES[name]}`.")
+            raise BadArgument(f"`{name}` is now `{NEW_NAMES[name]}`.")
 
 
 def refuses_old_names(call: Callable[P, R]) -> Callable[P, R]:

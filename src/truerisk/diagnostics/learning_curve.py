@@ -22,7 +22,7 @@ from truerisk.diagnostics.learner_by_size import (
 from truerisk.estimation.problem import pose
 from truerisk.methods.nested import Pairs
 from truerisk.methods.parts.averages import Averaged
-from truerisk.methods.words import USUAL_FOLDS, as_method, method_or_cv
+from truerisk.methods.words import USUAL_FOLDS, as_method
 from truerisk.results.learning_curve import LearningCurve
 from truerisk.search.search import HonestSearchCV
 from truerisk.search.search_problem import route, run_of_search
@@ -42,7 +42,7 @@ UNSAID: Mapping[str, Any] = {
 REFUSED: Mapping[str, str] = {
     "time": "time: rows drawn from a history leave gaps in it, and an earlier model is no smaller "
     "one, so no law extrapolates such a curve. To compare lengths of history, compare windows: "
-    "tr.estimate_risk(model, X, y, time=time, method=tr.methods.Forward(5, window=w)) for each w.",
+    "tr.estimate_risk(model, X, y, time=time, cv=tr.methods.Forward(5, window=w)) for each w.",
     "block": "block: rows drawn from a map leave it thinner, and those tested further from it, so "
     "that size and distance cannot be separated. Labels of blocks may be given as groups=; how the "
     "risk grows with the distance is shown by tr.methods.Blocks with several sizes.",
@@ -60,7 +60,6 @@ def learning_curve(
     cv: Any = None,
     scoring: Any = None,
     n_jobs: Any = None,
-    method: Any = None,
     loss: Any = None,
     groups: Any = None,
     sample_weight: Any = None,
@@ -87,10 +86,10 @@ def learning_curve(
     sizes : list of int, optional
         Numbers of training rows, four or more; by default up to eight in a geometric series, up to
         all training rows.
-    cv, scoring, n_jobs : optional
-        As in `estimate_risk`: they stand instead of `method` and `loss`.
-    method : str, int, Method or splitter, optional
-        Folds: "5-fold", or those that a search chooses by.
+    cv : int, str, Method or splitter, optional
+        Folds, as in `estimate_risk`: "5-fold", or those that a search chooses by.
+    scoring, n_jobs : optional
+        As in `estimate_risk`; `scoring` stands instead of `loss`.
     loss : str, Loss, callable or scorer, optional
         Zero-one for classifiers and squared for regressors by default.
     groups : array of labels or name of a column of X, optional
@@ -137,7 +136,6 @@ def learning_curve(
         X,
         y,
         cv=cv,
-        method=method,
         store=store,
         groups=groups,
         sample_weight=sample_weight,
@@ -163,7 +161,6 @@ def as_learner(
     y: Any,
     *,
     cv: Any,
-    method: Any,
     store: Any,
     groups: Any,
     sample_weight: Any,
@@ -174,8 +171,7 @@ def as_learner(
     if not isinstance(model, HonestSearchCV):
         check_store(store, terms["random_state"])
         problem = pose(Family.of(model), X, y, **rows, **terms)
-        method = method_or_cv(method, cv, problem.data)
-        tested_by = testing(USUAL_FOLDS if method is None else method)
+        tested_by = testing(as_method(USUAL_FOLDS if cv is None else cv))
         return LearnerBySize(problem, tested_by, store=store)
     # what the search says itself is not said twice, and what nobody could keep is refused
     for name, value in {**terms, "store": store}.items():
@@ -197,14 +193,13 @@ def as_learner(
     check_store(model.store, model.random_state)
     run, _ = run_of_search(model, X, y, route(model, groups, {"sample_weight": sample_weight}))
     problem = replace(run.problem, scores={}, interval=None)
-    method = method_or_cv(method, cv, problem.data)
-    return LearnerBySize(problem, _outer(model, run.select_by, method), run.select_by, model.store)
+    return LearnerBySize(problem, _outer(model, run.select_by, cv), run.select_by, model.store)
 
 
-def _outer(search: HonestSearchCV, select_by: Method, method: Any) -> Averaged:
+def _outer(search: HonestSearchCV, select_by: Method, cv: Any) -> Averaged:
     """The splits that test: those named, or the folds that the search chooses by."""
-    if method is not None:
-        return testing(method)
+    if cv is not None:
+        return testing(as_method(cv))
     outer = Pairs() if search.outer is None else as_method(search.outer)
     if not isinstance(outer, Pairs):
         return testing(outer)

@@ -93,7 +93,7 @@ def bayesian_error(
     intercept : float or array
         One for each score.
     X, y : table of numbers and labels
-        The rows that judge the rule: those it was trained on, as method="bee" has it, or others. By
+        The rows that judge the rule: those it was trained on, as cv="bee" has it, or others. By
         others the interval is right where the classes are normal; by its own rows a rule of many
         features looks too good.
     prior : {"proper", "improper", "flat", "jeffreys", "empirical"}

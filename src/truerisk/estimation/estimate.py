@@ -14,7 +14,7 @@ from truerisk.estimation.problem import Problem, pose
 from truerisk.estimation.run import compute, curve_of
 from truerisk.methods.parts.averages import Averaged
 from truerisk.methods.parts.procedure import Procedure
-from truerisk.methods.words import as_method, method_or_cv
+from truerisk.methods.words import as_method
 from truerisk.results.finding import warn_of_findings
 from truerisk.results.results import RiskCurve, RiskEstimate
 
@@ -29,7 +29,6 @@ def estimate_risk(
     cv: Any = None,
     scoring: Any = None,
     n_jobs: Any = None,
-    method: Any = None,
     loss: Any = None,
     scores: Any = (),
     positive: Any = None,
@@ -52,15 +51,17 @@ def estimate_risk(
         training set, so its risk is that of the whole procedure.
     X, y : table and target
         Arrays, sparse matrices, pandas, polars or pyarrow.
-    cv, scoring, n_jobs : optional
-        The words of `cross_val_score`, which mean what they mean there: splits, of which 5 are five
-        that are not shuffled; a score, larger is better, of several the first one is the risk's;
-        where fits run: None, in this process; a number of worker processes, -1 for one per core;
-        "dask://host:port" or a Client of Dask; or anything with ``submit``. They stand instead of
-        `method` and `loss`.
-    method : str, int, Method, splitter or iterable of (train, test), optional
-        How; ``tr.methods.names()`` lists the words. By default "5-fold"; "forward-5" where
-        times are given, "blocks-5" where places are.
+    cv : int, str, Method, splitter or iterable of (train, test), optional
+        How: what `cross_val_score` takes, of which a number means folds that are not shuffled and
+        stratified for classifiers, or a word; ``tr.methods.names()`` lists them. By default
+        "5-fold", five shuffled folds; "forward-5" where times are given, "blocks-5" where places
+        are.
+    scoring : optional
+        What `cross_val_score` takes: a score, larger is better; of several the first one is the
+        risk's. It stands instead of `loss`.
+    n_jobs : None, int, str or executor
+        Where fits run: in this process; in so many worker processes, -1 for one per core; on
+        "dask://host:port" or a Client of Dask; or on anything with ``submit``.
     loss : str, Loss, callable or scorer
         What an answer costs: zero-one for classifiers and squared for regressors by default.
         A scikit-learn scorer is turned into an error.
@@ -107,7 +108,7 @@ def estimate_risk(
     >>> from sklearn.datasets import load_wine
     >>> from sklearn.naive_bayes import GaussianNB
     >>> X, y = load_wine(return_X_y=True)
-    >>> print(tr.estimate_risk(GaussianNB(), X, y, method="5x10-fold"))
+    >>> print(tr.estimate_risk(GaussianNB(), X, y, cv="5x10-fold"))
     risk 0.0213 (zero-one, 5x10-fold), 95 % interval [0.0054, 0.0599] (beta-cv)
     """
     problem = pose(
@@ -128,7 +129,7 @@ def estimate_risk(
         engine=engine,
         random_state=random_state,
     )
-    curve = _curve(problem, method, cv, checks=checks)
+    curve = _curve(problem, cv, checks=checks)
     estimate = curve[0] if curve.procedure is None else curve.procedure
     if checks:
         warn_of_findings(all_findings(estimate))
@@ -146,7 +147,6 @@ def risk_curve(
     cv: Any = None,
     scoring: Any = None,
     n_jobs: Any = None,
-    method: Any = None,
     rule: Any = "min",
     loss: Any = None,
     scores: Any = (),
@@ -196,19 +196,18 @@ def risk_curve(
         engine=engine,
         random_state=random_state,
     )
-    curve = _curve(problem, method, cv, checks=checks)
+    curve = _curve(problem, cv, checks=checks)
     if checks:
         warn_of_findings(all_findings(curve.procedure or curve))
     return curve
 
 
-def _curve(problem: Problem, method: Any, cv: Any, *, checks: bool) -> RiskCurve:
+def _curve(problem: Problem, cv: Any, *, checks: bool) -> RiskCurve:
     """The risks by a method, means over folds with the interval that was calibrated for them.
 
     A rule of standard errors weighs those of a search, which has none calibrated for its settings.
     """
-    method = method_or_cv(method, cv, problem.data)
-    chosen = as_method(usual_word(problem.data) if method is None else method)
+    chosen = as_method(usual_word(problem.data) if cv is None else cv)
     problem = with_checks(problem, checks, forward=goes_forward(chosen))
     of_means = isinstance(chosen, Averaged | Procedure) and not problem.rule.needs_std_errors
     return curve_of(compute(replace(problem, calibrated=of_means), chosen))

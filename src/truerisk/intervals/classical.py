@@ -135,7 +135,7 @@ class BetaPosterior(IntervalForm[RowEvidence]):
         return variance**0.5 or None, replace(interval, method=evidence.named(self.word)), notes
 
 
-OF_PAIRS = {**OF_ROWS, Basis.PAIRS: "use method='ncv', or a K-fold word such as '10-fold'"}
+OF_PAIRS = {**OF_ROWS, Basis.PAIRS: "use cv='ncv', or a K-fold word such as '10-fold'"}
 BATES = (
     "Bates S, Hastie T, Tibshirani R (2023). Cross-validation: what does it estimate and how well "
     "does it do it? Journal of the American Statistical Association."
@@ -211,7 +211,7 @@ class Bootstrap632(IntervalForm[SampleEvidence]):
     """
 
     word: ClassVar[str] = "bootstrap-.632"
-    needs: ClassVar[Needs] = {**OF_ROWS, Basis.SAMPLES: "use method='.632+', '.632' or 'oob'"}
+    needs: ClassVar[Needs] = {**OF_ROWS, Basis.SAMPLES: "use cv='.632+', '.632' or 'oob'"}
     reference: ClassVar[str] = (
         "Efron B, Tibshirani R (1997). Improvements on cross-validation: the .632+ bootstrap "
         "method. Journal of the American Statistical Association 92:548–560."

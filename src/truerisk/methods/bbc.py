@@ -55,7 +55,7 @@ class BootstrapBiasCorrected(KFold):
         if not loss.per_row:
             raise Refusal(
                 f"method 'bbc' bootstraps losses of single rows, and loss '{loss.word}' has none: "
-                "use a loss such as 'zero-one' or 'brier', or method='nested'."
+                "use a loss such as 'zero-one' or 'brier', or cv='nested'."
             )
 
     def evaluate(self, ask: Ask, data: Data, loss: Loss, plan: Plan, terms: Terms) -> Evaluation:

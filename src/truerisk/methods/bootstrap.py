@@ -117,7 +117,7 @@ class Bootstrap(Method):
         if loss.response == "scored" and self.kind in (".632+", "optimism"):
             raise Refusal(
                 f"method '{self.kind}' cannot use the scorer {loss.word}, which asks the model "
-                "itself: use a loss of truerisk, or method='oob' or '.632'."
+                "itself: use a loss of truerisk, or cv='oob' or '.632'."
             )
 
     def plan(self, data: Data, streams: Streams) -> Plan:

@@ -26,7 +26,7 @@ def refuse_what_draws_cannot_serve(word: str, data: Data, loss: Loss) -> None:
     if not loss.per_row:
         raise Refusal(
             f"method '{word}' averages losses of single rows, and loss '{loss.word}' has none: "
-            "use a loss such as 'zero-one' or 'brier', or method='10-fold'."
+            "use a loss such as 'zero-one' or 'brier', or cv='10-fold'."
         )
     if data.groups is not None:
         raise Refusal(

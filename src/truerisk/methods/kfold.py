@@ -120,7 +120,7 @@ class LeaveOneOut(Averaged):
             raise Refusal(
                 "method 'loo' would ignore the groups: rows of a group would train the model that "
                 "tests another of its rows. Use 'K-fold' words, or "
-                "method=LeaveOneGroupOut() of scikit-learn."
+                "cv=LeaveOneGroupOut() of scikit-learn."
             )
         if data.n_rows < 2:
             raise BadData("leave-one-out of one row (n_samples=1) leaves nothing to train on.")

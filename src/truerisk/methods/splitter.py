@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from truerisk.contracts import Method, Streams
-from truerisk.core.arguments import as_array, shown
+from truerisk.core.arguments import as_array, is_count, shown
 from truerisk.core.errors import BadArgument, BadData, Refusal, is_failure, said_by
 from truerisk.core.present import clean
 from truerisk.data.data import Data
@@ -25,7 +25,11 @@ from truerisk.results.evaluation import Target
 
 @dataclass(frozen=True, eq=False)
 class Splitter(Averaged):
-    """Cross-validation with the splits of a scikit-learn splitter, drawn by its own seed."""
+    """Cross-validation with the splits of a scikit-learn splitter, drawn by its own seed.
+
+    A number means what it means as `cv` in scikit-learn: so many folds of rows in their order,
+    stratified where y holds classes.
+    """
 
     splitter: Any
     average: Average | None = None
@@ -35,6 +39,8 @@ class Splitter(Averaged):
 
     def __post_init__(self) -> None:
         check_average(self.average)
+        if is_count(self.splitter) and self.splitter > 1:
+            return
         if not callable(getattr(self.splitter, "split", None)) or isinstance(self.splitter, str):
             raise BadArgument(
                 f"splitter={shown(self.splitter)} has no split(X, y, groups): give a splitter of "
@@ -57,13 +63,19 @@ class Splitter(Averaged):
 
     @property
     def word(self) -> str:
+        if is_count(self.splitter):
+            return f"{self.splitter} unshuffled folds"
         return clean(_repr_of(self.splitter), 80)
 
     def plan(self, data: Data, streams: Streams) -> Plan:
+        from sklearn.model_selection import check_cv
+
+        classifier = data.task == "classification"
         try:
+            splitter = check_cv(self.splitter, data.y, classifier=classifier)
             with warnings.catch_warnings():  # we say ourselves, and how many rows, if groups leak
                 warnings.filterwarnings("ignore", message="The groups parameter is ignored")
-                pairs = list(self.splitter.split(data.X, data.y, data.groups))
+                pairs = list(splitter.split(data.X, data.y, data.groups))
         except BaseException as error:  # a user's splitter may raise anything
             if not is_failure(error):
                 raise

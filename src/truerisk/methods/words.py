@@ -1,4 +1,4 @@
-"""From what a user writes as `method=` to a Method: a word, a method, a splitter, given splits."""
+"""From what a user writes as `cv=` to a Method: a word, a method, a splitter, given splits."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from dataclasses import replace
 from numbers import Integral
 from typing import Any
 
+import numpy as np
+
 from truerisk.contracts import Method
-from truerisk.core.arguments import refuse_both, refuse_class, shown
-from truerisk.core.errors import BadArgument, UnknownName, said_by
+from truerisk.core.arguments import refuse_class, shown
+from truerisk.core.errors import BadArgument, UnknownName
 from truerisk.core.registry import Registry, check_known, closest, lines_of
-from truerisk.data.data import Data
-from truerisk.methods.kfold import KFold
 from truerisk.methods.splitter import GivenSplits, Splitter
 
 USUAL_FOLDS = "5-fold"
@@ -79,30 +79,42 @@ def as_method(given: Any) -> Method:
         return given
     if isinstance(given, str):
         return method_by(given, {})
-    if isinstance(given, int) and not isinstance(given, bool):
-        return KFold(given)
-    refuse_class("method", given)
+    if isinstance(given, Integral) and not isinstance(given, bool):
+        return _unshuffled(int(given))
+    refuse_class("cv", given)
     if callable(getattr(given, "split", None)):
         return Splitter(given)
     if isinstance(given, Iterable) and getattr(given, "ndim", 1) != 0:
         return GivenSplits(tuple(given))
     raise UnknownName(
-        f"method={shown(given)} is neither a word ({', '.join(registry)}), a method, a number of "
+        f"cv={shown(given)} is neither a word ({', '.join(registry)}), a method, a number of "
         "folds, a scikit-learn splitter, nor a list of (train, test) pairs."
     )
 
 
-def splits_of(cv: Any, y: Any, *, classifier: bool) -> Method:
-    """The method of scikit-learn's word `cv`: its splits, unshuffled, and means over folds."""
-    from sklearn.model_selection import check_cv
+def _unshuffled(k: int) -> Splitter:
+    """The folds of scikit-learn."""
+    if k < 2:
+        raise BadArgument(f"cv={k}: give two folds at least.")
+    return Splitter(k)
 
-    try:
-        made = check_cv(cv, y, classifier=classifier)
-        if not isinstance(cv, Integral) and not hasattr(cv, "split"):
-            made = list(made.split())  # what scikit-learn wraps pairs of rows in is private
-    except (TypeError, ValueError) as error:
-        raise BadArgument(f"cv={shown(cv)} is no way to split: {said_by(error)}") from error
-    return fold_means(as_method(made))
+
+def listed_splits(cv: Any) -> list[Any]:
+    """The members of a list of several `cv`; one of a `cv` that stands alone.
+
+    A list of pairs of row numbers stands alone, as in scikit-learn.
+    """
+    if not isinstance(cv, list | tuple):
+        return [cv]
+    if not cv:
+        raise BadArgument(f"cv={shown(cv)} names no splits: leave it out, or give '10-fold'.")
+    alone = any(isinstance(one, list | tuple | np.ndarray) for one in cv)
+    return [cv] if alone else list(cv)
+
+
+def is_of_scikit_learn(cv: Any) -> bool:
+    """Whether `cv` is what scikit-learn takes too: a number, a splitter, or splits."""
+    return cv is not None and not isinstance(cv, str | Method)
 
 
 def fold_means(method: Method) -> Method:
@@ -110,14 +122,6 @@ def fold_means(method: Method) -> Method:
     if getattr(method, "average", "") is not None:
         return method
     return replace(method, average="rows by fold")  # type: ignore[type-var]
-
-
-def method_or_cv(method: Any, cv: Any, data: Data, word: str = "method") -> Any:
-    """What was asked for as `method`, for which scikit-learn's word may stand."""
-    refuse_both("cv", cv, word, method)
-    if cv is None:
-        return method
-    return splits_of(cv, data.y, classifier=data.task == "classification")
 
 
 def method_by(word: str, options: Mapping[str, Any]) -> Method:
@@ -144,9 +148,9 @@ def _maker(word: str) -> tuple[Callable[..., Method], tuple[int, ...]]:
     if numbered and f"{numbered[1]}-K" in registry:
         return registry.load(f"{numbered[1]}-K"), (int(numbered[2]),)
     if word in registry and word.endswith("-K"):
-        raise UnknownName(f"put a number for K: method='{word[:-1]}5'.")
+        raise UnknownName(f"put a number for K: cv='{word[:-1]}5'.")
     if word == "K-fold":
-        raise UnknownName("put a number for K: method='10-fold', or '5x10-fold' for 5 repeats.")
+        raise UnknownName("put a number for K: cv='10-fold', or '5x10-fold' for 5 repeats.")
     if word in registry:
         return registry.load(word), ()
     words = [*registry, USUAL_FOLDS, "10-fold", "5x10-fold"]

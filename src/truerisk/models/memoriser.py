@@ -36,7 +36,7 @@ class Memoriser(ClassifierMixin, BaseEstimator):
     >>> import truerisk as tr
     >>> X, y = tr.datasets.make_simple(50, random_state=1)
     >>> for method in ("apparent", "5-fold"):
-    ...     print(tr.estimate_risk(tr.models.Memoriser(), X, y, method=method).value)
+    ...     print(tr.estimate_risk(tr.models.Memoriser(), X, y, cv=method).value)
     0.0
     0.5
     """

@@ -192,7 +192,7 @@ def _call(document: Assessment) -> str:
     level = document.confidence_level
     lines = [
         f"learners = {{...}}  # {words}",
-        f"tr.assess(learners, X, y, methods={methods!r}, outer={document.tested_by!r},",
+        f"tr.assess(learners, X, y, cv={methods!r}, outer={document.tested_by!r},",
         *(f"          {argument}," for argument in arguments(document.given)),
         f"          rule={document.rule!r}, loss={document.loss!r},{interval}",
         *([f"          learning_curve={curves!r},"] if curves else []),

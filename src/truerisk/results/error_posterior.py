@@ -68,7 +68,7 @@ class ErrorPosterior(Shown):
         >>> import truerisk as tr
         >>> from sklearn.naive_bayes import GaussianNB
         >>> X, y = tr.datasets.make_simple(60, random_state=0)
-        >>> est = tr.estimate_risk(GaussianNB(), X, y, method="holdout")
+        >>> est = tr.estimate_risk(GaussianNB(), X, y, cv="holdout")
         >>> print(ErrorPosterior.of_estimate(est))
         2 errors in 20 rows, prior Beta(1, 1): mean 0.1364, 95 % interval [0.0305, 0.3038] (beta)
         """

@@ -67,7 +67,7 @@ class SelectionBias(Shown):
     >>> from sklearn.neighbors import KNeighborsClassifier
     >>> X, y = tr.datasets.make_simple(50, random_state=0)
     >>> grid = {"n_neighbors": range(1, 40, 2)}
-    >>> curve = tr.risk_curve(KNeighborsClassifier(), grid, X, y, method="loo")
+    >>> curve = tr.risk_curve(KNeighborsClassifier(), grid, X, y, cv="loo")
     >>> why = tr.SelectionBias.of_curve(curve)
     >>> round(why.reported.mean, 3) < round(why.unselected.mean, 3)
     True

@@ -57,7 +57,7 @@ def _refuse_what_is_no_search(search: Any) -> None:
     try:
         check_is_fitted(search)
     except NotFittedError:
-        if not (hasattr(search, "cv") or hasattr(search, "select_by")):
+        if not hasattr(search, "cv"):
             return  # fitted or not, it has no claim
         raise Refusal(
             f"this {type(search).__name__} is not fitted: there is no claim yet. "

@@ -114,8 +114,8 @@ def _ours(
     if risk is None or outer is not None:
         again = clone(search).set_params(refit=False, checks=False)
         again.set_params(outer=usual if outer is None else outer)
-        if again.select_by is None and again.cv is None:  # whatever is known of the rows by now
-            again.set_params(select_by=curve.common.method)
+        if again.cv is None:  # whatever is known of the rows by now
+            again.set_params(cv=curve.common.method)
         of_rows = {name: terms[name] for name in ("groups", "time", "block")}
         with without_checks():
             risk = again.fit(X, y, **of_rows, **(terms["fit_params"] or {})).risk_

@@ -37,7 +37,7 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
     r"""Grid search that also says how wrong the tuned model is.
 
     The score that a search maximised is the best of many noisy numbers and flatters.
-    `HonestSearchCV` chooses a setting as GridSearchCV does (method `select_by`, rule `rule`),
+    `HonestSearchCV` chooses a setting as GridSearchCV does (splits `cv`, rule `rule`),
     refits it on all rows, and estimates the risk of *choosing and fitting* by doing both again
     where some rows are left out (nested, or double, cross-validation). By default these are the
     pairs of the folds that it chooses by: C settings and K folds take C K(K+1)/2 fits.
@@ -54,15 +54,16 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
     n_iter : int, optional
         How many settings are drawn, once, from a stream of `random_state` of their own; with `cv`
         they are those of RandomizedSearchCV with this seed.
-    select_by : str, int, Method, splitter or iterable, optional
-        How candidates are compared: by default "5-fold"; "forward-5" where `fit` is given
-        times, "blocks-5" where it is given places. Words average the folds as GridSearchCV does; a
-        Method averages as it says.
+    cv : int, str, Method, splitter or iterable, optional
+        How settings are compared: what GridSearchCV takes, of which a number means folds that are
+        not shuffled, stratified for classifiers, or a word of ``tr.methods.names()``. By default
+        "5-fold"; "forward-5" where `fit` is given times, "blocks-5" where it is given places. Folds
+        are averaged as GridSearchCV does; a Method averages as it says.
     rule : str or Rule, default="min"
         "min" or "1-se". Risks within 1e-12 are ties; the first in grid order wins.
     outer : str, int, Method, splitter, iterable or None, default="pairs"
-        How the risk of the procedure is estimated: "pairs", the folds of `select_by` left out alone
-        and two at a time (the usual method where it has none, and `select_by` itself where it keeps
+        How the risk of the procedure is estimated: "pairs", the folds of `cv` left out alone
+        and two at a time (the usual method where it has none, and `cv` itself where it keeps
         to the order of time), or the outer splits of nested validation, inside which the folds are
         drawn anew. None leaves `risk_` out.
     loss : str, Loss, callable or scorer, optional
@@ -85,11 +86,12 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         of `outer`. "bbc" also gives `selected_risk_` one that counts the choice.
     confidence_level : float, default=0.95
         Of the intervals.
-    cv, scoring, n_jobs : optional
-        GridSearchCV's words for `select_by` and `loss`, with its meaning: ``cv=5`` are five folds
-        that are not shuffled, ``scoring="roc_auc"`` is a score, larger is better. `n_jobs` says
-        where scikit-learn's fits run: a number of worker processes, "dask://host:port" or a Client
-        of Dask, or anything with ``submit``; fast engines answer in this process.
+    scoring : optional
+        GridSearchCV's word for `loss`: ``scoring="roc_auc"`` is a score, larger is better.
+    n_jobs : None, int, str or executor
+        Where scikit-learn's fits run: in this process; in so many worker processes, -1 for one per
+        core; on "dask://host:port" or a Client of Dask; or on anything with ``submit``. Fast
+        engines answer in this process.
     error_score : "raise" or float, default="raise"
         The score of a failing fit. NaN leaves out the settings that it belongs to.
     return_train_score : bool, default=False
@@ -166,7 +168,6 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         param_grid: Any = None,
         *,
         n_iter: int | None = None,
-        select_by: Any = None,
         rule: Any = "min",
         outer: Any = "pairs",
         loss: Any = None,
@@ -190,7 +191,6 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         self.estimator = estimator
         self.param_grid = param_grid
         self.n_iter = n_iter
-        self.select_by = select_by
         self.rule = rule
         self.outer = outer
         self.loss = loss

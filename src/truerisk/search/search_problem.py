@@ -32,7 +32,7 @@ from truerisk.losses.loss_words import as_loss
 from truerisk.losses.row_losses import Loss
 from truerisk.losses.scorer_losses import OwnScore, Scoring, are_several
 from truerisk.methods.nested import Nested, Pairs
-from truerisk.methods.words import as_method
+from truerisk.methods.words import as_method, is_of_scikit_learn
 from truerisk.models.stated.question import tunes_inside
 from truerisk.results.results import RiskEstimate
 from truerisk.search.claim import Claim
@@ -63,7 +63,7 @@ def run_of_search(search: Any, X: Any, y: Any, routed: Routed) -> tuple[Run, boo
     if search.n_iter is None:
         family = Family.of(model, grid)
     else:
-        drawn_as = settings_seed(seed, plain=search.cv is not None)
+        drawn_as = settings_seed(seed, plain=is_of_scikit_learn(search.cv))
         family = Family.drawn(model, grid, search.n_iter, drawn_as)
     X, routed, _ = routed.looked_up(X, model)
     scored = isinstance(words.loss, OwnScore | Scoring) and not makes_predictions(model)
@@ -81,7 +81,7 @@ def run_of_search(search: Any, X: Any, y: Any, routed: Routed) -> tuple[Run, boo
     problem = problem_of(search, data, family, words, fit_params=routed.fit, seed=seed, **weights)
     refuse_unrated_class(problem)
     usual = usual_word(data)
-    select_by, testing = compared_by(search, y, usual), None
+    select_by, testing = compared_by(search, usual), None
     if search.outer is not None:
         testing = testing_method(search.outer, select_by, usual)
     return Run(problem, select_by, testing), several
@@ -201,7 +201,7 @@ def router(search: Any) -> Any:
         method_mapping=MethodMapping().add(caller="fit", callee="fit"),
     )
     mapped.add_self_request(own)
-    for name in ("select_by", "outer") if search.cv is None else ("cv", "outer"):
+    for name in ("cv", "outer"):
         mapped.add(
             **{name: _splitter_request(getattr(search, name))},
             method_mapping=MethodMapping().add(caller="fit", callee="split"),

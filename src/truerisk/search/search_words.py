@@ -12,10 +12,9 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier
 
 from truerisk.contracts import Method
-from truerisk.core.arguments import check_flag, is_number, refuse_both, shown
+from truerisk.core.arguments import check_flag, is_number, shown
 from truerisk.core.errors import BadArgument, Refusal, is_failure
 from truerisk.core.family import Family, of_survival, refuse_no_estimator
 from truerisk.core.present import clean
@@ -25,7 +24,7 @@ from truerisk.losses.row_losses import Loss
 from truerisk.losses.scorer_losses import OwnScore, are_several, by_scoring, named, perfect_rule
 from truerisk.methods.nested import Nested
 from truerisk.methods.racing import Racing
-from truerisk.methods.words import as_method, fold_means, splits_of
+from truerisk.methods.words import as_method, fold_means, is_of_scikit_learn
 from truerisk.models.stated.question import usual_score
 from truerisk.search.claim import Claim, known_word
 from truerisk.search.repeat import study_given
@@ -48,7 +47,6 @@ def words_of(search: Any) -> Words:
     stratified for classifiers. `scoring` is a score, larger is better; `n_jobs` counts as joblib
     does, -1 for all cores.
     """
-    refuse_both("cv", search.cv, "select_by", search.select_by)
     loss, scores = by_scoring(search.scoring, search.loss, search.scores)
     if search.scoring is None:
         loss = _usual_loss(search)
@@ -66,27 +64,25 @@ def _usual_loss(search: Any) -> Any:
     model = search.estimator
     if search.loss is None and not makes_predictions(model) and hasattr(model, "score"):
         return own_score(model)
-    if search.loss is None and search.cv is not None and hasattr(model, "score"):
+    if search.loss is None and is_of_scikit_learn(search.cv) and hasattr(model, "score"):
         return own_score(model) if usual_score(model) is None else None
     return search.loss
 
 
-def compared_by(search: Any, y: Any, usual: str) -> Method:
-    """How settings are compared; y has been checked, since `cv` looks at what it holds.
+def compared_by(search: Any, usual: str) -> Method:
+    """How settings are compared.
 
     Losses of rows are means over folds, as GridSearchCV has it, unless a Method says otherwise.
     Ratios, such as F1, stay of all answers, as the honest risk is.
     """
-    if search.cv is not None:
-        return splits_of(search.cv, y, classifier=is_classifier(search.estimator))
-    method = as_method(usual if search.select_by is None else search.select_by)
+    method = as_method(usual if search.cv is None else search.cv)
     if isinstance(method, Nested):
         raise Refusal(
-            f"select_by='{method.word}' tests what was tuned inside, and rates no setting on all "
-            f"rows: use select_by='{method.inner_method.word}' with "
+            f"cv='{method.word}' tests what was tuned inside, and rates no setting on all "
+            f"rows: use cv='{method.inner_method.word}' with "
             f"outer='{method.outer_method.word}'."
         )
-    return method if isinstance(search.select_by, Method) else fold_means(method)
+    return method if isinstance(search.cv, Method) else fold_means(method)
 
 
 def check_race(select_by: Method, error_score: Any, *, return_train_score: bool) -> None:
@@ -201,7 +197,6 @@ def words_of_given(search: Any, claim: Claim | None, fitted: Any) -> Words:
 
 
 OWN = {  # what speaks of the settings of a grid, with the value that says nothing
-    "select_by": None,
     "rule": "min",
     "cv": None,
     "time_limit": None,
@@ -214,7 +209,7 @@ OWN = {  # what speaks of the settings of a grid, with the value that says nothi
 
 def refuse_words_of_grids(search: Any, kind: str) -> None:
     """Words on the settings of a grid, which a search that was given tries in its own way."""
-    heard = {*search.estimator.get_params(deep=False), "select_by"}  # which is its cv
+    heard = search.estimator.get_params(deep=False)
     for name, unsaid in OWN.items():
         value = getattr(search, name, unsaid)
         if isinstance(value, type(unsaid)) and value == unsaid:

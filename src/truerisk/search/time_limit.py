@@ -105,7 +105,7 @@ def _tuning_pass(problem: Problem, method: Method, *, trained: bool) -> _Pass:
         raise Refusal(
             f"'{chosen.word}' compares settings with each other as it goes, and a time_limit tries "
             "them one after the other: leave out time_limit, or choose by folds, such as "
-            "select_by='10-fold'."
+            "cv='10-fold'."
         )
     return _Pass(problem, with_training_rows(plan) if trained else plan)
 

@@ -118,7 +118,7 @@ def test_swapping_by_brute_force() -> None:
             says = [IntervalClassifier(k).fit(X9, y).predict(X9)[i] for y in (as_one, as_zero)]
             change.append(says[0] - says[1])
         expected = (model.predict(X9) != Y9).mean() + (2 * p * (1 - p) * change).mean()
-        found = tr.estimate_risk(IntervalClassifier(k), data.X, Y9, method="swapping")
+        found = tr.estimate_risk(IntervalClassifier(k), data.X, Y9, cv="swapping")
         assert found.engine == "interval"
         assert found.value == pytest.approx(expected, abs=1e-12)
 

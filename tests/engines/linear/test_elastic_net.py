@@ -85,7 +85,7 @@ def test_where_rounding_decides_nothing_no_model_is_fitted(monkeypatch, shape):
     y = X[:, :3].sum(axis=1) + rng.normal(size=len(X))
     grid = {"alpha": np.logspace(-1, 0, 10).tolist()}
     with counted(monkeypatch) as seen:
-        curve = tr.risk_curve(Lasso(), grid, X, y, method="5-fold")
+        curve = tr.risk_curve(Lasso(), grid, X, y, cv="5-fold")
     assert curve.common.engine == "elastic-net"
     assert seen == {"asked": 0, "passes": 5}
 

@@ -95,7 +95,7 @@ def test_one_kernel_serves_all_fits(monkeypatch, kernel, method):
     X, y = rng.normal(size=(30, 4)), rng.normal(size=30)
     grid = {"alpha": [0.01, 1.0, 100.0]}
     with counted(monkeypatch) as seen:
-        curve = tr.risk_curve(KernelRidge(kernel=kernel), grid, X, y, method=method)
+        curve = tr.risk_curve(KernelRidge(kernel=kernel), grid, X, y, cv=method)
     assert curve.common.engine == "kernel-ridge"
     assert seen == {"asked": 0, "passes": 0}
 
@@ -116,8 +116,8 @@ def test_a_linear_kernel_is_ridge_without_intercept():
     """Two engines that share nothing but a decomposition agree: x'x is the linear kernel."""
     rng = np.random.default_rng(1)
     X, y, grid = rng.normal(size=(25, 3)), rng.normal(size=25), {"alpha": [0.1, 1.0, 10.0]}
-    kernel = tr.risk_curve(KernelRidge(), grid, X, y, method="loo")
-    plain = tr.risk_curve(Ridge(fit_intercept=False), grid, X, y, method="loo")
+    kernel = tr.risk_curve(KernelRidge(), grid, X, y, cv="loo")
+    plain = tr.risk_curve(Ridge(fit_intercept=False), grid, X, y, cv="loo")
     assert (kernel.common.engine, plain.common.engine) == ("kernel-ridge", "least-squares")
     np.testing.assert_allclose(kernel.values, plain.values, rtol=1e-10)
 
@@ -129,7 +129,7 @@ def test_a_kernel_without_a_cholesky_factor_is_left_to_scikit_learn():
     for engine in ("generic", "kernel-ridge"):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            found = tr.estimate_risk(KernelRidge(alpha=0.0), X, y, method="3-fold", engine=engine)
+            found = tr.estimate_risk(KernelRidge(alpha=0.0), X, y, cv="3-fold", engine=engine)
         said.append((sorted(str(w.message) for w in caught), found.value))
     assert said[0][0]
     assert said[0][0] == said[1][0]

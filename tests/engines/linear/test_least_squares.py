@@ -190,7 +190,7 @@ def test_ridge_left_out_equals_the_errors_that_ridgecv_stores(shape, intercept):
     X = rng.normal(size=shape) + 2
     y = X[:, :3].sum(axis=1) + rng.normal(size=shape[0])
     grid = {"alpha": ALPHAS[1:]}
-    curve = tr.risk_curve(Ridge(fit_intercept=intercept), grid, X, y, method="loo")
+    curve = tr.risk_curve(Ridge(fit_intercept=intercept), grid, X, y, cv="loo")
     assert curve.common.engine == "least-squares"
     stored = RidgeCV(ALPHAS[1:], fit_intercept=intercept, store_cv_results=True).fit(X, y)
     found = np.array([estimate.losses for estimate in curve])
@@ -202,7 +202,7 @@ def test_press_of_least_squares():
     # R: x <- c(1,2,4,8,13,21,31); y <- c(2,1,5,7,12,24,28); f <- lm(y~x)
     #    mean((residuals(f)/(1-hatvalues(f)))^2)
     x, y = np.array([1.0, 2, 4, 8, 13, 21, 31]), np.array([2.0, 1, 5, 7, 12, 24, 28])
-    found = tr.estimate_risk(LinearRegression(), x[:, None], y, method="loo")
+    found = tr.estimate_risk(LinearRegression(), x[:, None], y, cv="loo")
     assert found.engine == "least-squares"
     assert found.value == pytest.approx(8.91751978959189, rel=1e-10)
 
@@ -217,7 +217,7 @@ def test_nothing_is_fitted_where_all_is_plain(monkeypatch, shape, method):
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=shape), rng.normal(size=shape[0])
     with counted(monkeypatch) as seen:
-        tr.risk_curve(Ridge(), {"alpha": ALPHAS[1:]}, X, y, method=method)
+        tr.risk_curve(Ridge(), {"alpha": ALPHAS[1:]}, X, y, cv=method)
     assert seen == {"asked": 0, "passes": 0}
 
 
@@ -255,9 +255,9 @@ def test_polynomials_learn_nothing_from_the_rows(monkeypatch):
     model = make_pipeline(PolynomialFeatures(include_bias=False), LinearRegression())
     grid = {"polynomialfeatures__degree": [1, 2, 3, 5]}
     with counted(monkeypatch) as seen:
-        fast = tr.risk_curve(model, grid, x, y, method="loo")
+        fast = tr.risk_curve(model, grid, x, y, cv="loo")
     assert seen == {"asked": 0, "passes": 0}
-    slow = tr.risk_curve(model, grid, x, y, method="loo", engine="generic")
+    slow = tr.risk_curve(model, grid, x, y, cv="loo", engine="generic")
     np.testing.assert_allclose(fast.values, slow.values, rtol=1e-8)
 
 
@@ -298,4 +298,4 @@ def test_what_a_step_spoils_is_said_by_the_learner(engine):
     X = np.arange(20.0).reshape(10, 2)
     model = make_pipeline(FunctionTransformer(np.log), Ridge())
     with np.errstate(divide="ignore"), pytest.raises(FitFailed, match="infinity"):
-        tr.estimate_risk(model, X, np.arange(10.0), method="3-fold", engine=engine)
+        tr.estimate_risk(model, X, np.arange(10.0), cv="3-fold", engine=engine)

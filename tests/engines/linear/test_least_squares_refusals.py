@@ -47,7 +47,7 @@ def test_no_columns_are_left_to_the_learner():
     nothing = make_pipeline(FunctionTransformer(lambda X: X[:, :0]), Ridge())
     for model, table in ((Ridge(), X[:, :0]), (nothing, X)):
         with pytest.raises(FitFailed, match=r"0 feature\(s\)"):
-            tr.estimate_risk(model, table, y, method="4-fold")
+            tr.estimate_risk(model, table, y, cv="4-fold")
 
 
 @pytest.mark.parametrize(
@@ -77,4 +77,4 @@ def test_weights_below_zero_and_probabilities_are_refused():
     found = ENGINE.refuse(family_of(RidgeClassifier()), data, plan.build(), Request("probability"))
     assert "no probabilities" in found
     with pytest.raises(Refusal):
-        tr.estimate_risk(RidgeClassifier(), X, y, method="loo", loss="log", engine="least-squares")
+        tr.estimate_risk(RidgeClassifier(), X, y, cv="loo", loss="log", engine="least-squares")

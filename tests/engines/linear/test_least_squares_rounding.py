@@ -49,7 +49,7 @@ def test_rows_that_are_all_alike_leave_a_tiny_penalty_to_the_learner(n_features,
         X = np.array(COPIES)[rng.integers(2, size=6), :n_features] + location
         y, weights = 1000.0 + rng.integers(-3, 4, 6), 0.1 * rng.integers(1, 10, 6)
         fast, slow = (
-            tr.risk_curve(Ridge(), alpha, X, y, method=method, sample_weight=weights, engine=engine)
+            tr.risk_curve(Ridge(), alpha, X, y, cv=method, sample_weight=weights, engine=engine)
             for engine in ("least-squares", "generic")
         )
         for ours, own in zip(fast, slow, strict=True):
@@ -62,7 +62,7 @@ def test_copies_do_not_hide_that_rows_are_fewer_than_columns():
     X, y = np.round(2 * rng.normal(size=(20, 24))), rng.normal(size=20)
     model, boot = Ridge(solver="svd", fit_intercept=False), tr.methods.Bootstrap("oob", 10)
     for seed in range(6):
-        given = {"groups": np.random.default_rng(seed).integers(0, 8, 20), "method": boot}
+        given = {"groups": np.random.default_rng(seed).integers(0, 8, 20), "cv": boot}
         fast, slow = (
             tr.risk_curve(model, {"alpha": [0.0, 0.1]}, X, y, engine=engine, **given)
             for engine in ("least-squares", "generic")
@@ -89,12 +89,12 @@ def test_a_row_of_leverage_one_is_fitted_without_and_named():
     rng = np.random.default_rng(7)
     X = np.c_[rng.normal(size=(20, 2)), np.arange(20) == 7]
     y = rng.normal(size=20)
-    fast = tr.estimate_risk(LinearRegression(), X, y, method="loo")
+    fast = tr.estimate_risk(LinearRegression(), X, y, cv="loo")
     assert fast.engine == "least-squares"
     assert any("leverage 1 in 1 row(s) (7)" in note for note in fast.notes)
-    slow = tr.estimate_risk(LinearRegression(), X, y, method="loo", engine="generic")
+    slow = tr.estimate_risk(LinearRegression(), X, y, cv="loo", engine="generic")
     np.testing.assert_allclose(fast.losses, slow.losses, rtol=1e-8)
-    ridge = tr.estimate_risk(Ridge(), X, y, method="loo")
+    ridge = tr.estimate_risk(Ridge(), X, y, cv="loo")
     assert not any("leverage" in note for note in ridge.notes)
 
 
@@ -106,7 +106,7 @@ def test_warnings_of_the_learner_are_repeated(method):
     for engine in ("generic", "least-squares"):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            tr.estimate_risk(Ridge(alpha=1e-12), X, X[:, 0], method=method, engine=engine)
+            tr.estimate_risk(Ridge(alpha=1e-12), X, X[:, 0], cv=method, engine=engine)
         said.append([str(w.message) for w in caught])
     assert any("ill-conditioned" in text.lower() for text in said[0])
     assert said[0] == said[1]

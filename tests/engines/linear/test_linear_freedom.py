@@ -26,7 +26,7 @@ def test_criteria_are_those_of_the_fitted_models(word, weighted):
     )
     for model, grid in families:
         ours, generic = (
-            tr.risk_curve(model, grid, X, y, method=word, sample_weight=weights, engine=engine)
+            tr.risk_curve(model, grid, X, y, cv=word, sample_weight=weights, engine=engine)
             for engine in ("least-squares", "generic")
         )
         assert np.allclose(ours.values, generic.values, rtol=1e-8, atol=0, equal_nan=True)
@@ -36,6 +36,6 @@ def test_degrees_of_freedom_behind_other_steps_are_left_to_the_fits():
     """A step before may look at y, which a hat matrix does not tell."""
     X = np.random.default_rng(0).normal(size=(30, 3))
     piped = make_pipeline(StandardScaler(), Ridge())
-    estimate = tr.estimate_risk(piped, X, X[:, 0], method="gcv")
+    estimate = tr.estimate_risk(piped, X, X[:, 0], cv="gcv")
     assert estimate.engine == "generic"
     assert "other steps" in estimate.refusals["least-squares"]

@@ -106,13 +106,13 @@ def test_two_classes_are_one_target(scaler, response, counted):
 
 def test_few_fits_and_many_penalties_are_left_alone(counted):
     """Five folds are solved side by side; four, and penalties beyond `MANY`, one by one."""
-    tr.estimate_risk(LinearRegression(), X, Y, method=KFold(5))
+    tr.estimate_risk(LinearRegression(), X, Y, cv=KFold(5))
     assert counted == [5]
-    tr.estimate_risk(LinearRegression(), X, Y, method=KFold(4))
+    tr.estimate_risk(LinearRegression(), X, Y, cv=KFold(4))
     most = linear_blocks.MANY // X.shape[1]
     for n_penalties in (most, most + 1):
         grid = {"alpha": np.logspace(-3, 3, n_penalties)}
-        tr.risk_curve(Ridge(), grid, X, Y, method=KFold(5))
+        tr.risk_curve(Ridge(), grid, X, Y, cv=KFold(5))
     assert counted == [5, 0, 5, 0]
 
 
@@ -141,9 +141,9 @@ def test_overlapping_blocks_are_left_alone(counted):
 )
 def test_other_cases_go_their_usual_way(model, y, more, counted):
     """Nothing is answered here, and the result is that of the generic engine."""
-    found = tr.estimate_risk(model, X, y, method=METHOD, **more)
+    found = tr.estimate_risk(model, X, y, cv=METHOD, **more)
     assert sum(counted) == 0
-    slow = tr.estimate_risk(model, X, y, method=METHOD, engine="generic", **more)
+    slow = tr.estimate_risk(model, X, y, cv=METHOD, engine="generic", **more)
     assert found.value == pytest.approx(slow.value, rel=1e-9)
 
 
@@ -159,9 +159,9 @@ def test_what_rounding_could_move_is_left_alone(kind, counted):
         Z[:, 3] *= 1e5
     else:
         Z = RNG.normal(size=(N, 50))
-    found = tr.estimate_risk(LinearRegression(), Z, Y, method=METHOD)
+    found = tr.estimate_risk(LinearRegression(), Z, Y, cv=METHOD)
     assert sum(counted) == 0
-    slow = tr.estimate_risk(LinearRegression(), Z, Y, method=METHOD, engine="generic")
+    slow = tr.estimate_risk(LinearRegression(), Z, Y, cv=METHOD, engine="generic")
     assert found.value == pytest.approx(slow.value, rel=1e-6)
 
 
@@ -200,19 +200,19 @@ def test_only_the_fits_whose_system_is_singular_are_left_alone(counted):
     Z, first = X.copy(), folds[0] == 0
     Z[:, 3] = np.where(first, RNG.normal(size=N), 0.0)
     method = NestedInterval(6, folds=folds)
-    found = tr.estimate_risk(LinearRegression(), Z, Y, method=method)
+    found = tr.estimate_risk(LinearRegression(), Z, Y, cv=method)
     lacking = 1 + 5  # that fold alone, and with each other
     plan = method.plan(Data.check(Z, Y, task="regression"), Streams(0))
     assert sum(counted) == plan.n_fits - lacking
-    slow = tr.estimate_risk(LinearRegression(), Z, Y, method=method, engine="generic")
+    slow = tr.estimate_risk(LinearRegression(), Z, Y, cv=method, engine="generic")
     assert found.value == pytest.approx(slow.value, rel=1e-10)
 
 
 def test_without_the_compiled_module_the_result_says_so(monkeypatch, counted):
     """The same numbers one by one, and a note that names the reason."""
-    fast = tr.estimate_risk(LinearRegression(), X, Y, method=METHOD, random_state=1)
+    fast = tr.estimate_risk(LinearRegression(), X, Y, cv=METHOD, random_state=1)
     monkeypatch.setattr(linear_blocks, "why_not", lambda: "it is not here")
-    slow = tr.estimate_risk(LinearRegression(), X, Y, method=METHOD, random_state=1)
+    slow = tr.estimate_risk(LinearRegression(), X, Y, cv=METHOD, random_state=1)
     assert counted == [42, 0]
     assert slow.value == pytest.approx(fast.value, rel=1e-12)
     assert any("one by one: it is not here" in note for note in slow.notes)

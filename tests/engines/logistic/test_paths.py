@@ -228,7 +228,7 @@ def test_paths_that_do_not_converge_are_said():
     data = data_of()
     model = LogisticPath(n_lambdas=20, tol=1e-16, max_iter=3)
     with pytest.warns(ConvergenceWarning, match="did not converge"):
-        curve = tr.risk_curve(model, {"at": [3, 19]}, data.X, data.y, method="3-fold")
+        curve = tr.risk_curve(model, {"at": [3, 19]}, data.X, data.y, cv="3-fold")
     assert curve[0].engine == "logistic-path"
 
 
@@ -250,6 +250,6 @@ def test_methods_along_the_path_say_what_single_fits_say(method, n_classes):
     """Risks by coefficients or degrees of freedom are equal from one path and from the fits."""
     X, y = table(n_classes)
     path = LogisticPath(n_lambdas=8, least_ratio=0.05)
-    fast = tr.risk_curve(path, GRID, X, y, method=method, engine="logistic-path")
-    slow = tr.risk_curve(path, GRID, X, y, method=method, engine="generic")
+    fast = tr.risk_curve(path, GRID, X, y, cv=method, engine="logistic-path")
+    slow = tr.risk_curve(path, GRID, X, y, cv=method, engine="generic")
     np.testing.assert_allclose(fast.values, slow.values, rtol=1e-12)

@@ -103,7 +103,7 @@ def test_the_table_of_all_fits_is_x_itself(monkeypatch):
 
     monkeypatch.setattr(logistic, "stopped", watched)
     X, y = drawn(60, 4, 2)
-    tr.risk_curve(LogisticRegression(), {"C": [0.1, 1.0]}, X, y, method="3-fold")
+    tr.risk_curve(LogisticRegression(), {"C": [0.1, 1.0]}, X, y, cv="3-fold")
     assert len(seen) == 3
     assert all(np.shares_memory(table, X) for table in seen)
 
@@ -113,7 +113,7 @@ def test_a_year_does_not_move_the_log_loss():
     X, y = drawn(80, 4, 2)
     X[:, 0] += 3000
     found = [
-        tr.estimate_risk(LogisticRegression(), X, y, method="5-fold", loss="log", engine=engine)
+        tr.estimate_risk(LogisticRegression(), X, y, cv="5-fold", loss="log", engine=engine)
         for engine in ("logistic-path", "generic", LogisticPaths(minimiser=True))
     ]
     assert found[0].value == pytest.approx(found[1].value, rel=1e-12)
@@ -207,4 +207,4 @@ def test_rows_are_not_turned_where_it_does_not_pay(monkeypatch):
     """Hardly more columns than rows."""
     monkeypatch.setattr(stops, "turned", None)
     X, y = drawn(40, 60, 2)
-    tr.estimate_risk(LogisticRegression(), X, y, method="5-fold", engine="logistic-path")
+    tr.estimate_risk(LogisticRegression(), X, y, cv="5-fold", engine="logistic-path")

@@ -51,8 +51,8 @@ def test_equals_the_generic_engine(what, response, given):
 def test_one_call_tells_all_penalties(method):
     """By the engine 'logistic-path', on all rows and inside outer folds."""
     model, grid = FAMILIES["lasso"]
-    fast = tr.risk_curve(model, grid, X, Y, method=METHODS[method])
-    slow = tr.risk_curve(model, grid, X, Y, method=METHODS[method], engine="generic")
+    fast = tr.risk_curve(model, grid, X, Y, cv=METHODS[method])
+    slow = tr.risk_curve(model, grid, X, Y, cv=METHODS[method], engine="generic")
     assert fast.common.engine == "logistic-path"
     assert fast.values.tolist() == slow.values.tolist()
 

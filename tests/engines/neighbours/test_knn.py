@@ -212,9 +212,7 @@ def test_what_it_does_not_cover_is_refused_with_the_reason(model, grid, options,
     """No option is ignored: the engine says why, and 'auto' would take the next one."""
     X, y = tr.datasets.make_simple(30, random_state=0)
     with pytest.raises(Refusal, match=reason):
-        tr.risk_curve(
-            model, grid or None, X, y, method="3-fold", engine=NearestNeighbours(), **options
-        )
+        tr.risk_curve(model, grid or None, X, y, cv="3-fold", engine=NearestNeighbours(), **options)
 
 
 def test_sparse_and_text_data_are_refused():
@@ -230,7 +228,7 @@ def test_sparse_and_text_data_are_refused():
     ):
         model = KNeighborsClassifier(weights=weights)
         with pytest.raises(Refusal, match=reason):
-            tr.risk_curve(model, None, odd, y, method="3-fold", engine=NearestNeighbours())
+            tr.risk_curve(model, None, odd, y, cv="3-fold", engine=NearestNeighbours())
 
 
 def test_text_behind_a_step_that_makes_numbers_of_it_is_served():
@@ -288,6 +286,6 @@ def test_a_holdout_measures_no_distance_among_the_rows_that_it_tests(monkeypatch
 
     monkeypatch.setattr(nearest, "nearest", spy)
     X, y = np.random.default_rng(0).normal(size=(90, 3)), np.arange(90) % 2
-    risk = tr.estimate_risk(KNeighborsClassifier(), X, y, method="holdout")
+    risk = tr.estimate_risk(KNeighborsClassifier(), X, y, cv="holdout")
     assert risk.engine == "knn"
     assert measured == [(30, 60)]

@@ -77,22 +77,22 @@ def test_train_sets_drawn_inside_others() -> None:
 def test_equal_distances_are_taken_by_row_number_and_noted() -> None:
     """Of rows equally near the lower number is nearer; rows where it matters are counted."""
     x, y = np.array([[0.0], [1], [-1], [2]]), np.array([0, 0, 1, 1])
-    found = tr.estimate_risk(KNeighborsClassifier(1), x, y, method=Complete(3))
+    found = tr.estimate_risk(KNeighborsClassifier(1), x, y, cv=Complete(3))
     assert found.losses.tolist() == [0, 0, 1, 1]  # row 0 has rows 1 and 2 at distance 1
     assert found.notes[0].startswith("rows with neighbours of both classes at equal distances: 2;")
-    turned = tr.estimate_risk(KNeighborsClassifier(1), x[::-1], y[::-1], method=Complete(3))
+    turned = tr.estimate_risk(KNeighborsClassifier(1), x[::-1], y[::-1], cv=Complete(3))
     assert turned.losses[::-1].tolist() == [1, 1, 1, 1]
-    plain = tr.estimate_risk(KNeighborsClassifier(1), X, Y, method=Complete(5))
+    plain = tr.estimate_risk(KNeighborsClassifier(1), X, Y, cv=Complete(5))
     assert len(plain.notes) == 1
 
 
 def test_equal_distances_that_cannot_matter_are_not_noted() -> None:
     """Rows of one class at equal distances, or ranks that no k reaches, leave nothing open."""
     x, y = np.array([[0.0], [1], [-1], [2]]), np.array([0, 1, 1, 0])
-    found = tr.estimate_risk(KNeighborsClassifier(1), x, y, method=Complete(3))
+    found = tr.estimate_risk(KNeighborsClassifier(1), x, y, cv=Complete(3))
     assert len(found.notes) == 1  # row 0 has rows 1 and 2 at distance 1, both of class 1
     far = np.array([[0.0], [1], [50], [-50], [2.1]])  # row 0: rows 2 and 3, never the nearest
-    found = tr.estimate_risk(KNeighborsClassifier(1), far, [0, 1, 0, 1, 1], method=Complete(4))
+    found = tr.estimate_risk(KNeighborsClassifier(1), far, [0, 1, 0, 1, 1], cv=Complete(4))
     assert len(found.notes) == 1
 
 
@@ -101,7 +101,7 @@ def test_many_copies_of_a_row_do_not_hide_it() -> None:
     x = np.repeat([0.0, 1.0], 30)[:, None]
     y = np.repeat([0, 1], 30)
     with pytest.warns(DuplicateRowsWarning):
-        found = tr.estimate_risk(KNeighborsClassifier(3), x, y, method=Complete(50))
+        found = tr.estimate_risk(KNeighborsClassifier(3), x, y, cv=Complete(50))
     assert found.value == pytest.approx(0, abs=1e-12)
 
 
@@ -124,11 +124,11 @@ def test_what_has_no_closed_form_is_refused(model, grid, options, reason) -> Non
     """The engine says why; 'auto' lists the train sets instead, where they are few."""
     given = {"X": X, "y": Y} | options
     with pytest.raises(Refusal, match=reason):
-        tr.risk_curve(model, grid or None, **given, method=Complete(5), engine=NearestNeighbours())
+        tr.risk_curve(model, grid or None, **given, cv=Complete(5), engine=NearestNeighbours())
 
 
 def test_counted_neighbours_by_distance_are_left_to_fits() -> None:
     """How many rows a vote by distance rests on depends on the distances."""
-    curve = tr.risk_curve(KNeighborsClassifier(weights="distance"), KS, X, Y, method="swapping")
+    curve = tr.risk_curve(KNeighborsClassifier(weights="distance"), KS, X, Y, cv="swapping")
     assert curve[0].engine == "generic"
     assert "may rest on fewer rows" in curve[0].refusals["knn"]

@@ -31,7 +31,7 @@ LEARNERS = {
 def tuned(model, grid, steps, more=None, **options):
     pipe = Pipeline([*steps, ("m", model)])
     grid = {f"m__{name}": values for name, values in grid.items()} | (more or {})
-    search = tr.HonestSearchCV(pipe, grid, select_by="4-fold", random_state=0, **options)
+    search = tr.HonestSearchCV(pipe, grid, cv="4-fold", random_state=0, **options)
     return search.fit(X, Y).risk_
 
 
@@ -96,7 +96,7 @@ def test_answers_are_those_of_the_pipeline_with_the_seeds_of_each_fit(step, shap
     X, y = table(*shape)
     pipe = make_pipeline(step, KNeighborsClassifier())
     grid = {"kneighborsclassifier__n_neighbors": [1, 3, 5]}
-    options = {"method": "4-fold", "random_state": 0}
+    options = {"cv": "4-fold", "random_state": 0}
     fast = tr.risk_curve(pipe, grid, X, y, engine="knn", **options)
     whole = tr.risk_curve(pipe, grid, X, y, engine="generic", **options)
     np.testing.assert_array_equal(fast.values, whole.values)
@@ -106,4 +106,4 @@ def test_a_solver_that_always_draws_is_left_to_the_generic_engine():
     """It would be fitted twice for nothing."""
     X, y = table(60, 4)
     pipe = make_pipeline(PCA(2, svd_solver="randomized"), KNeighborsClassifier())
-    assert tr.estimate_risk(pipe, X, y, method="4-fold", random_state=0).engine == "generic"
+    assert tr.estimate_risk(pipe, X, y, cv="4-fold", random_state=0).engine == "generic"

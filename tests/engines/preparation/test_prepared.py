@@ -37,7 +37,7 @@ def said(model, X, y, method, engine):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            losses = tr.estimate_risk(model, X, y, method=method, engine=engine).losses
+            losses = tr.estimate_risk(model, X, y, cv=method, engine=engine).losses
         except TrueRiskError as error:
             return type(error), None
     return losses, {warning.category for warning in caught}
@@ -114,7 +114,7 @@ def test_discriminants_of_rows_far_from_zero_are_the_learners_own(solver, method
                 grid,
                 X,
                 y,
-                method=method,
+                cv=method,
                 loss="brier",
                 engine=engine,
             )

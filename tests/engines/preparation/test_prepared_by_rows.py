@@ -88,7 +88,7 @@ def test_answers_are_those_of_single_questions(remainder):
     pipe = make_pipeline(SimpleImputer(), columns, KNeighborsClassifier())
     grid = {"kneighborsclassifier__n_neighbors": [1, 3, 5]}
     fast, whole = (
-        tr.HonestSearchCV(pipe, grid, select_by="5-fold", engine=engine, random_state=0)
+        tr.HonestSearchCV(pipe, grid, cv="5-fold", engine=engine, random_state=0)
         .fit(HOLES, Y)
         .risk_
         for engine in ("auto", "generic")
@@ -103,7 +103,7 @@ def test_copies_of_a_row_that_rounding_parts_are_left_to_the_learner():
     model = make_pipeline(PCA(), tr.models.LogisticPath())
     method = tr.methods.Bootstrap("bootstrap", replicates=2)
     found, own = (
-        tr.estimate_risk(model, X, np.array([0, 1, 0]), method=method, engine=word)
+        tr.estimate_risk(model, X, np.array([0, 1, 0]), cv=method, engine=word)
         for word in ("logistic-path", "generic")
     )
     np.testing.assert_array_equal(found.losses, own.losses)

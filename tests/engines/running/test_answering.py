@@ -62,11 +62,11 @@ def test_probabilities_are_made_once_for_all_scores(model, times):
 
     In a pipeline, `predict` makes its own: it is asked about rows that the steps made anew.
     """
-    given = {"method": "3-fold", "loss": "log"}
+    given = {"cv": "3-fold", "loss": "log"}
     found = tr.estimate_risk(model, X, Y, scores=SCORES, **given)
     assert {"fit": 3, "predict": 3, "predict_proba": times} == CALLS
     for word in SCORES:
-        alone = tr.estimate_risk(model, X, Y, method="3-fold", loss=word)
+        alone = tr.estimate_risk(model, X, Y, cv="3-fold", loss=word)
         assert found.scores[word].value == alone.value
 
 
@@ -74,9 +74,9 @@ def test_settings_that_share_steps_are_asked_once_as_well():
     """A scorer asks the pipeline, a loss its learner: the learner answers both, once."""
     piped = make_pipeline(StandardScaler(), Slow())
     grid = {"slow__prior": [0.3, 0.5]}
-    found = tr.risk_curve(piped, grid, X, Y, method="3-fold", loss="log", scores=SCORES)
+    found = tr.risk_curve(piped, grid, X, Y, cv="3-fold", loss="log", scores=SCORES)
     assert CALLS == {"fit": 6, "predict": 6, "predict_proba": 6}
-    alone = tr.risk_curve(piped, grid, X, Y, method="3-fold", loss="jaccard")
+    alone = tr.risk_curve(piped, grid, X, Y, cv="3-fold", loss="jaccard")
     assert np.array_equal(found.scores["jaccard"].values, alone.values)
 
 
@@ -103,7 +103,7 @@ def test_a_function_of_the_user_is_given_the_model_itself():
         return float((model.predict(X) == y).mean())
 
     found = tr.estimate_risk(
-        Slow(), X, Y, method="3-fold", loss="log", scores={"own": score, "zero-one": "zero-one"}
+        Slow(), X, Y, cv="3-fold", loss="log", scores={"own": score, "zero-one": "zero-one"}
     )
     assert found.scores["own"].value == pytest.approx(found.scores["zero-one"].value)
     assert CALLS["predict"] == 6

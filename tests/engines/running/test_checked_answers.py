@@ -74,7 +74,7 @@ class Numbers(RegressorMixin, BaseEstimator):
 
 def risk(model, y=Y, **options):
     """The value of three folds."""
-    return tr.estimate_risk(model, X, y, method="3-fold", **options).value
+    return tr.estimate_risk(model, X, y, cv="3-fold", **options).value
 
 
 @pytest.mark.parametrize(

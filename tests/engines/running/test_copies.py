@@ -94,7 +94,7 @@ def test_a_foreign_search_in_pure_noise(place) -> None:
         model = make_pipeline(StandardScaler(), model)
     if place == "randomized":
         model = RandomizedSearchCV(KNeighborsClassifier(), GRID, n_iter=4, cv=3, random_state=0)
-    found = tr.estimate_risk(model, X, Y, method=Bootstrap("oob", replicates=8))
+    found = tr.estimate_risk(model, X, Y, cv=Bootstrap("oob", replicates=8))
     assert any("copies of a row stayed together" in note for note in found.notes)
     assert 0.3 < found.value < 0.7
 
@@ -128,7 +128,7 @@ def test_folds_of_copies_would_choose_one_neighbour() -> None:
 def test_other_learners_that_split(model, y) -> None:
     """Whatever has a `cv` is served the same way."""
     model = make_pipeline(StandardScaler(), model)
-    found = tr.estimate_risk(model, X, y, method=Bootstrap("oob", replicates=2))
+    found = tr.estimate_risk(model, X, y, cv=Bootstrap("oob", replicates=2))
     assert np.isfinite(found.value)
     assert any("copies of a row stayed together" in note for note in found.notes)
 
@@ -136,7 +136,7 @@ def test_other_learners_that_split(model, y) -> None:
 def test_our_own_search_gets_its_rows_as_groups() -> None:
     """HonestSearchCV as a model: no inner fold of the sample sees a copy of what it is asked."""
     Spy.seen.clear()
-    model = tr.HonestSearchCV(Spy(), GRID, select_by="3-fold", outer=None, loss="accuracy")
+    model = tr.HonestSearchCV(Spy(), GRID, cv="3-fold", outer=None, loss="accuracy")
     more = keep_copies_together(model, COPY_OF)
     assert more["groups"].tolist() == COPY_OF.tolist()
     model.fit(X[DRAWN], Y[DRAWN], **more)
@@ -145,7 +145,7 @@ def test_our_own_search_gets_its_rows_as_groups() -> None:
         make_pipeline(StandardScaler(), tr.HonestSearchCV(Spy(), GRID, outer=None)),
         X,
         Y,
-        method=Bootstrap("oob", replicates=3),
+        cv=Bootstrap("oob", replicates=3),
     )
     assert np.isfinite(found.value)
     assert all(not trained & asked for trained, asked in Spy.seen)
@@ -161,8 +161,8 @@ def test_our_own_search_gets_its_rows_as_groups() -> None:
 def test_what_cannot_keep_copies_together_is_refused(model, y, message) -> None:
     """Leave-one-out by formula, and splits given as row numbers."""
     with pytest.raises(Refusal, match=message):
-        tr.estimate_risk(model, X, y, method=Bootstrap("oob", replicates=2))
-    assert tr.estimate_risk(model, X, y, method="apparent").value is not None
+        tr.estimate_risk(model, X, y, cv=Bootstrap("oob", replicates=2))
+    assert tr.estimate_risk(model, X, y, cv="apparent").value is not None
 
 
 def test_rows_changed_on_the_way_are_an_error() -> None:
@@ -171,12 +171,12 @@ def test_rows_changed_on_the_way_are_an_error() -> None:
 
     model = BaggingClassifier(search(3), 2, max_samples=0.5, random_state=0)
     with pytest.raises(FitFailed, match="a step before changed them"):
-        tr.estimate_risk(model, X, Y, method=Bootstrap("oob", replicates=2))
+        tr.estimate_risk(model, X, Y, cv=Bootstrap("oob", replicates=2))
 
 
 def test_plans_without_copies_say_nothing() -> None:
     """Folds hold each row once: the search splits as it always does."""
-    found = tr.estimate_risk(search(3), X, Y, method="3-fold")
+    found = tr.estimate_risk(search(3), X, Y, cv="3-fold")
     assert not any("copies" in note for note in found.notes)
 
 
@@ -191,14 +191,14 @@ def test_plans_without_copies_say_nothing() -> None:
 def test_splits_within_splits_are_refused(model) -> None:
     """The inner one is shown a part of the sample, and does not know which rows are copies."""
     with pytest.raises(Refusal, match=r"splits the rows .* inside splits what .*'10-fold'"):
-        tr.estimate_risk(model, X, Y, method=Bootstrap("oob", replicates=2))
-    assert np.isfinite(tr.estimate_risk(model, X, Y, method="3-fold").value)
+        tr.estimate_risk(model, X, Y, cv=Bootstrap("oob", replicates=2))
+    assert np.isfinite(tr.estimate_risk(model, X, Y, cv="3-fold").value)
 
 
 def test_searches_side_by_side_are_served() -> None:
     """A vote of tuned parts: each of them is fitted on the whole sample."""
     Spy.seen.clear()
     parts = [(name, GridSearchCV(Spy(), GRID, cv=3)) for name in "ab"]
-    found = tr.estimate_risk(VotingClassifier(parts), X, Y, method=Bootstrap("oob", replicates=2))
+    found = tr.estimate_risk(VotingClassifier(parts), X, Y, cv=Bootstrap("oob", replicates=2))
     assert np.isfinite(found.value)
     assert all(not trained & asked for trained, asked in Spy.seen)

@@ -105,7 +105,7 @@ def problem(*, numbers=False):
 def raised(model, grid, engine, **options):
     """What comes out: the error, or None."""
     X, y = problem(numbers=is_regressor(model))
-    given = {"method": "3-fold", "loss": None, **options}
+    given = {"cv": "3-fold", "loss": None, **options}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -139,7 +139,7 @@ def test_a_sound_step_is_served(word):
     piped = make_pipeline(Step(), learner)
     grid = {f"{type(learner).__name__.lower()}__{name}": v for name, v in grid.items()}
     X, y = problem(numbers=is_regressor(piped))
-    found = tr.risk_curve(piped, grid or None, X, y, method="3-fold")
+    found = tr.risk_curve(piped, grid or None, X, y, cv="3-fold")
     assert found[0].engine == word.partition(",")[0]
     assert raised(piped, grid, "generic") is None
 
@@ -151,7 +151,7 @@ def test_a_step_that_fails_everywhere_fails_in_every_method(method):
         learner, _ = SERVED[word]
         piped = make_pipeline(Step("fit", everywhere=True), learner)
         for engine in ("auto", "generic"):
-            error = raised(piped, None, engine, method=method)
+            error = raised(piped, None, engine, cv=method)
             assert isinstance(error, TrueRiskError), (word, engine, repr(error))
 
 
@@ -190,9 +190,7 @@ def test_a_learner_that_fails_says_so_alike(word):
             said = []
             for engine in ("auto", "generic"):
                 try:
-                    tr.risk_curve(
-                        learner, grid or None, table, target, method=splits, engine=engine
-                    )
+                    tr.risk_curve(learner, grid or None, table, target, cv=splits, engine=engine)
                     said.append(None)
                 except TrueRiskError as error:
                     said.append((type(error), str(error)))
@@ -272,7 +270,7 @@ def test_a_loss_that_cannot_rate_y_itself_is_refused_at_once(what):
 def test_splitters_and_executors_that_fail_are_sentences(error):
     """Whatever they raise."""
     faulty = Faulty(error)
-    said = raised(KNeighborsClassifier(), None, "auto", method=faulty)
+    said = raised(KNeighborsClassifier(), None, "auto", cv=faulty)
     assert isinstance(said, BadData)
     assert "cannot split these rows" in str(said)
     said = raised(GaussianNB(), None, "auto", n_jobs=faulty)
@@ -286,7 +284,7 @@ def test_a_refit_that_fails_is_named():
     search = tr.HonestSearchCV(
         make_pipeline(Refuses30(), GaussianNB()),
         {"gaussiannb__var_smoothing": [1e-9]},
-        select_by="3-fold",
+        cv="3-fold",
         outer=None,
     )
     with pytest.raises(FitFailed, match=r"failed in the refit on 30 rows .*: step 'refuses30': "):
@@ -307,7 +305,7 @@ def test_sys_exit_in_a_users_code_is_a_failure(word):
     """A model, loss, scorer, splitter or distribution that leaves does not end the program."""
     learner, faulty = SERVED[word][0], Faulty(LEAVING)
     wanted = r"SystemExit: it called sys.exit\(3\); let it raise an error instead"
-    for options in ({"loss": faulty.loss}, {"loss": faulty.rate}, {"method": faulty}):
+    for options in ({"loss": faulty.loss}, {"loss": faulty.rate}, {"cv": faulty}):
         said = raised(learner, None, "auto", **options)
         assert isinstance(said, FitFailed | BadData), repr(said)
         assert re.search(wanted, str(said))

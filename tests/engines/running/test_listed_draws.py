@@ -78,9 +78,9 @@ def test_one_failing_train_set_leaves_a_candidate_without_value() -> None:
     """The failure is named; other candidates keep their values."""
     grid = {"dislikes": [-1.0, float(X[2, 0])]}
     with pytest.raises(FitFailed, match="not that row"):
-        tr.risk_curve(Touchy(), grid, X, Y, method=Complete(4))
+        tr.risk_curve(Touchy(), grid, X, Y, cv=Complete(4))
     with pytest.warns(FitFailedWarning):
-        curve = tr.risk_curve(Touchy(), grid, X, Y, method=Complete(4), engine=Generic("warn"))
+        curve = tr.risk_curve(Touchy(), grid, X, Y, cv=Complete(4), engine=Generic("warn"))
     assert curve.values[0] == pytest.approx(0.5)
     assert curve[1].value is None
     assert "fits failed" in curve[1].notes[0]

@@ -55,7 +55,7 @@ def data():
 
 
 def curve(model, grid, X, y, **options):
-    options = {"method": "4-fold", "engine": "generic", "random_state": 0} | options
+    options = {"cv": "4-fold", "engine": "generic", "random_state": 0} | options
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         found = tr.risk_curve(model, grid, X, y, **options)
@@ -134,12 +134,12 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
-@pytest.mark.parametrize("options", [{}, {"method": "oob"}, {"loss": "log"}], ids=str)
+@pytest.mark.parametrize("options", [{}, {"cv": "oob"}, {"loss": "log"}], ids=str)
 def test_answers_and_warnings_are_those_of_pipelines_of_their_own(data, monkeypatch, name, options):
     """Plain, in samples with copies, by probabilities: to the last bit, with the same warnings."""
     X, y = data
     if "method" in options:
-        options = {"method": tr.methods.Bootstrap("oob", replicates=4)}
+        options = {"cv": tr.methods.Bootstrap("oob", replicates=4)}
     shared, said = curve(*CASES[name], X, y, **options)
     unshared(monkeypatch)
     alone, said_alone = curve(*CASES[name], X, y, **options)
@@ -266,7 +266,7 @@ def test_a_level_that_no_training_row_had_is_said_with_what_to_do(data, model):
     levels = np.column_stack([X[:, 0], np.arange(len(y)) == 7])
     encoded = make_column_transformer((OneHotEncoder(), [1]), remainder="passthrough")
     with pytest.raises(FitFailed, match=r"fold \d.*unknown categories.*handle_unknown='ignore'"):
-        tr.estimate_risk(make_pipeline(encoded, model), levels, y, method="4-fold")
+        tr.estimate_risk(make_pipeline(encoded, model), levels, y, cv="4-fold")
 
 
 def test_a_scorer_is_given_the_whole_model_and_the_rows_as_they_are(data):
@@ -329,7 +329,7 @@ def test_weights_of_the_learner_reach_it(monkeypatch, data):
     weights = np.random.default_rng(1).uniform(0.1, 5, len(y))
 
     def risk(**params):
-        search = tr.HonestSearchCV(pipe, grid, select_by="4-fold", loss="log", random_state=0)
+        search = tr.HonestSearchCV(pipe, grid, cv="4-fold", loss="log", random_state=0)
         return search.fit(X, y, **params).risk_.value
 
     shared = risk(seen__sample_weight=weights)

@@ -61,7 +61,7 @@ def test_a_network_has_its_column(model):
     """In every fit, without a word about it; the refit of a search, too."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert np.isfinite(tr.estimate_risk(model, X, COLUMN, method="3-fold").value)
+        assert np.isfinite(tr.estimate_risk(model, X, COLUMN, cv="3-fold").value)
         search = tr.HonestSearchCV(model, {}, cv=3).fit(X, COLUMN)
     assert np.isfinite(search.risk_.value)
     assert search.predict(X).shape == (N, 1)
@@ -90,7 +90,7 @@ def test_it_is_what_grid_search_finds():
 def test_the_type_is_that_which_was_given(y, kind, n_dim):
     """Whatever a scorer or a loss computes with."""
     model = Network(kind=kind, n_dim=n_dim) if np.ndim(y) == 1 else Both(kind=kind)
-    assert np.isfinite(tr.estimate_risk(model, X, y, method="3-fold").value)
+    assert np.isfinite(tr.estimate_risk(model, X, y, cv="3-fold").value)
 
 
 class Both(Network):
@@ -108,8 +108,8 @@ class Both(Network):
 def test_scikit_learns_own_take_no_column(model):
     """They are given a row of numbers, and of the column is warned as they do."""
     with pytest.warns(DataConversionWarning, match="its one column is used"):
-        found = tr.estimate_risk(model, X, COLUMN, method="3-fold")
-    exact = tr.estimate_risk(model, X, NUMBERS, method="3-fold", engine="generic")
+        found = tr.estimate_risk(model, X, COLUMN, cv="3-fold")
+    exact = tr.estimate_risk(model, X, NUMBERS, cv="3-fold", engine="generic")
     assert found.value == pytest.approx(exact.value, rel=1e-12)
 
 
@@ -155,7 +155,7 @@ def test_every_engine_answers_as_clones_that_see_y_as_it_is(learner, kind, doubl
     if kind == "two" and learner in ONE_TARGET:
         return
     table, splits = X.astype(float) if double else X, KFold(3)
-    curve = tr.risk_curve(model, grid, table, y, method=tr.methods.Splitter(splits))
+    curve = tr.risk_curve(model, grid, table, y, cv=tr.methods.Splitter(splits))
     answers = curve.evaluation.answers
     for place, setting in enumerate(curve.candidates):
         one = clone(model).set_params(**setting)
@@ -193,7 +193,7 @@ def test_weights_in_their_own_type_are_those_of_a_loop(model, kind, engine):
     """In the fits as they were given, and in means of double precision."""
     weights = (1 + 4 * np.random.default_rng(3).random(N)).astype(kind)
     splits = list(KFold(3).split(X))
-    found = tr.estimate_risk(model, X, NUMBERS, method=splits, sample_weight=weights, engine=engine)
+    found = tr.estimate_risk(model, X, NUMBERS, cv=splits, sample_weight=weights, engine=engine)
     told = np.zeros(N)
     for train, test in splits:
         fitted = clone(model).fit(X[train], NUMBERS[train], sample_weight=weights[train])

@@ -119,7 +119,7 @@ def test_a_matrix_that_overflows_far_from_0_is_left_to_svc(engine):
     """SVC itself says that there is no solution."""
     X, y = drawn(37, 40, 2)
     with pytest.raises(FitFailed, match="not finite"):
-        tr.risk_curve(SVC(gamma=1.0), None, X + 1e9, y, method="4-fold", engine=engine)
+        tr.risk_curve(SVC(gamma=1.0), None, X + 1e9, y, cv="4-fold", engine=engine)
 
 
 def test_an_answer_that_overflows_is_left_to_svc(monkeypatch):
@@ -211,7 +211,7 @@ def test_nested_validation_of_breast_cancer_is_that_of_scikit_learn():
     inner = StratifiedKFold(3, shuffle=True, random_state=1)
     outer = StratifiedKFold(4, shuffle=True, random_state=2)
     scores = cross_val_score(GridSearchCV(pipe, grid, cv=inner), X, y, cv=outer)
-    curve = tr.risk_curve(pipe, grid, X, y, method=tr.methods.Nested(outer, inner), engine="svm")
+    curve = tr.risk_curve(pipe, grid, X, y, cv=tr.methods.Nested(outer, inner), engine="svm")
     assert curve.procedure.value == pytest.approx(1 - scores.mean(), abs=1e-12)
 
 

@@ -152,7 +152,7 @@ def test_a_variance_that_rounding_leaves_negative_is_left_to_svc(engine):
     X = sparse.csr_array(np.full((31, 3), 0.3))
     assert gamma_of(SVC().get_params(), Gapped.of(X), None) < 0
     with pytest.raises(FitFailed, match="gamma"):
-        tr.risk_curve(SVC(), None, X, np.arange(31) % 2, method="apparent", engine=engine)
+        tr.risk_curve(SVC(), None, X, np.arange(31) % 2, cv="apparent", engine=engine)
 
 
 def test_what_svc_would_refuse_or_sum_otherwise_is_left_to_it(monkeypatch):
@@ -172,7 +172,7 @@ def test_what_svc_would_refuse_or_sum_otherwise_is_left_to_it(monkeypatch):
     plan = tr.methods.KFold(4).plan(data, Streams(0))
     for engine in (ENGINE, "generic"):
         with pytest.raises(FitFailed, match="sparse input"):
-            tr.risk_curve(family.estimator, None, data.X, data.y, method="4-fold", engine=engine)
+            tr.risk_curve(family.estimator, None, data.X, data.y, cv="4-fold", engine=engine)
     assert plan.n_fits == 4
 
 

@@ -52,7 +52,7 @@ def counted(monkeypatch) -> list[int]:
 
 def both(model, X, y, method, engine, **options) -> tuple[np.ndarray, np.ndarray]:
     """Answers of the engine and of scikit-learn itself."""
-    given = {"method": method, **options}
+    given = {"cv": method, **options}
     grid = options.pop("grid", None)
     given.pop("grid", None)
     curves = [tr.risk_curve(model, grid, X, y, engine=e, **given) for e in (engine, "generic")]
@@ -184,7 +184,7 @@ def test_logistic_regression_equals_the_path(monkeypatch) -> None:
     engine = MINIMISER
 
     def scores():
-        curve = tr.risk_curve(LogisticRegression(), grid, X, y, method=method, engine=engine)
+        curve = tr.risk_curve(LogisticRegression(), grid, X, y, cv=method, engine=engine)
         return curve.evaluation.answers.values
 
     together = scores()
@@ -204,7 +204,7 @@ def test_tuned_inside_a_bootstrap(engine, counted) -> None:
         model, grid, fast = EXACT, {"C": [0.01, 1.0, 100.0]}, MINIMISER
     method = Nested(Bootstrap(".632+", 16), "3-fold")
     first, second = (
-        tr.risk_curve(model, grid, X, y, method=method, engine=e) for e in (fast, "generic")
+        tr.risk_curve(model, grid, X, y, cv=method, engine=e) for e in (fast, "generic")
     )
     assert first.procedure.value == pytest.approx(second.procedure.value, abs=1e-12)
     assert [u.candidate for u in first.evaluation.units] == [
@@ -216,10 +216,10 @@ def test_tuned_inside_a_bootstrap(engine, counted) -> None:
 def test_few_fits_or_many_columns_are_not_batched(counted) -> None:
     """Below 16 fits, or with too many products of columns, the fits go one by one."""
     X, y = problem()
-    tr.estimate_risk(LinearDiscriminantAnalysis(), X, y, method=Bootstrap("oob", 10))
+    tr.estimate_risk(LinearDiscriminantAnalysis(), X, y, cv=Bootstrap("oob", 10))
     wide = RNG.normal(size=(400, 150))
     tr.estimate_risk(
-        LinearDiscriminantAnalysis(), wide, np.arange(400) % 2, method=Bootstrap("oob", 16)
+        LinearDiscriminantAnalysis(), wide, np.arange(400) % 2, cv=Bootstrap("oob", 16)
     )
     assert counted == []
 
@@ -228,9 +228,9 @@ def test_batches_are_cut_to_memory(monkeypatch, counted) -> None:
     """Weights of many fits come in several batches with the same answers."""
     X, y = problem()
     model, method = LinearDiscriminantAnalysis(), Bootstrap("oob", 50)
-    whole = tr.estimate_risk(model, X, y, method=method).value
+    whole = tr.estimate_risk(model, X, y, cv=method).value
     monkeypatch.setattr(fits_of_one_table, "MOST_WEIGHTS", 60 * 20)
-    assert tr.estimate_risk(model, X, y, method=method).value == whole
+    assert tr.estimate_risk(model, X, y, cv=method).value == whole
     assert counted == [50, 20, 20, 10]
 
 
@@ -247,7 +247,7 @@ def both_values(model, X, y) -> tuple[float, float]:
     """Worst-case swapping by the engine and by scikit-learn's own fits."""
     method = tr.methods.Swapping(n0=np.inf)
     return tuple(
-        tr.estimate_risk(model, X, y, method=method, engine=e).value
+        tr.estimate_risk(model, X, y, cv=method, engine=e).value
         for e in ("discriminant", "generic")
     )
 

@@ -196,11 +196,11 @@ def test_one_fit_per_train_set(monkeypatch) -> None:
 
     monkeypatch.setattr(RandomForestClassifier, "fit", counted)
     grid = {"n_estimators": SIZES}
-    curve = tr.risk_curve(RandomForestClassifier(), grid, X, CLASSES, method="4-fold")
+    curve = tr.risk_curve(RandomForestClassifier(), grid, X, CLASSES, cv="4-fold")
     assert (fits, curve[0].engine, curve[0].n_fits) == ([12] * 4, "ensemble", 20)
     fits.clear()
     nested = tr.methods.Nested("4-fold", "3-fold")
-    curve = tr.risk_curve(RandomForestClassifier(), grid, X, CLASSES, method=nested)
+    curve = tr.risk_curve(RandomForestClassifier(), grid, X, CLASSES, cv=nested)
     winners = [SIZES[unit.candidate] for unit in curve.evaluation.units]
     assert fits == [12] * 12 + winners
 
@@ -209,7 +209,7 @@ def test_workers_fit_the_forests() -> None:
     """An executor gets the fits, and changes nothing."""
     grid = {"n_estimators": SIZES}
     here, there = (
-        tr.risk_curve(ExtraTreesClassifier(), grid, X, CLASSES, method="4-fold", n_jobs=executor)
+        tr.risk_curve(ExtraTreesClassifier(), grid, X, CLASSES, cv="4-fold", n_jobs=executor)
         for executor in (None, 2)
     )
     assert here[0].engine == "ensemble"

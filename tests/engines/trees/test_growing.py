@@ -138,7 +138,7 @@ def test_no_model_is_fitted(monkeypatch) -> None:
     assert builder(Family.of(DecisionTreeClassifier()), DATA) is not None  # compared before
     monkeypatch.setattr(DecisionTreeClassifier, "fit", forbidden)
     method = tr.methods.Bootstrap(".632", 200)
-    estimate = tr.estimate_risk(DecisionTreeClassifier(), X, CLASSES, method=method)
+    estimate = tr.estimate_risk(DecisionTreeClassifier(), X, CLASSES, cv=method)
     assert (estimate.engine, estimate.n_fits) == ("tree", 201)
 
 
@@ -248,7 +248,7 @@ def test_its_complaints_are_still_heard() -> None:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             many = np.arange(60) % 20
-            tr.estimate_risk(DecisionTreeClassifier(), X, many, method="2-fold", engine=engine)
+            tr.estimate_risk(DecisionTreeClassifier(), X, many, cv="2-fold", engine=engine)
         heard.append([str(warning.message) for warning in caught])
     assert heard[0] == heard[1]
     with pytest.raises(FitFailed, match="max_depth"):
@@ -266,7 +266,7 @@ def test_without_the_builder_the_numbers_are_the_same(monkeypatch, reason) -> No
 
     def curve():
         grid = {"ccp_alpha": ALPHAS}
-        return tr.risk_curve(DecisionTreeClassifier(), grid, X, CLASSES, method="4-fold")
+        return tr.risk_curve(DecisionTreeClassifier(), grid, X, CLASSES, cv="4-fold")
 
     wanted = curve()
     monkeypatch.setattr(DecisionTreeClassifier, "fit", counted)
@@ -286,7 +286,7 @@ def test_progress_is_told_between_calls() -> None:
     """The first call makes one fit; all fits of all candidates are told in the end."""
     told = []
     with listen(lambda progress: told.append((progress.done, progress.total))):
-        tr.risk_curve(DecisionTreeClassifier(), {"ccp_alpha": ALPHAS}, X, CLASSES, method="5-fold")
+        tr.risk_curve(DecisionTreeClassifier(), {"ccp_alpha": ALPHAS}, X, CLASSES, cv="5-fold")
     assert told[:2] == [(0, 15), (3, 15)]
     assert told[-1] == (15, 15)
 

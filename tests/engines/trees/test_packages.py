@@ -153,7 +153,7 @@ def test_no_package_is_imported() -> None:
         "import sys, numpy as np, truerisk as tr\n"
         "from sklearn.ensemble import RandomForestClassifier as F\n"
         "X = np.arange(20.0)[:, None]\n"
-        "tr.estimate_risk(F(3), X, X[:, 0] > 9, method='2-fold')\n"
+        "tr.estimate_risk(F(3), X, X[:, 0] > 9, cv='2-fold')\n"
         "print(sorted({'xgboost', 'lightgbm', 'catboost'} & set(sys.modules)))\n"
     )
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

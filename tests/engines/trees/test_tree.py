@@ -139,7 +139,7 @@ def test_one_tree_per_train_set(monkeypatch, by_scikit_learn) -> None:
 
     monkeypatch.setattr(DecisionTreeClassifier, "fit", counted)
     grid = {"ccp_alpha": list(np.linspace(0, 0.1, 30))}
-    curve = tr.risk_curve(DecisionTreeClassifier(), grid, X, CLASSES, method="5-fold")
+    curve = tr.risk_curve(DecisionTreeClassifier(), grid, X, CLASSES, cv="5-fold")
     assert (fits, curve[0].n_fits) == ([0.0] * 5, 150)
 
 
@@ -147,7 +147,7 @@ def test_progress_is_told() -> None:
     """It counts the candidates' fits, one train set after another."""
     told = []
     with listen(lambda progress: told.append((progress.done, progress.total))):
-        tr.risk_curve(DecisionTreeClassifier(), {"ccp_alpha": ALPHAS}, X, CLASSES, method="3-fold")
+        tr.risk_curve(DecisionTreeClassifier(), {"ccp_alpha": ALPHAS}, X, CLASSES, cv="3-fold")
     assert told[0] == (0, 18)
     assert told[-1] == (18, 18)
     assert (6, 18) in told
@@ -189,7 +189,7 @@ def test_counts_are_left_to_the_generic_engine() -> None:
             {"ccp_alpha": ALPHAS},
             X,
             CLASSES > 0,
-            method="swapping",
+            cv="swapping",
             engine="tree",
         )
 
@@ -221,7 +221,7 @@ def test_copies_as_weights_grow_the_same_tree(request, builder, options, classes
     grid = {"ccp_alpha": [0.0, 0.01, 0.03]}
     method = tr.methods.Bootstrap("bootstrap", 12)
     found, wanted = (
-        tr.risk_curve(model, grid, X, y, method=method, loss="brier", engine=engine)
+        tr.risk_curve(model, grid, X, y, cv=method, loss="brier", engine=engine)
         for engine in ("tree", "generic")
     )
     assert np.array_equal(found.evaluation.answers.values, wanted.evaluation.answers.values)
@@ -239,9 +239,9 @@ def test_copies_are_given_as_weights(monkeypatch, by_scikit_learn) -> None:
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(50, 2)), np.arange(50) % 2
     method = tr.methods.Bootstrap("oob", 3)
-    tr.estimate_risk(DecisionTreeClassifier(), X, y, method=method)
+    tr.estimate_risk(DecisionTreeClassifier(), X, y, cv=method)
     assert all(size < 40 for size, _ in sizes)
     assert [total for _, total in sizes] == [50.0] * 3
     sizes.clear()
-    tr.estimate_risk(DecisionTreeClassifier(min_samples_leaf=2), X, y, method=method)
+    tr.estimate_risk(DecisionTreeClassifier(min_samples_leaf=2), X, y, cv=method)
     assert sizes == [(50, None)] * 3

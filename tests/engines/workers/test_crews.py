@@ -48,9 +48,9 @@ class Mortal(ClassifierMixin, BaseEstimator):
 def test_a_killed_worker_costs_its_batch_only(tmp_path) -> None:
     """One of two workers ends once in the midst of a table of several MB: the same risk."""
     numbered = np.column_stack([np.arange(len(X)), X])
-    here = tr.estimate_risk(Mortal("never"), numbered, Y, method="10-fold")
+    here = tr.estimate_risk(Mortal("never"), numbered, Y, cv="10-fold")
     mark = tmp_path / "died"
-    there = tr.estimate_risk(Mortal(str(mark), 7), numbered, Y, method="10-fold", n_jobs=2)
+    there = tr.estimate_risk(Mortal(str(mark), 7), numbered, Y, cv="10-fold", n_jobs=2)
     assert mark.exists()
     assert (there.value, there.interval) == (here.value, here.interval)
 
@@ -81,7 +81,7 @@ def test_the_fits_that_end_every_worker_are_named() -> None:
     """Leave-one-out of 12: only fit 7 sees no row 7, so batches of every other one are guilty."""
     rows = np.column_stack([np.arange(12.0), np.arange(12) % 3])
     with pytest.raises(FitFailed, match=r"died \(\w+\) again and again over fits? \d+"):
-        tr.estimate_risk(Mortal("always", 7), rows, np.arange(12) % 2, method="loo", n_jobs=2)
+        tr.estimate_risk(Mortal("always", 7), rows, np.arange(12) % 2, cv="loo", n_jobs=2)
 
 
 def test_the_guilty_batch_is_found_among_innocents() -> None:
@@ -103,7 +103,7 @@ def test_a_pool_of_the_user_is_not_replaced() -> None:
     """The first death ends the run; what its workers share is mapped all the same."""
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
         assert tr.estimate_risk(
-            Mortal("never"), X, Y, method="3-fold", n_jobs=pool
+            Mortal("never"), X, Y, cv="3-fold", n_jobs=pool
         ).value == pytest.approx(0.25, abs=0.02)
         with pytest.raises(FitFailed, match=r"a worker process died \(BrokenProcessPool\): out"):
             list(run_batches(pool, _end_at, (3,), list(range(6))))

@@ -30,7 +30,7 @@ def cluster():
 
 
 def risk(executor, **options):
-    return tr.estimate_risk(Mortal("never"), X, Y, method="10-fold", n_jobs=executor, **options)
+    return tr.estimate_risk(Mortal("never"), X, Y, cv="10-fold", n_jobs=executor, **options)
 
 
 def test_the_numbers_are_those_of_one_process(cluster) -> None:
@@ -48,8 +48,8 @@ def test_every_verb_takes_it(cluster) -> None:
     """A search and an assessment, whose inner fits run there, too."""
     grid = {"dies": [0, 1]}
     options = {"n_jobs": cluster.address, "random_state": 1}
-    search = tr.HonestSearchCV(Mortal("never"), grid, select_by="3-fold", **options)
-    alone = tr.HonestSearchCV(Mortal("never"), grid, select_by="3-fold", random_state=1)
+    search = tr.HonestSearchCV(Mortal("never"), grid, cv="3-fold", **options)
+    alone = tr.HonestSearchCV(Mortal("never"), grid, cv="3-fold", random_state=1)
     rows = slice(0, 300)
     assert search.fit(X[rows], Y[rows]).risk_.value == alone.fit(X[rows], Y[rows]).risk_.value
 
@@ -138,12 +138,12 @@ def _call(verb, grid, executor):
     options = {"n_jobs": executor, "random_state": 1}
     if verb == "risk":
         method = tr.methods.Nested("2-fold", "2-fold")
-        return tr.estimate_risk(Mortal("never"), X, Y, method=method, **options).value
+        return tr.estimate_risk(Mortal("never"), X, Y, cv=method, **options).value
     if verb == "search":
-        search = tr.HonestSearchCV(Mortal("never"), grid, select_by="2-fold", outer="3-fold")
+        search = tr.HonestSearchCV(Mortal("never"), grid, cv="2-fold", outer="3-fold")
         return search.set_params(**options).fit(X, Y).risk_.value
     learners = {"a": (Mortal("never"), grid), "b": Mortal("never")}
-    found = tr.assess(learners, X, Y, methods=["2-fold"], outer="2-fold", **options)
+    found = tr.assess(learners, X, Y, cv=["2-fold"], outer="2-fold", **options)
     return [risk.value for risk in found.risks.values()]
 
 
@@ -194,7 +194,7 @@ def test_the_fits_that_end_every_worker_are_named() -> None:
             Mortal("always", 3),
             numbered,
             np.arange(4) % 2,
-            method=[([1, 2, 3], [0])],
+            cv=[([1, 2, 3], [0])],
             n_jobs=running.address,
         )
 

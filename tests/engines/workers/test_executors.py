@@ -80,7 +80,7 @@ def test_what_workers_are_sent_does_not_change_while_results_come_in(method, lea
         "trees": (ExtraTreeClassifier(random_state=0), {"ccp_alpha": [0.0, 0.1]}),
     }[learner]
     engine = "generic" if learner == "nearest" else "auto"
-    tr.risk_curve(model, grid, X, y, method=method, random_state=1, n_jobs=pool, engine=engine)
+    tr.risk_curve(model, grid, X, y, cv=method, random_state=1, n_jobs=pool, engine=engine)
     assert len(pool.given) > 1
     assert all(pickle.dumps(arguments) == written for arguments, written in pool.given)
 
@@ -143,7 +143,7 @@ def test_workers_are_counted(executor, workers) -> None:
 def test_what_is_no_executor_is_refused(executor, message) -> None:
     """A word, a flag, or an object that cannot submit."""
     with pytest.raises(UnknownName, match=message):
-        tr.estimate_risk(deadly(), X, Y, method="3-fold", n_jobs=executor)
+        tr.estimate_risk(deadly(), X, Y, cv="3-fold", n_jobs=executor)
 
 
 X, Y = np.arange(24.0).reshape(12, 2), np.arange(12) % 2
@@ -165,11 +165,11 @@ def deadly():
 def test_a_killed_worker_is_one_sentence() -> None:
     """The run ends, says what happened and what to do, and the next run works."""
     with pytest.raises(FitFailed, match=r"a worker process died .*: out of memory, or .*None"):
-        tr.estimate_risk(deadly(), X, Y, method="loo", n_jobs=2)
+        tr.estimate_risk(deadly(), X, Y, cv="loo", n_jobs=2)
     from sklearn.dummy import DummyClassifier
 
     model = DummyClassifier(strategy="constant", constant=1)
-    assert tr.estimate_risk(model, X, Y, method="3-fold", n_jobs=2).value == 0.5
+    assert tr.estimate_risk(model, X, Y, cv="3-fold", n_jobs=2).value == 0.5
 
 
 def kill(batch):

@@ -124,8 +124,8 @@ Y = X[:, 0] + X[:, 1] > 0
 def test_a_run_pickles_its_data_once_and_leaves_nothing(folder) -> None:
     """Several MB, eight batches on two workers: one pickling, no file at the end."""
     Counted.written = 0
-    here = tr.estimate_risk(Counted(), X, Y, method="10-fold")
-    there = tr.estimate_risk(Counted(), X, Y, method="10-fold", n_jobs=2)
+    here = tr.estimate_risk(Counted(), X, Y, cv="10-fold")
+    there = tr.estimate_risk(Counted(), X, Y, cv="10-fold", n_jobs=2)
     assert there.value == here.value
     assert Counted.written == 1
     assert not any(folder.iterdir())
@@ -134,7 +134,7 @@ def test_a_run_pickles_its_data_once_and_leaves_nothing(folder) -> None:
 def test_after_an_error_the_file_is_gone(folder) -> None:
     """A fit that fails, and a part that cannot be pickled."""
     with pytest.raises(FitFailed, match="no"):
-        tr.estimate_risk(Counted(bad=1.0), X, Y, method="10-fold", n_jobs=2)
+        tr.estimate_risk(Counted(bad=1.0), X, Y, cv="10-fold", n_jobs=2)
     assert not any(folder.iterdir())
     with pytest.raises(TypeError, match="pickle"):
         list(run_batches(2, looked_at, (sys._getframe(),), [[0]]))

@@ -105,7 +105,7 @@ def test_the_method_is_the_function(prior, monkeypatch):
     model = LogisticRegression(C=0.5)
     fitted = model.fit(X, Y)
     found = tr.bayesian_error(fitted.coef_, fitted.intercept_, X, Y, prior=prior)
-    estimate = tr.estimate_risk(model, X, Y, method=BayesianError(prior))
+    estimate = tr.estimate_risk(model, X, Y, cv=BayesianError(prior))
     assert estimate.value == pytest.approx(found.value, rel=1e-12)
     assert estimate.std_error == pytest.approx(found.std_error, rel=1e-12)
     assert estimate.interval.low == pytest.approx(found.interval().low, rel=1e-9)
@@ -209,7 +209,7 @@ def test_a_scale_needs_a_distribution_of_covariances(options, sound):
     model = LogisticRegression().fit(X, Y)
     for of in (
         lambda: tr.bayesian_error(*RULE, X, Y, **options),
-        lambda: tr.estimate_risk(model, X, Y, method=BayesianError(**options)),
+        lambda: tr.estimate_risk(model, X, Y, cv=BayesianError(**options)),
     ):
         if sound:
             assert 0 < of().value < 1

@@ -31,7 +31,7 @@ def test_a_prior_that_takes_features_off_the_rows_has_no_interval():
         (8, False, False),
     ):
         for prior, stated in (("flat", flat), ("jeffreys", jeffreys)):
-            found = tr.estimate_risk(model, rows[:, :p], y, method=BayesianError(prior))
+            found = tr.estimate_risk(model, rows[:, :p], y, cv=BayesianError(prior))
             assert (found.interval is not None) == (found.std_error is not None) == stated
             assert any("which pulls the estimate up" in note for note in found.notes) != stated
             fitted = LogisticRegression().fit(rows[:, :p], y)
@@ -39,7 +39,7 @@ def test_a_prior_that_takes_features_off_the_rows_has_no_interval():
             assert (tr.bayesian_error(*given, prior=prior).std_error is not None) == stated
     with pytest.raises(Refusal, match="no interval is stated: the prior takes features off"):
         tr.bayesian_error(*given, prior=prior).interval()
-    high = tr.estimate_risk(model, rows, y, method=BayesianError("flat"))
+    high = tr.estimate_risk(model, rows, y, cv=BayesianError("flat"))
     assert high.value > 3 * truth
     assert "5.6 times" in high.notes[-1]
     assert "it may err either way" in high.notes[0]

@@ -49,7 +49,7 @@ def test_a_weight_counts() -> None:
 
 def test_the_page_and_the_search_say_it() -> None:
     """In the notes of the honest risk."""
-    a = tr.assess({"ridge": (Ridge(), {"alpha": [0.1, 1.0]})}, X, HEAVY, methods=["5-fold"])
+    a = tr.assess({"ridge": (Ridge(), {"alpha": [0.1, 1.0]})}, X, HEAVY, cv=["5-fold"])
     assert any(" of the squared loss: value" in note for note in a.risks["ridge"].notes)
     assert " of the squared loss: value" in a.to_html()
 
@@ -111,8 +111,6 @@ def test_the_bound_of_log_loss() -> None:
     assert found.losses.max() == bounded.upper == -np.log(0.01)
     assert found.loss == "log clipped at 0.01"
     np.testing.assert_allclose(found.losses[50:], log_loss(50, 9).losses[50:])
-    assert (
-        tr.estimate_risk(Said(), *GIVEN, loss=bounded, method="pairs").interval.method == "beta-cv"
-    )
+    assert tr.estimate_risk(Said(), *GIVEN, loss=bounded, cv="pairs").interval.method == "beta-cv"
     with pytest.raises(BadArgument, match=r"clip=0.5: give how near to 0 and 1"):
         tr.losses.Log(clip=0.5)

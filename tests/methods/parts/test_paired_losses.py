@@ -32,7 +32,7 @@ def curve(**asked):
 @pytest.mark.parametrize("loss", ["zero-one", "brier"])
 def test_they_add_up_to_the_risks(method, loss):
     """Folds of unequal size, repeated tests, rows tested by chance: the shares make it the risk."""
-    found = curve(method=method, loss=loss)
+    found = curve(cv=method, loss=loss)
     paired = found.comparable.losses()
     assert paired.shares.sum() == pytest.approx(1)
     np.testing.assert_allclose(paired.losses @ paired.shares, found.values)
@@ -42,10 +42,10 @@ def test_they_add_up_to_the_risks(method, loss):
 @pytest.mark.parametrize("loss", ["auc", "mcc", "f1"])
 def test_scores_are_told_by_influences(loss):
     """The same as a further score of another loss; the mean of the rows is the score."""
-    found = curve(scores=(loss,), method="5-fold").scores[loss]
+    found = curve(scores=(loss,), cv="5-fold").scores[loss]
     paired = found.comparable.losses()
     np.testing.assert_allclose(paired.losses @ paired.shares, found.values)
-    own = curve(loss=loss, method="5-fold")
+    own = curve(loss=loss, cv="5-fold")
     assert found.best_set(0.8) == own.best_set(0.8)
     assert own.best_params in own.best_set(0.8)
 
@@ -53,7 +53,7 @@ def test_scores_are_told_by_influences(loss):
 def test_weights_count_as_in_the_risk():
     """Rows that weigh more have larger shares."""
     model, grid = LogisticRegression(), {"C": [0.01, 1.0, 100.0]}
-    found = tr.risk_curve(model, grid, X, Y, sample_weight=WEIGHTS, method="5-fold")
+    found = tr.risk_curve(model, grid, X, Y, sample_weight=WEIGHTS, cv="5-fold")
     paired = found.comparable.losses()
     np.testing.assert_allclose(paired.losses @ paired.shares, found.values)
     np.testing.assert_allclose(paired.shares, WEIGHTS / WEIGHTS.sum())
@@ -62,7 +62,7 @@ def test_weights_count_as_in_the_risk():
 def test_groups_go_along():
     """Rows of a group are one unit."""
     groups = np.arange(53) // 3
-    paired = curve(groups=groups, method="4-fold").comparable.losses()
+    paired = curve(groups=groups, cv="4-fold").comparable.losses()
     assert paired.groups.tolist() == groups.tolist()
 
 
@@ -80,7 +80,7 @@ def test_what_does_not_compare_is_refused(method, why):
     """A sentence says why; the printed curve then marks the chosen setting alone."""
     grid = {"n_neighbors": [1, 3, 4, 12]}
     engine = "generic" if isinstance(method, tr.methods.Racing) else "auto"
-    found = tr.risk_curve(KNeighborsClassifier(), grid, X, Y, method=method, engine=engine)
+    found = tr.risk_curve(KNeighborsClassifier(), grid, X, Y, cv=method, engine=engine)
     with pytest.raises(Refusal, match=why):
         found.best_set()
     assert "may be best" not in str(found)

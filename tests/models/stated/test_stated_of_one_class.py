@@ -86,7 +86,7 @@ def test_nothing_is_stated_of_a_look_alike(name, change):
 def test_methods_refuse_a_look_alike_or_ask_it(name, change, word):
     """The word of a method refuses a subclass, or asks the model itself around its rows."""
     try:
-        found = tr.estimate_risk(change(LEARNERS[name]), X, Y, method=word)
+        found = tr.estimate_risk(change(LEARNERS[name]), X, Y, cv=word)
     except Refusal:
         assert word == "bee"
     else:
@@ -100,7 +100,7 @@ def test_criteria_refuse_a_look_alike(name):
     for word in WORDS[name in REGRESSORS]:
         with pytest.raises(Refusal, match="no formula is known"):
             tr.estimate_risk(
-                contrary(LEARNERS[name]), X, NUMBERS if name in REGRESSORS else Y, method=word
+                contrary(LEARNERS[name]), X, NUMBERS if name in REGRESSORS else Y, cv=word
             )
 
 

@@ -23,7 +23,7 @@ def texts(axes):
 
 def curve_of(grid, model=None, **options):
     X, y = tr.datasets.make_simple(40, random_state=0)
-    return tr.risk_curve(model or KNeighborsClassifier(), grid, X, y, method="5-fold", **options)
+    return tr.risk_curve(model or KNeighborsClassifier(), grid, X, y, cv="5-fold", **options)
 
 
 def test_the_points_are_the_risks_at_their_parameter(axes):
@@ -90,7 +90,7 @@ def test_criteria_are_drawn_together(axes):
     grid = {"n_neighbors": [9, 1, 5]}
     X, y = tr.datasets.make_simple(40, random_state=0)
     words = ("loo", "apparent", "swapping", "complete")
-    curves = {w: tr.risk_curve(KNeighborsClassifier(), grid, X, y, method=w) for w in words}
+    curves = {w: tr.risk_curve(KNeighborsClassifier(), grid, X, y, cv=w) for w in words}
     first, *others = curves.values()
     first.plot(ax=axes, others=others)
     drawn, rings = drawn_on(axes)
@@ -126,7 +126,7 @@ def test_another_loss_has_its_scale_on_the_right(axes):
     X = rng.normal(size=(30, 3))
     y = X[:, 0] + rng.normal(size=30)
     grid = {"alpha": [0.1, 1.0, 10.0]}
-    curves = [tr.risk_curve(Ridge(), grid, X, y, method=w) for w in ("loo", "cp", "aic", "bic")]
+    curves = [tr.risk_curve(Ridge(), grid, X, y, cv=w) for w in ("loo", "cp", "aic", "bic")]
     curves[0].plot(ax=axes, others=curves[1:])
     (right,) = [other for other in axes.figure.axes if other is not axes]
     for side, mine in ((axes, curves[:2]), (right, curves[2:])):

@@ -28,7 +28,7 @@ def found():
         "tree": (DecisionTreeClassifier(random_state=0), GRID),
     }
     validate = {"subgroups": {"half": ["a", "b"] * 30}, "replicates": 2}
-    return tr.assess(learners, X, Y, methods=["3-fold"], outer="3-fold", validate=validate)
+    return tr.assess(learners, X, Y, cv=["3-fold"], outer="3-fold", validate=validate)
 
 
 def test_every_figure_of_the_page_is_a_file_of_every_format(found, tmp_path):
@@ -116,7 +116,7 @@ def test_figure_file_is_well_formed_whatever_characters_labels_hold(tmp_path):
     y = [ODD[label] for label in Y]
     learners = {f"knn{ODD[0]}": KNeighborsClassifier(), f"one{ODD[1]}": KNeighborsClassifier(1)}
     validate = {"subgroups": {f"half{ODD[0]}": [*ODD] * 30}, "replicates": 2}
-    odd = tr.assess(learners, X, y, methods=["3-fold"], outer="3-fold", validate=validate)
+    odd = tr.assess(learners, X, y, cv=["3-fold"], outer="3-fold", validate=validate)
     for file in odd.save_figures(tmp_path, ["svg", "png"]):
         assert file.suffix == ".png" or ET.parse(file)
     page = odd.to_html(tmp_path / "page.html")

@@ -28,13 +28,13 @@ LEARNERS = {"knn": (KNeighborsClassifier(), {"n_neighbors": [1, 7]}), "bayes": G
 
 @pytest.fixture(scope="module")
 def found():
-    return tr.assess(LEARNERS, X, Y, methods=["3-fold", "loo"], outer="monte-carlo")
+    return tr.assess(LEARNERS, X, Y, cv=["3-fold", "loo"], outer="monte-carlo")
 
 
 @pytest.fixture(scope="module")
 def folded():
     """The same with folds, after which errors can be counted."""
-    asked = {"methods": ["3-fold", "loo"], "outer": "4-fold", "learning_curve": "cheap"}
+    asked = {"cv": ["3-fold", "loo"], "outer": "4-fold", "learning_curve": "cheap"}
     return tr.assess(LEARNERS, X, Y, **asked)
 
 
@@ -99,7 +99,7 @@ def test_every_plot_returns_its_axes(found, folded, tmp_path):
 
 def test_what_is_not_there_is_refused_with_the_reason():
     """No random splits, no classes, no tuned learner, no such learner."""
-    line = tr.assess({"bayes": GaussianNB()}, X, Y, methods=["3-fold"], outer="4-fold")
+    line = tr.assess({"bayes": GaussianNB()}, X, Y, cv=["3-fold"], outer="4-fold")
     with pytest.raises(Refusal, match="outer='monte-carlo'"):
         line.plot_monte_carlo()
     with pytest.raises(BadData, match="no learner was tuned"):
@@ -144,7 +144,7 @@ def test_shares_start_with_the_chosen_setting(found):
 def test_no_learner_is_left_out():
     """The page shows the first twelve; of a plot all have their rung."""
     risks = {f"bayes {i}": GaussianNB() for i in range(14)}
-    ax = tr.assess(risks, X, Y, methods=["3-fold"], outer="3-fold").plot_ladder()
+    ax = tr.assess(risks, X, Y, cv=["3-fold"], outer="3-fold").plot_ladder()
     assert len(ax.get_yticks()) == 14 + 1  # the whole search
 
 

@@ -169,7 +169,7 @@ def test_rows_that_were_not_tested_are_not_counted_as_tested():
 
 
 def search(outer):
-    return tr.HonestSearchCV(LogisticRegression(), {"C": [1.0]}, outer=outer, select_by="5-fold")
+    return tr.HonestSearchCV(LogisticRegression(), {"C": [1.0]}, outer=outer, cv="5-fold")
 
 
 @pytest.mark.filterwarnings("ignore::truerisk.core.errors.TrueRiskWarning")

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from truerisk.contracts import Method
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family, tuned_by
 from truerisk.core.identity import is_a
@@ -123,15 +124,16 @@ def copies_note(family: Family, plan: Plan) -> tuple[str, ...]:
 def _splitting(params: dict[str, Any], model: Any) -> list[str]:
     """Names of parameters that say how a learner splits its training rows.
 
-    A `cv` that nobody gave is none where the learner takes its copies as groups.
+    Where the learner takes its copies as groups, a word or method of ours keeps them together, and
+    so does a `cv` that nobody gave.
     """
+
+    def keeps_groups(name: str) -> bool:
+        own = hasattr(_owner(params, model, name), "copies_as_groups")
+        return own and (params[name] is None or isinstance(params[name], str | Method))
+
     names = (name for name in params if name.rpartition("__")[2] == "cv")
-    return sorted(
-        name
-        for name in names
-        if params[name] != "prefit"
-        and not (params[name] is None and hasattr(_owner(params, model, name), "copies_as_groups"))
-    )
+    return sorted(name for name in names if params[name] != "prefit" and not keeps_groups(name))
 
 
 def _owner(params: dict[str, Any], model: Any, name: str) -> Any:

@@ -25,7 +25,7 @@ from truerisk.plan.plan import Plan
 
 MOST_FITS = 20_000
 INSTEAD = {
-    "subsets": "use method='monte-carlo', which draws some of them, 'loo' or a K-fold word",
+    "subsets": "use cv='monte-carlo', which draws some of them, 'loo' or a K-fold word",
     "bootstraps": "use fewer rows, or nearest neighbours, which have a closed form",
 }
 

@@ -155,7 +155,7 @@ def usual_score(estimator: Any) -> str | None:
     return None
 
 
-CHOOSES_BY = ("cv", "select_by")  # how parameters that say by which splits to tune are called
+CHOOSES_BY = ("cv",)  # how parameters that say by which splits to tune are called
 
 
 def tunes_inside(family: Family) -> bool:

@@ -154,7 +154,7 @@ def test_engines_answer_as_the_generic_one(learner, grid, method, dense, monkeyp
     pipe = Pipeline([("c", columns(sparse_threshold=0.0 if dense else 1.0)), ("m", learner)])
     grid = {f"m__{name}": values for name, values in grid.items()}
     X, y = frame(), Y > 0
-    given = {"method": method, "random_state": 0}
+    given = {"cv": method, "random_state": 0}
     whole = tr.risk_curve(pipe, grid, X, y, engine="generic", **given)
     monkeypatch.setattr(fitted, "fit_and_transform", None)  # nobody asks for it
     fast = tr.risk_curve(pipe, grid, X, y, **given)
