@@ -25,9 +25,9 @@ PAIRS = tr.methods.Pairs(tr.methods.KFold(folds=FOLDS))
 MODELS = GaussianNB(), LinearDiscriminantAnalysis()
 
 
-def estimates(*models, y=Y, method=PAIRS, **options):
+def estimates(*models, y=Y, cv=PAIRS, **options):
     """The honest risks of models on the same splits."""
-    return [tr.estimate_risk(model, X, y, cv=method, **options) for model in models]
+    return [tr.estimate_risk(model, X, y, cv=cv, **options) for model in models]
 
 
 def by_hand(models, y, loss, groups=None, weights=None):
@@ -156,7 +156,7 @@ def test_learners_that_answer_alike_are_not_surely_alike():
 @pytest.mark.parametrize("method", ["4-fold", "pairs"])
 def test_errors_that_are_alike_have_an_interval_about_0(method):
     """Without pairs, too, where splits that all differ by 0 have no spread."""
-    one, other = estimates(KNeighborsClassifier(5), KNeighborsClassifier(5), method=method)
+    one, other = estimates(KNeighborsClassifier(5), KNeighborsClassifier(5), cv=method)
     found = one - other
     factor = found.details["factor"]
     half = student.ppf(0.975, N / factor - 1) * np.sqrt(factor * 2) / N
@@ -166,7 +166,7 @@ def test_errors_that_are_alike_have_an_interval_about_0(method):
 
 def test_without_pairs_the_factor_is_that_of_one_drawing():
     """Splits that are no pairs are compared by their differences, unless it is asked for."""
-    a, b = estimates(*MODELS, method="6-fold")
+    a, b = estimates(*MODELS, cv="6-fold")
     assert tr.compare(a, b).test == "nadeau-bengio"
     assert (a - b).interval == tr.compare(a, b, test="bayes").interval
     found = tr.compare(a, b, test="paired-cv")
@@ -259,7 +259,7 @@ def test_what_a_file_holds_is_compared_by_splits(searches):
 
 def test_rows_that_are_tested_repeatedly_are_refused():
     """Several drawings of the folds have no such rule; splits compare them."""
-    a, b = estimates(*MODELS, method="2x3-fold")
+    a, b = estimates(*MODELS, cv="2x3-fold")
     with pytest.raises(Refusal, match="tests rows repeatedly"):
         tr.compare(a, b, test="paired-cv")
     assert (a - b).test == "bayes"
@@ -275,7 +275,7 @@ def test_losses_alone_do_not_say_how_they_move():
 
 def test_what_no_formula_knows_has_a_value_alone():
     """A score of scikit-learn that tells no influences: no interval, and the reason."""
-    a, b = estimates(*MODELS, method="4-fold", loss="jaccard")
+    a, b = estimates(*MODELS, cv="4-fold", loss="jaccard")
     found = a - b
     assert found.value == pytest.approx(a.value - b.value)
     assert (found.interval, found.probability) == (None, None)

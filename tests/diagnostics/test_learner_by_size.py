@@ -13,7 +13,7 @@ from truerisk.diagnostics.learning_curve import UNSAID, as_learner
 X, Y = tr.datasets.make_difficult(60, random_state=0)
 KNN = KNeighborsClassifier()
 SEARCH = tr.HonestSearchCV(KNN, {"n_neighbors": [1, 3]}, cv="4-fold")
-ROWS = {"cv": None, "groups": None, "sample_weight": None}
+ROWS = {"groups": None, "sample_weight": None}
 
 
 @pytest.mark.parametrize("model", [KNN, SEARCH], ids=["model", "search"])

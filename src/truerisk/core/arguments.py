@@ -213,7 +213,7 @@ def refuse_both(one: str, value: Any, other: str, other_value: Any) -> None:
 def refuse_class(name: str, value: Any) -> None:
     """Refuse a class where an object of it is meant.
 
-    >>> refuse_class("method", dict)
+    >>> refuse_class("cv", dict)
     Traceback (most recent call last):
     truerisk.core.errors.UnknownName: cv=dict is a class: make an object of it, dict().
     """

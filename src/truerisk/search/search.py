@@ -51,14 +51,20 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
     param_grid : dict or list of dicts, optional
         As for GridSearchCV; the order is kept. With `n_iter` distributions with ``rvs``, lists, or
         functions of a numpy Generator. By default the estimator is taken as it stands.
-    n_iter : int, optional
-        How many settings are drawn, once, from a stream of `random_state` of their own; with `cv`
-        they are those of RandomizedSearchCV with this seed.
     cv : int, str, Method, splitter or iterable, optional
         How settings are compared: what GridSearchCV takes, of which a number means folds that are
         not shuffled, stratified for classifiers, or a word of ``tr.methods.names()``. By default
         "5-fold"; "forward-5" where `fit` is given times, "blocks-5" where it is given places. Folds
         are averaged as GridSearchCV does; a Method averages as it says.
+    scoring : str, callable, list or dict, optional
+        A score as in GridSearchCV, instead of `loss`: ``scoring="roc_auc"``, larger is better.
+    n_jobs : None, int, str or executor
+        Where scikit-learn's fits run: in this process; in so many worker processes, -1 for one per
+        core; on "dask://host:port" or a Client of Dask; or on anything with ``submit``. Fast
+        engines answer in this process.
+    n_iter : int, optional
+        How many settings are drawn, once, from a stream of `random_state` of their own; with a
+        number, a splitter or splits as `cv` they are those of RandomizedSearchCV with this seed.
     rule : str or Rule, default="min"
         "min" or "1-se". Risks within 1e-12 are ties; the first in grid order wins.
     outer : str, int, Method, splitter, iterable or None, default="pairs"
@@ -86,12 +92,6 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         of `outer`. "bbc" also gives `selected_risk_` one that counts the choice.
     confidence_level : float, default=0.95
         Of the intervals.
-    scoring : optional
-        GridSearchCV's word for `loss`: ``scoring="roc_auc"`` is a score, larger is better.
-    n_jobs : None, int, str or executor
-        Where scikit-learn's fits run: in this process; in so many worker processes, -1 for one per
-        core; on "dask://host:port" or a Client of Dask; or on anything with ``submit``. Fast
-        engines answer in this process.
     error_score : "raise" or float, default="raise"
         The score of a failing fit. NaN leaves out the settings that it belongs to.
     return_train_score : bool, default=False
@@ -167,6 +167,9 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         estimator: Any,
         param_grid: Any = None,
         *,
+        cv: Any = None,
+        scoring: Any = None,
+        n_jobs: Any = None,
         n_iter: int | None = None,
         rule: Any = "min",
         outer: Any = "pairs",
@@ -178,9 +181,6 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         engine: Any = "auto",
         interval: Any = None,
         confidence_level: float = 0.95,
-        cv: Any = None,
-        scoring: Any = None,
-        n_jobs: Any = None,
         error_score: Any = "raise",
         return_train_score: bool = False,
         verbose: int = 0,
@@ -190,6 +190,9 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
     ) -> None:
         self.estimator = estimator
         self.param_grid = param_grid
+        self.cv = cv
+        self.scoring = scoring
+        self.n_jobs = n_jobs
         self.n_iter = n_iter
         self.rule = rule
         self.outer = outer
@@ -201,9 +204,6 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         self.engine = engine
         self.interval = interval
         self.confidence_level = confidence_level
-        self.cv = cv
-        self.scoring = scoring
-        self.n_jobs = n_jobs
         self.error_score = error_score
         self.return_train_score = return_train_score
         self.verbose = verbose
