@@ -133,8 +133,7 @@ def test_workers_are_counted(executor, workers) -> None:
     ("executor", "message"),
     [
         (0, "at least 1"),
-        (-1, "at least 1"),
-        (True, "n_jobs=True is unknown"),
+        (0, "n_jobs=0: give a number of worker processes"),
         ("loky", "n_jobs='loky' is unknown; use None"),
         (object(), "has no submit"),
         (2.0, "has no submit"),
