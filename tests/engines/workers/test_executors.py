@@ -132,8 +132,8 @@ def test_workers_are_counted(executor, workers) -> None:
 @pytest.mark.parametrize(
     ("executor", "message"),
     [
-        (0, "at least 1"),
         (0, "n_jobs=0: give a number of worker processes"),
+        (True, "n_jobs=True is unknown"),
         ("loky", "n_jobs='loky' is unknown; use None"),
         (object(), "has no submit"),
         (2.0, "has no submit"),
