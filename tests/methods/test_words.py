@@ -77,12 +77,12 @@ def test_objects_pass() -> None:
         ("K-fold", UnknownName, "put a number for K"),
         ("1-fold", BadData, "K >= 2"),
         ("0x3-fold", BadData, "repeats=0"),
-        (1, BadArgument, "cv=1: give two folds at least"),
+        (1, BadArgument, "1 is no number of folds: give two at least"),
         (True, UnknownName, "cv=True is neither a word"),
         (None, UnknownName, "cv=None is neither a word"),
         (2.5, UnknownName, "cv=2.5 is neither"),
         ([(1, 2, 3)], BadData, "split 0 is no"),
-        (["10-fold"], BadData, "split 0 is no"),
+        (["10-fold"], BadArgument, "lists several ways to split"),
     ],
 )
 def test_what_is_no_method_is_refused(given, error, message) -> None:

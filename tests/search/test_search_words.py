@@ -64,7 +64,7 @@ def test_a_list_of_splits_and_jobs_serve() -> None:
         ({"scoring": "f1", "loss": "auc"}, BadArgument, "scoring='f1' and loss='auc' say the same"),
         ({"scoring": ["f1", "roc_auc"]}, BadArgument, "must be set to a scorer key"),
         ({"cv": "five"}, UnknownName, "there is no method 'five'"),
-        ({"cv": 1}, BadArgument, "cv=1: give two folds at least"),
+        ({"cv": 1}, BadArgument, "1 is no number of folds: give two at least"),
         ({"verbose": "a"}, BadArgument, "verbose='a': use 0, or 1 for the number of fits"),
         ({"verbose": -1}, BadArgument, "verbose=-1: use 0"),
         ({"cv": []}, BadArgument, "the list of splits is empty"),

@@ -80,7 +80,8 @@ class Splitter(Averaged):
             if not is_failure(error):
                 raise
             raise BadData(
-                f"the splitter {self.word} cannot split these rows: {said_by(error)}"
+                f"{'' if is_count(self.splitter) else 'the splitter '}{self.word} cannot split "
+                f"these rows: {said_by(error)}"
             ) from error
         return split_plan(data.n_rows, _checked(pairs, data.n_rows, self.word))
 

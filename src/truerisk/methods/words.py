@@ -84,6 +84,15 @@ def as_method(given: Any) -> Method:
     refuse_class("cv", given)
     if callable(getattr(given, "split", None)):
         return Splitter(given)
+    if (
+        isinstance(given, list | tuple)
+        and given
+        and all(isinstance(w, str | Method) for w in given)
+    ):
+        raise BadArgument(
+            f"cv={shown(given)} lists several ways to split, and one is wanted here: "
+            "tr.assess takes several."
+        )
     if isinstance(given, Iterable) and getattr(given, "ndim", 1) != 0:
         return GivenSplits(tuple(given))
     raise UnknownName(
@@ -95,7 +104,7 @@ def as_method(given: Any) -> Method:
 def _unshuffled(k: int) -> Splitter:
     """The folds of scikit-learn."""
     if k < 2:
-        raise BadArgument(f"cv={k}: give two folds at least.")
+        raise BadArgument(f"{k} is no number of folds: give two at least.")
     return Splitter(k)
 
 
