@@ -166,7 +166,7 @@ def test_what_fits_depend_on_is_their_key(tmp_path, change, found):
 def test_a_seed_is_part_of_the_key_where_the_plan_has_none(tmp_path):
     """Leave-one-out is the same plan for every seed; a forest without a seed of its own is not."""
     path, forest = tmp_path / "runs.db", {"forest": RandomForestClassifier(n_estimators=2)}
-    options = {"X": X[:10], "y": Y[:10], "methods": ["loo"], "outer": "loo"}
+    options = {"X": X[:10], "y": Y[:10], "cv": "loo", "outer": "loo"}
     assessed(path, forest, **options)
     again = assessed(path, forest, **options, random_state=5)
     assert again.kept.reused == 0
@@ -176,7 +176,7 @@ def test_a_seed_is_part_of_the_key_where_the_plan_has_none(tmp_path):
 @pytest.mark.filterwarnings("ignore:A column-vector")
 def test_the_form_of_y_is_part_of_the_key_where_fits_see_it(tmp_path):
     """All fits see its type; a column is given to learners of other people alone."""
-    options = {"methods": ["2-fold"], "outer": "2-fold"}
+    options = {"cv": "2-fold", "outer": "2-fold"}
     numbers = X[:, 0].astype(np.float32).astype(float)
     single, column = numbers.astype(np.float32), numbers[:, None]
     for place, (learner, given, known) in enumerate(
