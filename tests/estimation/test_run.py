@@ -96,3 +96,9 @@ def test_streams_are_independent_by_name() -> None:
     ]
     assert len(set(draws)) == 12
     assert int(Streams(0).get("x").integers(2**62)) == draws[0]
+
+
+def test_number_of_jobs_of_a_later_call_stands_before_that_of_the_search() -> None:
+    """One job is this process; nothing said leaves the place of the search."""
+    problem = pose(FAMILY, X, Y, n_jobs=3)
+    assert [problem.by(n_jobs).executor for n_jobs in (None, 1, 2)] == [3, None, 2]

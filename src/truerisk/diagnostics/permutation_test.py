@@ -13,7 +13,7 @@ from truerisk.core.present import of_class
 from truerisk.core.present import seconds as in_words
 from truerisk.core.progress import shows_progress, stage
 from truerisk.diagnostics.permutations import SHIFTS, Orders, PermutationTest, Repeated
-from truerisk.engines.workers.executors import executor_of, workers_of
+from truerisk.engines.workers.executors import workers_of
 from truerisk.estimation.problem import as_seed, checked_method
 from truerisk.estimation.run import Run
 from truerisk.methods.nested import Pairs
@@ -98,7 +98,7 @@ def permutation_test(
     run = run_to_permute(search, X, y, groups, dict(params), time)
     problem, method = run.problem, run.testing
     assert method is not None
-    executor = executor_of(n_jobs) or problem.executor
+    executor = problem.by(n_jobs).executor
     workers = workers_of(executor)
     procedure = Repeated(run, Orders.of(problem.data, seed))
     started = perf_counter()

@@ -23,7 +23,7 @@ from truerisk.data.named_columns import take_named_columns
 from truerisk.engines.asking import Asking
 from truerisk.engines.running.fitting import fitted_on_all
 from truerisk.engines.settings import response_refusal
-from truerisk.engines.workers.executors import executor_of, workers_of
+from truerisk.engines.workers.executors import executor_of
 from truerisk.estimation.fit_params import params_of_fits
 from truerisk.intervals import as_form
 from truerisk.losses.loss import class_named
@@ -100,10 +100,9 @@ class Problem:
         seed = (self.seed, 0) if self.family.is_random else None
         return fitted_on_all(self.family, candidate, self.data, seed)
 
-    def by(self, executor: Any) -> Problem:
-        """The same, its fits made by another executor; None keeps its own."""
-        workers_of(executor)  # an unknown one is refused by every engine alike
-        return self if executor is None else replace(self, executor=executor)
+    def by(self, n_jobs: Any) -> Problem:
+        """Return the same problem with its fits made elsewhere; None keeps its own place."""
+        return self if n_jobs is None else replace(self, executor=executor_of(n_jobs))
 
     def asking(self, **options: Any) -> Asking:
         """The way from a plan to answers for this problem; `options` change it for one pass."""

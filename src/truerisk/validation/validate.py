@@ -24,7 +24,6 @@ from truerisk.data.data import Data
 from truerisk.data.named_columns import take_named_columns
 from truerisk.data.rows import category_order
 from truerisk.engines.running.fitting import why_of
-from truerisk.engines.workers.executors import executor_of
 from truerisk.estimation.problem import as_seed, problem_on
 from truerisk.estimation.run import Run
 from truerisk.methods.external import External
@@ -168,7 +167,7 @@ def validate(
         )
     run_of_model = run_of_finished if finished else run_to_validate
     run = run_of_model(search_or_model, X, y, groups, dict(params), seed, **order, **words)
-    problem = run.problem.by(executor_of(n_jobs))
+    problem = run.problem.by(n_jobs)
     if confidence_level is not None:
         check_level("confidence_level", confidence_level)
         if of_a_search:
