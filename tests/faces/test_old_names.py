@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from inspect import signature
+
 import pytest
 from sklearn.base import clone
 from sklearn.naive_bayes import GaussianNB
@@ -9,7 +11,6 @@ from sklearn.pipeline import make_pipeline
 from tests.adversary.commands import called
 
 import truerisk as tr
-from truerisk.cli.app import NEW_OPTIONS
 from truerisk.core.old_words import NEW_NAMES
 
 X, Y = tr.datasets.make_difficult(40, random_state=2)
@@ -25,15 +26,32 @@ CALLS = {
     "permutation_test": lambda **old: tr.permutation_test(GaussianNB(), X, Y, **old),
     "reproduce": lambda **old: tr.experiments.reproduce("mehta", **old),
 }
-COMMANDS = ["estimate", "assess", "validate", "audit", "permute", "plan", "reproduce"]
+COMMANDS = ["estimate", "assess", "validate", "permute", "audit", "plan", "reproduce"]
 
 
-@pytest.mark.parametrize("name", CALLS)
-@pytest.mark.parametrize(("old", "new"), NEW_NAMES.items())
+FACES = {**{name: getattr(tr, name, None) for name in CALLS}, "set_params": tr.HonestSearchCV}
+FACES["reproduce"] = tr.experiments.reproduce
+RENAMED = [
+    (name, old, new)
+    for name, face in FACES.items()
+    for old, new in NEW_NAMES.items()
+    if new in signature(face).parameters
+]
+
+
+@pytest.mark.parametrize(("name", "old", "new"), RENAMED)
 def test_an_old_name_is_refused_with_the_new_one(name, old, new) -> None:
-    """In every call, and where parameters are set."""
+    """In every call that has the new one, and where parameters are set."""
     with pytest.raises(TypeError, match=f"^`{old}` is now `{new}`.$"):
         CALLS[name](**{old: None})
+
+
+def test_old_names_are_those_of_six_faces_with_splits_and_all_with_jobs() -> None:
+    """A call without `cv` is not told to give it."""
+    faces = [{name for name, _, new in RENAMED if new == word} for word in ("cv", "n_jobs")]
+    assert [len(each) for each in faces] == [6, len(CALLS)]
+    with pytest.raises(TypeError, match="unexpected keyword argument 'method'"):
+        CALLS["audit"](method="loo")
 
 
 def test_parameters_of_a_search_are_those_of_its_signature() -> None:
@@ -45,10 +63,21 @@ def test_parameters_of_a_search_are_those_of_its_signature() -> None:
         make_pipeline(search).set_params(honestsearchcv__executor=2)
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-@pytest.mark.parametrize(("old", "new"), NEW_OPTIONS.items())
+@pytest.mark.parametrize(
+    ("command", "old", "new"),
+    [(command, "--executor", "--n-jobs") for command in COMMANDS]
+    + [(command, "--method", "--cv") for command in COMMANDS[:4]],
+)
 def test_an_old_option_is_refused_with_the_new_one(command, old, new) -> None:
     """In every command, with the exit code of a wrong call."""
     code, _, said = called([command, old, "2"])
     assert code == 2
-    assert f"{old} is now {new}." in said
+    assert f"Error: {old} is now {new}." in said
+
+
+def test_old_option_of_a_command_without_the_new_one_is_unknown() -> None:
+    """An audit takes its splits from the search."""
+    code, _, said = called(["audit", "--method", "loo"])
+    assert code == 2
+    assert "--method" in said
+    assert "is now" not in said

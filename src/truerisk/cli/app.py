@@ -22,13 +22,9 @@ from truerisk.core.errors import (
     TrueRiskError,
     UnknownName,
 )
+from truerisk.core.old_words import NEW_NAMES
 from truerisk.core.version import __version__
 
-# until 1.0 an old option is refused with the new one
-NEW_OPTIONS = {
-    "--executor": "--n-jobs",
-    "--method": "--cv",
-}
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # a disk without room for what is written
 FAILURE, USAGE, BAD_DATA, INCOMPLETE = 1, 2, 3, 5
 
@@ -119,6 +115,15 @@ def run(arguments: list[str] | None = None) -> NoReturn:
     sys.exit(code or (FAILURE if streams.has_lost_remarks else 0))
 
 
+def _with_new_name(error: click.NoSuchOption) -> click.UsageError:
+    """Name the new option in the place of an old one that the command had."""
+    new = "--" + NEW_NAMES.get(error.option_name.lstrip("-"), "").replace("_", "-")
+    known = [] if error.ctx is None else error.ctx.command.get_params(error.ctx)
+    if not any(new in parameter.opts for parameter in known):
+        return error
+    return click.UsageError(f"{error.option_name} is now {new}.", error.ctx)
+
+
 def _code_of(arguments: list[str] | None, streams: Streams) -> int:
     """Run the command line and return its exit code; an error has been said by then."""
     stdout = sys.stdout
@@ -128,9 +133,8 @@ def _code_of(arguments: list[str] | None, streams: Streams) -> int:
         return _say_end(f"{interrupted_word()}; nothing was kept.", interrupted_code())
     except click.ClickException as error:
         told = io.StringIO()
-        if isinstance(error, click.NoSuchOption) and error.option_name in NEW_OPTIONS:
-            new = NEW_OPTIONS[error.option_name]
-            error = click.UsageError(f"{error.option_name} is now {new}.", error.ctx)
+        if isinstance(error, click.NoSuchOption):
+            error = _with_new_name(error)
         error.show(told)
         say(told.getvalue().removesuffix("\n"))
         return USAGE if isinstance(error, click.UsageError) else error.exit_code

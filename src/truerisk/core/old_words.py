@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from functools import wraps
 from inspect import signature
 from typing import ParamSpec, TypeVar
@@ -20,26 +20,25 @@ NEW_NAMES = {
 }
 
 
-def refuse_old_names(names: Iterable[str]) -> None:
-    """Raise a TypeError that gives the new name of the first old one.
+def refuse_old_names(given: Iterable[str], known: Container[str]) -> None:
+    """Raise a TypeError if one of the given names is an old one of a parameter that is known.
 
-    >>> refuse_old_names(["executor"])
+    >>> refuse_old_names(["executor"], {"n_jobs"})
     Traceback (most recent call last):
     truerisk.core.errors.BadArgument: `executor` is now `n_jobs`.
     """
-    for name in names:
-        if name in NEW_NAMES:
+    for name in given:
+        if NEW_NAMES.get(name) in known and name not in known:
             raise BadArgument(f"`{name}` is now `{NEW_NAMES[name]}`.")
 
 
 def refuses_old_names(call: Callable[P, R]) -> Callable[P, R]:
-    """A call that refuses the old names of its parameters."""
-    own = signature(call).parameters
+    """Wrap a call so that it refuses the old names of its parameters."""
+    known = signature(call).parameters
 
     @wraps(call)
     def refusing(*args: P.args, **options: P.kwargs) -> R:
-        if not options.keys() <= own.keys():
-            refuse_old_names(options)
+        refuse_old_names(options, known)
         return call(*args, **options)
 
     return refusing

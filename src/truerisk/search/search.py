@@ -212,8 +212,8 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         self.checks = checks
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters, as scikit-learn does."""
-        refuse_old_names(params)
+        """Set parameters as scikit-learn does; refuse their old names."""
+        refuse_old_names(params, self.get_params(deep=False))
         return super().set_params(**params)
 
     @shows_progress
