@@ -44,6 +44,7 @@ def test_number_means_the_folds_of_scikit_learn(task, theirs) -> None:
     plan = as_method(4).plan(data, Streams(3))
     found = [plan.test_rows(q)[0].tolist() for q in range(plan.n_questions)]
     assert found == [test.tolist() for _, test in theirs.split(data.X, y)]
+    assert as_method(as_method(4).word).splitter == 4
 
 
 def test_listed_splits_tells_several_from_a_list_of_pairs() -> None:
@@ -77,6 +78,8 @@ def test_objects_pass() -> None:
         ("K-fold", UnknownName, "put a number for K"),
         ("1-fold", BadData, "K >= 2"),
         ("0x3-fold", BadData, "repeats=0"),
+        (0, BadArgument, "0 is no number of folds"),
+        ("1 unshuffled folds", BadArgument, "1 is no number of folds"),
         (1, BadArgument, "1 is no number of folds: give two at least"),
         (True, UnknownName, "cv=True is neither a word"),
         (None, UnknownName, "cv=None is neither a word"),
@@ -132,7 +135,7 @@ ARGUMENTS = [
     ("Swapping", "n0", "10"),
     ("Swapping", "n0", True),
     ("Splitter", "splitter", "x"),
-    ("Splitter", "splitter", 1),
+    ("Splitter", "splitter", True),
     ("GivenSplits", "pairs", None),
     ("GivenSplits", "pairs", "x"),
 ]

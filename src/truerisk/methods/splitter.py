@@ -6,6 +6,7 @@ import re
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -39,7 +40,9 @@ class Splitter(Averaged):
 
     def __post_init__(self) -> None:
         check_average(self.average)
-        if is_count(self.splitter) and self.splitter > 1:
+        if isinstance(self.splitter, Integral) and not isinstance(self.splitter, bool):
+            if self.splitter < 2:
+                raise BadArgument(f"{self.splitter} is no number of folds: give two at least.")
             return
         if not callable(getattr(self.splitter, "split", None)) or isinstance(self.splitter, str):
             raise BadArgument(

@@ -70,6 +70,7 @@ registry = Registry(
 )
 
 _FOLDS = re.compile(r"(reversed )?(?:(\d{1,6})\s*x\s*)?(\d{1,9})-fold")
+_UNSHUFFLED = re.compile(r"(\d{1,9}) unshuffled folds")
 _NUMBERED = re.compile(r"([a-z]+)-(\d{1,9})")
 
 
@@ -80,7 +81,7 @@ def as_method(given: Any) -> Method:
     if isinstance(given, str):
         return method_by(given, {})
     if isinstance(given, Integral) and not isinstance(given, bool):
-        return _unshuffled(int(given))
+        return Splitter(int(given))
     refuse_class("cv", given)
     if callable(getattr(given, "split", None)):
         return Splitter(given)
@@ -99,13 +100,6 @@ def as_method(given: Any) -> Method:
         f"cv={shown(given)} is neither a word ({', '.join(registry)}), a method, a number of "
         "folds, a scikit-learn splitter, nor a list of (train, test) pairs."
     )
-
-
-def _unshuffled(k: int) -> Splitter:
-    """The folds of scikit-learn."""
-    if k < 2:
-        raise BadArgument(f"{k} is no number of folds: give two at least.")
-    return Splitter(k)
 
 
 def listed_splits(cv: Any) -> list[Any]:
@@ -153,6 +147,9 @@ def _maker(word: str) -> tuple[Callable[..., Method], tuple[int, ...]]:
         reverse, repeats, k = folds.groups()
         made: Callable[..., Method] = registry.load("reversed" if reverse else "K-fold")
         return made, (int(k), int(repeats or 1))
+    unshuffled = _UNSHUFFLED.fullmatch(word.strip())
+    if unshuffled:  # so is a number of folds called in results
+        return Splitter, (int(unshuffled[1]),)
     numbered = _NUMBERED.fullmatch(word.strip())
     if numbered and f"{numbered[1]}-K" in registry:
         return registry.load(f"{numbered[1]}-K"), (int(numbered[2]),)
