@@ -32,7 +32,7 @@ def gathered(command: Callable[[Any], Code]) -> Callable[..., Code]:
 
 
 def _workers(ctx: click.Context, option: click.Parameter, where: str | None) -> int | str | None:
-    """Joblib's number, where -1 is one worker per core, or the address of a cluster."""
+    """Read a number of workers, of which -1 means one per core, or the address of a cluster."""
     if where is None or "://" in where:
         return where
     if where == "-1":
@@ -79,12 +79,12 @@ def one_of(option: str, value: Any, other: str, other_value: Any) -> None:
 
 
 def splits_word(word: str) -> int | str:
-    """What is written as `--cv`: a number of unshuffled folds, or a word."""
+    """Read the words of one `--cv`: a number of unshuffled folds, or a method."""
     return int(word) if word.isdecimal() else word
 
 
 def read_splits(ctx: click.Context, option: click.Parameter, word: str | None) -> int | str | None:
-    """What is written as `--cv` or `--outer`, if anything is."""
+    """Read `--cv` or `--outer` where it is given."""
     return None if word is None else splits_word(word)
 
 
@@ -93,7 +93,7 @@ cv_option = click.option(
     metavar="WORD",
     callback=read_splits,
     help="A word of `truerisk methods`, or K unshuffled folds, as in scikit-learn.  "
-    "[default: 5-fold; with --time forward-5, --block blocks-5]",
+    "[default: 5-fold; forward-5 in time, blocks-5 in space]",
 )
 scoring_options = with_options(
     click.option(

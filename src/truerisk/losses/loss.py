@@ -93,7 +93,7 @@ class Loss(ABC):
     grows_with_few_rows: bool = False  # whether it is too large of few rows, whatever the rule
     horizons: tuple[float, ...] = ()  # of curves of survival: the times that it looks at
     is_biased_on_small_sets: bool = False
-    """Whether the mean over small test sets is expected to differ from the value on a large one.
+    """True if the mean over small test sets is expected to differ from the value on a large one.
 
     A ratio with a random denominator is biased so; AUC is a mean over pairs, and is not.
     """

@@ -184,14 +184,15 @@ class Brier(RowLoss):
         self.upper = 1.0 if data.n_classes == 2 else 2.0
 
 
-def _sizes(of: np.ufunc, answers: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """np.square or np.abs of the errors; 0 where rounding alone parts answers and y.
+def _error_sizes(size: np.ufunc, answers: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Return the squares or absolute values of the errors, by np.square or np.abs.
 
-    Settings that fit exactly tie so, whichever engine made their answers.
+    An error that may be rounding alone counts as 0. Settings that fit y exactly then tie, whichever
+    engine made their answers.
     """
     sizes: np.ndarray = answers - y
-    of(sizes, out=sizes)
-    exact = sizes <= of(ROUNDING * y)
+    size(sizes, out=sizes)
+    exact = sizes <= size(ROUNDING * y)
     if exact.any():
         sizes[exact] = 0.0
     return sizes
@@ -204,7 +205,7 @@ class Squared(RowLoss):
     tasks = ("regression",)
 
     def of_rows(self, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
-        losses = _sizes(np.square, answers, data.y[rows])
+        losses = _error_sizes(np.square, answers, data.y[rows])
         return losses.mean(axis=2) if losses.ndim == 3 else losses
 
 
@@ -215,7 +216,7 @@ class Absolute(RowLoss):
     tasks = ("regression",)
 
     def of_rows(self, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
-        losses = _sizes(np.abs, answers, data.y[rows])
+        losses = _error_sizes(np.abs, answers, data.y[rows])
         return losses.mean(axis=2) if losses.ndim == 3 else losses
 
 
@@ -265,7 +266,7 @@ class R2(Loss):
                 f"{len(rows)} rows holds a single one; use fewer folds or average='pooled'."
             )
         share = w / w.sum()
-        errors = _sizes(np.square, answers.reshape(len(answers), *y.shape), y)
+        errors = _error_sizes(np.square, answers.reshape(len(answers), *y.shape), y)
         return errors, (y - share @ y) ** 2, share
 
 

@@ -63,7 +63,7 @@ __all__ = ["GivenSplits", "Splitter", "as_method", "names", "registry"]
 
 
 def names() -> list[str]:
-    """The words that `cv=` takes.
+    """List the words that `cv=` takes.
 
     >>> import truerisk as tr
     >>> tr.methods.names()[:3]

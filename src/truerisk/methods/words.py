@@ -103,9 +103,9 @@ def as_method(given: Any) -> Method:
 
 
 def listed_splits(cv: Any) -> list[Any]:
-    """The members of a list of several `cv`; one of a `cv` that stands alone.
+    """Return the members of a list of several `cv`, or a single `cv` as a list of one.
 
-    A list of pairs of row numbers stands alone, as in scikit-learn.
+    A list of pairs of row numbers is a single `cv`, as in scikit-learn.
     """
     if not isinstance(cv, list | tuple):
         return [cv]
@@ -116,7 +116,7 @@ def listed_splits(cv: Any) -> list[Any]:
 
 
 def is_of_scikit_learn(cv: Any) -> bool:
-    """Whether `cv` is what scikit-learn takes too: a number, a splitter, or splits."""
+    """Return True if scikit-learn takes this `cv` too: a number, a splitter, or splits."""
     return cv is not None and not isinstance(cv, str | Method)
 
 

@@ -12,7 +12,7 @@ from truerisk.results.json_values import JsonValue, schema_of
 Conversion = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 
 CONVERSIONS: Mapping[str, Conversion] = {}
-"""How the plain values of a record become those of the next version, by the schema they name.
+"""Functions that turn the plain values of a record into those of the next version, by schema.
 
 An entry "truerisk.audit/1" turns version 1 of an audit into version 2, before any field is read. A
 schema without an entry means the same in both versions. A record inside another names its own

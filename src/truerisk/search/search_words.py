@@ -70,7 +70,7 @@ def _usual_loss(search: Any) -> Any:
 
 
 def compared_by(search: Any, usual: str) -> Method:
-    """How settings are compared.
+    """Return the method by which settings are compared.
 
     Losses of rows are means over folds, as GridSearchCV has it, unless a Method says otherwise.
     Ratios, such as F1, stay of all answers, as the honest risk is.

@@ -12,11 +12,7 @@ from truerisk.core.errors import BadStore
 APPLICATION = 0x74727374  # "trst": says whose SQLite file it is
 VERSION = 2
 OLDEST = 2
-"""The oldest version that is brought forward.
-
-Version 1 was written by truerisk 0.1, which kept every score as a loss and had other names of
-arguments.
-"""
+"""The oldest version that is read. truerisk 0.1 wrote version 1."""
 HEADER = b"SQLite format 3\x00"
 HEADER_BYTES = 100
 

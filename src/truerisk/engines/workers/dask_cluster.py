@@ -82,7 +82,7 @@ class Cluster(Crew):
         return future
 
     def _sent(self) -> list[Any]:
-        """The contents on the cluster: sent when first asked for, and anew when they were lost.
+        """Return the contents on the cluster; send those that are not there, or were lost.
 
         Anew by another name (`hash`): the scheduler may hear later that the former was let go, and
         would drop the new one of the same name.
@@ -96,10 +96,11 @@ class Cluster(Crew):
         return [future for _, future in self._contents]
 
     def _send(self, content: Any) -> Any:
-        """Send a content to one worker, of which the others fetch it; a TimeoutError if it hangs.
+        """Send a content to one worker, from which the others fetch it.
 
-        With `broadcast` the scheduler copies it from worker to worker until each holds it. Where
-        one of them dies meanwhile that never ends, and the scheduler broadcasts nothing any more.
+        Raise a TimeoutError if that does not end in time. A `broadcast` would copy it to every
+        worker: if one of them dies meanwhile, distributed never ends the copy, and holds the lock
+        that every later broadcast needs.
         """
         from dask.sizeof import sizeof
 

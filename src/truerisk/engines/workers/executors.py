@@ -52,7 +52,10 @@ def workers_of(executor: Any) -> int | None:
 
 
 def executor_of(n_jobs: Any) -> Any:
-    """Where fits run: numbers count as joblib's do, so 1 is this process and -1 all cores."""
+    """Return where fits run, None for this process.
+
+    Numbers mean what they mean in joblib: 1 is this process, -1 a worker for each core.
+    """
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral):
         workers_of(n_jobs)  # which refuses what is no executor
         return n_jobs

@@ -155,13 +155,10 @@ def usual_score(estimator: Any) -> str | None:
     return None
 
 
-CHOOSES_BY = ("cv",)  # how parameters that say by which splits to tune are called
-
-
 def tunes_inside(family: Family) -> bool:
     """Whether it is one setting that is a search, or has splits of its own to tune by in a fit."""
     splits = (
-        name.rpartition("__")[2] in CHOOSES_BY and callable(getattr(_owner(family, name), "fit", 0))
+        name.rpartition("__")[2] == "cv" and callable(getattr(_owner(family, name), "fit", 0))
         for name in family.estimator.get_params(deep=True)
     )
     return len(family) == 1 and (has_best_params(family.last) or any(splits))
