@@ -13,7 +13,7 @@ from truerisk.assessment.schedule import PlannedCurve, Schedule, planned_curves
 from truerisk.assessment.tuned_learner import TunedLearner, honest_learner, with_curve
 from truerisk.core.arguments import as_typed, check_flag
 from truerisk.core.errors import Refusal, UnknownName
-from truerisk.core.old_words import refuses_old_names
+from truerisk.core.old_names import refuses_old_names
 from truerisk.core.present import named
 from truerisk.core.progress import counting, shows_progress, stage
 from truerisk.data.data import Data

@@ -32,7 +32,7 @@ from truerisk.core.errors import (
     TrueRiskError,
 )
 from truerisk.core.family import Family
-from truerisk.core.old_words import refuses_old_names
+from truerisk.core.old_names import refuses_old_names
 from truerisk.core.progress import shows_progress
 from truerisk.core.registry import check_known
 from truerisk.data.data import Data

@@ -22,7 +22,7 @@ from truerisk.core.errors import (
     TrueRiskError,
     UnknownName,
 )
-from truerisk.core.old_words import NEW_NAMES
+from truerisk.core.old_names import NEW_NAMES
 from truerisk.core.version import __version__
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # a disk without room for what is written

@@ -8,7 +8,7 @@ from typing import Any
 
 from truerisk.core.arguments import check_count
 from truerisk.core.errors import Refusal, TrueRiskWarning, warn
-from truerisk.core.old_words import refuses_old_names
+from truerisk.core.old_names import refuses_old_names
 from truerisk.core.present import of_class
 from truerisk.core.present import seconds as in_words
 from truerisk.core.progress import shows_progress, stage

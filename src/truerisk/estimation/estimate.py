@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from truerisk.core.family import Family
-from truerisk.core.old_words import refuses_old_names
+from truerisk.core.old_names import refuses_old_names
 from truerisk.core.progress import shows_progress
 from truerisk.estimation.checking import all_findings, with_checks
 from truerisk.estimation.outer_splits import goes_forward, usual_word

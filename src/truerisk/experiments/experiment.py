@@ -28,7 +28,7 @@ from truerisk.core.errors import (
     is_failure,
 )
 from truerisk.core.family import Family
-from truerisk.core.old_words import refuses_old_names
+from truerisk.core.old_names import refuses_old_names
 from truerisk.core.present import clean, listed
 from truerisk.core.progress import listen, stage, tell
 from truerisk.data.data import Data

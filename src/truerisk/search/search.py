@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from truerisk.contracts import Fits
 from truerisk.core import present
 from truerisk.core.errors import Refusal
-from truerisk.core.old_words import refuse_old_names, refuses_old_names
+from truerisk.core.old_names import refuse_old_names, refuses_old_names
 from truerisk.core.progress import shows_progress, stage
 from truerisk.engines.running.memory import refuse_too_large
 from truerisk.engines.workers.executors import connections_kept
