@@ -207,13 +207,14 @@ def _neighbours(
     Z: np.ndarray, asked: np.ndarray, k: int, combination: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the distances to the k nearest rows and their numbers, nearest first."""
-    squares = (Z**2).sum(axis=1)
-    distances = squares - 2 * Z[asked] @ Z.T
+    distances = (-2 * Z[asked]) @ Z.T
+    distances += np.einsum("ij,ij->i", Z, Z)
     if combination is not None:
         distances[combination[asked][:, None] != combination] += 1e6
     distances[np.arange(len(asked)), asked] = np.inf
     nearest = np.argpartition(distances, k - 1, axis=1)[:, :k]
-    exact = ((Z[asked][:, None] - Z[nearest]) ** 2).sum(axis=2)
+    apart = Z[nearest] - Z[asked][:, None]
+    exact = np.einsum("ikj,ikj->ik", apart, apart)
     if combination is not None:
         exact += 1e6 * (combination[asked][:, None] != combination[nearest])
     order = np.argsort(exact, axis=1)

@@ -59,8 +59,9 @@ def structure_findings(data: Data, seed: int = 0) -> list[Finding]:
     if data.n_rows < FEWEST_ROWS:
         return []
     found: list[Finding] = []
+    whole: Whole = {}
     for check in (_copies, _order, _group_numbers):
-        found += check(data, np.random.default_rng([seed, data.n_rows]))
+        found += check(data, np.random.default_rng([seed, data.n_rows]), whole)
     return found
 
 
@@ -74,7 +75,7 @@ class _Column:
     X: Any
     position: int
     names: list[str] | None
-    rows: np.ndarray
+    rows: np.ndarray | slice
 
     @property
     def name(self) -> str:
@@ -99,15 +100,17 @@ class _Column:
             numbers = self.cells.astype(np.float64)
         except (TypeError, ValueError, OverflowError):
             return None
-        present = np.isfinite(numbers)
-        if present.mean() < 0.8:
-            return None
-        if not present.all():
+        low, high = numbers.min(), numbers.max()
+        if not np.isfinite([low, high]).all():
+            present = np.isfinite(numbers)
+            if present.mean() < 0.8:
+                return None
             numbers = np.where(present, numbers, np.median(numbers[present]))
-        largest = np.abs(numbers).max()
+            low, high = numbers.min(), numbers.max()
+        largest = max(-low, high)
         if not 1e-100 < largest < 1e100 and largest > 0:
             numbers = numbers / largest  # squares of such numbers are infinite or 0
-        return numbers if numbers.min() < numbers.max() else None
+        return numbers if low < high else None
 
     @cached_property
     def codes(self) -> np.ndarray:
@@ -124,18 +127,24 @@ class _Column:
         """True for numbers of which there are more than a few."""
         return self.numbers is not None and int(self.codes.max()) + 1 >= FEWEST_DISTINCT
 
-    def in_rows(self, rows: np.ndarray) -> _Column:
+    def in_rows(self, rows: np.ndarray | slice) -> _Column:
         """Return the column in other rows."""
         return replace(self, rows=rows)
 
 
-def _columns(X: Any, rows: np.ndarray, most: int, rng: np.random.Generator) -> list[_Column]:
+Whole = dict[int, _Column]
+"""The columns in all rows, by their position: several checks look at them."""
+
+
+def _columns(
+    data: Data, rows: np.ndarray, most: int, rng: np.random.Generator, whole: Whole
+) -> list[_Column]:
     """Return the columns, or a random choice of them if there are more than `most`.
 
     Columns named like the number of a group are always among them, and before others the columns of
     whole numbers of an array.
     """
-    most = min(most, MOST_COLUMNS)
+    X, most = data.X, min(most, MOST_COLUMNS)
     names = column_names(X)
     if not n_columns(X) or hasattr(X, "tocsr"):
         return []
@@ -150,7 +159,10 @@ def _columns(X: Any, rows: np.ndarray, most: int, rng: np.random.Generator) -> l
             is_whole = (head == np.floor(head)).all(axis=0)
             others = others[np.argsort(~is_whole[others], kind="stable")]
         chosen = np.sort(np.r_[named, others[: most - len(named)]].astype(np.int64))
-    return [_Column(X, j, names, rows) for j in chosen.tolist()]
+    columns = [_Column(X, j, names, rows) for j in chosen.tolist()]
+    if len(rows) < data.n_rows:
+        return columns
+    return [whole.setdefault(column.position, column) for column in columns]
 
 
 def _outcome(data: Data, rows: np.ndarray) -> Outcome | None:
@@ -167,27 +179,27 @@ def _rows_of_slice(
 
     Rows with equal or nearly equal numbers stay together, unlike in a random sample.
     """
-    whole = column.in_rows(np.arange(n)).numbers
-    if whole is None:
+    numbers = column.in_rows(slice(None)).numbers
+    if numbers is None:
         return None
-    sample = np.sort(whole[rng.choice(n, 2000)])
+    sample = np.sort(numbers[rng.choice(n, 2000)])
     share = most / n
     start = rng.random() * (1 - share)
     low, high = sample[[int(2000 * start), min(1999, int(2000 * (start + share)))]]
-    rows = np.flatnonzero((whole >= low) & (whole <= high))
+    rows = np.flatnonzero((numbers >= low) & (numbers <= high))
     return rows if len(rows) <= 2 * most else None
 
 
 # ---------------------------------------------------------------- near copies
 
 
-def _copies(data: Data, rng: np.random.Generator) -> Iterator[Finding]:
+def _copies(data: Data, rng: np.random.Generator, whole: Whole) -> Iterator[Finding]:
     if data.groups is not None or data.dependent:
         return
     n = data.n_rows
     is_large = n > MOST_ROWS
     rows = np.sort(rng.choice(n, MOST_ROWS, replace=False)) if is_large else np.arange(n)
-    columns = _columns(data.X, rows, max(2, MOST_CELLS // len(rows)), rng)
+    columns = _columns(data, rows, max(2, MOST_CELLS // len(rows)), rng, whole)
     measured = [column for column in columns if column.is_measured]
     if len(measured) < 2:
         return
@@ -266,7 +278,7 @@ def _copies_finding(found: Copies) -> Finding:
 # ---------------------------------------------------------------- rows in order
 
 
-def _order(data: Data, rng: np.random.Generator) -> Iterator[Finding]:
+def _order(data: Data, rng: np.random.Generator, whole: Whole) -> Iterator[Finding]:
     if data.dependent:
         return
     rows = _stretch(np.arange(data.n_rows), MOST_ROWS_IN_ORDER, rng)
@@ -277,7 +289,7 @@ def _order(data: Data, rng: np.random.Generator) -> Iterator[Finding]:
     if found is None or not found.is_suspected:
         return
     rows = _stretch(rows, MOST_ROWS_EXPLAINED, rng)
-    columns = _columns(data.X, rows, MOST_CELLS // len(rows), rng)
+    columns = _columns(data, rows, MOST_CELLS // len(rows), rng, whole)
     numbers = [
         column.codes.astype(np.float64) if column.numbers is None else column.numbers
         for column in columns
@@ -311,16 +323,16 @@ def _stretch(rows: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarra
 # ---------------------------------------------------------------- group numbers
 
 
-def _group_numbers(data: Data, rng: np.random.Generator) -> Iterator[Finding]:
+def _group_numbers(data: Data, rng: np.random.Generator, whole: Whole) -> Iterator[Finding]:
     if data.groups is not None:
         return
     n = data.n_rows
     rows = np.arange(min(n, MOST_ROWS_OF_GROUPS))
-    whole = _outcome(data, rows)
+    outcome_of_all = _outcome(data, rows)
     has_names = column_names(data.X) is not None
     by_name, by_agreement = [], []
-    for column in _columns(data.X, rows, max(8, MOST_CELLS // len(rows)), rng):
-        outcome = whole
+    for column in _columns(data, rows, max(8, MOST_CELLS // len(rows)), rng, whole):
+        outcome = outcome_of_all
         if n > MOST_ROWS_OF_GROUPS and column.numbers is not None:
             sliced = _rows_of_slice(column, n, MOST_ROWS_OF_GROUPS, rng)
             if sliced is None:
