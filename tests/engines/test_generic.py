@@ -223,19 +223,25 @@ class Constant(ClassifierMixin, BaseEstimator):
         return np.zeros(len(X), int)
 
 
-def test_memory_of_leave_one_out_grows_with_n() -> None:
-    """Twice the rows take about twice the memory, not four times."""
+def peak_of_leave_one_out(n: int) -> int:
+    """The least peak of three runs, since other threads and first imports add to one."""
+    data = Data.check(np.zeros((n, 2)), np.arange(n) % 2, task="classification")
+    plan = LeaveOneOut().plan(data, Streams(0))
     peaks = []
-    for n in (1000, 2000):
-        data = Data.check(np.zeros((n, 2)), np.arange(n) % 2, task="classification")
-        plan = LeaveOneOut().plan(data, Streams(0))
+    for _ in range(3):
         family, request = Family.of(Constant()), Request("label")
         tracemalloc.start()
         Generic().run(family, data, plan, request, RunOptions())
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
-    assert peaks[1] < 2.6 * peaks[0]
-    assert peaks[1] < 2e6  # n² booleans are 4 MB
+    return min(peaks)
+
+
+def test_memory_of_leave_one_out_grows_with_n() -> None:
+    """Twice the rows take about twice the memory, not four times."""
+    few, many = peak_of_leave_one_out(1000), peak_of_leave_one_out(2000)
+    assert many < 2.6 * few
+    assert many < 2e6  # n² booleans are 4 MB
 
 
 def test_linear_rules_come_with_rows_held_once():
