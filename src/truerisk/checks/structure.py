@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.checks.agreement import FEWEST_ROWS, Outcome, outcome_of
-from truerisk.checks.copies import Copies, find_copies
+from truerisk.checks.copies import Copies, Scale, find_copies
 from truerisk.checks.group_numbers import (
     MOST_ROWS_OF_NAMED,
     GroupNumber,
@@ -113,10 +113,26 @@ class _Column:
         return numbers if low < high else None
 
     @cached_property
+    def _distinct(self) -> tuple[np.ndarray, np.ndarray]:
+        """The distinct numbers in order, and the position of each cell's among them."""
+        return np.unique(self.numbers, return_inverse=True)  # type: ignore[type-var]
+
+    @property
+    def n_numbers(self) -> int:
+        """The number of distinct numbers."""
+        return len(self._distinct[0])
+
+    @cached_property
+    def step(self) -> float:
+        """The median difference of neighbouring distinct numbers."""
+        gaps = np.sort(np.diff(self._distinct[0]))
+        return float(gaps[(len(gaps) - 1) // 2] + gaps[len(gaps) // 2]) / 2
+
+    @cached_property
     def codes(self) -> np.ndarray:
         """A number for each cell, the same for equal cells, in the order of numbers."""
         if self.numbers is not None:
-            return codes_of_cells(self.numbers)
+            return self._distinct[1]
         first = self.cells[:FEWEST_ROWS].tolist()
         if any(len(str(cell)) > LONGEST_WORD for cell in first):
             return np.arange(len(self.cells))  # whole texts name no group, and take long to compare
@@ -125,7 +141,7 @@ class _Column:
     @property
     def is_measured(self) -> bool:
         """True for numbers of which there are more than a few."""
-        return self.numbers is not None and int(self.codes.max()) + 1 >= FEWEST_DISTINCT
+        return self.numbers is not None and self.n_numbers >= FEWEST_DISTINCT
 
     def in_rows(self, rows: np.ndarray | slice) -> _Column:
         """Return the column in other rows."""
@@ -226,10 +242,13 @@ def _copies(data: Data, rng: np.random.Generator, whole: Whole) -> Iterator[Find
     X = np.column_stack([values for values in numbers if values is not None])
     lumps = [_lumps(measured[j]) for j in kept]
     patterns = [codes for codes in lumps if codes.any()]
-    found = find_copies(X, _combined(patterns), outcome, rng, spread[kept])
+    n_values = np.array([measured[j].n_numbers for j in kept])
+    steps = np.array([measured[j].step for j in kept])
+    scale = Scale(spread[kept], n_values, steps)
+    found = find_copies(X, scale, _combined(patterns), outcome, rng)
     if (found is None or not found.is_found) and categories:
         patterns += [column.codes for column in categories]
-        found = find_copies(X, _combined(patterns), outcome, rng, spread[kept])
+        found = find_copies(X, scale, _combined(patterns), outcome, rng)
     if found is not None and found.is_found:
         yield _copies_finding(found)
 
@@ -252,7 +271,11 @@ def _combined(codes: list[np.ndarray]) -> np.ndarray | None:
     """Return one code for each combination of codes."""
     if not codes:
         return None
-    return np.unique(np.column_stack(codes), axis=0, return_inverse=True)[1].ravel()
+    combined = codes[0]
+    for more in codes[1:]:
+        together = combined * (int(more.max()) + 1) + more
+        combined = np.unique(together, return_inverse=True)[1].ravel()
+    return combined
 
 
 def _copies_finding(found: Copies) -> Finding:
