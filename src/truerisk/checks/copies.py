@@ -101,13 +101,20 @@ class Scale:
     n_values: np.ndarray
     steps: np.ndarray
 
+    @classmethod
+    def of(cls, numbers: np.ndarray) -> Scale:
+        """Return the scales of the columns of a table."""
+        values = [np.unique(column) for column in numbers.T]
+        steps = [np.median(np.diff(distinct)) for distinct in values]
+        return cls(numbers.std(axis=0), np.array([len(v) for v in values]), np.array(steps))
+
 
 def find_copies(
     numbers: np.ndarray,
-    scale: Scale,
     combination: np.ndarray | None,
     outcome: Outcome,
     rng: np.random.Generator,
+    scale: Scale | None = None,
 ) -> Copies | None:
     """Look for gaps in the distances between rows of numbers.
 
@@ -115,8 +122,6 @@ def find_copies(
     ----------
     numbers : ndarray of shape (n, p)
         Columns of finite numbers that vary.
-    scale : Scale
-        Scales of the columns.
     combination : ndarray of shape (n,), or None
         Code of the categories of a row: neighbours are sought among rows with the same code.
     outcome : Outcome
@@ -124,6 +129,8 @@ def find_copies(
     rng : Generator
         Chooses the rows whose neighbours are looked at, if there are many, and spreads rounded
         numbers over the steps of rounding.
+    scale : Scale, optional
+        Scales of the columns; those of `numbers` if not given.
 
     Returns
     -------
@@ -132,6 +139,7 @@ def find_copies(
     """
     if numbers.shape[1] < 2:
         return None
+    scale = Scale.of(numbers) if scale is None else scale
     Z = (numbers - numbers.mean(axis=0)) / scale.spread
     distinct = _first_of_equal_rows(Z, combination, rng)
     if len(distinct) < FEWEST_ROWS:

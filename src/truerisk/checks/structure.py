@@ -115,7 +115,8 @@ class _Column:
     @cached_property
     def _distinct(self) -> tuple[np.ndarray, np.ndarray]:
         """The distinct numbers in order, and the position of each cell's among them."""
-        return np.unique(self.numbers, return_inverse=True)  # type: ignore[type-var]
+        assert self.numbers is not None
+        return np.unique(self.numbers, return_inverse=True)
 
     @property
     def n_numbers(self) -> int:
@@ -245,10 +246,10 @@ def _copies(data: Data, rng: np.random.Generator, whole: Whole) -> Iterator[Find
     n_values = np.array([measured[j].n_numbers for j in kept])
     steps = np.array([measured[j].step for j in kept])
     scale = Scale(spread[kept], n_values, steps)
-    found = find_copies(X, scale, _combined(patterns), outcome, rng)
+    found = find_copies(X, _combined(patterns), outcome, rng, scale)
     if (found is None or not found.is_found) and categories:
         patterns += [column.codes for column in categories]
-        found = find_copies(X, scale, _combined(patterns), outcome, rng)
+        found = find_copies(X, _combined(patterns), outcome, rng, scale)
     if found is not None and found.is_found:
         yield _copies_finding(found)
 
