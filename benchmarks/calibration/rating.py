@@ -17,6 +17,7 @@ Rows = np.ndarray
 MISSED = 5.0  # what a positive row costs that is not found, in wrongly found negative ones
 BY_FOLDS = " by folds"  # ends the words of scores that are averaged over folds
 POOLED = " pooled"
+POOLED_WORDS = ("balanced-accuracy", "f1", "kappa", "mcc", "r2")
 
 
 class Drawn(NamedTuple):
@@ -33,13 +34,18 @@ def asked(word: str, y: Rows) -> Loss | str | None:
     """What is to be asked for as `loss=`: costs need a matrix, and no word means the usual loss.
 
     Of several classes a wrong answer costs as much as it is places away. "f1 by folds" is the mean
-    of the F1 of single folds, and "f1 pooled" is the F1 of all answers of a repetition together.
+    of the F1 of single folds, and "f1 pooled" is the F1 of all answers of a repetition together,
+    as is plain "f1" in the cells of `--scores`.
     """
     for end, average in ((BY_FOLDS, "fold"), (POOLED, "pooled")):
         if word.endswith(end):
             loss: Loss = registry.load(word.removesuffix(end))()
             loss.word, loss.usual_average = word, average
             return loss
+    if word in POOLED_WORDS:
+        loss = registry.load(word)()
+        loss.usual_average = "pooled"
+        return loss
     if word != "cost":
         return word or None
     classes = np.arange(int(y.max()) + 1)

@@ -25,6 +25,7 @@ FOLDS = np.argsort(np.argsort(RNG.random(N) + 10 * Y)) % 4
 WEIGHTS = RNG.integers(1, 4, size=N).astype(float)
 Z = 1.959963984540054
 GRID = {"C": [0.01, 1.0]}
+POOLED = KFold(folds=FOLDS, average="pooled")
 
 
 def out_of_fold(model, y, folds=FOLDS, weights=None):
@@ -53,7 +54,7 @@ def test_f1_of_all_answers_has_the_interval_of_its_influences(weights) -> None:
     """1 − 2h/(t + s): a row does W ((t ∨ s) − 2 hit − loss ((t) + (s)))/(t + s) to it."""
     model, w = GaussianNB(), np.ones(N) if weights is None else weights
     found = tr.estimate_risk(
-        model, X, Y, cv=KFold(folds=FOLDS), loss="f1", interval="logit-cv",
+        model, X, Y, cv=POOLED, loss="f1", interval="logit-cv",
         sample_weight=weights,
     )  # fmt: skip
     said = out_of_fold(model, Y, weights=weights)
@@ -72,12 +73,12 @@ def test_f1_of_all_answers_has_the_interval_of_its_influences(weights) -> None:
     assert found.split_risks == pytest.approx(folds)
 
 
-def test_the_mean_over_folds_can_be_asked_for() -> None:
+def test_f1_is_the_mean_over_folds_unless_all_answers_are_asked_for() -> None:
     """Another value, whose rows do what they do to the score of all answers."""
-    folds = KFold(folds=FOLDS, average="fold")
+    folds = KFold(folds=FOLDS)
     asked = {"loss": "f1", "interval": "logit-cv"}
     found = tr.estimate_risk(GaussianNB(), X, Y, cv=folds, **asked)
-    pooled = tr.estimate_risk(GaussianNB(), X, Y, cv=KFold(folds=FOLDS), **asked)
+    pooled = tr.estimate_risk(GaussianNB(), X, Y, cv=POOLED, **asked)
     assert found.value == pytest.approx(found.split_risks.mean())
     assert found.value != pooled.value
     assert found.std_error == pytest.approx(pooled.std_error, rel=0.1)
@@ -100,9 +101,9 @@ def logit_ends_with_gap(value, pooled, variance, span=1.0):
 def test_mean_over_folds_reaches_farther_towards_score_of_all_answers(loss) -> None:
     """By the gap between both on the logit's scale, which estimates the bias of small test sets."""
     asked = {"loss": loss, "interval": "logit-cv"}
-    folds = KFold(folds=FOLDS, average="fold")
+    folds = KFold(folds=FOLDS)
     found = tr.estimate_risk(GaussianNB(), X, Y, cv=folds, **asked)
-    pooled = tr.estimate_risk(GaussianNB(), X, Y, cv=KFold(folds=FOLDS), **asked)
+    pooled = tr.estimate_risk(GaussianNB(), X, Y, cv=POOLED, **asked)
     assert abs(pooled.value - found.value) > 1e-4
     span = 2.0 if loss == "mcc" else 1.0
     ends = logit_ends_with_gap(found.value, pooled.value, 1.8 * found.std_error**2, span)
@@ -112,9 +113,9 @@ def test_mean_over_folds_reaches_farther_towards_score_of_all_answers(loss) -> N
 def test_mean_of_r2_over_folds_reaches_farther_towards_r2_of_all_answers() -> None:
     """By the gap between both on the scale of the logarithm."""
     asked = {"loss": "r2", "interval": "log-cv"}
-    folds = KFold(folds=FOLDS, average="fold")
+    folds = KFold(folds=FOLDS)
     found = tr.estimate_risk(LinearRegression(), X, VALUES, cv=folds, **asked)
-    pooled = tr.estimate_risk(LinearRegression(), X, VALUES, cv=KFold(folds=FOLDS), **asked)
+    pooled = tr.estimate_risk(LinearRegression(), X, VALUES, cv=POOLED, **asked)
     half = Z * 1.8**0.5 * found.std_error / found.value
     ends = found.value * np.exp(moved_by_hand(half, Z * np.log(pooled.value / found.value)))
     assert [found.interval.low, found.interval.high] == pytest.approx(ends)
@@ -137,9 +138,7 @@ def test_average_precision_reaches_farther_towards_that_of_ranks_within_folds() 
 
 def test_correlations_have_fishers_z() -> None:
     """1 − MCC lies between 0 and 2, and so does its interval: tanh of the z-scale."""
-    found = tr.estimate_risk(
-        GaussianNB(), X, Y, cv=KFold(folds=FOLDS), loss="mcc", interval="logit-cv"
-    )
+    found = tr.estimate_risk(GaussianNB(), X, Y, cv=POOLED, loss="mcc", interval="logit-cv")
     said = out_of_fold(GaussianNB(), Y)
     assert found.value == pytest.approx(1 - metrics.matthews_corrcoef(Y, said))
     ends = logit_ends(found.value, found.std_error**2, span=2.0)
@@ -150,9 +149,7 @@ def test_correlations_have_fishers_z() -> None:
 
 def test_r2_has_the_interval_of_the_logarithm() -> None:
     """1 − R² = MSE/S: a row does (e² − m (y − ȳ)²)/S to it."""
-    found = tr.estimate_risk(
-        LinearRegression(), X, VALUES, cv=KFold(folds=FOLDS), loss="r2", interval="log-cv"
-    )
+    found = tr.estimate_risk(LinearRegression(), X, VALUES, cv=POOLED, loss="r2", interval="log-cv")
     said = out_of_fold(LinearRegression(), VALUES)
     value = 1 - metrics.r2_score(VALUES, said)
     assert found.value == pytest.approx(value)
@@ -184,7 +181,7 @@ def test_repetitions_are_averaged_and_their_rows_too() -> None:
     """The value is the mean of the repetitions' scores."""
     twice = np.stack([FOLDS, RNG.permutation(N) % 4])
     found = tr.estimate_risk(
-        GaussianNB(), X, Y, cv=KFold(folds=twice), loss="f1", interval="logit-cv"
+        GaussianNB(), X, Y, cv=KFold(folds=twice), loss="f1 pooled", interval="logit-cv"
     )
     each = [1 - metrics.f1_score(Y, out_of_fold(GaussianNB(), Y, folds)) for folds in twice]
     assert found.value == pytest.approx(np.mean(each))
@@ -208,13 +205,12 @@ def test_a_fold_without_a_positive_row_is_refused_only_where_folds_are_averaged(
     """Pooled, its own risk is NaN and the value that of all answers."""
     y, folds = np.r_[np.ones(10, int), np.zeros(N - 10, int)], np.r_[np.arange(10) % 3, 3]
     folds = np.r_[folds, np.arange(N - 11) % 4]
-    found = tr.estimate_risk(GaussianNB(), X, y, cv=KFold(folds=folds), loss="recall")
+    found = tr.estimate_risk(GaussianNB(), X, y, cv=KFold(folds=folds), loss="recall pooled")
     said = out_of_fold(GaussianNB(), y, folds)
     assert found.value == pytest.approx(1 - metrics.recall_score(y, said))
     assert np.isnan(found.split_risks).tolist() == [False, False, False, True]
-    by_fold = KFold(folds=folds, average="fold")
-    with pytest.raises(Refusal, match="rows of the positive class in every test set"):
-        tr.estimate_risk(GaussianNB(), X, y, cv=by_fold, loss="recall")
+    with pytest.raises(Refusal, match="use fewer folds, or 'recall pooled'. It is fold 3"):
+        tr.estimate_risk(GaussianNB(), X, y, cv=KFold(folds=folds), loss="recall")
 
 
 def test_few_positive_rows_none_of_which_is_found_leave_room() -> None:

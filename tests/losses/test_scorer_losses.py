@@ -11,6 +11,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
 import truerisk as tr
+from truerisk.core.errors import Refusal, UnknownName
 from truerisk.data.data import Data
 from truerisk.losses.loss_words import as_loss
 from truerisk.losses.row_losses import AUC, FBeta, ZeroOne
@@ -55,15 +56,29 @@ def test_a_name_means_what_cross_val_score_means_by_it(model, y, name) -> None:
         assert tr.estimate_risk(model, X, y, cv=SPLITS, loss=name).value == found.value
 
 
-def test_words_of_ours_are_pooled() -> None:
-    """`loss="f1"` is of all answers; the name's loss is the mean over folds."""
-    ours = tr.estimate_risk(GaussianNB(), X, TWO, cv=SPLITS, loss="f1")
-    theirs = tr.estimate_risk(GaussianNB(), X, TWO, cv=SPLITS, loss=same_as_scorer("f1", 2))
-    assert ours.value != theirs.value
-    assert ours.split_risks == pytest.approx(theirs.split_risks)
+@pytest.mark.parametrize(("ours", "theirs"), [("f1", "f1"), ("mcc", "matthews_corrcoef")])
+def test_words_of_scores_are_means_over_folds_as_names_are(ours: str, theirs: str) -> None:
+    """The same number for the same splits; with " pooled" it is of all answers."""
+    by_word = tr.estimate_risk(GaussianNB(), X, TWO, cv=SPLITS, loss=ours)
+    by_name = tr.estimate_risk(GaussianNB(), X, TWO, cv=SPLITS, scoring=theirs)
+    assert by_word.value == by_name.value == pytest.approx(by_name.split_risks.mean())
+    assert by_word.interval == by_name.interval
+    pooled = [
+        tr.estimate_risk(GaussianNB(), X, TWO, cv=SPLITS, scoring=f"{word} pooled")
+        for word in (ours, theirs)
+    ]
+    assert pooled[0].value == pooled[1].value != by_word.value
+    assert [one.loss for one in pooled] == [f"{ours} pooled", f"{theirs} pooled"]
     data = Data.check(X, TWO, task="classification")
-    assert as_loss("f1", data).usual_average == FBeta().usual_average == "pooled"
-    assert as_loss("f1_macro", data).usual_average == "fold"
+    assert as_loss(ours, data).usual_average == FBeta().usual_average == "fold"
+
+
+def test_scorers_cannot_be_pooled() -> None:
+    """A scorer rates one fitted model, and an unknown word is told as without the ending."""
+    with pytest.raises(Refusal, match="scoring='jaccard pooled': the scorer jaccard rates one"):
+        tr.estimate_risk(GaussianNB(), X, TWO, scoring="jaccard pooled")
+    with pytest.raises(UnknownName, match="there is no scoring 'acuracy'; did you mean 'accuracy'"):
+        tr.estimate_risk(GaussianNB(), X, TWO, scoring="acuracy pooled")
 
 
 def test_every_name_is_scikit_learns_and_made_of_one_loss() -> None:

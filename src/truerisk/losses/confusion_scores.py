@@ -71,7 +71,6 @@ class _OfTable(Loss):
     """1 − score of the weighted confusion table."""
 
     response, per_row, is_score, upper, perfect = "label", False, True, 1.0, 1.0
-    usual_average = "pooled"
     tells_influences = True
     is_biased_on_small_sets = True
     wants_two = False  # whether the truth must hold two classes
@@ -168,7 +167,7 @@ class _OfTable(Loss):
     def _refuse(self, needed: str, n_rows: int, lack: str) -> None:
         raise Refusal(
             f"loss '{self.word}' needs {needed} in every test set, and one of {n_rows} rows "
-            f"{lack}; use fewer folds or average='pooled'."
+            f"{lack}; use fewer folds, or '{self.word} pooled'."
         )
 
 

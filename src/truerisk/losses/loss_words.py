@@ -1,7 +1,7 @@
 """From what a user writes as `loss=` to a Loss: a word, a loss, a callable, a scorer.
 
-Some words are ours and scikit-learn's. Ours are taken of all answers of a repetition where these
-compare; `same_as_scorer` gives what scikit-learn means by a name, the mean over folds.
+A score of whole test sets is the mean over folds, as in scikit-learn, whether its word is ours or
+scikit-learn's (`same_as_scorer`). With " pooled" behind its word it is of all answers.
 """
 
 from __future__ import annotations
@@ -86,6 +86,10 @@ def as_loss(loss: Any, data: Data, positive: Any = None) -> Loss:
     """
     if loss is None:
         loss = USUAL.get(data.task, "squared")
+    if isinstance(loss, str) and loss.endswith(POOLED):
+        loss = Scoring(loss)
+    if isinstance(loss, Scoring) and isinstance(loss.score, str) and loss.score.endswith(POOLED):
+        return _pooled(loss.score, data, positive)
     word = "loss"
     if isinstance(loss, Scoring):
         word, loss = "scoring", loss.on(data, positive)
@@ -98,6 +102,22 @@ def as_loss(loss: Any, data: Data, positive: Any = None) -> Loss:
     if isinstance(loss, RowLoss) and not is_from(loss, "truerisk"):
         _try_rows(loss, data)
     return resolved
+
+
+POOLED = " pooled"
+
+
+def _pooled(scoring: str, data: Data, positive: Any) -> Loss:
+    """Return the loss of a word such as "f1 pooled", of all answers of a repetition as one set."""
+    word = scoring.removesuffix(POOLED)
+    loss = as_loss(Scoring(word), data, positive)
+    if loss.response == "scored":
+        raise Refusal(
+            f"scoring='{scoring}': the scorer {word} rates one fitted model at a time, so "
+            f"that answers of several folds cannot be pooled; use scoring='{word}'."
+        )
+    loss.usual_average, loss.word = "pooled", scoring
+    return loss
 
 
 def _resolve(loss: Any, data: Data, positive: Any, called: str) -> Loss:

@@ -113,8 +113,8 @@ class _Ranked(OfOneClass):
             needed = "both classes" if two else f"rows of {data.label(code)!r} and of others"
             raise Refusal(
                 f"loss '{self.word}' needs {needed} in every test set, and one of {len(rows)} rows "
-                f"{'holds a single class' if two else 'lacks them'}; use fewer folds or "
-                "average='pooled'."
+                f"{'holds a single class' if two else 'lacks them'}; use fewer folds, "
+                f"or '{self.word} pooled'."
             )
         shares = np.full(len(each), 1 / len(each))
         if self.over_classes == "weighted":

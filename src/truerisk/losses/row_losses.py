@@ -229,7 +229,6 @@ class R2(Loss):
     word, response, per_row, is_score, perfect = "r2", "value", False, True, 1.0
     is_biased_on_small_sets = True
     tasks = ("regression",)
-    usual_average = "pooled"
     tells_influences = True
 
     def of_set(
@@ -263,7 +262,7 @@ class R2(Loss):
         if not w.any() or (np.ptp(y[w > 0], axis=0) == 0).any():
             raise Refusal(
                 f"loss '{self.word}' needs several values of y in every test set, and one of "
-                f"{len(rows)} rows holds a single one; use fewer folds or average='pooled'."
+                f"{len(rows)} rows holds a single one; use fewer folds, or '{self.word} pooled'."
             )
         share = w / w.sum()
         errors = _error_sizes(np.square, answers.reshape(len(answers), *y.shape), y)

@@ -77,6 +77,8 @@ class PairedAnswers:
                 "tells what a row does to it: use average='fold'."
             )
         rows, per_row, shares, _ = means_by_row(losses, weights / total, answers.plan)
+        if not isinstance(loss, RowLoss):  # influences about all answers do not add up by folds
+            per_row = per_row + (values - per_row @ shares)[:, None]
         groups = None if data.clusters is None else data.clusters[rows]
         one_row = np.zeros(len(per_row))
         if loss.response == "label" and changes is not None:
